@@ -1,0 +1,1 @@
+console.log('hello', process.version, process.argv.slice(2))

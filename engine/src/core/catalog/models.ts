@@ -1,0 +1,93 @@
+// What is known about models: windows, output limits, tokenizer families, prices, cache minimums. Data, one row
+// each, matched by the longest id prefix. Figures: public documentation of August 2026. Nothing here is asked of
+// the network; what a provider says at run time comes before this table.
+
+export type TokenizerFamily =
+  | 'claude' // up to 4.6
+  | 'claude-new' // Opus 4.7, Sonnet 5 and later: about 30 % more tokens
+  | 'openai'
+
+/** US dollars for a million tokens. */
+export type Price = { readonly input: number; readonly output: number }
+
+export type ModelFacts = {
+  readonly id: string
+  readonly window: number
+  readonly maxOutput: number
+  readonly tokenizer: TokenizerFamily
+  readonly price?: Price
+  /** The shortest prefix that is cached at all. */
+  readonly cacheMinimum: number
+  /** Thinking signatures are bound to the exact prefix: an earlier edit invalidates every later thinking block. */
+  readonly bindsThinking: boolean
+}
+
+type Row = Omit<ModelFacts, 'bindsThinking' | 'cacheMinimum'> & Partial<ModelFacts>
+
+const rows: readonly Row[] = [
+  claude('claude-fable-5-1', {
+    window: 1_000_000,
+    price: { input: 10, output: 50 },
+    cacheMinimum: 512,
+    bindsThinking: true,
+  }),
+  claude('claude-opus-5-5', {
+    window: 1_000_000,
+    price: { input: 5, output: 25 },
+    cacheMinimum: 512,
+    bindsThinking: true,
+  }),
+  claude('claude-fable-5', { window: 1_000_000, price: { input: 10, output: 50 }, cacheMinimum: 512 }),
+  claude('claude-mythos-5', { window: 1_000_000, price: { input: 10, output: 50 }, cacheMinimum: 512 }),
+  claude('claude-opus-5', { window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 512 }),
+  claude('claude-sonnet-5', { window: 1_000_000, price: { input: 2, output: 10 }, cacheMinimum: 1_024 }),
+  claude('claude-opus-4-8', { window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 1_024 }),
+  claude('claude-opus-4-7', { window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 2_048 }),
+  claude('claude-opus-4-6', {
+    window: 1_000_000,
+    price: { input: 5, output: 25 },
+    cacheMinimum: 4_096,
+    tokenizer: 'claude',
+  }),
+  claude('claude-sonnet-4-6', {
+    window: 1_000_000,
+    price: { input: 3, output: 15 },
+    cacheMinimum: 1_024,
+    tokenizer: 'claude',
+  }),
+  claude('claude-opus-4-5', { price: { input: 5, output: 25 }, cacheMinimum: 4_096, tokenizer: 'claude' }),
+  claude('claude-sonnet-4-5', { price: { input: 3, output: 15 }, cacheMinimum: 1_024, tokenizer: 'claude' }),
+  claude('claude-haiku-4-5', { price: { input: 1, output: 5 }, cacheMinimum: 4_096, tokenizer: 'claude' }),
+  claude('claude-opus-4', { price: { input: 15, output: 75 }, maxOutput: 32_000, tokenizer: 'claude' }),
+  claude('claude-sonnet-4', { price: { input: 3, output: 15 }, tokenizer: 'claude' }),
+  claude('claude-3-7-sonnet', { price: { input: 3, output: 15 }, tokenizer: 'claude' }),
+  claude('claude-3-5-haiku', {
+    price: { input: 0.8, output: 4 },
+    maxOutput: 8_192,
+    cacheMinimum: 2_048,
+    tokenizer: 'claude',
+  }),
+  claude('claude-3-opus', { price: { input: 15, output: 75 }, maxOutput: 4_096, tokenizer: 'claude' }),
+]
+
+function claude(id: string, facts: Partial<ModelFacts>): Row {
+  return { id, window: 200_000, maxOutput: 64_000, tokenizer: 'claude-new', ...facts }
+}
+
+const longestFirst: readonly ModelFacts[] = rows
+  .map((row) => ({ cacheMinimum: 1_024, bindsThinking: false, ...row }))
+  .toSorted((a, b) => b.id.length - a.id.length)
+
+/** The row whose id is the longest prefix of this model id (dates and provider prefixes allowed), if any. */
+export function modelFacts(model: string): ModelFacts | undefined {
+  const id = model.toLowerCase().replace(/^.*[/.](?=claude)/, '')
+  return longestFirst.find((row) => id.startsWith(row.id))
+}
+
+/** Every model in the table, for those who must list them. */
+export function knownModels(): readonly ModelFacts[] {
+  return longestFirst
+}
+
+/** Multiples of the input price, until told otherwise. */
+export const cachePrices = { read: 0.1, write: 1.25, writeHour: 2 } as const

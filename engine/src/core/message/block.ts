@@ -1,0 +1,67 @@
+// Content blocks as the Messages API has them. Transcripts hold blocks of every age, so a block is any object
+// with a type; the guards say when it is one of the kinds we know. Unknown kinds pass through untouched.
+import { isObject, type JsonObject } from './json.ts'
+
+export type Block = JsonObject & { readonly type: string }
+export type TextBlock = Block & { readonly type: 'text'; readonly text: string }
+export type ThinkingBlock = Block & {
+  readonly type: 'thinking'
+  readonly thinking: string
+  readonly signature?: string
+}
+export type RedactedThinkingBlock = Block & { readonly type: 'redacted_thinking' }
+export type ToolUseBlock = Block & {
+  readonly type: 'tool_use'
+  readonly id: string
+  readonly name: string
+  readonly input: unknown
+}
+export type ToolResultBlock = Block & {
+  readonly type: 'tool_result'
+  readonly tool_use_id: string
+  readonly content?: string | readonly Block[]
+  readonly is_error?: boolean
+}
+export type MediaBlock = Block & { readonly type: 'image' | 'document' }
+
+export type Content = string | readonly Block[]
+
+export function isBlock(value: unknown): value is Block {
+  return isObject(value) && typeof value.type === 'string'
+}
+
+export function isText(block: Block): block is TextBlock {
+  return block.type === 'text' && typeof block.text === 'string'
+}
+
+export function isThinking(block: Block): block is ThinkingBlock | RedactedThinkingBlock {
+  return block.type === 'thinking' || block.type === 'redacted_thinking'
+}
+
+export function isToolUse(block: Block): block is ToolUseBlock {
+  return block.type === 'tool_use' && typeof block.id === 'string'
+}
+
+export function isToolResult(block: Block): block is ToolResultBlock {
+  return block.type === 'tool_result' && typeof block.tool_use_id === 'string'
+}
+
+export function isMedia(block: Block): block is MediaBlock {
+  return block.type === 'image' || block.type === 'document'
+}
+
+/** The content as blocks: a string counts as one text block, anything that is not a block is left out. */
+export function blocksOf(content: unknown): readonly Block[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content } satisfies TextBlock]
+  return Array.isArray(content) ? content.filter(isBlock) : []
+}
+
+/** The text a reader would see: text blocks joined by newlines, the text of tool results included. */
+export function textOf(content: unknown): string {
+  const parts: string[] = []
+  for (const block of blocksOf(content)) {
+    if (isText(block)) parts.push(block.text)
+    else if (isToolResult(block)) parts.push(textOf(block.content))
+  }
+  return parts.filter((part) => part !== '').join('\n')
+}

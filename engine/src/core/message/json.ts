@@ -1,0 +1,33 @@
+// Looking into JSON that somebody else wrote. Nothing here throws, and nothing is assumed to have a type it does not show.
+
+export type JsonObject = { readonly [key: string]: unknown }
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function objectAt(value: unknown, key: string): JsonObject | undefined {
+  const found = isObject(value) ? value[key] : undefined
+  return isObject(found) ? found : undefined
+}
+
+export function stringAt(value: unknown, key: string): string | undefined {
+  const found = isObject(value) ? value[key] : undefined
+  return typeof found === 'string' ? found : undefined
+}
+
+/** A finite number, or undefined: NaN and Infinity cannot come out of JSON, strings are not numbers. */
+export function numberAt(value: unknown, key: string): number | undefined {
+  const found = isObject(value) ? value[key] : undefined
+  return typeof found === 'number' && Number.isFinite(found) ? found : undefined
+}
+
+export function arrayAt(value: unknown, key: string): readonly unknown[] {
+  const found = isObject(value) ? value[key] : undefined
+  return Array.isArray(found) ? found : []
+}
+
+/** The strings of an array; whatever else it holds is left out. */
+export function stringsAt(value: unknown, key: string): readonly string[] {
+  return arrayAt(value, key).filter((item) => typeof item === 'string')
+}

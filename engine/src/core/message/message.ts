@@ -1,0 +1,34 @@
+// Messages as the next request would carry them, and what each came from.
+import type { Content } from './block.ts'
+import type { Usage } from './usage.ts'
+
+export type Role = 'user' | 'assistant'
+
+/** Who put a message into the conversation. The API knows two roles; people and engines need to know more. */
+export type Origin =
+  | 'human' // typed by a person
+  | 'assistant'
+  | 'tool-result'
+  | 'summary' // written by a compaction
+  | 'attachment' // context the client injected as an attachment record
+  | 'meta' // any other text the client injected: command output, caveats, reminders
+
+export type Message = {
+  readonly role: Role
+  readonly content: Content
+}
+
+export type ViewMessage = Message & {
+  readonly origin: Origin
+  /** The transcript entry it came from. */
+  readonly uuid?: string
+  /** Milliseconds since 1970, when the record has a readable timestamp. */
+  readonly time?: number
+  /** The API's id: messages that share it are pieces of one answer. */
+  readonly messageId?: string
+  readonly model?: string
+  /** As reported with the answer. Absent on synthetic messages, whose zeros mean nothing. */
+  readonly usage?: Usage
+  /** For attachments: which kind (file, skill_listing, …). */
+  readonly attachment?: string
+}

@@ -1,0 +1,135 @@
+// Who may import what, as a table, and the pure check that holds it. See docs/architecture.md for the why.
+import { posix } from 'node:path'
+
+/** A room is the longest of these prefixes that a file lies under. What it may import: rooms, then packages. */
+type Room = { readonly rooms: readonly string[]; readonly packages?: readonly string[] }
+
+const core = 'engine/src/core'
+const base = [`${core}/message`, `${core}/catalog`]
+
+export const rooms: Readonly<Record<string, Room>> = {
+  [`${core}/message`]: { rooms: [] },
+  [`${core}/catalog`]: { rooms: [] },
+  [`${core}/tokens`]: { rooms: base },
+  [`${core}/cache`]: { rooms: base },
+  [`${core}/transcript`]: { rooms: base },
+  [`${core}/prompts`]: { rooms: base },
+  [`${core}/ledger`]: { rooms: [...base, `${core}/transcript`] },
+  [`${core}/summary`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts')] },
+  [`${core}/restore`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts')] },
+  [`${core}/mechanisms`]: {
+    rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'summary')],
+  },
+  [`${core}/ladder`]: { rooms: [core] },
+  'engine/src/node': { rooms: [core], packages: ['node:', 'zod'] },
+  'engine/src/models': {
+    rooms: [core],
+    packages: ['node:', 'zod', '@anthropic-ai/sdk', 'openai', 'eventsource-parser'],
+  },
+  'engine/src/adapters': { rooms: [core], packages: ['zod'] },
+  'engine/src': { rooms: ['engine/src'] },
+  simulator: { rooms: ['simulator'], packages: ['*'] },
+  agent: { rooms: ['agent'], packages: ['*'] },
+  gateway: { rooms: ['gateway'], packages: ['*'] },
+  viewer: { rooms: ['viewer'], packages: ['*'] },
+  cli: { rooms: ['cli'], packages: ['*'] },
+  bench: { rooms: ['bench'], packages: ['*'] },
+  scripts: { rooms: ['scripts'], packages: ['*'] },
+}
+
+function under(...names: readonly string[]): readonly string[] {
+  return names.map((name) => `${core}/${name}`)
+}
+
+/** Words that would make core depend on something other than its arguments. */
+const impure: readonly (readonly [RegExp, string])[] = [
+  [/\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\b/, 'reads the clock: take the time as an argument'],
+  [/\bMath\.random\b|\bcrypto\b/, 'uses randomness: take ids as an argument'],
+  [/\bfetch\(|\bsetTimeout\b|\bsetInterval\b|\bconsole\.|\bprocess\.|\bglobalThis\b/, 'reaches outside'],
+  [/^(export )?let\b/m, 'keeps module state'],
+  [/^(export )?const \w+(: [^=\n]*)? = new (Map|Set|WeakMap|WeakSet)\(\)/m, 'keeps module state'],
+]
+
+const longestFile = 400
+
+export type Source = { readonly path: string; readonly text: string }
+export type Violation = { readonly path: string; readonly problem: string }
+
+export function checkRooms(sources: readonly Source[]): readonly Violation[] {
+  const graph = new Map(sources.map((source) => [source.path, importsOf(source)]))
+  return [
+    ...sources.flatMap((source) => checkFile(source, graph.get(source.path) ?? [])),
+    ...ringsOf(graph).map((ring) => ({ path: ring[0] ?? '', problem: `is in a ring of imports: ${ring.join(' → ')}` })),
+  ]
+}
+
+function checkFile(source: Source, imports: readonly string[]): readonly Violation[] {
+  const found: Violation[] = []
+  const say = (problem: string) => found.push({ path: source.path, problem })
+  const name = roomOf(source.path)
+  const room = name === undefined ? undefined : rooms[name]
+  const isTest = source.path.endsWith('.test.ts')
+  if (name === undefined || room === undefined) say('is in no room of scripts/rooms.ts')
+  else if (!isTest) {
+    for (const target of imports) {
+      const problem = mayImport({ name, room, target })
+      if (problem) say(problem)
+    }
+  }
+  if (source.path.startsWith(`${core}/`) && !isTest) {
+    const code = withoutComments(source.text)
+    for (const [pattern, why] of impure) if (pattern.test(code)) say(`${why} (core is pure)`)
+  }
+  const lines = source.text.split('\n').length
+  if (lines > longestFile && !isTest) say(`has ${lines} lines: ${longestFile} is the end`)
+  return found
+}
+
+function mayImport(at: { readonly name: string; readonly room: Room; readonly target: string }): string | undefined {
+  const isPackage = !at.target.includes('/') || !at.target.endsWith('.ts')
+  if (isPackage) {
+    const packages = at.room.packages ?? []
+    if (packages.includes('*') || packages.some((allowed) => at.target.startsWith(allowed))) return undefined
+    return `imports the package ${at.target}, which ${at.name} may not lean on`
+  }
+  if (roomOf(at.target) === at.name) return undefined
+  if (at.room.rooms.some((allowed) => at.target.startsWith(`${allowed}/`))) return undefined
+  return `imports ${at.target}, which is not open to ${at.name}`
+}
+
+function roomOf(path: string): string | undefined {
+  return Object.keys(rooms)
+    .filter((room) => path.startsWith(`${room}/`))
+    .toSorted((a, b) => b.length - a.length)[0]
+}
+
+/** What a file imports: paths from the root for relative imports, the package's name for others. */
+function importsOf(source: Source): readonly string[] {
+  const pattern =
+    /(?:^|[;\n])\s*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]/gm
+  return [...withoutComments(source.text).matchAll(pattern)].map((match) => {
+    const target = match[1] ?? match[2] ?? match[3] ?? ''
+    return target.startsWith('.') ? posix.join(posix.dirname(source.path), target) : target
+  })
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+}
+
+function ringsOf(graph: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
+  const rings: string[][] = []
+  const done = new Set<string>()
+  const path: string[] = []
+  const visit = (file: string) => {
+    const at = path.indexOf(file)
+    if (at >= 0) rings.push([...path.slice(at), file])
+    if (at >= 0 || done.has(file)) return
+    path.push(file)
+    for (const target of graph.get(file) ?? []) if (graph.has(target)) visit(target)
+    path.pop()
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file)
+  return rings
+}

@@ -1,0 +1,38 @@
+// Runs the commands that check and test are made of, one after another, and says how each went.
+import { spawn } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+
+export const root = dirname(import.meta.dirname)
+
+export type Step = { readonly name: string; readonly script: string; readonly args?: readonly string[] }
+
+const bin = (name: string) => join(root, 'node_modules', name)
+
+/** What `npm run check` holds: types, purity of core by types, lint and format, and who may import what. */
+export const checks: readonly Step[] = [
+  { name: 'types', script: bin('typescript/bin/tsc'), args: ['-p', 'tsconfig.json'] },
+  { name: 'core types (no Node, no browser)', script: bin('typescript/bin/tsc'), args: ['-p', 'tsconfig.core.json'] },
+  { name: 'lint and format', script: bin('@biomejs/biome/bin/biome'), args: ['check', '--error-on-warnings'] },
+  { name: 'rooms', script: join(root, 'scripts/check-rooms.ts') },
+]
+
+/** Runs one step with this Node; its output is shown only when it fails, unless `show` asks for all of it. */
+export async function runStep(step: Step, options: { readonly show?: boolean } = {}): Promise<boolean> {
+  const began = performance.now()
+  const child = spawn(process.execPath, [step.script, ...(step.args ?? [])], {
+    cwd: root,
+    stdio: ['ignore', options.show ? 'inherit' : 'pipe', options.show ? 'inherit' : 'pipe'],
+  })
+  const output: Buffer[] = []
+  child.stdout?.on('data', (chunk: Buffer) => output.push(chunk))
+  child.stderr?.on('data', (chunk: Buffer) => output.push(chunk))
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (status) => resolve(status ?? 1))
+  })
+  const seconds = ((performance.now() - began) / 1000).toFixed(1)
+  console.log(`${code === 0 ? '✓' : '✗'} ${step.name} (${seconds} s)`)
+  if (code !== 0 && !options.show) console.log(Buffer.concat(output).toString())
+  return code === 0
+}

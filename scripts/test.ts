@@ -1,0 +1,48 @@
+// `npm test`: the checks, then every unit, property and scenario test, then one line that sums it all up.
+// Words after `npm test --` go to Vitest, which then runs alone.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checks, root, runStep } from './steps.ts'
+
+type VitestReport = {
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+  readonly numPendingTests: number
+  readonly numTodoTests: number
+  readonly numFailedTestSuites: number
+}
+
+const words = process.argv.slice(2)
+const folder = mkdtempSync(join(tmpdir(), 'everlong-test-'))
+const reportFile = join(folder, 'report.json')
+let passed = 0
+let failed = 0
+let skipped = 0
+
+if (words.length === 0) {
+  for (const step of checks) {
+    if (await runStep(step)) passed++
+    else failed++
+  }
+}
+
+const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+const args = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`, ...words]
+const green = await runStep({ name: 'tests', script: vitest, args }, { show: true })
+try {
+  const report = JSON.parse(readFileSync(reportFile, 'utf8')) as VitestReport
+  passed += report.numPassedTests
+  skipped += report.numPendingTests + report.numTodoTests
+  failed += report.numFailedTests
+  // A suite that could not even be loaded has no failed test to its name.
+  if (!green && report.numFailedTests === 0) failed += Math.max(1, report.numFailedTestSuites)
+} catch (error) {
+  console.error(`The test runner left no report: ${String(error)}`)
+  failed++
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
+process.exitCode = failed === 0 ? 0 : 1
