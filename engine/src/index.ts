@@ -1,6 +1,20 @@
 // The public names, one by one.
 
-export { type ModelFacts, modelFacts } from './core/catalog/models.ts'
-export { type Block, blocksOf, type Content, textOf } from './core/message/block.ts'
+export { cachePrices, knownModels, type ModelFacts, modelFacts } from './core/catalog/models.ts'
+export {
+  type Block,
+  blocksOf,
+  type Content,
+  isBlock,
+  isMedia,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  textOf,
+} from './core/message/block.ts'
+export { isObject, type JsonObject } from './core/message/json.ts'
 export type { Message, Origin, Role, ViewMessage } from './core/message/message.ts'
 export type { TokenCounts, Usage } from './core/message/usage.ts'

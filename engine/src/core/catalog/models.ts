@@ -20,9 +20,17 @@ export type ModelFacts = {
   readonly cacheMinimum: number
   /** Thinking signatures are bound to the exact prefix: an earlier edit invalidates every later thinking block. */
   readonly bindsThinking: boolean
+  /** Thinking of earlier turns stays in the context; otherwise only that of the last turn counts. */
+  readonly keepsThinking: boolean
+  /** Output that meets the window ends there with 200; earlier models refuse input + max_tokens over the window. */
+  readonly endsAtWindow: boolean
+  /** A conversation may end with a partial assistant message, which the answer continues. */
+  readonly takesPrefill: boolean
 }
 
 type Row = Omit<ModelFacts, 'bindsThinking' | 'cacheMinimum'> & Partial<ModelFacts>
+
+const before45 = { tokenizer: 'claude', keepsThinking: false, endsAtWindow: false, takesPrefill: true } as const
 
 const rows: readonly Row[] = [
   claude('claude-fable-5-1', {
@@ -55,23 +63,43 @@ const rows: readonly Row[] = [
     cacheMinimum: 1_024,
     tokenizer: 'claude',
   }),
-  claude('claude-opus-4-5', { price: { input: 5, output: 25 }, cacheMinimum: 4_096, tokenizer: 'claude' }),
-  claude('claude-sonnet-4-5', { price: { input: 3, output: 15 }, cacheMinimum: 1_024, tokenizer: 'claude' }),
-  claude('claude-haiku-4-5', { price: { input: 1, output: 5 }, cacheMinimum: 4_096, tokenizer: 'claude' }),
-  claude('claude-opus-4', { price: { input: 15, output: 75 }, maxOutput: 32_000, tokenizer: 'claude' }),
-  claude('claude-sonnet-4', { price: { input: 3, output: 15 }, tokenizer: 'claude' }),
-  claude('claude-3-7-sonnet', { price: { input: 3, output: 15 }, tokenizer: 'claude' }),
+  claude('claude-opus-4-5', {
+    ...before45,
+    price: { input: 5, output: 25 },
+    cacheMinimum: 4_096,
+    keepsThinking: true,
+    endsAtWindow: true,
+  }),
+  claude('claude-sonnet-4-5', {
+    ...before45,
+    price: { input: 3, output: 15 },
+    cacheMinimum: 1_024,
+    endsAtWindow: true,
+  }),
+  claude('claude-haiku-4-5', { ...before45, price: { input: 1, output: 5 }, cacheMinimum: 4_096, endsAtWindow: true }),
+  claude('claude-opus-4', { ...before45, price: { input: 15, output: 75 }, maxOutput: 32_000 }),
+  claude('claude-sonnet-4', { ...before45, price: { input: 3, output: 15 } }),
+  claude('claude-3-7-sonnet', { ...before45, price: { input: 3, output: 15 } }),
   claude('claude-3-5-haiku', {
+    ...before45,
     price: { input: 0.8, output: 4 },
     maxOutput: 8_192,
     cacheMinimum: 2_048,
-    tokenizer: 'claude',
   }),
-  claude('claude-3-opus', { price: { input: 15, output: 75 }, maxOutput: 4_096, tokenizer: 'claude' }),
+  claude('claude-3-opus', { ...before45, price: { input: 15, output: 75 }, maxOutput: 4_096 }),
 ]
 
 function claude(id: string, facts: Partial<ModelFacts>): Row {
-  return { id, window: 200_000, maxOutput: 64_000, tokenizer: 'claude-new', ...facts }
+  return {
+    id,
+    window: 200_000,
+    maxOutput: 64_000,
+    tokenizer: 'claude-new',
+    keepsThinking: true,
+    endsAtWindow: true,
+    takesPrefill: false,
+    ...facts,
+  }
 }
 
 const longestFirst: readonly ModelFacts[] = rows
