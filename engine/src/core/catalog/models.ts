@@ -26,11 +26,20 @@ export type ModelFacts = {
   readonly endsAtWindow: boolean
   /** A conversation may end with a partial assistant message, which the answer continues. */
   readonly takesPrefill: boolean
+  /** Messages of role `system` may stand in the middle of a conversation (from Opus 4.8 on). */
+  readonly takesSystemMessages: boolean
 }
 
 type Row = Omit<ModelFacts, 'bindsThinking' | 'cacheMinimum'> & Partial<ModelFacts>
 
-const before45 = { tokenizer: 'claude', keepsThinking: false, endsAtWindow: false, takesPrefill: true } as const
+const before48 = { takesSystemMessages: false } as const
+const before45 = {
+  ...before48,
+  tokenizer: 'claude',
+  keepsThinking: false,
+  endsAtWindow: false,
+  takesPrefill: true,
+} as const
 
 const rows: readonly Row[] = [
   claude('claude-fable-5-1', {
@@ -50,14 +59,16 @@ const rows: readonly Row[] = [
   claude('claude-opus-5', { window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 512 }),
   claude('claude-sonnet-5', { window: 1_000_000, price: { input: 2, output: 10 }, cacheMinimum: 1_024 }),
   claude('claude-opus-4-8', { window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 1_024 }),
-  claude('claude-opus-4-7', { window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 2_048 }),
+  claude('claude-opus-4-7', { ...before48, window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 2_048 }),
   claude('claude-opus-4-6', {
+    ...before48,
     window: 1_000_000,
     price: { input: 5, output: 25 },
     cacheMinimum: 4_096,
     tokenizer: 'claude',
   }),
   claude('claude-sonnet-4-6', {
+    ...before48,
     window: 1_000_000,
     price: { input: 3, output: 15 },
     cacheMinimum: 1_024,
@@ -98,6 +109,7 @@ function claude(id: string, facts: Partial<ModelFacts>): Row {
     keepsThinking: true,
     endsAtWindow: true,
     takesPrefill: false,
+    takesSystemMessages: true,
     ...facts,
   }
 }

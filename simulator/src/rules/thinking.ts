@@ -1,0 +1,56 @@
+// Where thinking must stand and what it excludes. Whether a block is genuine is for ../thinking to say.
+import { isThinking, isToolResult, isToolUse } from 'everlong'
+import { invalid, type Problem } from '../http/problem.ts'
+import { type MessagesRequest, type PlacedBlock, turnsOf } from '../request/request.ts'
+
+const manual = 'https://docs.claude.com/en/docs/build-with-claude/extended-thinking'
+
+export function leavesRoomForAnswer(request: MessagesRequest): Problem | undefined {
+  const budget = request.thinking?.type === 'enabled' ? (request.thinking.budget_tokens ?? 0) : 0
+  if (request.endpoint === 'count' || budget === 0 || request.maxTokens > budget) return undefined
+  return invalid(
+    `\`max_tokens\` must be greater than \`thinking.budget_tokens\`. Please consult our documentation at ${manual}#max-tokens-and-context-window-size`,
+  )
+}
+
+export function doesNotForceTools(request: MessagesRequest): Problem | undefined {
+  const choice = request.body.tool_choice
+  const type = typeof choice === 'object' && choice !== null && 'type' in choice ? choice.type : 'auto'
+  if (request.thinking?.type !== 'enabled' || (type !== 'any' && type !== 'tool')) return undefined
+  return invalid('Thinking may not be enabled when tool_choice forces tool use.')
+}
+
+export function doesNotEndInThinking(request: MessagesRequest): Problem | undefined {
+  for (const turn of turnsOf(request.messages)) {
+    const last = turn.blocks.at(-1)
+    if (turn.role !== 'assistant' || last === undefined || !isThinking(last.block)) continue
+    return invalid(`${last.path}: The final block in an assistant message cannot be \`${last.block.type}\`.`)
+  }
+  return undefined
+}
+
+/**
+ * With manual thinking, the assistant turn that is being continued (its tool results are what the request ends
+ * with) must begin with thinking. Adaptive thinking has no such rule.
+ */
+export function startsToolTurnWithThinking(request: MessagesRequest): Problem | undefined {
+  if (request.thinking?.type !== 'enabled') return undefined
+  const turns = turnsOf(request.messages)
+  const last = turns.at(-1)
+  if (last?.role !== 'user' || !last.blocks.some(({ block }) => isToolResult(block))) return undefined
+  const first = openingOf(turns.slice(0, -1))
+  if (first === undefined || isThinking(first.block)) return undefined
+  return invalid(
+    `${first.path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first.block.type}\`. ` +
+      'When `thinking` is enabled, a final `assistant` message must start with a thinking block ' +
+      '(preceeding the lastmost set of `tool_use` and `tool_result` blocks). ' +
+      'We recommend you include thinking blocks from previous turns. ' +
+      `To avoid this requirement, disable \`thinking\`. Please consult our documentation at ${manual}`,
+  )
+}
+
+function openingOf(turns: readonly { readonly blocks: readonly PlacedBlock[] }[]): PlacedBlock | undefined {
+  const blocks = turns.at(-1)?.blocks ?? []
+  if (!blocks.some(({ block }) => isToolUse(block))) return undefined
+  return blocks.find(({ block }) => block.type !== 'compaction')
+}
