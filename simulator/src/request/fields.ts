@@ -3,7 +3,7 @@ import { isObject } from 'everlong'
 import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 import { cacheControl } from './blocks.ts'
-import { check, extraInput, oneOf, wrongTag } from './wording.ts'
+import { check, extraInput, integer, oneOf, wrongTag } from './wording.ts'
 
 export const beta = {
   contextManagement: 'context-management-2025-06-27',
@@ -38,12 +38,12 @@ const countFields = z.strictObject(shared)
 
 const createFields = z.strictObject({
   ...shared,
-  max_tokens: z.int().min(0),
+  max_tokens: integer(0),
   stream: z.boolean().optional(),
   stop_sequences: z.array(z.string()).nullish(),
   temperature: z.number().min(0).max(1).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
-  top_k: z.int().min(0).nullish(),
+  top_k: integer(0).nullish(),
   metadata: z.strictObject({ user_id: z.string().max(512).nullish() }).nullish(),
   service_tier: z.enum(['auto', 'standard_only']).nullish(),
   container: z.unknown().optional(),
@@ -93,7 +93,7 @@ const display = z.enum(['summarized', 'omitted', 'updates']).nullish()
 const thinkingTypes: Readonly<Record<string, z.ZodType>> = {
   enabled: z.strictObject({
     type: z.literal('enabled'),
-    budget_tokens: z.int().min(1_024),
+    budget_tokens: integer(1_024),
     block_binding: binding,
     display,
   }),
@@ -144,14 +144,14 @@ function checkTools(body: object): Problem | undefined {
   return undefined
 }
 
-const inputTokens = z.strictObject({ type: z.literal('input_tokens'), value: z.int().min(1) })
+const inputTokens = z.strictObject({ type: z.literal('input_tokens'), value: integer(1) })
 const editTypes: Readonly<Record<string, { readonly schema: z.ZodType; readonly beta: string }>> = {
   clear_tool_uses_20250919: {
     beta: beta.contextManagement,
     schema: z.strictObject({
       type: z.string(),
-      trigger: z.strictObject({ type: z.enum(['input_tokens', 'tool_uses']), value: z.int().min(1) }).optional(),
-      keep: z.strictObject({ type: z.literal('tool_uses'), value: z.int().min(0) }).optional(),
+      trigger: z.strictObject({ type: z.enum(['input_tokens', 'tool_uses']), value: integer(1) }).optional(),
+      keep: z.strictObject({ type: z.literal('tool_uses'), value: integer(0) }).optional(),
       clear_at_least: inputTokens.nullish(),
       exclude_tools: z.array(z.string()).nullish(),
       clear_tool_inputs: z.unknown().optional(),
@@ -171,7 +171,7 @@ const editTypes: Readonly<Record<string, { readonly schema: z.ZodType; readonly 
     }),
   },
 }
-const keepThinking = z.strictObject({ type: z.enum(['thinking_turns', 'all']), value: z.int().min(1).optional() })
+const keepThinking = z.strictObject({ type: z.enum(['thinking_turns', 'all']), value: integer(1).optional() })
 
 function checkEdits(body: object, betas: Betas): Problem | undefined {
   const management = 'context_management' in body ? body.context_management : undefined

@@ -1,6 +1,6 @@
 // A schema's first complaint in the API's words: `path: what it should be`.
 import { isObject } from 'everlong'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 
 type Issue = z.core.$ZodIssue
@@ -20,11 +20,18 @@ function wordingOf(issue: Issue, value: unknown, prefix: string): string {
   return `${path.join('.')}: ${missing ? 'Field required' : complaintOf(issue)}`
 }
 
+const notAnInteger = 'Input should be a valid integer'
+
+export function integer(least: number) {
+  return z.int({ error: notAnInteger }).min(least)
+}
+
 export const extraInput = 'Extra inputs are not permitted'
 
 function complaintOf(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
+      if (issue.message === notAnInteger) return notAnInteger
       return `Input should be ${kinds[issue.expected] ?? `a valid ${issue.expected}`}`
     case 'invalid_value':
       return `Input should be ${oneOf(issue.values.map(String))}`
@@ -47,7 +54,6 @@ function complaintOf(issue: Issue): string {
 const kinds: Readonly<Record<string, string>> = {
   string: 'a valid string',
   number: 'a valid number',
-  int: 'a valid integer',
   boolean: 'a valid boolean',
   array: 'a valid list',
   object: 'an object',
