@@ -16,6 +16,8 @@ export type Summary = {
   readonly text: string | undefined
   readonly stopReason: string
   readonly sampling: Sampling
+  /** The prompt that was summarised, without the instruction to do so. */
+  readonly before: Sampling
 }
 
 type Work = { readonly request: MessagesRequest; readonly messages: Messages; readonly ports: Ports }
@@ -23,6 +25,7 @@ type Work = { readonly request: MessagesRequest; readonly messages: Messages; re
 export type EditCompaction = {
   readonly block: Block
   readonly sampling: Sampling
+  readonly before: Sampling
   /** What the model reads from here on. */
   readonly messages: Messages
   readonly pauses: boolean
@@ -49,6 +52,7 @@ export async function compactIfDue(
   return {
     block,
     sampling: summary.sampling,
+    before: summary.before,
     messages: content === null ? work.messages : [{ role: 'assistant', index: 0, isString: false, content: [block] }],
     pauses: edit.pause_after_compaction === true && content !== null,
   }
@@ -86,13 +90,14 @@ async function summarise(work: Work, instruction: string, context: RequestContex
     .join('\n')
   const output = Math.max(1, world.tokenizer.count(whole))
   const input = use.input + world.tokenizer.count(instruction)
-  const spent = samplingOf('compaction', use, { input, output: Math.min(output, Math.max(1, request.maxTokens)) })
+  const sampling = samplingOf('compaction', use, { input, output: Math.min(output, Math.max(1, request.maxTokens)) })
+  const spent = { sampling, before: samplingOf('message', use, {}) }
   if (answer.content.some((block) => isToolUse(block) || block.type === 'tool_use')) {
-    return { text: undefined, stopReason: 'tool_use', sampling: spent }
+    return { text: undefined, stopReason: 'tool_use', ...spent }
   }
-  if (output > request.maxTokens) return { text: undefined, stopReason: 'max_tokens', sampling: spent }
+  if (output > request.maxTokens) return { text: undefined, stopReason: 'max_tokens', ...spent }
   const text = betweenTags(whole)
-  return { text: text === '' ? undefined : text, stopReason: answer.stopReason ?? 'end_turn', sampling: spent }
+  return { text: text === '' ? undefined : text, stopReason: answer.stopReason ?? 'end_turn', ...spent }
 }
 
 function betweenTags(text: string): string {

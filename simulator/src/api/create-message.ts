@@ -152,7 +152,7 @@ function assemble(assembly: Assembly): Reply {
     usage: usageBody(sampling, iterations),
     ...extrasOf(assembly, id),
   }
-  const before = compaction?.sampling ?? sampling
+  const before = compaction?.before ?? sampling
   const startUsage = usageBody({ ...before, output: Math.min(1, sampling.output) }, undefined)
   const streamed = { message, startUsage, deltaUsage: deltaUsageBody(sampling, iterations) }
   return { type: 'message', streamed, samplings }
