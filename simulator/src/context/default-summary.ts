@@ -5,8 +5,7 @@ import type { Script } from '../script/script.ts'
 const longestQuote = 400
 
 export const defaultSummary: Script = (request) => {
-  // The last message is the instruction to summarise.
-  const messages = request.messages.slice(0, -1)
+  const messages = withoutInstruction(request.messages)
   const asked = messages
     .filter((message) => message.role === 'user')
     .map(spoken)
@@ -23,6 +22,14 @@ export const defaultSummary: Script = (request) => {
     `Last said: ${quote(said.at(-1))}`,
   ]
   return { content: [{ type: 'text', text: `<summary>\n${lines.join('\n')}\n</summary>` }] }
+}
+
+/** The instruction to summarise is the last block of the last message. */
+function withoutInstruction(messages: readonly Message[]): readonly Message[] {
+  const last = messages.at(-1)
+  const content = Array.isArray(last?.content) ? last.content.slice(0, -1) : []
+  const rest = messages.slice(0, -1)
+  return content.length === 0 ? rest : [...rest, { role: 'user', content }]
 }
 
 function spoken(message: Message): string {
