@@ -38,8 +38,9 @@ export function modelInfo(facts: ModelFacts, id: string) {
 }
 
 function capabilitiesOf(facts: ModelFacts) {
-  const thinks = facts.id.startsWith('claude-3-5') || facts.id.startsWith('claude-3-opus') ? no : yes
-  const adapts = facts.takesPrefill ? no : yes
+  const has = (...modes: readonly ModelFacts['thinking'][]) => (modes.includes(facts.thinking) ? yes : no)
+  const thinks = has('budget', 'any', 'adaptive', 'always')
+  const adapts = has('any', 'adaptive', 'always')
   return {
     batch: no,
     citations: no,
@@ -49,7 +50,15 @@ function capabilitiesOf(facts: ModelFacts) {
     structured_outputs: no,
     server_tools: { supported: false, code_execution: no, web_search: no },
     effort: { supported: adapts.supported, low: adapts, medium: adapts, high: adapts, xhigh: adapts, max: adapts },
-    thinking: { ...thinks, types: { enabled: thinks, adaptive: adapts, disabled: yes, between_tools: no } },
+    thinking: {
+      ...thinks,
+      types: {
+        enabled: has('budget', 'any'),
+        adaptive: adapts,
+        disabled: facts.thinking === 'always' ? no : yes,
+        between_tools: no,
+      },
+    },
     compaction: { ...adapts, summarize: adapts },
     context_management: {
       supported: true,

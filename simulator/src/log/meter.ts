@@ -1,6 +1,6 @@
 // What requests cost, by the published prices and multipliers.
 import { cachePrices, type ModelFacts } from 'everlong'
-import { noSampling, type Sampling } from '../answer/usage.ts'
+import { noSampling, promptTokens, type Sampling } from '../answer/usage.ts'
 
 export type MeterTotals = Omit<Sampling, 'type' | 'thinking'> & {
   readonly requests: number
@@ -18,9 +18,11 @@ const perMillion = 1_000_000
 
 /** US dollars; undefined where the model has no published price. */
 export function costOf(samplings: readonly Sampling[], facts: ModelFacts): number | undefined {
-  const { price } = facts
-  if (price === undefined) return undefined
+  if (facts.price === undefined) return undefined
+  const usual = facts.price
   return samplings.reduce((sum, one) => {
+    const isLong = facts.longPrompt !== undefined && promptTokens(one) > facts.longPrompt.above
+    const price = isLong && facts.longPrompt ? facts.longPrompt.price : usual
     const input =
       one.input + one.read * cachePrices.read + one.write5m * cachePrices.write + one.write1h * cachePrices.writeHour
     return sum + (input * price.input + one.output * price.output) / perMillion

@@ -65,7 +65,7 @@ export function placed(message: InputMessage): PlacedBlock[] {
 
 /** Thinking is on when asked for; unasked, on the models that think by themselves. */
 export function thinks(request: Pick<MessagesRequest, 'thinking' | 'facts'>): boolean {
-  if (request.thinking === undefined) return request.facts.keepsThinking
+  if (request.thinking === undefined) return ['any', 'adaptive', 'always'].includes(request.facts.thinking)
   return request.thinking.type === 'enabled' || request.thinking.type === 'adaptive'
 }
 

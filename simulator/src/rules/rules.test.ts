@@ -48,8 +48,8 @@ const cases: readonly Case[] = [
   ['max_tokens below zero', { ...base, max_tokens: -1 }, 'max_tokens: Input should be greater than or equal to 0'],
   [
     'max_tokens over the limit of the model',
-    { ...base, max_tokens: 64_001 },
-    'max_tokens: 64001 > 64000, which is the maximum allowed number of output tokens for claude-sonnet-5',
+    { ...base, max_tokens: 128_001 },
+    'max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens for claude-sonnet-5',
   ],
   ['an empty list of messages', { ...base, messages: [] }, 'messages: at least one message is required'],
   [
@@ -246,6 +246,21 @@ const cases: readonly Case[] = [
     'a thinking budget over max_tokens',
     { ...base, max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 2_000 } },
     '`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size',
+  ],
+  [
+    'adaptive thinking on a model without it',
+    { ...old, thinking: { type: 'adaptive' } },
+    'adaptive thinking is not supported on this model',
+  ],
+  [
+    'switching off what is always on',
+    { ...base, model: 'claude-fable-5-1', thinking: { type: 'disabled' } },
+    '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+  ],
+  [
+    'a forced tool on a model that binds thinking',
+    { ...base, model: 'claude-fable-5-1', tools: [tool], tool_choice: { type: 'any' } },
+    'tool_choice: forced tool use is not supported on this model',
   ],
   [
     'thinking with a forced tool',

@@ -14,7 +14,13 @@ import {
 import { countsImages, takesImages } from './images.ts'
 import { marksAtMostFour, marksLongBeforeShort, marksNoEmptyText } from './marks.ts'
 import { hasUniqueUses, pairsTools } from './pairing.ts'
-import { doesNotEndInThinking, doesNotForceTools, leavesRoomForAnswer, startsToolTurnWithThinking } from './thinking.ts'
+import {
+  doesNotEndInThinking,
+  doesNotForceTools,
+  leavesRoomForAnswer,
+  startsToolTurnWithThinking,
+  thinksAsItCan,
+} from './thinking.ts'
 
 export type Rule = (request: MessagesRequest) => Problem | undefined
 
@@ -23,6 +29,7 @@ const rules: readonly Rule[] = [
   startsWithUser,
   placesSystem,
   fitsOutputLimit,
+  thinksAsItCan,
   leavesRoomForAnswer,
   doesNotForceTools,
   combinesEdits,

@@ -1,5 +1,5 @@
 // Where thinking must stand and what it excludes. Whether a block is genuine is for ../thinking to say.
-import { isThinking, isToolResult, isToolUse } from 'everlong'
+import { isThinking, isToolResult, isToolUse, type ModelFacts } from 'everlong'
 import { invalid, type Problem } from '../http/problem.ts'
 import { type MessagesRequest, type PlacedBlock, turnsOf } from '../request/request.ts'
 
@@ -13,10 +13,30 @@ export function leavesRoomForAnswer(request: MessagesRequest): Problem | undefin
   )
 }
 
+const accepted: Readonly<Record<ModelFacts['thinking'], readonly string[]>> = {
+  none: ['disabled'],
+  budget: ['enabled', 'disabled'],
+  any: ['enabled', 'adaptive', 'disabled', 'between_tools'],
+  adaptive: ['adaptive', 'disabled', 'between_tools'],
+  always: ['adaptive', 'between_tools'],
+}
+
+export function thinksAsItCan(request: MessagesRequest): Problem | undefined {
+  const type = request.thinking?.type
+  if (type === undefined || accepted[request.facts.thinking].includes(type)) return undefined
+  if (type === 'adaptive') return invalid('adaptive thinking is not supported on this model')
+  const hint = ' Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
+  return invalid(
+    `"thinking.type.${type}" is not supported for this model.${request.facts.thinking === 'none' ? '' : hint}`,
+  )
+}
+
 export function doesNotForceTools(request: MessagesRequest): Problem | undefined {
   const choice = request.body.tool_choice
   const type = typeof choice === 'object' && choice !== null && 'type' in choice ? choice.type : 'auto'
-  if (request.thinking?.type !== 'enabled' || (type !== 'any' && type !== 'tool')) return undefined
+  if (type !== 'any' && type !== 'tool') return undefined
+  if (request.facts.bindsThinking) return invalid('tool_choice: forced tool use is not supported on this model')
+  if (request.thinking?.type !== 'enabled') return undefined
   return invalid('Thinking may not be enabled when tool_choice forces tool use.')
 }
 
