@@ -1,18 +1,17 @@
 // POST /v1/messages and /v1/messages/count_tokens: from a Request to a Response, every request logged and priced.
 import { isObject, type ModelFacts } from 'everlong'
 import { eventsOf, type StreamEvent } from '../answer/events.ts'
-import { noSampling, type Sampling, usageBody } from '../answer/usage.ts'
+import { noSampling, usageBody } from '../answer/usage.ts'
 import { type Incoming, readBody, readHead } from '../http/incoming.ts'
 import { type Problem, problemBody } from '../http/problem.ts'
 import { sseHeaders, sseStream } from '../http/sse.ts'
-import { shapeOf } from '../log/log.ts'
-import { costOf } from '../log/meter.ts'
-import { type Overflow, overflowProblem, tellOverflow } from '../overflow/overflow.ts'
+import { type Overflow, overflowProblem, overflowResponse } from '../overflow/overflow.ts'
 import { parseRequest } from '../request/parse.ts'
 import type { MessagesRequest } from '../request/request.ts'
 import { brokenRule } from '../rules/rules.ts'
 import { countTokens } from './count-tokens.ts'
 import { createMessage, type Reply } from './create-message.ts'
+import { type Result, record } from './record.ts'
 import type { RequestContext, World } from './world.ts'
 
 type Endpoint = 'create' | 'count'
@@ -28,7 +27,7 @@ export async function handleMessages(request: Request, endpoint: Endpoint, world
   if (endpoint === 'count') {
     const counted = countTokens(asked.request, context)
     if ('problem' in counted) return refuse(counted.problem, { id, endpoint, world, asked })
-    record({ id, endpoint, world, asked }, { status: 200, outcome: 'counted', samplings: [] })
+    note({ id, endpoint, world, asked }, { status: 200, outcome: 'counted', samplings: [] })
     return json(counted, 200, id)
   }
   if (world.options.latency.first > 0) await world.clock.sleep(world.options.latency.first)
@@ -77,7 +76,7 @@ function respond(reply: Reply, trace: Trace, signal: AbortSignal): Response {
   if (reply.type === 'problem') return refuse(reply.problem, trace)
   if (reply.type === 'overflow') return refuseOverflow(reply.overflow, trace, signal)
   const { message } = reply.streamed
-  record(trace, { status: 200, outcome: String(message.stop_reason), samplings: reply.samplings })
+  note(trace, { status: 200, outcome: String(message.stop_reason), samplings: reply.samplings })
   const isStream = 'request' in trace.asked && trace.asked.request.stream
   if (!isStream) return json(message, 200, trace.id)
   return stream(eventsOf(reply.streamed, trace.world.options.pingEvery), trace, signal)
@@ -88,14 +87,12 @@ function refuseOverflow(overflow: Overflow, trace: Trace, signal: AbortSignal): 
   const shape = asked.incoming?.overflow ?? world.options.overflow
   const outcome = overflowProblem(overflow).message
   if (shape === 'stream' && 'request' in asked && asked.request.stream) {
-    record(trace, { status: 200, outcome, samplings: [] })
+    note(trace, { status: 200, outcome, samplings: [] })
     return stream(brokenStream(asked.request, overflow, trace), trace, signal)
   }
-  const told = tellOverflow(shape, overflow, id)
-  record(trace, { status: told.status, outcome, samplings: [] })
-  const headers = { ...idHeaders(id), 'content-type': 'application/json', ...told.headers }
-  const body = typeof told.body === 'string' ? told.body : JSON.stringify(told.body)
-  return new Response(body, { status: told.status, headers })
+  const response = overflowResponse(shape, overflow, id)
+  note(trace, { status: response.status, outcome, samplings: [] })
+  return response
 }
 
 /** A stream that began with 200 and ends in an error. */
@@ -114,7 +111,7 @@ function stream(events: Iterator<StreamEvent>, trace: Trace, signal: AbortSignal
 }
 
 function refuse(problem: Problem, trace: Trace): Response {
-  record(trace, { status: problem.status, outcome: problem.message, samplings: [] })
+  note(trace, { status: problem.status, outcome: problem.message, samplings: [] })
   return json(problemBody(problem, trace.id), problem.status, trace.id)
 }
 
@@ -127,22 +124,15 @@ function idHeaders(id: string): Readonly<Record<string, string>> {
   return { 'request-id': id, 'anthropic-organization-id': 'org_everlong_simulator' }
 }
 
-type Result = { readonly status: number; readonly outcome: string; readonly samplings: readonly Sampling[] }
-
-function record({ endpoint, world, asked }: Trace, result: Result): void {
+function note({ endpoint, world, asked }: Trace, result: Result): void {
   const request = 'request' in asked ? asked.request : undefined
-  const cost = request === undefined ? undefined : costOf(result.samplings, request.facts)
-  if (endpoint === 'create') world.meter.add(result.samplings, cost)
-  world.log.add({
-    ...result,
-    time: world.clock.now(),
+  const answered = {
     endpoint: endpoint === 'create' ? '/v1/messages' : '/v1/messages/count_tokens',
-    model: request?.model ?? modelIn(asked),
     organisation: asked.incoming?.organisation ?? '',
-    shape:
-      request === undefined ? '' : shapeOf({ ...request, system: request.system.length, tools: request.tools.length }),
-    cost: result.samplings.length === 0 ? undefined : cost,
-  })
+    model: request?.model ?? modelIn(asked),
+    request,
+  }
+  record(world, answered, result)
 }
 
 function modelIn(asked: Asked | Failed): string {

@@ -61,6 +61,8 @@ export type World = {
   readonly log: RequestLog
   readonly meter: Meter
   readonly factsOf: (model: string) => ModelFacts | undefined
+  /** The window that the options set for a model. */
+  readonly windowOf: (model: string) => number | undefined
   readonly organisation: (key: string) => Organisation
   /** Fresh for each request: digests are remembered by identity. */
   readonly ports: () => Ports
@@ -96,6 +98,7 @@ export function createWorld(given: SimulatorOptions): World {
     log: createLog(options.logEntries),
     meter: createMeter(),
     factsOf: (model) => withWindow(ownFacts(given.models, model) ?? modelFacts(model), model, given.windows),
+    windowOf: (model) => given.windows?.[model],
     organisation: (key) => {
       const known = organisations.get(key) ?? newOrganisation(key)
       organisations.set(key, known)

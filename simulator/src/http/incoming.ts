@@ -27,7 +27,7 @@ export function readHead(headers: Headers): Outcome<Incoming> {
     version: version.value,
     betas: listOf(headers.get('anthropic-beta')),
     extensions: { cacheEdits: headers.get('x-everlong-cache-edits')?.toLowerCase() === 'on' },
-    overflow: readShape(headers.get('x-everlong-overflow') ?? undefined),
+    overflow: readShape(headers.get('x-everlong-overflow')),
   })
 }
 

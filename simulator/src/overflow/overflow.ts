@@ -116,11 +116,14 @@ export const overflowShapes: readonly OverflowShape[] = [
 
 export const tooLarge: Problem = { status: 413, type: 'request_too_large', message: 'Request exceeds the maximum size' }
 
-export function tellOverflow(shape: OverflowShape, overflow: Overflow, requestId: string): Told {
+export function overflowResponse(shape: OverflowShape, overflow: Overflow, requestId: string): Response {
   const teller: Teller = tellers[shape === 'stream' ? 'anthropic' : shape]
-  return teller(overflow, requestId)
+  const told = teller(overflow, requestId)
+  const headers = { 'content-type': 'application/json', 'request-id': requestId, ...told.headers }
+  const body = typeof told.body === 'string' ? told.body : JSON.stringify(told.body)
+  return new Response(body, { status: told.status, headers })
 }
 
-export function readShape(header: string | undefined): OverflowShape | undefined {
+export function readShape(header: string | null): OverflowShape | undefined {
   return overflowShapes.find((shape) => shape === header?.trim().toLowerCase())
 }

@@ -1,0 +1,73 @@
+// The AI SDK with its Anthropic provider, unchanged, over real HTTP on this machine.
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { APICallError, generateText, stepCountIs, streamText, tool } from 'ai'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Script } from '../script/script.ts'
+import { type RunningServer, startServer } from '../server.ts'
+
+const script: Script = ({ messages, tools }) => {
+  const last = messages.at(-1)
+  const answered = Array.isArray(last?.content) && last.content.some((block) => block.type === 'tool_result')
+  if (tools.length > 0 && !answered) {
+    return {
+      content: [
+        { type: 'thinking', thinking: 'Read it.' },
+        { type: 'tool_use', name: 'read', input: { path: 'a.ts' } },
+      ],
+    }
+  }
+  return { content: [{ type: 'text', text: 'A plain answer with 🎈 in it, long enough to come in several pieces.' }] }
+}
+
+let server: RunningServer
+let anthropic: ReturnType<typeof createAnthropic>
+
+beforeAll(async () => {
+  server = await startServer({ script, windows: { 'claude-haiku-4-5': 500 } })
+  anthropic = createAnthropic({ apiKey: 'key', baseURL: `${server.url}/v1` })
+})
+afterAll(() => server.close())
+
+const read = tool({
+  description: 'Reads',
+  inputSchema: z.object({ path: z.string() }),
+  execute: async () => 'export {}',
+})
+
+describe('the AI SDK', () => {
+  test('generates text', async () => {
+    const made = await generateText({ model: anthropic('claude-sonnet-5'), prompt: 'Hello', maxRetries: 0 })
+    expect([made.text, made.finishReason]).toEqual([expect.stringContaining('🎈'), 'stop'])
+  })
+
+  test('streams text', async () => {
+    const streamed = streamText({ model: anthropic('claude-sonnet-5'), prompt: 'Hello', maxRetries: 0 })
+    let text = ''
+    for await (const part of streamed.textStream) text += part
+    expect(text).toContain('🎈 in it, long enough')
+    expect((await streamed.usage).outputTokens).toBeGreaterThan(10)
+  })
+
+  test('runs a loop of tools with thinking sent back', async () => {
+    const made = await generateText({
+      model: anthropic('claude-fable-5-1'),
+      prompt: 'Read a.ts',
+      tools: { read },
+      stopWhen: stepCountIs(3),
+      maxRetries: 0,
+    })
+    expect(made.steps.map((step) => step.finishReason)).toEqual(['tool-calls', 'stop'])
+    expect(server.simulator.log.entries.at(-1)?.shape).toBe('tools1 | u a(th1 t1) u(r1)')
+  })
+
+  test('sees an overflow as an API error that it does not retry', async () => {
+    const made = generateText({ model: anthropic('claude-haiku-4-5'), prompt: 'word '.repeat(600) })
+    const error = await made.catch((thrown: unknown) => thrown)
+    expect(APICallError.isInstance(error) && [error.statusCode, error.isRetryable, error.message]).toEqual([
+      400,
+      false,
+      expect.stringMatching(/^prompt is too long: \d+ tokens > 500 maximum$/),
+    ])
+  })
+})
