@@ -11,6 +11,7 @@ export type Deletion = { readonly tokens: number; readonly references: ReadonlyS
 
 /** A deletion must name a tool result of this request. */
 export function checkCacheEdits(request: MessagesRequest): Problem | undefined {
+  if (!request.extensions.cacheEdits) return undefined
   const results = new Set(request.messages.flatMap((message) => message.content.filter(isToolResult).map(referenceOf)))
   for (const { block, path } of request.messages.flatMap(placed)) {
     for (const [at, reference] of referencesIn(block).entries()) {

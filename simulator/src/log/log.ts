@@ -84,10 +84,12 @@ const kinds: readonly (readonly [string, (block: Block) => boolean])[] = [
 ]
 
 function detailOf(content: readonly Block[]): string {
-  const parts = kinds.flatMap(([letter, is]) => {
-    const count = content.filter(is).length
-    return count === 0 ? [] : [`${letter}${count}`]
-  })
+  const counts = kinds.map(() => 0)
+  for (const block of content) {
+    const at = kinds.findIndex(([, is]) => is(block))
+    if (at >= 0) counts[at] = (counts[at] ?? 0) + 1
+  }
+  const parts = kinds.flatMap(([letter], at) => (counts[at] ? [`${letter}${counts[at]}`] : []))
   return parts.length === 0 ? '' : `(${parts.join(' ')})`
 }
 

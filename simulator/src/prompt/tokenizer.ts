@@ -1,7 +1,7 @@
 // A real tokenizer over a public vocabulary (o200k), so that estimates meet something they cannot know.
 // Counts are remembered by content: a conversation that is sent again is not tokenized again.
-import { hash } from 'node:crypto'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import { digestOf } from './digest.ts'
 
 export type Tokenizer = {
   /** Counts a text; the same text is counted once. */
@@ -31,7 +31,7 @@ export function createTokenizer(): Tokenizer {
   }
   const count = (text: string): number => {
     if (text.length < worthRemembering) return countTokens(text, plain)
-    return remember(hash('sha256', text, 'base64'), () => countPieces(text))
+    return remember(digestOf(text), () => countPieces(text))
   }
   return { count, remember, cut: (text, tokens) => cutAt(text, tokens) }
 }

@@ -16,6 +16,8 @@ export type InputMessage = {
 export type ThinkingSetting = {
   readonly type: 'enabled' | 'adaptive' | 'disabled' | 'between_tools'
   readonly budget_tokens?: number
+  /** `omitted`: the text is kept back, the signature is given. */
+  readonly display?: 'summarized' | 'omitted' | 'updates' | null
   readonly block_binding?: { readonly prefix_mismatch_behavior?: 'error' | 'drop_block' | null } | null
 }
 
@@ -48,6 +50,15 @@ export type PlacedBlock = { readonly block: Block; readonly path: string; readon
 export type Turn = { readonly role: 'user' | 'assistant'; readonly blocks: readonly PlacedBlock[] }
 
 export function turnsOf(messages: readonly InputMessage[]): readonly Turn[] {
+  const known = knownTurns.get(messages) ?? findTurns(messages)
+  knownTurns.set(messages, known)
+  return known
+}
+
+/** Several rules ask for the turns of one request. */
+const knownTurns = new WeakMap<readonly InputMessage[], readonly Turn[]>()
+
+function findTurns(messages: readonly InputMessage[]): readonly Turn[] {
   const turns: { role: 'user' | 'assistant'; blocks: PlacedBlock[] }[] = []
   for (const message of messages) {
     if (message.role === 'system') continue
