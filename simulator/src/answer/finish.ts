@@ -98,7 +98,9 @@ function sealed(content: readonly Block[], context: FinishContext): readonly Blo
     if (isThinking(block)) {
       const isSigned = typeof (block.type === 'thinking' ? block.signature : block.data) === 'string'
       if (isSigned) return block
-      const signed = signThinking(block, place, { model: request.model, signer: ports.signer })
+      const shown =
+        request.thinking?.display === 'omitted' && block.type === 'thinking' ? { ...block, thinking: '' } : block
+      const signed = signThinking(shown, place, { model: request.model, signer: ports.signer })
       place = signed.place
       return signed.block
     }

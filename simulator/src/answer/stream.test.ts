@@ -209,6 +209,29 @@ describe('an answer', () => {
     expect(told.body).toMatchObject({ content: [{ type: 'text', text: 'Writing.' }], stop_reason: 'max_tokens' })
   })
 
+  test('keeps the text of thinking back where asked, and takes the block again', async () => {
+    const simulator = simulate({
+      script: () => ({
+        content: [
+          { type: 'thinking', thinking: 'Hm.' },
+          { type: 'text', text: 'Yes.' },
+        ],
+      }),
+    })
+    const body = { ...base, thinking: { type: 'adaptive', display: 'omitted' } }
+    const told = await ask(simulator, body)
+    expect(told.body.content).toEqual([
+      { type: 'thinking', thinking: '', signature: expect.any(String) },
+      { type: 'text', text: 'Yes.' },
+    ])
+    const next = [
+      ...base.messages,
+      { role: 'assistant', content: told.body.content },
+      { role: 'user', content: 'And?' },
+    ]
+    expect((await ask(simulator, { ...body, messages: next })).status).toBe(200)
+  })
+
   test('has no thinking when thinking is off', async () => {
     const told = await tell(
       [

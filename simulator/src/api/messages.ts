@@ -5,7 +5,7 @@ import { noSampling, usageBody } from '../answer/usage.ts'
 import { type Incoming, readBody, readHead } from '../http/incoming.ts'
 import { type Problem, problemBody } from '../http/problem.ts'
 import { sseHeaders, sseStream } from '../http/sse.ts'
-import { type Overflow, overflowProblem, overflowResponse } from '../overflow/overflow.ts'
+import { type Overflow, overflowProblem, overflowResponse, tooLarge } from '../overflow/overflow.ts'
 import { parseRequest } from '../request/parse.ts'
 import type { MessagesRequest } from '../request/request.ts'
 import { brokenRule } from '../rules/rules.ts'
@@ -111,8 +111,15 @@ function stream(events: Iterator<StreamEvent>, trace: Trace, signal: AbortSignal
 }
 
 function refuse(problem: Problem, trace: Trace): Response {
+  // The proxy before the API refuses large bodies, and not always in JSON.
+  if (problem === tooLarge && trace.asked.incoming?.overflow === '413-text') return tooLargeAsText(trace)
   note(trace, { status: problem.status, outcome: problem.message, samplings: [] })
   return json(problemBody(problem, trace.id), problem.status, trace.id)
+}
+
+function tooLargeAsText(trace: Trace): Response {
+  note(trace, { status: 413, outcome: tooLarge.message, samplings: [] })
+  return overflowResponse('413-text', { type: 'prompt', tokens: 0, window: 0 }, trace.id)
 }
 
 export function json(body: object, status: number, id: string): Response {

@@ -131,6 +131,13 @@ describe('the official Anthropic SDK', () => {
     await expect(noKey.messages.create(hello)).rejects.toThrow()
   })
 
+  test('meets a body of more than 32 MB as an error of status 413', async () => {
+    const large = { ...hello, messages: [{ role: 'user' as const, content: 'word '.repeat(7_000_000) }] }
+    const error = await client.messages.create(large).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(Anthropic.APIError)
+    expect(error).toMatchObject({ status: 413, type: 'request_too_large' })
+  })
+
   test('meets an overflow as an error, and inside a stream that had begun', async () => {
     const long = {
       ...hello,

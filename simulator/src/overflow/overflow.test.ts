@@ -65,6 +65,12 @@ describe('an overflow', () => {
     })
   })
 
+  test('of bytes comes as text where the proxy speaks', async () => {
+    const tight = simulate({ longestBody: 100 })
+    const response = await send(tight, base, { headers: { 'x-everlong-overflow': '413-text' } })
+    expect([response.status, response.headers.get('content-type')]).toEqual([413, 'text/html'])
+  })
+
   test('leaves count_tokens alone', async () => {
     const { max_tokens: _, ...counted } = base
     const told = await ask(simulator, counted, { path: '/v1/messages/count_tokens' })
