@@ -1,5 +1,6 @@
 // A finished message as the events of a stream, in the documented order. Times nothing, sends nothing.
 import { type Block, isText, isToolUse, type JsonObject } from 'everlong'
+import { pieces } from './pieces.ts'
 
 export type StreamEvent = { readonly type: string; readonly [key: string]: unknown }
 
@@ -10,8 +11,6 @@ export type StreamedMessage = {
   readonly startUsage: object
   readonly deltaUsage: object
 }
-
-const piece = 48
 
 export function* eventsOf(streamed: StreamedMessage, pingEvery: number): Generator<StreamEvent> {
   const { message } = streamed
@@ -64,15 +63,5 @@ function* deltasOf(block: Block): Generator<object> {
     yield { type: 'signature_delta', signature: block.signature }
   } else if (block.type === 'compaction' && block.signature === undefined) {
     yield { type: 'compaction_delta', content: block.content, encrypted_content: block.encrypted_content }
-  }
-}
-
-function* pieces(text: string): Generator<string> {
-  for (let at = 0; at < text.length; ) {
-    let end = Math.min(text.length, at + piece)
-    const code = text.charCodeAt(end - 1)
-    if (end < text.length && code >= 0xd800 && code <= 0xdbff) end++
-    yield text.slice(at, end)
-    at = end
   }
 }

@@ -31,12 +31,18 @@ export async function handleMessages(request: Request, endpoint: Endpoint, world
     return json(counted, 200, id)
   }
   if (world.options.latency.first > 0) await world.clock.sleep(world.options.latency.first)
-  const reply = await createMessage(asked.request, context)
+  const reply = await createMessage(asked.request, context).catch(brokenScript)
   if (reply.type === 'message') {
     const { message } = reply.streamed
     context.organisation.threads.hold(String(message.id), asked.request.body, message.content)
   }
   return respond(reply, { id, endpoint, world, asked }, request.signal)
+}
+
+/** A script that throws breaks its promise to us; the client sees what a client would. */
+function brokenScript(error: unknown): Reply {
+  const message = error instanceof Error ? error.message : String(error)
+  return { type: 'problem', problem: { status: 500, type: 'api_error', message } }
 }
 
 type Failed = { readonly problem: Problem; readonly body?: unknown; readonly incoming?: Incoming }

@@ -3,22 +3,13 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { APICallError, generateText, stepCountIs, streamText, tool } from 'ai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Script } from '../script/script.ts'
 import { type RunningServer, startServer } from '../server.ts'
+import { callsOnce } from '../testing/ask.ts'
 
-const script: Script = ({ messages, tools }) => {
-  const last = messages.at(-1)
-  const answered = Array.isArray(last?.content) && last.content.some((block) => block.type === 'tool_result')
-  if (tools.length > 0 && !answered) {
-    return {
-      content: [
-        { type: 'thinking', thinking: 'Read it.' },
-        { type: 'tool_use', name: 'read', input: { path: 'a.ts' } },
-      ],
-    }
-  }
-  return { content: [{ type: 'text', text: 'A plain answer with 🎈 in it, long enough to come in several pieces.' }] }
-}
+const script = callsOnce([
+  { type: 'thinking', thinking: 'Read it.' },
+  { type: 'tool_use', name: 'read', input: { path: 'a.ts' } },
+])
 
 let server: RunningServer
 let anthropic: ReturnType<typeof createAnthropic>

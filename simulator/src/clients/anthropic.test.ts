@@ -1,8 +1,8 @@
 // The official Anthropic SDK, unchanged, over real HTTP on this machine.
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Script } from '../script/script.ts'
 import { type RunningServer, startServer } from '../server.ts'
+import { callsOnce } from '../testing/ask.ts'
 
 const tool = {
   name: 'read_file',
@@ -10,21 +10,11 @@ const tool = {
   input_schema: { type: 'object' as const, properties: { path: { type: 'string' } } },
 }
 
-const script: Script = ({ messages, tools }) => {
-  const last = messages.at(-1)
-  const answered = Array.isArray(last?.content) && last.content.some((block) => block.type === 'tool_result')
-  if (tools.length > 0 && !answered) {
-    const use = {
-      type: 'tool_use',
-      name: 'read_file',
-      input: { path: 'src/main.ts', lines: [1, 2], deep: { é: '🎈' } },
-    }
-    return {
-      content: [{ type: 'thinking', thinking: 'A file must be read.' }, { type: 'text', text: 'Reading.' }, use],
-    }
-  }
-  return { content: [{ type: 'text', text: 'A plain answer with 🎈 in it, long enough to come in several pieces.' }] }
-}
+const script = callsOnce([
+  { type: 'thinking', thinking: 'A file must be read.' },
+  { type: 'text', text: 'Reading.' },
+  { type: 'tool_use', name: 'read_file', input: { path: 'src/main.ts', lines: [1, 2], deep: { é: '🎈' } } },
+])
 
 let server: RunningServer
 let client: Anthropic

@@ -1,23 +1,14 @@
 // The official OpenAI SDK, unchanged, over real HTTP on this machine.
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Script } from '../script/script.ts'
 import { type RunningServer, startServer } from '../server.ts'
+import { callsOnce } from '../testing/ask.ts'
 
-const script: Script = ({ messages, tools }) => {
-  const last = messages.at(-1)
-  const answered = Array.isArray(last?.content) && last.content.some((block) => block.type === 'tool_result')
-  if (tools.length > 0 && !answered) {
-    return {
-      content: [
-        { type: 'text', text: 'Reading.' },
-        { type: 'tool_use', name: 'read', input: { path: 'a.ts' } },
-        { type: 'tool_use', name: 'read', input: { path: 'é.ts' } },
-      ],
-    }
-  }
-  return { content: [{ type: 'text', text: 'A plain answer with 🎈 in it, long enough to come in several pieces.' }] }
-}
+const script = callsOnce([
+  { type: 'text', text: 'Reading.' },
+  { type: 'tool_use', name: 'read', input: { path: 'a.ts' } },
+  { type: 'tool_use', name: 'read', input: { path: 'é.ts' } },
+])
 
 let server: RunningServer
 let client: OpenAI

@@ -1,6 +1,7 @@
 // An answer as a chat completion: whole, or as the chunks of a stream.
 import { type Block, isText, isToolUse } from 'everlong'
 import type { Finished } from '../answer/finish.ts'
+import { pieces } from '../answer/pieces.ts'
 import { promptTokens, type Sampling } from '../answer/usage.ts'
 
 export type Completion = {
@@ -12,7 +13,6 @@ export type Completion = {
 }
 
 const fingerprint = 'fp_everlong'
-const piece = 48
 
 export function completionBody(completion: Completion): object {
   const { content } = completion.finished
@@ -87,9 +87,4 @@ function chatUsage(sampling: Sampling): object {
     prompt_tokens_details: { cached_tokens: sampling.read, audio_tokens: 0 },
     completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
   }
-}
-
-function* pieces(text: string): Generator<string> {
-  const characters = Array.from(text)
-  for (let at = 0; at < characters.length; at += piece) yield characters.slice(at, at + piece).join('')
 }

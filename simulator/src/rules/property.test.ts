@@ -209,6 +209,28 @@ const mutations: readonly Mutation[] = [
   },
 ]
 
+/** The rules once more, told another way: as a walk that keeps the calls which are still open. */
+function keepsRules(messages: readonly { role: string; content: readonly Json[] }[]): boolean {
+  if (messages.length === 0 || messages[0]?.role !== 'user') return false
+  const seen = new Set<unknown>()
+  const open = new Set<unknown>()
+  let role = ''
+  let isHead = false
+  for (const [at, { role: who, content }] of messages.entries()) {
+    if (content.length === 0 && !(who === 'assistant' && at === messages.length - 1)) return false
+    if (who !== role && who === 'assistant' && open.size > 0) return false
+    if (who !== role) [role, isHead] = [who, true]
+    for (const block of content) {
+      if (block.type === 'text' && String(block.text).trim() === '') return false
+      if (block.type === 'tool_use' && (who !== 'assistant' || seen.has(block.id))) return false
+      if (block.type === 'tool_use') for (const set of [seen, open]) set.add(block.id)
+      if (block.type === 'tool_result' && !(who === 'user' && isHead && open.delete(block.tool_use_id))) return false
+      if (block.type !== 'tool_result') isHead = false
+    }
+  }
+  return open.size === 0
+}
+
 describe('a generated request', () => {
   const simulator = simulate()
 
@@ -220,6 +242,38 @@ describe('a generated request', () => {
       }),
       { numRuns: 150 },
     )
+  })
+
+  test('that was made at random is accepted only if it keeps the rules', async () => {
+    const ids = fc.constantFrom('t1', 't2', 't3')
+    const text = fc
+      .constantFrom('some', 'words', 'and', 'more', '')
+      .map((value): Json => ({ type: 'text', text: value }))
+    const use = ids.map((id): Json => ({ type: 'tool_use', id, name: 'read', input: {} }))
+    const result = ids.map((id): Json => ({ type: 'tool_result', tool_use_id: id, content: 'ok' }))
+    const block = fc.oneof(
+      { weight: 4, arbitrary: text },
+      { weight: 1, arbitrary: use },
+      { weight: 1, arbitrary: result },
+    )
+    const piece = fc.record({ strays: fc.nat({ max: 6 }), content: fc.array(block, { minLength: 1, maxLength: 3 }) })
+    const talk = fc.array(piece, { maxLength: 5 }).map((list) =>
+      list.map(({ strays, content }, at) => {
+        const isUser = (at % 2 === 0) === strays > 0
+        return { role: isUser ? 'user' : 'assistant', content: strays === 6 ? [] : content }
+      }),
+    )
+    let accepted = 0
+    await fc.assert(
+      fc.asyncProperty(talk, async (messages) => {
+        const told = await ask(simulator, { model: 'claude-opus-4-5', max_tokens: 10, messages })
+        expect([200, 400]).toContain(told.status)
+        if (told.status === 200) accepted++
+        expect(told.status === 200).toBe(keepsRules(messages))
+      }),
+      { numRuns: 3_000 },
+    )
+    expect(accepted).toBeGreaterThan(100)
   })
 
   test.each(mutations)('is refused after a mutation: $name', async ({ apply, breaks }) => {

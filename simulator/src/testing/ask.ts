@@ -1,5 +1,5 @@
 // Tests talk to a simulator through this: a request in, the status and the parsed answer out. No part of the package.
-import { isObject, type JsonObject } from 'everlong'
+import { type Block, isObject, type JsonObject } from 'everlong'
 import type { SimulatorOptions } from '../api/world.ts'
 import type { Script } from '../script/script.ts'
 import { createSimulator, type Simulator } from '../simulator.ts'
@@ -7,6 +7,16 @@ import { createSimulator, type Simulator } from '../simulator.ts'
 export type Told = { readonly status: number; readonly body: JsonObject }
 
 export const saysHello: Script = () => ({ content: [{ type: 'text', text: 'Hello.' }] })
+
+/** Calls a tool where there is one, then answers plainly: what every client must be able to go through. */
+export function callsOnce(call: readonly Block[]): Script {
+  return ({ messages, tools }) => {
+    const last = messages.at(-1)
+    const isAnswered = Array.isArray(last?.content) && last.content.some((block) => block.type === 'tool_result')
+    if (tools.length > 0 && !isAnswered) return { content: call }
+    return { content: [{ type: 'text', text: 'A plain answer with 🎈 in it, long enough to come in several pieces.' }] }
+  }
+}
 
 export function simulate(options: Partial<SimulatorOptions> = {}): Simulator {
   return createSimulator({ script: saysHello, ...options })
