@@ -2,7 +2,7 @@
 import { type Block, isText, isThinking, isToolUse } from 'everlong'
 import type { Ids } from '../ports.ts'
 import { blockTokens, type PromptPorts } from '../prompt/prompt.ts'
-import { type MessagesRequest, thinks } from '../request/request.ts'
+import { hidesThinking, type MessagesRequest, thinks } from '../request/request.ts'
 import type { Answer } from '../script/script.ts'
 import { advance, type BindingPorts, type Place, signThinking } from '../thinking/binding.ts'
 
@@ -93,14 +93,14 @@ function cut(block: Block, tokens: number, context: FinishContext): readonly Blo
 /** Each thinking block is signed for the place where it stands: after the request and the answer's blocks before it. */
 function sealed(content: readonly Block[], context: FinishContext): readonly Block[] {
   const { request, ports } = context
+  const hides = hidesThinking(request)
   let place = context.place
   return content.map((block) => {
     if (isThinking(block)) {
       const isSigned = typeof (block.type === 'thinking' ? block.signature : block.data) === 'string'
       if (isSigned) return block
-      const shown =
-        request.thinking?.display === 'omitted' && block.type === 'thinking' ? { ...block, thinking: '' } : block
-      const signed = signThinking(shown, place, { model: request.model, signer: ports.signer })
+      const tokens = blockTokens(block, ports)
+      const signed = signThinking(block, place, { model: request.model, signer: ports.signer, tokens, hides })
       place = signed.place
       return signed.block
     }

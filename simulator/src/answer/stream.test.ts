@@ -57,12 +57,13 @@ describe('a stream', () => {
   })
 
   test('of thinking, text and a tool use', async () => {
-    const list = await events([
+    const content = [
       { type: 'thinking', thinking: 'Let me see.' },
       { type: 'redacted_thinking' },
       { type: 'text', text: 'Reading.' },
       { type: 'tool_use', name: 'read', input: { path: 'a.ts' } },
-    ])
+    ]
+    const list = await events(content, { thinking: { type: 'adaptive', display: 'summarized' } })
     expect(names(list)).toEqual([
       'message_start',
       'content_block_start:thinking',
@@ -86,6 +87,19 @@ describe('a stream', () => {
     expect(starts[0]).toEqual({ type: 'thinking', thinking: '', signature: '' })
     expect(starts[3]).toEqual({ type: 'tool_use', id: 'toolu_1', name: 'read', input: {} })
     expect(list.at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' } })
+  })
+
+  test('of thinking whose text is kept back, as current models do unasked', async () => {
+    const list = await events([
+      { type: 'thinking', thinking: 'Let me see.' },
+      { type: 'text', text: 'Yes.' },
+    ])
+    expect(names(list).slice(1, 5)).toEqual([
+      'content_block_start:thinking',
+      'ping',
+      'content_block_delta:signature_delta',
+      'content_block_stop',
+    ])
   })
 
   test('of an empty answer', async () => {
@@ -209,7 +223,7 @@ describe('an answer', () => {
     expect(told.body).toMatchObject({ content: [{ type: 'text', text: 'Writing.' }], stop_reason: 'max_tokens' })
   })
 
-  test('keeps the text of thinking back where asked, and takes the block again', async () => {
+  test('keeps the text of thinking back where asked, at the same cost, and takes the block again', async () => {
     const simulator = simulate({
       script: () => ({
         content: [
@@ -224,12 +238,14 @@ describe('an answer', () => {
       { type: 'thinking', thinking: '', signature: expect.any(String) },
       { type: 'text', text: 'Yes.' },
     ])
-    const next = [
-      ...base.messages,
-      { role: 'assistant', content: told.body.content },
-      { role: 'user', content: 'And?' },
-    ]
-    expect((await ask(simulator, { ...body, messages: next })).status).toBe(200)
+    const open = await ask(simulator, { ...body, thinking: { type: 'adaptive', display: 'summarized' } })
+    expect(open.body.usage).toEqual(told.body.usage)
+    const goOn = async (content: unknown) => {
+      const messages = [...base.messages, { role: 'assistant', content }, { role: 'user', content: 'And?' }]
+      return (await ask(simulator, { ...body, messages })).body.usage
+    }
+    expect(await goOn(told.body.content)).toEqual(await goOn(open.body.content))
+    expect(await goOn(told.body.content)).toMatchObject({ input_tokens: 25 })
   })
 
   test('has no thinking when thinking is off', async () => {

@@ -11,7 +11,7 @@ import { createDigests } from '../prompt/digest.ts'
 import type { PromptPorts } from '../prompt/prompt.ts'
 import { createTokenizer, type Tokenizer } from '../prompt/tokenizer.ts'
 import type { Answer, Script, ScriptRequest } from '../script/script.ts'
-import type { BindingPorts } from '../thinking/binding.ts'
+import { type BindingPorts, signatureOf } from '../thinking/binding.ts'
 import { createSigner } from '../thinking/signature.ts'
 import { createThreads, type Threads } from './threads.ts'
 
@@ -109,6 +109,10 @@ export function createWorld(given: SimulatorOptions): World {
       signer,
       ids,
       digest: createDigests(),
+      hiddenTokens: (block) => {
+        const claim = signer.peek(signatureOf(block))
+        return claim?.kind === 'thinking' && claim.isHidden ? claim.tokens : undefined
+      },
       enforced: options.enforcesBinding,
       acceptForeign: options.acceptForeignSignatures,
     }),

@@ -109,6 +109,12 @@ describe('a request sent twice', () => {
       read: () => tokens.tools + tokens.system,
     },
     {
+      name: 'the effort is named that was meant all along',
+      change: () => ({ output_config: { effort: 'high' } }),
+      read: whole,
+    },
+    { name: 'the speed changes', change: () => ({ speed: 'fast' }), read: () => tokens.tools },
+    {
       name: 'the effort changes',
       change: () => ({ output_config: { effort: 'low' } }),
       read: () => tokens.tools + tokens.system,
@@ -283,7 +289,9 @@ describe('a diagnosis', () => {
     expect(await missed({ messages: [user(text('other', mark()))] })).toEqual(
       reason('messages_changed', tokens.messages),
     )
+    expect(await missed({ speed: 'fast' })).toEqual(reason('model_changed', whole()))
     expect(await missed({ tool_choice: { type: 'none' } })).toEqual(reason('unavailable'))
+    expect(await missed({ output_config: { effort: 'low' } })).toEqual(reason('unavailable'))
   })
 
   test('finds nothing where the conversation only went on', async () => {

@@ -43,7 +43,7 @@ const layers: readonly { readonly layer: Layer; readonly reason: 'tools_changed'
 function difference(previous: Kept, prompt: Prompt): MissReason | undefined {
   const before = previous.prompt
   const missed = (common: number) => ({ cache_missed_input_tokens: Math.max(0, previous.cached - common) })
-  if (before.settings.model !== prompt.settings.model) return { type: 'model_changed', ...missed(0) }
+  if (nameOf(before) !== nameOf(prompt)) return { type: 'model_changed', ...missed(0) }
   let common = 0
   for (const { layer, reason } of layers) {
     const [old, now] = [digests(before, layer), digests(prompt, layer)]
@@ -52,7 +52,12 @@ function difference(previous: Kept, prompt: Prompt): MissReason | undefined {
   }
   const shared = commonTokens(before, prompt, 'messages')
   if (shared < tokensOf(before, 'messages')) return { type: 'messages_changed', ...missed(common + shared) }
-  return before.settings.messages === prompt.settings.messages ? undefined : { type: 'unavailable' }
+  return before.settings.all === prompt.settings.all ? undefined : { type: 'unavailable' }
+}
+
+/** A change of speed counts as a change of the model. */
+function nameOf({ settings }: Prompt): string {
+  return `${settings.model} ${settings.system}`
 }
 
 function digests(prompt: Prompt, layer: Layer): readonly string[] {

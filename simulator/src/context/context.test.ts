@@ -122,7 +122,7 @@ describe('clearing thinking', () => {
   }
 
   test('keeps as many turns as asked', async () => {
-    const { simulator, body } = await talk('claude-opus-5')
+    const { simulator, body } = await talk('claude-opus-4-6')
     const edits = (value: number) => ({
       context_management: { edits: [{ type: 'clear_thinking_20251015', keep: { type: 'thinking_turns', value } }] },
     })

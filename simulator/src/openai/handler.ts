@@ -11,6 +11,7 @@ import { rawStream, sseHeaders } from '../http/sse.ts'
 import { type Overflow, type OverflowShape, overflowResponse, readShape } from '../overflow/overflow.ts'
 import { buildPrompt, type Prompt } from '../prompt/prompt.ts'
 import type { MessagesRequest } from '../request/request.ts'
+import { nowhere } from '../thinking/binding.ts'
 import { type ChatProblem, chatProblem, chatProblemBody } from './problem.ts'
 import { type ChatRequest, readChat } from './read.ts'
 import { type Completion, completionBody, completionChunks } from './write.ts'
@@ -26,6 +27,9 @@ const unknownModel: Omit<ModelFacts, 'id'> = {
   cacheMinimum,
   bindsThinking: false,
   thinking: 'none',
+  thinksUnasked: false,
+  hidesThinking: false,
+  defaultEffort: 'high',
   keepsThinking: false,
   endsAtWindow: false,
   takesPrefill: true,
@@ -86,8 +90,7 @@ async function complete(
   const said = await world.ask(world.options.script, scriptRequest(request, request.messages, room))
   cache.commit(use, started)
   const ports = { ...world.ports(), ids: () => world.ids('call') }
-  const place = { prefix: '', before: undefined, previous: '', seen: 0 }
-  const finished = finish(said, { request, ports, place, limit: { tokens: room, reason: 'max_tokens' } })
+  const finished = finish(said, { request, ports, place: nowhere, limit: { tokens: room, reason: 'max_tokens' } })
   const read = Math.floor(use.read / cacheStep) * cacheStep
   const sampling = { ...noSampling, read, input: prompt.tokens - read, output: finished.outputTokens }
   const created = Math.floor(started / 1_000)

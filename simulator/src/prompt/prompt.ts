@@ -21,9 +21,20 @@ export type Cell = {
 export type Prompt = { readonly cells: readonly Cell[]; readonly tokens: number; readonly settings: Settings }
 
 /** What is no content and yet part of what is cached: a change loses the layer it belongs to and all after it. */
-export type Settings = { readonly model: string; readonly messages: string }
+export type Settings = {
+  readonly model: string
+  readonly system: string
+  readonly messages: string
+  /** All that shapes a prompt without being content: a diagnosis compares it, the cache does not. */
+  readonly all: string
+}
 
-export type PromptPorts = { readonly tokenizer: Tokenizer; readonly digest: (block: JsonObject) => string }
+export type PromptPorts = {
+  readonly tokenizer: Tokenizer
+  readonly digest: (block: JsonObject) => string
+  /** What a thinking block whose text was kept back costs. */
+  readonly hiddenTokens: (block: Block) => number | undefined
+}
 
 /** What the model reads around the content. Estimates cannot know these. */
 const perMessage = 4
@@ -113,7 +124,7 @@ function measure(block: Block, ports: PromptPorts): number {
   if (isToolResult(block)) return resultTokens(block.content, ports) + 6
   switch (block.type) {
     case 'thinking':
-      return count(String(block.thinking)) + 4
+      return ports.hiddenTokens(block) ?? count(String(block.thinking)) + 4
     case 'redacted_thinking':
       return Math.ceil(String(block.data).length / 6)
     case 'compaction':
@@ -151,6 +162,19 @@ function settingsOf(request: MessagesRequest, messages: readonly InputMessage[])
   const output = isObject(body.output_config) ? body.output_config : {}
   const hasImages = messages.some((message) => message.content.some((block) => block.type === 'image'))
   const thinking = request.thinking && { ...request.thinking, block_binding: undefined }
-  const settings = [body.tool_choice ?? null, thinking ?? null, output.effort ?? null, hasImages]
-  return { model: `${request.model} ${body.speed === 'fast' ? 'fast' : ''}`, messages: JSON.stringify(settings) }
+  const effort = output.effort ?? request.facts.defaultEffort
+  const { tool_choice, context_management, output_format } = body
+  return {
+    model: request.model,
+    system: body.speed === 'fast' ? 'fast' : '',
+    messages: JSON.stringify([tool_choice, thinking, effort, hasImages]),
+    all: JSON.stringify([
+      tool_choice,
+      thinking,
+      context_management,
+      output,
+      output_format,
+      [...request.betas].toSorted(),
+    ]),
+  }
 }

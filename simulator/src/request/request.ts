@@ -76,7 +76,7 @@ export function placed(message: InputMessage): PlacedBlock[] {
 
 /** Thinking is on when asked for; unasked, on the models that think by themselves. */
 export function thinks(request: Pick<MessagesRequest, 'thinking' | 'facts'>): boolean {
-  if (request.thinking === undefined) return ['any', 'adaptive', 'always'].includes(request.facts.thinking)
+  if (request.thinking === undefined) return request.facts.thinksUnasked
   return request.thinking.type === 'enabled' || request.thinking.type === 'adaptive'
 }
 
@@ -88,4 +88,9 @@ export function isCompaction(block: Block): boolean {
 /** The name by which a cache edit may delete a tool result: its own, or else its tool use's. */
 export function referenceOf(block: Block): string {
   return typeof block.cache_reference === 'string' ? block.cache_reference : String(block.tool_use_id)
+}
+
+/** Whether the text of thinking is kept back: as asked, or as the model does by itself. */
+export function hidesThinking(request: Pick<MessagesRequest, 'thinking' | 'facts'>): boolean {
+  return request.thinking?.display ? request.thinking.display === 'omitted' : request.facts.hidesThinking
 }

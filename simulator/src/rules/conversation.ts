@@ -1,5 +1,5 @@
 // Rules over the order and content of messages. One rule, one function, one wording.
-import { type Block, isText, isToolResult } from 'everlong'
+import { type Block, isObject, isText, isToolResult } from 'everlong'
 import { invalid, type Problem } from '../http/problem.ts'
 import type { InputMessage, MessagesRequest } from '../request/request.ts'
 
@@ -63,13 +63,32 @@ export function placesSystem(request: MessagesRequest): Problem | undefined {
   const lacking = (message: InputMessage) => message.role === 'system' && message.content.length === 0
   const found = request.messages.find(lacking)
   if (found !== undefined) return invalid(`messages.${found.index}: system messages must have non-empty content`)
-  const stray = request.messages.find(({ role, index }) => role === 'system' && !followsUser(request.messages, index))
-  return stray && invalid(`messages.${stray.index}: a \`system\` message must follow a \`user\` message`)
+  const stray = request.messages.find(({ role, index }) => role === 'system' && !isPlaced(request.messages, index))
+  const rule =
+    'a `system` message must immediately follow a `user` turn, and precede an `assistant` turn or end the list'
+  return stray && invalid(`messages.${stray.index}: ${rule}`)
 }
 
-function followsUser(messages: readonly InputMessage[], index: number): boolean {
+function isPlaced(messages: readonly InputMessage[], index: number): boolean {
   const before = messages.slice(0, index).findLast((message) => message.role !== 'system')
-  return before?.role === 'user'
+  const after = messages.slice(index).find((message) => message.role !== 'system')
+  const endsOnServer = before?.content.at(-1)?.type.endsWith('_tool_result') ?? false
+  return (before?.role === 'user' || endsOnServer) && after?.role !== 'user'
+}
+
+/** `max_tokens: 0` reads the prompt into the cache and says nothing: whatever asks for output contradicts it. */
+export function warmsOnly(request: MessagesRequest): Problem | undefined {
+  if (request.maxTokens > 0 || request.endpoint === 'count') return undefined
+  const choice = request.body.tool_choice
+  const forced = isObject(choice) && (choice.type === 'any' || choice.type === 'tool')
+  const output = request.body.output_config
+  const [field] = [
+    request.stream ? 'stream' : undefined,
+    request.thinking?.type === 'enabled' ? 'thinking.type.enabled' : undefined,
+    isObject(output) && output.format ? 'output_config.format' : undefined,
+    forced ? 'tool_choice' : undefined,
+  ].filter((name) => name !== undefined)
+  return field === undefined ? undefined : invalid(`max_tokens: 0 cannot be combined with \`${field}\``)
 }
 
 export function fitsOutputLimit(request: MessagesRequest): Problem | undefined {

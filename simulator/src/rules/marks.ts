@@ -29,6 +29,14 @@ export function marksLongBeforeShort(request: MessagesRequest): Problem | undefi
   return undefined
 }
 
+/** The automatic mark may fall on a block that is marked already, but not for another lifetime. */
+export function marksLastBlockAlike(request: MessagesRequest): Problem | undefined {
+  const last = lastCacheable(request.messages.flatMap((message) => message.content))
+  const own = marksOf(request).find((mark) => mark.on === last)
+  if (request.automaticMark === undefined || own === undefined || own.ttl === request.automaticMark) return undefined
+  return invalid(`cache_control: the last block is already marked with another ttl (${own.path}.cache_control.ttl)`)
+}
+
 export function marksNoEmptyText(request: MessagesRequest): Problem | undefined {
   const empty = marksOf(request).find(({ on }) => isObject(on) && on.type === 'text' && on.text === '')
   return empty && invalid(`${empty.path}.text: cache_control cannot be set for empty text blocks`)

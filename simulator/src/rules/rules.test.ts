@@ -244,7 +244,7 @@ const cases: readonly Case[] = [
   ],
   [
     'a thinking budget over max_tokens',
-    { ...base, max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 2_000 } },
+    { ...old, max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 2_000 } },
     '`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size',
   ],
   [
@@ -255,7 +255,28 @@ const cases: readonly Case[] = [
   [
     'switching off what is always on',
     { ...base, model: 'claude-fable-5-1', thinking: { type: 'disabled' } },
-    '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+    '"thinking.type.disabled" is not supported for this model. Thinking defaults to adaptive mode when not specified; use "thinking.type.enabled" with "budget_tokens" for extended thinking.',
+  ],
+  [
+    'a budget for thinking on a model that has none',
+    { ...base, max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1_024 } },
+    '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+  ],
+  [
+    'the highest effort without thinking',
+    { ...base, thinking: { type: 'disabled' }, output_config: { effort: 'max' } },
+    '"thinking.type.disabled" is not supported for this model with effort "max".',
+  ],
+  ['a stream of nothing', { ...base, max_tokens: 0, stream: true }, 'max_tokens: 0 cannot be combined with `stream`'],
+  [
+    'a mark on the request for another lifetime than the last block has',
+    { ...base, ...mark('1h'), messages: [user([text('a', mark())])] },
+    'cache_control: the last block is already marked with another ttl (messages.0.content.0.cache_control.ttl)',
+  ],
+  [
+    'a system message before a user message',
+    { ...base, messages: [user('a'), { role: 'system', content: 'b' }, user('c')] },
+    'messages.1: a `system` message must immediately follow a `user` turn, and precede an `assistant` turn or end the list',
   ],
   [
     'a forced tool on a model that binds thinking',
@@ -265,7 +286,7 @@ const cases: readonly Case[] = [
   [
     'thinking with a forced tool',
     {
-      ...base,
+      ...old,
       max_tokens: 2_000,
       thinking: { type: 'enabled', budget_tokens: 1_024 },
       tools: [tool],
@@ -276,7 +297,7 @@ const cases: readonly Case[] = [
   [
     'a tool turn that does not begin with thinking',
     {
-      ...base,
+      ...old,
       max_tokens: 2_000,
       thinking: { type: 'enabled', budget_tokens: 1_024 },
       messages: [user('a'), assistant([use('t1')]), user([result('t1')])],

@@ -10,9 +10,10 @@ import {
   hasText,
   placesSystem,
   startsWithUser,
+  warmsOnly,
 } from './conversation.ts'
 import { countsImages, takesImages } from './images.ts'
-import { marksAtMostFour, marksLongBeforeShort, marksNoEmptyText } from './marks.ts'
+import { marksAtMostFour, marksLastBlockAlike, marksLongBeforeShort, marksNoEmptyText } from './marks.ts'
 import { hasUniqueUses, pairsTools } from './pairing.ts'
 import {
   doesNotEndInThinking,
@@ -20,6 +21,7 @@ import {
   leavesRoomForAnswer,
   startsToolTurnWithThinking,
   thinksAsItCan,
+  thinksWhenItTriesHard,
 } from './thinking.ts'
 
 export type Rule = (request: MessagesRequest) => Problem | undefined
@@ -29,13 +31,16 @@ const rules: readonly Rule[] = [
   startsWithUser,
   placesSystem,
   fitsOutputLimit,
+  warmsOnly,
   thinksAsItCan,
+  thinksWhenItTriesHard,
   leavesRoomForAnswer,
   doesNotForceTools,
   combinesEdits,
   marksNoEmptyText,
   marksAtMostFour,
   marksLongBeforeShort,
+  marksLastBlockAlike,
   hasContent,
   hasText,
   endsWell,

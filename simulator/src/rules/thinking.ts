@@ -25,10 +25,23 @@ export function thinksAsItCan(request: MessagesRequest): Problem | undefined {
   const type = request.thinking?.type
   if (type === undefined || accepted[request.facts.thinking].includes(type)) return undefined
   if (type === 'adaptive') return invalid('adaptive thinking is not supported on this model')
-  const hint = ' Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
-  return invalid(
-    `"thinking.type.${type}" is not supported for this model.${request.facts.thinking === 'none' ? '' : hint}`,
-  )
+  return invalid(`"thinking.type.${type}" is not supported for this model.${hints[type]}`)
+}
+
+const hints = {
+  enabled: ' Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+  disabled:
+    ' Thinking defaults to adaptive mode when not specified; use "thinking.type.enabled" with "budget_tokens" for extended thinking.',
+  between_tools: '',
+} as const
+
+/** From Opus 5 on, the two highest efforts need thinking. */
+export function thinksWhenItTriesHard(request: MessagesRequest): Problem | undefined {
+  const output = request.body.output_config
+  const effort = typeof output === 'object' && output !== null && 'effort' in output ? String(output.effort) : ''
+  const isOff = request.thinking?.type === 'disabled' && request.facts.thinksUnasked
+  if (!isOff || !['xhigh', 'max'].includes(effort)) return undefined
+  return invalid(`"thinking.type.disabled" is not supported for this model with effort "${effort}".`)
 }
 
 export function doesNotForceTools(request: MessagesRequest): Problem | undefined {

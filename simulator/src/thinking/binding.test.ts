@@ -25,7 +25,8 @@ const beta = {
 /** A conversation of three tool rounds, made by the simulator itself. */
 async function conversation(model: string, options: Partial<SimulatorOptions> = {}) {
   const simulator = simulate({ script: thinker, ...options })
-  const body = { model, max_tokens: 100, system: 'You read.', messages: [say('Read three files.')] }
+  const thinking = { type: 'adaptive' }
+  const body = { model, max_tokens: 100, system: 'You read.', thinking, messages: [say('Read three files.')] }
   for (let round = 0; round < 3; round++) {
     const told = await ask(simulator, body)
     const content = told.body.content as JsonObject[]
@@ -202,7 +203,7 @@ describe('on a model that binds thinking', () => {
 
 describe('on any model', () => {
   test('a changed thought is refused: differently in the latest message', async () => {
-    const { simulator, body } = await conversation(unbound)
+    const { simulator, body } = await conversation('claude-opus-4-6')
     const change = (at: number) =>
       edited(body, (copy) => Object.assign(copy.messages[at]?.content[0] ?? {}, { thinking: 'Another thought.' }))
     expect(errorOf(await ask(simulator, change(1)))).toEqual({
@@ -214,6 +215,35 @@ describe('on any model', () => {
       message:
         'messages.5.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.',
     })
+  })
+
+  test('what is written into a thought that came without text is ignored', async () => {
+    const { simulator, body } = await conversation(unbound)
+    expect(body.messages[1]?.content[0]).toMatchObject({ type: 'thinking', thinking: '' })
+    const filled = edited(body, (copy) => Object.assign(copy.messages[5]?.content[0] ?? {}, { thinking: 'Mine.' }))
+    expect((await ask(simulator, filled)).status).toBe(200)
+  })
+
+  test('thoughts of the latest message come back whole and in order', async () => {
+    const script: Script = () => ({
+      content: [
+        { type: 'thinking', thinking: 'One.' },
+        { type: 'redacted_thinking' },
+        { type: 'tool_use', id: 'toolu_a', name: 'read', input: {} },
+      ],
+    })
+    const simulator = simulate({ script })
+    const first = { model: unbound, max_tokens: 100, messages: [say('Read.')] }
+    const [one, two, use] = (await ask(simulator, first)).body.content as [JsonObject, JsonObject, JsonObject]
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_a', content: 'ok' }] }
+    const sent = async (...content: JsonObject[]) => {
+      const messages = [...first.messages, { role: 'assistant', content }, result]
+      return (await ask(simulate(), { ...first, messages })).body.error
+    }
+    expect(await sent(one, two, use)).toBeUndefined()
+    const changed = { type: 'invalid_request_error', message: expect.stringContaining('cannot be modified') }
+    expect(await sent(two, use)).toEqual(changed)
+    expect(await sent(two, one, use)).toEqual(changed)
   })
 
   test('an edited past does not matter where thinking is not bound', async () => {

@@ -37,7 +37,11 @@ export type Place = {
   readonly before: string | undefined
   readonly previous: string
   readonly seen: number
+  /** How many thinking blocks directly precede it. */
+  readonly run: number
 }
+
+export const nowhere: Place = { prefix: '', before: undefined, previous: '', seen: 0, run: 0 }
 
 export function bindThinking(request: MessagesRequest, ports: BindingPorts): Outcome<Bound> {
   const walk = createWalk(request, ports)
@@ -66,7 +70,8 @@ function createWalk(request: MessagesRequest, ports: BindingPorts) {
   const think = (item: PlacedBlock, isLatest: boolean) => {
     const claim = claimOf(item.block, ports.signer)
     if (claim === undefined && ports.acceptForeign) return undefined
-    if (claim?.kind !== 'thinking') return forged(item, isLatest)
+    if (claim?.kind !== 'thinking' || (isLatest && claim.run !== place.run)) return forged(item, isLatest)
+    place = { ...place, run: place.run + 1 }
     const verdict = verdictOn(claim, { place, request, dropping })
     if (verdict === 'prefix_binding_mismatch') {
       const answer = answerTo(request, ports.enforced)
@@ -90,29 +95,35 @@ function createWalk(request: MessagesRequest, ports: BindingPorts) {
   return { think, pass, transformations, place: () => place }
 }
 
+type Signing = { readonly model: string; readonly signer: Signer; readonly tokens: number; readonly hides: boolean }
+
 export function signThinking(
-  block: Block,
+  thought: Block,
   place: Place,
-  context: { readonly model: string; readonly signer: Signer },
+  context: Signing,
 ): { readonly block: Block; readonly place: Place } {
+  const isHidden = context.hides && thought.type === 'thinking'
+  const block = isHidden ? { ...thought, thinking: '' } : thought
   const claim: Claim = {
     kind: 'thinking',
     model: context.model,
     prefix: place.prefix,
     previous: place.previous,
     seen: place.seen,
+    run: place.run,
+    tokens: context.tokens,
+    isHidden,
   }
   const signature = context.signer.sign(claim, textIn(block))
   const signed = block.type === 'thinking' ? { ...block, signature } : { ...block, data: signature }
-  return { block: signed, place: { ...place, previous: markOf(signature), seen: place.seen + 1 } }
+  return { block: signed, place: { ...place, previous: markOf(signature), seen: place.seen + 1, run: place.run + 1 } }
 }
 
 function startOf(request: MessagesRequest, ports: BindingPorts): Place {
-  const none = { before: undefined, previous: '', seen: 0 }
-  if (!request.facts.bindsThinking) return { ...none, prefix: '' }
+  if (!request.facts.bindsThinking) return nowhere
   // Deferred tools may come and go until something refers to them.
   const tools = request.tools.filter((tool) => tool.defer_loading !== true).map(ports.digest)
-  return { ...none, prefix: digestOf(JSON.stringify([request.system.map(ports.digest), tools])) }
+  return { ...nowhere, prefix: digestOf(JSON.stringify([request.system.map(ports.digest), tools])) }
 }
 
 type AdvanceContext = { readonly role: string; readonly request: MessagesRequest; readonly ports: BindingPorts }
@@ -120,7 +131,7 @@ type AdvanceContext = { readonly role: string; readonly request: MessagesRequest
 /** The place after one more block. */
 export function advance(place: Place, block: Block, context: AdvanceContext): Place {
   const { request, ports } = context
-  if (!request.facts.bindsThinking || block.type === 'cache_edits') return place
+  if (!request.facts.bindsThinking || block.type === 'cache_edits') return { ...place, run: 0 }
   const step = `${context.role}\n${ports.digest(block)}`
   if (block.type === 'compaction' && typeof block.content === 'string') {
     const start = startOf(request, ports)
@@ -129,6 +140,7 @@ export function advance(place: Place, block: Block, context: AdvanceContext): Pl
   }
   return {
     ...place,
+    run: 0,
     prefix: digestOf(`${place.prefix}\n${step}`),
     before: place.before === undefined ? undefined : digestOf(`${place.before}\n${step}`),
   }
@@ -172,11 +184,14 @@ function forged(item: PlacedBlock, isLatest: boolean) {
   )
 }
 
+/** Whatever stands in the text of a block that came without one is ignored. */
 function claimOf(block: Block, signer: Signer): Claim | undefined {
-  return signer.read(signatureOf(block), textIn(block))
+  const signature = signatureOf(block)
+  const hidden = signer.read(signature, '')
+  return hidden?.kind === 'thinking' && hidden.isHidden ? hidden : signer.read(signature, textIn(block))
 }
 
-function signatureOf(block: Block): string {
+export function signatureOf(block: Block): string {
   const value = block.type === 'thinking' ? block.signature : block.data
   return typeof value === 'string' ? value : ''
 }

@@ -12,6 +12,11 @@ export type ThinkingClaim = {
   /** The mark of the thinking block before it, and how many there were: gaps and returns show. */
   readonly previous: string
   readonly seen: number
+  /** Its place among the thinking blocks that directly precede it: a run must come back whole. */
+  readonly run: number
+  /** What it costs to read, also where its text was kept back. */
+  readonly tokens: number
+  readonly isHidden: boolean
 }
 
 /** What a compaction block's signature remembers: the digest of its text, and where the range it stands for ended. */
@@ -23,6 +28,8 @@ export type Signer = {
   readonly sign: (claim: Claim, text: string) => string
   /** The claim, if the signature is ours and belongs to this text. */
   readonly read: (signature: string, text: string) => Claim | undefined
+  /** The claim as it stands, for a signature that was checked before. */
+  readonly peek: (signature: string) => Claim | undefined
 }
 
 export function createSigner(seed: number): Signer {
@@ -38,6 +45,7 @@ export function createSigner(seed: number): Signer {
       const [payload = '', found = ''] = signature.split('.')
       return found !== '' && found === mac(payload, text) ? claimOf(payload) : undefined
     },
+    peek: (signature) => (signature.includes('.') ? claimOf(signature.split('.')[0] ?? '') : undefined),
   }
 }
 
@@ -47,6 +55,14 @@ export function markOf(signature: string): string {
 }
 
 function claimOf(payload: string): Claim | undefined {
-  const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  const value = parsed(Buffer.from(payload, 'base64url').toString())
   return isObject(value) && (value.kind === 'thinking' || value.kind === 'compaction') ? (value as Claim) : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

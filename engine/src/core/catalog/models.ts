@@ -11,8 +11,8 @@ export type TokenizerFamily =
 export type ThinkingModes =
   | 'none'
   | 'budget' // up to 4.5: by a budget or off
-  | 'any'
-  | 'adaptive' // as it sees fit, or off
+  | 'any' // 4.6
+  | 'adaptive' // from 4.7 on: as it sees fit, or off
   | 'always' // as it sees fit; cannot be switched off
 
 /** US dollars for a million tokens. */
@@ -31,6 +31,12 @@ export type ModelFacts = {
   /** Thinking signatures are bound to the exact prefix: an earlier edit invalidates every later thinking block. */
   readonly bindsThinking: boolean
   readonly thinking: ThinkingModes
+  /** Thinks also when the request does not mention thinking. */
+  readonly thinksUnasked: boolean
+  /** Thinking blocks come back without their text unless it is asked for; the tokens count all the same. */
+  readonly hidesThinking: boolean
+  /** What leaving `effort` out means. */
+  readonly defaultEffort: 'medium' | 'high'
   /** Thinking of earlier turns stays in the context; otherwise only that of the last turn counts. */
   readonly keepsThinking: boolean
   /** Output that meets the window ends there with 200; earlier models refuse input + max_tokens over the window. */
@@ -45,10 +51,11 @@ type Row = Omit<ModelFacts, 'bindsThinking' | 'cacheMinimum'> & Partial<ModelFac
 
 /** From Fable 5.1 on, thinking is always on and belongs to its conversation. */
 const bound = { window: 1_000_000, bindsThinking: true, thinking: 'always' } as const
-const before48 = { takesSystemMessages: false } as const
+const before5 = { thinksUnasked: false } as const
+const before48 = { ...before5, takesSystemMessages: false } as const
+const before47 = { ...before48, thinking: 'any', hidesThinking: false, tokenizer: 'claude' } as const
 const before45 = {
-  ...before48,
-  tokenizer: 'claude',
+  ...before47,
   keepsThinking: false,
   endsAtWindow: false,
   takesPrefill: true,
@@ -60,14 +67,19 @@ const rows: readonly Row[] = [
   claude('claude-fable-5-2', { ...bound, price: { input: 10, output: 50 }, cacheMinimum: 512 }),
   claude('claude-fable-5-1', { ...bound, price: { input: 10, output: 50 }, cacheMinimum: 512 }),
   claude('claude-mythos-5-2', { ...bound, price: { input: 10, output: 50 }, cacheMinimum: 512 }),
-  claude('claude-opus-5-5', { ...bound, price: { input: 4, output: 20 }, cacheMinimum: 512 }),
+  claude('claude-opus-5-5', {
+    ...bound,
+    price: { input: 4, output: 20 },
+    cacheMinimum: 512,
+    defaultEffort: 'medium',
+  }),
   claude('claude-sonnet-5-5', { ...bound, price: { input: 2, output: 10 }, cacheMinimum: 1_024 }),
   claude('claude-haiku-5-5', {
     window: 1_000_000,
     price: { input: 0.1, output: 0.5 },
     longPrompt: { above: 100_000, price: { input: 0.5, output: 2.5 } },
     cacheMinimum: 1_024,
-    thinking: 'adaptive',
+    defaultEffort: 'medium',
   }),
   claude('claude-fable-5', {
     window: 1_000_000,
@@ -83,21 +95,19 @@ const rows: readonly Row[] = [
   }),
   claude('claude-opus-5', { window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 512 }),
   claude('claude-sonnet-5', { window: 1_000_000, price: { input: 2, output: 10 }, cacheMinimum: 1_024 }),
-  claude('claude-opus-4-8', { window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 1_024 }),
+  claude('claude-opus-4-8', { ...before5, window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 1_024 }),
   claude('claude-opus-4-7', { ...before48, window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 2_048 }),
   claude('claude-opus-4-6', {
-    ...before48,
+    ...before47,
     window: 1_000_000,
     price: { input: 5, output: 25 },
     cacheMinimum: 4_096,
-    tokenizer: 'claude',
   }),
   claude('claude-sonnet-4-6', {
-    ...before48,
+    ...before47,
     window: 1_000_000,
     price: { input: 3, output: 15 },
     cacheMinimum: 1_024,
-    tokenizer: 'claude',
   }),
   claude('claude-opus-4-5', {
     ...before45,
@@ -132,7 +142,10 @@ function claude(id: string, facts: Partial<ModelFacts>): Row {
     window: 200_000,
     maxOutput: 128_000,
     tokenizer: 'claude-new',
-    thinking: 'any',
+    thinking: 'adaptive',
+    thinksUnasked: true,
+    hidesThinking: true,
+    defaultEffort: 'high',
     keepsThinking: true,
     endsAtWindow: true,
     takesPrefill: false,
