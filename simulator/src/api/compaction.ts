@@ -1,6 +1,6 @@
 // Compaction on the server: when an edit's trigger is reached, and on demand. The summary comes from a script.
 import { type Block, isObject, isText, isToolUse } from 'everlong'
-import { type Sampling, samplingOf } from '../answer/usage.ts'
+import { noSampling, type Sampling, samplingOf } from '../answer/usage.ts'
 import { instructionsOf, scriptRequest, withInstruction } from '../context/script-view.ts'
 import type { Messages } from '../context/view.ts'
 import { type Overflow, overflowOf } from '../overflow/overflow.ts'
@@ -69,7 +69,11 @@ export async function compactOnDemand(work: Work, place: Place, context: Request
   const { tokens } = buildPrompt(request, work.messages, ports)
   const overflow = promptOverflow(request, tokens)
   if (overflow !== undefined) return overflow
-  const summary = await summarise(work, instructionsOf(request.body.compaction), context)
+  const instruction = instructionsOf(request.body.compaction)
+  if (tokens + context.world.tokenizer.count(instruction) >= request.facts.window) {
+    return { content: [], stopReason: 'model_context_window_exceeded', sampling: { ...noSampling, type: 'compaction' } }
+  }
+  const summary = await summarise(work, instruction, context)
   if (summary.text === undefined) return { content: [], stopReason: summary.stopReason, sampling: summary.sampling }
   const claim = { kind: 'compaction', prefix: place.prefix, text: digestOf(summary.text) } as const
   const block: Block = { type: 'compaction', content: summary.text, signature: ports.signer.sign(claim, '') }

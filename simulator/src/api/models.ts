@@ -1,5 +1,6 @@
 // GET /v1/models and /v1/models/{id}: what the catalogue knows, in the API's shape.
 import { knownModels, type ModelFacts } from 'everlong'
+import { compactsOnDemand } from '../rules/context-management.ts'
 import type { World } from './world.ts'
 
 export function listModels(world: World, query: URLSearchParams): object {
@@ -41,6 +42,7 @@ function capabilitiesOf(facts: ModelFacts) {
   const has = (...modes: readonly ModelFacts['thinking'][]) => (modes.includes(facts.thinking) ? yes : no)
   const thinks = has('budget', 'any', 'adaptive', 'always')
   const adapts = has('any', 'adaptive', 'always')
+  const compacts = compactsOnDemand(facts) ? yes : no
   return {
     batch: no,
     citations: no,
@@ -59,7 +61,7 @@ function capabilitiesOf(facts: ModelFacts) {
         between_tools: no,
       },
     },
-    compaction: { ...adapts, summarize: adapts },
+    compaction: { ...compacts, summarize: compacts },
     context_management: {
       supported: true,
       clear_tool_uses_20250919: yes,

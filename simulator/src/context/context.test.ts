@@ -313,7 +313,19 @@ describe('compaction on demand', () => {
     expect(await refused({ messages: base.messages.slice(0, 2) })).toMatchObject({
       details: { error_code: 'compaction_incomplete_turn' },
     })
-    const { block } = await make()
+    const edits = [{ type: 'compact_20260112' }]
+    const { simulator, block } = await make()
+    const mixed = await ask(simulator, { ...after(block), context_management: { edits } }, { headers })
+    expect(errorOf(mixed)).toMatchObject({ message: expect.stringContaining('compact_20260112') })
+    expect(await refused({ model: 'claude-haiku-5-5' })).toMatchObject({
+      message: 'compaction: not supported on this model',
+    })
+    expect(errorOf(await ask(simulate(), { ...base, compaction }))).toMatchObject({
+      message: 'The `compaction` parameter requires anthropic-beta: compact-2026-09-04',
+    })
+    expect(await refused({ messages: [] })).toMatchObject({
+      details: { error_code: 'compaction_nothing_to_summarize' },
+    })
     const alone = { messages: [{ role: 'user', content: [block] }] }
     expect(await refused(alone)).toMatchObject({ details: { error_code: 'compaction_nothing_to_summarize' } })
   })
@@ -325,6 +337,14 @@ describe('compaction on demand', () => {
     }
     expect(await told(() => ({ content: [{ type: 'tool_use', name: 'x', input: {} }] }))).toEqual([[], 'tool_use'])
     expect(await told(() => ({ content: [] }))).toEqual([[], 'end_turn'])
+    const { body } = await ask(
+      simulate(),
+      { ...base, compaction, max_tokens: undefined },
+      { headers, path: '/v1/messages/count_tokens' },
+    )
+    const tight = simulate({ windows: { 'claude-opus-5': Number(body.input_tokens) + 5 } })
+    const full = await ask(tight, { ...base, compaction }, { headers })
+    expect(full.body).toMatchObject({ content: [], stop_reason: 'model_context_window_exceeded' })
     expect(await told(() => ({ content: [text('word '.repeat(50))] }), { max_tokens: 10 })).toEqual([[], 'max_tokens'])
   })
 })

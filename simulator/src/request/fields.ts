@@ -70,14 +70,14 @@ export function checkFields(body: object, { endpoint, betas, isCurrent }: FieldC
 /** A field whose beta header is missing is a field the API has never heard of. */
 const needsBeta: Readonly<Record<string, readonly string[]>> = {
   context_management: [beta.contextManagement, beta.compactEdit],
-  compaction: [beta.compactOnDemand],
 }
 
 function checkBetaFields(body: object, betas: Betas): Problem | undefined {
   for (const [field, names] of Object.entries(needsBeta)) {
     if (field in body && !names.some((name) => betas.has(name))) return invalid(`${field}: ${extraInput}`)
   }
-  return undefined
+  if (!('compaction' in body) || betas.has(beta.compactOnDemand)) return undefined
+  return invalid(`The \`compaction\` parameter requires anthropic-beta: ${beta.compactOnDemand}`)
 }
 
 /** Gone since API version 2026-10-21, whatever their value. */

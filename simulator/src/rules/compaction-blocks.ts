@@ -5,6 +5,7 @@ import { beta } from '../request/fields.ts'
 import { isCompaction, type MessagesRequest, type PlacedBlock, placed } from '../request/request.ts'
 import { extraInput } from '../request/wording.ts'
 import type { Signer } from '../thinking/signature.ts'
+import { editsOf, hasRemainingBudget } from './context-management.ts'
 
 export function checkCompactionBlocks(request: MessagesRequest, signer: Signer): Problem | undefined {
   const blocks = request.messages.flatMap(placed).filter(({ block }) => block.type === 'compaction')
@@ -22,13 +23,23 @@ export function checkCompactionBlocks(request: MessagesRequest, signer: Signer):
     const rule = '`messages` holds more than one `compaction` block; send only the one that was returned last'
     return invalid(`${blocks[1]?.path}: ${rule}`, 'compaction_block_ambiguous')
   }
-  return checkSigned(found, request, signer)
+  return checkCompanions(found, request) ?? checkSigned(found, request, signer)
+}
+
+/** What a request that carries a signed block cannot carry too. */
+function checkCompanions(found: PlacedBlock, request: MessagesRequest): Problem | undefined {
+  if (editsOf(request).some((edit) => edit.type === 'compact_20260112')) {
+    return invalid(`${found.path}: a signed \`compaction\` block cannot be combined with \`compact_20260112\``)
+  }
+  return hasRemainingBudget(request)
+    ? invalid(`${found.path}: a signed \`compaction\` block cannot be combined with \`task_budget.remaining\``)
+    : undefined
 }
 
 function checkSigned(found: PlacedBlock, request: MessagesRequest, signer: Signer): Problem | undefined {
   const opening = request.messages[0]
   if (found.message.role === 'system' || opening?.content[0] !== found.block) {
-    const rule = 'a `compaction` block must be the first block of the conversation'
+    const rule = '`compaction` block must be sent first, in place of the messages it summarizes; remove those messages'
     return invalid(`${found.path}: ${rule}`, 'compaction_block_misplaced')
   }
   const claim = signer.read(String(found.block.signature), '')

@@ -1,5 +1,5 @@
 // What context edits and on-demand compaction may be combined with.
-import { isObject, isToolUse, type JsonObject } from 'everlong'
+import { isObject, isToolUse, type JsonObject, type ModelFacts } from 'everlong'
 import { invalid, type Problem } from '../http/problem.ts'
 import { type MessagesRequest, thinks } from '../request/request.ts'
 
@@ -37,15 +37,27 @@ function checkEditOrder(request: MessagesRequest): Problem | undefined {
   return undefined
 }
 
+/** 4.6 and later, without the Haiku line. */
+export function compactsOnDemand(facts: ModelFacts): boolean {
+  return !facts.takesPrefill && !facts.id.includes('haiku')
+}
+
+export function hasRemainingBudget(request: MessagesRequest): boolean {
+  const output = isObject(request.body.output_config) ? request.body.output_config : {}
+  return isObject(output.task_budget) && typeof output.task_budget.remaining === 'number'
+}
+
 function checkOnDemand(request: MessagesRequest): Problem | undefined {
   const { body } = request
-  if (!isObject(body.compaction)) return undefined
+  // Counting ignores the parameter.
+  if (!isObject(body.compaction) || request.endpoint === 'count') return undefined
+  if (!compactsOnDemand(request.facts)) return invalid('compaction: not supported on this model')
   const refuse = (what: string) => invalid(`compaction: cannot be combined with \`${what}\``)
   if (isObject(body.context_management)) return refuse('context_management')
   if (request.stopSequences.length > 0) return refuse('stop_sequences')
   const output = isObject(body.output_config) ? body.output_config : {}
   if (output.format) return refuse('output_config.format')
-  if (isObject(output.task_budget) && output.task_budget.remaining !== undefined) return refuse('task_budget.remaining')
+  if (hasRemainingBudget(request)) return refuse('task_budget.remaining')
   const choice = isObject(body.tool_choice) ? body.tool_choice.type : undefined
   if (choice === 'any' || choice === 'tool') return refuse('tool_choice')
   const last = request.messages.at(-1)

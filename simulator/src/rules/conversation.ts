@@ -4,6 +4,9 @@ import { invalid, type Problem } from '../http/problem.ts'
 import type { InputMessage, MessagesRequest } from '../request/request.ts'
 
 export function hasMessages(request: MessagesRequest): Problem | undefined {
+  if (request.messages.length === 0 && isObject(request.body.compaction)) {
+    return invalid('compaction: there is nothing to summarize', 'compaction_nothing_to_summarize')
+  }
   return request.messages.length === 0 ? invalid('messages: at least one message is required') : undefined
 }
 

@@ -75,7 +75,7 @@ function createWalk(request: MessagesRequest, ports: BindingPorts) {
     const verdict = verdictOn(claim, { place, request, dropping })
     if (verdict === 'prefix_binding_mismatch') {
       const answer = answerTo(request, ports.enforced)
-      if (answer === 'error') return mismatched(item)
+      if (answer === 'error') return mismatched(item, request.betas.has(beta.bindingControls))
       transformations.push({ type: answer, path: item.path, reason: verdict })
       dropping = answer === 'thinking_dropped'
       if (dropping) return undefined
@@ -166,11 +166,13 @@ function answerTo(request: MessagesRequest, enforced: boolean): 'error' | InputT
   return enforced || behavior === 'error' ? 'error' : 'thinking_mismatch_allowed'
 }
 
-function mismatched(item: PlacedBlock) {
+function mismatched(item: PlacedBlock, knowsControls: boolean) {
   return invalid(
     `${item.path}: Invalid \`signature\` in \`${item.block.type}\` block. The block is bound to a different conversation. ` +
-      'Everything before a thinking block (system, tools and earlier messages) must be sent back unchanged. ' +
-      'Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to `drop_block`.',
+      'Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".' +
+      (knowsControls
+        ? ''
+        : ` That setting requires the \`${beta.bindingControls}\` value in the \`anthropic-beta\` header.`),
   )
 }
 
