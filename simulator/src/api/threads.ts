@@ -32,6 +32,9 @@ export function createThreads(): Threads {
     },
     hold: (id, body, content) => {
       if (!isObject(body.thread)) return
+      // Only an answer continues a thread: a request that was refused may be sent again.
+      const previous = held.get(String(body.thread.previous_message_id))
+      if (previous !== undefined) previous.isContinued = true
       const messages = [...(Array.isArray(body.messages) ? body.messages : []), { role: 'assistant', content }]
       const fields = Object.fromEntries(createOnly.filter((name) => name in body).map((name) => [name, body[name]]))
       held.set(id, { messages, fields, isContinued: false })
@@ -55,7 +58,6 @@ function resume(body: JsonObject, thread: JsonObject, held: ReadonlyMap<string, 
   if (repeated !== undefined) {
     return refused(invalid(`thread: \`${repeated}\` is the thread's own`, 'thread_fingerprint_mismatch'))
   }
-  found.isContinued = true
   const own = Array.isArray(body.messages) ? body.messages : []
   return fine({ ...body, ...found.fields, messages: [...found.messages, ...own] })
 }
