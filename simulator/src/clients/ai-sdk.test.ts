@@ -52,6 +52,38 @@ describe('the AI SDK', () => {
     expect(server.simulator.log.entries.at(-1)?.shape).toBe('tools1 | u a(th1 t1) u(r1)')
   })
 
+  test('asks for context management and is told what was done', async () => {
+    const contextManagement = {
+      edits: [{ type: 'compact_20260112' as const, trigger: { type: 'input_tokens' as const, value: 50_000 } }],
+    }
+    const made = await generateText({
+      model: anthropic('claude-opus-5'),
+      prompt: 'word '.repeat(60_000),
+      providerOptions: { anthropic: { contextManagement } },
+      maxRetries: 0,
+    })
+    expect(made.text).toContain('messages were summarised')
+    expect(made.text).toContain('A plain answer')
+    expect(server.simulator.log.entries.at(-1)?.samplings.map(({ type }) => type)).toEqual(['compaction', 'message'])
+  })
+
+  test('reads a marked prompt from the cache', async () => {
+    const marked = {
+      role: 'user' as const,
+      content: [
+        {
+          type: 'text' as const,
+          text: 'word '.repeat(1_500),
+          providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+        },
+      ],
+    }
+    const ask = () => generateText({ model: anthropic('claude-opus-5'), messages: [marked], maxRetries: 0 })
+    const [first, second] = [await ask(), await ask()]
+    expect(first.usage.inputTokenDetails.cacheWriteTokens).toBeGreaterThan(1_500)
+    expect(second.usage.inputTokenDetails.cacheReadTokens).toBe(first.usage.inputTokenDetails.cacheWriteTokens)
+  })
+
   test('sees an overflow as an API error that it does not retry', async () => {
     const made = generateText({ model: anthropic('claude-haiku-4-5'), prompt: 'word '.repeat(600) })
     const error = await made.catch((thrown: unknown) => thrown)

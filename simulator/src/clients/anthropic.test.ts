@@ -85,6 +85,40 @@ describe('the official Anthropic SDK', () => {
     expect(last.stop_reason).toBe('end_turn')
   })
 
+  test('sees a compaction in a stream, and sends its block back', async () => {
+    const betas = ['context-management-2025-06-27', 'compact-2026-01-12']
+    const edits = [{ type: 'compact_20260112' as const, trigger: { type: 'input_tokens' as const, value: 50_000 } }]
+    const messages = [{ role: 'user' as const, content: 'word '.repeat(60_000) }]
+    const request = { ...hello, betas, messages, context_management: { edits } }
+    const heard: string[] = []
+    const stream = client.beta.messages.stream(request)
+    stream.on('compaction', (summary) => heard.push(summary))
+    const message = await stream.finalMessage()
+    expect(message.content.map(({ type }) => type)).toEqual(['compaction', 'text'])
+    expect(heard).toEqual([expect.stringContaining('messages were summarised')])
+    expect(message.usage.iterations?.map(({ type }) => type)).toEqual(['compaction', 'message'])
+    expect(message.context_management).toEqual({ applied_edits: [] })
+    const next = [
+      ...messages,
+      { role: 'assistant' as const, content: message.content },
+      { role: 'user' as const, content: 'Go on.' },
+    ]
+    const later = await client.beta.messages.create({ ...request, messages: next })
+    expect(later.usage.input_tokens).toBeLessThan(300)
+  })
+
+  test('compacts on demand, and knows the code of what goes wrong', async () => {
+    const betas = ['compact-2026-09-04']
+    const summary = await client.beta.messages.create({ ...hello, betas, compaction: { type: 'summarize' } })
+    expect(summary.stop_reason).toBe('compaction')
+    const block = { role: 'assistant' as const, content: summary.content }
+    const question = { role: 'user' as const, content: 'And now?' }
+    const later = await client.beta.messages.create({ ...hello, betas, messages: [block, question] })
+    expect(later.stop_reason).toBe('end_turn')
+    const misplaced = client.beta.messages.create({ ...hello, betas, messages: [question, block, question] })
+    await expect(misplaced).rejects.toMatchObject({ status: 400, errorCode: 'compaction_block_misplaced' })
+  })
+
   test('counts tokens, as many as the message then reports', async () => {
     const { max_tokens: _, ...request } = { ...hello, tools: [tool], system: 'You read files.' }
     const counted = await client.messages.countTokens(request)
