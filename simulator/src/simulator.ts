@@ -1,6 +1,7 @@
 // The simulator as tests hold it: a fetch without a socket, the log, the meter.
 import { createApp } from './api/app.ts'
 import { createWorld, type SimulatorOptions } from './api/world.ts'
+import { requestOf } from './http/incoming.ts'
 import type { LogEntry } from './log/log.ts'
 import type { MeterTotals } from './log/meter.ts'
 
@@ -16,9 +17,9 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const world = createWorld(options)
   const app = createApp(world)
   return {
-    fetch: (input, init) => {
+    fetch: async (input, init) => {
       const isReady = input instanceof Request && init === undefined
-      return untilAborted(isReady ? input : new Request(input, init), async (request) => app.fetch(request))
+      return untilAborted(isReady ? input : requestOf(input, init), async (request) => app.fetch(request))
     },
     log: world.log,
     meter: world.meter,
