@@ -4,6 +4,7 @@ import { createWorld, type SimulatorOptions } from './api/world.ts'
 import { requestOf } from './http/incoming.ts'
 import type { LogEntry } from './log/log.ts'
 import type { MeterTotals } from './log/meter.ts'
+import type { Clock } from './ports.ts'
 
 export type Simulator = {
   /** Hand this to a client as its `fetch`. Any host will do. */
@@ -11,6 +12,8 @@ export type Simulator = {
   readonly log: { readonly entries: readonly LogEntry[]; readonly text: () => string; readonly clear: () => void }
   readonly meter: { readonly totals: () => MeterTotals; readonly reset: () => void }
   readonly countTokens: (text: string) => number
+  /** The clock in use: the one that was handed in, or the system's. */
+  readonly clock: Clock
 }
 
 export function createSimulator(options: SimulatorOptions): Simulator {
@@ -24,6 +27,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     log: world.log,
     meter: world.meter,
     countTokens: world.tokenizer.count,
+    clock: world.clock,
   }
 }
 

@@ -17,7 +17,7 @@ const step = fc.record({
   keep: fc.nat({ max: 12 }),
   add: fc.array(block, { minLength: 1, maxLength: 4 }),
   minutes: fc.constantFrom(0, 1, 4, 6),
-  choice: fc.constantFrom('auto', 'none'),
+  effort: fc.constantFrom('low', 'high'),
 })
 
 test('input, read and written make the whole prompt, and what is read was sent within its lifetime', async () => {
@@ -25,9 +25,9 @@ test('input, read and written make the whole prompt, and what is read was sent w
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
       const clock = turnableClock()
       const simulator = simulate({ clock })
-      const sent: { time: number; choice: string; texts: readonly string[] }[] = []
+      const sent: { time: number; effort: string; texts: readonly string[] }[] = []
       let blocks: { text: string; isMarked: boolean }[] = []
-      for (const { keep, add, minutes, choice } of steps) {
+      for (const { keep, add, minutes, effort } of steps) {
         clock.turn(minutes * 60_000)
         blocks = [
           ...blocks.slice(0, keep),
@@ -38,7 +38,11 @@ test('input, read and written make the whole prompt, and what is read was sent w
           const mark = isMarked && ++marks <= 4 ? { cache_control: { type: 'ephemeral' } } : {}
           return { type: 'text', text, ...mark }
         })
-        const request = { model: 'claude-opus-5', tool_choice: { type: choice }, messages: [{ role: 'user', content }] }
+        const request = {
+          model: 'claude-opus-5',
+          output_config: { effort: effort },
+          messages: [{ role: 'user', content }],
+        }
         const counted = await ask(simulator, request, { path: '/v1/messages/count_tokens' })
         const told = await ask(simulator, { ...request, max_tokens: 5 })
         const usage = isObject(told.body.usage) ? told.body.usage : {}
@@ -46,14 +50,14 @@ test('input, read and written make the whole prompt, and what is read was sent w
         const whole = read + Number(usage.input_tokens) + Number(usage.cache_creation_input_tokens)
         expect(whole).toBe(counted.body.input_tokens)
         const texts = content.map(({ text }) => text)
-        const alive = sent.filter((past) => past.choice === choice && clock.now() - past.time < 5 * 60_000)
+        const alive = sent.filter((past) => past.effort === effort && clock.now() - past.time < 5 * 60_000)
         const common = Math.max(
           0,
           ...alive.map((past) => tokensOf(commonPrefix(past.texts, texts), simulator.countTokens)),
         )
         expect(read).toBeLessThanOrEqual(common)
         if (read > 0) expect(read).toBeGreaterThanOrEqual(512)
-        sent.push({ time: clock.now(), choice, texts })
+        sent.push({ time: clock.now(), effort, texts })
       }
     }),
     { numRuns: 60 },

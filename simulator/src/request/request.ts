@@ -1,5 +1,6 @@
 // A messages request after its shape was checked: typed where the simulator looks, raw where it does not.
 import type { Block, JsonObject, ModelFacts } from 'everlong'
+import { oncePer } from './once.ts'
 
 export type InputRole = 'user' | 'assistant' | 'system'
 export type Ttl = '5m' | '1h'
@@ -49,14 +50,7 @@ export type PlacedBlock = { readonly block: Block; readonly path: string; readon
 /** Consecutive messages of one role are one turn to the API. System messages between turns belong to none. */
 export type Turn = { readonly role: 'user' | 'assistant'; readonly blocks: readonly PlacedBlock[] }
 
-export function turnsOf(messages: readonly InputMessage[]): readonly Turn[] {
-  const known = knownTurns.get(messages) ?? findTurns(messages)
-  knownTurns.set(messages, known)
-  return known
-}
-
-/** Several rules ask for the turns of one request. */
-const knownTurns = new WeakMap<readonly InputMessage[], readonly Turn[]>()
+export const turnsOf = oncePer(findTurns)
 
 function findTurns(messages: readonly InputMessage[]): readonly Turn[] {
   const turns: { role: 'user' | 'assistant'; blocks: PlacedBlock[] }[] = []

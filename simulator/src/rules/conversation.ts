@@ -78,25 +78,3 @@ function isPlaced(messages: readonly InputMessage[], index: number): boolean {
   const endsOnServer = before?.content.at(-1)?.type.endsWith('_tool_result') ?? false
   return (before?.role === 'user' || endsOnServer) && after?.role !== 'user'
 }
-
-/** `max_tokens: 0` reads the prompt into the cache and says nothing: whatever asks for output contradicts it. */
-export function warmsOnly(request: MessagesRequest): Problem | undefined {
-  if (request.maxTokens > 0 || request.endpoint === 'count') return undefined
-  const choice = request.body.tool_choice
-  const forced = isObject(choice) && (choice.type === 'any' || choice.type === 'tool')
-  const output = request.body.output_config
-  const [field] = [
-    request.stream ? 'stream' : undefined,
-    request.thinking?.type === 'enabled' ? 'thinking.type.enabled' : undefined,
-    isObject(output) && output.format ? 'output_config.format' : undefined,
-    forced ? 'tool_choice' : undefined,
-  ].filter((name) => name !== undefined)
-  return field === undefined ? undefined : invalid(`max_tokens: 0 cannot be combined with \`${field}\``)
-}
-
-export function fitsOutputLimit(request: MessagesRequest): Problem | undefined {
-  const limit = request.facts.maxOutput
-  if (request.maxTokens <= limit) return undefined
-  const rule = `which is the maximum allowed number of output tokens for ${request.model}`
-  return invalid(`max_tokens: ${request.maxTokens} > ${limit}, ${rule}`)
-}

@@ -3,6 +3,7 @@ import { type Block, isObject } from 'everlong'
 import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 import { imageSize, sniff } from '../prompt/image.ts'
+import { oncePer } from '../request/once.ts'
 import { type MessagesRequest, placed } from '../request/request.ts'
 import { check, wrongTag } from '../request/wording.ts'
 
@@ -70,7 +71,9 @@ function checkSides(data: string, path: string, count: number): Problem | undefi
   return undefined
 }
 
-function imagesOf(request: MessagesRequest): readonly Image[] {
+const imagesOf = oncePer(findImages)
+
+function findImages(request: MessagesRequest): readonly Image[] {
   return request.messages.flatMap((message) =>
     placed(message).flatMap(({ block, path }) => [
       ...imageIn(block, path),

@@ -1,6 +1,7 @@
 // Cache marks: how many, on what, and in which order of lifetimes.
 import { type Block, isObject, isThinking } from 'everlong'
 import { invalid, type Problem } from '../http/problem.ts'
+import { oncePer } from '../request/once.ts'
 import { ttlOf } from '../request/parse.ts'
 import { type MessagesRequest, placed, type Ttl } from '../request/request.ts'
 
@@ -62,7 +63,9 @@ export function lastCacheable(blocks: readonly Block[]): Block | undefined {
 }
 
 /** Every explicit mark, in the order in which the prompt is read. */
-function marksOf(request: MessagesRequest): readonly Mark[] {
+const marksOf = oncePer(findMarks)
+
+function findMarks(request: MessagesRequest): readonly Mark[] {
   const found: Mark[] = []
   const look = (on: unknown, path: string) => {
     const ttl = isObject(on) ? ttlOf(on.cache_control) : undefined

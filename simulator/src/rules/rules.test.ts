@@ -233,6 +233,21 @@ const cases: readonly Case[] = [
     { ...base, tools: [{ ...tool, name: 'read file' }] },
     "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
   ],
+  [
+    'a choice among no tools',
+    { ...base, tool_choice: { type: 'auto' } },
+    'tool_choice may only be specified while providing tools',
+  ],
+  [
+    'the choice of a tool that is not there',
+    { ...base, tools: [tool], tool_choice: { type: 'tool', name: 'write' } },
+    "tool_choice: Tool 'write' not found in provided tools",
+  ],
+  [
+    'a blank stop sequence',
+    { ...base, stop_sequences: [' '] },
+    'stop_sequences: each stop sequence must contain non-whitespace',
+  ],
   ['two tools of one name', { ...base, tools: [tool, tool] }, 'tools: Tool names must be unique.'],
   ['system as a number', { ...base, system: 3 }, 'system: Input should be a valid list'],
   ['an empty system block', { ...base, system: [text('')] }, 'system: text content blocks must be non-empty'],

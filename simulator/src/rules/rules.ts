@@ -2,19 +2,11 @@
 import type { Problem } from '../http/problem.ts'
 import type { MessagesRequest } from '../request/request.ts'
 import { combinesEdits } from './context-management.ts'
-import {
-  endsWell,
-  fitsOutputLimit,
-  hasContent,
-  hasMessages,
-  hasText,
-  placesSystem,
-  startsWithUser,
-  warmsOnly,
-} from './conversation.ts'
+import { endsWell, hasContent, hasMessages, hasText, placesSystem, startsWithUser } from './conversation.ts'
 import { countsImages, takesImages } from './images.ts'
 import { marksAtMostFour, marksLastBlockAlike, marksLongBeforeShort, marksNoEmptyText } from './marks.ts'
 import { hasUniqueUses, pairsTools } from './pairing.ts'
+import { choosesFromTools, fitsOutputLimit, stopsAtSomething, warmsOnly } from './settings.ts'
 import {
   doesNotEndInThinking,
   doesNotForceTools,
@@ -32,6 +24,8 @@ const rules: readonly Rule[] = [
   placesSystem,
   fitsOutputLimit,
   warmsOnly,
+  stopsAtSomething,
+  choosesFromTools,
   thinksAsItCan,
   thinksWhenItTriesHard,
   leavesRoomForAnswer,
