@@ -128,14 +128,20 @@ const onlyFrom: Readonly<Record<string, InputRole>> = {
   tool_removal: 'system',
 }
 
-type Placement = { readonly role: InputRole; readonly path: string; readonly isCurrent: boolean }
+type Placement = {
+  readonly role: InputRole
+  /** Of the message, and of the block in it. */
+  readonly path: string
+  readonly place: string
+  readonly isCurrent: boolean
+}
 
 /** A block in a message whose role cannot have written it. */
-export function misplacedBlock(block: Block, { role, path, isCurrent }: Placement): Problem | undefined {
+export function misplacedBlock(block: Block, { role, path, place, isCurrent }: Placement): Problem | undefined {
   const from = onlyFrom[block.type]
   const isCited = block.type === 'text' && Array.isArray(block.citations) && block.citations.length > 0
   if (isCurrent && role === 'user' && isCited) {
-    return invalid(`${path}.text.citations: citations are not permitted in \`user\` messages`)
+    return invalid(`${place}.text.citations: citations are not permitted in \`user\` messages`)
   }
   if (from === undefined || from === role || (block.type === 'document' && !isCurrent)) return undefined
   return invalid(`${path}: \`${block.type}\` blocks can only be in \`${from}\` messages`)

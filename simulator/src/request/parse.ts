@@ -109,6 +109,10 @@ function checkMessage(message: unknown, index: number, context: MessageContext):
   if (message.content === undefined && role !== 'system') return invalid(`${path}.content: Field required`)
   const extra = extraKey(message, role, context.betas)
   if (extra !== undefined) return invalid(`${path}.${extra}: ${extraInput}`)
+  const clearing = message.clear_at ?? 'never'
+  if (clearing !== 'never' && clearing !== 'next_user_message') {
+    return invalid(`${path}.clear_at: Input should be ${oneOf(['next_user_message', 'never'])}`)
+  }
   const content = message.content
   if (typeof content === 'string' || (content === undefined && role === 'system')) return undefined
   if (!Array.isArray(content)) return invalid(`${path}.content: Input should be a valid list`)
@@ -116,7 +120,7 @@ function checkMessage(message: unknown, index: number, context: MessageContext):
     const place = `${path}.content.${at}`
     const problem =
       checkBlock(block, place, context.extensions) ??
-      misplacedBlock(block, { role, path: place, isCurrent: context.isCurrent })
+      misplacedBlock(block, { role, path, place, isCurrent: context.isCurrent })
     if (problem) return problem
   }
   return undefined

@@ -10,6 +10,7 @@ const result = (id: string, more: object = {}) => ({ type: 'tool_result', tool_u
 const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl ? { ttl } : {}) } })
 const base = { model: 'claude-sonnet-5', max_tokens: 100, messages: [user('Hello')] }
 const old = { ...base, model: 'claude-sonnet-4-5' }
+const opus = { ...base, model: 'claude-opus-5' }
 const tool = { name: 'read', input_schema: { type: 'object' } }
 const png = (width: number, height: number) => {
   const head = Buffer.alloc(33)
@@ -44,6 +45,37 @@ const cases: readonly Case[] = [
     'anthropic-version: "2020-01-01" is not a valid version',
     { 'anthropic-version': '2020-01-01' },
   ],
+  [
+    'a temperature on a model that samples by itself',
+    { ...base, temperature: 0.5 },
+    '`temperature` is deprecated for this model.',
+    { 'anthropic-version': '2023-06-01' },
+  ],
+  [
+    'effort on a model that knows none',
+    { ...old, output_config: { effort: 'high' } },
+    'This model does not support the effort parameter.',
+  ],
+  [
+    'a time of clearing that nobody offers',
+    { ...opus, messages: [user('a'), { role: 'system', content: 'b', clear_at: 'tomorrow' }] },
+    "messages.1.clear_at: Input should be 'next_user_message' or 'never'",
+    { 'anthropic-beta': 'mid-conversation-system-clear-at-2026-08-21' },
+  ],
+  [
+    'a turn that has thinking and does not begin with it',
+    {
+      ...old,
+      max_tokens: 2_000,
+      thinking: { type: 'enabled', budget_tokens: 1_024 },
+      messages: [
+        user('a'),
+        assistant([text('b'), { type: 'thinking', thinking: 'x', signature: 'y' }, text('c')]),
+        user('d'),
+      ],
+    },
+    'messages.1.content.0: If an assistant message contains any thinking blocks, the first block must be `thinking` or `redacted_thinking`. Found `text`.',
+  ],
   ['max_tokens of the wrong type', { ...base, max_tokens: '100' }, 'max_tokens: Input should be a valid integer'],
   ['max_tokens below zero', { ...base, max_tokens: -1 }, 'max_tokens: Input should be greater than or equal to 0'],
   [
@@ -69,7 +101,7 @@ const cases: readonly Case[] = [
   ],
   [
     'clear_at without its beta',
-    { ...base, messages: [user('Hello'), { role: 'system', content: 'Be brief.', clear_at: 'never' }] },
+    { ...opus, messages: [user('Hello'), { role: 'system', content: 'Be brief.', clear_at: 'never' }] },
     'messages.1.clear_at: Extra inputs are not permitted',
   ],
   ['a message without content', { ...base, messages: [{ role: 'user' }] }, 'messages.0.content: Field required'],
@@ -113,7 +145,7 @@ const cases: readonly Case[] = [
   [
     'a tool use from the user',
     { ...base, messages: [user([use('t1')])] },
-    'messages.0.content.0: `tool_use` blocks can only be in `assistant` messages',
+    'messages.0: `tool_use` blocks can only be in `assistant` messages',
   ],
   [
     'a document from the assistant, since 2026-10-21',
@@ -121,7 +153,7 @@ const cases: readonly Case[] = [
       ...base,
       messages: [user('a'), assistant([{ type: 'document', source: { type: 'text', data: 'x' } }]), user('b')],
     },
-    'messages.1.content.0: `document` blocks can only be in `user` messages',
+    'messages.1: `document` blocks can only be in `user` messages',
   ],
   [
     'a tool use that is not answered',
@@ -169,7 +201,7 @@ const cases: readonly Case[] = [
   [
     'an image inside the assistant message',
     { ...base, messages: [user('a'), assistant([image(png(1, 1))]), user('b')] },
-    'messages.1.content.0: `image` blocks can only be in `user` messages',
+    'messages.1: `image` blocks can only be in `user` messages',
   ],
   [
     'an image of the wrong kind',
@@ -236,12 +268,12 @@ const cases: readonly Case[] = [
   [
     'a choice among no tools',
     { ...base, tool_choice: { type: 'auto' } },
-    'tool_choice may only be specified while providing tools',
+    'tool_choice.auto may only be specified while providing tools',
   ],
   [
     'the choice of a tool that is not there',
     { ...base, tools: [tool], tool_choice: { type: 'tool', name: 'write' } },
-    "tool_choice: Tool 'write' not found in provided tools",
+    "Tool 'write' not found in provided tools",
   ],
   [
     'a blank stop sequence',
@@ -290,13 +322,13 @@ const cases: readonly Case[] = [
   ],
   [
     'a system message before a user message',
-    { ...base, messages: [user('a'), { role: 'system', content: 'b' }, user('c')] },
+    { ...opus, messages: [user('a'), { role: 'system', content: 'b' }, user('c')] },
     'messages.1: a `system` message must immediately follow a `user` turn, and precede an `assistant` turn or end the list',
   ],
   [
     'a forced tool on a model that binds thinking',
     { ...base, model: 'claude-fable-5-1', tools: [tool], tool_choice: { type: 'any' } },
-    'tool_choice: forced tool use is not supported on this model',
+    'tool_choice: type "tool" and "any" are not supported for this model.',
   ],
   [
     'thinking with a forced tool',
@@ -435,9 +467,9 @@ describe('the API accepts', () => {
     ],
     [
       'a system message after the user, without a beta',
-      { ...base, messages: [user('a'), { role: 'system', content: 'b' }] },
+      { ...opus, messages: [user('a'), { role: 'system', content: 'b' }] },
     ],
-    ['a temperature in the version before', { ...base, temperature: 0.5 }, { 'anthropic-version': '2023-06-01' }],
+    ['a temperature in the version before', { ...old, temperature: 0.5 }, { 'anthropic-version': '2023-06-01' }],
     [
       'the automatic mark on a block that has one',
       { ...base, ...mark(), messages: [user(Array.from({ length: 4 }, () => text('a', mark())))] },

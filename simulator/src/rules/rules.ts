@@ -6,12 +6,20 @@ import { endsWell, hasContent, hasMessages, hasText, placesSystem, startsWithUse
 import { countsImages, takesImages } from './images.ts'
 import { marksAtMostFour, marksLastBlockAlike, marksLongBeforeShort, marksNoEmptyText } from './marks.ts'
 import { hasUniqueUses, pairsTools } from './pairing.ts'
-import { choosesFromTools, fitsOutputLimit, stopsAtSomething, warmsOnly } from './settings.ts'
+import {
+  choosesFromTools,
+  fitsOutputLimit,
+  samplesByItself,
+  stopsAtSomething,
+  triesAsItCan,
+  warmsOnly,
+} from './settings.ts'
 import {
   doesNotEndInThinking,
   doesNotForceTools,
   leavesRoomForAnswer,
   startsToolTurnWithThinking,
+  startsTurnsWithThinking,
   thinksAsItCan,
   thinksWhenItTriesHard,
 } from './thinking.ts'
@@ -26,6 +34,8 @@ const rules: readonly Rule[] = [
   warmsOnly,
   stopsAtSomething,
   choosesFromTools,
+  triesAsItCan,
+  samplesByItself,
   thinksAsItCan,
   thinksWhenItTriesHard,
   leavesRoomForAnswer,
@@ -41,6 +51,7 @@ const rules: readonly Rule[] = [
   hasUniqueUses,
   pairsTools,
   doesNotEndInThinking,
+  startsTurnsWithThinking,
   startsToolTurnWithThinking,
   countsImages,
   takesImages,

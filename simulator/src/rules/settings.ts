@@ -33,7 +33,30 @@ export function stopsAtSomething(request: MessagesRequest): Problem | undefined 
 export function choosesFromTools(request: MessagesRequest): Problem | undefined {
   const choice = request.body.tool_choice
   if (!isObject(choice)) return undefined
-  if (request.tools.length === 0) return invalid('tool_choice may only be specified while providing tools')
+  if (request.tools.length === 0)
+    return invalid(`tool_choice.${String(choice.type)} may only be specified while providing tools`)
   if (choice.type !== 'tool' || request.tools.some((tool) => tool.name === choice.name)) return undefined
-  return invalid(`tool_choice: Tool '${String(choice.name)}' not found in provided tools`)
+  return invalid(`Tool '${String(choice.name)}' not found in provided tools`)
+}
+
+/** Effort came with Opus 4.5. */
+export function triesAsItCan(request: MessagesRequest): Problem | undefined {
+  const output = request.body.output_config
+  const { id, thinking } = request.facts
+  const takesEffort = id === 'claude-opus-4-5' || !['none', 'budget'].includes(thinking)
+  if (takesEffort || !isObject(output) || !output.effort) return undefined
+  return invalid('This model does not support the effort parameter.')
+}
+
+const samplingDefaults = { temperature: 1, top_p: undefined, top_k: undefined } as const
+
+/** From 4.7 on, under the API version that still knows them. */
+export function samplesByItself(request: MessagesRequest): Problem | undefined {
+  if (!['adaptive', 'always'].includes(request.facts.thinking)) return undefined
+  for (const [name, usual] of Object.entries(samplingDefaults)) {
+    const value = request.body[name]
+    if (value !== undefined && value !== null && value !== usual)
+      return invalid(`\`${name}\` is deprecated for this model.`)
+  }
+  return undefined
 }

@@ -48,7 +48,8 @@ export function doesNotForceTools(request: MessagesRequest): Problem | undefined
   const choice = request.body.tool_choice
   const type = typeof choice === 'object' && choice !== null && 'type' in choice ? choice.type : 'auto'
   if (type !== 'any' && type !== 'tool') return undefined
-  if (request.facts.bindsThinking) return invalid('tool_choice: forced tool use is not supported on this model')
+  if (request.facts.bindsThinking)
+    return invalid('tool_choice: type "tool" and "any" are not supported for this model.')
   if (request.thinking?.type !== 'enabled') return undefined
   return invalid('Thinking may not be enabled when tool_choice forces tool use.')
 }
@@ -58,6 +59,20 @@ export function doesNotEndInThinking(request: MessagesRequest): Problem | undefi
     const last = turn.blocks.at(-1)
     if (turn.role !== 'assistant' || last === undefined || !isThinking(last.block)) continue
     return invalid(`${last.path}: The final block in an assistant message cannot be \`${last.block.type}\`.`)
+  }
+  return undefined
+}
+
+/** With manual thinking, a turn that has thinking begins with it. */
+export function startsTurnsWithThinking(request: MessagesRequest): Problem | undefined {
+  if (request.thinking?.type !== 'enabled') return undefined
+  for (const turn of turnsOf(request.messages)) {
+    const first = turn.blocks.find(({ block }) => block.type !== 'compaction')
+    if (first === undefined || isThinking(first.block) || !turn.blocks.some(({ block }) => isThinking(block))) continue
+    return invalid(
+      `${first.path}: If an assistant message contains any thinking blocks, the first block must be \`thinking\` or ` +
+        `\`redacted_thinking\`. Found \`${first.block.type}\`.`,
+    )
   }
   return undefined
 }

@@ -43,7 +43,7 @@ export type ModelFacts = {
   readonly endsAtWindow: boolean
   /** A conversation may end with a partial assistant message, which the answer continues. */
   readonly takesPrefill: boolean
-  /** Messages of role `system` may stand in the middle of a conversation (from Opus 4.8 on). */
+  /** Messages of role `system` may stand in the middle of a conversation (from Opus 4.8 on, not Sonnet 5). */
   readonly takesSystemMessages: boolean
 }
 
@@ -94,7 +94,12 @@ const rows: readonly Row[] = [
     thinking: 'always',
   }),
   claude('claude-opus-5', { window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 512 }),
-  claude('claude-sonnet-5', { window: 1_000_000, price: { input: 2, output: 10 }, cacheMinimum: 1_024 }),
+  claude('claude-sonnet-5', {
+    window: 1_000_000,
+    price: { input: 2, output: 10 },
+    cacheMinimum: 1_024,
+    takesSystemMessages: false,
+  }),
   claude('claude-opus-4-8', { ...before5, window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 1_024 }),
   claude('claude-opus-4-7', { ...before48, window: 1_000_000, price: { input: 5, output: 25 }, cacheMinimum: 2_048 }),
   claude('claude-opus-4-6', {
