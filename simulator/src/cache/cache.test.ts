@@ -263,6 +263,32 @@ describe('breakpoints', () => {
   })
 })
 
+test('thinking that a model does not keep takes the cache with it at the next question', async () => {
+  const read = async (model: string) => {
+    const thinker = simulate({
+      script: () => ({
+        content: [
+          { type: 'thinking', thinking: 'Hm.' },
+          { type: 'text', text: 'Yes.' },
+        ],
+      }),
+    })
+    const thinking = model === 'claude-opus-4-6' ? { type: 'adaptive' } : { type: 'enabled', budget_tokens: 1_024 }
+    const body = { model, max_tokens: 2_000, thinking, ...mark() }
+    const use = { type: 'tool_use', id: 't1', name: 'read', input: {} }
+    const result = { type: 'tool_result', tool_use_id: 't1', content: 'word '.repeat(5_000) }
+    const first = await ask(thinker, { ...body, messages: [user(text('first'))] })
+    const [thought] = first.body.content as [object]
+    const loop = [user(text('first')), assistant(thought, use), user(result)]
+    await ask(thinker, { ...body, messages: loop })
+    const next = [...loop, assistant({ type: 'text', text: 'Done.' }), user({ type: 'text', text: 'And?' })]
+    const told = await ask(thinker, { ...body, messages: next })
+    return Number((told.body.usage as JsonObject).cache_read_input_tokens)
+  }
+  expect(await read('claude-opus-4-6')).toBeGreaterThan(5_000)
+  expect(await read('claude-sonnet-4-5')).toBeLessThan(1_000)
+})
+
 test('max_tokens 0 warms the cache and says nothing', async () => {
   const told = await ask(simulator, { ...base, max_tokens: 0 })
   expect([told.body.content, told.body.stop_reason]).toEqual([[], 'max_tokens'])

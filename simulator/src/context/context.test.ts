@@ -158,6 +158,25 @@ describe('clearing thinking', () => {
   })
 })
 
+describe('a system message in the middle', () => {
+  const notice = (clear_at?: string) => ({ role: 'system', content: 'Be brief.', ...(clear_at ? { clear_at } : {}) })
+  const shown = async (clear_at?: string) => {
+    const { seen, script } = listening()
+    const beta = { 'anthropic-beta': 'mid-conversation-system-clear-at-2026-08-21' }
+    const messages = [say('One.'), notice(clear_at)]
+    const simulator = simulate({ script })
+    await ask(simulator, { ...base, messages }, { headers: beta })
+    const later = [...messages, { role: 'assistant', content: [text('Yes.')] }, say('Two.')]
+    await ask(simulator, { ...base, messages: later }, { headers: beta })
+    return seen.map((request) => JSON.stringify(request.messages).includes('Be brief.'))
+  }
+
+  test('stays, or goes with the next user message where it says so', async () => {
+    expect(await shown()).toEqual([true, true])
+    expect(await shown('next_user_message')).toEqual([true, false])
+  })
+})
+
 describe('compaction by an edit', () => {
   const long = { ...base, messages: [say('Go.'), ...rounds(6, 10_000), say('And now?')] }
   const compact = (more: object = {}) => ({
