@@ -7,7 +7,7 @@ import { createLog, type RequestLog } from '../log/log.ts'
 import { createMeter, type Meter } from '../log/meter.ts'
 import type { OverflowShape } from '../overflow/overflow.ts'
 import { type Clock, type Ids, seededIds, seededRandom, systemClock } from '../ports.ts'
-import { createDigests } from '../prompt/digest.ts'
+import { createDigests, createTextDigest } from '../prompt/digest.ts'
 import type { PromptPorts } from '../prompt/prompt.ts'
 import { createTokenizer, type Tokenizer } from '../prompt/tokenizer.ts'
 import type { Answer, Script, ScriptRequest } from '../script/script.ts'
@@ -88,6 +88,7 @@ export function createWorld(given: SimulatorOptions): World {
   const ids = given.ids ?? seededIds(options.seed)
   const tokenizer = createTokenizer()
   const signer = createSigner(options.seed)
+  const textDigest = createTextDigest()
   const organisations = new Map<string, Organisation>()
   return {
     options,
@@ -108,7 +109,7 @@ export function createWorld(given: SimulatorOptions): World {
       tokenizer,
       signer,
       ids,
-      digest: createDigests(),
+      digest: createDigests(textDigest),
       hiddenTokens: (block) => {
         const claim = signer.peek(signatureOf(block))
         return claim?.kind === 'thinking' && claim.isHidden ? claim.tokens : undefined

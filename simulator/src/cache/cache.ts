@@ -48,7 +48,7 @@ function look(
   const chain = chainOf(prompt)
   const breakpoints = breakpointsOf(prompt.cells).filter((point) => (chain.ends[point.at] ?? 0) >= at.minimum)
   const isAlive = (index: number) => {
-    const entry = entries.get(chain.keys[index] ?? '')
+    const entry = entries.get(chain.keyAt(index))
     return entry !== undefined && entry.expires > at.started
   }
   let hit = -1
@@ -81,7 +81,7 @@ function split(chain: Chain, breakpoints: CacheUse['breakpoints'], hit: number) 
 /** A lifetime counts from the start of the request, for new entries and for those it touched alike. */
 function commit(entries: Map<string, Entry>, use: CacheUse, started: number): void {
   const refresh = (index: number) => {
-    const entry = entries.get(use.chain.keys[index] ?? '')
+    const entry = entries.get(use.chain.keyAt(index))
     if (entry === undefined || entry.expires <= started) return false
     entry.expires = Math.max(entry.expires, started + lifetimes[entry.ttl])
     return true
@@ -89,8 +89,8 @@ function commit(entries: Map<string, Entry>, use: CacheUse, started: number): vo
   if (use.hitCells > 0) refresh(use.hitCells - 1)
   for (const point of use.breakpoints) {
     const isRead = point.at < use.hitCells
-    const key = use.chain.keys[point.at]
-    if (refresh(point.at) || isRead || key === undefined) continue
+    if (refresh(point.at) || isRead) continue
+    const key = use.chain.keyAt(point.at)
     entries.delete(key)
     entries.set(key, { ttl: point.ttl, expires: started + lifetimes[point.ttl] })
   }
