@@ -5,14 +5,10 @@ export {
   type Block,
   blocksOf,
   type Content,
-  isBlock,
-  isMedia,
   isText,
   isThinking,
   isToolResult,
   isToolUse,
-  type ToolResultBlock,
-  type ToolUseBlock,
   textOf,
 } from './core/message/block.ts'
 export { isObject, type JsonObject } from './core/message/json.ts'

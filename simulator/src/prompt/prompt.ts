@@ -50,7 +50,7 @@ export function buildPrompt(request: MessagesRequest, messages: readonly InputMe
   return { cells, tokens: sumOf(cells), settings: settingsOf(request, messages) }
 }
 
-export function sumOf(cells: readonly Cell[]): number {
+function sumOf(cells: readonly Cell[]): number {
   return cells.reduce((sum, cell) => sum + cell.tokens, 0)
 }
 
