@@ -1,4 +1,5 @@
 // The server on this machine: where it listens, what it serves beside the API, how it ends.
+import { modelFacts } from 'everlong'
 import { expect, test } from 'vitest'
 import { startServer } from './server.ts'
 import { ask, saysHello, send, simulate } from './testing/ask.ts'
@@ -83,22 +84,7 @@ test('the same seed gives the same bytes', async () => {
 })
 
 test('models can be added and their windows set', async () => {
-  const own = {
-    id: 'own-model',
-    window: 1_000,
-    maxOutput: 500,
-    tokenizer: 'claude',
-    cacheMinimum: 64,
-    bindsThinking: false,
-    thinking: 'none',
-    thinksUnasked: false,
-    hidesThinking: false,
-    defaultEffort: 'high',
-    keepsThinking: false,
-    endsAtWindow: true,
-    takesPrefill: true,
-    takesSystemMessages: false,
-  } as const
+  const own = { ...modelFacts('claude-opus-4-5')!, id: 'own-model', window: 1_000, maxOutput: 500 }
   const simulator = simulate({ models: [own], windows: { 'claude-opus-5': 4_000 } })
   expect((await ask(simulator, { ...body, model: 'own-model' })).status).toBe(200)
   const found = async (id: string) => {

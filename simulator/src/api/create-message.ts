@@ -4,7 +4,7 @@ import type { StreamedMessage } from '../answer/events.ts'
 import { type Finished, finish } from '../answer/finish.ts'
 import { deltaUsageBody, iterationBody, noSampling, type Sampling, samplingOf, usageBody } from '../answer/usage.ts'
 import type { CacheUse } from '../cache/cache.ts'
-import { checkCacheEdits, deletionOf, withoutDeleted } from '../context/cache-edits.ts'
+import { checkCacheEdits, deletionOf, nothingDeleted, withoutDeleted } from '../context/cache-edits.ts'
 import { applyClearing, type Cleared } from '../context/clear.ts'
 import { scriptRequest } from '../context/script-view.ts'
 import { type Messages, viewOf } from '../context/view.ts'
@@ -81,7 +81,7 @@ async function answer(
   const messages = compaction?.messages ?? prepared.cleared.messages
   const prompt = buildPrompt(request, messages, ports)
   const use = cache.look(prompt, context.started, request.facts.cacheMinimum)
-  const deletion = deletionOf(messages, prompt, use)
+  const deletion = request.extensions.cacheEdits ? deletionOf(messages, prompt, use) : nothingDeleted
   const tokens = prompt.tokens - deletion.tokens
   const overflow = overflowOf(request, tokens)
   if (overflow !== undefined) return { type: 'overflow', overflow }

@@ -4,7 +4,7 @@ import { type Block, isObject, isToolResult } from 'everlong'
 import type { CacheUse } from '../cache/cache.ts'
 import { invalid, type Problem } from '../http/problem.ts'
 import type { Prompt } from '../prompt/prompt.ts'
-import { type InputMessage, type MessagesRequest, placed, referenceOf } from '../request/request.ts'
+import { type InputMessage, type MessagesRequest, placedIn, referenceOf } from '../request/request.ts'
 import { type Messages, mapContent } from './view.ts'
 
 export type Deletion = { readonly tokens: number; readonly references: ReadonlySet<string> }
@@ -13,7 +13,7 @@ export type Deletion = { readonly tokens: number; readonly references: ReadonlyS
 export function checkCacheEdits(request: MessagesRequest): Problem | undefined {
   if (!request.extensions.cacheEdits) return undefined
   const results = new Set(request.messages.flatMap((message) => message.content.filter(isToolResult).map(referenceOf)))
-  for (const { block, path } of request.messages.flatMap(placed)) {
+  for (const { block, path } of placedIn(request.messages)) {
     for (const [at, reference] of referencesIn(block).entries()) {
       if (results.has(reference)) continue
       return invalid(`${path}.cache_edits.edits.${at}.cache_reference: no tool result has the reference ${reference}`)
@@ -21,6 +21,8 @@ export function checkCacheEdits(request: MessagesRequest): Problem | undefined {
   }
   return undefined
 }
+
+export const nothingDeleted: Deletion = { tokens: 0, references: new Set() }
 
 export function deletionOf(messages: Messages, prompt: Prompt, use: CacheUse): Deletion {
   const asked = new Set(messages.flatMap((message: InputMessage) => message.content.flatMap(referencesIn)))

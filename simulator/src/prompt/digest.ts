@@ -1,6 +1,6 @@
 // What a block is, as a short string: equal for equal content, whatever marks it carries.
 import { hash } from 'node:crypto'
-import { type Block, isObject, isText, isToolResult, type JsonObject } from 'everlong'
+import { type Block, isObject, isText, isToolResult, isToolUse, type JsonObject } from 'everlong'
 
 /** Tells contents apart, keeps no secret: the quickest hash at hand will do. */
 export function digestOf(text: string): string {
@@ -54,6 +54,7 @@ function blockDigest(block: JsonObject, textDigest: TextDigest): string {
   if (isToolResult(typed) && typeof typed.content === 'string') {
     return `tool_result:${typed.tool_use_id}:${typed.is_error === true}:${textDigest(typed.content)}`
   }
+  if (isToolUse(typed)) return `tool_use:${typed.id}:${typed.name}:${digestOf(JSON.stringify(typed.input))}`
   return `${String(block.type)}:${digestOf(JSON.stringify(canonical(block)))}`
 }
 

@@ -54,19 +54,22 @@ export const turnsOf = oncePer(findTurns)
 
 function findTurns(messages: readonly InputMessage[]): readonly Turn[] {
   const turns: { role: 'user' | 'assistant'; blocks: PlacedBlock[] }[] = []
-  for (const message of messages) {
-    if (message.role === 'system') continue
+  for (const item of placedIn(messages)) {
+    const { role } = item.message
+    if (role === 'system') continue
     const last = turns.at(-1)
-    const blocks = placed(message)
-    if (last?.role === message.role) last.blocks.push(...blocks)
-    else turns.push({ role: message.role, blocks })
+    if (last?.role === role) last.blocks.push(item)
+    else turns.push({ role, blocks: [item] })
   }
   return turns
 }
 
-export function placed(message: InputMessage): PlacedBlock[] {
-  return message.content.map((block, at) => ({ block, path: `messages.${message.index}.content.${at}`, message }))
-}
+/** Every block of a conversation with its place in it. */
+export const placedIn = oncePer((messages: readonly InputMessage[]): readonly PlacedBlock[] =>
+  messages.flatMap((message) =>
+    message.content.map((block, at) => ({ block, path: `messages.${message.index}.content.${at}`, message })),
+  ),
+)
 
 /** Thinking is on when asked for; unasked, on the models that think by themselves. */
 export function thinks(request: Pick<MessagesRequest, 'thinking' | 'facts'>): boolean {

@@ -2,13 +2,13 @@
 import { invalid, type Problem } from '../http/problem.ts'
 import { digestOf } from '../prompt/digest.ts'
 import { beta } from '../request/fields.ts'
-import { isCompaction, type MessagesRequest, type PlacedBlock, placed } from '../request/request.ts'
+import { isCompaction, type MessagesRequest, type PlacedBlock, placedIn } from '../request/request.ts'
 import { extraInput } from '../request/wording.ts'
 import type { Signer } from '../thinking/signature.ts'
 import { editsOf, hasRemainingBudget } from './context-management.ts'
 
 export function checkCompactionBlocks(request: MessagesRequest, signer: Signer): Problem | undefined {
-  const blocks = request.messages.flatMap(placed).filter(({ block }) => block.type === 'compaction')
+  const blocks = placedIn(request.messages).filter(({ block }) => block.type === 'compaction')
   const first = blocks[0]
   if (first === undefined) return undefined
   const onDemand = request.betas.has(beta.compactOnDemand)

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 import { imageSize, sniff } from '../prompt/image.ts'
 import { oncePer } from '../request/once.ts'
-import { type MessagesRequest, placed } from '../request/request.ts'
+import { type MessagesRequest, placedIn } from '../request/request.ts'
 import { check, wrongTag } from '../request/wording.ts'
 
 const mostBytes = 5 * 1024 * 1024
@@ -74,16 +74,15 @@ function checkSides(data: string, path: string, count: number): Problem | undefi
 const imagesOf = oncePer(findImages)
 
 function findImages(request: MessagesRequest): readonly Image[] {
-  return request.messages.flatMap((message) =>
-    placed(message).flatMap(({ block, path }) => [
-      ...imageIn(block, path),
-      ...inResult(block).flatMap((part, at) => imageIn(part, `${path}.tool_result.content.${at}`)),
-    ]),
-  )
-}
-
-function imageIn(block: Block, path: string): readonly Image[] {
-  return block.type === 'image' ? [{ source: block.source, path }] : []
+  const found: Image[] = []
+  const look = (block: Block, path: string) => {
+    if (block.type === 'image') found.push({ source: block.source, path })
+  }
+  for (const { block, path } of placedIn(request.messages)) {
+    look(block, path)
+    for (const [at, part] of inResult(block).entries()) look(part, `${path}.tool_result.content.${at}`)
+  }
+  return found
 }
 
 function inResult(block: Block): readonly Block[] {

@@ -3,7 +3,7 @@ import { type Block, isObject, isThinking } from 'everlong'
 import { invalid, type Problem } from '../http/problem.ts'
 import { oncePer } from '../request/once.ts'
 import { ttlOf } from '../request/parse.ts'
-import { type MessagesRequest, placed, type Ttl } from '../request/request.ts'
+import { type MessagesRequest, placedIn, type Ttl } from '../request/request.ts'
 
 type Mark = { readonly path: string; readonly ttl: Ttl; readonly on: unknown }
 
@@ -73,13 +73,11 @@ function findMarks(request: MessagesRequest): readonly Mark[] {
   }
   for (const [at, tool] of request.tools.entries()) look(tool, `tools.${at}`)
   for (const [at, block] of request.system.entries()) look(block, `system.${at}`)
-  for (const message of request.messages) {
-    for (const { block, path } of placed(message)) {
-      if (block.type === 'tool_result' && Array.isArray(block.content)) {
-        for (const [at, part] of block.content.entries()) look(part, `${path}.content.${at}`)
-      }
-      look(block, path)
+  for (const { block, path } of placedIn(request.messages)) {
+    if (block.type === 'tool_result' && Array.isArray(block.content)) {
+      for (const [at, part] of block.content.entries()) look(part, `${path}.content.${at}`)
     }
+    look(block, path)
   }
   return found
 }

@@ -4,7 +4,13 @@ import { type Block, isThinking, type JsonObject } from 'everlong'
 import { fine, invalid, type Outcome, refused } from '../http/problem.ts'
 import { digestOf } from '../prompt/digest.ts'
 import { beta } from '../request/fields.ts'
-import { type InputMessage, isCompaction, type MessagesRequest, type PlacedBlock, placed } from '../request/request.ts'
+import {
+  type InputMessage,
+  isCompaction,
+  type MessagesRequest,
+  type PlacedBlock,
+  placedIn,
+} from '../request/request.ts'
 import { type Claim, markOf, type Signer } from './signature.ts'
 
 export type InputTransformation = {
@@ -46,13 +52,11 @@ export const nowhere: Place = { prefix: '', before: undefined, previous: '', see
 export function bindThinking(request: MessagesRequest, ports: BindingPorts): Outcome<Bound> {
   const walk = createWalk(request, ports)
   const latest = request.messages.findLast((message) => message.role === 'assistant')
-  for (const message of fromCompaction(request.messages)) {
-    for (const item of placed(message)) {
-      const problem = isThinking(item.block)
-        ? walk.think(item, message === latest)
-        : walk.pass(item.block, message.role)
-      if (problem) return refused(problem)
-    }
+  for (const item of sinceCompaction(request.messages)) {
+    const problem = isThinking(item.block)
+      ? walk.think(item, item.message === latest)
+      : walk.pass(item.block, item.message.role)
+    if (problem) return refused(problem)
   }
   const dropped = new Set(walk.transformations.filter((one) => one.type === 'thinking_dropped').map((one) => one.path))
   return fine({
@@ -203,16 +207,15 @@ function textIn(block: Block): string {
 }
 
 /** What stands before the last compaction block is not read, so it is not checked either. */
-function fromCompaction(messages: readonly InputMessage[]): readonly InputMessage[] {
-  const at = messages.findLastIndex((message) => message.content.some(isCompaction))
-  return at < 0 ? messages : messages.slice(at)
+function sinceCompaction(messages: readonly InputMessage[]): readonly PlacedBlock[] {
+  const items = placedIn(messages)
+  const at = items.findLastIndex(({ block }) => isCompaction(block))
+  return at < 0 ? items : items.slice(at)
 }
 
 function without(messages: readonly InputMessage[], paths: ReadonlySet<string>): readonly InputMessage[] {
-  return messages.map((message) => ({
-    ...message,
-    content: placed(message).flatMap(({ block, path }) => (paths.has(path) ? [] : [block])),
-  }))
+  const gone = new Set(placedIn(messages).flatMap(({ block, path }) => (paths.has(path) ? [block] : [])))
+  return messages.map((message) => ({ ...message, content: message.content.filter((block) => !gone.has(block)) }))
 }
 
 /** Reported only to those who sent the beta header. */
