@@ -1,0 +1,16 @@
+// Made-up sessions for tests and benchmarks: whole ones by seed, small ones by hand, broken ones on purpose.
+// Nothing here reads a file, and nothing outside tests, benchmarks and demonstrations has a use for it.
+export type { KeptLayout, SessionOptions } from './options.ts'
+export { type Random, random } from './random.ts'
+export { serialize } from './serialize.ts'
+export { generateSession, generateWithTruth } from './session.ts'
+export type { ClientStyle } from './style.ts'
+export type {
+  AnswerTruth,
+  BoundaryTruth,
+  EpochTruth,
+  LiveTruth,
+  MicrocompactTruth,
+  SidechainTruth,
+  Truth,
+} from './truth.ts'
