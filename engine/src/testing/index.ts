@@ -1,0 +1,29 @@
+// Made-up sessions for tests and benchmarks: whole ones by seed, small ones by hand, broken ones on purpose.
+// Nothing here reads a file, and nothing outside tests, benchmarks and demonstrations has a use for it.
+export { type Corrupted, type CorruptionKind, corrupt, corruptionKinds } from './corrupt.ts'
+export type { KeptLayout, SessionOptions } from './options.ts'
+export { type Random, random } from './random.ts'
+export {
+  type AnswerChoices,
+  type BoundaryChoices,
+  type BuilderOptions,
+  type LineChoices,
+  type ResultChoices,
+  type SessionBuilder,
+  session,
+  textBlock,
+  thinkingBlock,
+  toolUseBlock,
+} from './records.ts'
+export { serialize } from './serialize.ts'
+export { generateSession, generateWithTruth } from './session.ts'
+export type { ClientStyle } from './style.ts'
+export type {
+  AnswerTruth,
+  BoundaryTruth,
+  EpochTruth,
+  LiveTruth,
+  MicrocompactTruth,
+  SidechainTruth,
+  Truth,
+} from './truth.ts'
