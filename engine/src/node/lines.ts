@@ -18,6 +18,8 @@ export type LineOptions = {
   /** First and last byte (exclusive); both must be starts of lines. The whole file when left out. */
   readonly from?: number
   readonly to?: number
+  /** How many lines come before `from`: they are counted on. */
+  readonly linesBefore?: number
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
 }
 
@@ -43,7 +45,7 @@ function streamLines(
   let buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, Math.max(to - from, 1)))
   let filled = 0
   let position = from
-  const line = { buffer, start: 0, end: 0, offset: from, number: 0, ended: true }
+  const line = { buffer, start: 0, end: 0, offset: from, number: options.linesBefore ?? 0, ended: true }
   for (;;) {
     if (filled === buffer.length) buffer = grown(buffer, filled)
     const read =

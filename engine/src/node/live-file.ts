@@ -3,7 +3,6 @@
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { type Entry, type Head, headOf } from '../core/transcript/entry.ts'
 import { createTranscriptReader, type Format } from '../core/transcript/formats/reader.ts'
-import { buildGraph, type Graph } from '../core/transcript/graph.ts'
 import { type LiveWindow, liveWindow } from '../core/transcript/live.ts'
 import { forEachEntry, type LineProblem, readLine } from './entries.ts'
 import { openIndex } from './sidecar.ts'
@@ -39,7 +38,7 @@ export function openLive(path: string): LiveFile {
 function openWhole(path: string): LiveFile {
   const loaded: Loaded[] = []
   const report = forEachEntry(path, (entry) => loaded.push({ entry, head: headOf(entry) }))
-  const { live } = windowOf(loaded)
+  const live = windowOf(loaded)
   return {
     path,
     ...chosen(loaded, live),
@@ -63,13 +62,13 @@ function openFromTail(path: string, tail: TailReader, size: number): LiveFile {
   for (;;) {
     const more = readBack(tail, { until: reachTo, problems })
     loaded = [...more, ...loaded]
-    const { graph, live } = windowOf(loaded)
-    const missing = tail.start() === 0 ? [] : missingFrom(graph, live)
+    const live = windowOf(loaded)
+    const missing = tail.start() === 0 ? [] : live.missing
     if (missing.length > 0 && !asked) {
       // One more epoch first, then a certain answer.
       asked = reachTo < size
       reachTo = asked ? earliestOf(path, missing, tail.start()) : tail.start() - 1
-    } else if (missing.length > 0 || tail.start() === 0 || hasRoom(graph, live)) {
+    } else if (missing.length > 0 || tail.start() === 0 || hasRoom(live)) {
       return { path, format: 'claude-code', ...chosen(loaded, live), bytesRead: size - tail.start(), problems }
     } else reachTo = tail.start() - 1
   }
@@ -97,23 +96,8 @@ function readBack(
   return blocks.reverse().flat()
 }
 
-function windowOf(loaded: readonly Loaded[]): { readonly graph: Graph; readonly live: LiveWindow } {
-  const graph = buildGraph(loaded.map(({ head }) => head))
-  return { graph, live: liveWindow(graph) }
-}
-
-/** Uuids that the window refers to and that have not been read: parents on the walk, kept messages. */
-function missingFrom(graph: Graph, live: LiveWindow): readonly string[] {
-  const orphans = new Set(graph.orphans)
-  const missing: string[] = []
-  for (const index of live.order) {
-    const head = graph.heads[index]
-    if (orphans.has(index) && typeof head?.parent === 'string') missing.push(head.parent)
-    const kept = head?.boundary?.kept
-    if (kept?.type === 'listed') missing.push(...kept.uuids.filter((uuid) => !graph.byUuid.has(uuid)))
-    if (kept?.type === 'segment' && !graph.kept.get(index)?.length) missing.push(kept.head, kept.tail)
-  }
-  return missing
+function windowOf(loaded: readonly Loaded[]): LiveWindow {
+  return liveWindow(loaded.map(({ head }) => head))
 }
 
 /** Where the earliest of these lies, if any is in the file at all; else where we are. */
@@ -123,10 +107,11 @@ function earliestOf(path: string, uuids: readonly string[], start: number): numb
 }
 
 /** The lines of one answer lie close together: with so many lines before the window none of them is cut off. */
-function hasRoom(graph: Graph, live: LiveWindow): boolean {
-  const earliest = live.order.reduce((least, index) => Math.min(least, index), graph.heads.length)
-  return earliest >= 100 || (live.stop === 'boundary' && (graph.kept.get(live.order[0] ?? -1)?.length ?? 0) === 0)
+function hasRoom(live: LiveWindow): boolean {
+  return live.order.every((row) => row >= linesOfOneAnswer)
 }
+
+const linesOfOneAnswer = 100
 
 function chosen(loaded: readonly Loaded[], live: LiveWindow): Pick<LiveFile, 'entries' | 'stop' | 'recovered'> {
   const entries = live.order.map((index) => loaded[index]?.entry).filter((entry) => entry !== undefined)

@@ -13,19 +13,24 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { isObject, numberAt, stringAt } from '../core/message/json.ts'
+import { isObject, numberAt } from '../core/message/json.ts'
+import {
+  type EntryTable,
+  type EntryType,
+  isSidechainAt,
+  noParent,
+  type Place,
+  typeAt,
+} from '../core/transcript/entry-table.ts'
 import type { Format } from '../core/transcript/formats/reader.ts'
-import { type IndexColumns, type RowType, rowTypes, scanIndex, withUnsettledLine } from './index-scan.ts'
+import { createIdTable } from '../core/transcript/id-table.ts'
+import { type Indexed, scanIndex, withUnsettledLine } from './index-scan.ts'
 import { sniffFormat } from './sniff.ts'
 import { readFully } from './tail.ts'
-import { createUuidTable } from './uuid-table.ts'
 
-export type IndexRow = {
+export type IndexRow = Place & {
   readonly row: number
-  readonly offset: number
-  readonly length: number
-  readonly nth: number
-  readonly type: RowType
+  readonly type: EntryType
   readonly sidechain: boolean
   /** Row of the parent; -1 for a root, -2 when the parent is not in the file. */
   readonly parent: number
@@ -61,12 +66,12 @@ export function openIndex(path: string, options: IndexOptions = {}): TranscriptI
   const saved = place === undefined ? undefined : load(place)
   const { size, format } = look(path)
   const fits = saved !== undefined && saved.bytes <= size && saved.mark === markAt(path, saved.bytes)
-  if (fits && saved.bytes === size) return indexOver(saved, 'cache')
+  if (fits && saved.bytes === size) return indexOver(saved.table, 'cache')
   // Foreign records are converted in order, from the first one on.
   const grows = fits && format === 'claude-code'
-  const columns = scanIndex(path, grows ? { format, extend: saved } : { format })
-  if (place !== undefined) save(place, columns, markAt(path, columns.bytes))
-  const all = columns.bytes < size ? withUnsettledLine(path, columns, format) : columns
+  const indexed = scanIndex(path, grows ? { format, extend: saved } : { format })
+  if (place !== undefined) save(place, indexed, markAt(path, indexed.bytes))
+  const all = indexed.bytes < size ? withUnsettledLine(path, indexed, format) : indexed.table
   return indexOver(all, grows ? 'extended' : 'scan')
 }
 
@@ -80,25 +85,24 @@ function look(path: string): { readonly size: number; readonly format: Format } 
   }
 }
 
-function indexOver(columns: IndexColumns, source: TranscriptIndex['source']): TranscriptIndex {
+function indexOver(table: EntryTable, source: TranscriptIndex['source']): TranscriptIndex {
   const row = (at: number): IndexRow | undefined => {
-    if (at < 0 || at >= columns.rows) return undefined
-    const code = columns.types[at] ?? 0
+    if (at < 0 || at >= table.rows) return undefined
     return {
       row: at,
-      offset: columns.offsets[at] ?? 0,
-      length: columns.lengths[at] ?? 0,
-      nth: columns.nth[at] ?? 0,
-      type: rowTypes[code & 127] ?? 'other',
-      sidechain: code >= 128,
-      parent: columns.parents[at] ?? -1,
-      contextTokens: columns.contextTokens[at] ?? 0,
+      offset: table.offsets[at] ?? 0,
+      length: table.lengths[at] ?? 0,
+      line: table.lines[at] ?? 0,
+      nth: table.nth[at] ?? 0,
+      type: typeAt(table, at),
+      sidechain: isSidechainAt(table, at),
+      parent: table.parents[at] ?? noParent,
+      contextTokens: table.contextTokens[at] ?? 0,
     }
   }
   const boundaries: number[] = []
-  const boundary = rowTypes.indexOf('boundary')
-  for (let at = 0; at < columns.rows; at++) if (columns.types[at] === boundary) boundaries.push(at)
-  return { rows: columns.rows, row, find: (uuid) => row(columns.table.findId(uuid)), boundaries, source }
+  for (let at = 0; at < table.rows; at++) if (typeAt(table, at) === 'boundary') boundaries.push(at)
+  return { rows: table.rows, row, find: (uuid) => row(table.ids.findId(uuid)), boundaries, source }
 }
 
 /** A fingerprint of what was indexed: the bytes right before its end, and those of the start. */
@@ -122,30 +126,23 @@ function hash(...parts: readonly Buffer[]): string {
   return sum.digest('hex').slice(0, 32)
 }
 
-type Saved = IndexColumns & { readonly mark: string }
+type Saved = Indexed & { readonly mark: string }
 
 /** A header line of JSON, then the columns one after another. */
-function save(place: string, columns: IndexColumns, mark: string): void {
-  const { rows, table } = columns
+function save(place: string, { table, bytes, lines }: Indexed, mark: string): void {
+  const { rows, ids } = table
   const parts = [
-    columns.offsets.subarray(0, rows),
-    columns.lengths.subarray(0, rows),
-    columns.parents.subarray(0, rows),
-    columns.contextTokens.subarray(0, rows),
-    columns.outputTokens.subarray(0, rows),
-    table.words(),
-    columns.nth.subarray(0, rows),
-    columns.types.subarray(0, rows),
+    table.offsets.subarray(0, rows),
+    table.lengths.subarray(0, rows),
+    table.lines.subarray(0, rows),
+    table.parents.subarray(0, rows),
+    table.contextTokens.subarray(0, rows),
+    ids.words(),
+    table.nth.subarray(0, rows),
+    table.types.subarray(0, rows),
   ].map((part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength))
-  const header = {
-    version,
-    mark,
-    rows,
-    bytes: columns.bytes,
-    words: table.words().length,
-    others: [...table.others],
-    pending: [...columns.pending],
-  }
+  const lists = { others: [...ids.others], pending: [...table.pending], duplicates: table.duplicates }
+  const header = { version, mark, rows, bytes, lines, words: ids.words().length, ...lists }
   try {
     mkdirSync(dirname(place), { recursive: true, mode: 0o700 })
     const fresh = `${place}.${process.pid}`
@@ -180,19 +177,20 @@ function readColumns(header: object, data: Buffer): Saved | undefined {
     at += bytes
     return at - bytes
   }
-  const { others, pending } = header as { others: [string, number][]; pending: [number, string][] }
-  return {
+  const lists = header as { others: [string, number][]; pending: [number, string][]; duplicates: number[] }
+  const table: EntryTable = {
     rows,
-    bytes: numberAt(header, 'bytes') ?? 0,
-    mark: stringAt(header, 'mark') ?? '',
     offsets: new Float64Array(body, take(rows * 8), rows),
     lengths: new Uint32Array(body, take(rows * 4), rows),
+    lines: new Uint32Array(body, take(rows * 4), rows),
     parents: new Int32Array(body, take(rows * 4), rows),
     contextTokens: new Uint32Array(body, take(rows * 4), rows),
-    outputTokens: new Uint32Array(body, take(rows * 4), rows),
-    table: createUuidTable({ words: new Uint32Array(body, take(words * 4), words), others: new Map(others) }),
+    ids: createIdTable({ words: new Uint32Array(body, take(words * 4), words), others: new Map(lists.others) }),
     nth: new Uint8Array(body, take(rows), rows),
     types: new Uint8Array(body, take(rows), rows),
-    pending: new Map(pending),
+    pending: new Map(lists.pending),
+    duplicates: lists.duplicates,
   }
+  const { bytes, lines, mark } = { bytes: 0, lines: 0, mark: '', ...header }
+  return { table, bytes, lines, mark }
 }

@@ -33,16 +33,15 @@ export type AnswerBook = {
 }
 
 export function createAnswerBook(): AnswerBook {
-  const byId = new Map<string, Answer>()
+  const byId = new Map<string, { -readonly [K in keyof Answer]: Answer[K] }>()
   return {
     answers: () => [...byId.values()],
     add: (line, from) => {
       const known = byId.get(line.messageId)
-      if (!known) byId.set(line.messageId, { ...line, epoch: from.epoch, sidechain: from.sidechain, lines: 1 })
-      else {
-        const usage = known.usage.output > line.usage.output ? known.usage : line.usage
-        byId.set(line.messageId, { ...known, usage, lines: known.lines + 1 })
-      }
+      if (known) {
+        if (line.usage.output >= known.usage.output) known.usage = line.usage
+        known.lines++
+      } else byId.set(line.messageId, { ...line, epoch: from.epoch, sidechain: from.sidechain, lines: 1 })
     },
   }
 }

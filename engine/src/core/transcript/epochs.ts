@@ -5,6 +5,7 @@ import { contextTokens } from '../message/usage.ts'
 import type { AnswerLine } from './answers.ts'
 import type { Boundary } from './boundary.ts'
 import { type Head, isSpoken } from './entry.ts'
+import { type EntryTable, isSidechainAt, noParent, typeAt } from './entry-table.ts'
 import type { Graph } from './graph.ts'
 import { originOf } from './origin.ts'
 
@@ -41,10 +42,16 @@ export type Epoch = {
   readonly tokensAtEnd: number | undefined
 }
 
+export type EntryFacts = {
+  readonly row: number
+  readonly head: Head
+  readonly answer: AnswerLine | undefined
+}
+
 export type EpochCounter = {
   readonly current: () => number
-  readonly add: (record: JsonObject, head: Head, answer: AnswerLine | undefined) => void
-  readonly finish: (graph: Graph) => readonly Epoch[]
+  readonly add: (record: JsonObject, facts: EntryFacts) => void
+  readonly finish: (table: EntryTable, graph: Graph) => readonly Epoch[]
 }
 
 type Counts = {
@@ -61,17 +68,15 @@ type Counts = {
 }
 
 export function createEpochCounter(): EpochCounter {
-  let seen = 0
   let open = emptyCounts(0, undefined)
   const epochs = [open]
   return {
     current: () => epochs.length - 1,
-    add: (record, head, answer) => {
-      const index = seen++
+    add: (record, { row, head, answer }) => {
       if (head.uuid === undefined || head.sidechain) return
       const time = stringAt(record, 'timestamp')
       if (head.boundary) {
-        open = emptyCounts(index, { head, info: head.boundary, time })
+        open = emptyCounts(row, { head, info: head.boundary, time })
         epochs.push(open)
       }
       open.entries++
@@ -82,7 +87,8 @@ export function createEpochCounter(): EpochCounter {
       if (isSpoken(head)) countSpoken(open, record, head)
       if (answer) countAnswer(open, answer)
     },
-    finish: (graph) => epochs.map((counts, number) => finishEpoch(counts, { number, graph, next: epochs[number + 1] })),
+    finish: (table, graph) =>
+      epochs.map((counts, number) => finishEpoch(counts, { number, table, graph, next: epochs[number + 1] })),
   }
 }
 
@@ -118,25 +124,26 @@ function countAnswer(open: Counts, answer: AnswerLine): void {
   open.lastTokens = size
 }
 
-function finishEpoch(
-  counts: Counts,
-  at: { readonly number: number; readonly graph: Graph; readonly next: Counts | undefined },
-): Epoch {
-  const { heads, orphans, parents } = at.graph
-  const end = at.next?.start ?? heads.length
+type Finished = {
+  readonly number: number
+  readonly table: EntryTable
+  readonly graph: Graph
+  readonly next: Counts | undefined
+}
+
+function finishEpoch(counts: Counts, { number, table, graph, next }: Finished): Epoch {
+  const end = next?.start ?? table.rows
+  const isMain = (row: number) => typeAt(table, row) !== '' && !isSidechainAt(table, row)
   let roots = 0
-  for (let index = counts.start; index < end; index++) {
-    const head = heads[index]
-    if (head?.uuid !== undefined && !head.sidechain && head.parent === null && parents[index] === -1) roots++
-  }
+  for (let row = counts.start; row < end; row++) if (table.parents[row] === noParent && isMain(row)) roots++
   return {
-    number: at.number,
-    openedBy: compactionOf(counts, at.graph),
+    number,
+    openedBy: compactionOf(counts, graph),
     entries: counts.entries,
     messages: counts.messages,
     humanTurns: counts.humanTurns,
     roots,
-    orphans: orphans.filter((index) => index >= counts.start && index < end && !heads[index]?.sidechain).length,
+    orphans: graph.orphans.filter((row) => row >= counts.start && row < end && isMain(row)).length,
     from: counts.from,
     to: counts.to,
     tokensAtEnd: counts.lastTokens,

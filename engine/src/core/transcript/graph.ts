@@ -1,82 +1,59 @@
 // The tree that a transcript's entries form, made whole: kept messages spliced behind their summary, orphans
-// attached, rings cut. It works on heads alone, so a full scan, the tail of a file and an index all use it.
-import type { Kept } from './boundary.ts'
-import { type Head, isSpoken } from './entry.ts'
+// attached, rings cut. It needs only what an entry table holds, so a full scan, the tail of a file and an index all
+// use it.
+import type { Boundary, Kept } from './boundary.ts'
+import { type EntryTable, isSidechainAt, missingParent, noParent, typeAt } from './entry-table.ts'
+
+export type BoundaryAt = { readonly row: number; readonly boundary: Boundary; readonly isLegacy: boolean }
 
 export type Graph = {
-  readonly heads: readonly Head[]
-  /** The first entry that carries a uuid wins. */
-  readonly byUuid: ReadonlyMap<string, number>
-  /** Index of the parent after relinking; -1 for a root. */
+  /** Row of the parent after relinking; -1 for a root. */
   readonly parents: Int32Array
-  /** Entries whose parent is not in the file, as indices. Expected after compactions, not an error. */
+  /** Entries whose parent is not in the file. Expected after compactions, not an error. */
   readonly orphans: readonly number[]
-  /** Entries that carry a uuid seen before. */
-  readonly duplicates: readonly number[]
   /** Where rings of parents were cut. */
   readonly cuts: readonly number[]
   /** For each boundary that kept messages: which, in order. Those never written to disk are not among them. */
   readonly kept: ReadonlyMap<number, readonly number[]>
 }
 
-export function buildGraph(heads: readonly Head[]): Graph {
-  const byUuid = new Map<string, number>()
-  const duplicates: number[] = []
-  for (const [index, head] of heads.entries()) {
-    if (head.uuid === undefined) continue
-    if (byUuid.has(head.uuid)) duplicates.push(index)
-    else byUuid.set(head.uuid, index)
-  }
-  const parents = new Int32Array(heads.length).fill(-1)
-  const orphans = linkParents(heads, byUuid, parents)
-  const kept = relink({ heads, byUuid, parents })
-  return { heads, byUuid, parents, orphans, duplicates, cuts: cutRings(parents), kept }
-}
+type Links = { readonly table: EntryTable; readonly parents: Int32Array }
 
-type Links = {
-  readonly heads: readonly Head[]
-  readonly byUuid: ReadonlyMap<string, number>
-  readonly parents: Int32Array
+export function buildGraph(table: EntryTable, boundaries: readonly BoundaryAt[]): Graph {
+  const links = { table, parents: table.parents.slice(0, table.rows) }
+  const orphans = attachOrphans(links)
+  for (const { row, isLegacy } of boundaries) if (isLegacy) relinkLegacy(links, row)
+  const kept = spliceKept(links, boundaries)
+  return { parents: links.parents, orphans, cuts: cutRings(links.parents), kept }
 }
 
 /** A missing parent is replaced by the nearest earlier tree entry of the same side (main or sub-agent), if any. */
-function linkParents(
-  heads: readonly Head[],
-  byUuid: ReadonlyMap<string, number>,
-  parents: Int32Array,
-): readonly number[] {
+function attachOrphans({ table, parents }: Links): readonly number[] {
   const orphans: number[] = []
-  let lastMain = -1
-  let lastSide = -1
-  for (const [index, head] of heads.entries()) {
-    if (head.uuid === undefined) continue
-    if (typeof head.parent === 'string') {
-      const parent = byUuid.get(head.parent)
-      if (parent === undefined) orphans.push(index)
-      parents[index] = parent ?? (head.sidechain ? lastSide : lastMain)
+  const last = { main: noParent, side: noParent }
+  for (let row = 0; row < table.rows; row++) {
+    if (typeAt(table, row) === '') continue
+    const side = isSidechainAt(table, row) ? 'side' : 'main'
+    if (parents[row] === missingParent) {
+      orphans.push(row)
+      parents[row] = last[side]
     }
-    if (head.sidechain) lastSide = index
-    else lastMain = index
+    last[side] = row
   }
   return orphans
 }
 
-function relink(links: Links): ReadonlyMap<number, readonly number[]> {
-  const { heads, byUuid, parents } = links
-  const boundaries: number[] = []
-  for (const [index, head] of heads.entries()) if (head.boundary) boundaries.push(index)
-  for (const boundary of boundaries) if (heads[boundary]?.type === 'compact_system') relinkLegacy(links, boundary)
-
-  const splices = boundaries.flatMap((boundary) => {
-    const kept = heads[boundary]?.boundary?.kept
+function spliceKept(links: Links, boundaries: readonly BoundaryAt[]): ReadonlyMap<number, readonly number[]> {
+  const { table, parents } = links
+  const splices = boundaries.flatMap(({ row, boundary: { kept } }) => {
     if (!kept) return []
-    const anchor = kept.type === 'counted' ? boundary : byUuid.get(kept.anchor)
-    return anchor === undefined ? [] : [{ boundary, anchor, kept: keptIndices(links, boundary, kept) }]
+    const anchor = kept.type === 'counted' ? row : table.ids.findId(kept.anchor)
+    return anchor < 0 ? [] : [{ row, anchor, kept: keptRows(links, row, kept) }]
   })
   const children = new Map<number, number[]>(splices.map(({ anchor }) => [anchor, []]))
-  for (const [index, parent] of parents.entries()) children.get(parent)?.push(index)
+  if (splices.length > 0) for (const [row, parent] of parents.entries()) children.get(parent)?.push(row)
   for (const { anchor, kept } of splices) splice(parents, { anchor, kept, children: children.get(anchor) ?? [] })
-  return new Map(splices.map(({ boundary, kept }) => [boundary, kept]))
+  return new Map(splices.map(({ row, kept }) => [row, kept]))
 }
 
 /**
@@ -92,47 +69,45 @@ function splice(
   if (last === undefined) return
   for (const child of at.children) if (parents[child] === at.anchor) parents[child] = last
   let previous = at.anchor
-  for (const index of at.kept) {
-    parents[index] = previous
-    previous = index
+  for (const row of at.kept) {
+    parents[row] = previous
+    previous = row
   }
 }
 
 /** The legacy record stands beside the chain: what comes after it and hangs on what came before belongs to it. */
-function relinkLegacy({ heads, parents }: Links, boundary: number): void {
-  parents[boundary] = -1
-  for (let index = boundary + 1; index < heads.length; index++) {
-    const parent = parents[index] ?? -1
-    if (heads[index]?.uuid !== undefined && !heads[index]?.sidechain && parent >= 0 && parent < boundary) {
-      parents[index] = boundary
-    }
+function relinkLegacy({ table, parents }: Links, boundary: number): void {
+  parents[boundary] = noParent
+  for (let row = boundary + 1; row < table.rows; row++) {
+    const parent = parents[row] ?? noParent
+    if (parent >= 0 && parent < boundary && !isSidechainAt(table, row)) parents[row] = boundary
   }
 }
 
-function keptIndices(links: Links, boundary: number, kept: Kept): readonly number[] {
-  const { heads, byUuid, parents } = links
+function keptRows({ table, parents }: Links, boundary: number, kept: Kept): readonly number[] {
   switch (kept.type) {
     case 'listed': {
-      const indices = kept.uuids.map((uuid) => byUuid.get(uuid)).filter((index) => index !== undefined)
-      return [...new Set(indices)].filter((index) => index !== byUuid.get(kept.anchor))
+      const anchor = table.ids.findId(kept.anchor)
+      const rows = kept.uuids.map((uuid) => table.ids.findId(uuid)).filter((row) => row >= 0 && row !== anchor)
+      return [...new Set(rows)]
     }
     case 'segment': {
-      const head = byUuid.get(kept.head)
+      const head = table.ids.findId(kept.head)
       const chain: number[] = []
       const seen = new Set<number>()
-      for (let index = byUuid.get(kept.tail) ?? -1; index >= 0 && !seen.has(index); index = parents[index] ?? -1) {
-        chain.push(index)
-        seen.add(index)
-        if (index === head) return chain.reverse()
+      for (let row = table.ids.findId(kept.tail); row >= 0 && !seen.has(row); row = parents[row] ?? noParent) {
+        chain.push(row)
+        seen.add(row)
+        if (row === head) return chain.reverse()
       }
       return [] // Head and tail are not on one chain: nothing can be said to have been kept.
     }
     case 'counted': {
       const found: number[] = []
-      for (let index = boundary - 1; index >= 0 && found.length < kept.count; index--) {
-        const head = heads[index]
-        if (head?.boundary) break
-        if (head && head.uuid !== undefined && !head.sidechain && isSpoken(head)) found.push(index)
+      for (let row = boundary - 1; row >= 0 && found.length < kept.count; row--) {
+        const type = typeAt(table, row)
+        if (type === 'boundary') break
+        if ((type === 'user' || type === 'assistant') && !isSidechainAt(table, row)) found.push(row)
       }
       return found.reverse()
     }
@@ -144,16 +119,16 @@ function cutRings(parents: Int32Array): readonly number[] {
   const cuts: number[] = []
   const walk = new Int32Array(parents.length).fill(-1)
   for (let start = 0; start < parents.length; start++) {
-    let index = start
-    while (index >= 0 && walk[index] === -1) {
-      walk[index] = start
-      const parent = parents[index] ?? -1
+    let row = start
+    while (row >= 0 && walk[row] === -1) {
+      walk[row] = start
+      const parent = parents[row] ?? noParent
       if (parent >= 0 && walk[parent] === start) {
-        parents[index] = -1
-        cuts.push(index)
+        parents[row] = noParent
+        cuts.push(row)
         break
       }
-      index = parent
+      row = parent
     }
   }
   return cuts

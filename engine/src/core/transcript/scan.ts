@@ -1,14 +1,16 @@
 // One pass over the entries of a transcript: what it holds, its graph, its answers, its epochs. Contents are looked
-// at and let go; what stays in memory is a head for each entry.
+// at and let go; what stays in memory is a row for each entry.
 import { type Answer, createAnswerBook, readAnswerLine } from './answers.ts'
-import { type Entry, type Head, headOf } from './entry.ts'
+import { type Entry, headOf } from './entry.ts'
+import { addHead, createEntryTable, type EntryTable, resolvePending } from './entry-table.ts'
 import { createEpochCounter, type Epoch } from './epochs.ts'
-import { buildGraph, type Graph } from './graph.ts'
+import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
 
 export type Scan = {
   readonly records: number
   /** How many of each type; system records by their subtype. */
   readonly types: ReadonlyMap<string, number>
+  readonly table: EntryTable
   readonly graph: Graph
   readonly answers: readonly Answer[]
   readonly epochs: readonly Epoch[]
@@ -22,7 +24,8 @@ export type Scanner = {
 }
 
 export function createScanner(): Scanner {
-  const heads: Head[] = []
+  const table = createEntryTable()
+  const boundaries: BoundaryAt[] = []
   const types = new Map<string, number>()
   const answers = createAnswerBook()
   const epochs = createEpochCounter()
@@ -32,23 +35,26 @@ export function createScanner(): Scanner {
     add: (entry) => {
       const { record } = entry
       const head = headOf(entry)
-      heads.push(head)
+      const answer = readAnswerLine(record)
+      const row = addHead(table, head, answer?.usage)
+      if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
       const type = head.type === 'system' ? `system/${head.subtype ?? ''}` : head.type
       types.set(type, (types.get(type) ?? 0) + 1)
-      const answer = readAnswerLine(record)
-      epochs.add(record, head, answer)
+      epochs.add(record, { row, head, answer })
       if (answer) answers.add(answer, { epoch: epochs.current(), sidechain: head.sidechain })
       if (typeof record.sessionId === 'string') sessionIds.add(record.sessionId)
       if (typeof record.version === 'string') versions.add(record.version)
     },
     finish: () => {
-      const graph = buildGraph(heads)
+      resolvePending(table)
+      const graph = buildGraph(table, boundaries)
       return {
-        records: heads.length,
+        records: table.rows,
         types,
+        table,
         graph,
         answers: answers.answers(),
-        epochs: epochs.finish(graph),
+        epochs: epochs.finish(table, graph),
         sessionIds: [...sessionIds],
         versions: [...versions],
       }

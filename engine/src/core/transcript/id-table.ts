@@ -2,8 +2,8 @@
 // Ids of another form are kept as strings.
 
 const wordsPerId = 4
-const nibbles = new Int8Array(256).fill(-1)
-for (let digit = 0; digit < 16; digit++) nibbles['0123456789abcdef'.charCodeAt(digit)] = digit
+const hexDigits = '0123456789abcdef'
+const nibbles = Int8Array.from({ length: 256 }, (_, code) => hexDigits.indexOf(String.fromCharCode(code)))
 /** Where the 32 digits of a uuid lie among its 36 characters. */
 const digitPlaces = Uint8Array.from({ length: 36 }, (_, at) => at).filter((at) => ![8, 13, 18, 23].includes(at))
 
@@ -23,22 +23,46 @@ export function readId(bytes: Uint8Array, at: number, words: Uint32Array): boole
   return bytes[at + 8] === 0x2d && bytes[at + 13] === 0x2d && bytes[at + 18] === 0x2d && bytes[at + 23] === 0x2d
 }
 
-export type UuidTable = {
+/** The same from a string. */
+function wordsOf(id: string, words: Uint32Array): boolean {
+  if (id.length !== idLength) return false
+  for (let word = 0; word < wordsPerId; word++) {
+    let value = 0
+    for (let digit = word * 8; digit < word * 8 + 8; digit++) {
+      const nibble = nibbles[id.charCodeAt(digitPlaces[digit] ?? 0)] ?? -1
+      if (nibble < 0) return false
+      value = (value << 4) | nibble
+    }
+    words[word] = value
+  }
+  return id[8] === '-' && id[13] === '-' && id[18] === '-' && id[23] === '-'
+}
+
+export function idOf(words: Uint32Array): string {
+  let hex = ''
+  for (const word of words) hex += word.toString(16).padStart(8, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+export type IdTable = {
   /** Adds a uuid for this row; false when it is there already (the first wins). */
   readonly add: (words: Uint32Array, row: number) => boolean
   /** The row of a uuid, or -1. */
   readonly find: (words: Uint32Array) => number
-  readonly addOther: (id: string, row: number) => boolean
+  /** The same for an id of any form. */
+  readonly addId: (id: string, row: number) => boolean
   readonly findId: (id: string) => number
+  /** The id of a row, if it was the first to carry it. */
+  readonly idAt: (row: number) => string | undefined
   readonly others: ReadonlyMap<string, number>
   /** Four words for each row; zeros where it has no uuid. */
   readonly words: () => Uint32Array
 }
 
-export function createUuidTable(saved?: {
+export function createIdTable(saved?: {
   readonly words: Uint32Array
   readonly others: ReadonlyMap<string, number>
-}): UuidTable {
+}): IdTable {
   let words = new Uint32Array(wordsPerId * 1024)
   let slots = new Int32Array(2048)
   let count = 0
@@ -91,11 +115,18 @@ export function createUuidTable(saved?: {
     others,
     words: () => words.subarray(0, rows * wordsPerId),
     find: (id) => (slots[slotOf(id)] ?? 0) - 1,
-    addOther: (id, row) => !others.has(id) && others.set(id, row) === others,
-    findId: (id) => {
-      const bytes = Buffer.from(id, 'latin1')
-      if (bytes.length !== idLength || !readId(bytes, 0, scratch)) return others.get(id) ?? -1
-      return (slots[slotOf(scratch)] ?? 0) - 1
+    addId: (id, row) => {
+      if (wordsOf(id, scratch)) return add(scratch, row)
+      if (others.has(id)) return false
+      others.set(id, row)
+      return true
+    },
+    findId: (id) => (wordsOf(id, scratch) ? (slots[slotOf(scratch)] ?? 0) - 1 : (others.get(id) ?? -1)),
+    idAt: (row) => {
+      const id = words.subarray(row * wordsPerId, (row + 1) * wordsPerId)
+      if (id.some((word) => word !== 0)) return idOf(id)
+      for (const [other, at] of others) if (at === row) return other
+      return undefined
     },
   }
 }
