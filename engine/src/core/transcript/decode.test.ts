@@ -9,23 +9,33 @@ const text = (value: unknown) => JSON.stringify(value)
 
 describe('decoding a line', () => {
   test('one whole object is one record', () => {
-    expect(decodeLine(text(a))).toEqual({ records: [a], salvaged: 0, lost: [] })
+    expect(decodeLine(text(a))).toMatchObject({ records: [a], salvaged: 0, lost: [] })
+  })
+
+  test('each record of a line is found where it lies', () => {
+    const line = `${text(a)} ${text(b)}`
+    const { records, stretches } = decodeLine(line)
+    expect(stretches.map(({ start, end }) => JSON.parse(line.slice(start, end)))).toEqual(records)
   })
 
   test('two objects on one line are two records', () => {
-    expect(decodeLine(text(a) + text(b))).toEqual({ records: [a, b], salvaged: 1, lost: [] })
+    expect(decodeLine(text(a) + text(b))).toMatchObject({ records: [a, b], salvaged: 1, lost: [] })
   })
 
   test('NUL runs, a byte-order mark and carriage returns cost nothing', () => {
-    expect(decodeLine(`\ufeff${text(a)}\r`)).toEqual({ records: [a], salvaged: 0, lost: [] })
-    expect(decodeLine(`\0\0\0\0${text(a)}\0\0`)).toEqual({ records: [a], salvaged: 1, lost: [] })
-    expect(decodeLine('\0\0\0 \r')).toEqual({ records: [], salvaged: 0, lost: [] })
+    expect(decodeLine(`\ufeff${text(a)}\r`)).toMatchObject({ records: [a], salvaged: 0, lost: [] })
+    expect(decodeLine(`\0\0\0\0${text(a)}\0\0`)).toMatchObject({ records: [a], salvaged: 1, lost: [] })
+    expect(decodeLine('\0\0\0 \r')).toMatchObject({ records: [], salvaged: 0, lost: [] })
   })
 
   test('a torn record is lost as a whole: its parts do not become records', () => {
     const whole = text(a)
     for (let cut = 1; cut < whole.length; cut++) {
-      expect(decodeLine(whole.slice(0, cut))).toEqual({ records: [], salvaged: 0, lost: [{ start: 0, end: cut }] })
+      expect(decodeLine(whole.slice(0, cut))).toMatchObject({
+        records: [],
+        salvaged: 0,
+        lost: [{ start: 0, end: cut }],
+      })
     }
   })
 
@@ -33,7 +43,7 @@ describe('decoding a line', () => {
     const whole = text(a)
     for (let cut = 1; cut < whole.length; cut++) {
       const line = whole.slice(0, cut) + text(b)
-      expect(decodeLine(line), line).toEqual({ records: [b], salvaged: 1, lost: [{ start: 0, end: cut }] })
+      expect(decodeLine(line), line).toMatchObject({ records: [b], salvaged: 1, lost: [{ start: 0, end: cut }] })
     }
   })
 
@@ -43,9 +53,9 @@ describe('decoding a line', () => {
   })
 
   test('what is no object is lost, not an error', () => {
-    expect(decodeLine('42')).toEqual({ records: [], salvaged: 0, lost: [{ start: 0, end: 2 }] })
+    expect(decodeLine('42')).toMatchObject({ records: [], salvaged: 0, lost: [{ start: 0, end: 2 }] })
     expect(decodeLine('[{"a":1}]').records).toEqual([{ a: 1 }])
-    expect(decodeLine('plain words')).toEqual({ records: [], salvaged: 0, lost: [{ start: 0, end: 11 }] })
+    expect(decodeLine('plain words')).toMatchObject({ records: [], salvaged: 0, lost: [{ start: 0, end: 11 }] })
   })
 
   test('a lone surrogate escape is read, as JSON.parse reads it', () => {

@@ -2,25 +2,28 @@
 // two objects on one line, an object cut by a crash and continued by another, NUL runs, a BOM. Never throws.
 import { isObject, type JsonObject } from '../message/json.ts'
 
-/** A stretch of a line that held no whole record, in characters of the line. */
-export type Lost = { readonly start: number; readonly end: number }
+/** A stretch of a line, in characters. */
+export type Stretch = { readonly start: number; readonly end: number }
 
 export type DecodedLine = {
   readonly records: readonly JsonObject[]
+  /** Where each record lies in the line; empty when the line is just one record. */
+  readonly stretches: readonly Stretch[]
   /** How many of them did not begin the line: a reader that takes a line for a record would not see them. */
   readonly salvaged: number
-  readonly lost: readonly Lost[]
+  /** What held no whole record. */
+  readonly lost: readonly Stretch[]
 }
 
 /** How often one line may be started on anew; beyond that the rest of it is lost. It keeps hostile lines linear. */
 const mostStarts = 200
 
-const nothing: DecodedLine = { records: [], salvaged: 0, lost: [] }
+const nothing: DecodedLine = { records: [], stretches: [], salvaged: 0, lost: [] }
 
 export function decodeLine(text: string): DecodedLine {
   try {
     const value: unknown = JSON.parse(text)
-    if (isObject(value)) return { records: [value], salvaged: 0, lost: [] }
+    if (isObject(value)) return { records: [value], stretches: [], salvaged: 0, lost: [] }
   } catch {
     // Not one whole object: look for what can be saved.
   }
@@ -29,7 +32,8 @@ export function decodeLine(text: string): DecodedLine {
 
 function salvage(text: string): DecodedLine {
   const records: JsonObject[] = []
-  const lost: Lost[] = []
+  const stretches: Stretch[] = []
+  const lost: Stretch[] = []
   const lose = (start: number, end: number) => {
     if (end > start && !isBlank(text.slice(start, end))) lost.push({ start, end })
   }
@@ -48,6 +52,7 @@ function salvage(text: string): DecodedLine {
     const whole = end.type === 'closed' ? parseObject(text.slice(start, end.at)) : undefined
     if (whole && (!behindCut || looksLikeRecord(whole))) {
       records.push(whole)
+      stretches.push({ start, end: end.at })
       if (text.slice(0, start).trim() !== '') salvaged++
       from = end.at
       behindCut = false
@@ -57,12 +62,12 @@ function salvage(text: string): DecodedLine {
       behindCut = true
     }
   }
-  return { records, salvaged, lost: joined(lost) }
+  return { records, stretches, salvaged, lost: joined(lost) }
 }
 
 type End = { readonly type: 'closed'; readonly at: number } | Broken
 /** Where the grammar failed, and where the object that closed last before that begins and ends. */
-type Broken = { readonly type: 'broken'; readonly at: number; readonly lastClosed: Lost | undefined }
+type Broken = { readonly type: 'broken'; readonly at: number; readonly lastClosed: Stretch | undefined }
 
 /**
  * An object that does not close was cut, and another record may begin inside what is left of it: close before the
@@ -100,7 +105,7 @@ function looksLikeRecord(value: JsonObject | undefined): boolean {
  */
 function endOfObject(text: string, start: number): End {
   const opens: number[] = []
-  let lastClosed: Lost | undefined
+  let lastClosed: Stretch | undefined
   let i = start
   while (i < text.length) {
     const c = text.charCodeAt(i)
@@ -176,8 +181,8 @@ function isBlank(text: string): boolean {
   return /^[\s\u0000\ufeff]*$/.test(text)
 }
 
-function joined(stretches: readonly Lost[]): readonly Lost[] {
-  const result: Lost[] = []
+function joined(stretches: readonly Stretch[]): readonly Stretch[] {
+  const result: Stretch[] = []
   for (const stretch of stretches) {
     const last = result.at(-1)
     if (last && last.end === stretch.start) result[result.length - 1] = { start: last.start, end: stretch.end }
