@@ -1,7 +1,29 @@
 // Made-up sessions for tests and benchmarks: whole ones by seed, small ones by hand, broken ones on purpose.
 // Nothing here reads a file, and nothing outside tests, benchmarks and demonstrations has a use for it.
+export {
+  bashCall,
+  editCall,
+  type FileText,
+  failedBashCall,
+  failedEditCall,
+  fileRecord,
+  globCall,
+  grepCall,
+  grepFilesCall,
+  imageCall,
+  type Replacement,
+  readCall,
+  type Task,
+  type Todo,
+  type ToolCall,
+  taskCall,
+  todoCall,
+  webFetchCall,
+  writeCall,
+} from './calls.ts'
 export { type CodexOptions, type CodexRollout, type CodexTruth, generateCodexRollout } from './codex.ts'
 export { type Corrupted, type CorruptionKind, corrupt, corruptionKinds } from './corrupt.ts'
+export { Meter, type MeterOptions } from './meter.ts'
 export type { KeptLayout, SessionOptions } from './options.ts'
 export { generatePiSession, type PiOptions, type PiSession, type PiTruth } from './pi.ts'
 export { type Random, random } from './random.ts'

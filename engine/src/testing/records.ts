@@ -11,6 +11,8 @@ export type BuilderOptions = {
   readonly sessionId?: string
   readonly startTime?: string
   readonly cwd?: string
+  /** Turns a name such as u1 into the id that is written; names are written as they are when not given. */
+  readonly ids?: (name: string) => string
 }
 
 export type LineChoices = {
@@ -70,6 +72,7 @@ export class SessionBuilder {
   private agentId: string | undefined
   private time: number
   private readonly cwd: string
+  private readonly ids: (name: string) => string
   private readonly counters = new Map<string, number>()
   private readonly callLines = new Map<string, string>()
 
@@ -77,6 +80,7 @@ export class SessionBuilder {
     this.style = options.style ?? '2.1-late'
     this.sessionId = options.sessionId ?? '00000000-0000-4000-8000-000000000000'
     this.cwd = options.cwd ?? '/home/dev/project'
+    this.ids = options.ids ?? ((name) => name)
     this.time = Date.parse(options.startTime ?? '2026-03-02T09:00:00.000Z')
   }
 
@@ -138,7 +142,7 @@ export class SessionBuilder {
   /** The summary that must follow it is the anchor of what it keeps. */
   boundary(choices: BoundaryChoices = {}): this {
     const { trigger = 'auto', preTokens = 150_000, kept = [] } = choices
-    const anchorUuid = `s${(this.counters.get('s') ?? 0) + 1}`
+    const anchorUuid = this.ids(`s${(this.counters.get('s') ?? 0) + 1}`)
     const preserved =
       kept.length === 0
         ? {}
@@ -188,6 +192,12 @@ export class SessionBuilder {
     return this
   }
 
+  /** Time passes. */
+  wait(seconds: number): this {
+    this.time += seconds * 1000
+    return this
+  }
+
   /** The next line hangs on this one: a rewind, or a branch. */
   from(uuid: string | null): this {
     this.tip = uuid
@@ -207,7 +217,8 @@ export class SessionBuilder {
       ...more,
       ...(this.agentId === undefined ? {} : { sidechain: { agentId: this.agentId } }),
     }
-    const record = { ...frame(identity, place, body), ...choices.fields }
+    // Twice: the first puts new fields where the client has them, the second lets them win over the envelope.
+    const record = { ...frame(identity, place, { ...body, ...choices.fields }), ...choices.fields }
     this.records.push(record)
     this.tip = uuidOf(record)
     return this
@@ -221,6 +232,6 @@ export class SessionBuilder {
   private number(letter: string): string {
     const count = (this.counters.get(letter) ?? 0) + 1
     this.counters.set(letter, count)
-    return `${letter}${count}`
+    return this.ids(`${letter}${count}`)
   }
 }

@@ -69,6 +69,7 @@ function rounds(stage: Stage): 'answered' | 'interrupted' | 'compact-command' {
   for (let round = 1; round <= count && !(round > 1 && progress.isOver()); round += 1) {
     const lastAnswer = scribe.mark()
     const isStopped = isInterrupted && round === count
+    progress.turnPart = (round - 0.05) / count
     toolRound(stage, { isInterrupted: isStopped, isTask: wantsTask(stage, round) })
     if (isStopped) return 'interrupted'
     afterRound(stage)
