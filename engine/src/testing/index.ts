@@ -1,5 +1,6 @@
 // Made-up sessions for tests and benchmarks: whole ones by seed, small ones by hand, broken ones on purpose.
 // Nothing here reads a file, and nothing outside tests, benchmarks and demonstrations has a use for it.
+export type { JsonObject } from '../core/message/json.ts'
 export {
   bashCall,
   editCall,

@@ -1,7 +1,16 @@
 // Small sessions written by hand in a test: each call adds lines with ids that can be foreseen (u1 for the first user
 // line, a1 for the first assistant line, …) and the parent the client would give them. Never random.
 import type { JsonObject } from '../core/message/json.ts'
-import { assistantBody, attachmentBody, boundaryBody, progressBody, systemBody, usageOf, userBody } from './bodies.ts'
+import {
+  assistantBody,
+  attachmentBody,
+  boundaryBody,
+  progressBody,
+  systemBody,
+  type UserBody,
+  usageOf,
+  userBody,
+} from './bodies.ts'
 import { serialize } from './serialize.ts'
 import { type ClientStyle, frame, modelOf, type Place, resultsBranch } from './style.ts'
 import { uuidOf } from './truth.ts'
@@ -20,6 +29,8 @@ export type LineChoices = {
   readonly uuid?: string
   /** Instead of the last line. */
   readonly parent?: string | null
+  /** Of the prompt that a user line belongs to. */
+  readonly promptId?: string
   /** Further top-level fields. */
   readonly fields?: JsonObject
 }
@@ -45,6 +56,8 @@ export type BoundaryChoices = LineChoices & {
   /** Ids of the lines it keeps, in order. */
   readonly kept?: readonly string[]
   readonly logicalParent?: string
+  /** Further fields of its metadata. */
+  readonly metadata?: JsonObject
 }
 
 export function textBlock(text: string): JsonObject {
@@ -95,7 +108,7 @@ export class SessionBuilder {
   }
 
   user(content: string | readonly JsonObject[], choices: LineChoices = {}): this {
-    return this.add(choices, userBody({ ...this.stamp('u', choices), style: this.style, content }))
+    return this.add(choices, this.userLine('u', choices, { content }))
   }
 
   /** One answer: a line for each block, all with the same message id. */
@@ -135,7 +148,7 @@ export class SessionBuilder {
     const block = { tool_use_id: id, type: 'tool_result', content, ...(choices.isError ? { is_error: true } : {}) }
     const raw = choices.toolUseResult === undefined ? { stdout: content, stderr: '' } : choices.toolUseResult
     const extra = { toolUseResult: raw, ...(isBranch ? { sourceToolAssistantUUID: call } : {}) }
-    const body = userBody({ ...this.stamp('r', choices), style: this.style, content: [block], extra })
+    const body = this.userLine('r', choices, { content: [block], extra })
     return this.add(isBranch ? { parent: call, ...choices } : choices, body)
   }
 
@@ -151,7 +164,7 @@ export class SessionBuilder {
             preservedMessages: { anchorUuid, uuids: kept, allUuids: kept },
           }
     const post = choices.postTokens === undefined ? {} : { postTokens: choices.postTokens }
-    const compactMetadata = { trigger, preTokens, ...post, ...preserved }
+    const compactMetadata = { trigger, preTokens, ...post, ...choices.metadata, ...preserved }
     const logicalParentUuid = choices.logicalParent ?? kept.at(-1) ?? this.tip ?? 'none'
     const body = boundaryBody({ ...this.stamp('b', choices), style: this.style, compactMetadata })
     return this.add({ parent: null, ...choices }, body, { logicalParentUuid })
@@ -159,7 +172,7 @@ export class SessionBuilder {
 
   summary(text: string, choices: LineChoices = {}): this {
     const flags = { isVisibleInTranscriptOnly: true, isCompactSummary: true }
-    return this.add(choices, userBody({ ...this.stamp('s', choices), style: this.style, content: text, flags }))
+    return this.add(choices, this.userLine('s', choices, { content: text, flags }))
   }
 
   attachment(kind: string, fields: JsonObject = {}, choices: LineChoices = {}): this {
@@ -222,6 +235,15 @@ export class SessionBuilder {
     this.records.push(record)
     this.tip = uuidOf(record)
     return this
+  }
+
+  private userLine(
+    letter: string,
+    choices: LineChoices,
+    parts: Pick<UserBody, 'content' | 'flags' | 'extra'>,
+  ): JsonObject {
+    const prompt = choices.promptId === undefined ? {} : { promptId: choices.promptId }
+    return userBody({ ...this.stamp(letter, choices), style: this.style, ...prompt, ...parts })
   }
 
   private stamp(letter: string, choices: LineChoices) {

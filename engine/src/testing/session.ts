@@ -196,6 +196,5 @@ function closeTurn(stage: Stage): void {
     scribe.side({ type: 'permission-mode', permissionMode: 'acceptEdits', sessionId })
   }
   progress.turns += 1
-  progress.turnsSinceBoundary += 1
   progress.turnPart = 0
 }
