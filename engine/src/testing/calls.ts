@@ -38,7 +38,7 @@ export function fileRecord({ path: filePath, content }: FileText): JsonObject {
 
 function numbered(content: string): string {
   const lines = content.split('\n')
-  return lines.map((line, index) => `${String(index + 1).padStart(6)}→${line}`).join('\n')
+  return lines.map((line, index) => `${String(index + 1).padStart(6)}\t${line}`).join('\n')
 }
 
 export function imageCall(filePath: string, base64: string): ToolCall {
