@@ -1,15 +1,9 @@
 // Made-up Codex rollouts: {timestamp, type, payload} lines, with compactions that carry the history they put in place.
 import type { JsonObject } from '../core/message/json.ts'
 import { type Random, random } from './random.ts'
+import { type SmallSessionOptions, scheduleOf } from './schedule.ts'
 import { type TextPool, textPool, title } from './text.ts'
 import { nouns } from './words.ts'
-
-export type CodexOptions = {
-  readonly seed: number
-  readonly turns?: number
-  readonly compactions?: number
-  readonly startTime?: string
-}
 
 export type CodexTruth = {
   readonly compactions: number
@@ -35,27 +29,22 @@ type Desk = {
 const cwd = '/home/dev/orchard-service'
 const windowTokens = 258_400
 
-export function generateCodexRollout(options: CodexOptions): CodexRollout {
+export function generateCodexRollout(options: SmallSessionOptions): CodexRollout {
   const chance = random(options.seed)
+  const { turns, compactionTurns, startTime } = scheduleOf(options)
   const desk: Desk = {
     random: chance,
     pool: textPool(chance),
     records: [],
-    time: Date.parse(options.startTime ?? '2026-03-02T09:00:00.000Z'),
+    time: startTime,
     tokens: 9_000,
     totalTokens: 0,
     compactions: 0,
     calls: 0,
     live: [],
   }
-  const compactions = options.compactions ?? 1
-  const turns = Math.max(options.turns ?? 6, compactions + 1)
   open(desk)
-  for (let turn = 1; turn <= turns; turn += 1) {
-    const isDue =
-      desk.compactions < compactions && turn >= Math.floor(((desk.compactions + 1) * turns) / (compactions + 1))
-    playTurn(desk, isDue)
-  }
+  for (let turn = 1; turn <= turns; turn += 1) playTurn(desk, compactionTurns.includes(turn))
   const { records, live, calls } = desk
   return { records, truth: { compactions: desk.compactions, calls, live } }
 }

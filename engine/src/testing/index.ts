@@ -22,7 +22,7 @@ export {
   webFetchCall,
   writeCall,
 } from './calls.ts'
-export { type CodexOptions, type CodexRollout, type CodexTruth, generateCodexRollout } from './codex.ts'
+export { type CodexRollout, type CodexTruth, generateCodexRollout } from './codex.ts'
 export { type Corrupted, type CorruptionKind, corrupt, corruptionKinds } from './corrupt.ts'
 export { Meter, type MeterOptions } from './meter.ts'
 export type { KeptLayout, SessionOptions } from './options.ts'
@@ -40,6 +40,7 @@ export {
   thinkingBlock,
   toolUseBlock,
 } from './records.ts'
+export type { SmallSessionOptions } from './schedule.ts'
 export { serialize } from './serialize.ts'
 export { generateSession, generateWithTruth } from './session.ts'
 export type { ClientStyle } from './style.ts'

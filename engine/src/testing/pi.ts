@@ -1,16 +1,11 @@
 // Made-up sessions in pi's format: version 1, flat and without ids, and version 3, linked by id and parentId.
 import type { JsonObject } from '../core/message/json.ts'
 import { type Random, random } from './random.ts'
+import { type SmallSessionOptions, scheduleOf } from './schedule.ts'
 import { type TextPool, textPool, title } from './text.ts'
 import { nouns } from './words.ts'
 
-export type PiOptions = {
-  readonly seed: number
-  readonly version?: 1 | 3
-  readonly turns?: number
-  readonly compactions?: number
-  readonly startTime?: string
-}
+export type PiOptions = SmallSessionOptions & { readonly version?: 1 | 3 }
 
 export type PiTruth = {
   readonly compactions: number
@@ -33,44 +28,35 @@ type Bench = {
 
 export function generatePiSession(options: PiOptions): PiSession {
   const chance = random(options.seed)
+  const { turns, compactionTurns, startTime } = scheduleOf(options)
   const bench: Bench = {
     random: chance,
     pool: textPool(chance),
     records: [],
     version: options.version ?? 3,
-    time: Date.parse(options.startTime ?? '2026-03-02T09:00:00.000Z'),
+    time: startTime,
     tokens: 6_000,
     lastId: null,
   }
-  const compactions = options.compactions ?? 1
-  const turns = Math.max(options.turns ?? 6, compactions + 1)
   bench.records.push(header(bench))
-  let [done, firstKept, isOpen] = [0, 0, false]
+  let firstKept = 0
   for (let turn = 1; turn <= turns; turn += 1) {
     const start = bench.records.length
     playTurn(bench)
-    if (done < compactions && turn >= Math.floor(((done + 1) * turns) / (compactions + 1))) {
-      compaction(bench, start)
-      done += 1
-      firstKept = start
-      isOpen = true
-    }
+    if (!compactionTurns.includes(turn)) continue
+    compaction(bench, start)
+    firstKept = start
   }
-  return { records: bench.records, truth: truthOf(bench.records, { done, firstKept, isOpen }) }
+  return { records: bench.records, truth: truthOf(bench.records, firstKept) }
 }
 
-function truthOf(
-  records: readonly JsonObject[],
-  last: { readonly done: number; readonly firstKept: number; readonly isOpen: boolean },
-): PiTruth {
-  const isMessage = (record: JsonObject) => record.type === 'message'
-  const from = last.isOpen ? last.firstKept : 0
-  const kept = [...records.keys()].filter((index) => index >= from && isMessage(records[index] ?? {}))
-  const compactionAt = records.findLastIndex((record) => record.type === 'compaction')
+function truthOf(records: readonly JsonObject[], firstKept: number): PiTruth {
+  const messages = [...records.keys()].filter((index) => records[index]?.type === 'message')
+  const compactions = [...records.keys()].filter((index) => records[index]?.type === 'compaction')
   return {
-    compactions: last.done,
-    messages: records.filter(isMessage).length,
-    live: compactionAt < 0 ? kept : [compactionAt, ...kept],
+    compactions: compactions.length,
+    messages: messages.length,
+    live: [...compactions.slice(-1), ...messages.filter((index) => index >= firstKept)],
   }
 }
 
