@@ -29,3 +29,4 @@ export const routeTests = [
   'the events of a parcel',
   'the health check',
 ]
+export const allTests = [...laterTests, 'full buckets are dropped', ...routeTests]
