@@ -100,6 +100,7 @@ function prompt(stage: Stage): void {
   const own = plan.human[progress.turns % Math.max(1, plan.human.length)]
   const text = own ?? `${title(random)}. ${pool.cut('prose', random.int(40, 700))}`
   meter.heard(text.length)
+  progress.prompt = text
   const stamp = scribe.stamp()
   if (plan.style !== '1.0') {
     const snapshot = { messageId: stamp.uuid, trackedFileBackups: {}, timestamp: stamp.timestamp }
@@ -190,7 +191,7 @@ function closeTurn(stage: Stage): void {
   }
   if (plan.style === '2.1-late') {
     const { sessionId } = identity
-    scribe.side({ type: 'last-prompt', lastPrompt: progress.title, leafUuid: scribe.tip, sessionId })
+    scribe.side({ type: 'last-prompt', lastPrompt: progress.prompt, leafUuid: scribe.tip, sessionId })
     scribe.side({ type: 'ai-title', aiTitle: progress.title, sessionId })
     scribe.side({ type: 'mode', mode: 'normal', sessionId })
     scribe.side({ type: 'permission-mode', permissionMode: 'acceptEdits', sessionId })

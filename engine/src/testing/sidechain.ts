@@ -3,6 +3,7 @@ import type { JsonObject } from '../core/message/json.ts'
 import { assistantBody, progressBody, usageOf, userBody } from './bodies.ts'
 import { type ToolCall, taskCall } from './calls.ts'
 import type { Stage } from './stage.ts'
+import { resultsBranch } from './style.ts'
 import { title } from './text.ts'
 import { makeCall } from './tools.ts'
 
@@ -38,7 +39,7 @@ function inlineRun(stage: Stage, task: OpenTask): void {
     const call = makeCall(stage.shop)
     parent = answerLine(stage, { parent, agentId, block: { type: 'tool_use', id, name: call.name, input: call.input } })
     const block = { tool_use_id: id, type: 'tool_result', content: call.content }
-    const extra = plan.style === '2.1-late' ? { sourceToolAssistantUUID: parent } : {}
+    const extra = resultsBranch(plan.style) ? { sourceToolAssistantUUID: parent } : {}
     const body = userBody({
       ...scribe.stamp(),
       style: plan.style,

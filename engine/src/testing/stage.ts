@@ -32,6 +32,7 @@ export class Progress {
   /** How far the turn in hand is, from 0 to 1. */
   turnPart = 0
   droppedTokens = 0
+  prompt = ''
   promptId = ''
   title = ''
   private epochStart = 0

@@ -72,10 +72,10 @@ function bash({ random, pool, largest }: Workshop): ToolCall {
   return bashCall(command, title(random), outputOf(random, pool, largest))
 }
 
-/** Most output is short; one in four hundred is a log somebody forgot to cut. */
+/** Most output is short; one in two hundred is a log somebody forgot to cut. */
 function outputOf(random: Random, pool: TextPool, largest: number): string {
   if (random.chance(0.12)) return ''
-  if (random.chance(0.0025)) return pool.cut('log', Math.min(largest, random.int(90_000, 200_000)))
+  if (random.chance(0.005)) return pool.cut('log', Math.min(largest, random.int(90_000, 200_000)))
   return pool.cut('log', Math.round(usualSize(random, largest) * 0.5))
 }
 
