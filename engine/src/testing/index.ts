@@ -42,7 +42,13 @@ export {
 } from './records.ts'
 export type { SmallSessionOptions } from './schedule.ts'
 export { serialize } from './serialize.ts'
-export { generateSession, generateWithTruth } from './session.ts'
+export {
+  generateSession,
+  generateWithTruth,
+  streamWithTruth,
+  type TruthfulSession,
+  type TruthfulStream,
+} from './session.ts'
 export type { ClientStyle } from './style.ts'
 export type {
   AnswerTruth,

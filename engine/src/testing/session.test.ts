@@ -8,6 +8,7 @@ import {
   type KeptLayout,
   type SessionOptions,
   serialize,
+  streamWithTruth,
 } from './index.ts'
 
 const styles: readonly ClientStyle[] = ['1.0', '2.0', '2.1-early', '2.1-late']
@@ -27,8 +28,10 @@ test('the same seed gives the same bytes, another seed others', () => {
   expect(bytesOf(options)).not.toBe(bytesOf({ ...options, seed: 12 }))
 })
 
-test('truth comes with the same records as the lazy generator gives', () => {
+test('truth comes with the same records as the lazy generator gives, all at once or in a stream', () => {
   const options = { seed: 4, boundaries: 1, kept: 'after' } as const
+  const stream = streamWithTruth(options)
+  expect({ records: [...stream.records], truth: stream.truth() }).toEqual(generateWithTruth(options))
   expect(generateWithTruth(options).records).toEqual([...generateSession(options)])
 })
 

@@ -15,14 +15,24 @@ export function* generateSession(options: SessionOptions): Generator<JsonObject,
   yield* play(options, undefined)
 }
 
+export type TruthfulSession = { readonly records: readonly JsonObject[]; readonly truth: Truth }
+
 /** A session held in memory, with what its maker knows about it. For small ones. */
-export function generateWithTruth(options: SessionOptions): {
-  readonly records: readonly JsonObject[]
-  readonly truth: Truth
-} {
+export function generateWithTruth(options: SessionOptions): TruthfulSession {
+  const { records, truth } = streamWithTruth(options)
+  return { records: [...records], truth: truth() }
+}
+
+export type TruthfulStream = {
+  readonly records: Iterable<JsonObject>
+  /** What was written up to now; ask when the records have come to their end. */
+  readonly truth: () => Truth
+}
+
+/** The same for sessions of any size: holds the live window and a line for each answer, not the file. */
+export function streamWithTruth(options: SessionOptions): TruthfulStream {
   const witness = new Witness()
-  const records = [...play(options, witness)]
-  return { records, truth: witness.truth() }
+  return { records: play(options, witness), truth: () => witness.truth() }
 }
 
 function* play(options: SessionOptions, witness: Witness | undefined): Generator<JsonObject, void, undefined> {
