@@ -2,10 +2,11 @@
 // results of its calls where the style puts them.
 import type { JsonObject } from '../core/message/json.ts'
 import { assistantBody, type Counts, progressBody, usageOf, userBody } from './bodies.ts'
-import { runSidechain, taskCall } from './sidechain.ts'
+import type { ToolCall } from './calls.ts'
+import { makeTask, runSidechain } from './sidechain.ts'
 import type { Stage } from './stage.ts'
 import { resultsBranch } from './style.ts'
-import { makeCall, type ToolCall } from './tools.ts'
+import { makeCall } from './tools.ts'
 import { uuidOf } from './truth.ts'
 
 type OpenCall = { readonly id: string; readonly call: ToolCall; readonly line: string }
@@ -22,11 +23,11 @@ export function toolRound(stage: Stage, options: RoundOptions = {}): void {
   const count = random.chance(plan.parallel) ? random.int(2, 4) : 1
   const calls = Array.from({ length: count }, (_, index) => ({
     id: `toolu_01${random.hex(22)}`,
-    call: options.isTask && index === 0 ? taskCall(stage) : makeCall(stage.shop),
+    call: options.isTask && index === 0 ? makeTask(stage) : makeCall(stage.shop),
   }))
   const blocks = [
     ...thinking(stage),
-    ...(random.chance(0.6) ? [{ type: 'text', text: stage.pool.cut('prose', random.int(60, 500)) }] : []),
+    ...(random.chance(0.6) ? [{ type: 'text', text: stage.pool.cut('prose', random.int(40, 300)) }] : []),
   ]
   const callBlocks = calls.map(({ id, call }) => toolUse(stage, id, call))
   const answer = openAnswer(stage, [...blocks, ...callBlocks], 'tool_use')
@@ -85,7 +86,7 @@ function lineCounts(stage: Stage, counts: Counts, isLast: boolean): Counts {
 function thinking({ random, plan, pool }: Stage): readonly JsonObject[] {
   if (plan.style === '1.0' || !random.chance(plan.thinking)) return []
   const text = plan.style === '2.1-late' ? '' : pool.cut('prose', random.int(80, 900))
-  return [{ type: 'thinking', thinking: text, signature: pool.base64(random.int(60, 300) * 4) }]
+  return [{ type: 'thinking', thinking: text, signature: pool.base64(random.int(40, 200) * 4) }]
 }
 
 function toolUse({ plan }: Stage, id: string, call: ToolCall): JsonObject {

@@ -1,6 +1,7 @@
 // A compaction as the client writes it: boundary, summary, kept lines in one of four layouts, context put back in.
 import type { JsonObject } from '../core/message/json.ts'
 import { attachmentBody, boundaryBody, progressBody, userBody } from './bodies.ts'
+import { fileRecord } from './calls.ts'
 import type { Stage } from './stage.ts'
 import { summaryText } from './summary.ts'
 import { type BoundaryTruth, uuidOf } from './truth.ts'
@@ -112,9 +113,9 @@ function putBack(stage: Stage, trigger: 'auto' | 'manual'): void {
   if (trigger === 'manual') commandEcho(stage)
   if (plan.style === '2.1-late') {
     for (let count = random.int(1, 3); count > 0; count -= 1) {
-      const { path: filename, content } = project.some()
-      const numLines = content.split('\n').length
-      const file = { filePath: filename, content, numLines, startLine: 1, totalLines: numLines }
+      const shown = project.some()
+      const filename = shown.path
+      const file = fileRecord(shown)
       const displayPath = filename.slice(project.cwd.length + 1)
       scribe.line(
         attachmentBody(scribe.stamp(), { type: 'file', filename, content: { type: 'text', file }, displayPath }),

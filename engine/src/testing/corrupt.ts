@@ -9,7 +9,7 @@ export type CorruptionKind =
   | 'cut-and-continued' // a crash in the middle of a line, and the next record right after it
   | 'nul-run' // a hole in the file
   | 'torn-last' // the file ends inside a record
-  | 'bom'
+  | 'bom' // the last damage done, so that it stays at the start of the file
   | 'crlf'
   | 'blank-lines'
   | 'long-line' // several megabytes
@@ -24,7 +24,6 @@ export const corruptionKinds: readonly CorruptionKind[] = [
   'cut-and-continued',
   'nul-run',
   'torn-last',
-  'bom',
   'crlf',
   'blank-lines',
   'long-line',
@@ -33,6 +32,7 @@ export const corruptionKinds: readonly CorruptionKind[] = [
   'missing-parent',
   'cycle',
   'forward-logical-parent',
+  'bom',
 ]
 
 export type Corrupted = {
@@ -69,9 +69,11 @@ const toRecords: Partial<Record<CorruptionKind, Damage<JsonObject>>> = {
 const toLines: Partial<Record<CorruptionKind, Damage<Line>>> = {
   'two-objects': (lines, chance) => join(lines, chance, (first) => first),
   'cut-and-continued': (lines, chance) => join(lines, chance, (first) => cut(first, chance)),
-  'nul-run': (lines, chance) => insert(lines, chance, new Uint8Array(chance.int(1, 5_000))),
-  garbage: (lines, chance) => insert(lines, chance, garbage(chance)),
-  'blank-lines': (lines, chance) => insert(lines, chance, encoder.encode('\n  \n\t\n')),
+  // With or without a newline between the hole and the record after it.
+  'nul-run': (lines, chance) => insert(lines, chance, nulRun(chance)),
+  garbage: (lines, chance) => insert(lines, chance, { bytes: garbage(chance), records: [], ending: '\n' }),
+  'blank-lines': (lines, chance) =>
+    insert(lines, chance, { bytes: encoder.encode('\n  \n\t\n'), records: [], ending: '\n' }),
   crlf: (lines) => lines.map((line) => ({ ...line, ending: line.ending === '' ? '' : '\r\n' })),
   bom: ([first, ...rest]) =>
     first && [{ ...first, bytes: concat([Uint8Array.of(0xef, 0xbb, 0xbf), first.bytes]) }, ...rest],
@@ -176,8 +178,13 @@ function tearLast(lines: readonly Line[], chance: Random): readonly Line[] | und
   return last && isPlain(last) ? lines.with(-1, { ...cut(last, chance), ending: '' }) : undefined
 }
 
-function insert(lines: readonly Line[], chance: Random, bytes: Uint8Array): readonly Line[] {
-  return lines.toSpliced(chance.int(0, Math.max(0, lines.length - 1)), 0, { bytes, records: [], ending: '\n' })
+/** Never after the last line, which may be torn. */
+function insert(lines: readonly Line[], chance: Random, line: Line): readonly Line[] {
+  return lines.toSpliced(chance.int(0, Math.max(0, lines.length - 1)), 0, line)
+}
+
+function nulRun(chance: Random): Line {
+  return { bytes: new Uint8Array(chance.int(1, 5_000)), records: [], ending: chance.chance(0.5) ? '\n' : '' }
 }
 
 /** Bytes of every kind but newlines and opening braces: nothing in it can pass for the start of a record. */

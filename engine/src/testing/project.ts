@@ -1,15 +1,14 @@
 // The made-up project an agent works on in a generated session: a few files that are read, edited and searched, so
 // that the same file comes up again as it does in life. Memory is bounded: a fixed number of files.
+import type { FileText } from './calls.ts'
 import type { Random } from './random.ts'
 import { name, type TextKind, type TextPool } from './text.ts'
 import { folders, nouns } from './words.ts'
 
-export type ProjectFile = { readonly path: string; readonly content: string }
-
 export type Project = {
   readonly cwd: string
   /** Some file; the most used ones come up more often. */
-  some(): ProjectFile
+  some(): FileText
   paths(count: number): readonly string[]
   put(path: string, content: string): void
   /** A path that is not taken yet. */

@@ -1,7 +1,16 @@
 // Small sessions written by hand in a test: each call adds lines with ids that can be foreseen (u1 for the first user
 // line, a1 for the first assistant line, …) and the parent the client would give them. Never random.
 import type { JsonObject } from '../core/message/json.ts'
-import { assistantBody, attachmentBody, boundaryBody, progressBody, systemBody, usageOf, userBody } from './bodies.ts'
+import {
+  assistantBody,
+  attachmentBody,
+  boundaryBody,
+  progressBody,
+  systemBody,
+  type UserBody,
+  usageOf,
+  userBody,
+} from './bodies.ts'
 import { serialize } from './serialize.ts'
 import { type ClientStyle, frame, modelOf, type Place, resultsBranch } from './style.ts'
 import { uuidOf } from './truth.ts'
@@ -11,6 +20,8 @@ export type BuilderOptions = {
   readonly sessionId?: string
   readonly startTime?: string
   readonly cwd?: string
+  /** Turns a name such as u1 into the id that is written; names are written as they are when not given. */
+  readonly ids?: (name: string) => string
 }
 
 export type LineChoices = {
@@ -18,6 +29,8 @@ export type LineChoices = {
   readonly uuid?: string
   /** Instead of the last line. */
   readonly parent?: string | null
+  /** Of the prompt that a user line belongs to. */
+  readonly promptId?: string
   /** Further top-level fields. */
   readonly fields?: JsonObject
 }
@@ -43,6 +56,8 @@ export type BoundaryChoices = LineChoices & {
   /** Ids of the lines it keeps, in order. */
   readonly kept?: readonly string[]
   readonly logicalParent?: string
+  /** Further fields of its metadata. */
+  readonly metadata?: JsonObject
 }
 
 export function textBlock(text: string): JsonObject {
@@ -70,6 +85,7 @@ export class SessionBuilder {
   private agentId: string | undefined
   private time: number
   private readonly cwd: string
+  private readonly ids: (name: string) => string
   private readonly counters = new Map<string, number>()
   private readonly callLines = new Map<string, string>()
 
@@ -77,6 +93,7 @@ export class SessionBuilder {
     this.style = options.style ?? '2.1-late'
     this.sessionId = options.sessionId ?? '00000000-0000-4000-8000-000000000000'
     this.cwd = options.cwd ?? '/home/dev/project'
+    this.ids = options.ids ?? ((name) => name)
     this.time = Date.parse(options.startTime ?? '2026-03-02T09:00:00.000Z')
   }
 
@@ -91,7 +108,7 @@ export class SessionBuilder {
   }
 
   user(content: string | readonly JsonObject[], choices: LineChoices = {}): this {
-    return this.add(choices, userBody({ ...this.stamp('u', choices), style: this.style, content }))
+    return this.add(choices, this.userLine('u', choices, { content }))
   }
 
   /** One answer: a line for each block, all with the same message id. */
@@ -131,14 +148,14 @@ export class SessionBuilder {
     const block = { tool_use_id: id, type: 'tool_result', content, ...(choices.isError ? { is_error: true } : {}) }
     const raw = choices.toolUseResult === undefined ? { stdout: content, stderr: '' } : choices.toolUseResult
     const extra = { toolUseResult: raw, ...(isBranch ? { sourceToolAssistantUUID: call } : {}) }
-    const body = userBody({ ...this.stamp('r', choices), style: this.style, content: [block], extra })
+    const body = this.userLine('r', choices, { content: [block], extra })
     return this.add(isBranch ? { parent: call, ...choices } : choices, body)
   }
 
   /** The summary that must follow it is the anchor of what it keeps. */
   boundary(choices: BoundaryChoices = {}): this {
     const { trigger = 'auto', preTokens = 150_000, kept = [] } = choices
-    const anchorUuid = `s${(this.counters.get('s') ?? 0) + 1}`
+    const anchorUuid = this.ids(`s${(this.counters.get('s') ?? 0) + 1}`)
     const preserved =
       kept.length === 0
         ? {}
@@ -147,7 +164,7 @@ export class SessionBuilder {
             preservedMessages: { anchorUuid, uuids: kept, allUuids: kept },
           }
     const post = choices.postTokens === undefined ? {} : { postTokens: choices.postTokens }
-    const compactMetadata = { trigger, preTokens, ...post, ...preserved }
+    const compactMetadata = { trigger, preTokens, ...post, ...choices.metadata, ...preserved }
     const logicalParentUuid = choices.logicalParent ?? kept.at(-1) ?? this.tip ?? 'none'
     const body = boundaryBody({ ...this.stamp('b', choices), style: this.style, compactMetadata })
     return this.add({ parent: null, ...choices }, body, { logicalParentUuid })
@@ -155,7 +172,7 @@ export class SessionBuilder {
 
   summary(text: string, choices: LineChoices = {}): this {
     const flags = { isVisibleInTranscriptOnly: true, isCompactSummary: true }
-    return this.add(choices, userBody({ ...this.stamp('s', choices), style: this.style, content: text, flags }))
+    return this.add(choices, this.userLine('s', choices, { content: text, flags }))
   }
 
   attachment(kind: string, fields: JsonObject = {}, choices: LineChoices = {}): this {
@@ -188,6 +205,12 @@ export class SessionBuilder {
     return this
   }
 
+  /** Time passes. */
+  wait(seconds: number): this {
+    this.time += seconds * 1000
+    return this
+  }
+
   /** The next line hangs on this one: a rewind, or a branch. */
   from(uuid: string | null): this {
     this.tip = uuid
@@ -207,10 +230,20 @@ export class SessionBuilder {
       ...more,
       ...(this.agentId === undefined ? {} : { sidechain: { agentId: this.agentId } }),
     }
-    const record = { ...frame(identity, place, body), ...choices.fields }
+    // Twice: the first puts new fields where the client has them, the second lets them win over the envelope.
+    const record = { ...frame(identity, place, { ...body, ...choices.fields }), ...choices.fields }
     this.records.push(record)
     this.tip = uuidOf(record)
     return this
+  }
+
+  private userLine(
+    letter: string,
+    choices: LineChoices,
+    parts: Pick<UserBody, 'content' | 'flags' | 'extra'>,
+  ): JsonObject {
+    const prompt = choices.promptId === undefined ? {} : { promptId: choices.promptId }
+    return userBody({ ...this.stamp(letter, choices), style: this.style, ...prompt, ...parts })
   }
 
   private stamp(letter: string, choices: LineChoices) {
@@ -221,6 +254,6 @@ export class SessionBuilder {
   private number(letter: string): string {
     const count = (this.counters.get(letter) ?? 0) + 1
     this.counters.set(letter, count)
-    return `${letter}${count}`
+    return this.ids(`${letter}${count}`)
   }
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../core/message/json.ts'
 import {
@@ -7,6 +8,7 @@ import {
   type KeptLayout,
   type SessionOptions,
   serialize,
+  streamWithTruth,
 } from './index.ts'
 
 const styles: readonly ClientStyle[] = ['1.0', '2.0', '2.1-early', '2.1-late']
@@ -26,8 +28,10 @@ test('the same seed gives the same bytes, another seed others', () => {
   expect(bytesOf(options)).not.toBe(bytesOf({ ...options, seed: 12 }))
 })
 
-test('truth comes with the same records as the lazy generator gives', () => {
+test('truth comes with the same records as the lazy generator gives, all at once or in a stream', () => {
   const options = { seed: 4, boundaries: 1, kept: 'after' } as const
+  const stream = streamWithTruth(options)
+  expect({ records: [...stream.records], truth: stream.truth() }).toEqual(generateWithTruth(options))
   expect(generateWithTruth(options).records).toEqual([...generateSession(options)])
 })
 
@@ -171,4 +175,80 @@ describe.each(layouts)('kept layout %s', (kept) => {
     const results = blocks.filter((block) => block.type === 'tool_result').map((block) => block.tool_use_id)
     expect(results.toSorted()).toEqual(calls.toSorted())
   })
+})
+
+describe('what is asked for is what comes', () => {
+  test('own prompts, in turn and from the first again', () => {
+    const human = ['First, look around.', 'Then mend it.']
+    const records = [...generateSession({ seed: 1, turns: 5, human, style: '1.0' })]
+    const prompts = records
+      .map((record) => objectAt(record, 'message')?.content)
+      .filter((content) => typeof content === 'string')
+    expect(prompts).toEqual([human[0], human[1], human[0], human[1], human[0]])
+  })
+
+  test('model and time of start', () => {
+    const records = [...generateSession({ seed: 1, model: 'claude-haiku-4-5', startTime: '2025-12-24T18:00:00.000Z' })]
+    const models = records
+      .filter((record) => record.type === 'assistant')
+      .map((record) => objectAt(record, 'message')?.model)
+    expect(new Set(models)).toEqual(new Set(['claude-haiku-4-5']))
+    expect(stringAt(treeOf(records)[0], 'timestamp')?.slice(0, 16)).toBe('2025-12-24T18:00')
+  })
+
+  test('images in prompts and results, the latter stored twice', () => {
+    const text = bytesOf({ seed: 1, turns: 40, images: true })
+    expect(text).toContain('"type":"image","source":{"type":"base64"')
+    expect(text).toContain('"toolUseResult":{"type":"image","file":{"base64"')
+    expect(bytesOf({ seed: 1, turns: 40 })).not.toContain('"type":"image"')
+  })
+
+  test('microcompactions are links of the chain and name calls that have their results', () => {
+    const { records, truth } = generateWithTruth({ seed: 2, style: '2.1-early', turns: 12, microcompact: true })
+    expect(truth.microcompacts.length).toBeGreaterThan(0)
+    expect(truth.live.uuids).toEqual(expect.arrayContaining(truth.microcompacts.map((micro) => micro.uuid)))
+    const results = new Set(records.flatMap(blocksOf).map((block) => block.tool_use_id))
+    expect(truth.microcompacts.flatMap((micro) => micro.compactedToolIds).filter((id) => !results.has(id))).toEqual([])
+  })
+
+  test('progress lines only where they are wanted', () => {
+    const has = (progress: boolean) =>
+      bytesOf({ seed: 3, style: '2.1-early', turns: 10, progress }).includes('"type":"progress"')
+    expect([has(true), has(false)]).toEqual([true, false])
+  })
+})
+
+test('whatever is asked for, ids are unique, parents are earlier lines and the truth adds up', () => {
+  const options = fc.record({
+    seed: fc.integer(),
+    style: fc.constantFrom(...styles),
+    kept: fc.constantFrom(...layouts),
+    turns: fc.integer({ min: 1, max: 5 }),
+    boundaries: fc.integer({ min: 0, max: 3 }),
+    subagents: fc.constantFrom('none', 'inline'),
+    progress: fc.boolean(),
+    microcompact: fc.boolean(),
+    parallel: fc.double({ min: 0, max: 1, noNaN: true }),
+    interrupted: fc.double({ min: 0, max: 1, noNaN: true }),
+  })
+  fc.assert(
+    fc.property(options, (drawn) => {
+      const { records, truth } = generateWithTruth(drawn)
+      const tree = treeOf(records)
+      const place = new Map(tree.map((record, index) => [record.uuid, index]))
+      expect(place.size).toBe(tree.length)
+      expect(
+        tree.filter(
+          (record, index) => record.parentUuid !== null && !((place.get(record.parentUuid) ?? index) < index),
+        ),
+      ).toEqual([])
+      expect(truth.boundaries).toBe(drawn.boundaries)
+      expect(new Set(truth.live.uuids).size).toBe(truth.live.uuids.length)
+      expect(truth.live.uuids.filter((uuid) => !place.has(uuid))).toEqual([])
+      expect(truth.live.toolUses - truth.live.toolResults).toBe(truth.live.unpaired)
+      const main = tree.filter((record) => record.isSidechain === false)
+      expect(truth.epochs.reduce((sum, epoch) => sum + epoch.entries, 0)).toBe(main.length)
+    }),
+    { numRuns: 60 },
+  )
 })

@@ -15,14 +15,24 @@ export function* generateSession(options: SessionOptions): Generator<JsonObject,
   yield* play(options, undefined)
 }
 
+export type TruthfulSession = { readonly records: readonly JsonObject[]; readonly truth: Truth }
+
 /** A session held in memory, with what its maker knows about it. For small ones. */
-export function generateWithTruth(options: SessionOptions): {
-  readonly records: readonly JsonObject[]
-  readonly truth: Truth
-} {
+export function generateWithTruth(options: SessionOptions): TruthfulSession {
+  const { records, truth } = streamWithTruth(options)
+  return { records: [...records], truth: truth() }
+}
+
+export type TruthfulStream = {
+  readonly records: Iterable<JsonObject>
+  /** What was written up to now; ask when the records have come to their end. */
+  readonly truth: () => Truth
+}
+
+/** The same for sessions of any size: holds the live window and a line for each answer, not the file. */
+export function streamWithTruth(options: SessionOptions): TruthfulStream {
   const witness = new Witness()
-  const records = [...play(options, witness)]
-  return { records, truth: witness.truth() }
+  return { records: play(options, witness), truth: () => witness.truth() }
 }
 
 function* play(options: SessionOptions, witness: Witness | undefined): Generator<JsonObject, void, undefined> {
@@ -69,6 +79,7 @@ function rounds(stage: Stage): 'answered' | 'interrupted' | 'compact-command' {
   for (let round = 1; round <= count && !(round > 1 && progress.isOver()); round += 1) {
     const lastAnswer = scribe.mark()
     const isStopped = isInterrupted && round === count
+    progress.turnPart = (round - 0.05) / count
     toolRound(stage, { isInterrupted: isStopped, isTask: wantsTask(stage, round) })
     if (isStopped) return 'interrupted'
     afterRound(stage)
@@ -99,6 +110,7 @@ function prompt(stage: Stage): void {
   const own = plan.human[progress.turns % Math.max(1, plan.human.length)]
   const text = own ?? `${title(random)}. ${pool.cut('prose', random.int(40, 700))}`
   meter.heard(text.length)
+  progress.prompt = text
   const stamp = scribe.stamp()
   if (plan.style !== '1.0') {
     const snapshot = { messageId: stamp.uuid, trackedFileBackups: {}, timestamp: stamp.timestamp }
@@ -189,12 +201,11 @@ function closeTurn(stage: Stage): void {
   }
   if (plan.style === '2.1-late') {
     const { sessionId } = identity
-    scribe.side({ type: 'last-prompt', lastPrompt: progress.title, leafUuid: scribe.tip, sessionId })
+    scribe.side({ type: 'last-prompt', lastPrompt: progress.prompt, leafUuid: scribe.tip, sessionId })
     scribe.side({ type: 'ai-title', aiTitle: progress.title, sessionId })
     scribe.side({ type: 'mode', mode: 'normal', sessionId })
     scribe.side({ type: 'permission-mode', permissionMode: 'acceptEdits', sessionId })
   }
   progress.turns += 1
-  progress.turnsSinceBoundary += 1
   progress.turnPart = 0
 }

@@ -1,37 +1,32 @@
 // A sub-agent's work: lines of its own inside the file (isSidechain), which hang on nothing of the main thread.
 import type { JsonObject } from '../core/message/json.ts'
 import { assistantBody, progressBody, usageOf, userBody } from './bodies.ts'
+import { type ToolCall, taskCall } from './calls.ts'
 import type { Stage } from './stage.ts'
+import { resultsBranch } from './style.ts'
 import { title } from './text.ts'
-import { makeCall, type ToolCall } from './tools.ts'
+import { makeCall } from './tools.ts'
 
-export function taskCall(stage: Stage): ToolCall {
+export function makeTask(stage: Stage): ToolCall {
   const { random, pool } = stage
-  const prompt = `${title(random)}. ${pool.cut('prose', random.int(120, 600))}`
-  const report = pool.cut('markdown', random.int(200, 2_000))
-  const content = [{ type: 'text', text: report }]
-  const toolUseResult = {
-    status: 'completed',
-    prompt,
+  return taskCall({
+    description: title(random),
+    prompt: `${title(random)}. ${pool.cut('prose', random.int(120, 600))}`,
+    report: pool.cut('markdown', random.int(200, 2_000)),
+    tokens: random.int(9_000, 60_000),
     ...(stage.plan.style === '1.0' ? {} : { agentId: `a${random.hex(7)}` }),
-    content,
-    totalDurationMs: random.int(4_000, 200_000),
-    totalTokens: random.int(9_000, 60_000),
-    totalToolUseCount: 1,
-  }
-  const input = { description: title(random), prompt, subagent_type: 'general-purpose' }
-  return { name: 'Task', input, content, toolUseResult, isError: false }
+  })
 }
 
-type Task = { readonly toolUseId: string; readonly call: ToolCall }
+type OpenTask = { readonly toolUseId: string; readonly call: ToolCall }
 
 /** The sub-agent's lines, where the plan wants them in the file; else the progress lines that echo them. */
-export function runSidechain(stage: Stage, task: Task): void {
+export function runSidechain(stage: Stage, task: OpenTask): void {
   if (stage.plan.subagents === 'inline') inlineRun(stage, task)
   else if (stage.plan.progress) echo(stage, task)
 }
 
-function inlineRun(stage: Stage, task: Task): void {
+function inlineRun(stage: Stage, task: OpenTask): void {
   const { random, scribe, plan, witness } = stage
   const agentId = agentIdOf(task.call) ?? `a${random.hex(7)}`
   witness?.opensSidechain(agentId, task.toolUseId)
@@ -44,7 +39,7 @@ function inlineRun(stage: Stage, task: Task): void {
     const call = makeCall(stage.shop)
     parent = answerLine(stage, { parent, agentId, block: { type: 'tool_use', id, name: call.name, input: call.input } })
     const block = { tool_use_id: id, type: 'tool_result', content: call.content }
-    const extra = plan.style === '2.1-late' ? { sourceToolAssistantUUID: parent } : {}
+    const extra = resultsBranch(plan.style) ? { sourceToolAssistantUUID: parent } : {}
     const body = userBody({
       ...scribe.stamp(),
       style: plan.style,
@@ -85,7 +80,7 @@ function answerLine(stage: Stage, { parent, agentId, block }: SidechainAnswer): 
 }
 
 /** From 2.1.12 to 2.1.50 the main file repeats a sub-agent's messages inside progress lines: whole records in data. */
-function echo(stage: Stage, task: Task): void {
+function echo(stage: Stage, task: OpenTask): void {
   const { scribe, identity } = stage
   const nested = { type: 'user', message: { role: 'user', content: task.call.input.prompt }, ...scribe.stamp() }
   const data = {

@@ -31,8 +31,8 @@ export class Progress {
   turns = 0
   /** How far the turn in hand is, from 0 to 1. */
   turnPart = 0
-  turnsSinceBoundary = 0
   droppedTokens = 0
+  prompt = ''
   promptId = ''
   title = ''
   private epochStart = 0
@@ -67,7 +67,6 @@ export class Progress {
 
   passedBoundary(): void {
     this.boundaries += 1
-    this.turnsSinceBoundary = 0
     this.epochStart = this.position()
   }
 

@@ -108,7 +108,7 @@ function code(random: Random): string {
 function log(random: Random): string {
   const at = `${String(random.int(0, 23)).padStart(2, '0')}:${String(random.int(0, 59)).padStart(2, '0')}:${String(random.int(0, 59)).padStart(2, '0')}`
   const kinds = [
-    () => ` ✓ src/${random.pick(nouns)}.test.ts (${random.int(1, 40)} tests) ${random.int(2, 900)}ms\n`,
+    () => ` PASS src/${random.pick(nouns)}.test.ts (${random.int(1, 40)} tests) ${random.int(2, 900)}ms\n`,
     () =>
       `${at} INFO  [${random.pick(nouns)}] ${random.pick(verbs)} ${random.int(1, 5000)} rows in ${random.int(1, 900)} ms\n`,
     () => `${at} WARN  [${random.pick(nouns)}] ${random.pick(phrases)}\n`,

@@ -127,6 +127,7 @@ function liveTruth(records: readonly JsonObject[]): LiveTruth {
   const blocks = inView.flatMap((record) => arrayAt(record.message, 'content')).filter(isObject)
   const calls = blocks.filter((block) => block.type === 'tool_use').map((block) => block.id)
   const results = blocks.filter((block) => block.type === 'tool_result').map((block) => block.tool_use_id)
+  const answered = new Set(results)
   return {
     uuids: inView.map(uuidOf),
     trailing: records.slice(end).map(uuidOf),
@@ -135,7 +136,7 @@ function liveTruth(records: readonly JsonObject[]): LiveTruth {
     messages: new Set(assistants.map((record) => objectAt(record, 'message')?.id)).size,
     toolUses: calls.length,
     toolResults: results.length,
-    unpaired: calls.filter((id) => !results.includes(id)).length,
+    unpaired: calls.filter((id) => !answered.has(id)).length,
   }
 }
 
