@@ -19,6 +19,8 @@ import {
 export type FileState = {
   readonly size: number
   readonly isFile: boolean
+  /** How many names the file has; none when it was removed while it is open. */
+  readonly names: number
   readonly inode: number
   readonly modifiedAt: number
 }
@@ -56,7 +58,7 @@ export const nodeDisk: Disk = {
   open: (path, opening) => openSync(path, flags[opening], 0o600),
   stat: (file) => {
     const found = fstatSync(file)
-    return { size: found.size, isFile: found.isFile(), inode: found.ino, modifiedAt: found.mtimeMs }
+    return { size: found.size, isFile: found.isFile(), names: found.nlink, inode: found.ino, modifiedAt: found.mtimeMs }
   },
   read: (file, into, position) => readSync(file, into, 0, into.length, position),
   write: (file, bytes) => writeSync(file, bytes),
@@ -80,6 +82,11 @@ export function diskProblem(error: unknown): DiskProblem {
     return { code: error.code, message: error.message }
   }
   throw error
+}
+
+/** A failure that we see before the system does, told in the same way. */
+export function systemError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code, syscall: 'none' })
 }
 
 /** Runs it; undefined when the system answers with one of these codes. Other failures go on up. */

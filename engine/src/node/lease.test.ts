@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Disk, nodeDisk } from './disk.ts'
+import { type Disk, nodeDisk, systemError } from './disk.ts'
 import { acquireLease, type Lease, type LeaseResult } from './lease.ts'
 import type { Processes } from './processes.ts'
 import { watchedDisk } from './testing/watched-disk.ts'
@@ -146,7 +146,7 @@ describe('a lease', () => {
     const { acquire, state } = world(folder)
     let full = false
     const disk = watchedDisk((operation) => {
-      if (full && operation === 'open') throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'open' })
+      if (full && operation === 'open') throw systemError('ENOSPC', 'ENOSPC')
     })
     const reading = {
       ...disk,

@@ -135,7 +135,12 @@ function heldLease(terms: Terms, first: LockRecord): Lease {
   })
   const release = () => {
     stop()
-    if (confirm().type === 'held') remove(terms.disk, terms.place.path)
+    try {
+      if (confirm().type === 'held') remove(terms.disk, terms.place.path)
+    } catch (error) {
+      // The lock stays behind, and ends as that of a crashed writer does.
+      diskProblem(error)
+    }
     lost ??= { type: 'lease-lost' }
   }
   return { token: () => mine.token, confirm, release }

@@ -21,8 +21,3 @@ export function watchedDisk(before: (operation: keyof Disk) => void, disk: Disk 
     return run()
   }
 }
-
-/** What the system would throw. */
-export function diskError(code: string, syscall = 'write'): Error {
-  return Object.assign(new Error(`${code}: as a test would have it, ${syscall}`), { code, syscall })
-}
