@@ -1,3 +1,4 @@
+export type { Disk, DiskProblem } from './disk.ts'
 export {
   acquireLease,
   type Holder,
@@ -8,6 +9,7 @@ export {
   type LeaseResult,
   type LeaseState,
 } from './lease.ts'
+export type { Processes, ProcessMark } from './processes.ts'
 export type { RecordProblem } from './record-lines.ts'
 export {
   type AppendResult,

@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Disk, nodeDisk, systemError } from './disk.ts'
 import { acquireLease, type Lease, type LeaseResult } from './lease.ts'
 import type { Processes } from './processes.ts'
+import { temporaryFolders } from './testing/sessions.ts'
 import { watchedDisk } from './testing/watched-disk.ts'
 
 const start = Date.parse('2026-01-02T03:04:05.000Z')
@@ -36,11 +36,12 @@ const by = (pid: number, since = start) => ({
   since: new Date(since).toISOString(),
 })
 
+const folders = temporaryFolders()
 let folder = ''
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'everlong-lease-'))
+  folder = folders.next()
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(folders.remove)
 
 describe('a lease', () => {
   test('is a lock file that says who, where, since when and until when', () => {
@@ -104,6 +105,29 @@ describe('a lease', () => {
     expect(lease.confirm()).toEqual({ type: 'held' })
     expect(lease.token()).toBe('token-1')
     expect(JSON.parse(readFileSync(lock, 'utf8')).expiresAt).toBe('2026-01-02T03:04:55.000Z')
+  })
+
+  test('is renewed by itself three times in its length, also when nothing is written', () => {
+    const { lock, state } = world(folder)
+    const timers: { readonly ms: number; readonly run: () => void }[] = []
+    let stopped = 0
+    const every = (ms: number, run: () => void) => {
+      timers.push({ ms, run })
+      return () => {
+        stopped++
+      }
+    }
+    const ports = { now: () => state.now, every }
+    const result = acquireLease(join(folder, 'session.jsonl'), { owner: 'a test', ports, durationMs: 30_000 })
+    if (result.type !== 'acquired') throw new Error('refused')
+    expect(timers.map((timer) => timer.ms)).toEqual([10_000])
+    for (const at of [10_000, 20_000]) {
+      state.now = start + at
+      for (const timer of timers) timer.run()
+    }
+    expect(JSON.parse(readFileSync(lock, 'utf8')).expiresAt).toBe('2026-01-02T03:04:55.000Z')
+    result.lease.release()
+    expect(stopped).toBe(1)
   })
 
   test('that nobody took while its holder slept is taken anew, under another token', () => {

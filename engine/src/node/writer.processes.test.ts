@@ -1,14 +1,14 @@
 // The writer among real processes, which are stopped and killed.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { nodeDisk } from './disk.ts'
 import { readLock } from './lock-file.ts'
 import { nodeProcesses } from './processes.ts'
 import { type NumberedRecord, randomFrom, sumOf } from './testing/numbered-record.ts'
+import { temporaryFolders } from './testing/sessions.ts'
 import { openWriter } from './writer.ts'
 
 type Worker = {
@@ -22,18 +22,19 @@ type Worker = {
   readonly ended: Promise<void>
 }
 
+const folders = temporaryFolders()
 let folder = ''
 let session = ''
 const started = new Set<ChildProcess>()
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'everlong-processes-'))
+  folder = folders.next()
   session = join(folder, 'session.jsonl')
 })
 afterEach(() => {
   for (const child of started) child.kill('SIGKILL')
   started.clear()
-  rmSync(folder, { recursive: true, force: true })
 })
+afterAll(folders.remove)
 
 async function startWorker(): Promise<Worker> {
   const script = join(import.meta.dirname, 'testing', 'session-worker.ts')
