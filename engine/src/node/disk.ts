@@ -99,11 +99,13 @@ export function unless<T>(codes: readonly string[], run: () => T): T | undefined
   }
 }
 
+export type WritableFile = { readonly disk: Disk; readonly file: number }
+
 /** One after another until all bytes are out: a short write is followed by the rest. */
-export function writeWhole(disk: Disk, file: number, bytes: Uint8Array, onProgress?: (written: number) => void): void {
+export function writeWhole(to: WritableFile, bytes: Uint8Array, onProgress?: (written: number) => void): void {
   let written = 0
   while (written < bytes.length) {
-    written += disk.write(file, written === 0 ? bytes : bytes.subarray(written))
+    written += to.disk.write(to.file, written === 0 ? bytes : bytes.subarray(written))
     onProgress?.(written)
   }
 }

@@ -31,7 +31,7 @@ async function copyInto(disk: Disk, from: string, target: number): Promise<void>
     for (let at = 0; at < end; ) {
       const got = disk.read(source, chunk.subarray(0, Math.min(chunkSize, end - at)), at)
       if (got === 0) throw new Error(`${from} became shorter while it was copied.`)
-      writeWhole(disk, target, chunk.subarray(0, got))
+      writeWhole({ disk, file: target }, chunk.subarray(0, got))
       at += got
       // Lets leases be renewed and others work while a large file is copied.
       await setImmediate()

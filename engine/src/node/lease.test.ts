@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Disk, nodeDisk, systemError } from './disk.ts'
+import { type Disk, nodeDisk, type Opening, systemError } from './disk.ts'
 import { acquireLease, type Lease, type LeaseResult } from './lease.ts'
 import type { Processes } from './processes.ts'
 import { temporaryFolders } from './testing/sessions.ts'
@@ -84,6 +84,29 @@ describe('a lease', () => {
     expect(acquire(8).type).toBe('acquired')
     expect(lease.confirm()).toEqual({ type: 'lease-lost', by: by(8) })
     expect(readdirSync(folder)).toEqual(['session.jsonl.lock'])
+  })
+
+  test('is cleared of what the dead left beside it, and of nothing else', () => {
+    const { acquire, dead, mustAcquire, lock } = world(folder)
+    mustAcquire(7)
+    const text = readFileSync(lock, 'utf8')
+    const others = ['lock.bak', 'lock.a.b.next', 'lock.draft', 'other.lock.a.next'].map((end) => `session.jsonl.${end}`)
+    for (const name of others) writeFileSync(join(folder, name), text)
+    for (const end of ['a.draft', 'b.next']) writeFileSync(`${lock}.${end}`, text)
+    writeFileSync(`${lock}.c.draft`, '{"half')
+    writeFileSync(`${lock}.d.draft`, text.replace('"pid":7', '"pid":9'))
+    dead.add(7)
+    expect(acquire(8).type).toBe('acquired')
+    const kept = ['session.jsonl.lock', 'session.jsonl.lock.d.draft', ...others]
+    expect(readdirSync(folder).toSorted()).toEqual(kept.toSorted())
+  })
+
+  test('whose id could name another file is a mistake of whoever gives the ids', () => {
+    const ports = { newId: () => '../up' }
+    expect(() => acquireLease(join(folder, 'session.jsonl'), { owner: 'a test', ports })).toThrow(
+      'newId gave "../up": give 1 to 64 letters, digits, - or _.',
+    )
+    expect(readdirSync(folder)).toEqual([])
   })
 
   test('of somebody who may be alive is left to him until the grace is over', () => {
@@ -174,8 +197,7 @@ describe('a lease', () => {
     })
     const reading = {
       ...disk,
-      open: (path: string, opening: 'read' | 'append' | 'create-only') =>
-        (opening === 'read' ? nodeDisk : disk).open(path, opening),
+      open: (path: string, opening: Opening) => (opening === 'read' ? nodeDisk : disk).open(path, opening),
     }
     const result = acquire(7, reading)
     if (result.type !== 'acquired') throw new Error('refused')

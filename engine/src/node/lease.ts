@@ -1,7 +1,16 @@
 // The lease on a session: whoever has it is its one writer, for as long as he renews it.
 // It never waits, and it never takes a session from somebody who may still be writing.
 import { type Disk, diskProblem, nodeDisk } from './disk.ts'
-import { type LockPlace, type LockRecord, readLock, remove, replaceLock, sweepLock, takeLock } from './lock-file.ts'
+import {
+  isToken,
+  type LockPlace,
+  type LockRecord,
+  readLock,
+  remove,
+  replaceLock,
+  sweepLock,
+  takeLock,
+} from './lock-file.ts'
 import { nodeProcesses, type Processes } from './processes.ts'
 
 export type LeasePorts = {
@@ -80,13 +89,19 @@ export function acquireLease(session: string, options: LeaseOptions): LeaseResul
     if (taking.by === undefined) throw new Error('A lock that nobody had was not taken.')
     return { type: 'held', by: holderOf(taking.by) }
   }
-  sweepLock(terms.place, terms.processes.isDead)
+  try {
+    sweepLock(terms.place, terms.processes.isDead)
+  } catch (error) {
+    // Nothing depends on it; the next one to come sweeps again.
+    diskProblem(error)
+  }
   return { type: 'acquired', lease: heldLease(terms, mine) }
 }
 
 function termsOf(session: string, options: LeaseOptions): Terms {
   const ports = { ...nodeLeasePorts, ...options.ports }
   const durationMs = options.durationMs ?? 30_000
+  if (!(durationMs > 0)) throw new Error(`A lease of ${durationMs} ms: give more than 0.`)
   const place = { disk: ports.disk, path: lockPathOf(session) }
   return { ...ports, place, owner: options.owner, durationMs, graceMs: options.graceMs ?? durationMs / 2 }
 }
@@ -96,10 +111,17 @@ function newRecord(terms: Terms): LockRecord {
   return {
     owner: terms.owner,
     ...terms.processes.self(),
-    token: terms.newId(),
+    token: newToken(terms),
     acquiredAt: new Date(now).toISOString(),
     expiresAt: new Date(now + terms.durationMs).toISOString(),
   }
+}
+
+/** An id that can be part of a file's name. */
+export function newToken(ports: LeasePorts): string {
+  const id = ports.newId()
+  if (!isToken(id)) throw new Error(`newId gave ${JSON.stringify(id)}: give 1 to 64 letters, digits, - or _.`)
+  return id
 }
 
 /**

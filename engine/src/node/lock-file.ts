@@ -17,7 +17,11 @@ export type LockPlace = { readonly disk: Disk; readonly path: string }
 /** How long a lock file that nobody can read (a power cut may leave one) counts as somebody's. */
 const unreadableMs = 30_000
 const longestLock = 8192
-const tokenPattern = /^[\w-]{1,64}$/
+
+/** Whether a text can be part of a file's name and nothing else. */
+export function isToken(text: string): boolean {
+  return /^[\w-]{1,64}$/.test(text)
+}
 
 export function readLock(place: LockPlace): LockRecord | undefined {
   const { disk, path } = place
@@ -41,7 +45,7 @@ function parseLock(text: string): LockRecord | undefined {
   if (owner === undefined || host === undefined || token === undefined || pid === undefined) return undefined
   if (acquiredAt === undefined || expiresAt === undefined || Number.isNaN(Date.parse(expiresAt))) return undefined
   // The token becomes part of a file's name, and this text may be anybody's.
-  if (!tokenPattern.test(token)) return undefined
+  if (!isToken(token)) return undefined
   const known = { ...(machine === undefined ? {} : { machine }), ...(started === undefined ? {} : { started }) }
   return { owner, pid, host, token, acquiredAt, expiresAt, ...known }
 }
@@ -137,7 +141,9 @@ export function sweepLock(place: LockPlace, isDead: (mark: ProcessMark) => boole
   const folder = dirname(place.path)
   const prefix = `${basename(place.path)}.`
   for (const name of place.disk.list(folder)) {
-    if (!name.startsWith(prefix) || !/^[\w-]{1,64}\.(draft|next)$/.test(name.slice(prefix.length))) continue
+    const [token, ending, ...more] = name.startsWith(prefix) ? name.slice(prefix.length).split('.') : []
+    if (token === undefined || !isToken(token) || more.length > 0) continue
+    if (ending !== 'draft' && ending !== 'next') continue
     const path = join(folder, name)
     // Another user's is not ours to read or to remove.
     const found = unless(['EACCES', 'EPERM'], () => readLock({ ...place, path }))
@@ -159,7 +165,7 @@ function writeDraft(place: LockPlace, mine: LockRecord): void {
   remove(place.disk, draftPath(place, mine.token))
   const file = place.disk.open(draftPath(place, mine.token), 'create-only')
   try {
-    writeWhole(place.disk, file, new TextEncoder().encode(`${JSON.stringify(mine)}\n`))
+    writeWhole({ disk: place.disk, file }, new TextEncoder().encode(`${JSON.stringify(mine)}\n`))
   } finally {
     place.disk.close(file)
   }

@@ -168,11 +168,13 @@ describe('a write that fails', () => {
   })
 
   test('to reach the disk is told apart: the record is in the file', async () => {
+    let broken = false
     const disk = watchedDisk((operation) => {
-      if (operation === 'sync') throw systemError('EIO', 'input/output error')
+      if (broken && operation === 'sync') throw systemError('EIO', 'input/output error')
     })
     writeFileSync(session, '{}\n')
     const writer = await opened(session, { sync: 'always', ports: { disk } })
+    broken = true
     const problem = { type: 'sync-failed', code: 'EIO', message: 'input/output error' }
     expect([writer.append({ a: 1 }), writer.flush(), writer.close()]).toEqual([problem, problem, problem])
     expect(recordsOf(session)).toEqual([{}, { a: 1 }])

@@ -4,7 +4,15 @@ import { dirname, join, resolve } from 'node:path'
 import type { JsonObject } from '../core/message/json.ts'
 import { type Disk, type DiskProblem, diskProblem, systemError, unless, writeWhole } from './disk.ts'
 import { copyWholeRecords } from './fork.ts'
-import { acquireLease, type Holder, type Lease, type LeaseLost, type LeaseOptions, nodeLeasePorts } from './lease.ts'
+import {
+  acquireLease,
+  type Holder,
+  type Lease,
+  type LeaseLost,
+  type LeaseOptions,
+  newToken,
+  nodeLeasePorts,
+} from './lease.ts'
 import { type LineRules, type RecordProblem, toLines } from './record-lines.ts'
 
 export type WriterOptions = LeaseOptions & {
@@ -58,7 +66,7 @@ export async function openWriter(path: string, options: WriterOptions): Promise<
     ports.disk.makeFolder(dirname(session))
     const first = openHere(session, ports.disk, options)
     if (first.type !== 'held' || options.ifHeld !== 'fork') return first
-    const fork = join(dirname(session), `${ports.newId()}.jsonl`)
+    const fork = join(dirname(session), `${newToken(ports)}.jsonl`)
     await copyWholeRecords(ports.disk, session, fork)
     const opened = openHere(fork, ports.disk, options)
     return opened.type === 'opened' ? { ...opened, forkedFrom: session } : opened
@@ -77,7 +85,7 @@ function openHere(path: string, disk: Disk, options: WriterOptions): OpenResult 
       disk.close(file)
       throw systemError('EINVAL', `${path} is not a file. Give the path of a file, or of none yet.`)
     }
-    if (state.size === 0 && options.sync !== undefined && options.sync !== 'never') syncFolder(disk, dirname(path))
+    if (options.sync !== undefined && options.sync !== 'never') syncFolder(disk, dirname(path))
     return { type: 'opened', writer: writerOn({ path, file, disk, lease: asked.lease }, options) }
   } catch (error) {
     asked.lease.release()
@@ -171,7 +179,7 @@ function endsLine(open: OpenFile, size: number): boolean {
 function writeOrTakeBack(open: OpenFile, bytes: Uint8Array): AppendResult | undefined {
   let written = 0
   try {
-    writeWhole(open.disk, open.file, bytes, (soFar) => {
+    writeWhole(open, bytes, (soFar) => {
       written = soFar
     })
     return undefined
