@@ -50,7 +50,10 @@ export type TranscriptWriter = {
   readonly token: () => string
   /** One record, in one write. Records stand in the file in the order of the calls. */
   readonly append: (record: JsonObject) => AppendResult
-  /** Several records that belong together (a compaction's), in one write: all of them or none. */
+  /**
+   * Several records that belong together (a compaction's), in one write: all of them or none. Only a kill or a power cut
+   * in the middle of that write can leave the first of them alone.
+   */
   readonly appendAll: (records: readonly JsonObject[]) => AppendResult
   /** For the end of a turn. */
   readonly flush: () => FlushResult
