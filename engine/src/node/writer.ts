@@ -126,7 +126,8 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
     const lines = toLines(records, rules)
     if (lines.type === 'refused') return lines
     if (records.length === 0) return { type: 'appended', records: 0, bytes: 0 }
-    let bytes: Uint8Array
+    // Made before the look at the lease, so that as little time as can be lies between the look and the write.
+    let bytes: Uint8Array = Buffer.from(lines.text)
     try {
       const state = lease.confirm()
       if (state.type === 'lease-lost') return state
@@ -135,7 +136,7 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
       if (names === 0) throw systemError('ENOENT', `${path} was removed or replaced. Open it again to write.`)
       endsWithNewline ??= endsLine(open, size)
       // A record that a crash cut stays a line of its own, and costs nothing but itself.
-      bytes = new TextEncoder().encode(endsWithNewline ? lines.text : `\n${lines.text}`)
+      if (!endsWithNewline) bytes = Buffer.concat([Buffer.from('\n'), bytes])
     } catch (error) {
       return { type: 'write-failed', left: 'nothing', ...diskProblem(error) }
     }
