@@ -1,6 +1,27 @@
 // The public names, one by one.
 
+export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type ModelFacts, modelFacts } from './core/catalog/models.ts'
 export { type Block, blocksOf, type Content, textOf } from './core/message/block.ts'
 export type { Message, Origin, Role, ViewMessage } from './core/message/message.ts'
 export type { TokenCounts, Usage } from './core/message/usage.ts'
+export type { EstimatorName } from './core/tokens/blocks.ts'
+export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
+export {
+  type Calibration,
+  type Calibrations,
+  type Comparison,
+  calibrationOf,
+  learn,
+  learnFor,
+  seedCalibration,
+  uncalibrated,
+} from './core/tokens/calibrate.ts'
+export { type ContextSize, contextSize, type SizeOptions } from './core/tokens/context-size.ts'
+export { type Counter, createCounter } from './core/tokens/counter.ts'
+export { type Counting, countTokens } from './core/tokens/counting.ts'
+export { estimateTokens } from './core/tokens/estimate.ts'
+export { type ContextState, type ExplainInput, type Explanation, explain } from './core/tokens/explain.ts'
+export { ConfigurationError, type Figure } from './core/tokens/figure.ts'
+export { type Prediction, predictCompaction, type TurnSize, whereCompactionsWouldFall } from './core/tokens/predict.ts'
+export type { Environment, Mark, TokenSettings } from './core/tokens/settings.ts'
