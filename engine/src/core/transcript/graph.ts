@@ -133,3 +133,40 @@ function cutRings(parents: Int32Array): readonly number[] {
   }
   return cuts
 }
+
+/**
+ * The logical ancestry of an entry across all boundaries, oldest first, itself last. At a boundary it goes to the
+ * logical parent, if that lies before the boundary; else to the nearest earlier entry of the main conversation.
+ * Messages that a compaction kept come in their old place, behind the boundary they were kept over.
+ */
+export function lineageOf(
+  scan: { readonly table: EntryTable; readonly graph: Graph; readonly boundaries: readonly BoundaryAt[] },
+  row: number,
+): readonly number[] {
+  const { graph } = scan
+  const logical = new Map(scan.boundaries.map(({ row: at, boundary }) => [at, boundary.logicalParent]))
+  const rows: number[] = []
+  const seen = new Set<number>()
+  for (let at = row; at >= 0 && !seen.has(at); ) {
+    rows.push(at)
+    seen.add(at)
+    at = logical.has(at) ? beforeBoundary(scan, at, logical.get(at)) : (graph.parents[at] ?? noParent)
+  }
+  return rows.reverse()
+}
+
+function beforeBoundary(
+  { table, graph }: { readonly table: EntryTable; readonly graph: Graph },
+  boundary: number,
+  logicalParent: string | undefined,
+): number {
+  const kept = graph.kept.get(boundary) ?? []
+  const named = logicalParent === undefined ? noParent : table.ids.findId(logicalParent)
+  // The kept messages have been passed already: go on with what stood before the first of them.
+  const next = kept.includes(named) ? (table.parents[kept[0] ?? -1] ?? noParent) : named
+  if (next >= 0 && next < boundary) return next
+  for (let row = boundary - 1; row >= 0; row--) {
+    if (typeAt(table, row) !== '' && !isSidechainAt(table, row) && !kept.includes(row)) return row
+  }
+  return noParent
+}

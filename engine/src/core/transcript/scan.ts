@@ -12,6 +12,7 @@ export type Scan = {
   readonly types: ReadonlyMap<string, number>
   readonly table: EntryTable
   readonly graph: Graph
+  readonly boundaries: readonly BoundaryAt[]
   readonly answers: readonly Answer[]
   readonly epochs: readonly Epoch[]
   readonly sessionIds: readonly string[]
@@ -53,6 +54,7 @@ export function createScanner(): Scanner {
         types,
         table,
         graph,
+        boundaries,
         answers: answers.answers(),
         epochs: epochs.finish(table, graph),
         sessionIds: [...sessionIds],
