@@ -38,9 +38,11 @@ export type GrowingTable = { -readonly [K in keyof EntryTable]: EntryTable[K] } 
   readonly duplicates: number[]
 }
 
-export function createEntryTable(saved?: EntryTable): GrowingTable {
+/** Starts from what was there before, or empty; with the number of rows to expect it need not grow on the way. */
+export function createEntryTable(from: { readonly saved?: EntryTable; readonly expected?: number } = {}): GrowingTable {
+  const { saved, expected = 1024 } = from
   if (saved) return { ...saved, pending: new Map(saved.pending), duplicates: [...saved.duplicates] }
-  return { ...columns(1024), rows: 0, ids: createIdTable(), pending: new Map(), duplicates: [] }
+  return { ...columns(expected), rows: 0, ids: createIdTable({ expected }), pending: new Map(), duplicates: [] }
 }
 
 export type Place = { readonly offset: number; readonly length: number; readonly line: number; readonly nth: number }

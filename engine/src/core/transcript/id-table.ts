@@ -59,12 +59,15 @@ export type IdTable = {
   readonly words: () => Uint32Array
 }
 
-export function createIdTable(saved?: {
-  readonly words: Uint32Array
-  readonly others: ReadonlyMap<string, number>
-}): IdTable {
-  let words = new Uint32Array(wordsPerId * 1024)
-  let slots = new Int32Array(2048)
+export type IdTableStart = {
+  readonly saved?: { readonly words: Uint32Array; readonly others: ReadonlyMap<string, number> }
+  readonly expected?: number
+}
+
+export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): IdTable {
+  const room = Math.max(expected, saved ? saved.words.length / wordsPerId : 0)
+  let words = new Uint32Array(wordsPerId * room)
+  let slots = new Int32Array(2 ** Math.ceil(Math.log2(room * 2 + 2)))
   let count = 0
   let rows = 0
   const others = new Map(saved?.others)
