@@ -212,10 +212,14 @@ function typeInHead(head: string): string {
 }
 
 const usageKeys = [
-  pattern('"usage":{"input_tokens":'),
+  pattern('{"input_tokens":'),
   pattern(',"cache_creation_input_tokens":'),
   pattern(',"cache_read_input_tokens":'),
 ] as const
+
+const usageBefore = pattern('"usage":')
+/** So far before the uuid the usage begins, at the most, when it is of the ordinary kind. */
+const usageLength = 1600
 
 /**
  * The usage is the last part of the message, its counts in an order that seldom changes. An answer of several
@@ -223,10 +227,11 @@ const usageKeys = [
  */
 function readUsage(bytes: Bytes, { at, end }: Stretch, row: Row): boolean {
   const { buffer } = bytes
-  let place = buffer.lastIndexOf(usageKeys[0].bytes, end)
+  let place = buffer.indexOf(usageKeys[0].bytes, Math.max(at, end - usageLength))
+  if (!endsWith(bytes, place, usageBefore)) return false
   let sum = 0
   for (const key of usageKeys) {
-    if (place < at || !startsWith(bytes, place, key)) return false
+    if (place >= end || !startsWith(bytes, place, key)) return false
     place += key.length
     let value = 0
     for (let digit = (buffer[place] ?? 0) - 48; digit >= 0 && digit <= 9; digit = (buffer[place] ?? 0) - 48) {

@@ -87,7 +87,8 @@ function addRow(table: GrowingTable, line: Line, row: Row): void {
   if (row.type === '') return
   if (!table.ids.add(row.uuid, at)) table.duplicates.push(at)
   if (!row.hasParent) return
-  const parent = table.ids.find(row.parent)
+  // Most entries hang on the one right before them.
+  const parent = at > 0 && table.ids.isAt(at - 1, row.parent) ? at - 1 : table.ids.find(row.parent)
   table.parents[at] = parent < 0 ? missingParent : parent
   if (parent < 0) table.pending.set(at, idOf(row.parent))
 }

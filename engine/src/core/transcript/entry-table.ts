@@ -9,6 +9,7 @@ export const entryTypes = ['', 'user', 'assistant', 'system', 'attachment', 'pro
 export type EntryType = (typeof entryTypes)[number]
 
 const sideFlag = 128
+const otherCode = entryTypes.indexOf('other')
 
 export const noParent = -1
 /** The entry names a parent that has not been seen. */
@@ -84,9 +85,10 @@ export function resolvePending(table: GrowingTable): void {
   }
 }
 
+const typeCodes: ReadonlyMap<string, number> = new Map(entryTypes.map((type, code) => [type, code]))
+
 export function typeCode(type: string, sidechain: boolean): number {
-  const code = entryTypes.indexOf(type as EntryType)
-  return (code < 0 ? entryTypes.indexOf('other') : code) + (sidechain ? sideFlag : 0)
+  return (typeCodes.get(type) ?? otherCode) + (sidechain ? sideFlag : 0)
 }
 
 export function typeAt(table: EntryTable, row: number): EntryType {

@@ -49,6 +49,8 @@ export type IdTable = {
   readonly add: (words: Uint32Array, row: number) => boolean
   /** The row of a uuid, or -1. */
   readonly find: (words: Uint32Array) => number
+  /** Whether this row carries this uuid. */
+  readonly isAt: (row: number, words: Uint32Array) => boolean
   /** The same for an id of any form. */
   readonly addId: (id: string, row: number) => boolean
   readonly findId: (id: string) => number
@@ -73,6 +75,10 @@ export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): Id
   const others = new Map(saved?.others)
   const scratch = new Uint32Array(wordsPerId)
 
+  const isAt = (row: number, id: Uint32Array): boolean => {
+    const at = row * wordsPerId
+    return words[at] === id[0] && words[at + 1] === id[1] && words[at + 2] === id[2] && words[at + 3] === id[3]
+  }
   /** The slot that holds this uuid, or the free one where it would go. */
   const slotOf = (id: Uint32Array): number => {
     const mask = slots.length - 1
@@ -80,9 +86,7 @@ export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): Id
     for (;;) {
       const row = (slots[slot] ?? 0) - 1
       if (row < 0) return slot
-      const at = row * wordsPerId
-      if (words[at] === id[0] && words[at + 1] === id[1] && words[at + 2] === id[2] && words[at + 3] === id[3])
-        return slot
+      if (isAt(row, id)) return slot
       slot = (slot + 1) & mask
     }
   }
@@ -101,7 +105,10 @@ export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): Id
     if (slots[slot] !== 0) return false
     const at = row * wordsPerId
     if (at + wordsPerId > words.length) words = grown(words, at + wordsPerId)
-    words.set(id, at)
+    words[at] = id[0] ?? 0
+    words[at + 1] = id[1] ?? 0
+    words[at + 2] = id[2] ?? 0
+    words[at + 3] = id[3] ?? 0
     slots[slot] = row + 1
     count++
     rows = Math.max(rows, row + 1)
@@ -115,6 +122,7 @@ export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): Id
   }
   return {
     add,
+    isAt,
     others,
     words: () => words.subarray(0, rows * wordsPerId),
     find: (id) => (slots[slotOf(id)] ?? 0) - 1,
