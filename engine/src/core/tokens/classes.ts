@@ -42,6 +42,7 @@ const groups: readonly Group[] = [
   between(short, [0xa0, 0xbf]),
   between(word, [0x370, 0x3ff], [0x1f00, 0x1fff]),
   between(word, [0x400, 0x52f]),
+  between(word, [0x530, 0x58f], [0x10a0, 0x10ff], [0x1c90, 0x1cbf]),
   between(word, [0x590, 0x5ff]),
   between(word, [0x600, 0x77f], [0xfb50, 0xfdff], [0xfe70, 0xfeff]),
   between(word, [0x900, 0x97f]),
@@ -60,7 +61,9 @@ const groups: readonly Group[] = [
   between([1], [0xd83c, 0xd83e]),
   between([1], [0xd800, 0xd83b], [0xd83f, 0xdbff]),
   between([1], [0xdc00, 0xdfff]),
-  between(short),
+  between(word, [0x1000, 0x109f], [0x1780, 0x17ff]),
+  // Every other script: vocabularies hardly know them.
+  between(word),
 ]
 
 function between(depths: readonly number[], ...ranges: readonly (readonly [number, number])[]): Group {
