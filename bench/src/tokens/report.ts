@@ -1,6 +1,7 @@
 // `npm run bench -- tokens`: how far off the estimate is, by category and on real sessions, and how fast it is.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { availableParallelism, loadavg } from 'node:os'
 import { basename, join } from 'node:path'
 import { estimateTokens, textOf } from 'everlong'
 import { root, transcriptFolder } from '../root.ts'
@@ -30,6 +31,7 @@ function makeReport(samples: readonly Sample[], folder: string | undefined): Tok
   const { version } = createRequire(import.meta.url)('gpt-tokenizer/package.json') as { readonly version: string }
   return {
     versions: { node: process.versions.node, v8: process.versions.v8, 'gpt-tokenizer': version },
+    machine: { cores: availableParallelism(), load: loadavg()[0] ?? 0 },
     trainedOn: sourcesOf('train'),
     testedOn: sourcesOf('test'),
     freshSources: sourcesOf('fresh'),
