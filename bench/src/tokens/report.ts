@@ -1,10 +1,10 @@
 // `npm run bench -- tokens`: how far off the estimate is, by category and on real sessions, and how fast it is.
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { availableParallelism, loadavg } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { estimateTokens, textOf } from 'everlong'
-import { root, transcriptFolder } from '../root.ts'
+import { writeResults } from '../results.ts'
+import { transcriptFolder } from '../root.ts'
 import { samplesOf } from './corpus.ts'
 import { type ErrorFigures, figuresOf, predictionErrors } from './prediction.ts'
 import { asMarkdown, type CategoryErrors, type TokensReport } from './report-markdown.ts'
@@ -18,11 +18,7 @@ export function run(): void {
   const samples = samplesOf('test')
   const folder = transcriptFolder()
   const report = makeReport(samples, folder)
-  const results = join(root, 'bench', 'results')
-  mkdirSync(results, { recursive: true })
-  writeFileSync(join(results, 'tokens.json'), `${JSON.stringify(report, null, 2)}\n`)
-  writeFileSync(join(results, 'tokens.md'), asMarkdown(report))
-  console.log(asMarkdown(report))
+  writeResults('tokens', { markdown: asMarkdown(report), json: report })
 }
 
 function makeReport(samples: readonly Sample[], folder: string | undefined): TokensReport {
