@@ -49,6 +49,11 @@ describe('the live window', () => {
     expect(windowOf(records)).toMatchObject({ uuids: ['b1', 's1', 'u2', 'a2'], stop: 'boundary' })
   })
 
+  test('is as it was before a compaction whose summary a crash cost: the boundary alone changes nothing', () => {
+    const { records } = session().user('old').assistant('old').boundary({})
+    expect(windowOf(records)).toMatchObject({ uuids: ['u1', 'a1'], stop: 'root' })
+  })
+
   test('follows a rewind to before the boundary: the branch that holds the newest message is live', () => {
     const { records } = session()
       .user('first')
