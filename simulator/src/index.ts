@@ -1,5 +1,6 @@
 // The public names, one by one.
 
+export { type AgentOptions, agent } from './agent/agent.ts'
 export { type Bug, type Repository, syntheticRepository } from './repository/repository.ts'
 export { type RepositoryTools, toolsOf } from './repository/tools.ts'
 export type { ToolResult } from './repository/workspace.ts'
