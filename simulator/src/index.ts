@@ -10,3 +10,6 @@ export { integerBelow, lettersFrom, pick, type Random, type Seed, seededRandom }
 export { recorded } from './script/recorded.ts'
 export { type RouteRule, route } from './script/route.ts'
 export type { Answer, Script, ScriptContext, ScriptRequest, ToolDefinition } from './script/script.ts'
+export { inventions } from './summary/inventions.ts'
+export { type Fact, type Section, sectionTitles } from './summary/sections.ts'
+export { asksForSummary, type SummariserOptions, summariser } from './summary/summariser.ts'
