@@ -1,6 +1,8 @@
 // The public names, one by one.
 
 export { type AgentOptions, agent } from './agent/agent.ts'
+export { type Fault, FaultSignal, faultHeader, faultTypes, readFault } from './faults/fault.ts'
+export { type FaultPlan, type FaultRule, type Handler, withFaults } from './faults/with-faults.ts'
 export { type Bug, type Repository, syntheticRepository } from './repository/repository.ts'
 export { type RepositoryTools, toolsOf } from './repository/tools.ts'
 export type { ToolResult } from './repository/workspace.ts'

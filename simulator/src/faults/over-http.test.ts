@@ -1,0 +1,58 @@
+// The promise behind FaultSignal: a client cannot tell a handler given as its fetch from a server on a socket.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Fault, FaultSignal } from './fault.ts'
+import { withFaults } from './with-faults.ts'
+
+const events = Array.from({ length: 20 }, (_, index) => `event: ping\ndata: {"index":${index}}\n\n`)
+const handler = withFaults(() => {
+  const parts = events.map((event) => new TextEncoder().encode(event))
+  return new Response(ReadableStream.from(parts), { headers: { 'content-type': 'text/event-stream' } })
+})
+
+/** All that a server has to do about faults: destroy the socket when it finds the signal. */
+const server: Server = createServer(async (incoming, outgoing) => {
+  try {
+    const headers = { 'x-everlong-fault': String(incoming.headers['x-everlong-fault']) }
+    const response = await handler(new Request('http://simulator/', { headers }))
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+    for await (const chunk of response.body ?? []) await new Promise((resolve) => outgoing.write(chunk, resolve))
+    outgoing.end()
+  } catch (error) {
+    if (!(error instanceof FaultSignal)) throw error
+    outgoing.destroy()
+  }
+})
+
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
+afterAll(() => server.close())
+
+async function seen(call: () => Promise<Response>): Promise<unknown> {
+  let text = ''
+  let status: number | undefined
+  const decoder = new TextDecoder()
+  try {
+    const response = await call()
+    status = response.status
+    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true })
+    return { status, text }
+  } catch (error) {
+    const isTypeError = error instanceof TypeError
+    const { message, cause } = error as Error & { cause?: { code: string; message: string } }
+    return { status, text, isTypeError, message, cause: `${cause?.code} ${cause?.message}` }
+  }
+}
+
+test.each<Fault['type']>(['cut-before', 'cut-during', 'cut-after', 'truncate', 'split', 'overloaded', 'rate-limit'])(
+  '%s looks the same over a socket',
+  async (type) => {
+    const headers = { 'x-everlong-fault': type }
+    const { port } = server.address() as AddressInfo
+    const direct = await seen(() => handler(new Request('http://simulator/', { headers })))
+    const socket = await seen(() => fetch(`http://127.0.0.1:${port}/`, { headers }))
+    expect(withoutIds(socket)).toEqual(withoutIds(direct))
+  },
+)
+
+const withoutIds = (value: unknown) => JSON.stringify(value).replaceAll(/req_[0-9a-z]+/g, 'req')
