@@ -2,6 +2,7 @@
 
 export { type AgentOptions, agent } from './agent/agent.ts'
 export { type Fault, FaultSignal, faultHeader, faultTypes, readFault } from './faults/fault.ts'
+export { cutsSockets, type Outgoing } from './faults/on-socket.ts'
 export { type FaultPlan, type FaultRule, type Handler, withFaults } from './faults/with-faults.ts'
 export { type Bug, type Repository, syntheticRepository } from './repository/repository.ts'
 export { type RepositoryTools, toolsOf } from './repository/tools.ts'

@@ -30,7 +30,7 @@ type Cut = 'cut-before' | 'cut-during' | 'cut-after'
 /**
  * A connection that was cut. Thrown by the handler (`cut-before`) or by the body while it is read. It is the TypeError
  * that Node's fetch gives, so a client that gets the handler as its `fetch` sees what it would see on a real network.
- * A server that finds one must destroy the socket instead of answering.
+ * A server must destroy the socket instead of answering: see on-socket.ts.
  */
 export class FaultSignal extends TypeError {
   readonly type: Cut
