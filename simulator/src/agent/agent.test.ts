@@ -57,6 +57,8 @@ test('a long run has every kind of turn: all tools, parallel calls, thinking, te
   const kinds = turns.map(({ answer }) => answer.content.map((block) => block.type).join(' '))
   for (const kind of ['tool_use', 'text tool_use', 'thinking tool_use', 'tool_use tool_use'])
     expect(kinds).toContain(kind)
+  const begins = kinds.filter((_, at) => at % 40 === 0)
+  expect(begins).toEqual(begins.map(() => 'thinking text tool_use'))
   expect(Math.max(...messages.map((message) => textOf(message.content).length))).toBeGreaterThan(40_000)
 })
 

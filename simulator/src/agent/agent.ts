@@ -14,14 +14,18 @@ import { combine, text, thinking, toolUse } from '../script/answers.ts'
 import { pick, type Random, type Seed, seededRandom } from '../script/random.ts'
 import type { Answer, Script, ScriptRequest, ToolDefinition } from '../script/script.ts'
 import { type Call, callsOf, type Move, moveAt, type Scene, sparesFor } from './moves.ts'
-import { bugInSight, nextPosition, type Position, textMark, toolId } from './position.ts'
+import { beginsTurn, bugInSight, nextPosition, type Position, textMark, toolId } from './position.ts'
 
 export type AgentOptions = {
   readonly repository: Repository
   readonly seed?: Seed
   /** How many answers a task takes, the last one without tools: 12 unless told, at least 1. */
   readonly turnsPerTask?: number
-  /** The share of answers that begin with thinking, from 0 to 1: 0.3 unless told. */
+  /**
+   * The share of answers to tool results that begin with thinking, from 0 to 1: 0.3 unless told. The first answer of
+   * a turn always does, since the API wants it back there; 0 is for no thinking at all. A server leaves thinking out
+   * where the request did not ask for it.
+   */
   readonly thinking?: number
 }
 
@@ -35,7 +39,8 @@ export function agent(options: AgentOptions): Script {
     const at = nextPosition(request.messages)
     const random = seededRandom('agent', options.seed ?? 1, at.task, at.step)
     const offered = offeredTools(request.tools)
-    const thinks = random() < (options.thinking ?? 0.3)
+    const share = options.thinking ?? 0.3
+    const thinks = random() < (share > 0 && beginsTurn(request.messages) ? 1 : share)
     if (at.step >= turns - 1 || offered.size === 0) return lastAnswer({ at, request, offered })
     const move = moveAt(at.step, turns - 1)
     const bug = bugInSight(request.messages, options.repository.bugs)

@@ -21,8 +21,8 @@ export function textMark(at: Position): string {
  * task; else the first step of a new task.
  */
 export function nextPosition(messages: readonly Message[]): Position {
-  const lastAnswer = messages.findLastIndex((message) => message.role === 'assistant')
-  const said = messages.slice(lastAnswer + 1).flatMap((message) => blocksOf(message.content))
+  const lastAnswer = lastAnswerOf(messages)
+  const said = saidSince(messages, lastAnswer)
   const quoted = latestOf(said.flatMap(marksIn))
   const last = latestOf([...(quoted ? [quoted] : []), ...marksBefore(messages, lastAnswer)])
   if (!last) return { task: 1, step: 0 }
@@ -30,6 +30,17 @@ export function nextPosition(messages: readonly Message[]): Position {
   return goesOn && Number.isFinite(last.step)
     ? { task: last.task, step: last.step + 1 }
     : { task: last.task + 1, step: 0 }
+}
+
+/** True when the next answer is the first since a person, or a summary, last spoke. */
+export function beginsTurn(messages: readonly Message[]): boolean {
+  return !saidSince(messages, lastAnswerOf(messages)).some(isToolResult)
+}
+
+const lastAnswerOf = (messages: readonly Message[]) => messages.findLastIndex((message) => message.role === 'assistant')
+
+function saidSince(messages: readonly Message[], answer: number): readonly Block[] {
+  return messages.slice(answer + 1).flatMap((message) => blocksOf(message.content))
 }
 
 /** Marks only grow, so the newest message that has any is enough. */
