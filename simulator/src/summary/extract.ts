@@ -19,7 +19,7 @@ export function factsOf(messages: readonly Message[]): readonly Fact[] {
   const said = userTexts(messages)
   const calls = callsOf(messages)
   const facts = [
-    ...earlierFacts(messages),
+    ...earlierFacts(messages, calls),
     ...requestFacts(said),
     ...conceptFacts(calls),
     ...fileFacts(calls),
@@ -30,10 +30,22 @@ export function factsOf(messages: readonly Message[]): readonly Fact[] {
     ...todoFacts(calls),
     ...presentFacts(messages, calls),
   ]
-  const unique = new Map<string, Fact>()
-  for (const fact of facts)
-    if (!unique.has(`${fact.section} ${fact.text}`)) unique.set(`${fact.section} ${fact.text}`, fact)
-  return [...unique.values()]
+  const bySubject = new Map<string, Fact>()
+  for (const fact of facts) {
+    const subject = `${fact.section} ${subjectOf(fact)}`
+    bySubject.delete(subject)
+    bySubject.set(subject, fact)
+  }
+  return [...bySubject.values()]
+}
+
+/** What a fact is about: a newer fact about the same thing takes the place of one that an earlier summary told. */
+function subjectOf(fact: Fact): string {
+  if (fact.section === 1 && fact.text.startsWith('Latest: ')) return 'Latest'
+  if (fact.section === 2) return fact.text.split(':')[0] ?? fact.text
+  if (fact.section === 3) return fact.text.split(' (')[0] ?? fact.text
+  if (fact.section === 5) return fact.text.replace(/^(Open|Solved): /, '')
+  return fact.text
 }
 
 const isLast = (index: number, list: readonly unknown[]) => index === list.length - 1
@@ -55,13 +67,14 @@ function userTexts(messages: readonly Message[]): readonly string[] {
     .filter((text) => text !== '' && !text.startsWith('<system-reminder>') && !looksLikeSummary(text))
 }
 
-/** Sections 8 and 9 of an earlier summary are out of date by now. */
-function earlierFacts(messages: readonly Message[]): readonly Fact[] {
+/** Sections 8 and 9 of an earlier summary are out of date by now, and so are its tasks once todos were written anew. */
+function earlierFacts(messages: readonly Message[], calls: readonly Call[]): readonly Fact[] {
+  const hasTodos = calls.some(({ use }) => toolNamed(use.name) === 'TodoWrite')
   return messages
     .flatMap((message) => blocksOf(message.content).filter(isText))
     .filter((block) => looksLikeSummary(block.text))
     .flatMap((block) => readSections(block.text))
-    .filter((fact) => fact.section < 8)
+    .filter((fact) => fact.section < (hasTodos ? 7 : 8))
     .map((fact) => ({ ...fact, weight: fact.section === 6 ? 4 : 7 }))
 }
 

@@ -138,6 +138,29 @@ describe('the summary', () => {
   })
 })
 
+test('what an earlier summary said gives way to what is newer', async () => {
+  const first = await textAnswered(summariser(), requestOf([...conversation, user(prompt)]))
+  const todos = [{ content: 'Update the docs', status: 'completed' }]
+  const later = [
+    user(first),
+    assistant([
+      { type: 'tool_use', id: 'v1', name: 'Bash', input: { command: 'npm test' } },
+      { type: 'tool_use', id: 'v2', name: 'Write', input: { file_path: 'src/parser.ts', content: '' } },
+      { type: 'tool_use', id: 'v3', name: 'TodoWrite', input: { todos } },
+    ]),
+    user(['v1', 'v2', 'v3'].map((id) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' }))),
+  ]
+  const second = await textAnswered(summariser(), requestOf([...later, user(prompt)]))
+  const facts = (section: number) => readSections(second).flatMap((fact) => (fact.section === section ? fact.text : []))
+  expect(facts(2)).toEqual([
+    'Symbols searched for: readList',
+    'Languages: TypeScript',
+    'Tools used: Bash, Write, TodoWrite',
+  ])
+  expect(facts(3)).toEqual(['src/parser.ts (written)'])
+  expect(facts(7)).toEqual([])
+})
+
 describe('its budget', () => {
   const counters: Readonly<Record<string, (text: string) => number>> = {
     quarters: countTokens,
