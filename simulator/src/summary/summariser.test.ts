@@ -241,6 +241,7 @@ describe('a request for a summary', () => {
     [`CRITICAL: text only. Your task is to create a detailed summary of the conversation so far.\n${nine}`],
     ['You have been working on the task above. Write a continuation summary, wrapped in <summary></summary> tags.'],
     ['Please summarise our conversation.'],
+    ['Write a summary in <summary></summary>; the work continues from an earlier one, whose context ran out.'],
   ])('is known by its words: %s', (words) => {
     expect(asksForSummary(requestOf([...conversation, user(words)]))).toBe(true)
   })

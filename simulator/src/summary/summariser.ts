@@ -38,20 +38,21 @@ export function asksForSummary(request: Pick<ScriptRequest, 'messages'>): boolea
 
 /**
  * Asking for a summary is told from having one: the continuation after a compaction also speaks of a conversation and
- * its summary, and must go to the model that does the work. A prompt asks before it lists the sections; a summary
- * begins with them.
+ * its summary, and must go to the model that does the work. A prompt asks before it says anything else; a summary
+ * begins with its sections, a continuation with where it comes from.
  */
 function isInstruction(block: Block): boolean {
   if (!isText(block)) return false
   const asked = block.text.search(asking)
-  const filled = block.text.search(/^[\s#*]*1\. Primary request and intent/im)
-  if (asked < 0 || (filled >= 0 && filled < asked) || continuing.test(block.text)) return false
+  const told = block.text.search(telling)
+  if (asked < 0 || (told >= 0 && told < asked)) return false
   return /<\/?summary>|\bconversation\b|\btranscript\b|\bso far\b|\bcontext\b/i.test(block.text)
 }
 
 const asking =
   /\b(create|write|provide|produce|give|make|prepare|output|draft)\b[^.\n]{0,120}\bsummary\b|\bsummari[sz]e\b/i
-const continuing = /\bcontinu\w+ from an? (previous|earlier)\b|\bcontext ran out\b|\bran out of context\b/i
+const telling =
+  /^[\s#*]*1\. Primary request and intent|\bcontinu\w+ from an? (previous|earlier)\b|\bcontext ran out\b|\bran out of context\b/im
 
 /** The messages to be summarised: all, without the words that ask for it. */
 export function sourceOf(request: Pick<ScriptRequest, 'messages'>): readonly Message[] {
