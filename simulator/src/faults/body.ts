@@ -25,6 +25,8 @@ export function faultyBody(body: Bytes, fault: Fault, means: Means): Bytes {
       return stalled(firstBytes(body, fault.afterBytes ?? 200), means.signal)
     case 'truncate':
       return means.events ? firstEvents(body, fault.afterEvents ?? Number.POSITIVE_INFINITY) : firstHalf(body)
+    case 'error-event':
+      return means.events ? endingInError(firstEvents(body, fault.afterEvents ?? 3)) : body
     case 'split':
       return split(body, means.random, fault.longest ?? 64)
     case 'duplicate':
@@ -97,6 +99,12 @@ async function* firstEvents(body: Bytes, count: number): AsyncGenerator<Uint8Arr
     seen++
     yield event
   }
+}
+
+async function* endingInError(body: Bytes): AsyncGenerator<Uint8Array> {
+  yield* body
+  const data = JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
+  yield new TextEncoder().encode(`event: error\ndata: ${data}\n\n`)
 }
 
 async function* split(body: Bytes, random: Random, longest: number): AsyncGenerator<Uint8Array> {

@@ -18,6 +18,8 @@ export type Fault =
   | { readonly type: 'stall'; readonly afterBytes?: number }
   /** The stream ends properly but without its last event, or after so many events; a plain body ends half-way. */
   | { readonly type: 'truncate'; readonly afterEvents?: number }
+  /** A stream that began with 200 ends in an overloaded_error after so many events (3 unless told). */
+  | { readonly type: 'error-event'; readonly afterEvents?: number }
   /** The same bytes in pieces of 1 to `longest` bytes (64 unless told), cut anywhere, also inside a character. */
   | { readonly type: 'split'; readonly longest?: number }
   /** Events come twice with this probability (0.5 unless told), at least one of them. */
@@ -54,6 +56,7 @@ const settings: Readonly<Record<Fault['type'], readonly string[]>> = {
   'cut-after': [],
   stall: ['afterBytes'],
   truncate: ['afterEvents'],
+  'error-event': ['afterEvents'],
   split: ['longest'],
   duplicate: ['probability'],
   slow: ['delayMs'],

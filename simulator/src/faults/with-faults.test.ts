@@ -127,6 +127,14 @@ describe('event streams', () => {
     expect(half).toEqual({ text: '{"type":"message', pieces: 1, error: undefined })
   })
 
+  test('an error can come as an event, in the place of all that would have followed', async () => {
+    const { text, error } = await readAll(await answerWith({ type: 'error-event', afterEvents: 2 }))
+    const failure =
+      'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+    expect({ text, error }).toEqual({ text: `${events[0]}${events[1]}${failure}`, error: undefined })
+    expect(await (await answerWith({ type: 'error-event' }, plain)).json()).toEqual({ type: 'message', text: 'hello' })
+  })
+
   test('duplicated events are whole events, and at least one comes twice', async () => {
     const all = await readAll(await answerWith({ type: 'duplicate', probability: 1 }))
     expect(all.text).toBe(events.map((event) => event + event).join(''))
