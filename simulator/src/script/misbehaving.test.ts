@@ -12,15 +12,7 @@ const answerOf = (kind: Misbehaviour) => ask(misbehaving(kind), request)
 const said = async (kind: Misbehaviour) => textOf((await answerOf(kind)).content)
 
 test('the short misbehaviours, whole', async () => {
-  const short = [
-    'calls-tools',
-    'empty-text',
-    'empty-content',
-    'only-thinking',
-    'error-text',
-    'endless',
-    'refuses',
-  ] as const
+  const short = misbehaviours.slice(0, 7)
   const answers = await Promise.all(short.map(async (kind) => [kind, await answerOf(kind)]))
   expect(Object.fromEntries(answers)).toEqual({
     'calls-tools': {
