@@ -119,6 +119,17 @@ describe('the summary', () => {
     expect(written).not.toContain('Write a detailed summary')
   })
 
+  test('leaves out the last text whatever its words, where a server says that it asks', async () => {
+    const results = blocksOf(conversation[2]?.content)
+    const request = requestOf([...conversation.slice(0, 2), user([...results, { type: 'text', text: 'Keep names.' }])])
+    const written = await textAnswered(summariser({ lastTextAsks: true }), request)
+    expect(written).toContain('FAIL parser.test.ts')
+    expect(written).not.toContain('Keep names.')
+    expect(await textAnswered(summariser(), request)).toContain('- Keep names.')
+    const silent = requestOf([...conversation.slice(0, 2), user(results)])
+    expect(await textAnswered(summariser({ lastTextAsks: true }), silent)).toBe(written)
+  })
+
   test('carries an earlier summary on: user messages, files and errors stay', async () => {
     const first = await textAnswered(summariser(), requestOf([...conversation, user(prompt)]))
     const later = [

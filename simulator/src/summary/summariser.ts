@@ -15,13 +15,18 @@ export type SummariserOptions = {
   readonly seed?: Seed
   /** Tokens to use at most; the request's output limit holds as well. */
   readonly budget?: number
+  /**
+   * The last text asks for the summary, whatever its words: for server-side compaction, whose instructions the client
+   * may write. Otherwise it counts as asking only when it sounds like it.
+   */
+  readonly lastTextAsks?: boolean
 }
 
 /** Answers every request with a summary of its messages, less the words that ask for one. */
 export function summariser(options: SummariserOptions = {}): Script {
   const seed = options.seed ?? 1
   return (request, context) => {
-    const source = sourceOf(request)
+    const source = options.lastTextAsks ? withoutLastText(request.messages) : sourceOf(request)
     const budget = Math.min(request.maxTokens, options.budget ?? request.maxTokens)
     const known = factsOf(source).filter((fact) => remembered(fact, { seed, forget: options.forget ?? 0 }))
     const facts = [...inventions(seed, options.invent ?? 0), ...known]
@@ -58,8 +63,24 @@ const telling =
 export function sourceOf(request: Pick<ScriptRequest, 'messages'>): readonly Message[] {
   const last = request.messages.at(-1)
   if (!last || !asksForSummary(request)) return request.messages
-  const rest = blocksOf(last.content).filter((block) => !isInstruction(block))
-  return [...request.messages.slice(0, -1), ...(rest.length > 0 ? [{ ...last, content: rest }] : [])]
+  return withLast(
+    request.messages,
+    blocksOf(last.content).filter((block) => !isInstruction(block)),
+  )
+}
+
+function withoutLastText(messages: readonly Message[]): readonly Message[] {
+  const blocks = blocksOf(messages.at(-1)?.content)
+  const instruction = blocks.findLast(isText)
+  return withLast(
+    messages,
+    blocks.filter((block) => block !== instruction),
+  )
+}
+
+function withLast(messages: readonly Message[], content: readonly Block[]): readonly Message[] {
+  const last = messages.at(-1)
+  return [...messages.slice(0, -1), ...(last && content.length > 0 ? [{ ...last, content }] : [])]
 }
 
 /** Chance by fact and seed, not by order: one fact more or less does not change what else is forgotten. */
