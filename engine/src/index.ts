@@ -1,6 +1,7 @@
 // The public names, one by one.
 
-export { cachePrices, knownModels, type ModelFacts, modelFacts } from './core/catalog/models.ts'
+export { type CostOptions, costOf } from './core/cache/prices.ts'
+export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
 export {
   type Block,
   blocksOf,
@@ -9,8 +10,31 @@ export {
   isThinking,
   isToolResult,
   isToolUse,
+  type TextBlock,
+  type ToolResultBlock,
+  type ToolUseBlock,
   textOf,
 } from './core/message/block.ts'
-export { isObject, type JsonObject } from './core/message/json.ts'
+export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
 export type { Message, Origin, Role, ViewMessage } from './core/message/message.ts'
 export type { TokenCounts, Usage } from './core/message/usage.ts'
+export type { EstimatorName } from './core/tokens/blocks.ts'
+export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
+export {
+  type Calibration,
+  type Calibrations,
+  type Comparison,
+  calibrationOf,
+  recalibrate,
+  recalibrateModel,
+  seedCalibration,
+  uncalibrated,
+} from './core/tokens/calibrate.ts'
+export { type ContextSize, contextSize, type SizeOptions } from './core/tokens/context-size.ts'
+export { type Counter, createCounter } from './core/tokens/counter.ts'
+export { type Counting, countTokens } from './core/tokens/counting.ts'
+export { estimateTokens } from './core/tokens/estimate.ts'
+export { type ContextState, type ExplainInput, type Explanation, explain } from './core/tokens/explain.ts'
+export { ConfigurationError, type Figure } from './core/tokens/figure.ts'
+export { type Prediction, predictCompaction, type TurnSize, whereCompactionsWouldFall } from './core/tokens/predict.ts'
+export type { Environment, Mark, TokenSettings } from './core/tokens/settings.ts'

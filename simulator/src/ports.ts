@@ -1,5 +1,6 @@
 // Time, ids and chance, handed in: the same options give the same run. Nothing here is read by scripts directly.
 import { setTimeout as wait } from 'node:timers/promises'
+import { seededRandom } from './script/random.ts'
 
 export type Clock = {
   /** Milliseconds since 1970. */
@@ -26,7 +27,7 @@ export type Ids = (kind: IdKind) => string
 /** Ids that look like the API's and are the same for the same seed. */
 export function seededIds(seed: number): Ids {
   let count = 0
-  const random = seededRandom(seed ^ 0x1d5)
+  const random = seededRandom('ids', seed)
   return (kind) => {
     count++
     const noise = Array.from({ length: 8 }, () => alphabet[Math.floor(random() * alphabet.length)]).join('')
@@ -35,14 +36,3 @@ export function seededIds(seed: number): Ids {
 }
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789'
-
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}

@@ -1,6 +1,7 @@
 // The server on this machine: where it listens, what it serves beside the API, how it ends.
 import { modelFacts } from 'everlong'
 import { expect, test } from 'vitest'
+import { faultHeader } from './faults/fault.ts'
 import { startServer } from './server.ts'
 import { ask, saysHello, send, simulate } from './testing/ask.ts'
 
@@ -28,9 +29,16 @@ test('a port that is taken is an error', async () => {
   await first.close()
 })
 
-test('a wrapper sees every request', async () => {
-  const server = await startServer({ script: saysHello, wrap: () => async () => new Response('down', { status: 529 }) })
-  expect((await fetch(server.url)).status).toBe(529)
+test('faults come by plan, and by header without one', async () => {
+  const server = await startServer({
+    script: saysHello,
+    faults: { rules: [{ when: (_, at) => at === 0, fault: { type: 'overloaded' } }] },
+  })
+  const post = (more: Record<string, string> = {}) =>
+    fetch(`${server.url}/v1/messages`, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) })
+  expect([(await post()).status, (await post()).status]).toEqual([529, 200])
+  expect((await post({ [faultHeader]: 'overloaded' })).status).toBe(529)
+  await expect(post({ [faultHeader]: 'cut-before' })).rejects.toThrow()
   await server.close()
 })
 

@@ -1,1 +1,32 @@
-export {}
+// everlong/node: transcripts on disk.
+
+export type { Disk, DiskProblem } from './disk.ts'
+export { forEachEntry, type LineProblem, type ReadReport } from './entries.ts'
+export { type FsckReport, fsck } from './fsck.ts'
+export {
+  acquireLease,
+  type Holder,
+  type Lease,
+  type LeaseLost,
+  type LeaseOptions,
+  type LeasePorts,
+  type LeaseResult,
+  type LeaseState,
+} from './lease.ts'
+export { type LiveFile, openLive } from './live-file.ts'
+export type { Processes, ProcessMark } from './processes.ts'
+export type { RecordProblem } from './record-lines.ts'
+export { type RepairOutcome, type RepairReport, repair } from './repair.ts'
+export { type FileScan, scanFile } from './scan-file.ts'
+export { type IndexOptions, type IndexRow, indexFolder, openIndex, type TranscriptIndex } from './sidecar.ts'
+export { collectStatistics, type FolderStatistics, findTranscripts, type Plan, type StatsOptions } from './stats.ts'
+export { findSubagents, type SubAgent, type SubAgents } from './subagents.ts'
+export {
+  type AppendResult,
+  type FlushResult,
+  type OpenResult,
+  openWriter,
+  type SyncFailed,
+  type TranscriptWriter,
+  type WriterOptions,
+} from './writer.ts'

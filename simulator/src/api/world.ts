@@ -6,10 +6,11 @@ import { defaultSummary } from '../context/default-summary.ts'
 import { createLog, type RequestLog } from '../log/log.ts'
 import { createMeter, type Meter } from '../log/meter.ts'
 import type { OverflowShape } from '../overflow/overflow.ts'
-import { type Clock, type Ids, seededIds, seededRandom, systemClock } from '../ports.ts'
+import { type Clock, type Ids, seededIds, systemClock } from '../ports.ts'
 import { createDigests, createTextDigest } from '../prompt/digest.ts'
 import type { PromptPorts } from '../prompt/prompt.ts'
 import { createTokenizer, type Tokenizer } from '../prompt/tokenizer.ts'
+import { seededRandom } from '../script/random.ts'
 import type { Answer, Script, ScriptRequest } from '../script/script.ts'
 import { type BindingPorts, signatureOf } from '../thinking/binding.ts'
 import { createSigner } from '../thinking/signature.ts'
@@ -144,7 +145,7 @@ function createAsk(seed: number, tokenizer: Tokenizer): World['ask'] {
   return async (script, request) => {
     const turn = turns.get(script) ?? 0
     turns.set(script, turn + 1)
-    const random = seededRandom(seed * 7_919 + turn)
+    const random = seededRandom('script', seed, turn)
     return script(request, { turn, random, countTokens: tokenizer.count })
   }
 }

@@ -1,5 +1,5 @@
 // What requests cost, by the published prices and multipliers.
-import { cachePrices, type ModelFacts } from 'everlong'
+import { costOf, type ModelFacts, priceOf, type TokenCounts } from 'everlong'
 import { noSampling, promptTokens, type Sampling } from '../answer/usage.ts'
 
 export type MeterTotals = Omit<Sampling, 'type' | 'thinking'> & {
@@ -14,19 +14,23 @@ export type Meter = {
   readonly reset: () => void
 }
 
-const perMillion = 1_000_000
-
 /** US dollars; undefined where the model has no published price. */
-export function costOf(samplings: readonly Sampling[], facts: ModelFacts): number | undefined {
-  if (facts.price === undefined) return undefined
-  const usual = facts.price
-  return samplings.reduce((sum, one) => {
-    const isLong = facts.longPrompt !== undefined && promptTokens(one) > facts.longPrompt.above
-    const price = isLong && facts.longPrompt ? facts.longPrompt.price : usual
-    const input =
-      one.input + one.read * cachePrices.read + one.write5m * cachePrices.write + one.write1h * cachePrices.writeHour
-    return sum + (input * price.input + one.output * price.output) / perMillion
-  }, 0)
+export function costOfAll(samplings: readonly Sampling[], facts: ModelFacts): number | undefined {
+  const costs = samplings.map((one) => {
+    const price = priceOf(facts, promptTokens(one))
+    return costOf(countsOf(one), facts.id, price === undefined ? {} : { price })
+  })
+  return costs.reduce((sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost), 0)
+}
+
+function countsOf(one: Sampling): TokenCounts {
+  return {
+    input: one.input,
+    output: one.output,
+    cacheRead: one.read,
+    cacheWrite: one.write5m + one.write1h,
+    cacheWriteHour: one.write1h,
+  }
 }
 
 export function createMeter(): Meter {

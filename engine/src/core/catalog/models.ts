@@ -174,5 +174,11 @@ export function knownModels(): readonly ModelFacts[] {
   return longestFirst
 }
 
+/** What a model costs for a prompt of so many tokens, if its price is known. */
+export function priceOf(facts: ModelFacts, promptTokens: number): Price | undefined {
+  const { longPrompt } = facts
+  return longPrompt !== undefined && promptTokens > longPrompt.above ? longPrompt.price : facts.price
+}
+
 /** Multiples of the input price, until told otherwise. */
 export const cachePrices = { read: 0.1, write: 1.25, writeHour: 2 } as const

@@ -1,0 +1,18 @@
+// `npm run bench -- NAME`: the table of benchmarks. Each is loaded only when asked for.
+
+const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => void | Promise<void> }>>> = {
+  transcript: () => import('./transcript/report.ts'),
+  tokens: () => import('./tokens/report.ts'),
+  readme: () => import('./readme.ts'),
+  'fit-estimator': () => import('./tokens/fit.ts'),
+}
+
+const [name = ''] = process.argv.slice(2)
+const load = Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined
+if (load) {
+  const { run } = await load()
+  await run()
+} else {
+  console.error(`Usage: npm run bench -- NAME, where NAME is one of: ${Object.keys(benchmarks).join(', ')}`)
+  process.exitCode = 2
+}

@@ -1,0 +1,117 @@
+// Fits the weights of the token estimator on open text and writes them into the engine. Same packages, same weights.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Automaton, buildAutomaton, hanFirst, hanLast } from '../../../engine/src/core/tokens/classes.ts'
+import { charOf, levelOfTokens, packRarities, tokensOfLevel } from '../../../engine/src/core/tokens/packing.ts'
+import { root } from '../root.ts'
+import { samplesOf } from './corpus.ts'
+import type { Sample } from './sample.ts'
+import { type Observation, solve } from './solve.ts'
+import { countExactly } from './truth.ts'
+
+/** Shapes that must not break the estimator, but must not bend it for ordinary text either. */
+const unusual = ['letter-runs', 'rare-han', 'rare-scripts', 'base64-text']
+const pulls = { single: 1e-3, pair: 1e-4, full: 1e-4 }
+const reweightings = 4
+
+export function run(): void {
+  const rarities = hanRarities()
+  const automaton = buildAutomaton((offset) => rarities[offset] ?? 0)
+  const observations = observe(samplesOf('train'), automaton)
+  const weights = fit(observations, automaton)
+  const packed = Array.from(weights, (weight) => charOf(levelOfTokens(weight))).join('')
+  writeFileSync(join(root, 'engine/src/core/tokens/weights.ts'), moduleText(packed, packRarities(rarities)))
+  console.log(`${observations.length} samples, ${weights.length} weights, ${automaton.states.length} states`)
+}
+
+/** 0, 1 or 2: how many tokens more than one a character alone costs. */
+function hanRarities(): readonly number[] {
+  return Array.from({ length: hanLast - hanFirst + 1 }, (_, offset) =>
+    Math.min(2, countExactly(String.fromCharCode(hanFirst + offset), 'o200k') - 1),
+  )
+}
+
+/** Every category weighs the same, however many samples it has. */
+function observe(samples: readonly Sample[], automaton: Automaton): readonly Observation[] {
+  const sizes = new Map<string, number>()
+  for (const { category } of samples) sizes.set(category, (sizes.get(category) ?? 0) + 1)
+  return samples.map(({ category, text }) => ({
+    counts: countPairs(text, automaton),
+    truth: countExactly(text, 'o200k'),
+    weight: (unusual.includes(category) ? 0.3 : 1) / (sizes.get(category) ?? 1),
+  }))
+}
+
+function countPairs(text: string, automaton: Automaton): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>()
+  let state = automaton.states[0]
+  for (let index = 0; index < text.length && state; index++) {
+    const to = automaton.classOf[text.charCodeAt(index)] ?? 0
+    const pair = state.row * automaton.classCount + to
+    counts.set(pair, (counts.get(pair) ?? 0) + 1)
+    state = automaton.states[state.next[to] ?? 0]
+  }
+  return counts
+}
+
+/** From coarse to fine: one weight a class, one a pair of classes, one a state and class; each the prior of the next. */
+function fit(observations: readonly Observation[], automaton: Automaton): Float64Array {
+  const { classCount, rowCount, classOfRow } = automaton
+  const pairOf = (index: number) =>
+    ((classOfRow[Math.floor(index / classCount)] ?? -1) + 1) * classCount + (index % classCount)
+  const single = solve({
+    observations: regroup(observations, (index) => index % classCount),
+    prior: new Float64Array(classCount).fill(0.3),
+    pull: pulls.single,
+  })
+  const pair = solve({
+    observations: regroup(observations, pairOf),
+    prior: Float64Array.from({ length: (classCount + 1) * classCount }, (_, index) => single[index % classCount] ?? 0),
+    pull: pulls.pair,
+  })
+  const prior = Float64Array.from({ length: rowCount * classCount }, (_, index) => pair[pairOf(index)] ?? 0)
+  let weights = solve({ observations, prior, pull: pulls.full })
+  // Least squares lets a few odd samples steer; weighing those down comes near to the least absolute error.
+  for (let round = 0; round < reweightings; round++) {
+    weights = solve({ observations: reweigh(observations, weights), prior, pull: pulls.full })
+  }
+  const snap = (weight: number) => tokensOfLevel(levelOfTokens(weight))
+  return solve({
+    observations: reweigh(observations, weights),
+    prior,
+    pull: pulls.full,
+    start: weights.map(snap),
+    snap,
+    rounds: 20,
+  })
+}
+
+function regroup(observations: readonly Observation[], groupOf: (index: number) => number): readonly Observation[] {
+  return observations.map((seen) => {
+    const counts = new Map<number, number>()
+    for (const [index, count] of seen.counts) counts.set(groupOf(index), (counts.get(groupOf(index)) ?? 0) + count)
+    return { ...seen, counts }
+  })
+}
+
+function reweigh(observations: readonly Observation[], weights: Float64Array): readonly Observation[] {
+  return observations.map((seen) => {
+    let estimate = 0
+    for (const [index, count] of seen.counts) estimate += (weights[index] ?? 0) * count
+    const error = Math.abs(estimate - seen.truth) / seen.truth
+    return { ...seen, weight: (seen.weight * 0.03) / Math.max(error, 0.01) }
+  })
+}
+
+function moduleText(pairWeights: string, hanRarity: string): string {
+  return `// Written by \`npm run bench -- fit-estimator\`: do not edit. How to read it: packing.ts.
+
+/** One weight for each row of states and each class. */
+export const pairWeights =
+  ${JSON.stringify(pairWeights)}
+
+/** How rare each character from U+4E00 to U+9FFF is. */
+export const hanRarity =
+  ${JSON.stringify(hanRarity)}
+`
+}

@@ -1,0 +1,130 @@
+// The alphabet and the states of the token estimator: every UTF-16 unit has a class, and a state is the class of the
+// last unit plus how long its run already is. Shared with the script that fits the weights; it holds no weights itself.
+
+/** Classes counted as one run share a group. `depths` are the run lengths at which the weights change. */
+type Group = { readonly classes: readonly CharClass[]; readonly depths: readonly number[]; readonly wraps?: boolean }
+type CharClass = string | { readonly ranges: readonly (readonly [number, number])[] }
+
+const short = [1, 2, 3]
+const word = [1, 2, 3, 4, 6, 9]
+
+const groups: readonly Group[] = [
+  {
+    // Small letters; those Vietnamese adds; other accented ones.
+    classes: [
+      'aeiou',
+      'tnsrldcmph',
+      'bfgjkqvwxyz',
+      {
+        ranges: [
+          [0x1a0, 0x1b0],
+          [0x1e00, 0x1eff],
+        ],
+      },
+      {
+        ranges: [
+          [0xc0, 0x24f],
+          [0xaa, 0xaa],
+          [0xb5, 0xb5],
+          [0xba, 0xba],
+        ],
+      },
+    ],
+    depths: [1, 2, 3, 4, 6, 9, 13, 20],
+  },
+  { classes: ['AEIOU', 'BCDFGHJKLMNPQRSTVWXYZ'], depths: short },
+  // Vocabularies of this kind cut digits in threes, so the run is counted modulo three.
+  { classes: ['0123456789'], depths: short, wraps: true },
+  ...[' ', '\n\r', '\t', '_', '-', '.', ',', '/', ':', ';', '"', "'`", '(', ')', '[{', ']}', '<', '>', '=', '*', '#']
+    .concat(['|', '+~', '^%&!?@$', '\\'])
+    .map((mark) => ({ classes: [mark], depths: [1, 2, 3, 8, 16] })),
+  between(short, [0x00, 0x1f], [0x7f, 0x9f]),
+  between(short, [0xa0, 0xbf]),
+  between(word, [0x370, 0x3ff], [0x1f00, 0x1fff]),
+  between(word, [0x400, 0x52f]),
+  between(word, [0x530, 0x58f], [0x10a0, 0x10ff], [0x1c90, 0x1cbf]),
+  between(word, [0x590, 0x5ff]),
+  between(word, [0x600, 0x77f], [0xfb50, 0xfdff], [0xfe70, 0xfeff]),
+  between(word, [0x900, 0x97f]),
+  between(word, [0x980, 0xdff]),
+  between(word, [0xe00, 0xe7f]),
+  between(word, [0xac00, 0xd7af], [0x1100, 0x11ff]),
+  between(word, [0x3040, 0x309f]),
+  between(word, [0x30a0, 0x30ff]),
+  // Han, in three classes: common (the default), less common, rare. Which is which is data: see weights.ts.
+  { classes: [{ ranges: [[0x4e00, 0x9fff]] }, { ranges: [] }, { ranges: [[0x3400, 0x4dbf]] }], depths: [1, 2, 3] },
+  between(short, [0x3000, 0x303f], [0xff00, 0xffef]),
+  between(short, [0x2000, 0x206f]),
+  between(short, [0x2190, 0x24ff], [0x25a0, 0x2bff]),
+  between(short, [0x2500, 0x259f]),
+  // Halves of characters beyond the first plane: emoji on one side, rare letters on the other.
+  between([1], [0xd83c, 0xd83e]),
+  between([1], [0xd800, 0xd83b], [0xd83f, 0xdbff]),
+  between([1], [0xdc00, 0xdfff]),
+  between(word, [0x1000, 0x109f], [0x1780, 0x17ff]),
+  // Every other script: vocabularies hardly know them.
+  between(word),
+]
+
+function between(depths: readonly number[], ...ranges: readonly (readonly [number, number])[]): Group {
+  return { classes: [{ ranges }], depths }
+}
+
+/** One state of the automaton. States that share a `row` share their weights. */
+type State = { readonly row: number; readonly next: readonly number[] }
+
+export type Automaton = {
+  readonly classCount: number
+  readonly rowCount: number
+  /** The class whose unit was read last, of each row; -1 for the start. */
+  readonly classOfRow: readonly number[]
+  readonly states: readonly State[]
+  /** The class of each UTF-16 unit. */
+  readonly classOf: Uint8Array
+}
+
+export const hanFirst = 0x4e00
+export const hanLast = 0x9fff
+
+/** `rarity` says 0, 1 or 2 for each character from `hanFirst` on. */
+export function buildAutomaton(rarity: (offset: number) => number): Automaton {
+  const classes = groups.flatMap((group) => group.classes)
+  return { classCount: classes.length, ...buildStates(), classOf: classify(classes, rarity) }
+}
+
+function classify(classes: readonly CharClass[], rarity: (offset: number) => number): Uint8Array {
+  const classOf = new Uint8Array(65_536).fill(classes.length - 1)
+  // Backwards, so that of two ranges over one unit the first in the list has it.
+  for (const [index, members] of [...classes.entries()].reverse()) {
+    if (typeof members === 'string') for (const char of members) classOf[char.charCodeAt(0)] = index
+    else for (const [first, last] of members.ranges) classOf.fill(index, first, last + 1)
+  }
+  const common = classOf[hanFirst] ?? 0
+  for (let offset = 0; offset <= hanLast - hanFirst; offset++) classOf[hanFirst + offset] = common + rarity(offset)
+  return classOf
+}
+
+function buildStates(): Pick<Automaton, 'states' | 'rowCount' | 'classOfRow'> {
+  const columns = groups.flatMap((group) => group.classes.map(() => ({ group, longest: group.depths.at(-1) ?? 1 })))
+  // The states of a class stand together, one for each length of its run; before them all stands the start.
+  const firstState: number[] = []
+  let count = 1
+  for (const { longest } of columns) {
+    firstState.push(count)
+    count += longest
+  }
+  const next = (group: Group | undefined, length: number): readonly number[] =>
+    columns.map((column, index) => {
+      const grown = length < column.longest ? length + 1 : column.group.wraps ? 1 : column.longest
+      return (firstState[index] ?? 0) + (column.group === group ? grown : 1) - 1
+    })
+  const classOfRow = [-1]
+  const states: State[] = [{ row: 0, next: next(undefined, 0) }]
+  for (const [index, { group, longest }] of columns.entries()) {
+    for (let length = 1; length <= longest; length++) {
+      if (group.depths.includes(length)) classOfRow.push(index)
+      states.push({ row: classOfRow.length - 1, next: next(group, length) })
+    }
+  }
+  return { states, rowCount: classOfRow.length, classOfRow }
+}

@@ -1,0 +1,29 @@
+// From what was measured to the tokens of a model: scale and safety margin. The one place where either is applied.
+import type { Message } from '../message/message.ts'
+import { addMeasures, type EstimatorName, type Measure, measureContent, nothing } from './blocks.ts'
+import { type Calibration, uncalibrated } from './calibrate.ts'
+import { familyFactor } from './family.ts'
+
+/** How to count: which estimator, for which model, with what was learned about it. */
+export type Counting = {
+  readonly estimator?: EstimatorName | undefined
+  readonly model?: string | undefined
+  readonly calibration?: Calibration | undefined
+}
+
+/** The tokens of a measure, not rounded. The baseline has no family factor: it is what it is documented to be. */
+export function scaled(measure: Measure, how: Counting): number {
+  const family = how.estimator === 'chars/4' ? 1 : familyFactor(how.model)
+  return measure.text * family * (how.calibration ?? uncalibrated).factor + measure.media
+}
+
+/** Estimates run low more dearly than high: a third on top, rounded up. Never applied to what was reported. */
+export function withMargin(estimate: number): number {
+  return Math.max(0, Math.ceil((estimate * 4) / 3 - 1e-6))
+}
+
+/** The estimated tokens of these messages, without margin. */
+export function countTokens(messages: readonly Message[], how: Counting = {}): number {
+  const measure = messages.reduce((sum, message) => addMeasures(sum, measureContent(message.content, how)), nothing)
+  return Math.round(scaled(measure, how))
+}

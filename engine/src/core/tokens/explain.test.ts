@@ -1,0 +1,230 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type ExplainInput, explain } from './explain.ts'
+import { ConfigurationError } from './figure.ts'
+
+const at = (tokens: number): ExplainInput => ({
+  model: 'claude-opus-4-5',
+  size: { tokens, reported: tokens, estimated: 0, source: 'usage' },
+})
+const thrown = (input: ExplainInput): ConfigurationError => {
+  try {
+    explain(input)
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error
+  }
+  throw new Error('no configuration error was thrown')
+}
+
+describe('windows', () => {
+  test('the effective window leaves room for a summary: the output limit, at most 20,000', () => {
+    expect(explain(at(0)).effectiveWindow.value).toBe(180_000)
+    expect(explain({ ...at(0), settings: { maxOutputTokens: 8_000 } }).effectiveWindow.value).toBe(192_000)
+  })
+
+  test.each<[string, Partial<ExplainInput>, number, string]>([
+    [
+      'the caller',
+      { settings: { contextWindow: 300_000 }, provider: { window: 400_000 } },
+      300_000,
+      'setting contextWindow',
+    ],
+    ['the provider', { provider: { window: 400_000 }, learnedWindow: 150_000 }, 400_000, 'the provider'],
+    ['an overflow error', { learnedWindow: 150_000 }, 150_000, 'learned from an overflow error'],
+    ['the table', {}, 200_000, 'built-in table (claude-opus-4-5)'],
+    ['caution', { model: 'who-knows' }, 128_000, 'no information: a cautious default'],
+  ])('the window comes from %s, and says so', (_, more, value, source) => {
+    expect(explain({ ...at(0), ...more }).contextWindow).toEqual({ value, source })
+  })
+
+  test.each(['EVERLONG_AUTO_COMPACT_WINDOW', 'CLAUDE_CODE_AUTO_COMPACT_WINDOW'])(
+    '%s makes the window smaller',
+    (name) => {
+      expect(explain({ ...at(0), environment: { [name]: '60000' } }).contextWindow).toEqual({
+        value: 60_000,
+        source: name,
+      })
+    },
+  )
+
+  test('a larger window cannot be had that way, and explain says that it was clamped', () => {
+    expect(explain({ ...at(0), environment: { EVERLONG_AUTO_COMPACT_WINDOW: '900000' } }).contextWindow).toEqual({
+      value: 200_000,
+      source: 'built-in table (claude-opus-4-5)',
+      clamped: { from: 900_000, why: 'EVERLONG_AUTO_COMPACT_WINDOW can only make the window smaller' },
+    })
+  })
+
+  test.each([
+    [200_000, 167_000, false],
+    [41_000, 8_000, false],
+    [40_000, 8_000, true],
+    [30_000, 5_000, true],
+  ])('in a window of %i the threshold is %i; that it was clamped: %s', (contextWindow, threshold, isClamped) => {
+    const { autoCompactThreshold } = explain({ ...at(0), settings: { contextWindow } })
+    expect([autoCompactThreshold.value, autoCompactThreshold.clamped !== undefined]).toEqual([threshold, isClamped])
+  })
+
+  test('too small a window is an error that names the numbers', () => {
+    const error = thrown({ ...at(0), settings: { contextWindow: 27_999 } })
+    expect(error.message).toBe(
+      'A context window of 27,999 tokens (setting contextWindow) less 20,000 for a summary leaves 7,999 usable tokens; at least 8,000 are needed.',
+    )
+    expect(error.numbers).toEqual({ contextWindow: 27_999, reserve: 20_000, usable: 7_999, needed: 8_000 })
+    expect(explain({ ...at(0), settings: { contextWindow: 28_000 } }).effectiveWindow.value).toBe(8_000)
+  })
+
+  test('an output limit that does not fit into the window is an error that names the numbers', () => {
+    const error = thrown({ ...at(0), settings: { contextWindow: 64_000, maxOutputTokens: 64_000 } })
+    expect(error.message).toBe(
+      'The output limit of 64,000 tokens (setting maxOutputTokens) does not fit into a context window of 64,000 tokens (setting contextWindow).',
+    )
+  })
+})
+
+describe('thresholds', () => {
+  test.each([
+    [
+      'a 200k window with 20k output or more',
+      {},
+      { threshold: 167_000, warning: 147_000, error: 147_000, blocking: 177_000 },
+    ],
+    [
+      'a million-token window',
+      { model: 'claude-opus-5' },
+      { threshold: 967_000, warning: 947_000, error: 947_000, blocking: 977_000 },
+    ],
+    [
+      'an unknown model',
+      { model: 'who-knows' },
+      { threshold: 95_000, warning: 75_000, error: 75_000, blocking: 105_000 },
+    ],
+    [
+      'an output limit of 8k',
+      { settings: { maxOutputTokens: 8_000 } },
+      { threshold: 179_000, warning: 159_000, error: 159_000, blocking: 189_000 },
+    ],
+  ])('of %s', (_, more, expected) => {
+    const { autoCompactThreshold, warning, error, blocking } = explain({ ...at(0), ...more })
+    expect({
+      threshold: autoCompactThreshold.value,
+      warning: warning.value,
+      error: error.value,
+      blocking: blocking.value,
+    }).toEqual(expected)
+  })
+
+  test.each([
+    [0, 'ok', 100],
+    [146_999, 'ok', 12],
+    [147_000, 'error', 12],
+    [166_999, 'error', 0],
+    [167_000, 'over-threshold', 0],
+    [176_999, 'over-threshold', 0],
+    [177_000, 'blocking', 0],
+    [500_000, 'blocking', 0],
+  ])('%i tokens of 200k: %s, %i %% left', (tokens, state, left) => {
+    const explained = explain(at(tokens))
+    expect([explained.state, explained.percentLeft]).toEqual([state, left])
+  })
+
+  test('the error mark has its own distance, so that yellow comes before red', () => {
+    const input = { ...at(150_000), settings: { errorDistance: 10_000 } }
+    expect(explain(input).state).toBe('warning')
+    expect(explain(input).error).toEqual({ value: 157_000, source: '10,000 before the limit (setting errorDistance)' })
+  })
+
+  test.each([
+    ['DISABLE_AUTO_COMPACT', { DISABLE_AUTO_COMPACT: 'yes' }, true],
+    ['DISABLE_COMPACT', { DISABLE_COMPACT: '1' }, false],
+  ])('%s turns auto-compact off: the gauge then counts down to the effective window', (name, environment, manual) => {
+    const explained = explain({ ...at(170_000), environment })
+    expect(explained.autoCompact).toEqual({ mode: false, source: name })
+    expect(explained.manualCompact.allowed).toBe(manual)
+    expect(explained.limit.value).toBe(180_000)
+    expect(explained.isAboveThreshold).toBe(false)
+    expect(explained.percentLeft).toBe(6)
+  })
+
+  test('auto-compact can ask first, and is then still on', () => {
+    const explained = explain({ ...at(168_000), settings: { autoCompact: 'ask' } })
+    expect(explained.autoCompact).toEqual({ mode: 'ask', source: 'setting autoCompact' })
+    expect(explained.state).toBe('over-threshold')
+  })
+
+  test.each(['EVERLONG_AUTOCOMPACT_PCT', 'CLAUDE_AUTOCOMPACT_PCT_OVERRIDE'])(
+    '%s brings the threshold forward',
+    (name) => {
+      expect(explain({ ...at(0), environment: { [name]: '50' } }).autoCompactThreshold).toEqual({
+        value: 90_000,
+        source: name,
+      })
+    },
+  )
+
+  test('a percentage beyond the default is clamped, and explain says so', () => {
+    expect(explain({ ...at(0), environment: { EVERLONG_AUTOCOMPACT_PCT: '99' } }).autoCompactThreshold).toEqual({
+      value: 167_000,
+      source: 'the effective window less 13,000',
+      clamped: {
+        from: 178_200,
+        why: 'EVERLONG_AUTOCOMPACT_PCT asks for 178,200, but compaction comes no later than 167,000',
+      },
+    })
+  })
+
+  test('the setting autoCompactAt is absolute or relative, and the earliest mark wins', () => {
+    const threshold = (input: Partial<ExplainInput>) => explain({ ...at(0), ...input }).autoCompactThreshold.value
+    expect(threshold({ settings: { autoCompactAt: 100_000 } })).toBe(100_000)
+    expect(threshold({ settings: { autoCompactAt: '40%' } })).toBe(72_000)
+    expect(threshold({ settings: { autoCompactAt: { 'claude-opus-4-5': 90_000 } } })).toBe(90_000)
+    expect(threshold({ settings: { autoCompactAt: 100_000, autoCompactPercent: 50 } })).toBe(90_000)
+  })
+
+  test('a mark that would compact every turn is an error, not a loop', () => {
+    expect(thrown({ ...at(0), settings: { autoCompactAt: 500 } }).message).toBe(
+      'setting autoCompactAt would compact at 500 of 180,000 tokens; at least 8,000 must be usable, or every turn would compact.',
+    )
+  })
+
+  test.each(['EVERLONG_BLOCKING_LIMIT', 'CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE'])(
+    '%s moves the blocking limit',
+    (name) => {
+      expect(explain({ ...at(120_000), environment: { [name]: '120000' } }).state).toBe('blocking')
+    },
+  )
+
+  test('in any window that is allowed the marks are in order and the percentage is one', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 28_000, max: 2_000_000 }), fc.nat(2_500_000), (contextWindow, tokens) => {
+        const explained = explain({ ...at(tokens), settings: { contextWindow } })
+        const { warning, error, limit, autoCompactThreshold, blocking, effectiveWindow } = explained
+        const marks = [0, warning, error, limit, autoCompactThreshold, blocking, effectiveWindow, contextWindow].map(
+          (mark) => (typeof mark === 'number' ? mark : mark.value),
+        )
+        expect(marks).toEqual(marks.toSorted((a, b) => a - b))
+        expect(autoCompactThreshold.value).toBeGreaterThan(0)
+        expect(explained.percentLeft).toBeGreaterThanOrEqual(0)
+        expect(explained.percentLeft).toBeLessThanOrEqual(100)
+      }),
+    )
+  })
+
+  test('counts the messages itself when it is given no size, for the model that answered last', () => {
+    const { model, size } = explain({
+      messages: [
+        {
+          role: 'assistant',
+          origin: 'assistant',
+          content: 'yes',
+          model: 'claude-opus-4-6',
+          usage: { input: 900, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 },
+        },
+      ],
+    })
+    expect({ model, size }).toEqual({
+      model: 'claude-opus-4-6',
+      size: { tokens: 1_000, reported: 1_000, estimated: 0, source: 'usage' },
+    })
+  })
+})

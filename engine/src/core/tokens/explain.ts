@@ -1,0 +1,77 @@
+// The one answer to "how full is it, what happens when, and who says so". The gauge, the trigger, the CLI, the
+// gateway and the viewer all read it; nothing else may compute these numbers.
+import type { ViewMessage } from '../message/message.ts'
+import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
+import { resolveSettings, type SettingsInput } from './settings.ts'
+import { resolveThresholds, type Thresholds } from './thresholds.ts'
+import { resolveWindows, type WindowFacts, type Windows } from './windows.ts'
+
+export type ExplainInput = SettingsInput &
+  WindowFacts &
+  SizeOptions & {
+    /** The size, where it is known already (from a counter); else the messages are counted. */
+    readonly size?: ContextSize | undefined
+    readonly messages?: readonly ViewMessage[] | undefined
+  }
+
+/** From calm to grave. */
+export type ContextState = 'ok' | 'warning' | 'error' | 'over-threshold' | 'blocking'
+
+export type Explanation = Windows &
+  Thresholds & {
+    readonly model: string | undefined
+    readonly size: ContextSize
+    readonly percentLeft: number
+    readonly state: ContextState
+    readonly isAboveWarning: boolean
+    readonly isAboveError: boolean
+    /** Never while auto-compact is off. */
+    readonly isAboveThreshold: boolean
+    readonly isBlocking: boolean
+    /** What was ignored because it could not be read. */
+    readonly warnings: readonly string[]
+  }
+
+/** Throws a ConfigurationError when the settings cannot work. */
+export function explain(input: ExplainInput): Explanation {
+  const messages = input.messages ?? []
+  const model = input.model ?? modelOf(messages)
+  const settings = resolveSettings({ ...input, model })
+  const windows = resolveWindows(settings, { ...input, model })
+  const thresholds = resolveThresholds(settings, windows.effectiveWindow.value)
+  const size = input.size ?? contextSize(messages, { ...input, model })
+  const used = size.tokens
+  const isAboveWarning = used >= thresholds.warning.value
+  const isAboveError = used >= thresholds.error.value
+  const isAboveThreshold = thresholds.autoCompact.mode !== false && used >= thresholds.autoCompactThreshold.value
+  const isBlocking = used >= thresholds.blocking.value
+  return {
+    model,
+    size,
+    ...windows,
+    ...thresholds,
+    percentLeft: percentLeft(used, thresholds.limit.value),
+    state: stateOf({ isAboveWarning, isAboveError, isAboveThreshold, isBlocking }),
+    isAboveWarning,
+    isAboveError,
+    isAboveThreshold,
+    isBlocking,
+    warnings: settings.warnings,
+  }
+}
+
+function percentLeft(used: number, limit: number): number {
+  return Math.max(0, Math.round(((limit - used) / limit) * 100))
+}
+
+function stateOf(is: {
+  readonly isAboveWarning: boolean
+  readonly isAboveError: boolean
+  readonly isAboveThreshold: boolean
+  readonly isBlocking: boolean
+}): ContextState {
+  if (is.isBlocking) return 'blocking'
+  if (is.isAboveThreshold) return 'over-threshold'
+  if (is.isAboveError) return 'error'
+  return is.isAboveWarning ? 'warning' : 'ok'
+}

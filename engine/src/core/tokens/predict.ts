@@ -1,0 +1,71 @@
+// When the next compaction will come, and where compactions would have fallen. Times are handed in.
+
+/** How full the context was at the end of a turn, and when, if that is known. */
+export type TurnSize = { readonly tokens: number; readonly time?: number | undefined }
+
+export type Prediction = {
+  /** Turns until the threshold is reached: 0 when it is reached already. */
+  readonly turns: number
+  /** Milliseconds since 1970, when the turns have times. */
+  readonly time?: number
+  /** The median growth in tokens a turn that this rests on. */
+  readonly growth: number
+}
+
+const turnsLookedAt = 20
+
+/** Undefined where nothing can be said: fewer than two turns, or a context that does not grow. */
+export function predictCompaction(turns: readonly TurnSize[], threshold: number): Prediction | undefined {
+  const recent = turns.slice(-turnsLookedAt - 1)
+  const last = recent.at(-1)
+  // A turn that shrank the context was a compaction, not growth.
+  const growth = median(steps(recent.map(({ tokens }) => tokens)).filter((step) => step >= 0))
+  if (!last || growth === undefined || growth <= 0) return undefined
+  const left = Math.max(0, Math.ceil((threshold - last.tokens) / growth))
+  const times = recent.map(({ time }) => time).filter((time) => time !== undefined)
+  const pace = median(steps(times).filter((step) => step >= 0))
+  return {
+    turns: left,
+    growth,
+    ...(last.time === undefined || pace === undefined ? {} : { time: last.time + left * pace }),
+  }
+}
+
+export type WouldFall = {
+  /** Index of the turn that reached the threshold. */
+  readonly turn: number
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+}
+
+/**
+ * Where compactions would have fallen in a session read from disk, given its sizes turn by turn. `after` is the size a
+ * compaction leaves; it cannot be more than what was there. Where the session itself shrank, so does the retelling.
+ */
+export function whereCompactionsWouldFall(
+  sizes: readonly number[],
+  options: { readonly threshold: number; readonly after?: number },
+): readonly WouldFall[] {
+  const found: WouldFall[] = []
+  const after = Math.min(options.after ?? 20_000, Math.floor(options.threshold / 2))
+  let current = 0
+  for (const [turn, size] of sizes.entries()) {
+    const growth = size - (sizes[turn - 1] ?? 0)
+    current = growth >= 0 ? current + growth : Math.min(current, size)
+    if (current < options.threshold) continue
+    found.push({ turn, tokensBefore: current, tokensAfter: after })
+    current = after
+  }
+  return found
+}
+
+function steps(values: readonly number[]): readonly number[] {
+  return values.slice(1).map((value, index) => value - (values[index] ?? 0))
+}
+
+function median(values: readonly number[]): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b)
+  const upper = sorted[Math.floor(sorted.length / 2)]
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)]
+  return upper === undefined || lower === undefined ? undefined : (upper + lower) / 2
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { isTruthy, resolveSettings } from './settings.ts'
+
+describe('settings', () => {
+  test('truthy means 1, true, yes and on, in any case', () => {
+    const truthy = ['1', 'true', 'TRUE', 'yes', 'On', ' on ']
+    const falsy = ['0', 'false', 'no', 'off', '', '2', 'enabled', undefined]
+    expect(truthy.filter(isTruthy)).toEqual(truthy)
+    expect(falsy.filter(isTruthy)).toEqual([])
+  })
+
+  test('both spellings of a variable are read, ours first, and a variable comes before a setting', () => {
+    const read = (environment: Record<string, string>) =>
+      resolveSettings({ settings: { blockingLimit: 1_000 }, environment }).blockingLimit
+    expect(read({ CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE: '90000' })).toEqual({
+      value: 90_000,
+      source: 'CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE',
+    })
+    expect(read({ CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE: '90000', EVERLONG_BLOCKING_LIMIT: '80_000' })).toEqual({
+      value: 80_000,
+      source: 'EVERLONG_BLOCKING_LIMIT',
+    })
+    expect(read({})).toEqual({ value: 1_000, source: 'setting blockingLimit' })
+  })
+
+  test('what cannot be read is ignored with one warning each', () => {
+    const environment = {
+      EVERLONG_AUTOCOMPACT_PCT: 'most',
+      EVERLONG_BLOCKING_LIMIT: '12abc',
+      EVERLONG_AUTO_COMPACT_WINDOW: '-5',
+    }
+    const resolved = resolveSettings({ environment, settings: { contextWindow: Number.NaN } })
+    expect(resolved.warnings).toEqual([
+      'The setting contextWindow is ignored: NaN is not a whole number of tokens above 0.',
+      'EVERLONG_AUTO_COMPACT_WINDOW is ignored: "-5" is not a whole number of tokens above 0.',
+      'EVERLONG_AUTOCOMPACT_PCT is ignored: "most" is not a percentage above 0 and up to 100.',
+      'EVERLONG_BLOCKING_LIMIT is ignored: "12abc" is not a whole number of tokens above 0.',
+    ])
+    expect(resolved.blockingLimit).toBeUndefined()
+  })
+
+  test.each([['0'], ['101'], ['-1'], ['NaN']])('a percentage of %s is ignored', (text) => {
+    expect(resolveSettings({ environment: { EVERLONG_AUTOCOMPACT_PCT: text } }).autoCompactPercent).toBeUndefined()
+  })
+
+  test('a mark by model is taken from the longest prefix of the model id', () => {
+    const settings = { autoCompactAt: { 'claude-opus': 120_000, 'claude-opus-5': '70%' } } as const
+    expect(resolveSettings({ settings, model: 'claude-opus-5-20260401' }).autoCompactAt).toEqual({
+      value: '70%',
+      source: 'setting autoCompactAt["claude-opus-5"]',
+    })
+    expect(resolveSettings({ settings, model: 'gpt-5' }).autoCompactAt).toBeUndefined()
+  })
+})

@@ -1,0 +1,101 @@
+// At which sizes something happens: compaction, warning, error, blocking.
+import { ConfigurationError, type Figure, inWords } from './figure.ts'
+import { type ResolvedSettings, type Setting, tokensOfMark } from './settings.ts'
+import { leastUsable } from './windows.ts'
+
+export type AutoCompact = {
+  /** `ask` runs the ladder too, but asks a person first. */
+  readonly mode: boolean | 'ask'
+  readonly source: string
+}
+
+export type Thresholds = {
+  readonly autoCompact: AutoCompact
+  /** Whether a person may compact by hand. */
+  readonly manualCompact: { readonly allowed: boolean; readonly source: string }
+  readonly autoCompactThreshold: Figure
+  /** What the gauge counts down to: the threshold while auto-compact is on, else the effective window. */
+  readonly limit: Figure
+  readonly warning: Figure
+  readonly error: Figure
+  readonly blocking: Figure
+}
+
+const compactBuffer = 13_000
+const gaugeDistance = 20_000
+const blockingBuffer = 3_000
+
+export function resolveThresholds(settings: ResolvedSettings, effectiveWindow: number): Thresholds {
+  const autoCompact = autoCompactOf(settings)
+  const autoCompactThreshold = thresholdOf(settings, effectiveWindow)
+  const limit: Figure =
+    autoCompact.mode === false
+      ? { value: effectiveWindow, source: 'the effective window, because auto-compact is off' }
+      : { value: autoCompactThreshold.value, source: 'the auto-compact threshold' }
+  return {
+    autoCompact,
+    manualCompact: settings.disableCompact
+      ? { allowed: false, source: settings.disableCompact.source }
+      : { allowed: true, source: 'default' },
+    autoCompactThreshold,
+    limit,
+    warning: before(limit, settings.warningDistance),
+    error: before(limit, settings.errorDistance),
+    blocking: settings.blockingLimit
+      ? blockingFrom(settings.blockingLimit, effectiveWindow)
+      : { value: effectiveWindow - blockingBuffer, source: `the effective window less ${inWords(blockingBuffer)}` },
+  }
+}
+
+function autoCompactOf(settings: ResolvedSettings): AutoCompact {
+  const off = settings.disableCompact ?? settings.disableAutoCompact
+  return off
+    ? { mode: false, source: off.source }
+    : { mode: settings.autoCompact.value, source: settings.autoCompact.source }
+}
+
+/** The earliest of the default, the percentage and the mark: a setting can bring a compaction forward, never put it off. */
+function thresholdOf(settings: ResolvedSettings, window: number): Figure {
+  const standard = defaultThreshold(window)
+  const { autoCompactPercent: percent, autoCompactAt: mark } = settings
+  const asked: readonly Figure[] = [
+    ...(percent ? [{ value: Math.floor((window * percent.value) / 100), source: percent.source }] : []),
+    ...(mark ? [{ value: tokensOfMark(mark.value, window), source: mark.source }] : []),
+  ]
+  for (const figure of asked) if (figure.value < leastUsable) throw tooEarly(figure, window)
+  const earliest = asked.reduce((first, figure) => (figure.value < first.value ? figure : first), standard)
+  const tooLate = asked.find((figure) => figure.value > standard.value)
+  if (earliest !== standard || !tooLate) return earliest
+  const why = `${tooLate.source} asks for ${inWords(tooLate.value)}, but compaction comes no later than ${inWords(standard.value)}`
+  return { ...standard, clamped: { from: tooLate.value, why } }
+}
+
+/** In a small window the buffer would leave too little to talk in: so much of it is always the conversation's. */
+function defaultThreshold(window: number): Figure {
+  const value = window - compactBuffer
+  const least = Math.min(leastUsable, Math.ceil(window / 2))
+  if (value >= least) return { value, source: `the effective window less ${inWords(compactBuffer)}` }
+  const why = `the effective window of ${inWords(window)} less ${inWords(compactBuffer)} would leave less than ${inWords(least)}`
+  return { value: least, source: 'the least that a conversation needs', clamped: { from: value, why } }
+}
+
+function before(limit: Figure, distance: Setting<number> | undefined): Figure {
+  const tokens = distance?.value ?? gaugeDistance
+  const source = `${inWords(tokens)} before the limit${distance ? ` (${distance.source})` : ''}`
+  const value = limit.value - tokens
+  return value >= 0 ? { value, source } : { value: 0, source, clamped: { from: value, why: 'a size is never below 0' } }
+}
+
+function blockingFrom(asked: Setting<number>, window: number): Figure {
+  if (asked.value <= window) return { value: asked.value, source: asked.source }
+  const why = `the effective window is ${inWords(window)}`
+  return { value: window, source: asked.source, clamped: { from: asked.value, why } }
+}
+
+function tooEarly(figure: Figure, window: number): ConfigurationError {
+  return new ConfigurationError(
+    `${figure.source} would compact at ${inWords(figure.value)} of ${inWords(window)} tokens; ` +
+      `at least ${inWords(leastUsable)} must be usable, or every turn would compact.`,
+    { threshold: figure.value, effectiveWindow: window, needed: leastUsable },
+  )
+}

@@ -1,0 +1,89 @@
+// How large the window is, who says so, and how much of it a conversation may fill.
+import { modelFacts } from '../catalog/models.ts'
+import { ConfigurationError, type Figure, inWords } from './figure.ts'
+import type { ResolvedSettings, Setting } from './settings.ts'
+
+export type WindowFacts = {
+  readonly model?: string | undefined
+  /** As the provider's Models API says. */
+  readonly provider?: { readonly window?: number | undefined; readonly maxOutput?: number | undefined } | undefined
+  /** As learned from an overflow error of this endpoint and model. */
+  readonly learnedWindow?: number | undefined
+}
+
+export type Windows = {
+  readonly contextWindow: Figure
+  readonly maxOutputTokens: Figure
+  /** Room for the summary of a compaction, which is itself a model call. */
+  readonly reserve: Figure
+  readonly effectiveWindow: Figure
+}
+
+/** The 99.99th percentile of summaries is about 17,400 tokens. */
+const largestReserve = 20_000
+/** With fewer, every turn would compact. */
+export const leastUsable = 8_000
+const cautiousWindow = 128_000
+
+export function resolveWindows(settings: ResolvedSettings, facts: WindowFacts = {}): Windows {
+  const known = facts.model === undefined ? undefined : modelFacts(facts.model)
+  const full: Figure = firstOf(
+    settings.contextWindow,
+    from(facts.provider?.window, 'the provider'),
+    from(facts.learnedWindow, 'learned from an overflow error'),
+    from(known?.window, `built-in table (${known?.id})`),
+  ) ?? { value: cautiousWindow, source: 'no information: a cautious default' }
+  const output = firstOf(settings.maxOutputTokens, from(facts.provider?.maxOutput, 'the provider'))
+  const maxOutputTokens: Figure = output ??
+    from(known?.maxOutput, `built-in table (${known?.id})`) ?? {
+      value: largestReserve,
+      source: 'no information: as much as a summary may need',
+    }
+  if (output && output.value >= full.value) throw outputTooLarge(output, full)
+
+  const contextWindow = narrowed(full, settings.autoCompactWindow)
+  const reserve: Figure = {
+    value: Math.min(maxOutputTokens.value, largestReserve),
+    source: `the smaller of the output limit and ${inWords(largestReserve)}`,
+  }
+  const effective = contextWindow.value - reserve.value
+  if (effective < leastUsable) throw tooSmall(contextWindow, reserve)
+  return {
+    contextWindow,
+    maxOutputTokens,
+    reserve,
+    effectiveWindow: { value: effective, source: 'the window less the reserve for a summary' },
+  }
+}
+
+function from(value: number | undefined, source: string): Setting<number> | undefined {
+  return value !== undefined && Number.isFinite(value) && value > 0 ? { value, source } : undefined
+}
+
+function firstOf(...settings: readonly (Setting<number> | undefined)[]): Setting<number> | undefined {
+  return settings.find((setting) => setting !== undefined)
+}
+
+function narrowed(full: Figure, asked: Setting<number> | undefined): Figure {
+  if (!asked) return full
+  if (asked.value <= full.value) return asked
+  const why = `${asked.source} can only make the window smaller`
+  return { ...full, clamped: { from: asked.value, why } }
+}
+
+function outputTooLarge(output: Figure, window: Figure): ConfigurationError {
+  return new ConfigurationError(
+    `The output limit of ${inWords(output.value)} tokens (${output.source}) does not fit into a context window of ` +
+      `${inWords(window.value)} tokens (${window.source}).`,
+    { maxOutputTokens: output.value, contextWindow: window.value },
+  )
+}
+
+function tooSmall(window: Figure, reserve: Figure): ConfigurationError {
+  const usable = window.value - reserve.value
+  return new ConfigurationError(
+    `A context window of ${inWords(window.value)} tokens (${window.source}) less ${inWords(reserve.value)} for a summary ` +
+      `leaves ${usable < 0 ? 'nothing' : `${inWords(usable)} usable tokens`}; at least ${inWords(leastUsable)} are needed.`,
+    { contextWindow: window.value, reserve: reserve.value, usable, needed: leastUsable },
+  )
+}

@@ -1,0 +1,159 @@
+// What is remembered of every entry of a transcript when its content has been let go: where it lies, its ids, its
+// type, its usage. In columns, some fifty bytes an entry, so that a file of any size can be held.
+import { contextTokens, type Usage } from '../message/usage.ts'
+import type { Head } from './entry.ts'
+import { createIdTable, type IdTable } from './id-table.ts'
+
+export const entryTypes = ['', 'user', 'assistant', 'system', 'attachment', 'progress', 'boundary', 'other'] as const
+/** '' is a side entry: it hangs nowhere. 'boundary' is a compaction's. */
+export type EntryType = (typeof entryTypes)[number]
+
+const sideFlag = 128
+const otherCode = entryTypes.indexOf('other')
+
+export const noParent = -1
+/** The entry names a parent that has not been seen. */
+export const missingParent = -2
+
+export type EntryTable = {
+  readonly rows: number
+  readonly offsets: Float64Array
+  readonly lengths: Uint32Array
+  /** The line each lies on, counted from 1; 0 where nobody counted. */
+  readonly lines: Uint32Array
+  /** Which record of its line. */
+  readonly nth: Uint8Array
+  /** Index into entryTypes; 128 is added for a sidechain. */
+  readonly types: Uint8Array
+  readonly parents: Int32Array
+  readonly contextTokens: Uint32Array
+  readonly ids: IdTable
+  /** Parents not seen yet: they may come later in the file, or never. */
+  readonly pending: ReadonlyMap<number, string>
+  /** Entries that carry an id seen before. */
+  readonly duplicates: readonly number[]
+}
+
+export type GrowingTable = { -readonly [K in keyof EntryTable]: EntryTable[K] } & {
+  readonly pending: Map<number, string>
+  readonly duplicates: number[]
+}
+
+/** Starts from what was there before, or empty; with the number of rows to expect it need not grow on the way. */
+export function createEntryTable(from: { readonly saved?: EntryTable; readonly expected?: number } = {}): GrowingTable {
+  const { saved, expected = 1024 } = from
+  if (saved) return { ...saved, pending: new Map(saved.pending), duplicates: [...saved.duplicates] }
+  return { ...columns(expected), rows: 0, ids: createIdTable({ expected }), pending: new Map(), duplicates: [] }
+}
+
+export type Place = { readonly offset: number; readonly length: number; readonly line: number; readonly nth: number }
+
+/** Adds an empty row, a side entry at this place; returns its number. */
+export function addPlace(table: GrowingTable, place: Place): number {
+  const row = table.rows++
+  if (row >= table.offsets.length) grow(table)
+  table.offsets[row] = place.offset
+  table.lengths[row] = place.length
+  table.lines[row] = place.line
+  table.nth[row] = place.nth
+  table.parents[row] = noParent
+  return row
+}
+
+export function addHead(table: GrowingTable, head: Head, usage: Usage | undefined): number {
+  const row = addPlace(table, head)
+  const type = head.boundary ? 'boundary' : head.uuid === undefined ? '' : head.type
+  table.types[row] = typeCode(type, head.sidechain)
+  table.contextTokens[row] = usage ? contextTokens(usage) : 0
+  if (head.uuid === undefined) return row
+  if (!table.ids.addId(head.uuid, row)) table.duplicates.push(row)
+  if (typeof head.parent === 'string') {
+    const parent = table.ids.findId(head.parent)
+    table.parents[row] = parent < 0 ? missingParent : parent
+    if (parent < 0) table.pending.set(row, head.parent)
+  }
+  return row
+}
+
+/** Adds the rows of another table, that of a later stretch of the same file, as if they had been added one by one. */
+export function addTable(table: GrowingTable, later: EntryTable, linesBefore: number): void {
+  const base = table.rows
+  const words = later.ids.words()
+  const otherIds = new Map([...later.ids.others].map(([id, row]) => [row, id]))
+  const repeated = new Set(later.duplicates)
+  // Ids that the earlier stretch has already: what hangs on them hangs on the earlier entry.
+  const earlier = new Map<number, number>()
+  for (let at = 0; at < later.rows; at++) {
+    const row = addPlace(table, placeAt(later, at, linesBefore))
+    table.types[row] = later.types[at] ?? 0
+    table.contextTokens[row] = later.contextTokens[at] ?? 0
+    const parent = later.parents[at] ?? noParent
+    table.parents[row] = parent < 0 ? parent : (earlier.get(parent) ?? parent + base)
+    const id = words.subarray(at * 4, at * 4 + 4)
+    const other = otherIds.get(at)
+    const hasUuid = id.length === 4 && !(id[0] === 0 && id[1] === 0 && id[2] === 0 && id[3] === 0)
+    const isNew = hasUuid ? table.ids.add(id, row) : other === undefined || table.ids.addId(other, row)
+    if (!isNew) earlier.set(at, hasUuid ? table.ids.find(id) : table.ids.findId(other ?? ''))
+    if (!isNew || repeated.has(at)) table.duplicates.push(row)
+  }
+  for (const [at, id] of later.pending) table.pending.set(at + base, id)
+}
+
+function placeAt(table: EntryTable, row: number, linesBefore: number): Place {
+  return {
+    offset: table.offsets[row] ?? 0,
+    length: table.lengths[row] ?? 0,
+    line: (table.lines[row] ?? 0) + linesBefore,
+    nth: table.nth[row] ?? 0,
+  }
+}
+
+/** To be called when all has been added: finds the parents that came later than their children. */
+export function resolvePending(table: GrowingTable): void {
+  for (const [row, id] of table.pending) {
+    const parent = table.ids.findId(id)
+    if (parent < 0) continue
+    table.parents[row] = parent
+    table.pending.delete(row)
+  }
+}
+
+const typeCodes: ReadonlyMap<string, number> = new Map(entryTypes.map((type, code) => [type, code]))
+
+export function typeCode(type: string, sidechain: boolean): number {
+  return (typeCodes.get(type) ?? otherCode) + (sidechain ? sideFlag : 0)
+}
+
+export function typeAt(table: EntryTable, row: number): EntryType {
+  return entryTypes[(table.types[row] ?? 0) & (sideFlag - 1)] ?? 'other'
+}
+
+export function isSidechainAt(table: EntryTable, row: number): boolean {
+  return (table.types[row] ?? 0) >= sideFlag
+}
+
+type Columns = Pick<GrowingTable, 'offsets' | 'lengths' | 'lines' | 'nth' | 'types' | 'parents' | 'contextTokens'>
+
+function columns(capacity: number): Columns {
+  return {
+    offsets: new Float64Array(capacity),
+    lengths: new Uint32Array(capacity),
+    lines: new Uint32Array(capacity),
+    nth: new Uint8Array(capacity),
+    types: new Uint8Array(capacity),
+    parents: new Int32Array(capacity),
+    contextTokens: new Uint32Array(capacity),
+  }
+}
+
+function grow(table: GrowingTable): void {
+  const larger = columns(Math.max(1024, table.offsets.length * 2))
+  larger.offsets.set(table.offsets)
+  larger.lengths.set(table.lengths)
+  larger.lines.set(table.lines)
+  larger.nth.set(table.nth)
+  larger.types.set(table.types)
+  larger.parents.set(table.parents)
+  larger.contextTokens.set(table.contextTokens)
+  Object.assign(table, larger)
+}

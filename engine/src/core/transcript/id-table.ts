@@ -1,0 +1,148 @@
+// A map from ids to row numbers that holds millions of uuids in a few bytes each: 16 for the uuid, 8 for its slot.
+// Ids of another form are kept as strings.
+
+const wordsPerId = 4
+const hexDigits = '0123456789abcdef'
+const nibbles = Int8Array.from({ length: 256 }, (_, code) => hexDigits.indexOf(String.fromCharCode(code)))
+/** Where the 32 digits of a uuid lie among its 36 characters. */
+const digitPlaces = Uint8Array.from({ length: 36 }, (_, at) => at).filter((at) => ![8, 13, 18, 23].includes(at))
+
+export const idLength = 36
+
+/** Reads the 36 bytes of a uuid into four words; false when they are none (only lower-case ones count). */
+export function readId(bytes: Uint8Array, at: number, words: Uint32Array): boolean {
+  for (let word = 0; word < wordsPerId; word++) {
+    let value = 0
+    for (let digit = word * 8; digit < word * 8 + 8; digit++) {
+      const nibble = nibbles[bytes[at + (digitPlaces[digit] ?? 0)] ?? 0] ?? -1
+      if (nibble < 0) return false
+      value = (value << 4) | nibble
+    }
+    words[word] = value
+  }
+  return bytes[at + 8] === 0x2d && bytes[at + 13] === 0x2d && bytes[at + 18] === 0x2d && bytes[at + 23] === 0x2d
+}
+
+/** The same from a string. */
+function wordsOf(id: string, words: Uint32Array): boolean {
+  if (id.length !== idLength) return false
+  for (let word = 0; word < wordsPerId; word++) {
+    let value = 0
+    for (let digit = word * 8; digit < word * 8 + 8; digit++) {
+      const nibble = nibbles[id.charCodeAt(digitPlaces[digit] ?? 0)] ?? -1
+      if (nibble < 0) return false
+      value = (value << 4) | nibble
+    }
+    words[word] = value
+  }
+  return id[8] === '-' && id[13] === '-' && id[18] === '-' && id[23] === '-'
+}
+
+export function idOf(words: Uint32Array): string {
+  let hex = ''
+  for (const word of words) hex += word.toString(16).padStart(8, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+export type IdTable = {
+  /** Adds a uuid for this row; false when it is there already (the first wins). */
+  readonly add: (words: Uint32Array, row: number) => boolean
+  /** The row of a uuid, or -1. */
+  readonly find: (words: Uint32Array) => number
+  /** Whether this row carries this uuid. */
+  readonly isAt: (row: number, words: Uint32Array) => boolean
+  /** The same for an id of any form. */
+  readonly addId: (id: string, row: number) => boolean
+  readonly findId: (id: string) => number
+  /** The id of a row, if it was the first to carry it. */
+  readonly idAt: (row: number) => string | undefined
+  readonly others: ReadonlyMap<string, number>
+  /** Four words for each row; zeros where it has no uuid. */
+  readonly words: () => Uint32Array
+}
+
+export type IdTableStart = {
+  readonly saved?: { readonly words: Uint32Array; readonly others: ReadonlyMap<string, number> }
+  readonly expected?: number
+}
+
+export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): IdTable {
+  const uuids = createUuidTable(Math.max(expected, saved ? saved.words.length / wordsPerId : 0))
+  const others = new Map(saved?.others)
+  const scratch = new Uint32Array(wordsPerId)
+  for (let row = 0; saved && row * wordsPerId < saved.words.length; row++) {
+    const id = saved.words.subarray(row * wordsPerId, (row + 1) * wordsPerId)
+    if (!isNothing(id)) uuids.add(id, row)
+  }
+  return {
+    ...uuids,
+    others,
+    addId: (id, row) => {
+      if (wordsOf(id, scratch)) return uuids.add(scratch, row)
+      if (others.has(id)) return false
+      others.set(id, row)
+      return true
+    },
+    findId: (id) => (wordsOf(id, scratch) ? uuids.find(scratch) : (others.get(id) ?? -1)),
+    idAt: (row) => {
+      const id = uuids.words().subarray(row * wordsPerId, (row + 1) * wordsPerId)
+      if (!isNothing(id)) return idOf(id)
+      for (const [other, at] of others) if (at === row) return other
+      return undefined
+    },
+  }
+}
+
+function isNothing(id: Uint32Array): boolean {
+  return id.every((word) => word === 0)
+}
+
+/** Open addressing: a slot holds a row number plus one, the words of each row lie in one array. */
+function createUuidTable(room: number): Pick<IdTable, 'add' | 'find' | 'isAt' | 'words'> {
+  let words = new Uint32Array(wordsPerId * room)
+  let slots = new Int32Array(2 ** Math.ceil(Math.log2(room * 2 + 2)))
+  let count = 0
+  let rows = 0
+  const isAt = (row: number, id: Uint32Array): boolean => {
+    const at = row * wordsPerId
+    return words[at] === id[0] && words[at + 1] === id[1] && words[at + 2] === id[2] && words[at + 3] === id[3]
+  }
+  /** The slot that holds this uuid, or the free one where it would go. */
+  const slotOf = (id: Uint32Array): number => {
+    const mask = slots.length - 1
+    let slot = ((id[0] ?? 0) ^ (id[3] ?? 0)) & mask
+    for (;;) {
+      const row = (slots[slot] ?? 0) - 1
+      if (row < 0 || isAt(row, id)) return slot
+      slot = (slot + 1) & mask
+    }
+  }
+  const growSlots = () => {
+    const old = slots
+    slots = new Int32Array(old.length * 2)
+    for (const entry of old) {
+      if (entry === 0) continue
+      const at = (entry - 1) * wordsPerId
+      slots[slotOf(words.subarray(at, at + wordsPerId))] = entry
+    }
+  }
+  const add = (id: Uint32Array, row: number): boolean => {
+    if (count * 2 >= slots.length) growSlots()
+    const slot = slotOf(id)
+    if (slots[slot] !== 0) return false
+    const at = row * wordsPerId
+    if (at + wordsPerId > words.length) words = grown(words, at + wordsPerId)
+    for (let word = 0; word < wordsPerId; word++) words[at + word] = id[word] ?? 0
+    slots[slot] = row + 1
+    count++
+    rows = Math.max(rows, row + 1)
+    return true
+  }
+  return { add, isAt, find: (id) => (slots[slotOf(id)] ?? 0) - 1, words: () => words.subarray(0, rows * wordsPerId) }
+}
+
+function grown(words: Uint32Array, least: number): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(Math.max(words.length * 2, least))
+  larger.set(words)
+  return larger
+}

@@ -1,0 +1,30 @@
+// Who put a user record into the conversation. The format marks it only in part, so the text's own marks help.
+import { blocksOf, isText, isToolResult } from '../message/block.ts'
+import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import type { Origin } from '../message/message.ts'
+
+/** Texts that clients put in the person's mouth: output of commands, notices, reminders. */
+const clientMade =
+  /^\s*(<(local-command-stdout|local-command-stderr|local-command-caveat|bash-stdout|bash-stderr|task-notification|system-reminder|user-prompt-submit-hook)\b|\[Request interrupted by user)/
+
+export function originOf(record: JsonObject): Origin | undefined {
+  if (record.type === 'assistant') return 'assistant'
+  if (record.type === 'attachment') return 'attachment'
+  if (record.type !== 'user') return undefined
+  if (record.isCompactSummary === true) return 'summary'
+  const blocks = blocksOf(objectAt(record, 'message')?.content)
+  if (blocks.some(isToolResult)) return 'tool-result'
+  return isHuman(record, blocks.find(isText)?.text ?? '') ? 'human' : 'meta'
+}
+
+function isHuman(record: JsonObject, text: string): boolean {
+  if (record.isMeta === true || record.promptSource === 'system') return false
+  const kind = stringAt(objectAt(record, 'origin'), 'kind')
+  if (kind !== undefined) return kind === 'human'
+  return !clientMade.test(text)
+}
+
+/** Client-made answers ("No response requested.", API errors): no model wrote them and none sees them. */
+export function isSynthetic(record: JsonObject): boolean {
+  return objectAt(record, 'message')?.model === '<synthetic>' || record.isApiErrorMessage === true
+}

@@ -1,0 +1,112 @@
+// Figures over many sessions: how often they are compacted, by what, how their summaries grow, what they use.
+import { addCounts, billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
+import type { Epoch } from './epochs.ts'
+import type { Scan } from './scan.ts'
+
+export type ModelTokens = { readonly model: string; readonly answers: number; readonly tokens: TokenCounts }
+
+export type SummaryRound = { readonly round: number; readonly summaries: number; readonly meanCharacters: number }
+
+export type Statistics = {
+  readonly sessions: number
+  readonly subagentFiles: number
+  readonly withCompactions: number
+  readonly compactions: number
+  readonly byTrigger: Readonly<Record<string, number>>
+  readonly mostInOneSession: number
+  readonly medianMessagesBetween: number | undefined
+  readonly medianTokensBefore: number | undefined
+  readonly medianTokensAfter: number | undefined
+  /** Do summaries grow from round to round? */
+  readonly summaryRounds: readonly SummaryRound[]
+  readonly entries: number
+  readonly orphans: number
+  readonly salvaged: number
+  readonly models: readonly ModelTokens[]
+  /** What compactions themselves used, as far as their own runs were recorded. */
+  readonly compactionModels: readonly ModelTokens[]
+  readonly compactionsRecorded: number
+}
+
+export type SessionKind = 'session' | 'subagent' | 'compaction-run'
+
+export type StatisticsBook = {
+  readonly add: (scan: Pick<Scan, 'epochs' | 'answers' | 'graph' | 'table'>, about: About) => void
+  readonly statistics: () => Statistics
+}
+
+type About = { readonly kind: SessionKind; readonly salvaged: number }
+
+export function createStatisticsBook(): StatisticsBook {
+  const kinds: Record<SessionKind, number> = { session: 0, subagent: 0, 'compaction-run': 0 }
+  const epochs: Epoch[][] = []
+  const models = new Map<string, ModelTokens>()
+  const compactionModels = new Map<string, ModelTokens>()
+  const sums = { entries: 0, orphans: 0, salvaged: 0 }
+  return {
+    add: (scan, { kind, salvaged }) => {
+      kinds[kind]++
+      if (kind === 'session') epochs.push([...scan.epochs])
+      sums.entries += scan.epochs.reduce((sum, epoch) => sum + epoch.entries, 0)
+      sums.orphans += scan.graph.orphans.length
+      sums.salvaged += salvaged
+      const book = kind === 'compaction-run' ? compactionModels : models
+      for (const { model, usage } of scan.answers) {
+        const known = book.get(model) ?? { model, answers: 0, tokens: noTokens }
+        const tokens = addCounts(known.tokens, billedCounts(usage))
+        book.set(model, { model, answers: known.answers + 1, tokens })
+      }
+    },
+    statistics: () => ({
+      sessions: kinds.session,
+      subagentFiles: kinds.subagent,
+      ...compactionFigures(epochs),
+      ...sums,
+      models: byTokens(models),
+      compactionModels: byTokens(compactionModels),
+      compactionsRecorded: kinds['compaction-run'],
+    }),
+  }
+}
+
+function byTokens(models: ReadonlyMap<string, ModelTokens>): readonly ModelTokens[] {
+  const all = ({ tokens }: ModelTokens) => tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.output
+  return [...models.values()].toSorted((a, b) => all(b) - all(a))
+}
+
+function compactionFigures(sessions: readonly (readonly Epoch[])[]) {
+  const compactions = sessions.flatMap((epochs) =>
+    epochs.map((epoch) => epoch.openedBy).filter((by) => by !== undefined),
+  )
+  const byTrigger: Record<string, number> = {}
+  for (const { trigger } of compactions) byTrigger[trigger] = (byTrigger[trigger] ?? 0) + 1
+  return {
+    withCompactions: sessions.filter((epochs) => epochs.length > 1).length,
+    compactions: compactions.length,
+    byTrigger,
+    mostInOneSession: sessions.reduce((most, epochs) => Math.max(most, epochs.length - 1), 0),
+    medianMessagesBetween: median(sessions.flatMap((epochs) => epochs.slice(0, -1).map((epoch) => epoch.messages))),
+    medianTokensBefore: median(compactions.map((by) => by.tokensBefore).filter((tokens) => tokens !== undefined)),
+    medianTokensAfter: median(compactions.map((by) => by.tokensAfter).filter((tokens) => tokens !== undefined)),
+    summaryRounds: roundsOf(sessions),
+  }
+}
+
+function roundsOf(sessions: readonly (readonly Epoch[])[]): readonly SummaryRound[] {
+  const rounds = new Map<number, number[]>()
+  for (const epoch of sessions.flat()) {
+    const summary = epoch.openedBy?.summary
+    if (summary) rounds.set(epoch.number, [...(rounds.get(epoch.number) ?? []), summary.characters])
+  }
+  return [...rounds]
+    .toSorted(([a], [b]) => a - b)
+    .map(([round, sizes]) => {
+      const mean = Math.round(sizes.reduce((sum, size) => sum + size, 0) / sizes.length)
+      return { round, summaries: sizes.length, meanCharacters: mean }
+    })
+}
+
+function median(values: readonly number[]): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) / 2)]
+}

@@ -1,0 +1,111 @@
+// The few file operations that writing a session needs, as a port: tests count them, cut them short and interrupt them.
+// All are synchronous, so that nothing can come between a check of the lease and the write it allows.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+
+export type FileState = {
+  readonly size: number
+  readonly isFile: boolean
+  /** How many names the file has; none when it was removed while it is open. */
+  readonly names: number
+  readonly inode: number
+  readonly modifiedAt: number
+}
+
+/** How a file is opened. No way of opening follows a symbolic link at the end of the path. */
+export type Opening = 'read' | 'append' | 'create-only'
+
+export type Disk = {
+  readonly open: (path: string, opening: Opening) => number
+  readonly stat: (file: number) => FileState
+  readonly read: (file: number, into: Uint8Array, position: number) => number
+  /** May write less than it was given, as write(2) may. */
+  readonly write: (file: number, bytes: Uint8Array) => number
+  readonly truncate: (file: number, size: number) => void
+  readonly sync: (file: number) => void
+  readonly close: (file: number) => void
+  /** A second name for a file. Fails with EEXIST when the name is taken: of many callers exactly one succeeds. */
+  readonly link: (from: string, to: string) => void
+  readonly rename: (from: string, to: string) => void
+  readonly unlink: (path: string) => void
+  readonly list: (folder: string) => readonly string[]
+  readonly makeFolder: (path: string) => void
+}
+
+const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants
+// Windows has neither the flag nor, for most users, the links.
+const noFollow = constants.O_NOFOLLOW ?? 0
+const flags: Readonly<Record<Opening, number>> = {
+  read: O_RDONLY | noFollow,
+  append: O_RDWR | O_APPEND | O_CREAT | noFollow,
+  'create-only': O_WRONLY | O_CREAT | O_EXCL | noFollow,
+}
+
+export const nodeDisk: Disk = {
+  open: (path, opening) => openSync(path, flags[opening], 0o600),
+  stat: (file) => {
+    const found = fstatSync(file)
+    return { size: found.size, isFile: found.isFile(), names: found.nlink, inode: found.ino, modifiedAt: found.mtimeMs }
+  },
+  read: (file, into, position) => readSync(file, into, 0, into.length, position),
+  write: (file, bytes) => writeSync(file, bytes),
+  truncate: ftruncateSync,
+  sync: fsyncSync,
+  close: closeSync,
+  link: linkSync,
+  rename: renameSync,
+  unlink: unlinkSync,
+  list: (folder) => readdirSync(folder),
+  makeFolder: (path) => {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  },
+}
+
+export type DiskProblem = { readonly code: string; readonly message: string }
+
+/** What the system said, when it was the system; anything else is a mistake of ours and goes on up. */
+export function diskProblem(error: unknown): DiskProblem {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error) {
+    return { code: error.code, message: error.message }
+  }
+  throw error
+}
+
+/** A failure that we see before the system does, told in the same way. */
+export function systemError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code, syscall: 'none' })
+}
+
+/** Runs it; undefined when the system answers with one of these codes. Other failures go on up. */
+export function unless<T>(codes: readonly string[], run: () => T): T | undefined {
+  try {
+    return run()
+  } catch (error) {
+    if (codes.includes(diskProblem(error).code)) return undefined
+    throw error
+  }
+}
+
+export type WritableFile = { readonly disk: Disk; readonly file: number }
+
+/** One after another until all bytes are out: a short write is followed by the rest. */
+export function writeWhole(to: WritableFile, bytes: Uint8Array, onProgress?: (written: number) => void): void {
+  let written = 0
+  while (written < bytes.length) {
+    written += to.disk.write(to.file, written === 0 ? bytes : bytes.subarray(written))
+    onProgress?.(written)
+  }
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { toLines } from './record-lines.ts'
+
+const rules = { knows: (uuid: string) => uuid === 'old', foreignLogicalParents: false }
+const problemOf = (records: readonly unknown[], foreignLogicalParents = false) => {
+  const result = toLines(records, { ...rules, foreignLogicalParents })
+  return result.type === 'refused' ? result.problem : result.text
+}
+
+describe('a record that would not read back the same is refused, and its place is named', () => {
+  const itself: { items: unknown[] } = { items: [] }
+  itself.items.push(itself)
+  let deep: unknown = 0
+  for (let at = 0; at < 200_000; at++) deep = [deep]
+  const cases: readonly (readonly [string, unknown, string, string])[] = [
+    ['an array', [1], '', 'it is not an object'],
+    ['nothing', null, '', 'it is not an object'],
+    ['a BigInt', { a: { b: [1, 2n] } }, 'a.b[1]', 'a.b[1] is of type bigint'],
+    ['a ring', itself, 'items[0]', 'items[0] holds itself'],
+    ['a date', { at: new Date(0) }, 'at', 'at is not a plain object'],
+    ['a map', { at: new Map() }, 'at', 'at is not a plain object'],
+    ['a function', { toJSON: () => 1 }, 'toJSON', 'toJSON is of type function'],
+    ['no number', { n: Number.NaN }, 'n', 'n is NaN'],
+    ['a hole', { a: [undefined] }, 'a[0]', 'a[0] is of type undefined'],
+    ['great depth', { deep }, '', 'it is nested too deep or too long'],
+  ]
+  test.each(cases)('%s', (_name, record, where, words) => {
+    const message = `Record 0: ${words}, and would not read back the same. Give plain JSON.`
+    expect(problemOf([record])).toEqual({ type: 'record-not-json', index: 0, where, message })
+  })
+})
+
+describe('lines', () => {
+  test('hold no raw newline and no broken text, and leave out what is undefined', () => {
+    expect(problemOf([{ a: 'x\n\r\u2028\ud800', b: undefined, c: [[], {}] }])).toBe(
+      '{"a":"x\\n\\r\u2028\\ud800","c":[[],{}]}\n',
+    )
+  })
+
+  test('may say the same thing twice, which is no ring', () => {
+    const same = { x: 1 }
+    expect(problemOf([{ a: same, b: [same, same] }])).toBe('{"a":{"x":1},"b":[{"x":1},{"x":1}]}\n')
+  })
+
+  test('follow one another when each refers to what is there before it', () => {
+    const records = [
+      { uuid: 'a', parentUuid: null },
+      { uuid: 'b', parentUuid: 'a', logicalParentUuid: 'old' },
+      { type: 'mode' },
+    ]
+    expect(toLines(records, rules)).toEqual({
+      type: 'lines',
+      text: '{"uuid":"a","parentUuid":null}\n{"uuid":"b","parentUuid":"a","logicalParentUuid":"old"}\n{"type":"mode"}\n',
+      uuids: ['a', 'b'],
+    })
+  })
+})
+
+describe('a uuid', () => {
+  const unknown = (field: string, uuid: string, index: number) => ({
+    type: 'uuid-unknown',
+    index,
+    field,
+    uuid,
+    message: `Record ${index}: ${field} ${uuid} is no record of this session. Write that record first; if it stood in the file before it was opened, let \`knows\` say so.`,
+  })
+
+  test('that is not there yet cannot be a parent, not even when it comes later or is the record itself', () => {
+    expect(problemOf([{ uuid: 'a', parentUuid: 'b' }, { uuid: 'b' }])).toEqual(unknown('parentUuid', 'b', 0))
+    expect(problemOf([{ uuid: 'a' }, { uuid: 'b', parentUuid: 'b' }])).toEqual(unknown('parentUuid', 'b', 1))
+  })
+
+  test('of another file can be a logical parent only where that is allowed', () => {
+    expect(problemOf([{ logicalParentUuid: 'far' }])).toEqual(unknown('logicalParentUuid', 'far', 0))
+    expect(problemOf([{ logicalParentUuid: 'far' }], true)).toBe('{"logicalParentUuid":"far"}\n')
+  })
+
+  test('comes once, in the file and among the records given', () => {
+    const taken = (uuid: string, index: number) => ({
+      type: 'uuid-taken',
+      index,
+      uuid,
+      message: `Record ${index}: the uuid ${uuid} is in the session already. Give each record its own.`,
+    })
+    expect(problemOf([{ uuid: 'old' }])).toEqual(taken('old', 0))
+    expect(problemOf([{ uuid: 'a' }, { uuid: 'a' }])).toEqual(taken('a', 1))
+  })
+
+  test('is text', () => {
+    const message = (field: string) =>
+      `Record 0: ${field} is not text. Give a uuid, or null or nothing for a parent that is not there.`
+    expect([problemOf([{ uuid: null }]), problemOf([{ parentUuid: 7 }])]).toEqual([
+      { type: 'uuid-not-text', index: 0, field: 'uuid', message: message('uuid') },
+      { type: 'uuid-not-text', index: 0, field: 'parentUuid', message: message('parentUuid') },
+    ])
+  })
+})

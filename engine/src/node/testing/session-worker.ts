@@ -1,0 +1,89 @@
+// A real process that writes sessions as it is told on standard input, one command a line, and answers on standard
+// output, one JSON value a line. For tests that stop and kill it; it is no part of the library.
+import { writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Disk, nodeDisk } from '../disk.ts'
+import { acquireLease, type Lease } from '../lease.ts'
+import { openWriter, type TranscriptWriter } from '../writer.ts'
+import { randomFrom, sumOf } from './numbered-record.ts'
+
+/** At once and whole: what was answered before a kill has been answered. */
+function answer(value: unknown): void {
+  writeSync(1, `${JSON.stringify(value)}\n`)
+}
+
+type Command =
+  | { readonly type: 'race'; readonly path: string; readonly at: number }
+  | { readonly type: 'release' }
+  | { readonly type: 'open'; readonly path: string; readonly durationMs: number; readonly graceMs: number }
+  | { readonly type: 'append'; readonly record: { readonly [key: string]: unknown } }
+  | { readonly type: 'contend'; readonly path: string; readonly name: string; readonly seed: number }
+
+async function main(): Promise<void> {
+  let lease: Lease | undefined
+  let writer: TranscriptWriter | undefined
+  const owner = `worker ${process.pid}`
+  answer('ready')
+  for await (const line of createInterface({ input: process.stdin })) {
+    const command = JSON.parse(line) as Command
+    if (command.type === 'race') {
+      // All start at one moment, and not when a timer finds the time.
+      while (Date.now() < command.at);
+      const result = acquireLease(command.path, { owner })
+      if (result.type === 'acquired') lease = result.lease
+      answer(result.type)
+    } else if (command.type === 'release') {
+      lease?.release()
+      lease = undefined
+      answer('released')
+    } else if (command.type === 'open') {
+      const result = await openWriter(command.path, { owner, ...command })
+      if (result.type === 'opened') writer = result.writer
+      answer(result.type)
+    } else if (command.type === 'append') {
+      answer(writer?.append(command.record))
+    } else await contend(command)
+  }
+}
+
+/** For ever: gets the session, writes a few records, gives it back. Says of each record that it is written. */
+async function contend(options: {
+  readonly path: string
+  readonly name: string
+  readonly seed: number
+}): Promise<void> {
+  const random = randomFrom(options.seed)
+  let seq = 1
+  for (;;) {
+    const result = await openWriter(options.path, { owner: options.name, ports: { disk: slowDisk } })
+    if (result.type !== 'opened') {
+      if (result.type !== 'held') answer(result)
+      await pause(1 + random() * 4)
+      continue
+    }
+    const { writer } = result
+    for (let left = 1 + Math.floor(random() * 60); left > 0; left--) {
+      const text = 'x'.repeat(Math.floor(random() * 3000))
+      const record = { name: options.name, seq, token: writer.token(), text }
+      const appended = writer.append({ ...record, sum: sumOf(record) })
+      answer(appended.type === 'appended' ? { seq } : appended)
+      if (appended.type === 'appended') seq++
+      if (random() < 0.3) await pause(1)
+    }
+    writer.close()
+    await pause(random() * 4)
+  }
+}
+
+/** Writes a little at a time, so that a kill has something to cut, and two writers at once would be seen. */
+const slowDisk: Disk = {
+  ...nodeDisk,
+  write: (file, bytes) => {
+    const until = performance.now() + 0.1
+    while (performance.now() < until);
+    return nodeDisk.write(file, bytes.subarray(0, 300))
+  },
+}
+
+await main()

@@ -1,0 +1,205 @@
+// Breaks a file on purpose, in the ways files are found broken, and says which records must still be found in it.
+// What survives is known from what was done, never by reading the bytes back.
+import { type JsonObject, stringAt } from '../core/message/json.ts'
+import { type Random, random } from './random.ts'
+import { serialize } from './serialize.ts'
+
+export type CorruptionKind =
+  | 'two-objects' // a lost newline: both whole on one line
+  | 'cut-and-continued' // a crash in the middle of a line, and the next record right after it
+  | 'nul-run' // a hole in the file
+  | 'torn-last' // the file ends inside a record
+  | 'bom' // the last damage done, so that it stays at the start of the file
+  | 'crlf'
+  | 'blank-lines'
+  | 'long-line' // several megabytes
+  | 'garbage' // a line of bytes that are no text
+  | 'duplicate-uuid' // the first one counts
+  | 'missing-parent'
+  | 'cycle'
+  | 'forward-logical-parent'
+
+export const corruptionKinds: readonly CorruptionKind[] = [
+  'two-objects',
+  'cut-and-continued',
+  'nul-run',
+  'torn-last',
+  'crlf',
+  'blank-lines',
+  'long-line',
+  'garbage',
+  'duplicate-uuid',
+  'missing-parent',
+  'cycle',
+  'forward-logical-parent',
+  'bom',
+]
+
+export type Corrupted = {
+  readonly bytes: Uint8Array
+  /** Records that are whole in the bytes, in file order, as they stand there. */
+  readonly records: readonly JsonObject[]
+  /** Their ids, each once. */
+  readonly survivors: readonly string[]
+  /** Ids of records of which no whole copy is left. */
+  readonly lost: readonly string[]
+  /** The kinds that found a place: a cycle needs two lines, a forward parent a boundary. */
+  readonly applied: readonly CorruptionKind[]
+}
+
+/** A line of the file: what it holds, which records are whole in it, and what ends it. */
+type Line = { readonly bytes: Uint8Array; readonly records: readonly JsonObject[]; readonly ending: string }
+type Damage<T> = (items: readonly T[], chance: Random) => readonly T[] | undefined
+
+const encoder = new TextEncoder()
+const padding = 3_000_000
+
+const toRecords: Partial<Record<CorruptionKind, Damage<JsonObject>>> = {
+  'long-line': (records, chance) =>
+    changeOne(records, chance, (record) => ({ ...record, padding: 'x'.repeat(padding) })),
+  'duplicate-uuid': duplicate,
+  'missing-parent': (records, chance) =>
+    changeOne(records, chance, (record) =>
+      'parentUuid' in record ? { ...record, parentUuid: chance.uuid() } : undefined,
+    ),
+  cycle,
+  'forward-logical-parent': forwardLogicalParent,
+}
+
+const toLines: Partial<Record<CorruptionKind, Damage<Line>>> = {
+  'two-objects': (lines, chance) => join(lines, chance, (first) => first),
+  'cut-and-continued': (lines, chance) => join(lines, chance, (first) => cut(first, chance)),
+  // With or without a newline between the hole and the record after it.
+  'nul-run': (lines, chance) => insert(lines, chance, nulRun(chance)),
+  garbage: (lines, chance) => insert(lines, chance, { bytes: garbage(chance), records: [], ending: '\n' }),
+  'blank-lines': (lines, chance) =>
+    insert(lines, chance, { bytes: encoder.encode('\n  \n\t\n'), records: [], ending: '\n' }),
+  crlf: (lines) => lines.map((line) => ({ ...line, ending: line.ending === '' ? '' : '\r\n' })),
+  bom: ([first, ...rest]) =>
+    first && [{ ...first, bytes: concat([Uint8Array.of(0xef, 0xbb, 0xbf), first.bytes]) }, ...rest],
+  'torn-last': tearLast,
+}
+
+/** Damage in the order records first, then lines, so that the kinds do not undo one another. */
+export function corrupt(
+  records: readonly JsonObject[],
+  seed: number,
+  kinds: readonly CorruptionKind[] = corruptionKinds,
+): Corrupted {
+  const chance = random(seed)
+  const applied: CorruptionKind[] = []
+  const apply = <T>(items: readonly T[], damages: Partial<Record<CorruptionKind, Damage<T>>>) =>
+    corruptionKinds.reduce((current, kind) => {
+      const next = kinds.includes(kind) ? damages[kind]?.(current, chance) : undefined
+      if (next) applied.push(kind)
+      return next ?? current
+    }, items)
+  const changed = apply(records, toRecords)
+  const whole = changed.map(
+    (record): Line => ({ bytes: encoder.encode(serialize(record).slice(0, -1)), records: [record], ending: '\n' }),
+  )
+  const lines = apply(whole, toLines)
+  const left = lines.flatMap((line) => line.records)
+  const survivors = new Set(left.flatMap((record) => stringAt(record, 'uuid') ?? []))
+  const ids = new Set(changed.flatMap((record) => stringAt(record, 'uuid') ?? []))
+  return {
+    bytes: concat(lines.flatMap((line) => [line.bytes, encoder.encode(line.ending)])),
+    records: left,
+    survivors: [...survivors],
+    lost: [...ids].filter((id) => !survivors.has(id)),
+    applied,
+  }
+}
+
+function changeOne(
+  records: readonly JsonObject[],
+  chance: Random,
+  change: (record: JsonObject) => JsonObject | undefined,
+): readonly JsonObject[] | undefined {
+  const at = chance.int(0, records.length - 1)
+  const index = [...records.keys()].find((step) => records[(at + step) % records.length]?.uuid !== undefined)
+  const victim = index === undefined ? undefined : (at + index) % records.length
+  const changed = victim === undefined ? undefined : change(records[victim] ?? {})
+  return changed && victim !== undefined ? records.with(victim, changed) : undefined
+}
+
+/** The same id again further down, with other content. */
+function duplicate(records: readonly JsonObject[], chance: Random): readonly JsonObject[] | undefined {
+  const first = records.find((record) => record.type === 'user' && record.uuid !== undefined)
+  if (!first) return undefined
+  const again = { ...first, message: { role: 'user', content: 'The second line with this id.' } }
+  return records.toSpliced(chance.int(records.indexOf(first) + 1, records.length), 0, again)
+}
+
+/** A line becomes the child of its own child. */
+function cycle(records: readonly JsonObject[], chance: Random): readonly JsonObject[] | undefined {
+  const parents = new Map(records.map((record) => [record.uuid, record]))
+  const children = records.filter((record) => typeof record.parentUuid === 'string' && parents.has(record.parentUuid))
+  const child = children[chance.int(0, Math.max(0, children.length - 1))]
+  const index = records.findIndex((record) => record.uuid === child?.parentUuid)
+  return child && index >= 0 ? records.with(index, { ...records[index], parentUuid: child.uuid }) : undefined
+}
+
+function forwardLogicalParent(records: readonly JsonObject[], chance: Random): readonly JsonObject[] | undefined {
+  const index = records.findIndex((record) => record.subtype === 'compact_boundary')
+  const later = records.slice(index + 1).filter((record) => record.uuid !== undefined)
+  if (index < 0 || later.length === 0) return undefined
+  const logicalParentUuid = later[chance.int(0, later.length - 1)]?.uuid
+  return records.with(index, { ...records[index], logicalParentUuid })
+}
+
+/** Puts two neighbours on one line. Never the last two: those are for the torn end. */
+function join(lines: readonly Line[], chance: Random, spoil: (first: Line) => Line): readonly Line[] | undefined {
+  const places = [...lines.keys()].filter((at) => at < lines.length - 2 && isPlain(lines[at]) && isPlain(lines[at + 1]))
+  const at = places[chance.int(0, Math.max(0, places.length - 1))]
+  const [first, second] = at === undefined ? [] : [lines[at], lines[at + 1]]
+  if (at === undefined || !first || !second) return undefined
+  const spoilt = spoil(first)
+  const joined: Line = {
+    bytes: concat([spoilt.bytes, second.bytes]),
+    records: [...spoilt.records, ...second.records],
+    ending: second.ending,
+  }
+  return lines.toSpliced(at, 2, joined)
+}
+
+/** A line that holds one whole record and nothing else. */
+function isPlain(line: Line | undefined): boolean {
+  return line?.records.length === 1 && line.bytes[0] === 0x7b
+}
+
+/** Anything from one byte to all but the last. */
+function cut(line: Line, chance: Random): Line {
+  return { ...line, bytes: line.bytes.slice(0, chance.int(1, line.bytes.length - 1)), records: [] }
+}
+
+function tearLast(lines: readonly Line[], chance: Random): readonly Line[] | undefined {
+  const last = lines.at(-1)
+  return last && isPlain(last) ? lines.with(-1, { ...cut(last, chance), ending: '' }) : undefined
+}
+
+/** Never after the last line, which may be torn. */
+function insert(lines: readonly Line[], chance: Random, line: Line): readonly Line[] {
+  return lines.toSpliced(chance.int(0, Math.max(0, lines.length - 1)), 0, line)
+}
+
+function nulRun(chance: Random): Line {
+  return { bytes: new Uint8Array(chance.int(1, 5_000)), records: [], ending: chance.chance(0.5) ? '\n' : '' }
+}
+
+/** Bytes of every kind but newlines and opening braces: nothing in it can pass for the start of a record. */
+function garbage(chance: Random): Uint8Array {
+  return Uint8Array.from({ length: chance.int(1, 2_000) }, () => chance.int(0, 255)).map((byte) =>
+    byte === 0x0a || byte === 0x0d || byte === 0x7b ? 0xff : byte,
+  )
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}

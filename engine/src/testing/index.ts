@@ -1,0 +1,61 @@
+// Made-up sessions for tests and benchmarks: whole ones by seed, small ones by hand, broken ones on purpose.
+// Nothing here reads a file, and nothing outside tests, benchmarks and demonstrations has a use for it.
+export type { JsonObject } from '../core/message/json.ts'
+export {
+  bashCall,
+  editCall,
+  type FileText,
+  failedBashCall,
+  failedEditCall,
+  fileRecord,
+  globCall,
+  grepCall,
+  grepFilesCall,
+  imageCall,
+  type Replacement,
+  readCall,
+  type Task,
+  type Todo,
+  type ToolCall,
+  taskCall,
+  todoCall,
+  webFetchCall,
+  writeCall,
+} from './calls.ts'
+export { type CodexRollout, type CodexTruth, generateCodexRollout } from './codex.ts'
+export { type Corrupted, type CorruptionKind, corrupt, corruptionKinds } from './corrupt.ts'
+export { Meter, type MeterOptions } from './meter.ts'
+export type { KeptLayout, SessionOptions } from './options.ts'
+export { generatePiSession, type PiOptions, type PiSession, type PiTruth } from './pi.ts'
+export { type Random, random } from './random.ts'
+export {
+  type AnswerChoices,
+  type BoundaryChoices,
+  type BuilderOptions,
+  type LineChoices,
+  type ResultChoices,
+  type SessionBuilder,
+  session,
+  textBlock,
+  thinkingBlock,
+  toolUseBlock,
+} from './records.ts'
+export type { SmallSessionOptions } from './schedule.ts'
+export { serialize } from './serialize.ts'
+export {
+  generateSession,
+  generateWithTruth,
+  streamWithTruth,
+  type TruthfulSession,
+  type TruthfulStream,
+} from './session.ts'
+export type { ClientStyle } from './style.ts'
+export type {
+  AnswerTruth,
+  BoundaryTruth,
+  EpochTruth,
+  LiveTruth,
+  MicrocompactTruth,
+  SidechainTruth,
+  Truth,
+} from './truth.ts'

@@ -1,0 +1,70 @@
+// The families of client versions whose files differ, and the envelope each puts around a record: which keys, in
+// which order. Order matters: readers that look at the head and tail of a line live by it.
+import type { JsonObject } from '../core/message/json.ts'
+
+export type ClientStyle =
+  | '1.0' // results chained in a line, sub-agents inside the file
+  | '2.0' // as 1.0, with thinking and file history
+  | '2.1-early' // parallel results as sibling branches, progress lines in the chain, stop_reason null
+  | '2.1-late' // envelope at the end, attachments in the chain, kept messages, the same usage on every line
+
+export type Identity = {
+  readonly style: ClientStyle
+  readonly sessionId: string
+  readonly cwd: string
+  readonly gitBranch: string
+  readonly slug: string
+}
+
+/** Where a record hangs, and who wrote it. */
+export type Place = {
+  readonly parentUuid: string | null
+  readonly logicalParentUuid?: string
+  /** Set for a sub-agent's line. */
+  readonly sidechain?: { readonly agentId: string }
+}
+
+const versions: Readonly<Record<ClientStyle, string>> = {
+  '1.0': '1.0.98',
+  '2.0': '2.0.76',
+  '2.1-early': '2.1.20',
+  '2.1-late': '2.1.226',
+}
+
+const models: Readonly<Record<ClientStyle, string>> = {
+  '1.0': 'claude-sonnet-4-20250514',
+  '2.0': 'claude-opus-4-5-20251101',
+  '2.1-early': 'claude-opus-4-5-20251101',
+  '2.1-late': 'claude-opus-4-8',
+}
+
+export function versionOf(style: ClientStyle): string {
+  return versions[style]
+}
+
+export function modelOf(style: ClientStyle): string {
+  return models[style]
+}
+
+/** From 2.1.1 on each result hangs on its own call; before, results follow one another. */
+export function resultsBranch(style: ClientStyle): boolean {
+  return style === '2.1-early' || style === '2.1-late'
+}
+
+/** The whole record: envelope and body in the order of the style. */
+export function frame(identity: Identity, place: Place, body: JsonObject): JsonObject {
+  const { style, cwd, sessionId, gitBranch, slug } = identity
+  const start = {
+    parentUuid: place.parentUuid,
+    ...(place.logicalParentUuid === undefined ? {} : { logicalParentUuid: place.logicalParentUuid }),
+    isSidechain: place.sidechain !== undefined,
+  }
+  const agent = place.sidechain && style !== '1.0' ? { agentId: place.sidechain.agentId } : {}
+  const version = versions[style]
+  if (style === '2.1-late') {
+    const end = { userType: 'external', entrypoint: 'cli', cwd, sessionId, version, gitBranch, slug }
+    return { ...start, ...agent, ...body, ...end }
+  }
+  const named = style === '1.0' ? {} : { slug }
+  return { ...start, userType: 'external', cwd, sessionId, version, gitBranch, ...agent, ...named, ...body }
+}

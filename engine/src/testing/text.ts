@@ -1,0 +1,130 @@
+// Texts that look like what agents read and write: prose, code, markdown, JSON, logs. Composed once by the seed into
+// a pool and then cut at varying places, since composing hundreds of megabytes word by word would take too long.
+import type { Random } from './random.ts'
+import { adjectives, foreign, joiners, nouns, phrases, verbs } from './words.ts'
+
+export type TextKind = 'prose' | 'code' | 'markdown' | 'json' | 'log'
+
+export type TextPool = {
+  /** Whole lines, about so many characters (at least one line). */
+  cut(kind: TextKind, chars: number): string
+  /** Base64-looking characters, exactly so many. */
+  base64(chars: number): string
+  sentence(): string
+}
+
+const poolChars = 32_768
+
+export function textPool(random: Random): TextPool {
+  const texts = new Map<string, string>()
+  const textOf = (key: string, compose: () => string) => {
+    const known = texts.get(key)
+    if (known !== undefined) return known
+    let text = ''
+    while (text.length < poolChars) text += compose()
+    texts.set(key, text)
+    return text
+  }
+  return {
+    cut: (kind, chars) =>
+      cutLines(
+        textOf(kind, () => compose(random, kind)),
+        random,
+        chars,
+      ),
+    base64: (chars) =>
+      cutAnywhere(
+        textOf('base64', () => base64Chunk(random)),
+        random,
+        chars,
+      ),
+    sentence: () => sentence(random),
+  }
+}
+
+function cutLines(text: string, random: Random, chars: number): string {
+  const start = text.indexOf('\n', random.int(0, text.length - 2)) + 1
+  const ring = start === text.length ? 0 : start
+  let taken = ''
+  let at = ring
+  while (taken.length < chars) {
+    const rest = chars - taken.length
+    const end = at + rest >= text.length ? text.length : text.indexOf('\n', at + rest - 1) + 1
+    taken += text.slice(at, end)
+    at = end >= text.length ? 0 : end
+  }
+  return taken.endsWith('\n') ? taken.slice(0, -1) : taken
+}
+
+function cutAnywhere(text: string, random: Random, chars: number): string {
+  const start = random.int(0, text.length - 1)
+  let taken = text.slice(start, start + chars)
+  while (taken.length < chars) taken += text.slice(0, chars - taken.length)
+  return taken
+}
+
+function base64Chunk(random: Random): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+  return Array.from({ length: 512 }, () => alphabet[random.int(0, 63)]).join('')
+}
+
+function sentence(random: Random): string {
+  const thing = random.chance(0.02) ? random.pick(foreign) : random.pick(nouns)
+  const head = `${random.pick(verbs)} the ${random.pick(adjectives)} ${thing} ${random.pick(joiners)} ${random.pick(phrases)}`
+  return `${head[0]?.toUpperCase()}${head.slice(1)}.`
+}
+
+function compose(random: Random, kind: TextKind): string {
+  switch (kind) {
+    case 'prose':
+      return `${Array.from({ length: random.int(1, 4) }, () => sentence(random)).join(' ')}\n`
+    case 'code':
+      return code(random)
+    case 'markdown':
+      return `## ${title(random)}\n\n${sentence(random)} ${sentence(random)}\n\n- ${sentence(random)}\n- \`${name(random)}\`: ${sentence(random)}\n\n`
+    case 'json':
+      return `  { "id": ${random.int(1, 99_999)}, "name": "${name(random)}", "state": "${random.pick(adjectives)}", "tags": ["${random.pick(nouns)}", "${random.pick(nouns)}"] },\n`
+    case 'log':
+      return log(random)
+  }
+}
+
+function code(random: Random): string {
+  const [thing, act] = [name(random), random.pick(verbs)]
+  const kinds = [
+    () =>
+      `export function ${thing}(${random.pick(nouns)}: string, limit = ${random.int(1, 500)}): number {\n  // ${sentence(random)}\n  if (limit === 0) return ${random.int(0, 9)}\n  return ${act}All(limit).filter((item) => item.${random.pick(adjectives)}).length\n}\n\n`,
+    () =>
+      `const ${thing} = {\n  ${random.pick(nouns)}: '${random.pick(adjectives)}',\n  ${random.pick(verbs)}After: ${random.int(10, 9000)},\n} as const\n\n`,
+    () =>
+      `test('${act} the ${random.pick(adjectives)} ${random.pick(nouns)}', async () => {\n  const ${thing} = await ${act}(\`${random.pick(nouns)}/${random.int(1, 99)}\`)\n  expect(${thing}.status).toBe(${random.int(200, 503)})\n})\n\n`,
+    () => `import { ${thing} } from './${random.pick(nouns)}.ts'\n`,
+    () =>
+      `export type ${thing[0]?.toUpperCase()}${thing.slice(1)} = {\n  readonly id: string\n  readonly ${random.pick(nouns)}?: number | undefined\n  /** ${sentence(random)} */\n  readonly ${random.pick(adjectives)}: boolean\n}\n\n`,
+  ] as const
+  return random.pick(kinds)()
+}
+
+function log(random: Random): string {
+  const at = `${String(random.int(0, 23)).padStart(2, '0')}:${String(random.int(0, 59)).padStart(2, '0')}:${String(random.int(0, 59)).padStart(2, '0')}`
+  const kinds = [
+    () => ` PASS src/${random.pick(nouns)}.test.ts (${random.int(1, 40)} tests) ${random.int(2, 900)}ms\n`,
+    () =>
+      `${at} INFO  [${random.pick(nouns)}] ${random.pick(verbs)} ${random.int(1, 5000)} rows in ${random.int(1, 900)} ms\n`,
+    () => `${at} WARN  [${random.pick(nouns)}] ${random.pick(phrases)}\n`,
+    () => `    at ${name(random)} (src/${random.pick(nouns)}.ts:${random.int(1, 400)}:${random.int(1, 80)})\n`,
+    () =>
+      `src/${random.pick(nouns)}.ts:${random.int(1, 400)}:  const ${name(random)} = ${random.pick(verbs)}(${random.pick(nouns)})\n`,
+  ] as const
+  return random.pick(kinds)()
+}
+
+export function name(random: Random): string {
+  const noun = random.pick(nouns)
+  return `${random.pick(verbs)}${noun[0]?.toUpperCase()}${noun.slice(1)}`
+}
+
+export function title(random: Random): string {
+  const verb = random.pick(verbs)
+  return `${verb[0]?.toUpperCase()}${verb.slice(1)} the ${random.pick(adjectives)} ${random.pick(nouns)}`
+}
