@@ -1,7 +1,7 @@
 // Where thinking must stand and what it excludes. Whether a block is genuine is for ../thinking to say.
-import { isThinking, isToolResult, isToolUse, type ModelFacts } from 'everlong'
+import { isThinking, isToolResult, type ModelFacts } from 'everlong'
 import { invalid, type Problem } from '../http/problem.ts'
-import { type MessagesRequest, type PlacedBlock, turnsOf } from '../request/request.ts'
+import { type MessagesRequest, turnsOf } from '../request/request.ts'
 
 const manual = 'https://docs.claude.com/en/docs/build-with-claude/extended-thinking'
 
@@ -78,15 +78,17 @@ export function startsTurnsWithThinking(request: MessagesRequest): Problem | und
 }
 
 /**
- * With manual thinking, the assistant turn that is being continued (its tool results are what the request ends
- * with) must begin with thinking. Adaptive thinking has no such rule.
+ * With manual thinking, the tool loop that is being continued (the request ends with results) must begin with thinking.
+ * Only its first assistant message: the model does not think again between results. Adaptive thinking has no such rule.
  */
 export function startsToolTurnWithThinking(request: MessagesRequest): Problem | undefined {
   if (request.thinking?.type !== 'enabled') return undefined
   const turns = turnsOf(request.messages)
-  const last = turns.at(-1)
-  if (last?.role !== 'user' || !last.blocks.some(({ block }) => isToolResult(block))) return undefined
-  const first = openingOf(turns.slice(0, -1))
+  if (!turns.at(-1)?.blocks.some(({ block }) => isToolResult(block))) return undefined
+  const asked = turns.findLastIndex(
+    ({ role, blocks }) => role === 'user' && !blocks.some(({ block }) => isToolResult(block)),
+  )
+  const first = turns[asked + 1]?.blocks.find(({ block }) => block.type !== 'compaction')
   if (first === undefined || isThinking(first.block)) return undefined
   return invalid(
     `${first.path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first.block.type}\`. ` +
@@ -95,10 +97,4 @@ export function startsToolTurnWithThinking(request: MessagesRequest): Problem | 
       'We recommend you include thinking blocks from previous turns. ' +
       `To avoid this requirement, disable \`thinking\`. Please consult our documentation at ${manual}`,
   )
-}
-
-function openingOf(turns: readonly { readonly blocks: readonly PlacedBlock[] }[]): PlacedBlock | undefined {
-  const blocks = turns.at(-1)?.blocks ?? []
-  if (!blocks.some(({ block }) => isToolUse(block))) return undefined
-  return blocks.find(({ block }) => block.type !== 'compaction')
 }
