@@ -1,0 +1,65 @@
+// What several commands need of a session file: a scan with a progress line, the live window as messages, and how
+// full the context is. Gathers only; renders nothing.
+import { ConfigurationError, type Environment, type Explanation, explain, type ViewMessage } from 'everlong'
+import { type FileScan, type LiveFile, openLive, scanFile } from 'everlong/node'
+import { messagesOf, type Tally, tallyOf } from 'everlong/transcript'
+import { createProgress } from './progress.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export function scanWithProgress(path: string, surroundings: Surroundings): FileScan {
+  const progress = createProgress(surroundings)
+  try {
+    return scanFile(path, { onProgress: progress.show })
+  } finally {
+    progress.clear()
+  }
+}
+
+/** Whether anything in the file belongs to a conversation. */
+export function isTranscript(scan: FileScan): boolean {
+  return scan.sessionIds.length > 0 || scan.epochs.some((epoch) => epoch.entries > 0) || scan.answers.length > 0
+}
+
+export type LiveSession = {
+  readonly live: LiveFile
+  readonly messages: readonly ViewMessage[]
+  readonly tally: Tally
+}
+
+export function openLiveSession(path: string): LiveSession {
+  const live = openLive(path)
+  return { live, messages: messagesOf(live.entries), tally: tallyOf(live.entries) }
+}
+
+export type Measured = {
+  readonly env: Environment
+  readonly model?: string
+  readonly window?: number
+}
+
+/** Throws a ConfigurationError when the settings cannot work. */
+export function explainSession(messages: readonly ViewMessage[], { env, model, window }: Measured): Explanation {
+  const explanation = explain({
+    messages,
+    environment: env,
+    ...(model === undefined ? {} : { model }),
+    ...(window === undefined ? {} : { settings: { contextWindow: window } }),
+  })
+  const { contextWindow } = explanation
+  // The person who typed the option should find it again under its own name.
+  if (window === undefined || contextWindow.source !== 'setting contextWindow') return explanation
+  return { ...explanation, contextWindow: { ...contextWindow, source: '--window' } }
+}
+
+/** The same for screens on which a setting that cannot work is only one problem among others. */
+export function tryToExplain(
+  messages: readonly ViewMessage[],
+  measured: Measured,
+): { readonly explanation: Explanation | undefined; readonly trouble: string | undefined } {
+  try {
+    return { explanation: explainSession(messages, measured), trouble: undefined }
+  } catch (error) {
+    if (error instanceof ConfigurationError) return { explanation: undefined, trouble: error.message }
+    throw error
+  }
+}
