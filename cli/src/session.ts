@@ -2,8 +2,9 @@
 // full the context is. Gathers only; renders nothing.
 import { ConfigurationError, type Environment, type Explanation, explain, type ViewMessage } from 'everlong'
 import { type FileScan, type LiveFile, openLive, scanFile } from 'everlong/node'
-import { messagesOf, type Tally, tallyOf } from 'everlong/transcript'
+import { headOf, messagesOf, type Tally, tallyOf } from 'everlong/transcript'
 import { createProgress } from './progress.ts'
+import { count } from './render/numbers.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export function scanWithProgress(path: string, surroundings: Surroundings): FileScan {
@@ -30,6 +31,26 @@ export function openLiveSession(path: string): LiveSession {
   const live = openLive(path)
   return { live, messages: messagesOf(live.entries), tally: tallyOf(live.entries) }
 }
+
+/**
+ * A word where what happened does not fit the window that was assumed: the table knows what a model can do, not what
+ * an account or a client allowed. Nothing when the person has said what the window is.
+ */
+export function windowHint(explanation: Explanation, live: LiveFile, measured: Measured): string | undefined {
+  const { size, contextWindow, autoCompactThreshold, reserve } = explanation
+  if (measured.window !== undefined) return undefined
+  if (size.reported > contextWindow.value)
+    return `The context is larger than the window of ${count(contextWindow.value)}: it must have been another. Try --window 1000000.`
+  const [first] = live.entries
+  const boundary = first && headOf(first).boundary
+  const before = boundary?.trigger === 'auto' ? boundary.preTokens : undefined
+  if (before === undefined || before > autoCompactThreshold.value * 0.9) return undefined
+  const guess = Math.round((before + compactBuffer + reserve.value) / 5_000) * 5_000
+  return `The last automatic compaction came at ${count(before)} tokens, long before ${count(autoCompactThreshold.value)}: the window was smaller. Try --window ${guess}.`
+}
+
+/** What the default threshold keeps free of the effective window. */
+const compactBuffer = 13_000
 
 export type Measured = {
   readonly env: Environment

@@ -4,10 +4,11 @@ import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { type Fullness, fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
 import { compositionBar, legend } from '../render/kinds.ts'
 import { count, counted } from '../render/numbers.ts'
-import { oneLine, visible } from '../render/safe.ts'
-import { heading, type Screen } from '../render/screen.ts'
-import { cut, padEnd, padStart } from '../render/width.ts'
-import { explainSession, type Measured, openLiveSession } from '../session.ts'
+import { type Mark, ruler } from '../render/ruler.ts'
+import { oneLine } from '../render/safe.ts'
+import { fileHeading, heading, remarks, type Screen } from '../render/screen.ts'
+import { cut, cutStart, padEnd, padStart } from '../render/width.ts'
+import { explainSession, type Measured, openLiveSession, windowHint } from '../session.ts'
 
 export type ContextReport = Breakdown &
   Fullness & {
@@ -18,6 +19,8 @@ export type ContextReport = Breakdown &
       Explanation,
       'warning' | 'autoCompactThreshold' | 'blocking' | 'effectiveWindow' | 'contextWindow'
     >
+    /** Said when what happened does not fit the window that was assumed. */
+    readonly hint: string | undefined
     readonly warnings: readonly string[]
   }
 
@@ -32,6 +35,7 @@ export function gather(path: string, measured: Measured): Outcome<ContextReport>
       ...fullnessOf(explanation),
       ...breakdown({ messages, model: explanation.model }),
       marks: { warning, autoCompactThreshold, blocking, effectiveWindow, contextWindow },
+      hint: windowHint(explanation, live, measured),
       warnings: explanation.warnings,
     }
     return orNoTranscript(report, { path, bytes: live.bytesRead, isTranscript: live.entries.length > 0 })
@@ -42,7 +46,7 @@ export function render(report: ContextReport, screen: Screen): readonly string[]
   const { size } = report
   const model = report.model === undefined ? 'unknown model' : oneLine(report.model)
   return [
-    heading(visible(report.path), screen),
+    fileHeading(report.path, screen),
     `  ${count(size.tokens)} tokens, ${sourceInWords(size)} (${model})`,
     gaugeLine(report, screen),
     '',
@@ -51,49 +55,35 @@ export function render(report: ContextReport, screen: Screen): readonly string[]
     heading('By kind', screen) + screen.paint('dim', '  estimated from the messages; the sum is the context'),
     ...legend({ ...report, tokens: size.tokens }, screen),
     ...duplicateLines(report.duplicateReads, screen),
-    ...report.warnings.map((warning) => screen.paint('yellow', `  ${oneLine(warning)}`)),
+    ...remarks([...(report.hint === undefined ? [] : [report.hint]), ...report.warnings], screen),
   ]
 }
 
-type MarkLine = { readonly letter: string; readonly name: string; readonly figure: Figure }
+type MarkLine = Mark & { readonly name: string; readonly source: string }
 
 /** The window from end to end, the context in it, and the marks below. */
 function scale(report: ContextReport, screen: Screen): readonly string[] {
   const { marks, size } = report
   const columns = screen.width - 4
   const whole = Math.max(marks.contextWindow.value, size.tokens)
-  const lines: readonly MarkLine[] = [
-    { letter: 'w', name: 'warning', figure: marks.warning },
-    {
-      letter: 'c',
-      name: report.isAutoCompactOn ? 'auto-compact' : 'auto-compact (off)',
-      figure: marks.autoCompactThreshold,
-    },
-    { letter: 'b', name: 'blocking', figure: marks.blocking },
-    { letter: 'e', name: 'effective window', figure: marks.effectiveWindow },
-    { letter: '|', name: 'window', figure: marks.contextWindow },
+  const line = (letter: string, name: string, { value, source }: Figure): MarkLine => ({ letter, name, value, source })
+  const lines = [
+    line('w', 'warning', marks.warning),
+    line('c', report.isAutoCompactOn ? 'auto-compact' : 'auto-compact (off)', marks.autoCompactThreshold),
+    line('b', 'blocking', marks.blocking),
+    line('e', 'effective window', marks.effectiveWindow),
+    line('|', 'window', marks.contextWindow),
   ]
   const names = Math.max(...lines.map(({ name }) => name.length))
   const numbers = count(marks.contextWindow.value).length
   return [
     `  ${compositionBar({ ...report, tokens: size.tokens }, { whole, columns }, screen)}`,
     `  ${ruler(lines, { whole, columns })}`,
-    ...lines.map(({ letter, name, figure }) => {
-      const left = `  ${letter} ${padEnd(name, names)}  ${padStart(count(figure.value), numbers)}`
-      return `${left}  ${screen.paint('dim', cut(oneLine(figure.source), screen.width - left.length - 2))}`
+    ...lines.map(({ letter, name, value, source }) => {
+      const left = `  ${letter} ${padEnd(name, names)}  ${padStart(count(value), numbers)}`
+      return `${left}  ${screen.paint('dim', cut(oneLine(source), screen.width - left.length - 2))}`
     }),
   ]
-}
-
-/** The letters of the marks at their places; where two fall together the later one moves on. */
-function ruler(lines: readonly MarkLine[], along: { readonly whole: number; readonly columns: number }): string {
-  const cells: string[] = Array(along.columns).fill(' ')
-  for (const { letter, figure } of lines) {
-    const wanted = Math.min(along.columns - 1, Math.floor((figure.value / along.whole) * along.columns))
-    const free = cells.findIndex((cell, at) => at >= wanted && cell === ' ')
-    cells[free < 0 ? wanted : free] = letter
-  }
-  return cells.join('').trimEnd()
 }
 
 const mostFiles = 5
@@ -108,7 +98,7 @@ function duplicateLines({ tokens, files }: Breakdown['duplicateReads'], screen: 
     `${heading('Duplicate reads', screen)}  ${summary}`,
     ...files.slice(0, mostFiles).map((file) => {
       const left = `  ${padStart(count(file.tokens), numbers)}  ${padStart(`${file.reads}×`, 3)}  `
-      return left + cut(oneLine(file.path), screen.width - left.length)
+      return left + cutStart(oneLine(file.path), screen.width - left.length)
     }),
     ...(files.length > mostFiles ? [`  … and ${counted(files.length - mostFiles, 'more file')}`] : []),
   ]

@@ -2,8 +2,8 @@
 import type { Epoch } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { count, counted, dateTime, short } from '../render/numbers.ts'
-import { oneLine, visible } from '../render/safe.ts'
-import { type Cell, heading, type Screen, table } from '../render/screen.ts'
+import { oneLine } from '../render/safe.ts'
+import { type Cell, fileHeading, type Screen, table } from '../render/screen.ts'
 import { isTranscript, scanWithProgress } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 
@@ -19,7 +19,7 @@ export function gather(path: string, surroundings: Surroundings): Outcome<Epochs
 
 export function render({ path, epochs }: EpochsReport, screen: Screen): readonly string[] {
   return [
-    heading(visible(path), screen),
+    fileHeading(path, screen),
     `  ${counted(epochs.length, 'epoch')}, ${counted(Math.max(0, epochs.length - 1), 'compaction')}`,
     '',
     ...table(

@@ -3,10 +3,10 @@ import { type Explanation, type Figure, type Prediction, predictCompaction, wher
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
 import { count, counted, dateTime } from '../render/numbers.ts'
-import { oneLine, visible } from '../render/safe.ts'
-import { heading, type Screen } from '../render/screen.ts'
+import { oneLine } from '../render/safe.ts'
+import { fileHeading, heading, remarks, type Screen } from '../render/screen.ts'
 import { padEnd, padStart, wrap } from '../render/width.ts'
-import { explainSession, isTranscript, openLiveSession, scanWithProgress } from '../session.ts'
+import { explainSession, isTranscript, openLiveSession, scanWithProgress, windowHint } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export type ExplainReport = Explanation & {
@@ -15,6 +15,8 @@ export type ExplainReport = Explanation & {
   readonly turns: number
   /** Undefined where nothing can be said: fewer than two turns, or a context that does not grow. */
   readonly prediction: Prediction | undefined
+  /** Said when what happened does not fit the window that was assumed. */
+  readonly hint: string | undefined
   /** What the session did, and what it would have done with these settings. */
   readonly compactions: { readonly happened: number; readonly wouldHaveFallen: number }
 }
@@ -27,8 +29,9 @@ export type ExplainOptions = {
 
 export function gather(path: string, { surroundings, ...measured }: ExplainOptions): Outcome<ExplainReport> {
   return reading(path, () => {
-    const { messages } = openLiveSession(path)
-    const explanation = explainSession(messages, { ...measured, env: surroundings.env })
+    const { messages, live } = openLiveSession(path)
+    const how = { ...measured, env: surroundings.env }
+    const explanation = explainSession(messages, how)
     const scan = scanWithProgress(path, surroundings)
     const threshold = explanation.autoCompactThreshold.value
     // The newest turn ends with what the context is now, the estimate of what came after the last answer included.
@@ -38,6 +41,7 @@ export function gather(path: string, { surroundings, ...measured }: ExplainOptio
       path,
       ...explanation,
       turns: turns.length,
+      hint: windowHint(explanation, live, how),
       prediction: predictCompaction(turns, threshold),
       compactions: {
         happened: scan.boundaries.length,
@@ -54,7 +58,7 @@ export function gather(path: string, { surroundings, ...measured }: ExplainOptio
 export function render(report: ExplainReport, screen: Screen): readonly string[] {
   const { size } = report
   return [
-    heading(visible(report.path), screen),
+    fileHeading(report.path, screen),
     `  model ${report.model === undefined ? 'unknown' : oneLine(report.model)}`,
     '',
     heading('Context', screen),
@@ -84,7 +88,7 @@ export function render(report: ExplainReport, screen: Screen): readonly string[]
       screen,
     ),
     `  auto-compact is ${modeInWords(report)}; compacting by hand is ${report.manualCompact.allowed ? 'allowed' : 'off'} (${oneLine(report.manualCompact.source)})`,
-    ...report.warnings.map((warning) => screen.paint('yellow', `  ${oneLine(warning)}`)),
+    ...remarks([...(report.hint === undefined ? [] : [report.hint]), ...report.warnings], screen),
     '',
     heading('Next compaction', screen),
     ...predictionLines(report, screen).flatMap((line) => wrap(line, screen.width - 2).map((part) => `  ${part}`)),

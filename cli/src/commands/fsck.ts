@@ -5,7 +5,7 @@ import type { Finding } from 'everlong/transcript'
 import { gathered, type Outcome, reading } from '../outcome.ts'
 import { count, counted } from '../render/numbers.ts'
 import { oneLine, visible } from '../render/safe.ts'
-import { facts, heading, type Screen } from '../render/screen.ts'
+import { facts, fileHeading, heading, type Screen } from '../render/screen.ts'
 import { padStart, wrap } from '../render/width.ts'
 
 export function gather(path: string): Outcome<FsckReport> {
@@ -22,7 +22,7 @@ export function render(report: FsckReport, screen: Screen): readonly string[] {
   const notes = report.findings.filter(({ severity }) => severity === 'note')
   const { records, live } = report.repaired
   return [
-    heading(visible(report.path), screen),
+    fileHeading(report.path, screen),
     `  ${screen.paint(errors.length === 0 ? 'green' : 'red', errors.length === 0 ? 'no errors' : counted(errors.length, 'error'))}, ${counted(notes.length, 'note')}`,
     ...section('Errors (a repair mends them)', errors, screen),
     ...section('Notes (expected in such files)', notes.slice(0, mostNotes), screen),

@@ -6,8 +6,8 @@ import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { type Fullness, fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
 import { bytes, count, counted, dateTime, duration } from '../render/numbers.ts'
 import { oneLine, visible } from '../render/safe.ts'
-import { facts, heading, type Screen } from '../render/screen.ts'
-import { isTranscript, openLiveSession, scanWithProgress, tryToExplain } from '../session.ts'
+import { facts, fileHeading, heading, remarks, type Screen } from '../render/screen.ts'
+import { isTranscript, openLiveSession, scanWithProgress, tryToExplain, windowHint } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export type InspectReport = {
@@ -52,6 +52,7 @@ export function gather(path: string, surroundings: Surroundings): Outcome<Inspec
     const scan = scanWithProgress(path, surroundings)
     const session = openLiveSession(path)
     const { explanation, trouble } = tryToExplain(session.messages, { env: surroundings.env })
+    const hint = explanation && windowHint(explanation, session.live, { env: surroundings.env })
     const findings = findingsOf(scan, scan.problems, session.tally)
     const errors = findings.filter(({ severity }) => severity === 'error')
     const times = scan.epochs.flatMap(({ from, to }) => [from, to]).filter((time) => time !== undefined)
@@ -74,7 +75,7 @@ export function gather(path: string, surroundings: Surroundings): Outcome<Inspec
       errors: errors.length,
       notes: findings.length - errors.length,
       findings: errors.slice(0, mostFindings),
-      warnings: [...(trouble === undefined ? [] : [trouble]), ...(explanation?.warnings ?? [])],
+      warnings: [trouble, hint, ...(explanation?.warnings ?? [])].filter((warning) => warning !== undefined),
     }
     return orNoTranscript(report, { path, bytes: scan.bytes, isTranscript: isTranscript(scan) })
   })
@@ -114,7 +115,7 @@ function subagentFacts({ agents, toolResults }: SubAgents): Pick<InspectReport, 
 
 export function render(report: InspectReport, screen: Screen): readonly string[] {
   return [
-    heading(visible(report.path), screen),
+    fileHeading(report.path, screen),
     ...facts(
       [
         ['file', fileLine(report)],
@@ -136,6 +137,7 @@ export function render(report: InspectReport, screen: Screen): readonly string[]
       screen,
     ),
     ...(report.context ? [gaugeLine(report.context, screen)] : []),
+    ...remarks(report.warnings, screen),
     '',
     ...problemLines(report, screen),
   ]
@@ -151,7 +153,7 @@ const stops: Readonly<Record<LiveWindow['stop'], string>> = {
 const formatNames: Readonly<Record<Format, string>> = { 'claude-code': 'Claude Code', pi: 'pi', codex: 'Codex' }
 
 function fileLine(report: InspectReport): string {
-  const client = [formatNames[report.format], ...report.versions.map(oneLine)].join(' ')
+  const client = `${formatNames[report.format]} ${report.versions.map(oneLine).join(', ')}`.trimEnd()
   return `${bytes(report.bytes)}, ${counted(report.lines, 'line')}, ${counted(report.records, 'record')}, ${client}`
 }
 
@@ -190,7 +192,7 @@ function toolsLine(live: Tally): string {
 }
 
 function contextLine(context: Context | undefined): string {
-  if (!context) return 'cannot be said: see the problems'
+  if (!context) return 'cannot be said:'
   const model = context.model === undefined ? 'unknown model' : oneLine(context.model)
   return `${count(context.size.tokens)} of ${count(context.window)} tokens, ${sourceInWords(context.size)} (${model})`
 }
@@ -205,7 +207,6 @@ function problemLines(report: InspectReport, screen: Screen): readonly string[] 
     `${heading('Problems', screen)}  ${screen.paint(errors === 0 ? 'green' : 'red', summary)}`,
     ...report.findings.map(({ line, text }) => `  line ${line ?? '?'} ${oneLine(text)}`),
     ...(errors > report.findings.length ? [`  … and ${count(errors - report.findings.length)} more`] : []),
-    ...report.warnings.map((warning) => `  ${screen.paint('yellow', oneLine(warning))}`),
     ...(errors + notes > 0 ? [screen.paint('dim', `  all of them: everlong fsck ${visible(report.path)}`)] : []),
   ]
 }

@@ -4,7 +4,7 @@ import { bytes, count, counted, dollars, percent, short } from '../render/number
 import { oneLine, visible } from '../render/safe.ts'
 import { type Cell, facts, heading, type Screen, table } from '../render/screen.ts'
 import { cut, padStart } from '../render/width.ts'
-import type { Cost, ModelCost, Share, StatsReport } from './stats.ts'
+import type { Cost, ModelCost, StatsReport } from './stats.ts'
 
 export function render(report: StatsReport, screen: Screen): readonly string[] {
   return [
@@ -99,17 +99,16 @@ function costLines(report: StatsReport, screen: Screen): readonly string[] {
   const { recorded, estimated } = report.compactionCost
   const pairs: (readonly [string, string])[] = [['in all', costInWords(report.cost)]]
   if (recorded.compactions > 0)
-    pairs.push(['compaction', `${shareInWords(recorded, 'recorded run')}, measured; not in the sum above`])
+    pairs.push([
+      'compaction, measured',
+      `${costInWords(recorded)} for ${counted(recorded.compactions, 'recorded run')}, not in the sum`,
+    ])
   if (estimated.compactions > 0)
     pairs.push([
-      'compaction',
-      `${shareInWords(estimated, 'compaction')} without a recorded run: an estimate (context read from the cache, summary written)`,
+      'compaction, estimated',
+      `${costInWords(estimated)} for ${counted(estimated.compactions, 'compaction')} without a recorded run, not in the sum: context read from the cache, summary written`,
     ])
   return facts(pairs, screen)
-}
-
-function shareInWords(share: Share, noun: string): string {
-  return `${costInWords(share)} for ${counted(share.compactions, noun)}`
 }
 
 function costInWords({ dollars: sum, withoutPrice }: Cost): string {

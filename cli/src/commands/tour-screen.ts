@@ -1,8 +1,9 @@
 // The screen of the tour: a few short sections that somebody who has never seen a compaction can follow.
-import { gaugeLine } from '../render/context.ts'
+import { stateStyles } from '../render/bar.ts'
 import { epochsPicture } from '../render/epochs-picture.ts'
 import { compositionBar, legend } from '../render/kinds.ts'
 import { bytes, count, counted, duration, percent } from '../render/numbers.ts'
+import { ruler } from '../render/ruler.ts'
 import { oneLine, visible } from '../render/safe.ts'
 import { heading, type Screen } from '../render/screen.ts'
 import { cut, padEnd, wrap } from '../render/width.ts'
@@ -48,10 +49,15 @@ function welcome(report: TourReport, screen: Screen): readonly string[] {
 function contextLines({ context, window }: TourReport, screen: Screen): readonly string[] {
   const composition = { ...context, tokens: context.size.tokens }
   const columns = screen.width - 4
+  const threshold = context.marks.autoCompactThreshold.value
+  const leftInWords = screen.paint(
+    stateStyles[context.state],
+    `auto-compact at ${count(threshold)}: ${context.percentLeft} % left`,
+  )
   return [
     `  ${count(context.size.tokens)} tokens, in a window of ${count(window)} (small, so that it fills in a short story)`,
     `  ${compositionBar(composition, { whole: window, columns }, screen)}`,
-    gaugeLine(context, screen),
+    `  ${ruler([{ letter: '▲', value: threshold }], { whole: window, columns })} ${leftInWords}`,
     ...legend(composition, screen),
   ]
 }

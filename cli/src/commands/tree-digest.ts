@@ -19,8 +19,6 @@ export type Digest = {
   readonly text: string
   readonly isError: boolean
   readonly time: string | undefined
-  /** The context after this answer, at its first line. */
-  readonly tokens: number | undefined
   readonly messageId: string | undefined
 }
 
@@ -29,12 +27,9 @@ const longestText = 400
 export function digestOf(entry: Entry): Digest {
   const { record } = entry
   const answer = readAnswerLine(record)
-  const counts = answer?.usage
-  const size = counts ? counts.input + counts.cacheRead + counts.cacheWrite + counts.output : 0
   return {
     ...contentOf(entry),
     time: typeof record.timestamp === 'string' ? record.timestamp : undefined,
-    tokens: size > 0 ? size : undefined,
     messageId: answer?.messageId,
   }
 }
@@ -63,12 +58,23 @@ function contentOf(entry: Entry): Told {
         isError: false,
       }
     case 'attachment':
-      return { kind: 'attachment', text: `${message?.attachment ?? ''}: ${text()}`, isError: false }
+      return {
+        kind: 'attachment',
+        text: `${oneLine(message?.attachment ?? '')} ${fileOf(entry) ?? text()}`,
+        isError: false,
+      }
     case 'human':
       return { kind: 'human', text: text() || mediaOf(blocks), isError: false }
     default:
       return { kind: 'injected', text: text() || mediaOf(blocks), isError: false }
   }
+}
+
+/** The file an attachment shows, where it shows one. */
+function fileOf({ record }: Entry): string | undefined {
+  const attachment = record.attachment as Readonly<Record<string, unknown>> | undefined
+  const name = attachment?.displayPath ?? attachment?.filename
+  return typeof name === 'string' ? oneLine(name) : undefined
 }
 
 /** Mostly one block a line; where an answer lies on one line its words and its calls stand side by side. */

@@ -1,7 +1,7 @@
 // The screen of `everlong tree`.
 import { clockTime, count, counted, dateTime, short } from '../render/numbers.ts'
-import { oneLine, visible } from '../render/safe.ts'
-import { heading, type Screen, type Style } from '../render/screen.ts'
+import { oneLine } from '../render/safe.ts'
+import { fileHeading, type Screen, type Style } from '../render/screen.ts'
 import { columnsOf, cut, padEnd, padStart } from '../render/width.ts'
 import type { TreeLine, TreeReport } from './tree.ts'
 
@@ -25,7 +25,7 @@ export function render(report: TreeReport, screen: Screen): readonly string[] {
   const { lines, total, path } = report
   const hidden = total - lines.length
   return [
-    heading(visible(path), screen),
+    fileHeading(path, screen),
     screen.paint('dim', '  ❯ human  ● assistant  … thinking  → request  ← result  ≡ summary  + attachment'),
     screen.paint('dim', '  · injected text  ◇ sub-agent (folded)  │ beside the trunk'),
     ...(hidden > 0

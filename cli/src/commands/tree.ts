@@ -16,6 +16,7 @@ export type TreeLine = {
   readonly line: number
   readonly uuid: string | undefined
   readonly time: string | undefined
+  /** The context after an answer, on its first line. */
   readonly tokens: number | undefined
   readonly text: string
   readonly isError: boolean
@@ -103,7 +104,7 @@ function linesOf(scan: Scan, places: readonly TreePlace[], digests: ReadonlyMap<
       line: scan.table.lines[row] ?? 0,
       uuid,
       time: digest?.time,
-      tokens: isNewAnswer && folded === undefined ? digest?.tokens : undefined,
+      tokens: isNewAnswer && folded === undefined ? scan.table.contextTokens[row] || undefined : undefined,
       text: digest?.text ?? '',
       isError: digest?.isError ?? false,
       epoch,

@@ -1,7 +1,8 @@
 // The sheet a command is rendered on: how wide it is, whether it has colours, and the few shapes all screens share.
 import { styleText } from 'node:util'
 import type { Surroundings } from '../surroundings.ts'
-import { columnsOf, cut, padEnd, padStart, wrap } from './width.ts'
+import { oneLine, visible } from './safe.ts'
+import { columnsOf, cut, cutStart, padEnd, padStart, wrap } from './width.ts'
 
 export type Style = Parameters<typeof styleText>[0]
 
@@ -26,6 +27,11 @@ export function screenOf({ stdout, env, timeZone }: Surroundings): Screen {
   }
 }
 
+/** The file a screen is about. */
+export function fileHeading(path: string, screen: Screen): string {
+  return heading(cutStart(visible(path), screen.width), screen)
+}
+
 export function heading(text: string, screen: Screen): string {
   return screen.paint('bold', text)
 }
@@ -42,21 +48,30 @@ export function facts(pairs: readonly (readonly [string, string])[], screen: Scr
   )
 }
 
+/** What the reader should know but did not ask for. */
+export function remarks(texts: readonly string[], screen: Screen): readonly string[] {
+  return texts.flatMap((text) =>
+    wrap(oneLine(text), screen.width - 2).map((line) => screen.paint('yellow', `  ${line}`)),
+  )
+}
+
 export type Column = { readonly name: string; readonly align?: 'right' }
 export type Cell = string | { readonly text: string; readonly style: Style }
 
-/** A table as narrow as its contents; where it is too wide, its last column is cut. */
+/**
+ * A table as narrow as its contents. Where it is too wide, its columns move together; where that does not help, the
+ * widest column of words is cut, never a number.
+ */
 export function table(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   screen: Screen,
 ): readonly string[] {
-  const widths = columns.map(({ name }, index) =>
+  const names = columns.map(({ name }) => name)
+  const wanted = names.map((name, index) =>
     Math.max(columnsOf(name), ...rows.map((row) => columnsOf(textOf(row[index])))),
   )
-  const last = widths.length - 1
-  const before = widths.slice(0, last).reduce((sum, width) => sum + width + 2, 2)
-  widths[last] = Math.min(widths[last] ?? 0, Math.max(4, screen.width - before))
+  const { widths, gap } = fitted(wanted, columns, screen.width - 2)
   const line = (cells: readonly Cell[], style?: Style) =>
     `  ${columns
       .map((column, index) => {
@@ -67,14 +82,22 @@ export function table(
         const own = typeof cell === 'string' ? style : cell.style
         return own === undefined ? padded : screen.paint(own, padded)
       })
-      .join('  ')}`.trimEnd()
-  return [
-    line(
-      columns.map(({ name }) => name),
-      'dim',
-    ),
-    ...rows.map((row) => line(row)),
-  ]
+      .join(' '.repeat(gap))}`.trimEnd()
+  return [line(names, 'dim'), ...rows.map((row) => line(row))]
+}
+
+function fitted(
+  wanted: readonly number[],
+  columns: readonly Column[],
+  room: number,
+): { readonly widths: readonly number[]; readonly gap: number } {
+  const sum = wanted.reduce((all, width) => all + width, 0)
+  const gap = sum + 2 * (wanted.length - 1) <= room ? 2 : 1
+  const over = sum + gap * (wanted.length - 1) - room
+  if (over <= 0) return { widths: wanted, gap }
+  const words = wanted.map((width, index) => (columns[index]?.align === 'right' ? 0 : width))
+  const widest = words.indexOf(Math.max(...words))
+  return { widths: wanted.map((width, index) => (index === widest ? Math.max(4, width - over) : width)), gap }
 }
 
 function textOf(cell: Cell | undefined): string {

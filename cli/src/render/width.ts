@@ -29,6 +29,19 @@ export function cut(text: string, columns: number): string {
   return columns > 0 ? `${kept.trimEnd()}…` : ''
 }
 
+/** The same from the other end: for paths, whose last part tells most. */
+export function cutStart(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text
+  let kept = ''
+  let used = 0
+  for (const character of [...text].toReversed()) {
+    used += widthOf(character)
+    if (used > columns - 1) break
+    kept = character + kept
+  }
+  return `…${kept}`
+}
+
 export function padEnd(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)))
 }
