@@ -8,10 +8,20 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
+function onInterrupt(tidyUp: () => void): () => void {
+  const end = () => {
+    tidyUp()
+    process.exit(130)
+  }
+  process.once('SIGINT', end)
+  return () => process.off('SIGINT', end)
+}
+
 process.exitCode = await run(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,
   cwd: process.cwd(),
   now: Date.now,
+  onInterrupt,
 })

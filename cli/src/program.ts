@@ -85,8 +85,8 @@ const examples = `Examples:
   everlong stats ~/.claude/projects   figures over all sessions
   everlong repair broken.jsonl --out mended.jsonl
 
-Every command but tour has --json. Exit codes: 0 fine, 1 something was wrong,
-2 a wrong command line. NO_COLOR=1 turns colours off.`
+Every command but tour has --json. NO_COLOR=1 turns colours off.
+Exit codes: 0 fine, 1 something was wrong, 2 a wrong command line.`
 
 /** Commander says "error: …" and sometimes a guess on a line of its own; we say one line and where to look. */
 function usageMessage(text: string): string {
@@ -104,13 +104,23 @@ function command(program: Command, name: string, description: string): Command {
   return program.command(name).description(description).option('--json', 'print the report as JSON')
 }
 
-function addLooking(program: Command, show: Show, surroundings: Surroundings): void {
-  command(program, 'inspect', 'one screen: sizes, epochs, live window, problems')
+type WindowOptions = { readonly json?: boolean; readonly model?: string; readonly window?: number }
+
+/** A command that says how full the window is, and so may be told which window. */
+function measuring(program: Command, name: string, description: string): Command {
+  return command(program, name, description)
     .addArgument(transcript())
-    .action(async (file: string, options: { json?: boolean }) => {
+    .option('--model <name>', 'count for this model (default: the model of the newest answer)')
+    .option('--window <tokens>', 'take this as the context window', tokens)
+}
+
+function addLooking(program: Command, show: Show, surroundings: Surroundings): void {
+  measuring(program, 'inspect', 'one screen: sizes, epochs, live window, problems').action(
+    async (file: string, options: WindowOptions) => {
       const { gather, render } = await import('./commands/inspect.ts')
-      show(gather(file, surroundings), { ...options, render })
-    })
+      show(gather(file, { ...options, surroundings }), { ...options, render })
+    },
+  )
   command(program, 'epochs', 'the stretches between compactions, as a table')
     .addArgument(transcript())
     .action(async (file: string, options: { json?: boolean }) => {
@@ -139,26 +149,21 @@ function addLooking(program: Command, show: Show, surroundings: Surroundings): v
     })
 }
 
-type WindowOptions = { readonly json?: boolean; readonly model?: string; readonly window?: number }
-
 function addMeasuring(program: Command, show: Show, surroundings: Surroundings): void {
-  const measuring = (name: string, description: string) =>
-    command(program, name, description)
-      .addArgument(transcript())
-      .option('--model <name>', 'count for this model (default: the model of the newest answer)')
-      .option('--window <tokens>', 'take this as the context window', tokens)
-  measuring('context', 'what the context is made of, and where the thresholds lie').action(
+  measuring(program, 'context', 'what the context is made of, and where the thresholds lie').action(
     async (file: string, options: WindowOptions) => {
       const { gather, render } = await import('./commands/context.ts')
       show(gather(file, { ...options, env: surroundings.env }), { ...options, render })
     },
   )
-  measuring('explain', 'every window and threshold with its source, and when the next compaction comes').action(
-    async (file: string, options: WindowOptions) => {
-      const { gather, render } = await import('./commands/explain.ts')
-      show(gather(file, { ...options, surroundings }), { ...options, render })
-    },
-  )
+  measuring(
+    program,
+    'explain',
+    'every window and threshold with its source, and when the next compaction comes',
+  ).action(async (file: string, options: WindowOptions) => {
+    const { gather, render } = await import('./commands/explain.ts')
+    show(gather(file, { ...options, surroundings }), { ...options, render })
+  })
   command(program, 'stats', 'figures over one session or thousands')
     .argument('<path...>', 'transcripts, or folders with transcripts anywhere below them')
     .action(async (paths: readonly string[], options: { json?: boolean }) => {

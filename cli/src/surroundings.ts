@@ -13,6 +13,8 @@ export type Surroundings = {
   readonly stderr: Output
   readonly env: Environment
   readonly cwd: string
+  /** Lets something be tidied up when the person presses Ctrl-C; returns how to take that back. */
+  readonly onInterrupt?: (tidyUp: () => void) => () => void
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** In which times are shown; the machine's own when left out. */

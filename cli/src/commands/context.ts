@@ -6,7 +6,7 @@ import { compositionBar, legend } from '../render/kinds.ts'
 import { count, counted } from '../render/numbers.ts'
 import { type Mark, ruler } from '../render/ruler.ts'
 import { oneLine } from '../render/safe.ts'
-import { fileHeading, heading, remarks, type Screen } from '../render/screen.ts'
+import { fileHeading, heading, paragraph, remarks, type Screen } from '../render/screen.ts'
 import { cut, cutStart, padEnd, padStart } from '../render/width.ts'
 import { explainSession, type Measured, openLiveSession, windowHint } from '../session.ts'
 
@@ -47,7 +47,7 @@ export function render(report: ContextReport, screen: Screen): readonly string[]
   const model = report.model === undefined ? 'unknown model' : oneLine(report.model)
   return [
     fileHeading(report.path, screen),
-    `  ${count(size.tokens)} tokens, ${sourceInWords(size)} (${model})`,
+    ...paragraph(`${count(size.tokens)} tokens, ${sourceInWords(size)} (${model})`, screen),
     gaugeLine(report, screen),
     '',
     ...scale(report, screen),
@@ -95,7 +95,8 @@ function duplicateLines({ tokens, files }: Breakdown['duplicateReads'], screen: 
   const numbers = Math.max(...files.map((file) => count(file.tokens).length))
   return [
     '',
-    `${heading('Duplicate reads', screen)}  ${summary}`,
+    heading('Duplicate reads', screen),
+    ...paragraph(summary, screen),
     ...files.slice(0, mostFiles).map((file) => {
       const left = `  ${padStart(count(file.tokens), numbers)}  ${padStart(`${file.reads}×`, 3)}  `
       return left + cutStart(oneLine(file.path), screen.width - left.length)

@@ -3,7 +3,7 @@ import type { Epoch } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { count, counted, dateTime, short } from '../render/numbers.ts'
 import { oneLine } from '../render/safe.ts'
-import { type Cell, fileHeading, type Screen, table } from '../render/screen.ts'
+import { type Cell, fileHeading, paragraph, type Screen, table } from '../render/screen.ts'
 import { isTranscript, scanWithProgress } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 
@@ -25,7 +25,7 @@ export function render({ path, epochs }: EpochsReport, screen: Screen): readonly
     ...table(
       [
         { name: '#', align: 'right' },
-        { name: 'trigger' },
+        { name: 'by' },
         { name: 'before', align: 'right' },
         { name: 'after', align: 'right' },
         { name: 'began' },
@@ -39,10 +39,12 @@ export function render({ path, epochs }: EpochsReport, screen: Screen): readonly
       screen,
     ),
     '',
-    screen.paint('dim', '  before, after: tokens · turns: by the human · kept: messages word for word'),
-    screen.paint('dim', '  summary: characters · orphans: entries whose parent is not in the file'),
+    ...paragraph(columnsInWords, screen, 'dim'),
   ]
 }
+
+const columnsInWords =
+  'by: what opened it · before, after: tokens · turns: by the human · kept: messages word for word · summary: characters · orphans: entries whose parent is not in the file'
 
 function row(epoch: Epoch, screen: Screen): readonly Cell[] {
   const { openedBy } = epoch

@@ -4,7 +4,7 @@ import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
 import { count, counted, dateTime } from '../render/numbers.ts'
 import { oneLine } from '../render/safe.ts'
-import { fileHeading, heading, remarks, type Screen } from '../render/screen.ts'
+import { fileHeading, heading, paragraph, remarks, type Screen } from '../render/screen.ts'
 import { padEnd, padStart, wrap } from '../render/width.ts'
 import { explainSession, isTranscript, openLiveSession, scanWithProgress, windowHint } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -87,17 +87,18 @@ export function render(report: ExplainReport, screen: Screen): readonly string[]
       ],
       screen,
     ),
-    `  auto-compact is ${modeInWords(report)}; compacting by hand is ${report.manualCompact.allowed ? 'allowed' : 'off'} (${oneLine(report.manualCompact.source)})`,
+    ...paragraph(switchesInWords(report), screen),
     ...remarks([...(report.hint === undefined ? [] : [report.hint]), ...report.warnings], screen),
     '',
     heading('Next compaction', screen),
-    ...predictionLines(report, screen).flatMap((line) => wrap(line, screen.width - 2).map((part) => `  ${part}`)),
+    ...predictionLines(report, screen).flatMap((line) => paragraph(line, screen)),
   ]
 }
 
-function modeInWords({ autoCompact }: Explanation): string {
+function switchesInWords({ autoCompact, manualCompact }: Explanation): string {
   const mode = autoCompact.mode === 'ask' ? 'set to ask first' : autoCompact.mode ? 'on' : 'off'
-  return `${mode} (${oneLine(autoCompact.source)})`
+  const byHand = manualCompact.allowed ? 'allowed' : 'off'
+  return `auto-compact is ${mode} (${oneLine(autoCompact.source)}); compacting by hand is ${byHand} (${oneLine(manualCompact.source)})`
 }
 
 /** Name, value, source; below it why another value could not be had. */
@@ -124,7 +125,7 @@ function figures(rows: readonly (readonly [string, Figure])[], screen: Screen): 
 
 function predictionLines(report: ExplainReport, { timeZone }: Screen): readonly string[] {
   const { compactions, prediction } = report
-  const past = `So far the session was compacted ${times(compactions.happened)}; these settings would have done it ${times(compactions.wouldHaveFallen)}, by an estimate.`
+  const past = `So far the session was compacted ${times(compactions.happened)}; by an estimate, these settings would have done it ${times(compactions.wouldHaveFallen)}.`
   if (report.autoCompact.mode === false) return ['None comes by itself: auto-compact is off.', past]
   if (!prediction)
     return [`Nothing can be said: ${report.turns < 2 ? 'fewer than two turns' : 'the context does not grow'}.`, past]
@@ -135,5 +136,5 @@ function predictionLines(report: ExplainReport, { timeZone }: Screen): readonly 
 }
 
 function times(number: number): string {
-  return number === 0 ? 'never' : number === 1 ? 'once' : number === 2 ? 'twice' : `${count(number)} times`
+  return number === 0 ? 'not once' : number === 1 ? 'once' : number === 2 ? 'twice' : `${count(number)} times`
 }

@@ -47,12 +47,19 @@ type Context = Fullness & {
 
 const mostFindings = 5
 
-export function gather(path: string, surroundings: Surroundings): Outcome<InspectReport> {
+export type InspectOptions = {
+  readonly model?: string
+  readonly window?: number
+  readonly surroundings: Surroundings
+}
+
+export function gather(path: string, { surroundings, ...options }: InspectOptions): Outcome<InspectReport> {
   return reading(path, () => {
+    const measured = { ...options, env: surroundings.env }
     const scan = scanWithProgress(path, surroundings)
     const session = openLiveSession(path)
-    const { explanation, trouble } = tryToExplain(session.messages, { env: surroundings.env })
-    const hint = explanation && windowHint(explanation, session.live, { env: surroundings.env })
+    const { explanation, trouble } = tryToExplain(session.messages, measured)
+    const hint = explanation && windowHint(explanation, session.live, measured)
     const findings = findingsOf(scan, scan.problems, session.tally)
     const errors = findings.filter(({ severity }) => severity === 'error')
     const times = scan.epochs.flatMap(({ from, to }) => [from, to]).filter((time) => time !== undefined)

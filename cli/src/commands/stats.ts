@@ -47,11 +47,7 @@ function nothingFound(paths: readonly string[], { unreadable }: FolderStatistics
 /** Lets go between files, so that Ctrl-C is heard and the line of progress can be taken away first. */
 async function collect(paths: readonly string[], surroundings: Surroundings): Promise<FolderStatistics> {
   const progress = createProgress(surroundings)
-  const interrupted = () => {
-    progress.clear()
-    process.exit(130)
-  }
-  process.once('SIGINT', interrupted)
+  const forget = surroundings.onInterrupt?.(progress.clear)
   try {
     const onProgress: StatsOptions['onProgress'] = ({ bytes, bytesAll, files, filesAll }) =>
       progress.show(bytes, bytesAll, `${files} of ${filesAll} files`)
@@ -62,7 +58,7 @@ async function collect(paths: readonly string[], surroundings: Surroundings): Pr
       await setImmediate()
     }
   } finally {
-    process.off('SIGINT', interrupted)
+    forget?.()
     progress.clear()
   }
 }

@@ -5,8 +5,8 @@ import { compositionBar, legend } from '../render/kinds.ts'
 import { bytes, count, counted, duration, percent } from '../render/numbers.ts'
 import { ruler } from '../render/ruler.ts'
 import { oneLine, visible } from '../render/safe.ts'
-import { heading, type Screen } from '../render/screen.ts'
-import { cut, padEnd, wrap } from '../render/width.ts'
+import { heading, paragraph, type Screen } from '../render/screen.ts'
+import { cut, padEnd } from '../render/width.ts'
 import type { TourReport } from './tour.ts'
 
 export function render(report: TourReport, screen: Screen): readonly string[] {
@@ -14,7 +14,7 @@ export function render(report: TourReport, screen: Screen): readonly string[] {
     ...welcome(report, screen),
     ...section('1  The session in epochs', screen),
     ...epochsPicture(report.epochs, screen),
-    ...words('Bars are tokens in the context. ░ is what a compaction left, █ what came after it.', screen),
+    ...paragraph('Bars are tokens in the context. ░ is what a compaction left, █ what came after it.', screen, 'dim'),
     ...section('2  What the context is made of now', screen),
     ...contextLines(report, screen),
     ...section('3  What could go without asking a model', screen),
@@ -30,19 +30,15 @@ function section(title: string, screen: Screen): readonly string[] {
   return ['', heading(title, screen)]
 }
 
-function words(text: string, screen: Screen): readonly string[] {
-  return wrap(text, screen.width - 2).map((line) => screen.paint('dim', `  ${line}`))
-}
-
 function welcome(report: TourReport, screen: Screen): readonly string[] {
   const size = `${counted(report.records, 'record')}, ${bytes(report.bytes)}, ${duration(report.lasted)} of work`
   return [
     `${screen.paint(['bold', 'cyan'], 'Everlong')}  ${screen.paint('dim', 'conversations of any length in a window of fixed size')}`,
     '',
-    ...wrap(
+    ...paragraph(
       `A coding agent's whole conversation goes to the model with every request. When the window is nearly full, the agent compacts: a summary takes the place of what came before. This is a made-up session, "${oneLine(report.title)}" (${size}).`,
-      screen.width - 2,
-    ).map((line) => `  ${line}`),
+      screen,
+    ),
   ]
 }
 
@@ -55,7 +51,10 @@ function contextLines({ context, window }: TourReport, screen: Screen): readonly
     `auto-compact at ${count(threshold)}: ${context.percentLeft} % left`,
   )
   return [
-    `  ${count(context.size.tokens)} tokens, in a window of ${count(window)} (small, so that it fills in a short story)`,
+    ...paragraph(
+      `${count(context.size.tokens)} tokens, in a window of ${count(window)} (a small one, for a short story).`,
+      screen,
+    ),
     `  ${compositionBar(composition, { whole: window, columns }, screen)}`,
     `  ${ruler([{ letter: '▲', value: threshold }], { whole: window, columns })} ${leftInWords}`,
     ...legend(composition, screen),
@@ -82,7 +81,7 @@ function reductionLines({ context, olderResults }: TourReport, screen: Screen): 
       ([number, text]) =>
         `  ${screen.paint('yellow', number.padStart(numbers))}  ${cut(text, screen.width - numbers - 4)}`,
     ),
-    ...words(
+    ...paragraph(
       `The newest ${olderResults.newestKept} results always stay. A reduction waits until it would save ${count(leastSaved)} tokens, because it breaks the provider's cache: here it would ${olderResults.tokens < leastSaved ? 'leave all as it is' : 'clear the oldest'}.`,
       screen,
     ),
@@ -109,7 +108,7 @@ function compactionLines({ compaction }: TourReport, screen: Screen): readonly s
     `  ${counted(kept.length, 'message')} word for word:`,
     ...kept.map(
       ({ kind, text }) =>
-        `  ${screen.paint('cyan', '│')} ${screen.paint('dim', padEnd(kind, 13))} ${cut(text, room - 14)}`,
+        `  ${screen.paint('cyan', '│')} ${screen.paint('dim', padEnd(kind, 13))} ${cut(text === '' ? '(not stored)' : text, room - 14)}`,
     ),
     ...(shownAgain.length > 0 ? [`  and ${shownAgain.map(oneLine).join(', ')}, shown again by the client`] : []),
   ]

@@ -1,7 +1,7 @@
 // The screen of `everlong tree`.
 import { clockTime, count, counted, dateTime, short } from '../render/numbers.ts'
 import { oneLine } from '../render/safe.ts'
-import { fileHeading, type Screen, type Style } from '../render/screen.ts'
+import { fileHeading, paragraph, type Screen, type Style } from '../render/screen.ts'
 import { columnsOf, cut, padEnd, padStart } from '../render/width.ts'
 import type { TreeLine, TreeReport } from './tree.ts'
 
@@ -19,6 +19,14 @@ const looks: Readonly<Record<Exclude<TreeLine['kind'], 'epoch'>, Look>> = {
   'sub-agent': { glyph: '◇', style: 'yellow' },
 }
 
+// The spaces inside a pair do not break.
+const glyphsInWords = [
+  ...['❯ human', '● assistant', '… thinking', '→ request', '← result', '≡ summary', '+ attachment'],
+  ...['· injected text', '◇ sub-agent (folded)', '│ beside the trunk'],
+]
+  .map((pair) => pair.replaceAll(' ', '\u00a0'))
+  .join('  ')
+
 const deepest = 8
 
 export function render(report: TreeReport, screen: Screen): readonly string[] {
@@ -26,8 +34,7 @@ export function render(report: TreeReport, screen: Screen): readonly string[] {
   const hidden = total - lines.length
   return [
     fileHeading(path, screen),
-    screen.paint('dim', '  ❯ human  ● assistant  … thinking  → request  ← result  ≡ summary  + attachment'),
-    screen.paint('dim', '  · injected text  ◇ sub-agent (folded)  │ beside the trunk'),
+    ...paragraph(glyphsInWords, screen, 'dim'),
     ...(hidden > 0
       ? [
           screen.paint(
@@ -60,7 +67,7 @@ function epochLine({ epoch, time }: TreeLine, screen: Screen): string {
 }
 
 function rule(text: string, screen: Screen): string {
-  const left = cut(`══ ${text}`, screen.width)
+  const left = cut(`══ ${text}`, screen.width - 2)
   return screen.paint('cyan', `${left} ${'═'.repeat(Math.max(0, screen.width - columnsOf(left) - 1))}`)
 }
 

@@ -62,9 +62,9 @@ export function legend(composition: Composition, screen: Screen): readonly strin
   const numbers = Math.max(...rows.map((row) => count(row.tokens).length))
   const bars = screen.width >= 100 ? 20 : 12
   return rows.map(({ look, tokens: own, note }) => {
-    const left = `  ${swatch(look, screen)} ${padEnd(look.name, names)}  ${padStart(count(own), numbers)}  ${padStart(percent(own, tokens), 4)}`
+    const left = `  ${swatch(look, screen)} ${padEnd(look.name, names)}  ${padStart(count(own), numbers)}  ${padStart(percent(own, tokens), 5)}`
     const picture = screen.paint(look.style, padEnd(bar(own / most, bars), bars))
-    const room = screen.width - (names + numbers + bars + 15)
+    const room = screen.width - (names + numbers + bars + 17)
     return `${left}  ${picture}  ${screen.paint('dim', fitted(note, room))}`.trimEnd()
   })
 }

@@ -48,11 +48,16 @@ export function facts(pairs: readonly (readonly [string, string])[], screen: Scr
   )
 }
 
+/** Text that goes on below itself; a no-break space holds together what it stands between. */
+export function paragraph(text: string, screen: Screen, style?: Style): readonly string[] {
+  return wrap(text, screen.width - 2)
+    .map((line) => line.replaceAll('\u00a0', ' ').trimEnd())
+    .map((line) => `  ${style === undefined ? line : screen.paint(style, line)}`)
+}
+
 /** What the reader should know but did not ask for. */
 export function remarks(texts: readonly string[], screen: Screen): readonly string[] {
-  return texts.flatMap((text) =>
-    wrap(oneLine(text), screen.width - 2).map((line) => screen.paint('yellow', `  ${line}`)),
-  )
+  return texts.flatMap((text) => paragraph(oneLine(text), screen, 'yellow'))
 }
 
 export type Column = { readonly name: string; readonly align?: 'right' }
