@@ -1,6 +1,6 @@
 // One entry of a transcript in one line: what it is and its first words.
 import { type Block, blocksOf, textOf } from 'everlong'
-import { type Entry, messagesOf, originOf, readAnswerLine } from 'everlong/transcript'
+import { type Entry, headOf, messagesOf, originOf, readAnswerLine } from 'everlong/transcript'
 import { count } from '../render/numbers.ts'
 import { oneLine } from '../render/safe.ts'
 
@@ -15,6 +15,7 @@ export type DigestKind =
   | 'injected'
 
 export type Digest = {
+  readonly uuid: string | undefined
   readonly kind: DigestKind
   readonly text: string
   readonly isError: boolean
@@ -28,6 +29,7 @@ export function digestOf(entry: Entry): Digest {
   const { record } = entry
   const answer = readAnswerLine(record)
   return {
+    uuid: headOf(entry).uuid,
     ...contentOf(entry),
     time: typeof record.timestamp === 'string' ? record.timestamp : undefined,
     messageId: answer?.messageId,

@@ -66,7 +66,7 @@ function forestOf({ table, graph }: Links): Forest {
     if (parent < 0 && isSide(row) && lastMain >= 0) parents[row] = lastMain
     const home = parents[row] ?? -1
     if (home < 0) roots.push(row)
-    else children.set(home, [...(children.get(home) ?? []), row])
+    else childrenAt(children, home).push(row)
     if (!isSide(row)) lastMain = row
   }
   const { newest, sizes } = sumUp({ roots, children, rows: table.rows, parents })
@@ -77,6 +77,14 @@ function forestOf({ table, graph }: Links): Forest {
     sizeOf: (row) => sizes[row] ?? 1,
     isFolded: (row) => isSide(row) && !((parents[row] ?? -1) >= 0 && isSide(parents[row] ?? -1)),
   }
+}
+
+function childrenAt(children: Map<number, number[]>, row: number): number[] {
+  const known = children.get(row)
+  if (known) return known
+  const fresh: number[] = []
+  children.set(row, fresh)
+  return fresh
 }
 
 /** In the file of a sub-agent all entries are its own: there they are the conversation. */

@@ -94,7 +94,7 @@ function linesOf(scan: Scan, places: readonly TreePlace[], digests: ReadonlyMap<
   let lastAnswer: string | undefined
   return places.map(({ row, depth, folded }) => {
     const digest = digests.get(row)
-    const uuid = scan.table.ids.idAt(row)
+    const uuid = digest?.uuid
     const isNewAnswer = digest?.messageId !== undefined && digest.messageId !== lastAnswer
     if (digest?.messageId !== undefined) lastAnswer = digest.messageId
     const epoch = typeAt(scan.table, row) === 'boundary' ? epochs.get(uuid) : undefined
