@@ -1,6 +1,8 @@
 // `npm run bench -- NAME`: the table of benchmarks. Each is loaded only when asked for.
 
 const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => void | Promise<void> }>>> = {
+  transcript: () => import('./transcript/report.ts'),
+  tokens: () => import('./tokens/report.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
 }
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Automaton, buildAutomaton, hanFirst, hanLast } from '../../../engine/src/core/tokens/classes.ts'
-import { charOf, levelOfTokens, packRarities } from '../../../engine/src/core/tokens/packing.ts'
+import { charOf, levelOfTokens, packRarities, tokensOfLevel } from '../../../engine/src/core/tokens/packing.ts'
 import { root } from '../root.ts'
 import { samplesOf } from './corpus.ts'
 import type { Sample } from './sample.ts'
@@ -75,7 +75,15 @@ function fit(observations: readonly Observation[], automaton: Automaton): Float6
   for (let round = 0; round < reweightings; round++) {
     weights = solve({ observations: reweigh(observations, weights), prior, pull: pulls.full })
   }
-  return weights
+  const snap = (weight: number) => tokensOfLevel(levelOfTokens(weight))
+  return solve({
+    observations: reweigh(observations, weights),
+    prior,
+    pull: pulls.full,
+    start: weights.map(snap),
+    snap,
+    rounds: 20,
+  })
 }
 
 function regroup(observations: readonly Observation[], groupOf: (index: number) => number): readonly Observation[] {

@@ -1,5 +1,6 @@
 // Which open packages the text comes from, at which versions, and which of their files are of which category.
 // Train and test never share a package.
+import { asDiff, blocklyMessages, jsonStrings, numbered, quoted, translations, withoutTags } from './readers.ts'
 import type { Split } from './sample.ts'
 
 export type Part = {
@@ -118,6 +119,30 @@ export const sources: readonly Source[] = [
     ],
   },
   {
+    name: 'preact@11.2.0',
+    split: 'train',
+    parts: [
+      { category: 'source-map', files: /\.map$/ },
+      { category: 'minified', files: /dist\/.*\.mjs$/ },
+      { category: 'typescript', files: /\.d\.ts$/ },
+      { category: 'javascript', files: /src\/.*\.js$/ },
+    ],
+  },
+  { name: 'mime-db@1.54.0', split: 'train', parts: [{ category: 'json', files: /db\.json$/ }] },
+  {
+    name: 'tree-sitter-javascript@0.25.0',
+    split: 'train',
+    parts: [{ category: 'json', files: /src\/(grammar|node-types)\.json$/ }],
+  },
+  {
+    name: '@picocss/pico@2.1.1',
+    split: 'train',
+    parts: [
+      { category: 'css', files: /css\/pico\.css$/ },
+      { category: 'minified-css', files: /css\/pico\.(blue\.)?min\.css$/ },
+    ],
+  },
+  {
     name: '@docusaurus/theme-translations@3.10.2',
     split: 'train',
     parts: [
@@ -231,59 +256,6 @@ function locales(languages: readonly string[]): RegExp {
   return new RegExp(`^locales/(${languages.join('|')})/.*\\.json$`)
 }
 
-function quoted(text: string): string {
-  return [...text.matchAll(/: '((?:[^'\\]|\\.)*)'/g)].map((match) => match[1] ?? '').join('\n')
-}
-
 function messages(languages: readonly string[]): RegExp {
   return new RegExp(`^msg/(${languages.join('|')})\\.js$`)
-}
-
-function jsonStrings(text: string): string {
-  return Object.values(JSON.parse(text) as Record<string, unknown>)
-    .map(String)
-    .join('\n')
-}
-
-function translations(text: string): string {
-  const chapter = JSON.parse(text) as { readonly verses: readonly { readonly translation?: string }[] }
-  return chapter.verses.map((verse) => verse.translation ?? '').join('\n')
-}
-
-function withoutTags(text: string): string {
-  return text
-    .replace(/<[^>]*>/g, '')
-    .replace(/&nbsp;/g, ' ')
-    .replace(/\n\s*\n\s*/g, '\n\n')
-}
-
-function blocklyMessages(text: string): string {
-  return [...text.matchAll(/= "((?:[^"\\]|\\.)*)"/g)]
-    .map((match) => match[1] ?? '')
-    .filter((line) => !/^https?:/.test(line))
-    .join('\n')
-}
-
-/** As agents' file tools show a file: a line number before each line. */
-function numbered(text: string): string {
-  return text
-    .split('\n')
-    .map((line, index) => `${String(index + 1).padStart(6)}→${line}`)
-    .join('\n')
-}
-
-/** A unified diff with every seventh line changed. */
-function asDiff(text: string): string {
-  const lines = text.split('\n')
-  const hunks: string[] = ['diff --git a/src/index.ts b/src/index.ts', '--- a/src/index.ts', '+++ b/src/index.ts']
-  for (let at = 0; at < lines.length; at += 7) {
-    const [first = '', ...rest] = lines.slice(at, at + 7)
-    hunks.push(
-      `@@ -${at + 1},7 +${at + 1},7 @@ ${first.slice(0, 40)}`,
-      `-${first}`,
-      `+${first.replace(/[a-z]{4,}/, 'value')}`,
-    )
-    hunks.push(...rest.map((line) => ` ${line}`))
-  }
-  return hunks.join('\n')
 }

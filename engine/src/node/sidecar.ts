@@ -185,7 +185,9 @@ function readColumns(header: object, data: Buffer): Saved | undefined {
     lines: new Uint32Array(body, take(rows * 4), rows),
     parents: new Int32Array(body, take(rows * 4), rows),
     contextTokens: new Uint32Array(body, take(rows * 4), rows),
-    ids: createIdTable({ words: new Uint32Array(body, take(words * 4), words), others: new Map(lists.others) }),
+    ids: createIdTable({
+      saved: { words: new Uint32Array(body, take(words * 4), words), others: new Map(lists.others) },
+    }),
     nth: new Uint8Array(body, take(rows), rows),
     types: new Uint8Array(body, take(rows), rows),
     pending: new Map(lists.pending),

@@ -19,8 +19,8 @@ const rate = 0.2
 const largestStep = 0.15
 const lowest = 0.5
 const highest = 2
-/** Below this, what messages are wrapped in outweighs what they say. */
-const fewestTokens = 100
+/** Small turns mislead: text the client injects unrecorded outweighs theirs. Measured on eleven real sessions. */
+const fewestTokens = 2_000
 
 export function learn(calibration: Calibration, { estimated, reported }: Comparison): Calibration {
   if (!isUsable(estimated) || !isUsable(reported) || estimated < fewestTokens) return calibration

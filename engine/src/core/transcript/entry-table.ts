@@ -9,6 +9,7 @@ export const entryTypes = ['', 'user', 'assistant', 'system', 'attachment', 'pro
 export type EntryType = (typeof entryTypes)[number]
 
 const sideFlag = 128
+const otherCode = entryTypes.indexOf('other')
 
 export const noParent = -1
 /** The entry names a parent that has not been seen. */
@@ -38,9 +39,11 @@ export type GrowingTable = { -readonly [K in keyof EntryTable]: EntryTable[K] } 
   readonly duplicates: number[]
 }
 
-export function createEntryTable(saved?: EntryTable): GrowingTable {
+/** Starts from what was there before, or empty; with the number of rows to expect it need not grow on the way. */
+export function createEntryTable(from: { readonly saved?: EntryTable; readonly expected?: number } = {}): GrowingTable {
+  const { saved, expected = 1024 } = from
   if (saved) return { ...saved, pending: new Map(saved.pending), duplicates: [...saved.duplicates] }
-  return { ...columns(1024), rows: 0, ids: createIdTable(), pending: new Map(), duplicates: [] }
+  return { ...columns(expected), rows: 0, ids: createIdTable({ expected }), pending: new Map(), duplicates: [] }
 }
 
 export type Place = { readonly offset: number; readonly length: number; readonly line: number; readonly nth: number }
@@ -82,9 +85,10 @@ export function resolvePending(table: GrowingTable): void {
   }
 }
 
+const typeCodes: ReadonlyMap<string, number> = new Map(entryTypes.map((type, code) => [type, code]))
+
 export function typeCode(type: string, sidechain: boolean): number {
-  const code = entryTypes.indexOf(type as EntryType)
-  return (code < 0 ? entryTypes.indexOf('other') : code) + (sidechain ? sideFlag : 0)
+  return (typeCodes.get(type) ?? otherCode) + (sidechain ? sideFlag : 0)
 }
 
 export function typeAt(table: EntryTable, row: number): EntryType {
