@@ -98,6 +98,11 @@ function modelRow({ model, answers, tokens, cost }: ModelCost): readonly Cell[] 
 function costLines(report: StatsReport, screen: Screen): readonly string[] {
   const { recorded, estimated } = report.compactionCost
   const pairs: (readonly [string, string])[] = [['in all', costInWords(report.cost)]]
+  if (report.repeatedAnswers > 0)
+    pairs.push([
+      'found again',
+      `${counted(report.repeatedAnswers, 'answer')} in further files (resumed sessions), counted once`,
+    ])
   if (recorded.compactions > 0)
     pairs.push([
       'compaction, measured',

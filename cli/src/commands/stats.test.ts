@@ -114,6 +114,7 @@ test('the report has the documented fields', async () => {
     'entries',
     'orphans',
     'salvaged',
+    'repeatedAnswers',
     'files',
     'bytes',
     'unreadable',

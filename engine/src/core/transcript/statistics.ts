@@ -24,6 +24,8 @@ export type Statistics = {
   readonly orphans: number
   readonly salvaged: number
   readonly models: readonly ModelTokens[]
+  /** Answers that were found again in another file, as resumed and forked sessions carry them along. They count once. */
+  readonly repeatedAnswers: number
   /** What compactions themselves used, as far as their own runs were recorded. */
   readonly compactionModels: readonly ModelTokens[]
   readonly compactionsRecorded: number
@@ -46,7 +48,8 @@ export function createStatisticsBook(): StatisticsBook {
   const models = new Map<string, ModelTokens>()
   const compactionModels = new Map<string, ModelTokens>()
   const unrecorded = createUnrecordedBook()
-  const sums = { entries: 0, orphans: 0, salvaged: 0 }
+  const sums = { entries: 0, orphans: 0, salvaged: 0, repeatedAnswers: 0 }
+  const seen = new Set<string>()
   return {
     add: (scan, { kind, salvaged }) => {
       kinds[kind]++
@@ -57,7 +60,11 @@ export function createStatisticsBook(): StatisticsBook {
       if (kind === 'session') unrecorded.addSession(scan.sessionIds, estimateCompactions(scan.epochs, scan.answers))
       if (kind === 'compaction-run') unrecorded.addRun(scan.sessionIds)
       const book = kind === 'compaction-run' ? compactionModels : models
-      for (const { model, usage } of scan.answers) addTokens(book, model, billedCounts(usage))
+      for (const { messageId, model, usage } of scan.answers) {
+        if (seen.has(messageId)) sums.repeatedAnswers++
+        else addTokens(book, model, billedCounts(usage))
+        if (isUnique(messageId)) seen.add(messageId)
+      }
     },
     statistics: () => ({
       sessions: kinds.session,
@@ -70,6 +77,11 @@ export function createStatisticsBook(): StatisticsBook {
       compactionEstimates: byTokens(unrecorded.models()),
     }),
   }
+}
+
+/** Ids of the API are unique; those we make up for other formats count from 1 in each file. */
+function isUnique(messageId: string): boolean {
+  return messageId.startsWith('msg_')
 }
 
 function addTokens(book: Map<string, ModelTokens>, model: string, tokens: TokenCounts): void {
