@@ -5,6 +5,7 @@ import packageFacts from '../package.json' with { type: 'json' }
 import type { Outcome } from './outcome.ts'
 import { oneLine, safeJson, visible } from './render/safe.ts'
 import { type Screen, screenOf } from './render/screen.ts'
+import type { WindowChoice } from './session.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const exitCodes = { fine: 0, wrong: 1, usage: 2 } as const
@@ -104,7 +105,7 @@ function command(program: Command, name: string, description: string): Command {
   return program.command(name).description(description).option('--json', 'print the report as JSON')
 }
 
-type WindowOptions = { readonly json?: boolean; readonly model?: string; readonly window?: number }
+type WindowOptions = WindowChoice & { readonly json?: boolean }
 
 /** A command that says how full the window is, and so may be told which window. */
 function measuring(program: Command, name: string, description: string): Command {

@@ -52,11 +52,10 @@ export function windowHint(explanation: Explanation, live: LiveFile, measured: M
 /** What the default threshold keeps free of the effective window. */
 const compactBuffer = 13_000
 
-export type Measured = {
-  readonly env: Environment
-  readonly model?: string
-  readonly window?: number
-}
+/** What a person may say about the window on the command line. */
+export type WindowChoice = { readonly model?: string; readonly window?: number }
+
+export type Measured = WindowChoice & { readonly env: Environment }
 
 /** Throws a ConfigurationError when the settings cannot work. */
 export function explainSession(messages: readonly ViewMessage[], { env, model, window }: Measured): Explanation {

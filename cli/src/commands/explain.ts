@@ -6,7 +6,14 @@ import { count, counted, dateTime } from '../render/numbers.ts'
 import { oneLine } from '../render/safe.ts'
 import { fileHeading, heading, paragraph, remarks, type Screen } from '../render/screen.ts'
 import { padEnd, padStart, wrap } from '../render/width.ts'
-import { explainSession, isTranscript, openLiveSession, scanWithProgress, windowHint } from '../session.ts'
+import {
+  explainSession,
+  isTranscript,
+  openLiveSession,
+  scanWithProgress,
+  type WindowChoice,
+  windowHint,
+} from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export type ExplainReport = Explanation & {
@@ -21,13 +28,10 @@ export type ExplainReport = Explanation & {
   readonly compactions: { readonly happened: number; readonly wouldHaveFallen: number }
 }
 
-export type ExplainOptions = {
-  readonly model?: string
-  readonly window?: number
-  readonly surroundings: Surroundings
-}
-
-export function gather(path: string, { surroundings, ...measured }: ExplainOptions): Outcome<ExplainReport> {
+export function gather(
+  path: string,
+  { surroundings, ...measured }: WindowChoice & { readonly surroundings: Surroundings },
+): Outcome<ExplainReport> {
   return reading(path, () => {
     const { messages, live } = openLiveSession(path)
     const how = { ...measured, env: surroundings.env }

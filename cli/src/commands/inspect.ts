@@ -7,7 +7,14 @@ import { type Fullness, fullnessOf, gaugeLine, sourceInWords } from '../render/c
 import { bytes, count, counted, dateTime, duration } from '../render/numbers.ts'
 import { oneLine, visible } from '../render/safe.ts'
 import { facts, fileHeading, heading, remarks, type Screen } from '../render/screen.ts'
-import { isTranscript, openLiveSession, scanWithProgress, tryToExplain, windowHint } from '../session.ts'
+import {
+  isTranscript,
+  openLiveSession,
+  scanWithProgress,
+  tryToExplain,
+  type WindowChoice,
+  windowHint,
+} from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export type InspectReport = {
@@ -47,13 +54,10 @@ type Context = Fullness & {
 
 const mostFindings = 5
 
-export type InspectOptions = {
-  readonly model?: string
-  readonly window?: number
-  readonly surroundings: Surroundings
-}
-
-export function gather(path: string, { surroundings, ...options }: InspectOptions): Outcome<InspectReport> {
+export function gather(
+  path: string,
+  { surroundings, ...options }: WindowChoice & { readonly surroundings: Surroundings },
+): Outcome<InspectReport> {
   return reading(path, () => {
     const measured = { ...options, env: surroundings.env }
     const scan = scanWithProgress(path, surroundings)
