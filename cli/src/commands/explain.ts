@@ -129,7 +129,7 @@ function figures(rows: readonly (readonly [string, Figure])[], screen: Screen): 
 
 function predictionLines(report: ExplainReport, { timeZone }: Screen): readonly string[] {
   const { compactions, prediction } = report
-  const past = `So far the session was compacted ${times(compactions.happened)}; by an estimate, these settings would have done it ${times(compactions.wouldHaveFallen)}.`
+  const past = pastInWords(compactions)
   if (report.autoCompact.mode === false) return ['None comes by itself: auto-compact is off.', past]
   if (!prediction)
     return [`Nothing can be said: ${report.turns < 2 ? 'fewer than two turns' : 'the context does not grow'}.`, past]
@@ -139,6 +139,12 @@ function predictionLines(report: ExplainReport, { timeZone }: Screen): readonly 
   return [`In about ${counted(prediction.turns, 'turn')}${when} (${growth}).`, past]
 }
 
+function pastInWords({ happened, wouldHaveFallen }: ExplainReport['compactions']): string {
+  const was = happened === 0 ? 'never compacted' : `compacted ${times(happened)}`
+  const would = wouldHaveFallen === 0 ? 'would not have done it' : `would have done it ${times(wouldHaveFallen)}`
+  return `So far the session was ${was}; these settings ${would}, by an estimate.`
+}
+
 function times(number: number): string {
-  return number === 0 ? 'not once' : number === 1 ? 'once' : number === 2 ? 'twice' : `${count(number)} times`
+  return number === 1 ? 'once' : number === 2 ? 'twice' : `${count(number)} times`
 }

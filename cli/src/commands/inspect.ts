@@ -9,6 +9,7 @@ import { oneLine, visible } from '../render/safe.ts'
 import { facts, fileHeading, heading, remarks, type Screen } from '../render/screen.ts'
 import {
   isTranscript,
+  type LiveSession,
   openLiveSession,
   scanWithProgress,
   tryToExplain,
@@ -66,7 +67,7 @@ export function gather(
     const hint = explanation && windowHint(explanation, session.live, measured)
     const findings = findingsOf(scan, scan.problems, session.tally)
     const errors = findings.filter(({ severity }) => severity === 'error')
-    const times = scan.epochs.flatMap(({ from, to }) => [from, to]).filter((time) => time !== undefined)
+    const times = timesOf(scan, session)
     const report: InspectReport = {
       path,
       ...fileFacts(scan),
@@ -90,6 +91,13 @@ export function gather(
     }
     return orNoTranscript(report, { path, bytes: scan.bytes, isTranscript: isTranscript(scan) })
   })
+}
+
+/** In the file of a sub-agent no epoch has a time: there the live window tells. */
+function timesOf(scan: FileScan, { live }: LiveSession): readonly string[] {
+  const ofEpochs = scan.epochs.flatMap(({ from, to }) => [from, to]).filter((time) => time !== undefined)
+  if (ofEpochs.length > 0) return ofEpochs
+  return live.entries.map(({ record }) => record.timestamp).filter((time) => typeof time === 'string')
 }
 
 function fileFacts(scan: FileScan) {
