@@ -33,7 +33,8 @@ function faultMessage(error: unknown, { env }: Surroundings): string {
 }
 
 function complain(message: string, { stderr, env }: Surroundings): void {
-  stderr.write(`everlong: ${env.EVERLONG_DEBUG ? message : oneLine(message)}\n`)
+  const lines = env.EVERLONG_DEBUG ? message.split('\n').map(visible) : [oneLine(message)]
+  stderr.write(`everlong: ${lines.join('\n')}\n`)
 }
 
 type End = (exitCode: number) => void

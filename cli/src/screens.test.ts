@@ -32,3 +32,8 @@ test.for(screens)('no line of %s is wider than the screen it is made for', async
     expect({ columns, tooWide }).toEqual({ columns, tooWide: [] })
   }
 })
+
+test("the tour is the same whatever the reader's own settings are", async () => {
+  const env = { DISABLE_COMPACT: '1', CLAUDE_CODE_AUTO_COMPACT_WINDOW: '21000', EVERLONG_AUTOCOMPACT_PCT: 'half' }
+  expect(await everlong(['tour'], { env })).toEqual(await everlong(['tour']))
+})

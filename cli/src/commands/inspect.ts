@@ -138,7 +138,7 @@ export function render(report: InspectReport, screen: Screen): readonly string[]
     ...facts(
       [
         ['file', fileLine(report)],
-        ['session', report.sessionIds.map(oneLine).join(', ') || 'no id'],
+        ['session', several(report.sessionIds) || 'no id'],
         ['time', timeLine(report, screen)],
         ['epochs', epochLine(report)],
         ['sub-agents', subagentLine(report)],
@@ -169,10 +169,17 @@ const stops: Readonly<Record<LiveWindow['stop'], string>> = {
   empty: 'empty',
 }
 
+const mostNames = 4
+
+function several(names: readonly string[]): string {
+  const more = names.length > mostNames ? [`and ${count(names.length - mostNames)} more`] : []
+  return [...names.slice(0, mostNames).map(oneLine), ...more].join(', ')
+}
+
 const formatNames: Readonly<Record<Format, string>> = { 'claude-code': 'Claude Code', pi: 'pi', codex: 'Codex' }
 
 function fileLine(report: InspectReport): string {
-  const client = `${formatNames[report.format]} ${report.versions.map(oneLine).join(', ')}`.trimEnd()
+  const client = `${formatNames[report.format]} ${several(report.versions)}`.trimEnd()
   return `${bytes(report.bytes)}, ${counted(report.lines, 'line')}, ${counted(report.records, 'record')}, ${client}`
 }
 

@@ -43,9 +43,10 @@ export type OlderResults = {
 export const tourFile = fileURLToPath(new URL('../../assets/tour.jsonl', import.meta.url))
 const tourWindow = 60_000
 
-export function gather({ env, cwd }: Surroundings): Outcome<TourReport> {
+/** The reader's own settings are left out: the story is always the same. */
+export function gather({ cwd }: Pick<Surroundings, 'cwd'>): Outcome<TourReport> {
   const path = shorter(relative(cwd, tourFile), tourFile)
-  const outcome = gatherContext(tourFile, { env, window: tourWindow })
+  const outcome = gatherContext(tourFile, { env: {}, window: tourWindow })
   if (outcome.type === 'failed') return outcome
   const scan = scanFile(tourFile)
   const { live, messages } = openLiveSession(tourFile)
