@@ -37,3 +37,8 @@ test("the tour is the same whatever the reader's own settings are", async () => 
   const env = { DISABLE_COMPACT: '1', CLAUDE_CODE_AUTO_COMPACT_WINDOW: '21000', EVERLONG_AUTOCOMPACT_PCT: 'half' }
   expect(await everlong(['tour'], { env })).toEqual(await everlong(['tour']))
 })
+
+test.for(screens)('%s survives a very narrow terminal', async ([, ...words]) => {
+  const { exitCode, stderr } = await everlong(words, { isTTY: true, columns: 20 })
+  expect([exitCode, stderr]).toEqual([0, ''])
+})

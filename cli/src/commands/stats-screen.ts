@@ -62,7 +62,7 @@ function summaryRounds({ summaryRounds: rounds }: StatsReport, screen: Screen): 
   if (rounds.length === 0) return []
   const most = Math.max(...rounds.map(({ meanCharacters }) => meanCharacters))
   const digits = count(most).length
-  const columns = Math.min(40, screen.width - digits - 30)
+  const columns = Math.max(4, Math.min(40, screen.width - digits - 30))
   return [
     screen.paint('dim', '  summaries by round: mean length in characters'),
     ...rounds.slice(0, mostRounds).map(({ round, summaries, meanCharacters }) => {

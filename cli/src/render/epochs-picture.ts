@@ -8,7 +8,7 @@ import { padEnd, padStart } from './width.ts'
 export function epochsPicture(epochs: readonly Epoch[], screen: Screen): readonly string[] {
   const ends = epochs.map((epoch, index) => epochs[index + 1]?.openedBy?.tokensBefore ?? epoch.tokensAtEnd ?? 0)
   const most = Math.max(1, ...ends)
-  const columns = Math.min(60, screen.width - 44)
+  const columns = Math.max(8, Math.min(60, screen.width - 44))
   return epochs.flatMap((epoch, index) => {
     const end = ends[index] ?? 0
     const cells = Math.max(1, Math.round((end / most) * columns))
