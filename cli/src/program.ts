@@ -81,7 +81,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
 }
 
 const examples = `Examples:
-  everlong tour                       a guided look at a session that comes along
+  everlong tour                       a guided look at a made-up session
   everlong inspect session.jsonl      one screen about one session
   everlong context session.jsonl      what its context is made of
   everlong stats ~/.claude/projects   figures over all sessions
@@ -141,7 +141,7 @@ function addLooking(program: Command, show: Show, surroundings: Surroundings): v
     })
   program
     .command('tour')
-    .description('a guided look at a session that comes along')
+    .description('a guided look at a made-up session')
     .action(async () => {
       const [{ gather }, { render }] = await Promise.all([
         import('./commands/tour.ts'),
