@@ -12,8 +12,8 @@ export {
   type Calibrations,
   type Comparison,
   calibrationOf,
-  learn,
-  learnFor,
+  recalibrate,
+  recalibrateModel,
   seedCalibration,
   uncalibrated,
 } from './core/tokens/calibrate.ts'

@@ -10,7 +10,7 @@ import { type Observation, solve } from './solve.ts'
 import { countExactly } from './truth.ts'
 
 /** Shapes that must not break the estimator, but must not bend it for ordinary text either. */
-const unusual = ['letter-runs', 'rare-han', 'base64-text']
+const unusual = ['letter-runs', 'rare-han', 'rare-scripts', 'base64-text']
 const pulls = { single: 1e-3, pair: 1e-4, full: 1e-4 }
 const reweightings = 4
 

@@ -13,7 +13,7 @@ const textFile = /\.(ts|js|mjs|cjs|tsx|py|pyi|java|swift|m|h|cc|css|scss|md|json
 const samplesOfForm = 90
 
 export function mixedSamples(split: Split, shelves: readonly Shelf[]): readonly Sample[] {
-  const random = randomFrom(split === 'train' ? 31 : 32)
+  const random = randomFrom({ train: 31, test: 32, fresh: 33 }[split])
   const hits = shelves.flatMap((shelf) => hitsOf(shelf, random))
   const forms: Readonly<Record<string, (hit: Hit) => string>> = {
     paths: ({ path }) => path,

@@ -1,6 +1,6 @@
 // How well the next request's size is foretold on real sessions: what the last answer reported, plus the estimate of
 // the text that was added since, in the tokens of that model's family and with what was learned so far.
-import { countTokens, learn, uncalibrated } from 'everlong'
+import { countTokens, recalibrate, uncalibrated } from 'everlong'
 import type { Answer } from './sessions.ts'
 
 export type ErrorFigures = {
@@ -23,7 +23,7 @@ export function predictionErrors(answers: readonly Answer[]): readonly number[] 
     const known = last.input + (isStub ? 0 : last.output)
     const added = countTokens([...(isStub ? last.own : []), ...next.before], { model })
     errors.push((known + added * calibration.factor - next.input) / next.input)
-    calibration = learn(calibration, { estimated: added, reported: next.input - known })
+    calibration = recalibrate(calibration, { estimated: added, reported: next.input - known })
   }
   return errors
 }

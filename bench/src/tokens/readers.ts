@@ -51,3 +51,12 @@ export function asDiff(text: string): string {
   }
   return hunks.join('\n')
 }
+
+/** The values of messages written as `"key": "value"` with escapes. */
+export function escapedStrings(text: string): string {
+  return [...text.matchAll(/:\s*"((?:[^"\\]|\\.)*)"/g)]
+    .map(([, value = '']) =>
+      value.replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))),
+    )
+    .join('\n')
+}

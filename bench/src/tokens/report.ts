@@ -1,5 +1,6 @@
 // `npm run bench -- tokens`: how far off the estimate is, by category and on real sessions, and how fast it is.
 import { createRequire } from 'node:module'
+import { availableParallelism, loadavg } from 'node:os'
 import { basename } from 'node:path'
 import { estimateTokens, textOf } from 'everlong'
 import { writeResults } from '../results.ts'
@@ -7,7 +8,7 @@ import { transcriptFolder } from '../root.ts'
 import { samplesOf } from './corpus.ts'
 import { type ErrorFigures, figuresOf, predictionErrors } from './prediction.ts'
 import { asMarkdown, type CategoryErrors, type TokensReport } from './report-markdown.ts'
-import type { Sample } from './sample.ts'
+import type { Sample, Split } from './sample.ts'
 import { readAnswers, sessionFiles } from './sessions.ts'
 import { sources } from './sources.ts'
 import { measureSpeed } from './speed.ts'
@@ -22,21 +23,38 @@ export function run(): void {
 
 function makeReport(samples: readonly Sample[], folder: string | undefined): TokensReport {
   const categories = errorsByCategory([...samples, ...(folder === undefined ? [] : agentSamples(folder))])
-  const held = categories.filter(({ category }) => category !== agentText)
-  const all = held.reduce((sum, { samples: count, errors }) => sum + count * errors.o200k.fitted.mean, 0)
+  const held = categories.filter(({ category }) => !leftOut.includes(category))
   const { version } = createRequire(import.meta.url)('gpt-tokenizer/package.json') as { readonly version: string }
   return {
     versions: { node: process.versions.node, v8: process.versions.v8, 'gpt-tokenizer': version },
-    trainedOn: sources.filter(({ split }) => split === 'train').map(({ name }) => name),
-    testedOn: sources.filter(({ split }) => split === 'test').map(({ name }) => name),
+    machine: { cores: availableParallelism(), load: loadavg()[0] ?? 0 },
+    trainedOn: sourcesOf('train'),
+    testedOn: sourcesOf('test'),
+    freshSources: sourcesOf('fresh'),
     overall: {
-      bySample: all / samples.length,
+      bySample: meanOf(held),
       byCategory: held.reduce((sum, { errors }) => sum + errors.o200k.fitted.mean, 0) / held.length,
     },
     categories,
+    fresh: freshErrors(),
     speed: measureSpeed(samples),
     sessions: folder === undefined ? 'skipped: no transcripts here' : sessionFigures(folder),
   }
+}
+
+function sourcesOf(split: Split): readonly string[] {
+  return sources.filter((source) => source.split === split).map(({ name }) => name)
+}
+
+function freshErrors(): TokensReport['fresh'] {
+  const samples = samplesOf('fresh')
+  const categories = errorsByCategory(samples)
+  return { bySample: meanOf(categories), samples: samples.length, categories }
+}
+
+function meanOf(categories: readonly CategoryErrors[]): number {
+  const counted = categories.reduce((sum, { samples }) => sum + samples, 0)
+  return categories.reduce((sum, { samples, errors }) => sum + samples * errors.o200k.fitted.mean, 0) / counted
 }
 
 function errorsByCategory(samples: readonly Sample[]): readonly CategoryErrors[] {
@@ -58,6 +76,8 @@ function errorsOf(samples: readonly Sample[], vocabulary: Vocabulary) {
 }
 
 const agentText = 'real agent text'
+/** Not part of the mean: not everyone has the first, and the others show what the fit has next to no text for. */
+const leftOut = [agentText, 'rare-scripts', 'rare-languages']
 
 /** What models really get to read: the longer texts of real sessions, at most 4,000 characters of each. */
 function agentSamples(folder: string): readonly Sample[] {

@@ -31,6 +31,12 @@ type FileReport = {
   readonly rows: readonly Row[]
 }
 
+export type TranscriptReport = {
+  readonly node: string
+  readonly files: readonly FileReport[]
+  readonly adding: readonly AddingCost[]
+}
+
 export function run(): void {
   const folder = mkdtempSync(join(tmpdir(), 'everlong-bench-'))
   try {
@@ -38,7 +44,7 @@ export function run(): void {
     write(warmUp, { seed: 1, targetBytes: 20e6, boundaries: 4 })
     const files = (['2.1-late', '2.1-early'] as const).map((style) => measureFile(folder, style, warmUp))
     const adding = addingCosts([10, 10_000])
-    const report = { node: process.versions.node, files, adding }
+    const report: TranscriptReport = { node: process.versions.node, files, adding }
     writeResults('transcript', { markdown: asMarkdown(files, adding), json: report })
   } finally {
     rmSync(folder, { recursive: true, force: true })

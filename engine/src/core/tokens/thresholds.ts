@@ -1,6 +1,7 @@
 // At which sizes something happens: compaction, warning, error, blocking.
 import { ConfigurationError, type Figure, inWords } from './figure.ts'
 import { type ResolvedSettings, type Setting, tokensOfMark } from './settings.ts'
+import { leastUsable } from './windows.ts'
 
 export type AutoCompact = {
   /** `ask` runs the ladder too, but asks a person first. */
@@ -23,7 +24,6 @@ export type Thresholds = {
 const compactBuffer = 13_000
 const gaugeDistance = 20_000
 const blockingBuffer = 3_000
-const leastUsable = 8_000
 
 export function resolveThresholds(settings: ResolvedSettings, effectiveWindow: number): Thresholds {
   const autoCompact = autoCompactOf(settings)

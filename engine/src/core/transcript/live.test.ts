@@ -71,7 +71,7 @@ describe('the live window', () => {
 
   test('a ring of parents is cut instead of followed for ever', () => {
     const { records } = session().user('first', { parent: 'a1' }).assistant('one').user('second')
-    expect(windowOf(records)).toMatchObject({ uuids: ['a1', 'u2'], stop: 'orphan' })
+    expect(windowOf(records)).toMatchObject({ uuids: ['u1', 'a1', 'u2'], stop: 'orphan' })
   })
 
   test('the same uuid twice: the first counts', () => {
@@ -81,6 +81,12 @@ describe('the live window', () => {
       .user('second', { parent: 'u1' })
     const heads = headsOf(records)
     expect(liveWindow(heads).order.map((row) => heads[row]?.line)).toEqual([1, 3])
+  })
+
+  test('does not end in a copy of an old line', () => {
+    const { records } = session().user('first').assistant('one').user('second')
+    const heads = headsOf([...records, ...records.slice(0, 1)])
+    expect(liveWindow(heads).order.map((row) => heads[row]?.line)).toEqual([1, 2, 3])
   })
 
   test('a file of a sub-agent has only sidechain lines, and they are its conversation', () => {
@@ -137,6 +143,14 @@ describe('kept messages', () => {
     const preservedSegment = { headUuid: 'u2', anchorUuid: 's1', tailUuid: 'a2' }
     const { records } = before().boundary({ metadata: { preservedSegment } }).summary('so far').user('new')
     expect(windowOf(records).uuids).toEqual(expected)
+  })
+
+  test('make no ring when the summary itself hangs on them', () => {
+    const { records } = before()
+      .boundary({ kept: ['u2', 'a2'] })
+      .summary('so far', { parent: 'a2' })
+      .user('new')
+    expect(windowOf(records).uuids).toEqual(['s1', 'u2', 'a2', 'u3'])
   })
 
   test('that never reached the disk are named as missing and cost nothing else', () => {
