@@ -39,9 +39,11 @@ const smallestMeanLine = 1500
 export function scanIndex(path: string, options: IndexScanOptions): Indexed {
   const table = options.extend
     ? createEntryTable({ saved: options.extend.table })
-    : createEntryTable({ expected: Math.ceil(statSync(path).size / smallestMeanLine) })
+    : createEntryTable({
+        expected: Math.ceil(((options.to ?? statSync(path).size) - (options.from ?? 0)) / smallestMeanLine),
+      })
   const add = lineAdder(table, options.format)
-  let { bytes, lines } = options.extend ?? { bytes: 0, lines: 0 }
+  let { bytes, lines } = options.extend ?? { bytes: options.from ?? 0, lines: 0 }
   forEachLine(
     path,
     (line) => {

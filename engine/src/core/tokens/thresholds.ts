@@ -70,13 +70,13 @@ function thresholdOf(settings: ResolvedSettings, window: number): Figure {
   return { ...standard, clamped: { from: tooLate.value, why } }
 }
 
-/** In a small window the buffer would leave nothing to compact: half of the window is always the conversation's. */
+/** In a small window the buffer would leave too little to talk in: so much of it is always the conversation's. */
 function defaultThreshold(window: number): Figure {
   const value = window - compactBuffer
-  const half = Math.ceil(window / 2)
-  if (value >= half) return { value, source: `the effective window less ${inWords(compactBuffer)}` }
-  const why = `the effective window of ${inWords(window)} less ${inWords(compactBuffer)} would be less than half of it`
-  return { value: half, source: 'half of the effective window', clamped: { from: value, why } }
+  const least = Math.min(leastUsable, Math.ceil(window / 2))
+  if (value >= least) return { value, source: `the effective window less ${inWords(compactBuffer)}` }
+  const why = `the effective window of ${inWords(window)} less ${inWords(compactBuffer)} would leave less than ${inWords(least)}`
+  return { value: least, source: 'the least that a conversation needs', clamped: { from: value, why } }
 }
 
 function before(limit: Figure, distance: Setting<number> | undefined): Figure {
