@@ -48,7 +48,7 @@ describe('fsck', () => {
         type: 'orphan',
         severity: 'note',
         line: 4,
-        text: 'hangs on gone, which is not in this file; it is attached to line 3',
+        text: 'hangs on gone, which is not in this file; it is attached to line 1',
       },
       {
         type: 'unpaired',
