@@ -1,4 +1,5 @@
 // The screens as people see them, without colour at 80 columns, for the session that comes along: readable in review.
+// When one has changed on purpose: npm test -- cli/src/screens -u, then node scripts/make-documentation.ts.
 import { relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { tourFile } from './commands/tour.ts'
