@@ -48,7 +48,7 @@ describe('fsck', () => {
         type: 'orphan',
         severity: 'note',
         line: 4,
-        text: 'hangs on gone, which is not in this file; it is attached to line 3',
+        text: 'hangs on gone, which is not in this file; it is attached to line 1',
       },
       {
         type: 'unpaired',
@@ -102,7 +102,7 @@ describe('repair', () => {
         expect(uuids(to)).toEqual(uuids(from))
         const again = fresh()
         repair(to, again)
-        expect(readFileSync(again)).toEqual(readFileSync(to))
+        expect(readFileSync(again).equals(readFileSync(to))).toBe(true)
       }),
       { numRuns: 40 },
     )

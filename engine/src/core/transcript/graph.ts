@@ -27,9 +27,13 @@ export function buildGraph(table: EntryTable, boundaries: readonly BoundaryAt[])
   return { parents: links.parents, orphans, cuts: cutRings(links.parents, moved), kept }
 }
 
-/** A missing parent is replaced by the nearest earlier tree entry of the same side (main or sub-agent), if any. */
+/**
+ * A missing parent is replaced by the nearest earlier tree entry of the same side (main or sub-agent), if any. A copy
+ * of an old line does not count: what hung on it would go back to before the last boundary.
+ */
 function attachOrphans({ table, parents }: Links): readonly number[] {
   const orphans: number[] = []
+  const copies = new Set(table.duplicates)
   const last = { main: noParent, side: noParent }
   for (let row = 0; row < table.rows; row++) {
     if (typeAt(table, row) === '') continue
@@ -38,7 +42,7 @@ function attachOrphans({ table, parents }: Links): readonly number[] {
       orphans.push(row)
       parents[row] = last[side]
     }
-    last[side] = row
+    if (!copies.has(row)) last[side] = row
   }
   return orphans
 }

@@ -69,6 +69,16 @@ describe('the live window', () => {
     expect(windowOf(records)).toMatchObject({ uuids: ['u1', 'a1', 'u2'], missing: ['never-written'] })
   })
 
+  test('a missing parent is not replaced by a copy of an old line, which would lead back past the boundary', () => {
+    const { records } = session()
+      .user('old')
+      .boundary()
+      .summary('what was')
+      .user('old', { uuid: 'u1', parent: null })
+      .user('new', { parent: 'lost' })
+    expect(windowOf(records).uuids).toEqual(['b1', 's1', 'u2'])
+  })
+
   test('a ring of parents is cut instead of followed for ever', () => {
     const { records } = session().user('first', { parent: 'a1' }).assistant('one').user('second')
     expect(windowOf(records)).toMatchObject({ uuids: ['u1', 'a1', 'u2'], stop: 'orphan' })
