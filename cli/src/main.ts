@@ -17,6 +17,12 @@ function onInterrupt(tidyUp: () => void): () => void {
   return () => process.off('SIGINT', end)
 }
 
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+}
+
 process.exitCode = await run(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
@@ -24,4 +30,5 @@ process.exitCode = await run(process.argv.slice(2), {
   cwd: process.cwd(),
   now: Date.now,
   onInterrupt,
+  untilStopped,
 })

@@ -2,6 +2,7 @@
 // command line. Each command is loaded only when it is asked for, so that --help is quick.
 import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander'
 import packageFacts from '../package.json' with { type: 'json' }
+import type { SimulateOptions } from './commands/simulate.ts'
 import type { Outcome } from './outcome.ts'
 import { oneLine, safeJson, visible } from './render/safe.ts'
 import { type Screen, screenOf } from './render/screen.ts'
@@ -77,6 +78,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   addLooking(program, show, surroundings)
   addMeasuring(program, show, surroundings)
   addMending(program, show)
+  addServing(program, show, surroundings)
   return program
 }
 
@@ -86,6 +88,7 @@ const examples = `Examples:
   everlong context session.jsonl      what its context is made of
   everlong stats ~/.claude/projects   figures over all sessions
   everlong repair broken.jsonl --out mended.jsonl
+  everlong simulate --port 0          the Messages API, without a key
 
 Every command but tour has --json. NO_COLOR=1 turns colours off.
 Exit codes: 0 fine, 1 something was wrong, 2 a wrong command line.`
@@ -190,6 +193,18 @@ function addMending(program: Command, show: Show): void {
     .action(async (file: string, options: { json?: boolean; out: string }) => {
       const { gather, render } = await import('./commands/repair.ts')
       show(gather(file, options.out), { ...options, render })
+    })
+}
+
+function addServing(program: Command, show: Show, surroundings: Surroundings): void {
+  command(program, 'simulate', 'the Messages API on this machine, without a key')
+    .option('--port <number>', 'where to listen; 0 takes any free port', wholeNumber, 8080)
+    .option('--seed <number>', 'another seed, another story', wholeNumber, 1)
+    .option('--window <tokens>', 'a context window for every model', tokens)
+    .option('--overflow <shape>', 'how an overflow is told')
+    .action(async (options: SimulateOptions) => {
+      const { simulate, render } = await import('./commands/simulate.ts')
+      show(await simulate(options, surroundings), { ...options, render })
     })
 }
 

@@ -15,6 +15,8 @@ export type Surroundings = {
   readonly cwd: string
   /** Lets something be tidied up when the person presses Ctrl-C; returns how to take that back. */
   readonly onInterrupt?: (tidyUp: () => void) => () => void
+  /** Resolves when a command that runs on is to end: Ctrl-C, or the system's word. */
+  readonly untilStopped?: () => Promise<void>
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** In which times are shown; the machine's own when left out. */

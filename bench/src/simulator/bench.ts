@@ -2,19 +2,18 @@
 // Counted in seconds of processor time, all threads together, so that a busy machine does not change the figures.
 // The client's writing of bodies is left out.
 import { createSimulator, type Script, startServer } from '@everlong/simulator'
+import { writeResults } from '../results.ts'
 
 type Send = (body: string) => Promise<void>
 type Rate = { readonly name: string; readonly target?: number; readonly value: number; readonly unit: string }
-
-export type Report = { readonly markdown: string; readonly json: unknown }
 
 const script: Script = () => ({ content: [{ type: 'text', text: 'Done.' }] })
 const headers = { 'content-type': 'application/json', 'x-api-key': 'bench', 'anthropic-version': '2026-10-21' }
 const model = 'claude-opus-5'
 
-export async function run(): Promise<Report> {
+export async function run(): Promise<void> {
   const rates = [...(await inProcess()), ...(await overSocket())]
-  return { markdown: tableOf(rates), json: { rates } }
+  writeResults('simulator', { markdown: tableOf(rates), json: { node: process.versions.node, rates } })
 }
 
 async function inProcess(): Promise<readonly Rate[]> {

@@ -19,6 +19,8 @@ export type RunOptions = {
   readonly env?: Environment
   readonly isTTY?: boolean
   readonly columns?: number
+  /** For commands that run on: what happens before they are stopped, given what they have printed. */
+  readonly meanwhile?: (stdout: string) => Promise<void>
 }
 
 /** Runs a command in process, at a clock that stands still, in the time zone UTC. */
@@ -32,6 +34,7 @@ export async function everlong(words: readonly string[], options: RunOptions = {
     cwd: root,
     now: () => 0,
     timeZone: 'UTC',
+    untilStopped: async () => options.meanwhile?.(stdout.text()),
   })
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }

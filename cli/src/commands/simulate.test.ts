@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { everlong } from '../testing/harness.ts'
+
+describe('everlong simulate', () => {
+  test('serves the Messages API until it is stopped, and says what it would have cost', async () => {
+    let answer: unknown
+    const { exitCode, stdout, stderr } = await everlong(['simulate', '--port', '0', '--json'], {
+      meanwhile: async (printed) => {
+        const { url } = JSON.parse(printed) as { readonly url: string }
+        const body = { model: 'claude-opus-5', max_tokens: 50, messages: [{ role: 'user', content: 'hello' }] }
+        const headers = { 'x-api-key': 'any', 'anthropic-version': '2023-06-01', 'content-type': 'application/json' }
+        const response = await fetch(`${url}/v1/messages`, { method: 'POST', headers, body: JSON.stringify(body) })
+        answer = await response.json()
+      },
+    })
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(answer).toMatchObject({ type: 'message', role: 'assistant', model: 'claude-opus-5' })
+    const [, ...report] = stdout.split('\n')
+    expect(JSON.parse(report.join('\n'))).toMatchObject({ requests: 1, cost: expect.any(Number) })
+  })
+
+  test('greets with its address and how clients find it', async () => {
+    const { stdout } = await everlong(['simulate', '--port', '0'])
+    expect(stdout.replace(/:\d{4,5}\b/g, ':PORT')).toBe(`Listening on http://127.0.0.1:PORT
+
+  any key is right:   ANTHROPIC_API_KEY=any
+  the official SDK:   ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
+  OpenAI-compatible:  OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
+  every request:      http://127.0.0.1:PORT/_everlong/log
+
+Ctrl-C ends it.
+0 requests; at the API: $0.00.
+`)
+  })
+
+  test('an unknown overflow shape, or a port that is taken, is one clear line', async () => {
+    const wrong = await everlong(['simulate', '--port', '0', '--overflow', 'nonsense'])
+    expect(wrong.exitCode).toBe(1)
+    expect(wrong.stderr).toMatch(/^everlong: there is no overflow shape nonsense\. Known: .*\banthropic\b.*\bbedrock\b/)
+    await everlong(['simulate', '--port', '0', '--json'], {
+      meanwhile: async (printed) => {
+        const { port } = JSON.parse(printed) as { readonly port: number }
+        const taken = await everlong(['simulate', '--port', String(port)])
+        expect([taken.exitCode, taken.stderr]).toEqual([
+          1,
+          `everlong: port ${port} is taken. Choose another, or --port 0 for any free one.\n`,
+        ])
+      },
+    })
+  })
+})

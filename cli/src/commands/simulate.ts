@@ -1,0 +1,95 @@
+// `everlong simulate`: the Messages API on this machine, until it is stopped. No key, no network, no model: behind it
+// works a made-up agent on a made-up repository, which also writes summaries when it is asked for one.
+import {
+  agent,
+  asksForSummary,
+  type OverflowShape,
+  overflowShapes,
+  route,
+  startServer,
+  summariser,
+  syntheticRepository,
+} from '@everlong/simulator'
+import { knownModels } from 'everlong'
+import { failed, gathered, type Outcome, systemTrouble } from '../outcome.ts'
+import { counted, dollars } from '../render/numbers.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+export type SimulateOptions = {
+  readonly port: number
+  readonly seed: number
+  /** A window for every model, to see overflows early. */
+  readonly window?: number
+  readonly overflow?: string
+  readonly json?: boolean
+}
+
+export type SimulateReport = { readonly requests: number; readonly cost: number }
+
+export async function simulate(options: SimulateOptions, surroundings: Surroundings): Promise<Outcome<SimulateReport>> {
+  const overflow = overflowShapes.find((shape) => shape === options.overflow)
+  if (options.overflow !== undefined && overflow === undefined) {
+    return failed(`there is no overflow shape ${options.overflow}. Known: ${overflowShapes.join(', ')}.`)
+  }
+  try {
+    return gathered(await serve(options, overflow, surroundings))
+  } catch (error) {
+    const message = portTrouble(options.port, error) ?? systemTrouble(`port ${options.port}`, error)
+    if (message === undefined) throw error
+    return failed(message)
+  }
+}
+
+async function serve(
+  options: SimulateOptions,
+  overflow: OverflowShape | undefined,
+  { stdout, untilStopped }: Surroundings,
+): Promise<SimulateReport> {
+  const repository = syntheticRepository({ seed: options.seed })
+  const script = route([{ when: asksForSummary, script: summariser() }], agent({ repository, seed: options.seed }))
+  const server = await startServer({
+    port: options.port,
+    seed: options.seed,
+    script,
+    ...(overflow ? { overflow } : {}),
+    ...(options.window ? { windows: allWindows(options.window) } : {}),
+  })
+  try {
+    const { port, url } = server
+    stdout.write(options.json ? `${JSON.stringify({ port, url })}\n` : greeting(url))
+    await untilStopped?.()
+    const { requests, cost } = server.simulator.meter.totals()
+    return { requests, cost }
+  } finally {
+    await server.close()
+  }
+}
+
+function allWindows(window: number): Readonly<Record<string, number>> {
+  return Object.fromEntries(knownModels().map(({ id }) => [id, window]))
+}
+
+function greeting(url: string): string {
+  return [
+    `Listening on ${url}`,
+    '',
+    '  any key is right:   ANTHROPIC_API_KEY=any',
+    `  the official SDK:   ANTHROPIC_BASE_URL=${url}`,
+    `  OpenAI-compatible:  OPENAI_BASE_URL=${url}/v1`,
+    `  every request:      ${url}/_everlong/log`,
+    '',
+    'Ctrl-C ends it.',
+    '',
+  ].join('\n')
+}
+
+function portTrouble(port: number, error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  if (error.code === 'EADDRINUSE') return `port ${port} is taken. Choose another, or --port 0 for any free one.`
+  if (error.code === 'EACCES') return `port ${port} is not for everybody. Choose one above 1024, or --port 0.`
+  return undefined
+}
+
+export function render({ requests, cost }: SimulateReport): readonly string[] {
+  return [`${counted(requests, 'request')}; at the API: ${dollars(cost)}.`]
+}
