@@ -2,6 +2,9 @@
 
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type ModelFacts, modelFacts } from './core/catalog/models.ts'
+export type { Ledger } from './core/ledger/facts.ts'
+export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
+export { type RenderOptions, renderLedger } from './core/ledger/render.ts'
 export { type Block, blocksOf, type Content, textOf } from './core/message/block.ts'
 export type { Message, Origin, Role, ViewMessage } from './core/message/message.ts'
 export type { TokenCounts, Usage } from './core/message/usage.ts'

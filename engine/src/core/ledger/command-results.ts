@@ -1,0 +1,72 @@
+// What a command's result tells: how it ended, which files it read or made, what it says about the repository.
+import { commandText, endingOf, failedTests, outcomeLine, programOf, purposeOf } from './commands.ts'
+import { noteError, settle } from './errors.ts'
+import { commandKey } from './keys.ts'
+import { readGit } from './repository.ts'
+import { filesInScript } from './script-files.ts'
+import { type Call, noteFile, noteNames, type State } from './state.ts'
+import { commandOf } from './tools.ts'
+
+type CommandResult = {
+  readonly call: Call
+  readonly text: string
+  readonly isError: boolean
+  readonly raw: unknown
+}
+
+export function noteCommand(state: State, { call, text, isError, raw }: CommandResult): void {
+  const command = commandOf(call.input)
+  if (command === '') return
+  const ending = endingOf(text, { isError, raw })
+  const line = commandText(command)
+  const purpose = purposeOf(command)
+  const outcome = outcomeLine(ending.output, ending.failed)
+  const key = commandKey({ text: line })
+  const runs = (state.commands.get(key)?.runs ?? 0) + 1
+  state.commands.delete(key) // Set anew: the latest run stands last.
+  state.commands.set(key, {
+    text: line,
+    purpose,
+    runs,
+    last: state.messages,
+    ...(ending.exit === undefined ? {} : { exit: ending.exit }),
+    failed: ending.failed,
+    outcome,
+    failures: purpose === 'test' ? failedTests(ending.output) : [],
+  })
+  const topic = `$ ${programOf(command)}`
+  if (ending.failed) noteError(state, { what: line, line: outcome, topic })
+  else settle(state, topic)
+  const shown = noteScriptFiles(state, command, ending.failed)
+  noteNames(state, ending.output, {
+    home: shown ? { type: 'file', name: shown } : { type: 'command', name: programOf(command) },
+    homeRank: shown ? 4 : 2,
+    inError: ending.failed,
+  })
+  if (!ending.failed) noteRepository(state, command, ending.output)
+}
+
+/** Returns the file whose content the output is, when it is that of one. */
+function noteScriptFiles(state: State, command: string, failed: boolean): string | undefined {
+  if (failed) return undefined
+  const files = filesInScript(command)
+  for (const { path, act, seen } of files) noteFile(state, path, { act, seen })
+  const read = files.filter(({ act }) => act === 'read')
+  return read.length === 1 ? read[0]?.path : undefined
+}
+
+function noteRepository(state: State, command: string, output: string): void {
+  const news = readGit(command, output)
+  if (!news) return
+  const isStatus = news.state.staged !== undefined
+  state.repository = {
+    ...state.repository,
+    ...news.state,
+    ...(isStatus ? { statusLast: state.messages } : {}),
+    ...(news.commits.length > 0 ? { touchedLast: state.messages } : {}),
+  }
+  for (const commit of news.commits) {
+    state.commits.set(commit.hash, { ...commit, last: state.messages, pushed: false })
+  }
+  if (news.pushed) for (const [hash, commit] of state.commits) state.commits.set(hash, { ...commit, pushed: true })
+}
