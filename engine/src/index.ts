@@ -2,8 +2,10 @@
 
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type ModelFacts, modelFacts } from './core/catalog/models.ts'
-export type { Ledger } from './core/ledger/facts.ts'
+export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
+export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
+export { mergeLedgers } from './core/ledger/merge.ts'
 export { type RenderOptions, renderLedger } from './core/ledger/render.ts'
 export { type Block, blocksOf, type Content, textOf } from './core/message/block.ts'
 export type { Message, Origin, Role, ViewMessage } from './core/message/message.ts'

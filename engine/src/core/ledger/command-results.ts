@@ -58,15 +58,19 @@ function noteScriptFiles(state: State, command: string, failed: boolean): string
 function noteRepository(state: State, command: string, output: string): void {
   const news = readGit(command, output)
   if (!news) return
-  const isStatus = news.state.staged !== undefined
+  const now = state.messages
+  const known = state.repository
+  const branch = news.branch ?? known.branch
+  const before = known.tracking?.branch === branch ? known.tracking : undefined
   state.repository = {
-    ...state.repository,
-    ...news.state,
-    ...(isStatus ? { statusLast: state.messages } : {}),
-    ...(news.commits.length > 0 ? { touchedLast: state.messages } : {}),
+    ...known,
+    ...(branch === undefined ? {} : { branch }),
+    ...(news.tracking
+      ? { tracking: { ...before, ...(branch === undefined ? {} : { branch }), ...news.tracking } }
+      : {}),
+    ...(news.lists ? { ...news.lists, statusLast: now } : {}),
+    ...(news.commits.length > 0 ? { touchedLast: now } : {}),
+    ...(news.pushed ? { pushedLast: now } : {}),
   }
-  for (const commit of news.commits) {
-    state.commits.set(commit.hash, { ...commit, last: state.messages, pushed: false })
-  }
-  if (news.pushed) for (const [hash, commit] of state.commits) state.commits.set(hash, { ...commit, pushed: true })
+  for (const commit of news.commits) state.commits.set(commit.hash, { ...commit, last: now })
 }

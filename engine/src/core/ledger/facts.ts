@@ -74,15 +74,20 @@ export type Saying = {
 export type TodoStatus = 'pending' | 'in-progress' | 'done'
 export type Todo = { readonly id: string; readonly text: string; readonly status: TodoStatus }
 
-export type Commit = { readonly hash: string; readonly title: string; readonly last: number; readonly pushed: boolean }
+export type Commit = { readonly hash: string; readonly title: string; readonly last: number }
+
+/** How a branch stands to the one it follows: commits not pushed, not pulled. */
+export type Tracking = {
+  readonly branch?: string
+  readonly upstream?: string
+  readonly ahead?: number
+  readonly behind?: number
+}
 
 /** The repository as outputs last showed it. */
 export type RepositoryFact = {
   readonly branch?: string
-  readonly upstream?: string
-  /** Commits not pushed, not pulled, as `git status` said. */
-  readonly ahead?: number
-  readonly behind?: number
+  readonly tracking?: Tracking
   readonly staged: readonly string[]
   readonly unstaged: readonly string[]
   readonly untracked: readonly string[]
@@ -90,6 +95,8 @@ export type RepositoryFact = {
   readonly statusLast: number
   /** When a file was last changed or committed, which makes the lists old. */
   readonly touchedLast: number
+  /** When commits were last pushed: those made before are not here alone. */
+  readonly pushedLast: number
 }
 
 /** Where a name belongs: under which heading a reader would look for it. */
@@ -137,6 +144,7 @@ export const noRepository: RepositoryFact = {
   untracked: [],
   statusLast: -1,
   touchedLast: -1,
+  pushedLast: -1,
 }
 
 export const emptyLedger: Ledger = {

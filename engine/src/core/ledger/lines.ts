@@ -16,7 +16,7 @@ import { cut, oneLine } from './text.ts'
 const longestLine = 480
 
 function line(text: string): string {
-  return `- ${cut(text, longestLine)}`
+  return `- ${oneLine(text, longestLine)}`
 }
 
 /** Foreign words in marks that they cannot close. */
@@ -73,17 +73,18 @@ export function urlLine(fact: UrlFact): string {
   return line(`${oneLine(fact.url, 300)} (${how}${times(fact.times)})`)
 }
 
-export function commitLine(fact: Commit): string {
-  return line(`commit ${fact.hash} "${oneLine(fact.title, 160)}"${fact.pushed ? ' (pushed)' : ''}`)
+export function commitLine(fact: Commit, pushedLast: number): string {
+  return line(`commit ${fact.hash} "${oneLine(fact.title, 160)}"${fact.last <= pushedLast ? ' (pushed)' : ''}`)
 }
 
 export function repositoryLines(fact: RepositoryFact): readonly string[] {
   const lines: string[] = []
   if (fact.branch !== undefined) {
+    const tracking = fact.tracking?.branch === fact.branch ? fact.tracking : undefined
     const place = [
-      fact.upstream === undefined ? '' : `tracks ${fact.upstream}`,
-      fact.ahead ? `${fact.ahead} unpushed` : fact.ahead === 0 ? 'nothing unpushed' : '',
-      fact.behind ? `${fact.behind} behind` : '',
+      tracking?.upstream === undefined ? '' : `tracks ${oneLine(tracking.upstream, 100)}`,
+      tracking?.ahead ? `${tracking.ahead} unpushed` : tracking?.ahead === 0 ? 'nothing unpushed' : '',
+      tracking?.behind ? `${tracking.behind} behind` : '',
     ].filter((part) => part !== '')
     lines.push(line(`branch ${oneLine(fact.branch, 100)}${place.length === 0 ? '' : ` (${place.join(', ')})`}`))
   }

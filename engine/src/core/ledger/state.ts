@@ -162,13 +162,18 @@ export function noteNames(state: State, text: string, seen: Sighting): void {
 
 const urlRank = { seen: 0, named: 1, failed: 2, fetched: 2 }
 
+/** Having been fetched says more than having been named; of equals the later one. */
+export function betterHow(earlier: UrlFact['how'], later: UrlFact['how']): UrlFact['how'] {
+  return urlRank[earlier] > urlRank[later] ? earlier : later
+}
+
 export function noteUrl(state: State, url: string, how: UrlFact['how']): void {
   const known = state.urls.get(url)
   state.urls.set(url, {
     url,
     times: (known?.times ?? 0) + 1,
     last: state.messages,
-    how: known && urlRank[known.how] > urlRank[how] ? known.how : how,
+    how: known ? betterHow(known.how, how) : how,
   })
 }
 

@@ -129,7 +129,10 @@ function lineUnits(ledger: Ledger): readonly Omit<LineUnit, 'names'>[] {
     add('repository', text, { order: order - ledger.messages, worth: 3 })
   }
   for (const fact of ledger.commits) {
-    add('repository', commitLine(fact), { order: -fact.last / 2, worth: 0.3 + 2 * recency(fact.last, now) })
+    add('repository', commitLine(fact, ledger.repository.pushedLast), {
+      order: -fact.last / 2,
+      worth: 0.3 + 2 * recency(fact.last, now),
+    })
   }
   for (const fact of ledger.commands) addCommand(fact)
   for (const fact of ledger.errors) {
