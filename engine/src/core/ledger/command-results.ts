@@ -35,8 +35,8 @@ export function noteCommand(state: State, { call, text, isError, raw }: CommandR
     failures: purpose === 'test' ? failedTests(ending.output) : [],
   })
   const topic = `$ ${programOf(command)}`
-  if (ending.failed) noteError(state, { what: line, line: outcome, topic })
-  else settle(state, topic)
+  if (ending.failed && !isEmptyAnswer(command, ending.output)) noteError(state, { what: line, line: outcome, topic })
+  if (!ending.failed) settle(state, topic)
   const shown = noteScriptFiles(state, command, ending.failed)
   noteNames(state, ending.output, {
     home: shown ? { type: 'file', name: shown } : { type: 'command', name: programOf(command) },
@@ -44,6 +44,14 @@ export function noteCommand(state: State, { call, text, isError, raw }: CommandR
     inError: ending.failed,
   })
   if (!ending.failed) noteRepository(state, command, ending.output)
+}
+
+/** Searches and comparisons that find nothing end with 1: an answer, not an error. */
+function isEmptyAnswer(command: string, output: string): boolean {
+  return (
+    /^(?:grep|rg|ag|diff|cmp|test|\[|which|pgrep|git diff)\b/.test(programOf(command)) &&
+    !/\w+:/.test(output.slice(0, 400))
+  )
 }
 
 /** Returns the file whose content the output is, when it is that of one. */

@@ -108,7 +108,7 @@ export function endingOf(
 
 const counts =
   /\b\d+ (?:tests? )?(?:passed|failed|passing|failing|skipped|errors?|warnings?|problems?|issues?)\b|^\s*(?:Tests?|Test Files|Test Suites)[: ]\s*.*\d|^test result:|^Ran \d+ tests?|^(?:FAIL|PASS|ok)\b|^Found \d+ |^DONE \d+ tests|\b(?:all tests pass|build succeeded|build failed|BUILD (?:SUCCESSFUL|FAILED)|compiled successfully|no issues found)/im
-export const troubled =
+const troubled =
   /\b(?:error|fail(?:ed|ure)?|fatal|panic|exception|traceback|cannot|could not|can't|unable to|not found|no such|denied|undefined|unexpected|invalid|refused|timed? ?out|conflict|rejected|missing|unused)\b|✗|✘|❌/i
 
 /** The line that a person would quote. */
@@ -117,13 +117,21 @@ export function outcomeLine(output: string, failed: boolean): string {
     .split('\n')
     .filter((line) => /[\p{L}\p{N}]/u.test(line) && !/^\s*at .+:\d+/.test(line))
   const count = packageCount(lines) ?? lines.findLast((line) => counts.test(line))
-  const trouble = failed
-    ? lines.find((line) => troubled.test(line) && !/^\s*(?:\$|\[\w+\] \$|>)/.test(line))
-    : undefined
+  const trouble = failed ? troubleIn(lines) : undefined
   const both = trouble !== undefined && count !== undefined && count !== trouble
   const said = both ? `${oneLine(trouble, 140)} … ${count.trim()}` : (trouble ?? count ?? lines.at(-1) ?? '')
   // A page of data on one line is no outcome.
   return oneLine(said, /^\s*[{[]/.test(said) ? 60 : longestOutcome)
+}
+
+/** The error itself: not the echo of the command, not the heading of a stack, not a line of minified code. */
+function troubleIn(lines: readonly string[]): string | undefined {
+  const named = lines.findLast((line) => /^\s*(?:[\w.]+)?(?:Error|Exception)\b.{0,300}$/.test(line))
+  const isStack = lines.some((line) => /^Traceback /.test(line))
+  if (isStack && named !== undefined) return named
+  return lines.find(
+    (line) => line.length < 400 && troubled.test(line) && !/^\s*(?:\$|\[\w+\] \$|>)|^Traceback /.test(line),
+  )
 }
 
 /** One line for each package says less than their number. */

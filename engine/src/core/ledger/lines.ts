@@ -91,8 +91,8 @@ export function repositoryLines(fact: RepositoryFact): readonly string[] {
   if (fact.statusLast < 0) return lines
   const lists = [list('staged', fact.staged), list('not staged', fact.unstaged), list('untracked', fact.untracked)]
   const shown = lists.filter((part) => part !== '').join('; ')
-  const since = fact.touchedLast > fact.statusLast ? ' (files changed or committed since)' : ''
-  return [...lines, line(`working tree as last shown: ${shown === '' ? 'clean' : shown}${since}`)]
+  const since = fact.touchedLast > fact.statusLast ? ' (changed or committed since)' : ''
+  return [...lines, line(`working tree as last shown${since}: ${shown === '' ? 'clean' : shown}`)]
 }
 
 function list(name: string, paths: readonly string[]): string {

@@ -10,12 +10,11 @@ const orders: readonly RegExp[] = [
   /\b(?:never|always)\b/i,
   /\b(?:must|mustn'?t|shall|have to|has to|needs? to be)\b/i,
   /\b(?:should(?:n'?t| not| never| always| only)|you should)\b/i,
-  /(?:^|[,;:(—–-]\s*|\b(?:please|and|but|so|then|just|also|you|we|to|again|pls)\s+)(?:do not|don'?t|dont)\b(?!\s+(?:know|think|see|understand|get|care|mind|remember|like|want to know|worry|have|believe|need|really|seem|work|exist)\b)/i,
+  /(?:^|[,;:(—–-]\s*|\b(?:please|and|but|so|then|just|also|we|again|pls)\s+)(?:do not|don'?t|dont)\b(?!\s+(?:know|think|see|understand|get|care|mind|remember|like|want to know|worry|have|believe|need|really|seem|work|exist)\b)/i,
   /\b(?:make sure|be sure to|ensure that|ensure|remember to|take care (?:to|that)|keep in mind|stick (?:to|with)|from now on|under no circumstances|at all times|no matter what|not allowed|forbidden|off.?limits)\b/i,
   /\b(?:I|we|I'?d|we'?d) (?:would )?(?:strongly )?prefer\b|^\s*(?:please )?(?:prefer|avoid|refrain|stop|keep|leave)\b/i,
   /\bonly (?:use|ever|touch|change|edit|modify|commit|push|run|add|write|create|do|if|when|after|with)\b|\b(?:use|touch|change|edit|run|do|commit) only\b/i,
   /\b(?:without|instead of) (?:ever |any )?(?:using|changing|touching|asking|breaking|adding|modifying)\b/i,
-  /^\s*(?:no|not) \w+(?: \w+){0,6}[.!]?$/i,
   // German, French, Spanish
   /\b(?:niemals|nie wieder|immer|darfst? (?:nicht|nie)|auf keinen Fall|achte darauf|stell(?:e)? sicher|bitte (?:kein|nicht)|musst?|sollst? (?:nicht|nie)|nur noch)\b/i,
   /\b(?:ne \w+ (?:jamais|pas|plus)|n'\w+ (?:jamais|pas)|toujours|il faut|assure[- ](?:toi|vous)|veillez? à|uniquement|évite[rz]?|interdit)(?![\p{L}])/iu,
@@ -29,10 +28,24 @@ const orders: readonly RegExp[] = [
 const notAnOrder =
   /[?？]\s*$|^\s*(?:why|what|how|when|where|who|is|are|does|did|do you|can|could|would|should i|should we|i (?:think|guess|wonder|assume)|maybe|it (?:seems|looks))\b/i
 
+/** Said to somebody, or an order from its first word. In a long message, which may be a pasted page, only such count. */
+const addressed =
+  /\b(?:you|your|we|our|us|I|my|me|please|let'?s)\b|^\W*(?:never|always|don'?t|do not|make sure|ensure|only|avoid|keep|use|prefer|stop|remember|no)\b/i
+const longMessage = 1500
+
 export function constraintsIn(text: string): readonly string[] {
-  return sentencesOf(withoutPasted(text.slice(0, longestSaid))).filter(
-    (sentence) => !notAnOrder.test(sentence) && orders.some((order) => order.test(sentence)),
-  )
+  const said = spoken(text)
+  const isRule = (sentence: string) =>
+    !notAnOrder.test(sentence) &&
+    orders.some((order) => order.test(sentence)) &&
+    (said.length <= longMessage || addressed.test(sentence))
+  return sentencesOf(said).filter(isRule)
+}
+
+/** What the person says: the words behind a slash command are theirs, what stands in other tags or fences is not. */
+function spoken(text: string): string {
+  const args = [...text.matchAll(/<command-args>([\s\S]*?)<\/command-args>/g)].map(([, words]) => words)
+  return [withoutPasted(text.slice(0, longestSaid)), ...args].join('\n')
 }
 
 const choices =

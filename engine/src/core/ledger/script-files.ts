@@ -57,6 +57,6 @@ function isPath(word: string): boolean {
     /^[\w~./@+-]+$/.test(word) &&
     /[./]/.test(word) &&
     /[A-Za-z]/.test(word) &&
-    !/^(?:-|\.{1,2}\/?$|\d+$|\/dev\/)/.test(word)
+    !/^(?:-|\.{1,2}\/?$|\d+$|\/dev\/)|\/$/.test(word)
   )
 }

@@ -191,7 +191,7 @@ const editsKept = 4
 export function knownPath(state: State, path: string): string {
   if (/^[~/]|^[A-Za-z]:/.test(path) || state.files.has(path)) return path
   const tail = `/${path.replace(/^\.\//, '')}`
-  for (const known of state.files.keys()) if (known.endsWith(tail)) return known
+  for (const known of state.files.keys()) if (known.replaceAll('\\', '/').endsWith(tail)) return known
   return path
 }
 

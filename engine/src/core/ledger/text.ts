@@ -40,7 +40,9 @@ const longestSentence = 400
 /** Sentences and list items as they stand, marks of lists removed. Those too long to be one are left out. */
 export function sentencesOf(text: string): readonly string[] {
   const found: string[] = []
-  for (const line of text.split(/\n+/)) {
+  // Long lines that go on in small letters were broken by an editor, not by their writer.
+  const unwrapped = text.replace(/([^\n]{60,}[^\n.!?:;])\n(?=[a-z(])/g, '$1 ')
+  for (const line of unwrapped.split(/\n+/)) {
     const bare = line.replace(/^\s*(?:[-*+•]|\d+[.)]|#+)\s+/, '').trim()
     if (bare === '') continue
     for (const sentence of bare.split(/(?<=[.!?]["')\]]?)\s+(?=[\p{Lu}\p{Lo}"'(¡¿])|(?<=[。！？])/u)) {
