@@ -13,7 +13,6 @@ export type Choice = {
 
 export type Budget = {
   readonly tokens: number
-  readonly cost: (text: string) => number
   /** What the reader sees anyway. */
   readonly shown: ReadonlySet<string>
 }
@@ -22,6 +21,9 @@ type Group = {
   readonly unit: HomeUnit
   readonly names: string[]
   waiting: NameUnit[]
+  /** Of the heading with the names that wait for it. */
+  worth: number
+  cost: number
   isOpen: boolean
 }
 
@@ -29,52 +31,52 @@ export function choose(units: readonly Unit[], budget: Budget): Choice {
   const groups = new Map<string, Group>()
   const lines: LineUnit[] = []
   const page = createPage(budget)
-  const queue = createQueue(units, { page, budget })
+  const queue = createQueue(units, page)
   for (let next = queue.next(); next && !page.isFull(); next = queue.next()) {
     if (next.type === 'line') {
-      if (page.take(next.text, costOf(next, budget))) lines.push(next)
+      if (page.take(next)) lines.push(next)
       continue
     }
     const home = next.type === 'home' ? next : next.home
-    const group: Group = groups.get(home.key) ?? { unit: home, names: [], waiting: [], isOpen: false }
+    const group = groups.get(home.key) ?? newGroup(home)
     groups.set(home.key, group)
-    if (next.type === 'home') open(group, { page, budget })
-    else if (!page.isShown(wordOf(next.text))) place(next, { group, page, budget, queue })
+    if (next.type === 'home') open(group, page)
+    else if (!page.isShown(wordOf(next.text))) place(next, { group, page, queue })
   }
   const homes = [...groups.values()].filter(({ isOpen }) => isOpen)
   return { lines, homes: homes.map(({ unit, names }) => ({ ...unit, names })), isAll: page.hasTakenAll() }
+}
+
+function newGroup(unit: HomeUnit): Group {
+  return { unit, names: [], waiting: [], worth: unit.worth, cost: unit.cost, isOpen: false }
 }
 
 type Ranked = { readonly unit: Unit; readonly density: number }
 type Queue = {
   readonly next: () => Unit | undefined
   /** This unit has its turn when the others are no denser. */
-  readonly defer: (unit: Unit, density: number) => void
+  readonly defer: (unit: Unit, density: number) => unknown
 }
 
 /**
  * The most worth for a token first. A line is also worth the names in it, but only those that do not stand on the page
  * when its turn comes: then it is weighed again, and waits for its new turn if it has become lighter.
  */
-function createQueue(units: readonly Unit[], { page, budget }: Filling): Queue {
+function createQueue(units: readonly Unit[], page: Page): Queue {
   const ranked = units
-    .map((unit): Ranked => ({ unit, density: unit.worth / costOf(unit, budget) }))
+    .map((unit): Ranked => ({ unit, density: unit.worth / unit.cost }))
     .toSorted((a, b) => b.density - a.density)
   const deferred: Ranked[] = []
   let at = 0
-  const defer = (unit: Unit, density: number) => {
-    const place = deferred.findIndex((other) => other.density < density)
-    deferred.splice(place < 0 ? deferred.length : place, 0, { unit, density })
-  }
+  const defer = (unit: Unit, density: number) => deferred.splice(placeFor(deferred, density), 0, { unit, density })
   const next = (): Unit | undefined => {
     for (;;) {
-      const [first] = deferred
+      const first = deferred.at(-1)
       const fresh = ranked[at]
-      if (first && (!fresh || first.density >= fresh.density)) return deferred.shift()?.unit
+      if (first && (!fresh || first.density >= fresh.density)) return deferred.pop()?.unit
       if (!fresh) return undefined
       at++
-      const density =
-        fresh.unit.type === 'line' ? worthLeft(fresh.unit, page) / costOf(fresh.unit, budget) : fresh.density
+      const density = fresh.unit.type === 'line' ? worthLeft(fresh.unit, page) / fresh.unit.cost : fresh.density
       if (density >= fresh.density * 0.95) return fresh.unit
       defer(fresh.unit, density)
     }
@@ -82,45 +84,41 @@ function createQueue(units: readonly Unit[], { page, budget }: Filling): Queue {
   return { next, defer }
 }
 
+/** Where this density belongs among rising ones. */
+function placeFor(rising: readonly Ranked[], density: number): number {
+  let low = 0
+  let high = rising.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((rising[middle]?.density ?? 0) < density) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 function worthLeft({ worth, names }: LineUnit, page: Page): number {
   return names.reduce((left, { name, chance }) => (page.isShown(name) ? left - chance : left), worth)
 }
 
-/** A name is paid with the comma before it, anything else with the end of its line. */
-function costOf(unit: Unit, { cost }: Budget): number {
-  return unit.type === 'name' ? cost(`, ${unit.text}`) : cost(`${unit.text}\n`)
-}
-
-type Filling = { readonly page: Page; readonly budget: Budget }
+type Placing = { readonly group: Group; readonly page: Page; readonly queue: Queue }
 
 /** A name whose home is not open waits, and its home's turn comes when both together are worth it. */
-function place(name: NameUnit, at: Filling & { readonly group: Group; readonly queue: Queue }): void {
-  const { group, page, budget, queue } = at
+function place(name: NameUnit, { group, page, queue }: Placing): void {
   if (group.isOpen) {
-    if (page.take(name.text, costOf(name, budget))) group.names.push(name.text)
+    if (page.take(name)) group.names.push(name.text)
     return
   }
   group.waiting.push(name)
-  queue.defer(group.unit, densityOf(group, budget))
+  group.worth += name.worth
+  group.cost += name.cost
+  queue.defer(group.unit, group.worth / group.cost)
 }
 
-/** Of a heading with the names that wait for it. */
-function densityOf({ unit, waiting }: Group, budget: Budget): number {
-  let { worth } = unit
-  let cost = costOf(unit, budget)
-  for (const name of waiting) {
-    worth += name.worth
-    cost += costOf(name, budget)
-  }
-  return worth / cost
-}
-
-function open(group: Group, { page, budget }: Filling): void {
-  if (group.isOpen) return
-  if (!page.take(group.unit.text, costOf(group.unit, budget))) return
+function open(group: Group, page: Page): void {
+  if (group.isOpen || !page.take(group.unit)) return
   group.isOpen = true
   for (const name of group.waiting) {
-    if (!page.isShown(wordOf(name.text)) && page.take(name.text, costOf(name, budget))) group.names.push(name.text)
+    if (!page.isShown(wordOf(name.text)) && page.take(name)) group.names.push(name.text)
   }
   group.waiting = []
 }
@@ -133,7 +131,7 @@ function wordOf(name: string): string {
 type Page = {
   readonly isFull: () => boolean
   readonly hasTakenAll: () => boolean
-  readonly take: (text: string, cost: number) => boolean
+  readonly take: (unit: Unit) => boolean
   /** Whether this stands there as a word of its own. */
   readonly isShown: (text: string) => boolean
 }
@@ -145,7 +143,7 @@ function createPage({ tokens, shown }: Budget): Page {
   return {
     isFull: () => left <= 0,
     hasTakenAll: () => hasTakenAll,
-    take: (text, cost) => {
+    take: ({ text, cost }) => {
       if (cost > left) {
         hasTakenAll = false
         return false

@@ -27,8 +27,11 @@ export function namesIn(text: string, cache: NameCache): ReadonlySet<string> {
   return found
 }
 
-const labelled =
-  /([\w-]+\.[a-z]{1,6}:\d{2,7})\b|([A-Za-z][\w-]{1,24})(?:["'`*]{0,2}\s?[:=#(]\s?|\s)["'`#]?(\d{3,12}(?:[-–]\d{2,12})?)\b(?![.\w]|:\d)/g
+const number = /\d{2,12}(?:[-–]\d{2,12})?/g
+const labelBefore = /(?:^|[^\w-])([A-Za-z][\w-]{1,24})(?:["'`*]{0,2}\s?[:=#(]\s?|\s)["'`#]?$/
+const placeBefore = /([\w-]+\.[a-z]{1,6}):$/
+const longestLabel = 40
+const mostLooks = 500
 const mostNumbers = 24
 /** Words that say nothing about the number behind them. */
 const idle =
@@ -37,11 +40,16 @@ const idle =
 /** Numbers of three digits and more, each with the word or the file before it: alone, a number says nothing. */
 export function numbersIn(text: string): ReadonlySet<string> {
   const found = new Set<string>()
-  for (const [, place, label, number] of text.matchAll(labelled)) {
-    if (place !== undefined) found.add(place)
-    else if (label !== undefined && !idle.test(label) && !/^(?:19|20)\d\d-/.test(number ?? ''))
-      found.add(`${label} ${number}`)
-    if (found.size === mostNumbers) break
+  let looks = 0
+  for (const { 0: digits, index } of text.matchAll(number)) {
+    if (found.size === mostNumbers || looks++ === mostLooks) break
+    if (/^\w|^[.:]\d/.test(text.slice(index + digits.length, index + digits.length + 2))) continue
+    const before = text.slice(Math.max(0, index - longestLabel), index)
+    const place = placeBefore.exec(before)?.[1]
+    const label = place === undefined && digits.length >= 3 ? labelBefore.exec(before)?.[1] : undefined
+    if (place !== undefined) found.add(`${place}:${digits}`)
+    else if (label !== undefined && !idle.test(label) && !/^(?:19|20)\d\d-/.test(digits))
+      found.add(`${label} ${digits}`)
   }
   return found
 }

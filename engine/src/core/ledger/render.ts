@@ -24,7 +24,7 @@ export function renderLedger(
   const said = ledger.constraints.filter(({ text }) => !shown.includes(text)).toSorted((a, b) => b.last - a.last)
   const constraints = newestThatFit(said, (lines) => countTokens(page(lines, noChoice)) <= budget)
   if (constraints.length < said.length) return constraints.length === 0 ? '' : page(constraints, noChoice)
-  return fill(unitsOf(ledger, budget), {
+  return fill(unitsOf(ledger, { budget, cost: costBy(countTokens) }), {
     budget,
     countTokens,
     constraints,
@@ -55,14 +55,13 @@ const nearlyFull = 0.98
  * and fills again with what that taught, until the page is nearly full and not over.
  */
 function fill(units: readonly Unit[], { budget, countTokens, constraints, shown }: Filling): string {
-  const cost = createCosts(countTokens)
   const bare = constraints.length === 0 ? '' : page(constraints, noChoice)
   const room = budget - countTokens(bare === '' ? title : bare)
   let fullest = bare
   let fits = { tokens: 0, counted: budget - room }
   let tooMany: typeof fits | undefined
   for (let tokens = room, attempt = 0; tokens > 0 && (attempt < attempts || fullest === bare); attempt++) {
-    const choice = choose(units, { tokens, cost, shown })
+    const choice = choose(units, { tokens, shown })
     const text = page(constraints, choice)
     const counted = countTokens(text)
     if (counted > budget) tooMany = { tokens, counted }
@@ -82,15 +81,8 @@ function fill(units: readonly Unit[], { budget, countTokens, constraints, shown 
 const copies = 4
 
 /** Tokens of a part as a share of the whole: counted several times over, so that rounding does not add up. */
-function createCosts(countTokens: (text: string) => number): (text: string) => number {
-  const costs = new Map<string, number>()
-  return (text) => {
-    const known = costs.get(text)
-    if (known !== undefined) return known
-    const counted = countTokens(text.repeat(copies)) / copies
-    costs.set(text, counted)
-    return counted
-  }
+function costBy(countTokens: (text: string) => number): (text: string) => number {
+  return (text) => countTokens(text.repeat(copies)) / copies
 }
 
 const noChoice: Choice = { lines: [], homes: [], isAll: false }

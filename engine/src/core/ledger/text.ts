@@ -40,9 +40,7 @@ const longestSentence = 400
 /** Sentences and list items as they stand, marks of lists removed. Those too long to be one are left out. */
 export function sentencesOf(text: string): readonly string[] {
   const found: string[] = []
-  // Long lines that go on in small letters were broken by an editor, not by their writer.
-  const unwrapped = text.replace(/([^\n]{60,}[^\n.!?:;])\n(?=[a-z(])/g, '$1 ')
-  for (const line of unwrapped.split(/\n+/)) {
+  for (const line of unwrapped(text)) {
     const bare = line.replace(/^\s*(?:[-*+•]|\d+[.)]|#+)\s+/, '').trim()
     if (bare === '') continue
     for (const sentence of bare.split(/(?<=[.!?]["')\]]?)\s+(?=[\p{Lu}\p{Lo}"'(¡¿])|(?<=[。！？])/u)) {
@@ -51,4 +49,16 @@ export function sentencesOf(text: string): readonly string[] {
     }
   }
   return found
+}
+
+/** Lines; long ones that go on in small letters were broken by an editor, not by their writer, and are one again. */
+function unwrapped(text: string): readonly string[] {
+  const lines: string[] = []
+  let isBroken = false
+  for (const line of text.split('\n')) {
+    if (isBroken && /^[a-z(]/.test(line)) lines.push(`${lines.pop() ?? ''} ${line}`)
+    else lines.push(line)
+    isBroken = line.length >= 60 && !/[.!?:;]\s*$/.test(line)
+  }
+  return lines
 }

@@ -33,6 +33,7 @@ export type LineUnit = {
   readonly section: Section
   readonly order: number
   readonly text: string
+  readonly cost: number
   /** The names in it included. */
   readonly worth: number
   readonly names: readonly { readonly name: string; readonly chance: number }[]
@@ -45,28 +46,43 @@ export type HomeUnit = {
   readonly section: 'files' | 'names'
   readonly order: number
   readonly text: string
+  readonly cost: number
   readonly worth: number
 }
 
 export type NameUnit = {
   readonly type: 'name'
   readonly text: string
+  readonly cost: number
   readonly worth: number
   readonly home: HomeUnit
 }
 
 export type Unit = LineUnit | HomeUnit | NameUnit
 
-/** The larger the budget, the more ranges of lines a file shows. */
-export function unitsOf(ledger: Ledger, budget: number): readonly Unit[] {
+export type Pricing = {
+  /** The larger it is, the more ranges of lines a file shows. */
+  readonly budget: number
+  readonly cost: (text: string) => number
+}
+
+/** A name is paid with the comma before it, anything else with the end of its line. */
+export function unitsOf(ledger: Ledger, { budget, cost }: Pricing): readonly Unit[] {
   const chances = new Map(ledger.names.map((fact) => [fact.name, chanceOf(fact, ledger.messages)]))
   const cache: NameCache = new Map()
   const lines = lineUnits(ledger).map((line): LineUnit => {
     const names = [...namesIn(line.text, cache)].map((name) => ({ name, chance: chances.get(name) ?? 0 }))
-    return { ...line, names, worth: names.reduce((sum, { chance }) => sum + chance, line.worth) }
+    return {
+      ...line,
+      names,
+      cost: cost(`${line.text}\n`),
+      worth: names.reduce((sum, { chance }) => sum + chance, line.worth),
+    }
   })
   const ranges = Math.max(2, Math.round(budget / tokensPerRange))
-  const homes = new Map(ledger.files.map((fact) => [`file ${fact.path}`, fileUnit(fact, { ledger, chances, ranges })]))
+  const homes = new Map(
+    ledger.files.map((fact) => [`file ${fact.path}`, fileUnit(fact, { ledger, chances, ranges, cost })]),
+  )
   const files = [...homes.values()]
   const names = ledger.names
     .filter((fact) => !homes.has(`file ${fact.name}`))
@@ -74,8 +90,9 @@ export function unitsOf(ledger: Ledger, budget: number): readonly Unit[] {
       (fact): NameUnit => ({
         type: 'name',
         text: fact.name,
+        cost: cost(`, ${fact.name}`),
         worth: chances.get(fact.name) ?? 0,
-        home: homeAt(homes, fact.home),
+        home: homeAt(homes, fact.home, cost),
       }),
     )
   return [...lines, ...files, ...names]
@@ -87,24 +104,36 @@ type Context = {
   readonly ledger: Ledger
   readonly chances: ReadonlyMap<string, number>
   readonly ranges: number
+  readonly cost: Pricing['cost']
 }
 
-function fileUnit(fact: FileFact, { ledger, chances, ranges }: Context): HomeUnit {
+function fileUnit(fact: FileFact, { ledger, chances, ranges, cost }: Context): HomeUnit {
+  const text = fileHead(fact, ranges)
   return {
     type: 'home',
     key: `file ${fact.path}`,
     section: 'files',
     order: -fileScore(fact, ledger.messages),
-    text: fileHead(fact, ranges),
+    text,
+    cost: cost(`${text}\n`),
     worth: (chances.get(fact.path) ?? 0) + fileWorth(fact, ledger.messages),
   }
 }
 
-function homeAt(homes: Map<string, HomeUnit>, home: Home): HomeUnit {
+function homeAt(homes: Map<string, HomeUnit>, home: Home, cost: Pricing['cost']): HomeUnit {
   const key = `${home.type} ${home.name}`
   const known = homes.get(key)
   if (known) return known
-  const unit: HomeUnit = { type: 'home', key, section: 'names', order: homes.size, text: homeHead(home), worth: 0 }
+  const text = homeHead(home)
+  const unit: HomeUnit = {
+    type: 'home',
+    key,
+    section: 'names',
+    order: homes.size,
+    text,
+    cost: cost(`${text}\n`),
+    worth: 0,
+  }
   homes.set(key, unit)
   return unit
 }
@@ -117,9 +146,9 @@ function isVerifying({ purpose }: CommandFact): boolean {
   return purpose !== 'git' && purpose !== 'other'
 }
 
-function lineUnits(ledger: Ledger): readonly Omit<LineUnit, 'names'>[] {
+function lineUnits(ledger: Ledger): readonly Omit<LineUnit, 'names' | 'cost'>[] {
   const now = ledger.messages
-  const found: Omit<LineUnit, 'names'>[] = []
+  const found: Omit<LineUnit, 'names' | 'cost'>[] = []
   const add = (section: Section, text: string, at: { readonly order: number; readonly worth: number }) =>
     found.push({ type: 'line', section, text, ...at })
   for (const [order, todo] of ledger.todos.entries()) {
