@@ -27,8 +27,8 @@ export function run(): void {
     return
   }
   const rows = cases.filter(({ written }) => written !== '').map(measure)
-  // With a handful of atoms a share says nothing.
-  print(rows.filter(({ needed }) => needed >= 10))
+  // With a handful of atoms a share says nothing, and without a recorded context there is nothing to compare with.
+  print(rows.filter(({ needed, recorded }) => needed >= 10 && recorded.tokens >= 500))
 }
 
 function print(rows: readonly Measured[]): void {

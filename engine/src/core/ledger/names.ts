@@ -89,6 +89,7 @@ function readPath(piece: string): readonly string[] {
   return isPath && piece.length >= 4 ? [piece] : piece.split('/').flatMap(readWords)
 }
 
+/** A file, a host, a member of something named: all read `word.end`, and all may be needed exactly. */
 function isFileName(piece: string): boolean {
   return (
     piece.length <= longestName &&
@@ -97,12 +98,12 @@ function isFileName(piece: string): boolean {
   )
 }
 
-/** `value.length` and `fs.sync` look like files; what has a capital or an underscore in it is read as code. */
+/** Members of what has no name of its own are not worth a place. */
 function isMember(piece: string): boolean {
   return /^(?:this|self|e|err|res|req|ctx|i|s|t)\./.test(piece)
 }
 
-/** `org.example.tools`: three parts and more, all small. */
+/** `org.example.tools`, `session.agent.state`: a package, a key or a member, three parts and more. */
 function isPackage(piece: string): boolean {
   return piece.length <= longestName && /^[a-z]\w*(?:\.[a-z]\w*){2,}$/.test(piece)
 }
