@@ -18,12 +18,19 @@ export function noteCall(state: State, block: ToolUseBlock): void {
   noteNames(state, wordsOf(call.input), { ...homeOf(call), written: true })
 }
 
-/** The strings of an input as the assistant wrote them. Its numbers are offsets and limits: ranges of files tell them. */
+/** The strings of an input as the assistant wrote them, and its numbers with their names: `timeout 120000`. */
 function wordsOf(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value
   if (depth > 6) return ''
-  const parts = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : []
-  return parts.map((part) => wordsOf(part, depth + 1)).join('\n')
+  if (Array.isArray(value)) return value.map((part) => wordsOf(part, depth + 1)).join('\n')
+  if (!isObject(value)) return ''
+  return Object.entries(value)
+    .map(([key, part]) => {
+      // Offsets and limits are told as ranges of the file.
+      if (typeof part === 'number') return /offset|limit|line/i.test(key) ? '' : `${key} ${part}`
+      return wordsOf(part, depth + 1)
+    })
+    .join('\n')
 }
 
 function homeOf(call: Call): Pick<Parameters<typeof noteNames>[2], 'home' | 'homeRank'> {
