@@ -14,8 +14,8 @@ export const caps = {
   openErrors: 12,
 } as const
 
-/** What a boundary's metadata carries: names that rank lower are found again when they are met again. */
-export const storedNames = 1200
+/** What a boundary's metadata carries: lower ranks are found again when they are met again. */
+export const storedCaps = { files: 120, commands: 80, errors: 40, urls: 60, names: 1200 } as const
 
 type Trim<Fact> = { readonly cap: number; readonly slack: number; readonly score: (fact: Fact) => number }
 

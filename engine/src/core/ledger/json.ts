@@ -1,7 +1,7 @@
 // The ledger in a boundary's metadata: plain JSON, names as rows because there are many. Reading takes whatever is
 // there: a part that is not what it should be is left out, never an error.
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
-import { best, storedNames } from './caps.ts'
+import { best, storedCaps } from './caps.ts'
 import type {
   CommandFact,
   Commit,
@@ -20,17 +20,22 @@ import type {
   Tracking,
   UrlFact,
 } from './facts.ts'
-import { nameScore } from './rank.ts'
+import { commandScore, errorScore, fileScore, nameScore, urlScore } from './rank.ts'
 import { oneLine } from './text.ts'
 
 /** Homes are many times the same, so names point into a list of them. */
 export function toJson(ledger: Ledger): JsonObject {
-  const names = best(ledger.names, { keep: storedNames, score: (fact) => nameScore(fact, ledger.messages) })
+  const now = ledger.messages
+  const names = best(ledger.names, { keep: storedCaps.names, score: (fact) => nameScore(fact, now) })
   const homes = [...new Map(names.map(({ home }) => [homeKey(home), home])).values()]
   const places = new Map(homes.map((home, index) => [homeKey(home), index]))
   const { names: _, ...rest } = ledger
   return {
     ...rest,
+    files: best(ledger.files, { keep: storedCaps.files, score: (fact) => fileScore(fact, now) }),
+    commands: best(ledger.commands, { keep: storedCaps.commands, score: (fact) => commandScore(fact, now) }),
+    errors: best(ledger.errors, { keep: storedCaps.errors, score: (fact) => errorScore(fact, now) }),
+    urls: best(ledger.urls, { keep: storedCaps.urls, score: (fact) => urlScore(fact, now) }),
     homes,
     names: names.map((fact) => [
       fact.name,

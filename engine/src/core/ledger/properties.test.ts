@@ -103,7 +103,7 @@ describe('reading', () => {
       names: caps.names,
     })
     expect(errors.length).toBeLessThanOrEqual(caps.errors)
-    expect(JSON.stringify(toJson(ledger)).length).toBeLessThan(300_000)
+    expect(JSON.stringify(toJson(ledger)).length).toBeLessThan(150_000)
     // The newest stay.
     expect(constraints.at(-1)?.text).toBe('Never touch file number2999x.')
     expect(files.at(-1)?.path).toBe('/p/f2999.ts')
