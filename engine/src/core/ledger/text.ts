@@ -35,7 +35,11 @@ export function withoutPasted(text: string): string {
   return text.replace(pasted, '\n')
 }
 
-const longestSentence = 400
+const longestSentence = 800
+
+/** People who type in small letters end their sentences too; "e.g." ends none. */
+const sentenceEnd =
+  /(?<=[.!?]["')\]]?)(?<!\b(?:e\.g|i\.e|etc|vs|cf|ca|bzw|approx|resp)\.)\s+(?=[\p{L}"'(¡¿])|(?<=[。！？])/u
 
 /** Sentences and list items as they stand, marks of lists removed. Those too long to be one are left out. */
 export function sentencesOf(text: string): readonly string[] {
@@ -43,7 +47,7 @@ export function sentencesOf(text: string): readonly string[] {
   for (const line of unwrapped(text)) {
     const bare = line.replace(/^\s*(?:[-*+•]|\d+[.)]|#+)\s+/, '').trim()
     if (bare === '') continue
-    for (const sentence of bare.split(/(?<=[.!?]["')\]]?)\s+(?=[\p{Lu}\p{Lo}"'(¡¿])|(?<=[。！？])/u)) {
+    for (const sentence of bare.split(sentenceEnd)) {
       const whole = sentence.trim()
       if (whole.length >= 4 && whole.length <= longestSentence) found.push(whole)
     }
