@@ -125,7 +125,7 @@ function open(group: Group, page: Page): void {
 
 /** Of a number with its label, the number: under another label it has been said too. */
 function wordOf(name: string): string {
-  return / \d[\d–-]*$/.test(name) ? name.slice(name.lastIndexOf(' ') + 1) : name
+  return /[ :](\d[\d–-]*)$/.exec(name)?.[1] ?? name
 }
 
 type Page = {

@@ -20,8 +20,9 @@ test.each<readonly [string, readonly string[]]>([
 })
 
 test('numbers come with what they count, and without they say nothing', () => {
-  expect([...numbersIn('port 8080, line: 343-364, in 2026, a.ts:120 and 4711')]).toEqual([
+  expect([...numbersIn('port 8080, localhost:3000, line: 343-364, in 2026, a.ts:120 and 4711')]).toEqual([
     'port 8080',
+    'localhost:3000',
     'line 343-364',
     'a.ts:120',
   ])

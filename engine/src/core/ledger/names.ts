@@ -1,6 +1,8 @@
 // Finds the words of a text that cannot be guessed: paths, identifiers, hashes, URLs, versions, references, numbers of
 // three digits and more. One pass; a word seen before costs one look-up.
 
+import { looksSecret } from './secrets.ts'
+
 /** The names in each chunk of text met so far. Belongs to one ledger and is thrown away when it has grown. */
 export type NameCache = Map<string, readonly string[]>
 
@@ -28,7 +30,7 @@ export function namesIn(text: string, cache: NameCache): ReadonlySet<string> {
 }
 
 const number = /\d{2,12}(?:[-–]\d{2,12})?/g
-const labelBefore = /(?:^|[^\w-])([A-Za-z][\w-]{1,24})(?:["'`*]{0,2}\s?[:=#(]\s?|\s)["'`#]?$/
+const labelBefore = /(?:^|[^\w-])([A-Za-z][\w-]{1,24})(["'`*]{0,2}\s?[:=#(]\s?|\s)["'`#]?$/
 const placeBefore = /([\w-]+\.[a-z]{1,6}):$/
 const longestLabel = 40
 const mostLooks = 500
@@ -46,17 +48,19 @@ export function numbersIn(text: string): ReadonlySet<string> {
     if (/^\w|^[.:]\d/.test(text.slice(index + digits.length, index + digits.length + 2))) continue
     const before = text.slice(Math.max(0, index - longestLabel), index)
     const place = placeBefore.exec(before)?.[1]
-    const label = place === undefined && digits.length >= 3 ? labelBefore.exec(before)?.[1] : undefined
+    const [, label, between] = place === undefined && digits.length >= 3 ? (labelBefore.exec(before) ?? []) : []
     if (place !== undefined) found.add(`${place}:${digits}`)
-    else if (label !== undefined && !idle.test(label) && !/^(?:19|20)\d\d-/.test(digits))
-      found.add(`${label} ${digits}`)
+    else if (label !== undefined && !idle.test(label) && !/^(?:19|20)\d\d-/.test(digits)) {
+      found.add(`${label}${between === ':' ? ':' : ' '}${digits}`) // localhost:3000, but port 8080
+    }
   }
   return found
 }
 
 function readChunk(word: string): readonly string[] {
   const scheme = word.indexOf('://')
-  if (scheme > 0) return isUrl(word) ? [word.slice(firstOf(word)).replace(/[.,;:!?*&#-]+$/, '')] : nothing
+  if (scheme > 0) return isUrl(word) ? [cleanUrl(word)] : nothing
+  if (looksSecret(word)) return nothing
   if (word.length > longestChunk) return nothing
   if (/^#\d+$/.test(word)) return [word]
   const names: string[] = []
@@ -68,6 +72,15 @@ function readChunk(word: string): readonly string[] {
     else names.push(...readWords(clean))
   }
   return names.length === 0 ? nothing : names
+}
+
+/** Without what stands before and after it, and without the secrets that it carries. */
+function cleanUrl(word: string): string {
+  return word
+    .slice(firstOf(word))
+    .replace(/[.,;:!?*&#-]+$/, '')
+    .replace(/:\/\/[^/@]*@/, '://')
+    .replace(/([?&](?:token|key|api_?key|secret|sig|signature|access_token|password|auth)=)[^&#]+/gi, '$1…')
 }
 
 function firstOf(word: string): number {
@@ -120,7 +133,7 @@ function readWords(piece: string): readonly string[] {
 }
 
 function isName(word: string): boolean {
-  if (word.length < 3 || word.length > longestName) return false
+  if (word.length < 3 || word.length > longestName || looksSecret(word)) return false
   // Short numbers say nothing alone (see numbersIn); long ones are ids.
   if (/^[\d_]+$/.test(word)) return word.length >= 6 && word.length <= 14
   if (/^[0-9a-f]+$/.test(word)) return word.length >= 7 && word.length <= 40 && /\d/.test(word)

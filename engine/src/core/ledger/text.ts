@@ -1,4 +1,5 @@
-// Making foreign text safe to quote: one line, no control characters, a cap. What others wrote never becomes markup.
+// Making foreign text safe to quote: one line, no secrets, no control characters, a cap. It never becomes markup.
+import { withoutSecrets } from './secrets.ts'
 
 /** Line ends, controls, and the marks that reverse or hide text. Matched to be replaced, so controls are meant. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
@@ -6,10 +7,10 @@ const unsafe = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' colours start with one
 const colours = /\u001b\[[0-9;?]*[A-Za-z]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?/g
 
-/** The text on one line, cut at its end to `longest` characters. Never splits a surrogate pair. */
+/** The text on one line without secrets, cut at its end to `longest` characters. Never splits a surrogate pair. */
 export function oneLine(text: string, longest: number): string {
   // Only the part that can be shown is looked at: an output may be megabytes long.
-  const part = text.length > longest * 4 ? text.slice(0, longest * 4) : text
+  const part = withoutSecrets(text.length > longest * 4 ? text.slice(0, longest * 4) : text)
   return cut(part.replace(colours, '').replace(unsafe, ' ').replace(/\s+/g, ' ').trim().toWellFormed(), longest)
 }
 
