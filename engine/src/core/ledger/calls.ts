@@ -94,7 +94,7 @@ function readResult(state: State, result: Result): void {
       if (path) noteFile(state, path, { act: 'edited', changed: patchedLines(raw) })
       break
     case 'write':
-      if (path) noteFile(state, path, writeNews(state, { path, raw, input: call.input }))
+      if (path) noteFile(state, path, writeNews(result))
       break
     case 'patch':
       for (const file of patchedFiles(patchOf(call.input))) noteFile(state, file.path, { act: file.act })
@@ -147,9 +147,10 @@ function patchedLines(raw: unknown): readonly Lines[] {
     .filter((lines) => lines !== undefined)
 }
 
-function writeNews(state: State, at: { readonly path: string; readonly raw: unknown; readonly input: unknown }) {
-  const content = stringAt(at.input, 'content') ?? stringAt(at.input, 'file_text')
-  const isNew = stringAt(at.raw, 'type') === 'create' || (at.raw === undefined && !state.files.has(at.path))
+/** New only where somebody says so: a file nobody has looked at may have been there. */
+function writeNews({ call, text, raw }: Result) {
+  const content = stringAt(call.input, 'content') ?? stringAt(call.input, 'file_text')
+  const isNew = stringAt(raw, 'type') === 'create' || /^(?:new )?file created\b/i.test(text)
   return {
     act: isNew ? 'created' : 'written',
     lines: content === undefined ? undefined : content.split('\n').length,

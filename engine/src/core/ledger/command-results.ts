@@ -20,7 +20,8 @@ export function noteCommand(state: State, { call, text, isError, raw }: CommandR
   const ending = endingOf(text, { isError, raw })
   const line = commandText(command)
   const purpose = purposeOf(command)
-  const outcome = outcomeLine(ending.output, ending.failed)
+  const isBad = ending.ended === 'badly'
+  const outcome = outcomeLine(ending.output, isBad)
   const key = commandKey({ text: line })
   const runs = (state.commands.get(key)?.runs ?? 0) + 1
   state.commands.delete(key) // Set anew: the latest run stands last.
@@ -30,20 +31,21 @@ export function noteCommand(state: State, { call, text, isError, raw }: CommandR
     runs,
     last: state.messages,
     ...(ending.exit === undefined ? {} : { exit: ending.exit }),
-    failed: ending.failed,
+    ended: ending.ended,
     outcome,
     failures: purpose === 'test' ? failedTests(ending.output) : [],
   })
-  const topic = `$ ${programOf(command)}`
-  if (ending.failed && !isEmptyAnswer(command, ending.output)) noteError(state, { what: line, line: outcome, topic })
-  if (!ending.failed) settle(state, topic)
-  const shown = noteScriptFiles(state, command, ending.failed)
+  // The very same command: that another one of the program went well says nothing about this one.
+  const topic = `$ ${line}`
+  if (isBad && !isEmptyAnswer(command, ending.output)) noteError(state, { what: line, line: outcome, topic })
+  if (ending.ended === 'well') settle(state, topic)
+  const shown = noteScriptFiles(state, command, isBad)
   noteNames(state, ending.output, {
     home: shown ? { type: 'file', name: shown } : { type: 'command', name: programOf(command) },
     homeRank: shown ? 4 : 2,
-    inError: ending.failed,
+    inError: isBad,
   })
-  if (!ending.failed) noteRepository(state, command, ending.output)
+  if (ending.ended === 'well') noteRepository(state, command, ending.output)
 }
 
 /** Searches and comparisons that find nothing end with 1: an answer, not an error. */

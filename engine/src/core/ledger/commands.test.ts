@@ -28,22 +28,34 @@ describe('how a command ended', () => {
       'Claude Code',
       'Exit code 2\nboom',
       { isError: true, raw: 'Error: Exit code 2' },
-      { exit: 2, failed: true, output: 'boom' },
+      { exit: 2, ended: 'badly', output: 'boom' },
     ],
-    ['Claude Code, well', 'fine', { ...quiet, raw: { stdout: 'fine' } }, { exit: 0, failed: false, output: 'fine' }],
+    ['Claude Code, well', 'fine', { ...quiet, raw: { stdout: 'fine' } }, { exit: 0, ended: 'well', output: 'fine' }],
     [
       'Codex',
       'Command: /bin/zsh -lc x\nChunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\nboom',
       quiet,
-      { exit: 1, failed: true, output: 'boom' },
+      { exit: 1, ended: 'badly', output: 'boom' },
     ],
     [
       'pi',
       'boom\n\nCommand exited with code 3',
       quiet,
-      { exit: 3, failed: true, output: 'boom\n\nCommand exited with code 3' },
+      { exit: 3, ended: 'badly', output: 'boom\n\nCommand exited with code 3' },
     ],
-    ['still running', '', { ...quiet, raw: { backgroundTaskId: 'b1' } }, { failed: false, output: '' }],
+    ['still running', '', { ...quiet, raw: { backgroundTaskId: 'b1' } }, { ended: 'unfinished', output: '' }],
+    [
+      'cut off',
+      'half',
+      { ...quiet, raw: { stdout: 'half', interrupted: true } },
+      { ended: 'unfinished', output: 'half' },
+    ],
+    [
+      'its own words',
+      'fine\nExit code 1',
+      { ...quiet, raw: { stdout: 'fine' } },
+      { exit: 0, ended: 'well', output: 'fine\nExit code 1' },
+    ],
   ])('%s', (_, text, options, ending) => {
     expect(endingOf(text, options)).toEqual(ending)
   })

@@ -1,7 +1,6 @@
 // Reading commands: what they are for, how they ended, and the one line of their output that says most.
-import type { JsonObject } from '../message/json.ts'
-import { numberAt, stringAt } from '../message/json.ts'
-import type { Purpose } from './facts.ts'
+import { isObject, numberAt, stringAt } from '../message/json.ts'
+import type { CommandEnd, Purpose } from './facts.ts'
 import { oneLine, withoutColours } from './text.ts'
 
 const longestCommand = 240
@@ -80,7 +79,7 @@ export function purposeOf(command: string): Purpose {
   return purposes.find(([, pattern]) => pattern.test(judged))?.[0] ?? 'other'
 }
 
-export type Ending = { readonly exit?: number; readonly failed: boolean; readonly output: string }
+export type Ending = { readonly exit?: number; readonly ended: CommandEnd; readonly output: string }
 
 /** How a command ended, from the raw result where there is one and from the text the model saw. */
 export function endingOf(
@@ -88,18 +87,21 @@ export function endingOf(
   { isError, raw }: { readonly isError: boolean; readonly raw?: unknown },
 ): Ending {
   const clean = withoutColours(text)
+  const isStructured = isObject(raw)
   const said =
-    /^(?:Error: )?Exit code:? (-?\d+)\b/m.exec(clean.slice(0, 400)) ??
-    /\bProcess exited with code (-?\d+)\b/.exec(clean.slice(0, 600)) ??
-    /(?:^|\n)\s*(?:Command exited with code|\(?exit code:?|Exit Code:) ?(-?\d+)\)?\s*$/i.exec(clean.slice(-200))
-  const code = said
-    ? Number(said[1])
-    : (numberAt(raw as JsonObject, 'exitCode') ?? numberAt(raw as JsonObject, 'exit_code'))
-  const isRunning = stringAt(raw, 'backgroundTaskId') !== undefined
-  const exit = code ?? (isError || isRunning || said ? undefined : raw === undefined ? undefined : 0)
+    /^(?:Error: )?Exit code:? (-?\d+)\b/.exec(clean) ??
+    /^(?:(?:Command|Chunk ID|Wall time): .*\n)*Process exited with code (-?\d+)\b/.exec(clean.slice(0, 2000)) ??
+    (isStructured
+      ? null
+      : /(?:^|\n)\s*(?:Command exited with code|\(?exit code:?) ?(-?\d+)\)?\s*$/i.exec(clean.slice(-200)))
+  const isOpen =
+    (isStructured && (stringAt(raw, 'backgroundTaskId') !== undefined || raw.interrupted === true)) ||
+    /^(?:(?:Command|Chunk ID|Wall time): .*\n)*Process running with session ID/.test(clean.slice(0, 2000))
+  const code = said ? Number(said[1]) : (numberAt(raw, 'exitCode') ?? numberAt(raw, 'exit_code'))
+  const exit = code ?? (isStructured && !isError && !isOpen ? 0 : undefined)
   return {
     ...(exit === undefined ? {} : { exit }),
-    failed: isError || (exit !== undefined && exit !== 0),
+    ended: isError || (exit !== undefined && exit !== 0) ? 'badly' : isOpen ? 'unfinished' : 'well',
     output: clean
       .replace(/^(?:Error: )?Exit code:? -?\d+\n/, '')
       .replace(/^(?:Command: .*\n)?(?:Chunk ID: .*\n)?Wall time: [\s\S]{0,300}?\nOutput:\n/, ''),

@@ -29,14 +29,17 @@ export type FileFact = {
 /** What a command is for. The first four verify the work. */
 export type Purpose = 'test' | 'lint' | 'types' | 'build' | 'git' | 'other'
 
+/** Unfinished: put in the background, cut off, or still running when last seen. Nothing is known of its outcome. */
+export type CommandEnd = 'well' | 'badly' | 'unfinished'
+
 export type CommandFact = {
   readonly text: string
   readonly purpose: Purpose
   readonly runs: number
   readonly last: number
-  /** Of the latest run. A command still running, or cut off, has none. */
+  /** Of the latest run, where an exit code was reported. */
   readonly exit?: number
-  readonly failed: boolean
+  readonly ended: CommandEnd
   /** The line of the latest output that says most. */
   readonly outcome: string
   /** Names of failed tests in the latest output. */

@@ -128,7 +128,7 @@ function readCommand(item: JsonObject): CommandFact | undefined {
     runs: whole(item, 'runs', 1),
     last: whole(item, 'last'),
     ...(exit === undefined ? {} : { exit }),
-    failed: item.failed === true,
+    ended: oneOf(item.ended, ['well', 'badly', 'unfinished'] as const) ?? 'unfinished',
     outcome: stringAt(item, 'outcome') ?? '',
     failures: stringsAt(item, 'failures'),
   }

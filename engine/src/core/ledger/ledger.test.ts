@@ -135,7 +135,7 @@ describe('commands', () => {
         runs: 1,
         last: 1,
         exit: 1,
-        failed: true,
+        ended: 'badly',
         outcome: 'Tests 2 failed | 40 passed',
         failures: ['opens the gate'],
       },
@@ -145,11 +145,11 @@ describe('commands', () => {
         runs: 1,
         last: 3,
         exit: 0,
-        failed: false,
+        ended: 'well',
         outcome: 'Checked 37 files. No fixes applied.',
         failures: [],
       },
-      { text: 'ls', purpose: 'other', runs: 1, last: 5, exit: 0, failed: false, outcome: '', failures: [] },
+      { text: 'ls', purpose: 'other', runs: 1, last: 5, exit: 0, ended: 'well', outcome: '', failures: [] },
     ])
   })
 
@@ -160,7 +160,7 @@ describe('commands', () => {
       purpose: 'build',
       runs: 1,
       last: 1,
-      failed: false,
+      ended: 'well',
       outcome: 'done',
       failures: [],
     })
@@ -182,6 +182,11 @@ describe('commands', () => {
       { what: 'go build ./...', line: 'a.go:3:1: undefined: openDoor', times: 1, last: 1, fix: ['/p/a.go'] },
       { what: 'go vet ./...', line: 'a.go:9:1: unreachable code, error', times: 1, last: 7 },
     ])
+  })
+
+  test('another command of the same program going well is no fix', () => {
+    const ledger = ledgerOf(shell('go test ./a', 'FAIL: TestOpen', 1), shell('go test ./b', 'ok'))
+    expect(ledger.errors).toEqual([{ what: 'go test ./a', line: 'FAIL: TestOpen', times: 1, last: 1 }])
   })
 
   test('a person’s refusal is no error of the work', () => {

@@ -47,7 +47,8 @@ export function commandLine(fact: CommandFact): string {
 
 function ending(fact: CommandFact): string {
   const said = fact.outcome === '' ? '' : `: ${oneLine(fact.outcome, 160)}`
-  if (fact.failed) return `failed${fact.exit === undefined ? '' : ` (exit ${fact.exit})`}${said}`
+  if (fact.ended === 'unfinished') return `not finished when last seen${said}`
+  if (fact.ended === 'badly') return `failed${fact.exit === undefined ? '' : ` (exit ${fact.exit})`}${said}`
   return `ok${said}`
 }
 

@@ -38,7 +38,9 @@ export function fileScore(fact: FileFact, now: number): number {
 const verifying = { test: 2, lint: 2, types: 2, build: 2, git: 0.5, other: 0 }
 
 export function commandScore(fact: CommandFact, now: number): number {
-  return verifying[fact.purpose] + Math.log1p(fact.runs) + 3 * recency(fact.last, now) + (fact.failed ? 0.5 : 0)
+  return (
+    verifying[fact.purpose] + Math.log1p(fact.runs) + 3 * recency(fact.last, now) + (fact.ended === 'well' ? 0 : 0.5)
+  )
 }
 
 /** Open errors matter more than mended ones, and those that came again more than those that did not. */

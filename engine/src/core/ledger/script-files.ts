@@ -39,8 +39,6 @@ function filesInCommand(command: string): readonly ScriptFile[] {
       return rest.some((word) => /^-i/.test(word)) ? paths.map((path) => ({ path, act: 'edited' })) : []
     case 'rm':
       return paths.map((path) => ({ path, act: 'deleted' }))
-    case 'touch':
-      return paths.map((path) => ({ path, act: 'created' }))
     default:
       return []
   }
