@@ -26,7 +26,7 @@ export function trimFacts<Fact>(facts: Map<string, Fact>, { cap, slack, score }:
 }
 
 /** All but the `keep` best. Of equals the later ones stay. */
-export function lowest<Item>(
+function lowest<Item>(
   items: readonly Item[],
   { keep, score }: { readonly keep: number; readonly score: (item: Item) => number },
 ): readonly Item[] {

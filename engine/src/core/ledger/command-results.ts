@@ -59,7 +59,11 @@ function isEmptyAnswer(command: string, output: string): boolean {
 /** Returns the file whose content the output is, when it is that of one. */
 function noteScriptFiles(state: State, command: string, failed: boolean): string | undefined {
   if (failed) return undefined
-  const files = filesInScript(command)
+  // A path is put together only to find a file that is known by it: what nobody wrote is not carried.
+  const files = filesInScript(command).map(({ path, whole, ...file }) => ({
+    ...file,
+    path: whole !== undefined && state.files.has(whole) ? whole : path,
+  }))
   for (const { path, act, seen } of files) noteFile(state, path, { act, seen })
   const read = files.filter(({ act }) => act === 'read')
   return read.length === 1 ? read[0]?.path : undefined

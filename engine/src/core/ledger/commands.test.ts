@@ -89,9 +89,9 @@ test('scripts tell which files they read, make and remove', () => {
   expect(
     filesInScript("cd /p && sed -n '10,80p' src/a.ts && rm old.ts && cat > new.md <<'EOF'\nrm never.ts\nEOF"),
   ).toEqual([
-    { path: '/p/new.md', act: 'written' },
-    { path: '/p/src/a.ts', act: 'read', seen: [10, 80] },
-    { path: '/p/old.ts', act: 'deleted' },
+    { path: 'new.md', whole: '/p/new.md', act: 'written' },
+    { path: 'src/a.ts', whole: '/p/src/a.ts', act: 'read', seen: [10, 80] },
+    { path: 'old.ts', whole: '/p/old.ts', act: 'deleted' },
   ])
-  expect(filesInScript('grep -rn foo src | head; ls -la')).toEqual([])
+  expect(filesInScript('grep -rn foo src | head; ls -la; sed s/a/b.c/ <x')).toEqual([])
 })

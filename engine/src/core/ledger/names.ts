@@ -51,7 +51,7 @@ export function numbersIn(text: string): ReadonlySet<string> {
     const [, label, between] = place === undefined && digits.length >= 3 ? (labelBefore.exec(before) ?? []) : []
     if (place !== undefined) found.add(`${place}:${digits}`)
     else if (label !== undefined && !idle.test(label) && !/^(?:19|20)\d\d-/.test(digits)) {
-      found.add(`${label}${between === ':' ? ':' : ' '}${digits}`) // localhost:3000, but port 8080
+      found.add(`${label}${between === ':' && before.endsWith(':') ? ':' : ' '}${digits}`) // localhost:3000, but port 8080
     }
   }
   return found

@@ -50,6 +50,12 @@ function generated(seed: number): readonly Said[] {
   })
 }
 
+function stringsIn(value: unknown): string {
+  if (typeof value === 'string' || typeof value === 'number') return String(value)
+  if (typeof value !== 'object' || value === null) return ''
+  return Object.values(value).map(stringsIn).join('\n')
+}
+
 describe('reading', () => {
   test('going on from a ledger is the same as not having stopped, but for calls in flight', () => {
     fc.assert(
@@ -58,6 +64,24 @@ describe('reading', () => {
         expect(open).toEqual({ ...ledgerOf([...before, ...after]), errors: [] })
       }),
     )
+  })
+
+  test('every fact was in the conversation', () => {
+    for (let seed = 0; seed < 6; seed++) {
+      const said = generated(seed)
+      const source = said.map(({ message }) => stringsIn(message.content)).join('\n')
+      const typed = said
+        .filter(({ message }) => message.origin === 'human')
+        .map(({ message }) => stringsIn(message.content).replace(/\s+/g, ' '))
+      const ledger = ledgerOf(said)
+      const lastWord = (name: string) => name.slice(name.lastIndexOf(' ') + 1)
+      expect(ledger.names.map(({ name }) => lastWord(name)).filter((name) => !source.includes(name))).toEqual([])
+      expect(ledger.files.filter(({ path: name }) => !source.includes(name))).toEqual([])
+      expect(ledger.urls.filter(({ url }) => !source.includes(url))).toEqual([])
+      expect(ledger.commits.filter(({ hash }) => !source.includes(hash))).toEqual([])
+      expect(ledger.constraints.filter((rule) => !typed.some((words) => words.includes(rule.text)))).toEqual([])
+      expect(ledger.names.length).toBeGreaterThan(10)
+    }
   })
 
   test('asking for the facts on the way changes nothing', () => {

@@ -3,7 +3,14 @@
 import { folderOf, withoutDocuments } from './commands.ts'
 import type { FileAct, Lines } from './facts.ts'
 
-export type ScriptFile = { readonly path: string; readonly act: FileAct; readonly seen?: Lines }
+export type ScriptFile = {
+  /** As written. */
+  readonly path: string
+  /** With the folder that the script went to, where it went to one. */
+  readonly whole?: string
+  readonly act: FileAct
+  readonly seen?: Lines
+}
 
 const longestScript = 4000
 
@@ -13,19 +20,19 @@ export function filesInScript(whole: string): readonly ScriptFile[] {
   const made = written.map(([, path = '']): ScriptFile => ({ path, act: 'written' })).filter(({ path }) => isPath(path))
   const commands = withoutDocuments(script).split(/\s*(?:&&|\|\||;|\n)\s*/)
   const folder = folderOf(script)
-  return [...made, ...commands.flatMap(filesInCommand)].map((file) => ({ ...file, path: under(folder, file.path) }))
+  return [...made, ...commands.flatMap(filesInCommand)].map((file) => ({ ...file, ...wholeOf(folder, file.path) }))
 }
 
-function under(folder: string | undefined, path: string): string {
-  if (folder === undefined || !/^[~/]/.test(folder) || /^[~/$]/.test(path)) return path
-  return `${folder.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`
+function wholeOf(folder: string | undefined, path: string): { readonly whole?: string } {
+  if (folder === undefined || !/^[~/]/.test(folder) || /^[~/$]/.test(path)) return {}
+  return { whole: `${folder.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}` }
 }
 
 function filesInCommand(command: string): readonly ScriptFile[] {
   const [first = ''] = command.split('|')
   const words = first.match(/"[^"]*"|'[^']*'|[^\s"']+/g)?.map((word) => word.replace(/^["']|["']$/g, '')) ?? []
   const [program = '', ...rest] = words
-  const paths = rest.filter((word, index) => isPath(word) && !/^[<>]/.test(rest[index - 1] ?? ''))
+  const paths = rest.filter((word, index) => isPath(word) && !/^s\//.test(word) && !/^[<>]/.test(rest[index - 1] ?? ''))
   switch (program) {
     case 'cat':
     case 'nl':

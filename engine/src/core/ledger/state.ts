@@ -121,6 +121,7 @@ export type Sighting = {
 export function noteNames(state: State, text: string, seen: Sighting): void {
   if (text === '') return
   const at = state.messages
+  const home: Home = seen.home.type === 'file' ? { type: 'file', name: knownPath(state, seen.home.name) } : seen.home
   const said = seen.written || seen.asked
   // Numbers in files are code; numbers that somebody said or that a command put out may be asked for again.
   const isCode = seen.home.type === 'file' && !said
@@ -140,7 +141,7 @@ export function noteNames(state: State, text: string, seen: Sighting): void {
         writtenLast: seen.written ? at : -1,
         asked: seen.asked === true,
         inError: seen.inError === true,
-        home: seen.home,
+        home,
         homeRank: seen.homeRank,
       })
       continue
@@ -154,7 +155,7 @@ export function noteNames(state: State, text: string, seen: Sighting): void {
     if (seen.asked) cell.asked = true
     if (seen.inError) cell.inError = true
     if (seen.homeRank >= cell.homeRank) {
-      cell.home = seen.home
+      cell.home = home
       cell.homeRank = seen.homeRank
     }
   }
@@ -187,12 +188,20 @@ export type FileNews = {
 const rangesKept = 12
 const editsKept = 4
 
-/** The name under which a file is known: a path from somewhere inside the project is that of the whole path met before. */
+/**
+ * The name under which a file is known: a path from somewhere inside the project is that of the whole path met before,
+ * if there is just one it can be. A bare name could be any file's.
+ */
 export function knownPath(state: State, path: string): string {
-  if (/^[~/]|^[A-Za-z]:/.test(path) || state.files.has(path)) return path
+  if (/^[~/]|^[A-Za-z]:/.test(path) || !path.includes('/') || state.files.has(path)) return path
   const tail = `/${path.replace(/^\.\//, '')}`
-  for (const known of state.files.keys()) if (known.replaceAll('\\', '/').endsWith(tail)) return known
-  return path
+  let found: string | undefined
+  for (const known of state.files.keys()) {
+    if (!known.replaceAll('\\', '/').endsWith(tail)) continue
+    if (found !== undefined) return path
+    found = known
+  }
+  return found ?? path
 }
 
 export function noteFile(state: State, named: string, news: FileNews): void {
