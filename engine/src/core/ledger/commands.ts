@@ -145,7 +145,7 @@ function packageCount(lines: readonly string[]): string | undefined {
 }
 
 const failure =
-  /^\s*--- FAIL: (\S+)|^FAILED (\S+::\S+)|^\s*(?:✗|✘|×|❌)\s+(.{3,120}?)(?:\s+\d+\s*ms)?$|^\s*● (.{3,120})$|^test (\S+) \.\.\. FAILED|^\s*not ok \d+ -? ?(.{3,120})$|^\s*FAIL\s+(\S+\.\w+)/gm
+  /^[ \t]*--- FAIL: (\S+)|^FAILED (\S+::\S+)|^[ \t]*(?:✗|✘|×|❌)\s+(.{3,120}?)(?:\s+\d+\s*ms)?$|^[ \t]*● (.{3,120})$|^test (\S+) \.\.\. FAILED|^[ \t]*not ok \d+ -? ?(.{3,120})$|^[ \t]*FAIL\s+(\S+\.\w+)/gm
 
 export function failedTests(output: string): readonly string[] {
   const found = new Set<string>()

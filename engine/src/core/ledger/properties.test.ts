@@ -97,6 +97,18 @@ describe('reading', () => {
     )
   })
 
+  // Each of these took from five seconds to two minutes in an earlier form of a pattern.
+  test.each([
+    ['a command', shell('git '.repeat(75_000), 'x')],
+    ['a failed test', shell('npm test', '\n'.repeat(300_000), 1)],
+    ['a prompt', [human('<command-args>'.repeat(20_000))]],
+    ['an output', shell('git status', '<a>\n'.repeat(75_000))],
+  ])('%s without end is read in a moment', (_, said) => {
+    const start = performance.now()
+    ledgerOf(said)
+    expect(performance.now() - start).toBeLessThan(3000)
+  })
+
   test('a session of any length stays within its caps', () => {
     const book = createLedger()
     for (let turn = 0; turn < 3000; turn++) {

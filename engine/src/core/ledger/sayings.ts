@@ -44,8 +44,9 @@ export function constraintsIn(text: string): readonly string[] {
 
 /** What the person says: the words behind a slash command are theirs, what stands in other tags or fences is not. */
 function spoken(text: string): string {
-  const args = [...text.matchAll(/<command-args>([\s\S]*?)<\/command-args>/g)].map(([, words]) => words)
-  return [withoutPasted(text.slice(0, longestSaid)), ...args].join('\n')
+  const start = text.slice(0, longestSaid)
+  const args = [...start.matchAll(/<command-args>([\s\S]*?)<\/command-args>/g)].map(([, words]) => words)
+  return [withoutPasted(start), ...args].join('\n')
 }
 
 const choices =

@@ -106,8 +106,15 @@ export function pathOf(input: unknown): string | undefined {
   return undefined
 }
 
+/** A script longer than this is a file's content; what it does stands at its start. */
+const longestCommand = 6000
+
 /** The command line of a call; words of an argument list are joined, and a shell around the script is left out. */
 export function commandOf(input: unknown): string {
+  return wholeCommand(input).slice(0, longestCommand)
+}
+
+function wholeCommand(input: unknown): string {
   const text = stringAt(input, 'command') ?? stringAt(input, 'cmd') ?? stringAt(input, 'script')
   if (text !== undefined) return text
   const words = stringsAt(input, 'command').length > 0 ? stringsAt(input, 'command') : stringsAt(input, 'cmd')
