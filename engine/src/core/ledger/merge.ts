@@ -6,53 +6,21 @@ import { sayingKey } from './sayings.ts'
 import { betterHow, lastRanges } from './state.ts'
 
 export function mergeLedgers(earlier: Ledger, later: Ledger): Ledger {
-  const by = earlier.messages
+  const moved = moveLedger(later, earlier.messages)
   const root = earlier.root ?? later.root
   return {
-    messages: by + later.messages,
+    messages: earlier.messages + later.messages,
     ...(root === undefined ? {} : { root }),
-    files: mergeFacts(
-      earlier.files,
-      later.files.map((fact) => moveFile(fact, by)),
-      { key: (fact) => fact.path, join: joinFiles },
-    ),
-    commands: mergeFacts(
-      earlier.commands,
-      later.commands.map((fact) => moved(fact, by)),
-      { key: commandKey, join: joinCommands },
-    ),
-    errors: mergeFacts(
-      earlier.errors,
-      later.errors.map((fact) => moved(fact, by)),
-      { key: errorKey, join: joinErrors },
-    ),
-    urls: mergeFacts(
-      earlier.urls,
-      later.urls.map((fact) => moved(fact, by)),
-      { key: (fact) => fact.url, join: joinUrls },
-    ),
-    constraints: mergeFacts(
-      earlier.constraints,
-      later.constraints.map((fact) => moved(fact, by)),
-      sayings,
-    ),
-    decisions: mergeFacts(
-      earlier.decisions,
-      later.decisions.map((fact) => moved(fact, by)),
-      sayings,
-    ),
+    files: mergeFacts(earlier.files, moved.files, { key: (fact) => fact.path, join: joinFiles }),
+    commands: mergeFacts(earlier.commands, moved.commands, { key: commandKey, join: joinCommands }),
+    errors: mergeFacts(earlier.errors, moved.errors, { key: errorKey, join: joinErrors }),
+    urls: mergeFacts(earlier.urls, moved.urls, { key: (fact) => fact.url, join: joinUrls }),
+    constraints: mergeFacts(earlier.constraints, moved.constraints, sayings),
+    decisions: mergeFacts(earlier.decisions, moved.decisions, sayings),
     todos: later.todos.length > 0 ? later.todos : earlier.todos,
-    commits: mergeFacts(
-      earlier.commits,
-      later.commits.map((fact) => moved(fact, by)),
-      { key: (fact) => fact.hash, join: (_, fact) => fact },
-    ),
-    repository: joinRepositories(earlier.repository, moveRepository(later.repository, by)),
-    names: mergeFacts(
-      earlier.names,
-      later.names.map((fact) => moveName(fact, by)),
-      { key: (fact) => fact.name, join: joinNames },
-    ),
+    commits: mergeFacts(earlier.commits, moved.commits, { key: (fact) => fact.hash, join: (_, fact) => fact }),
+    repository: joinRepositories(earlier.repository, moved.repository),
+    names: mergeFacts(earlier.names, moved.names, { key: (fact) => fact.name, join: joinNames }),
   }
 }
 
@@ -76,28 +44,26 @@ function mergeFacts<Fact>(
 }
 
 /** Times of the later ledger begin where the earlier one ends; "never" stays never. */
-function after(time: number, by: number): number {
-  return time < 0 ? time : time + by
-}
-
-function moved<Fact extends { readonly last: number }>(fact: Fact, by: number): Fact {
-  return { ...fact, last: after(fact.last, by) }
-}
-
-function moveFile(fact: FileFact, by: number): FileFact {
-  return { ...moved(fact, by), changedLast: after(fact.changedLast, by) }
-}
-
-function moveName(fact: NameFact, by: number): NameFact {
-  return { ...moved(fact, by), writtenLast: after(fact.writtenLast, by) }
-}
-
-function moveRepository(fact: RepositoryFact, by: number): RepositoryFact {
+function moveLedger(ledger: Ledger, by: number): Ledger {
+  const after = (time: number) => (time < 0 ? time : time + by)
+  const move = <Fact extends { readonly last: number }>(fact: Fact): Fact => ({ ...fact, last: after(fact.last) })
+  const { repository } = ledger
   return {
-    ...fact,
-    statusLast: after(fact.statusLast, by),
-    touchedLast: after(fact.touchedLast, by),
-    pushedLast: after(fact.pushedLast, by),
+    ...ledger,
+    files: ledger.files.map((fact) => ({ ...move(fact), changedLast: after(fact.changedLast) })),
+    commands: ledger.commands.map(move),
+    errors: ledger.errors.map(move),
+    urls: ledger.urls.map(move),
+    constraints: ledger.constraints.map(move),
+    decisions: ledger.decisions.map(move),
+    commits: ledger.commits.map(move),
+    repository: {
+      ...repository,
+      statusLast: after(repository.statusLast),
+      touchedLast: after(repository.touchedLast),
+      pushedLast: after(repository.pushedLast),
+    },
+    names: ledger.names.map((fact) => ({ ...move(fact), writtenLast: after(fact.writtenLast) })),
   }
 }
 
