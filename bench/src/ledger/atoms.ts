@@ -4,7 +4,7 @@
 const url = /https?:\/\/[^\s"'`<>()[\]{}\\|]+/g
 const path = /(?:~|\.{1,2})?\/?[\w@+-][\w@.+-]*(?:\/[\w@.+-]+)+\/?/g
 const file = /\b[\w@+-][\w@+-]*(?:\.[\w-]+)*\.(?:[a-z]{1,5}|[A-Z]{1,4}|[a-z]+\d)\b/g
-const word = /[A-Za-z_$][\w$]*/g
+const word = /(?<![\w$])[A-Za-z_$][\w$]*/g
 const number = /\b\d{3,}\b/g
 const hash = /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b/g
 
