@@ -6,6 +6,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   tokens: () => import('./tokens/report.ts'),
   readme: () => import('./readme.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
+  ledger: () => import('./ledger/run.ts'),
 }
 
 const [name = ''] = process.argv.slice(2)

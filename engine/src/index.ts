@@ -2,6 +2,11 @@
 
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
+export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
+export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
+export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
+export { mergeLedgers } from './core/ledger/merge.ts'
+export { type RenderOptions, renderLedger } from './core/ledger/render.ts'
 export {
   type Block,
   blocksOf,

@@ -50,6 +50,7 @@ export {
   type TruthfulStream,
 } from './session.ts'
 export type { ClientStyle } from './style.ts'
+export { assistant, call, human, type Outcome, type Said, shell } from './talk.ts'
 export type {
   AnswerTruth,
   BoundaryTruth,

@@ -1,0 +1,158 @@
+// Reading commands: what they are for, how they ended, and the one line of their output that says most.
+import { isObject, numberAt, stringAt } from '../message/json.ts'
+import type { CommandEnd, Purpose } from './facts.ts'
+import { oneLine, withoutColours } from './text.ts'
+
+const longestCommand = 240
+const longestOutcome = 200
+
+/** The command without what changes from run to run and says nothing: the way to the folder, how output is cut. */
+export function commandText(command: string): string {
+  const bare = withoutDocuments(command)
+    .trim()
+    .replace(/^(?:(?:#.*\n|cd\s+(?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;|\n)|set -\S+\s*(?:&&|;|\n))\s*)+/, '')
+    .replace(/(?:\s*2>&1)?(?:\s*\|\s*(?:tail|head)(?:\s+-[\w]+(?:\s+\d+)?)*)+\s*$/, '')
+    .replace(/\s*2>&1\s*$/, '')
+  return oneLine(bare === '' ? command : bare, longestCommand)
+}
+
+/** Here-documents are file contents, not commands. */
+export function withoutDocuments(script: string): string {
+  return script.includes('<<')
+    ? script.replace(/<<-?\s*(['"]?)(\w+)\1[\s\S]*?(?:^\s*\2\s*$|(?![\s\S]))/gm, '<<$2 …')
+    : script
+}
+
+/** Where a script goes before it does anything. */
+export function folderOf(script: string): string | undefined {
+  const [, quoted, single, plain] = /^\s*(?:#.*\n\s*)*cd\s+(?:"([^"]*)"|'([^']*)'|([^\s;&|]+))/.exec(script) ?? []
+  return quoted ?? single ?? plain
+}
+
+/** The first words that do something, which tell runs of one program from those of another. */
+export function programOf(command: string): string {
+  const words = commandText(command)
+    .replace(/^(?:\w+=\S*\s+|sudo\s+|time\s+|env\s+|timeout \S+\s+|echo (?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;)?\s*)+/, '')
+    .split(' ')
+  const [program = '', second = ''] = words
+  return /^[a-z][\w:-]*$/.test(second) && !/^(?:ls|cat|cd|rm|mkdir|cp|mv|grep|rg|find|sed|for|if|while)$/.test(program)
+    ? `${program} ${second}`
+    : program
+}
+
+const runner = String.raw`(?:npm|pnpm|yarn|bun|deno|mise|just|task|make|rake|nx|turbo|npx|uv|poetry|hatch|composer|gradle|\./gradlew|mvn|sbt|dotnet|cargo|go|mix|swift|flutter|dart|zig|bazel|lein|stack|cabal)`
+const purposes: readonly (readonly [Purpose, RegExp])[] = [
+  [
+    'test',
+    new RegExp(
+      String.raw`\b${runner}\b(?:\s+(?:run|exec|-\S+|x))*\s+[\w:.-]*tests?\b|\b(?:vitest|jest|mocha|ava|pytest|py\.test|tox|nox|rspec|phpunit|ctest|playwright test|cypress run|bats|unittest|nextest)\b`,
+    ),
+  ],
+  [
+    'lint',
+    new RegExp(
+      String.raw`\b${runner}\b(?:\s+(?:run|exec|-\S+|x))*\s+[\w:.-]*(?:lint|fmt|format|clippy|vet)\b|\b(?:eslint|biome|golangci-lint|ruff|flake8|pylint|rubocop|prettier|stylelint|shellcheck|hadolint|actionlint|gofmt|black|ktlint|swiftlint|pre-commit)\b`,
+    ),
+  ],
+  [
+    'types',
+    new RegExp(
+      String.raw`\b${runner}\b(?:\s+(?:run|exec|-\S+|x))*\s+[\w:.-]*(?:type-?check|types|check|analyze)\b|\b(?:tsc|tsgo|vue-tsc|mypy|pyright|pyre|flow check)\b`,
+    ),
+  ],
+  [
+    'build',
+    new RegExp(
+      String.raw`\b${runner}\b(?:\s+(?:run|exec|-\S+|x))*\s+[\w:.-]*(?:build|compile|package|assemble|bundle)\b|\b(?:docker(?: buildx)? build|cmake|ninja|webpack|vite build|tsup|tsdown|esbuild|rollup|xcodebuild|mvn package)\b|^make(?:\s|$)`,
+    ),
+  ],
+  ['git', /^(?:git|gh|glab|hub|jj)\b|(?:&&|;)\s*git\b/],
+]
+
+export function purposeOf(command: string): Purpose {
+  // A search for the word "test" or a message about a build is neither.
+  const bare = commandText(command).replace(/"[^"]*"|'[^']*'/g, '""')
+  const parts = bare
+    .split(/\s*(?:&&|\|\||;|\|)\s*/)
+    .filter((part) => !/^(?:grep|rg|cat|ls|find|sed|awk|echo|head|tail|which|mkdir|rm|cp|mv)\b/.test(part))
+  const judged = parts.join(' ; ')
+  return purposes.find(([, pattern]) => pattern.test(judged))?.[0] ?? 'other'
+}
+
+export type Ending = { readonly exit?: number; readonly ended: CommandEnd; readonly output: string }
+
+/** How a command ended, from the raw result where there is one and from the text the model saw. */
+export function endingOf(
+  text: string,
+  { isError, raw }: { readonly isError: boolean; readonly raw?: unknown },
+): Ending {
+  const clean = withoutColours(text)
+  const isStructured = isObject(raw)
+  const said =
+    /^(?:Error: )?Exit code:? (-?\d+)\b/.exec(clean) ??
+    /^(?:(?:Command|Chunk ID|Wall time): .*\n)*Process exited with code (-?\d+)\b/.exec(clean.slice(0, 2000)) ??
+    (isStructured
+      ? null
+      : /(?:^|\n)\s*(?:Command exited with code|\(?exit code:?) ?(-?\d+)\)?\s*$/i.exec(clean.slice(-200)))
+  const isOpen =
+    (isStructured && (stringAt(raw, 'backgroundTaskId') !== undefined || raw.interrupted === true)) ||
+    /^(?:(?:Command|Chunk ID|Wall time): .*\n)*Process running with session ID/.test(clean.slice(0, 2000))
+  const code = said ? Number(said[1]) : (numberAt(raw, 'exitCode') ?? numberAt(raw, 'exit_code'))
+  const exit = code ?? (isStructured && !isError && !isOpen ? 0 : undefined)
+  return {
+    ...(exit === undefined ? {} : { exit }),
+    ended: isError || (exit !== undefined && exit !== 0) ? 'badly' : isOpen ? 'unfinished' : 'well',
+    output: clean
+      .replace(/^(?:Error: )?Exit code:? -?\d+\n/, '')
+      .replace(/^(?:Command: .*\n)?(?:Chunk ID: .*\n)?Wall time: [\s\S]{0,300}?\nOutput:\n/, ''),
+  }
+}
+
+const counts =
+  /\b\d+ (?:tests? )?(?:passed|failed|passing|failing|skipped|errors?|warnings?|problems?|issues?)\b|^\s*(?:Tests?|Test Files|Test Suites)[: ]\s*.*\d|^test result:|^Ran \d+ tests?|^(?:FAIL|PASS|ok)\b|^Found \d+ |^DONE \d+ tests|\b(?:all tests pass|build succeeded|build failed|BUILD (?:SUCCESSFUL|FAILED)|compiled successfully|no issues found)/im
+const troubled =
+  /\b(?:error|fail(?:ed|ure)?|fatal|panic|exception|traceback|cannot|could not|can't|unable to|not found|no such|denied|undefined|unexpected|invalid|refused|timed? ?out|conflict|rejected|missing|unused)\b|✗|✘|❌/i
+
+/** The line that a person would quote. */
+export function outcomeLine(output: string, failed: boolean): string {
+  const lines = (output.length > 60_000 ? `${output.slice(0, 30_000)}\n${output.slice(-30_000)}` : output)
+    .split('\n')
+    .filter((line) => /[\p{L}\p{N}]/u.test(line) && !/^\s*at .+:\d+/.test(line))
+  const count = packageCount(lines) ?? lines.findLast((line) => counts.test(line))
+  const trouble = failed ? troubleIn(lines) : undefined
+  const both = trouble !== undefined && count !== undefined && count !== trouble
+  const said = both ? `${oneLine(trouble, 140)} … ${count.trim()}` : (trouble ?? count ?? lines.at(-1) ?? '')
+  // A page of data on one line is no outcome.
+  return oneLine(said, /^\s*[{[]/.test(said) ? 60 : longestOutcome)
+}
+
+/** The error itself: not the echo of the command, not the heading of a stack, not a line of minified code. */
+function troubleIn(lines: readonly string[]): string | undefined {
+  const named = lines.findLast((line) => /^\s*(?:[\w.]+)?(?:Error|Exception)\b.{0,300}$/.test(line))
+  const isStack = lines.some((line) => /^Traceback /.test(line))
+  if (isStack && named !== undefined) return named
+  return lines.find(
+    (line) => line.length < 400 && troubled.test(line) && !/^\s*(?:\$|\[\w+\] \$|>)|^Traceback /.test(line),
+  )
+}
+
+/** One line for each package says less than their number. */
+function packageCount(lines: readonly string[]): string | undefined {
+  const good = lines.filter((line) => /^ok\s+\S/.test(line)).length
+  const bad = lines.filter((line) => /^FAIL\s+\S/.test(line)).map((line) => line.split(/\s+/)[1] ?? '')
+  if (good + bad.length < 2) return undefined
+  return `${good} packages ok${bad.length === 0 ? '' : `, ${bad.length} failed: ${bad.slice(0, 4).join(', ')}`}`
+}
+
+const failure =
+  /^[ \t]*--- FAIL: (\S+)|^FAILED (\S+::\S+)|^[ \t]*(?:✗|✘|×|❌)\s+(.{3,120}?)(?:\s+\d+\s*ms)?$|^[ \t]*● (.{3,120})$|^test (\S+) \.\.\. FAILED|^[ \t]*not ok \d+ -? ?(.{3,120})$|^[ \t]*FAIL\s+(\S+\.\w+)/gm
+
+export function failedTests(output: string): readonly string[] {
+  const found = new Set<string>()
+  for (const match of output.slice(0, 60_000).matchAll(failure)) {
+    const name = match.slice(1).find((group) => group !== undefined)
+    if (name) found.add(oneLine(name, 120))
+    if (found.size === 8) break
+  }
+  return [...found]
+}

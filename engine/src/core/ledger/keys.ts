@@ -1,0 +1,11 @@
+// What makes two facts the same one.
+import type { CommandFact, ErrorFact } from './facts.ts'
+
+export function commandKey(fact: Pick<CommandFact, 'text'>): string {
+  return fact.text
+}
+
+/** Numbers change from run to run: places, times, counts. */
+export function errorKey(fact: Pick<ErrorFact, 'what' | 'line'>): string {
+  return `${fact.what}\n${fact.line.replace(/\d+/g, '0')}`
+}

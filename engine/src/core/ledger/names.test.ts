@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { namesIn, numbersIn } from './names.ts'
+
+const names = (text: string) => [...namesIn(text, new Map())]
+
+test.each<readonly [string, readonly string[]]>([
+  ['edit /p/src/a.ts and ./b/c.go', ['/p/src/a.ts', './b/c.go']],
+  ['call openDoor(max_tries, FOO_BAR)', ['openDoor', 'max_tries', 'FOO_BAR']],
+  ['commit 1a2b3c4d fixes it', ['1a2b3c4d']],
+  ['see https://example.com/a?b=1#c.', ['https://example.com/a?b=1#c']],
+  ['upgrade to v2.13.0', ['v2.13.0']],
+  ['fixes #482', ['#482']],
+  ['package.json and .env.local', ['package.json', '.env.local']],
+  ['id 2734651404', ['2734651404']],
+  ['either/or, yes and no, 12 of 99', []],
+  ['</div> /exit', []],
+  ['"first\\nsecondLine"', ['secondLine']],
+])('%s', (text, expected) => {
+  expect(names(text)).toEqual(expected)
+})
+
+test('numbers come with what they count, and without they say nothing', () => {
+  expect([...numbersIn('port 8080, localhost:3000, line: 343-364, in 2026, a.ts:120 and 4711')]).toEqual([
+    'port 8080',
+    'localhost:3000',
+    'line 343-364',
+    'a.ts:120',
+  ])
+})
+
+test('a chunk without end is passed over quickly', () => {
+  expect(names('a'.repeat(1_000_000))).toEqual([])
+  expect(names('/x'.repeat(500_000))).toEqual([])
+})

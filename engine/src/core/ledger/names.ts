@@ -1,0 +1,141 @@
+// Finds the words of a text that cannot be guessed: paths, identifiers, hashes, URLs, versions, references, numbers of
+// three digits and more. One pass; a word seen before costs one look-up.
+
+import { looksSecret } from './secrets.ts'
+
+/** The names in each chunk of text met so far. Belongs to one ledger and is thrown away when it has grown. */
+export type NameCache = Map<string, readonly string[]>
+
+const chunk = /#\d{1,6}\b|[\w$~@./][\w$~.@/:+#?=&%-]{2,}/g
+const longestChunk = 200
+const longestName = 80
+const cacheLimit = 20_000
+const nothing: readonly string[] = []
+
+/** Each name once, in order of appearance. URLs are among them. */
+export function namesIn(text: string, cache: NameCache): ReadonlySet<string> {
+  if (cache.size > cacheLimit) cache.clear()
+  const found = new Set<string>()
+  // In code, a line end written as an escape would stick to the word behind it.
+  const bare = text.includes('\\') ? text.replace(/\\[nrt]/g, ' ') : text
+  for (const word of bare.match(chunk) ?? nothing) {
+    let names = cache.get(word)
+    if (names === undefined) {
+      names = readChunk(word)
+      cache.set(word, names)
+    }
+    for (const name of names) found.add(name)
+  }
+  return found
+}
+
+const number = /\d{2,12}(?:[-–]\d{2,12})?/g
+const labelBefore = /(?:^|[^\w-])([A-Za-z][\w-]{1,24})(["'`*]{0,2}\s?[:=#(]\s?|\s)["'`#]?$/
+const placeBefore = /([\w-]+\.[a-z]{1,6}):$/
+const longestLabel = 40
+const mostLooks = 500
+const mostNumbers = 24
+/** Words that say nothing about the number behind them. */
+const idle =
+  /^(?:an?|the|on|in|at|to|so|of|or|by|is|it|and|are|was|were|for|from|with|than|then|that|this|both|over|under|since|until|after|before|about|around|only|just|into|all|now|not|no|as|if|has|have|had|be|but|up|via|per|pre|post|those|these|its|our|your|my|one|two|three|least|most|nearly|almost|exactly|another|other|first|last|next)-?$/i
+
+/** Numbers of three digits and more, each with the word or the file before it: alone, a number says nothing. */
+export function numbersIn(text: string): ReadonlySet<string> {
+  const found = new Set<string>()
+  let looks = 0
+  for (const { 0: digits, index } of text.matchAll(number)) {
+    if (found.size === mostNumbers || looks++ === mostLooks) break
+    if (/^\w|^[.:]\d/.test(text.slice(index + digits.length, index + digits.length + 2))) continue
+    const before = text.slice(Math.max(0, index - longestLabel), index)
+    const place = placeBefore.exec(before)?.[1]
+    const [, label, between] = place === undefined && digits.length >= 3 ? (labelBefore.exec(before) ?? []) : []
+    if (place !== undefined) found.add(`${place}:${digits}`)
+    else if (label !== undefined && !idle.test(label) && !/^(?:19|20)\d\d-/.test(digits)) {
+      found.add(`${label}${between === ':' && before.endsWith(':') ? ':' : ' '}${digits}`) // localhost:3000, but port 8080
+    }
+  }
+  return found
+}
+
+function readChunk(word: string): readonly string[] {
+  const scheme = word.indexOf('://')
+  if (scheme > 0) return isUrl(word) ? [cleanUrl(word)] : nothing
+  if (looksSecret(word)) return nothing
+  if (word.length > longestChunk) return nothing
+  if (/^#\d+$/.test(word)) return [word]
+  const names: string[] = []
+  for (const piece of word.split(/[:=?&#%]+/)) {
+    const clean = piece.replace(/^[+-]+/, '').replace(/[.+/-]+$/, '')
+    if (clean.length < 3 || clean.length > longestChunk) continue
+    if (clean.includes('/')) names.push(...readPath(clean))
+    else if (isFileName(clean) || isVersion(clean) || isPackage(clean)) names.push(clean)
+    else names.push(...readWords(clean))
+  }
+  return names.length === 0 ? nothing : names
+}
+
+/** Without what stands before and after it, and without the secrets that it carries. */
+function cleanUrl(word: string): string {
+  return word
+    .slice(firstOf(word))
+    .replace(/[.,;:!?*&#-]+$/, '')
+    .replace(/:\/\/[^/@]*@/, '://')
+    .replace(/([?&](?:token|key|api_?key|secret|sig|signature|access_token|password|auth)=)[^&#]+/gi, '$1…')
+}
+
+function firstOf(word: string): number {
+  return Math.max(0, word.search(/(?:https?|wss?|ssh|git|file|postgres(?:ql)?|redis|mysql|mongodb)(?:\+\w+)?:\/\//))
+}
+
+function isUrl(word: string): boolean {
+  return (
+    word.length <= 300 &&
+    /(?:https?|wss?|ssh|git|file|postgres(?:ql)?|redis|mysql|mongodb)(?:\+\w+)?:\/\/[\w[]/.test(word)
+  )
+}
+
+function readPath(piece: string): readonly string[] {
+  if (!/[A-Za-z]/.test(piece) || piece.includes('//')) return piece.split('/').flatMap(readWords)
+  // Short words joined by a slash in prose ("and/or") are no path, nor is arithmetic.
+  const isPath =
+    piece.lastIndexOf('/') > 0 && (piece.split('/').length > 2 || /^[~./]|[._\d-]|^[a-z]{4,}\/[a-z]{4,}$/.test(piece))
+  return isPath && piece.length >= 4 ? [piece] : piece.split('/').flatMap(readWords)
+}
+
+/** A file, a host, a member of something named: all read `word.end`, and all may be needed exactly. */
+function isFileName(piece: string): boolean {
+  return (
+    piece.length <= longestName &&
+    /^\.?[\w@+-]+(?:\.[\w-]+)*\.(?:[a-z]{1,5}|[a-z]+\d|[A-Z]{1,4})$/.test(piece) &&
+    !isMember(piece)
+  )
+}
+
+/** Members of what has no name of its own are not worth a place. */
+function isMember(piece: string): boolean {
+  return /^(?:this|self|e|err|res|req|ctx|i|s|t)\./.test(piece)
+}
+
+/** `org.example.tools`, `session.agent.state`: a package, a key or a member, three parts and more. */
+function isPackage(piece: string): boolean {
+  return piece.length <= longestName && /^[a-z]\w*(?:\.[a-z]\w*){2,}$/.test(piece)
+}
+
+function isVersion(piece: string): boolean {
+  return /^v?\d+\.\d+\.\d+[\w.+-]*$/.test(piece) && piece.length <= 40
+}
+
+function readWords(piece: string): readonly string[] {
+  if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(piece)) return [piece]
+  const names: string[] = []
+  for (const word of piece.split(/[^\w$]+/)) if (isName(word)) names.push(word)
+  return names
+}
+
+function isName(word: string): boolean {
+  if (word.length < 3 || word.length > longestName || looksSecret(word)) return false
+  // Short numbers say nothing alone (see numbersIn); long ones are ids.
+  if (/^[\d_]+$/.test(word)) return word.length >= 6 && word.length <= 14
+  if (/^[0-9a-f]+$/.test(word)) return word.length >= 7 && word.length <= 40 && /\d/.test(word)
+  return word.length >= 4 && /[a-z][A-Z]|[A-Z]{2,}[a-z]|[A-Za-z0-9]_+[A-Za-z0-9]|[A-Za-z]\d/.test(word)
+}

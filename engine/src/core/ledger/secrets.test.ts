@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { assistant, human, shell } from '../../testing/talk.ts'
+import { estimateTokens } from '../tokens/estimate.ts'
+import { toJson } from './json.ts'
+import { createLedger } from './ledger.ts'
+import { renderLedger } from './render.ts'
+import { looksSecret, withoutSecrets } from './secrets.ts'
+
+// Made up here, piece by piece, so that no scanner takes them for real ones.
+const keys = [
+  ['sk', 'ant', 'api03', 'Zk3'.repeat(12)].join('-'),
+  `ghp_${'a1B2'.repeat(9)}`,
+  `AKIA${'Q2'.repeat(8)}`,
+  ['eyJhbGciOiJI', 'eyJzdWIiOiIx', 'c2lnbmF0dXJl'].join('.'),
+  `AIza${'Sy0_'.repeat(9)}`,
+]
+
+// hermes-agent #43666, openclaw PR#67801: secrets survive compaction; ironclaw #6853: a hit blocked it for ever.
+test.each(keys)('%s goes nowhere', (key) => {
+  const book = createLedger()
+  const said = [
+    human(`Always use the key ${key} for the tests.`),
+    assistant(`I chose ${key} instead of the other one.`),
+    ...shell(`curl -H "x-api-key: ${key}" https://user:${key}@e.example/a`, `error: bad key ${key}`, 1),
+  ]
+  for (const { message, record } of said) book.add(message, record)
+  const ledger = book.ledger()
+  expect(JSON.stringify(toJson(ledger))).not.toContain(key)
+  expect(renderLedger(ledger, { countTokens: estimateTokens })).not.toContain(key)
+  expect(ledger.constraints.map(({ text }) => text)).toEqual(['Always use the key [redacted] for the tests.'])
+})
+
+test('passwords go by their names, and what only looks like one stays', () => {
+  expect(withoutSecrets('DB_PASSWORD=hunter2hunter2 ./run')).toBe('DB_PASSWORD=[redacted] ./run')
+  expect(withoutSecrets('postgres://me:hunter2@db/x')).toBe('postgres://me:[redacted]@db/x')
+  expect(withoutSecrets('token: $TOKEN, max_tokens=200000 tokenCount')).toBe(
+    'token: $TOKEN, max_tokens=200000 tokenCount',
+  )
+  expect(
+    ['TestCalculateAttributionWithBase64Tree', '1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b'].map(looksSecret),
+  ).toEqual([false, false])
+})

@@ -1,0 +1,201 @@
+// The tools of well-known agents in one table: what a call does, and to what. An unknown tool is judged by its input,
+// so that tools nobody has heard of still leave their paths and commands.
+import { arrayAt, isObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
+import type { Lines, Todo, TodoStatus } from './facts.ts'
+
+export type ToolKind =
+  | 'read'
+  | 'edit'
+  | 'write'
+  | 'patch'
+  | 'search'
+  | 'command'
+  | 'fetch'
+  | 'todo'
+  | 'agent'
+  | 'ask'
+  | 'other'
+
+/** Lower-case names without marks: `read_file`, `ReadFile` and `readFile` are one spelling. */
+const kinds: Readonly<Record<string, ToolKind>> = {
+  // Claude Code; pi and opencode spell most of them the same in lower case
+  read: 'read',
+  notebookread: 'read',
+  edit: 'edit',
+  multiedit: 'edit',
+  notebookedit: 'edit',
+  write: 'write',
+  bash: 'command',
+  powershell: 'command',
+  grep: 'search',
+  glob: 'search',
+  ls: 'search',
+  find: 'search',
+  webfetch: 'fetch',
+  websearch: 'fetch',
+  todowrite: 'todo',
+  taskcreate: 'todo',
+  taskupdate: 'todo',
+  tasklist: 'todo',
+  task: 'agent',
+  agent: 'agent',
+  askuserquestion: 'ask',
+  // Codex
+  execcommand: 'command',
+  shell: 'command',
+  localshell: 'command',
+  localshellcall: 'command',
+  containerexec: 'command',
+  applypatch: 'patch',
+  updateplan: 'todo',
+  spawnagent: 'agent',
+  viewimage: 'read',
+  // Gemini
+  readfile: 'read',
+  readmanyfiles: 'read',
+  writefile: 'write',
+  replace: 'edit',
+  runshellcommand: 'command',
+  searchfilecontent: 'search',
+  listdirectory: 'search',
+  googlewebsearch: 'fetch',
+  writetodos: 'todo',
+  // Cline and Roo
+  writetofile: 'write',
+  replaceinfile: 'edit',
+  applydiff: 'edit',
+  insertcontent: 'edit',
+  searchandreplace: 'edit',
+  executecommand: 'command',
+  searchfiles: 'search',
+  listfiles: 'search',
+  listcodedefinitionnames: 'search',
+  askfollowupquestion: 'ask',
+  updatetodolist: 'todo',
+  // Cursor, SWE-agent, OpenHands
+  runterminalcmd: 'command',
+  editfile: 'edit',
+  strreplaceeditor: 'edit',
+  strreplacebasededittool: 'edit',
+  executebash: 'command',
+}
+
+export function toolKind(name: string, input: unknown): ToolKind {
+  const known = kinds[name.toLowerCase().replace(/[^a-z]/g, '')]
+  if (known === 'edit') return editorKind(input)
+  if (known) return known
+  if (commandOf(input) !== '') return 'command'
+  if (stringAt(input, 'url') !== undefined) return 'fetch'
+  return 'other'
+}
+
+/** Editors with many commands: one of them only looks, one makes a file. */
+function editorKind(input: unknown): ToolKind {
+  const command = stringAt(input, 'command')
+  if (command === 'view') return 'read'
+  return command === 'create' ? 'write' : 'edit'
+}
+
+const pathKeys = ['file_path', 'filePath', 'path', 'absolute_path', 'notebook_path', 'target_file', 'filename']
+
+export function pathOf(input: unknown): string | undefined {
+  for (const key of pathKeys) {
+    const found = stringAt(input, key)
+    if (found !== undefined && found !== '') return found
+  }
+  return undefined
+}
+
+/** A script longer than this is a file's content; what it does stands at its start. */
+const longestCommand = 6000
+
+/** The command line of a call; words of an argument list are joined, and a shell around the script is left out. */
+export function commandOf(input: unknown): string {
+  return wholeCommand(input).slice(0, longestCommand)
+}
+
+function wholeCommand(input: unknown): string {
+  const text = stringAt(input, 'command') ?? stringAt(input, 'cmd') ?? stringAt(input, 'script')
+  if (text !== undefined) return text
+  const words = stringsAt(input, 'command').length > 0 ? stringsAt(input, 'command') : stringsAt(input, 'cmd')
+  const isShell =
+    words.length >= 3 && /(?:^|\/)(?:ba|z|da|k)?sh$/.test(words[0] ?? '') && /^-\w*c$/.test(words[1] ?? '')
+  return isShell ? (words[2] ?? '') : words.join(' ')
+}
+
+export function patchOf(input: unknown): string {
+  return stringAt(input, 'input') ?? stringAt(input, 'patch') ?? (typeof input === 'string' ? input : '')
+}
+
+export function urlOf(input: unknown): string | undefined {
+  return stringAt(input, 'url')
+}
+
+/** The lines a read asked for, when it did not ask for all. */
+export function askedLines(input: unknown): Lines | undefined {
+  const from = numberAt(input, 'offset') ?? numberAt(input, 'start_line') ?? numberAt(input, 'startLine')
+  const to = numberAt(input, 'end_line') ?? numberAt(input, 'endLine')
+  const limit = numberAt(input, 'limit')
+  if (from === undefined && limit === undefined && to === undefined) return undefined
+  const first = Math.max(1, from ?? 1)
+  return [first, to ?? first + (limit ?? 2000) - 1]
+}
+
+export type PatchedFile = { readonly path: string; readonly act: 'edited' | 'created' | 'deleted' }
+
+/** The files of an apply_patch envelope, or of a unified diff. */
+export function patchedFiles(patch: string): readonly PatchedFile[] {
+  const files: PatchedFile[] = []
+  for (const [, verb, path] of patch.matchAll(/^\*\*\* (Add|Update|Delete) File: (.+)$/gm)) {
+    const act = verb === 'Add' ? 'created' : verb === 'Delete' ? 'deleted' : 'edited'
+    if (path) files.push({ path: path.trim(), act })
+  }
+  if (files.length > 0) return files
+  return [...patch.matchAll(/^\+\+\+ (?:b\/)?(\S+)/gm)].map(([, path]) => ({ path: path ?? '', act: 'edited' }))
+}
+
+/** A whole list that replaces the one before, or a change to one item of it. */
+export type TodoChange =
+  | { readonly type: 'list-replaced'; readonly todos: readonly Todo[] }
+  | { readonly type: 'item-added'; readonly text: string }
+  | {
+      readonly type: 'item-changed'
+      readonly id: string
+      readonly text?: string
+      readonly status?: TodoStatus | 'gone'
+    }
+
+export function todoChange(input: unknown): TodoChange | undefined {
+  const items = [...arrayAt(input, 'todos'), ...arrayAt(input, 'plan')].filter(isObject)
+  if (items.length > 0) return { type: 'list-replaced', todos: items.map(readTodo) }
+  const id = stringAt(input, 'taskId') ?? stringAt(input, 'id')
+  const text = stringAt(input, 'subject') ?? stringAt(input, 'title')
+  if (id === undefined) return text === undefined ? undefined : { type: 'item-added', text }
+  const status = stringAt(input, 'status')
+  return {
+    type: 'item-changed',
+    id,
+    ...(text === undefined ? {} : { text }),
+    ...(status === undefined ? {} : { status: status === 'deleted' ? 'gone' : todoStatus(status) }),
+  }
+}
+
+function readTodo(item: unknown, index: number): Todo {
+  return {
+    id: stringAt(item, 'id') ?? String(index + 1),
+    text:
+      stringAt(item, 'content') ?? stringAt(item, 'step') ?? stringAt(item, 'subject') ?? stringAt(item, 'text') ?? '',
+    status: todoStatus(stringAt(item, 'status')),
+  }
+}
+
+function todoStatus(status: string | undefined): TodoStatus {
+  if (/complete|done/.test(status ?? '')) return 'done'
+  return /progress|active/.test(status ?? '') ? 'in-progress' : 'pending'
+}
+
+/** The id that a client gave to a new task, from the raw result. */
+export function newTodoId(raw: unknown): string | undefined {
+  const task = objectAt(raw, 'task')
+  return stringAt(task, 'id') ?? numberAt(task, 'id')?.toString()
+}

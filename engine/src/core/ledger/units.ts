@@ -1,0 +1,185 @@
+// What can be put on the page, each with what it is worth and what it costs: lines of commands, errors, decisions and
+// state; headings of files and other homes; the names under them.
+import type { CommandFact, FileFact, Home, Ledger } from './facts.ts'
+import {
+  commandLine,
+  commitLine,
+  decisionLine,
+  errorLine,
+  fileHead,
+  homeHead,
+  repositoryLines,
+  todoLine,
+  urlLine,
+} from './lines.ts'
+import { type NameCache, namesIn } from './names.ts'
+import { chanceOf, fileScore, fileWorth, recency, urlWorth } from './rank.ts'
+
+export type Section =
+  | 'constraints'
+  | 'todos'
+  | 'repository'
+  | 'verification'
+  | 'errors'
+  | 'decisions'
+  | 'files'
+  | 'commands'
+  | 'names'
+  | 'urls'
+
+/** A line of its own. Worth is counted in names that are certain to be needed. */
+export type LineUnit = {
+  readonly type: 'line'
+  readonly section: Section
+  readonly order: number
+  readonly text: string
+  readonly cost: number
+  /** The names in it included. */
+  readonly worth: number
+  readonly names: readonly { readonly name: string; readonly chance: number }[]
+}
+
+/** A file or another place that names belong to: one line, with its names behind it. */
+export type HomeUnit = {
+  readonly type: 'home'
+  readonly key: string
+  readonly section: 'files' | 'names'
+  readonly order: number
+  readonly text: string
+  readonly cost: number
+  readonly worth: number
+}
+
+export type NameUnit = {
+  readonly type: 'name'
+  readonly text: string
+  readonly cost: number
+  readonly worth: number
+  readonly home: HomeUnit
+}
+
+export type Unit = LineUnit | HomeUnit | NameUnit
+
+export type Pricing = {
+  /** The larger it is, the more ranges of lines a file shows. */
+  readonly budget: number
+  readonly cost: (text: string) => number
+}
+
+/** A name is paid with the comma before it, anything else with the end of its line. */
+export function unitsOf(ledger: Ledger, { budget, cost }: Pricing): readonly Unit[] {
+  const chances = new Map(ledger.names.map((fact) => [fact.name, chanceOf(fact, ledger.messages)]))
+  const cache: NameCache = new Map()
+  const lines = lineUnits(ledger).map((line): LineUnit => {
+    const names = [...namesIn(line.text, cache)].map((name) => ({ name, chance: chances.get(name) ?? 0 }))
+    return {
+      ...line,
+      names,
+      cost: cost(`${line.text}\n`),
+      worth: names.reduce((sum, { chance }) => sum + chance, line.worth),
+    }
+  })
+  const ranges = Math.max(2, Math.round(budget / tokensPerRange))
+  const homes = new Map(
+    ledger.files.map((fact) => [`file ${fact.path}`, fileUnit(fact, { ledger, chances, ranges, cost })]),
+  )
+  const files = [...homes.values()]
+  const names = ledger.names
+    .filter((fact) => !homes.has(`file ${fact.name}`))
+    .map(
+      (fact): NameUnit => ({
+        type: 'name',
+        text: fact.name,
+        cost: cost(`, ${fact.name}`),
+        worth: chances.get(fact.name) ?? 0,
+        home: homeAt(homes, fact.home, cost),
+      }),
+    )
+  return [...lines, ...files, ...names]
+}
+
+const tokensPerRange = 1500
+
+type Context = {
+  readonly ledger: Ledger
+  readonly chances: ReadonlyMap<string, number>
+  readonly ranges: number
+  readonly cost: Pricing['cost']
+}
+
+function fileUnit(fact: FileFact, { ledger, chances, ranges, cost }: Context): HomeUnit {
+  const text = fileHead(fact, ranges)
+  return {
+    type: 'home',
+    key: `file ${fact.path}`,
+    section: 'files',
+    order: -fileScore(fact, ledger.messages),
+    text,
+    cost: cost(`${text}\n`),
+    worth: (chances.get(fact.path) ?? 0) + fileWorth(fact, ledger.messages),
+  }
+}
+
+function homeAt(homes: Map<string, HomeUnit>, home: Home, cost: Pricing['cost']): HomeUnit {
+  const key = `${home.type} ${home.name}`
+  const known = homes.get(key)
+  if (known) return known
+  const text = homeHead(home)
+  const unit: HomeUnit = {
+    type: 'home',
+    key,
+    section: 'names',
+    order: homes.size,
+    text,
+    cost: cost(`${text}\n`),
+    worth: 0,
+  }
+  homes.set(key, unit)
+  return unit
+}
+
+/** What only looks is not worth telling: what it showed stands under the files. */
+const onlyLooks =
+  /^(?:ls|cat|head|tail|sed -n|grep|rg|find|wc|nl|pwd|which|echo|tree|stat|file|git (?:status|diff|log|show|branch|blame|rev-parse|ls-files|add|commit|fetch))\b/
+
+function isVerifying({ purpose }: CommandFact): boolean {
+  return purpose !== 'git' && purpose !== 'other'
+}
+
+function lineUnits(ledger: Ledger): readonly Omit<LineUnit, 'names' | 'cost'>[] {
+  const now = ledger.messages
+  const found: Omit<LineUnit, 'names' | 'cost'>[] = []
+  const add = (section: Section, text: string, at: { readonly order: number; readonly worth: number }) =>
+    found.push({ type: 'line', section, text, ...at })
+  for (const [order, todo] of ledger.todos.entries()) {
+    add('todos', todoLine(todo), { order, worth: todo.status === 'done' ? 0.2 : 3 })
+  }
+  for (const [order, text] of repositoryLines(ledger.repository).entries()) {
+    add('repository', text, { order: order - ledger.messages, worth: 3 })
+  }
+  for (const fact of ledger.commits) {
+    add('repository', commitLine(fact, ledger.repository.pushedLast), {
+      order: -fact.last / 2,
+      worth: 0.3 + 2 * recency(fact.last, now),
+    })
+  }
+  for (const fact of ledger.commands) addCommand(fact)
+  for (const fact of ledger.errors) {
+    const open = fact.fix === undefined ? 1.5 : 1
+    add('errors', errorLine(fact), { order: -fact.last, worth: open * (0.2 + 2 * recency(fact.last, now)) })
+  }
+  for (const fact of ledger.decisions) {
+    const said = fact.by === 'human' ? 2 : 0.3
+    add('decisions', decisionLine(fact), { order: fact.last, worth: said + recency(fact.last, now) })
+  }
+  for (const fact of ledger.urls) add('urls', urlLine(fact), { order: -fact.last, worth: urlWorth(fact, now) })
+  return found
+
+  function addCommand(fact: CommandFact): void {
+    if (isVerifying(fact)) {
+      add('verification', commandLine(fact), { order: -fact.last, worth: 0.3 + 3 * recency(fact.last, now) })
+    } else if (!onlyLooks.test(fact.text)) {
+      add('commands', commandLine(fact), { order: -fact.last, worth: recency(fact.last, now) })
+    }
+  }
+}
