@@ -111,12 +111,12 @@ function continuesIn(known: Source, file: ArchiveFile): boolean {
 function addSource(sql: DatabaseSync, file: ArchiveFile): Source {
   const fresh = { size: -1, modified: 0, bytes: 0, lines: 0, epoch: 0, mark: markAt(file.path, 0) }
   const format = file.type === 'result' ? 'claude-code' : formatOfFile(file)
-  const { lastInsertRowid } = sql
+  const row = sql
     .prepare(
-      'INSERT INTO sources (name, type, format, size, modified, bytes, lines, epoch, mark) VALUES (?, ?, ?, -1, 0, 0, 0, 0, ?)',
+      'INSERT INTO sources (name, type, format, size, modified, bytes, lines, epoch, mark) VALUES (?, ?, ?, -1, 0, 0, 0, 0, ?) RETURNING id',
     )
-    .run(file.name, file.type, format, fresh.mark)
-  return { id: Number(lastInsertRowid), name: file.name, type: file.type, format, ...fresh }
+    .get(file.name, file.type, format, fresh.mark)
+  return { id: Number(row?.id), name: file.name, type: file.type, format, ...fresh }
 }
 
 function formatOfFile({ path, size }: ArchiveFile): Format {
@@ -138,7 +138,7 @@ function readStretch(sql: DatabaseSync, file: ArchiveFile, source: Source): Step
     const settled = isDone ? file : { size: -1, modified: 0 }
     sql
       .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ?, lines = ?, epoch = ?, mark = ? WHERE id = ?')
-      .run(
+      .get(
         settled.size,
         settled.modified,
         stretch.bytes,
@@ -184,6 +184,6 @@ function readResult(sql: DatabaseSync, file: ArchiveFile, source: Source): Step 
   createFiler(sql, source).addResult({ toolUseId, text: readFileSync(file.path, 'utf8'), ...file })
   sql
     .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ? WHERE id = ?')
-    .run(file.size, file.modified, file.size, source.id)
+    .get(file.size, file.modified, file.size, source.id)
   return { reached: file.size, isDone: true }
 }

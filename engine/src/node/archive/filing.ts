@@ -47,8 +47,8 @@ export function createFiler(sql: DatabaseSync, source: FiledSource): Filer {
       for (const [nth, piece] of piecesOf(entry.record).entries()) keep(piece, nth, facts)
     },
     addResult: ({ toolUseId, text, size, modified }) => {
-      const { lastInsertRowid } = statements.entry.run(source.id, 1, 0, size, 0, 0, null, null)
-      const facts = { entry: Number(lastInsertRowid), epoch, time: Math.floor(modified), sidechain: false }
+      const entry = idFrom(statements.entry.get(source.id, 1, 0, size, 0, 0, null, null))
+      const facts = { entry, epoch, time: Math.floor(modified), sidechain: false }
       keep({ kind: 'tool-result', text, toolUseId }, 0, facts)
     },
   }
@@ -59,13 +59,17 @@ function sessionOf(name: string): string {
   return name.replace(/\/(subagents|tool-results)\/[^/]+$|\.[^./]+$/, '')
 }
 
+/**
+ * To be called with `get`, here and wherever the archive writes. `run` also reports the last row that was inserted; when
+ * that was one FTS5 wrote for itself, its number is too large for JavaScript, and `run` throws.
+ */
 function prepare(sql: DatabaseSync) {
   return {
     entry: sql.prepare(
-      'INSERT INTO entries (source, line, offset, length, nth, part, uuid, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO entries (source, line, offset, length, nth, part, uuid, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id',
     ),
     piece: sql.prepare(
-      'INSERT INTO pieces (entry, nth, kind, call, epoch, time, sidechain) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO pieces (entry, nth, kind, call, epoch, time, sidechain) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id',
     ),
     words: sql.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)'),
     call: sql.prepare(
@@ -81,8 +85,7 @@ type Statements = ReturnType<typeof prepare>
 
 function addEntry(statements: Statements, source: number, at: { readonly head: Head; readonly part: number }): number {
   const { line, offset, length, nth, uuid, messageId } = at.head
-  const row = statements.entry.run(source, line, offset, length, nth, at.part, uuid ?? null, messageId ?? null)
-  return Number(row.lastInsertRowid)
+  return idFrom(statements.entry.get(source, line, offset, length, nth, at.part, uuid ?? null, messageId ?? null))
 }
 
 /** Ids looked up once are remembered for as long as the filer lives, which is within one transaction. */
@@ -97,11 +100,11 @@ function pieceKeeper(statements: Statements, session: string): (piece: Piece, nt
   }
   return (piece, nth, { entry, epoch, time, sidechain }) => {
     const call = piece.toolUseId === undefined ? null : idFrom(statements.call.get(nameOf(session), piece.toolUseId))
-    if (call !== null && piece.tool !== undefined) statements.tool.run(nameOf(piece.tool), call)
-    if (call !== null) for (const path of piece.paths ?? []) statements.touch.run(nameOf(path), call)
+    if (call !== null && piece.tool !== undefined) statements.tool.get(nameOf(piece.tool), call)
+    if (call !== null) for (const path of piece.paths ?? []) statements.touch.get(nameOf(path), call)
     const kind = pieceKinds.indexOf(piece.kind)
-    const row = statements.piece.run(entry, nth, kind, call, epoch, time, sidechain ? 1 : 0)
-    statements.words.run(row.lastInsertRowid, indexable(piece.text))
+    const row = idFrom(statements.piece.get(entry, nth, kind, call, epoch, time, sidechain ? 1 : 0))
+    statements.words.get(row, indexable(piece.text))
   }
 }
 
@@ -115,14 +118,14 @@ export function forgetBehind(sql: DatabaseSync, source: number, line: number): v
   const found = sql.prepare(`${entries} LIMIT 1`).get(source, line)
   if (found === undefined) return
   const pieces = `SELECT id FROM pieces WHERE entry IN (${entries})`
-  sql.prepare(`DELETE FROM words WHERE rowid IN (${pieces})`).run(source, line)
-  sql.prepare(`DELETE FROM pieces WHERE entry IN (${entries})`).run(source, line)
-  sql.prepare('DELETE FROM entries WHERE source = ? AND line > ?').run(source, line)
+  sql.prepare(`DELETE FROM words WHERE rowid IN (${pieces})`).get(source, line)
+  sql.prepare(`DELETE FROM pieces WHERE entry IN (${entries})`).get(source, line)
+  sql.prepare('DELETE FROM entries WHERE source = ? AND line > ?').get(source, line)
 }
 
 export function forgetSource(sql: DatabaseSync, source: number): void {
   forgetBehind(sql, source, 0)
-  sql.prepare('DELETE FROM sources WHERE id = ?').run(source)
+  sql.prepare('DELETE FROM sources WHERE id = ?').get(source)
   // Calls may be shared with other files of the session: only those that nobody speaks of any more go.
   const used = 'SELECT call FROM pieces WHERE call IS NOT NULL'
   sql.exec(`DELETE FROM touched WHERE call NOT IN (${used}); DELETE FROM calls WHERE id NOT IN (${used})`)

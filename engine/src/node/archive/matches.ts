@@ -15,7 +15,7 @@ export type SearchResult = {
 }
 
 export function searchPieces(shelf: Shelf, query: SearchQuery): SearchResult {
-  const limit = Math.min(100, Math.max(1, Math.floor(query.limit ?? 10)))
+  const limit = Number.isNaN(query.limit) ? 10 : Math.min(100, Math.max(1, Math.floor(query.limit ?? 10)))
   // Some over, since sessions that were forked or resumed hold the same entries in several files.
   const { ids, terms, matched } = findPieces(shelf.sql, query, limit * 3 + 1)
   const byId = piecesById(shelf.sql, ids)
