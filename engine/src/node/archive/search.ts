@@ -33,7 +33,7 @@ export type Hits = {
  * Of a word that is everywhere, so many of the newest matches are ranked: older ones are found when the search is
  * narrowed. To rank all would take a tenth of a second or more in a long history, and say little.
  */
-const mostRanked = 2000
+const mostRanked = 1000
 
 /** Ids of up to `count` pieces. */
 export function findPieces(sql: DatabaseSync, query: SearchQuery, count: number): Hits {

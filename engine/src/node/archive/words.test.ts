@@ -28,6 +28,8 @@ test.each([
   ['failed with E_CONFLICT twice', 'E_OTHER', false],
   ['the migration of the schema', 'migr*', true],
   ['the migration of the schema', 'migr', false],
+  ['the migration of the schema', 'mi*', true],
+  ['the migration of the schema', 'm*', false],
   ['the migration of the schema', '"of the schema"', true],
   ['the migration of the schema', '"the of schema"', false],
   ['the migration of the schema', '"of the sch"*', true],

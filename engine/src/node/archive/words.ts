@@ -55,6 +55,8 @@ function pairsAndLast(run: string): string {
 export type Term = { readonly text: string; readonly isPrefix: boolean }
 
 const mostTerms = 32
+/** Half of all words begin with some single letter: to gather them takes longer than anybody would wait. */
+const leastPrefix = 2
 const longestTerm = 256
 const longestQuery = 4000
 
@@ -80,7 +82,9 @@ function termsOf(text: string, isPrefix: boolean): readonly Term[] {
     terms.push(pairs.length === 0 ? { text: found[0], isPrefix: true } : { text: pairs.join(' '), isPrefix: false })
     from = found.index + found[0].length
   }
-  terms.push({ text: text.slice(from), isPrefix })
+  const rest = text.slice(from)
+  const begun = /[\p{L}\p{N}\p{Co}]+$/u.exec(rest)?.[0] ?? ''
+  terms.push({ text: rest, isPrefix: isPrefix && begun.length >= leastPrefix })
   return terms.filter((term) => /[\p{L}\p{N}\p{Co}]/u.test(term.text))
 }
 
