@@ -2,6 +2,7 @@
 
 const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => void | Promise<void> }>>> = {
   'fit-estimator': () => import('./tokens/fit.ts'),
+  recall: () => import('./recall/run.ts'),
 }
 
 const [name = ''] = process.argv.slice(2)
