@@ -31,7 +31,8 @@ export function searchPieces(shelf: Shelf, query: SearchQuery): SearchResult {
 function withoutCopies(rows: readonly PieceRow[]): readonly PieceRow[] {
   const seen = new Set<string>()
   return rows.filter((row) => {
-    if (row.uuid === null) return true
+    // Only these ids are the same in every copy, and never those of something else.
+    if (row.uuid === null || row.format !== 'claude-code') return true
     const key = `${row.uuid}#${row.piece}`
     if (seen.has(key)) return false
     seen.add(key)

@@ -1,7 +1,7 @@
 // Reads records again from the files they lie in, byte for byte. The database only says where.
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { blocksOf, isToolResult } from '../../core/message/block.ts'
-import { isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+import { type JsonObject, objectAt, parseObject, stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/decode.ts'
 import { createRecordReader } from '../../core/transcript/formats/reader.ts'
 import { readFully } from '../tail.ts'
@@ -39,7 +39,7 @@ export function readOriginal(row: PlaceRow, pathOf: PathOf, id: string): Origina
   const { start, end } = stretchOf(line, row)
   const bytes = line.subarray(start, end)
   const text = bytes.toString('utf8')
-  const record = parseRecord(text)
+  const record = parseObject(text)
   // A foreign record carries no uuid, or one of another kind: it is enough that it is a record.
   const isOther = row.format === 'claude-code' && stringAt(record, 'uuid') !== uuidOnDisk(row)
   if (record === undefined || isOther) throw new StalePlace(row)
@@ -83,17 +83,7 @@ function stretchOf(line: Buffer, row: PlaceRow): { readonly start: number; reado
 }
 
 function isWhole(line: Buffer): boolean {
-  return parseRecord(line.toString('utf8')) !== undefined
-}
-
-function parseRecord(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  return parseObject(line.toString('utf8')) !== undefined
 }
 
 /** The record as the rest of the code understands it: that of another agent is converted. */

@@ -19,6 +19,7 @@ import {
   type PlaceRow,
   parseLineId,
   piecesOfEntry,
+  placeInFile,
   placeOfLine,
   placeOfUuid,
   placesOfMessage,
@@ -46,7 +47,7 @@ export function readRecord(shelf: Shelf, id: string): Original | undefined {
 
 function placeOf({ sql, onlyFile }: Shelf, id: string): PlaceRow | undefined {
   const address = parseLineId(id, onlyFile)
-  return placeOfUuid(sql, id) ?? (address && placeOfLine(sql, address))
+  return placeOfUuid(sql, id) ?? (address && placeOfLine(sql, address)) ?? placeInFile(sql, id)
 }
 
 function original(shelf: Shelf, place: PlaceRow): Original {
@@ -83,21 +84,21 @@ export function readText(shelf: Shelf, id: string): Reading | undefined {
   if (result !== undefined) return { id, cards: [cardOf(results[0] ?? result)], text: pieceText(shelf, result) }
   const [, base = id, number] = /^(.*)#(\d{1,6})$/s.exec(id) ?? []
   const place = placeOf(shelf, base)
-  if (place !== undefined) return entryReading(shelf, place, number === undefined ? undefined : Number(number) - 1)
+  if (place !== undefined) {
+    const found = entryTexts(shelf, place, number === undefined ? undefined : Number(number) - 1)
+    return found && { id, ...found }
+  }
   const places = placesOfMessage(shelf.sql, id)
   if (places.length === 0) return undefined
-  const readings = places.map((piece) => entryReading(shelf, piece, undefined)).filter((found) => found !== undefined)
+  const readings = places.map((piece) => entryTexts(shelf, piece, undefined)).filter((found) => found !== undefined)
   return { id, cards: readings.flatMap(({ cards }) => cards), text: readings.map(({ text }) => text).join('\n\n') }
 }
 
-function entryReading(shelf: Shelf, place: PlaceRow, piece: number | undefined): Reading | undefined {
-  const { id, record } = original(shelf, place)
+function entryTexts(shelf: Shelf, place: PlaceRow, piece: number | undefined): Omit<Reading, 'id'> | undefined {
   const rows = piecesOfEntry(shelf.sql, place.entry).filter((row) => piece === undefined || row.piece === piece)
-  if (rows.length === 0 && piece !== undefined) return undefined
+  if (rows.length > 0) return { cards: rows.map(cardOf), text: rows.map((row) => pieceText(shelf, row)).join('\n\n') }
   // A record that nobody said (a snapshot, a hook's) is shown as it is.
-  const text =
-    rows.length === 0 ? JSON.stringify(record, null, 2) : rows.map((row) => pieceText(shelf, row)).join('\n\n')
-  return { id: piece === undefined ? id : `${id}#${piece + 1}`, cards: rows.map(cardOf), text }
+  return piece === undefined ? { cards: [], text: JSON.stringify(original(shelf, place).record, null, 2) } : undefined
 }
 
 /** Read again from the file: the database has the words, not the text. */

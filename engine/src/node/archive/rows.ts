@@ -85,6 +85,14 @@ export function placeOfUuid(sql: DatabaseSync, uuid: string): PlaceRow | undefin
   return sql.prepare(`${places} WHERE e.uuid = ? ORDER BY e.id LIMIT 1`).get(uuid) as PlaceRow | undefined
 }
 
+/** `id@file`: for ids that count within their file only. */
+export function placeInFile(sql: DatabaseSync, id: string): PlaceRow | undefined {
+  const [, uuid, file] = /^([^@]+)@(.+)$/s.exec(id) ?? []
+  if (uuid === undefined || file === undefined) return undefined
+  const where = 'WHERE e.uuid = ? AND s.name = ? ORDER BY e.id LIMIT 1'
+  return sql.prepare(`${places} ${where}`).get(uuid, file) as PlaceRow | undefined
+}
+
 /** The pieces of one answer, from the first file that has it. */
 export function placesOfMessage(sql: DatabaseSync, messageId: string): readonly PlaceRow[] {
   const rows = sql.prepare(`${places} WHERE e.message = ? ORDER BY e.id`).all(messageId) as PlaceRow[]
@@ -115,10 +123,14 @@ export function cardOf(row: PieceRow): Card {
   }
 }
 
-/** A result goes by the id of its call; what else is said, by its entry's, with its number when it is not the first. */
+/**
+ * A result goes by the id of its call; what else is said, by its entry's, with its number when it is not the first. The
+ * ids that other agents' entries have, or were given, may come again in another file.
+ */
 function idOf(row: PieceRow): string {
   if (pieceKinds[row.kind] === 'tool-result' && row.tool_use_id !== null) return row.tool_use_id
-  return `${row.uuid ?? lineId(row)}${row.piece === 0 ? '' : `#${row.piece + 1}`}`
+  const entry = row.uuid === null ? lineId(row) : row.format === 'claude-code' ? row.uuid : `${row.uuid}@${row.name}`
+  return `${entry}${row.piece === 0 ? '' : `#${row.piece + 1}`}`
 }
 
 /** For records without an id of their own. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import {
   generateCodexRollout,
+  generatePiSession,
   serialize,
   session,
   textBlock,
@@ -152,4 +153,20 @@ test('a folder is searched as a whole, with copies of the same entry shown once'
   expect(archive.record('line-1@deep/copy.jsonl')?.text).toBe(archive.record('line-1@one.jsonl')?.text)
   expect(archive.search({ kinds: ['tool-result'] }).matches.every(({ file }) => file === 'deep/codex.jsonl')).toBe(true)
   archive.close()
+})
+
+test('entries of other agents, whose ids come again in every file, are read from their own', () => {
+  const folder = folders.next()
+  for (const seed of [3, 4]) {
+    const records = generatePiSession({ seed, turns: 3, version: 1 }).records
+    writeFileSync(join(folder, `pi-${seed}.jsonl`), records.map(serialize).join(''))
+    const rollout = generateCodexRollout({ seed, turns: 4, compactions: 1 }).records
+    writeFileSync(join(folder, `codex-${seed}.jsonl`), rollout.map(serialize).join(''))
+  }
+  const archive = openArchive(folder, { folder: false })
+  const cards = archive.search({ limit: 100 }).matches
+  const files = cards.map(({ id }) => [...new Set(archive.read(id)?.cards.map(({ file }) => file))])
+  archive.close()
+  expect(cards.length).toBeGreaterThan(50)
+  expect(files).toEqual(cards.map(({ file }) => [file]))
 })

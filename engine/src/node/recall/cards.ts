@@ -21,17 +21,15 @@ export function cardLine(card: Card): string {
   const when = card.time === undefined ? undefined : card.time.slice(0, 19).replace('T', ' ')
   const call = [card.tool, card.path].filter((part) => part !== undefined).join(' ')
   const agent = card.sidechain ? 'sub-agent' : undefined
-  const parts = [card.id, when, `epoch ${card.epoch}`, agent, card.kind, call === '' ? undefined : call]
-  return parts
-    .filter((part) => part !== undefined)
-    .map(oneLine)
-    .join(' · ')
+  const parts = [when, `epoch ${card.epoch}`, agent, card.kind, call === '' ? undefined : call]
+  const shown = parts.filter((part) => part !== undefined).map((part) => oneLine(part, 160))
+  return [oneLine(card.id, 1000), ...shown].join(' · ')
 }
 
-function oneLine(text: string): string {
+function oneLine(text: string, most: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they could move the cursor of whoever reads it
   const flat = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
-  return flat.length > 160 ? `${flat.slice(0, 160).toWellFormed()}…` : flat
+  return flat.length > most ? `${flat.slice(0, most).toWellFormed()}…` : flat
 }
 
 export function searchText(result: SearchResult, manner: Manner): string {
@@ -49,7 +47,7 @@ export function searchText(result: SearchResult, manner: Manner): string {
 
 /** A match as people and models see it; nothing in it can begin a line or move a cursor. */
 export function cardText(match: Match, number: number): string {
-  return `${number}. ${cardLine(match)}\n   ${oneLine(match.snippet.slice(0, 300))}`
+  return `${number}. ${cardLine(match)}\n   ${oneLine(match.snippet, 300)}`
 }
 
 export function readingText(reading: Reading, request: ReadRequest, manner: Manner): string {
