@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { generateSession, serialize, session } from '../../testing/index.ts'
@@ -227,6 +228,28 @@ test('two processes that build the same archive at once both have all of it, and
   expect(picture(archive)).toEqual(pictureAnew(path))
   const ids = archive.search({ limit: 100 }).matches.map(({ id }) => id)
   expect(runs.map((run) => JSON.parse(run) as unknown)).toEqual([1, 2, 3].map(() => ['on-disk', ids]))
+  archive.close()
+})
+
+test('a process that is killed while it builds costs no more than its last step', async () => {
+  const { path, folder } = place()
+  writeFileSync(path, [...generateSession({ seed: 7, targetBytes: 6_000_000 })].map(serialize).join(''))
+  const script = `
+    import { openArchive } from ${JSON.stringify(join(import.meta.dirname, 'archive.ts'))}
+    console.log('building')
+    openArchive(${JSON.stringify(path)}, { folder: ${JSON.stringify(folder)} })`
+  for (const afterMs of [0, 40, 150]) {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    await pause(afterMs)
+    const closed = new Promise((resolve) => child.once('close', resolve))
+    child.kill('SIGKILL')
+    await closed
+  }
+  const archive = openArchive(path, { folder })
+  expect([archive.kept(), picture(archive)]).toEqual(['on-disk', pictureAnew(path)])
   archive.close()
 })
 

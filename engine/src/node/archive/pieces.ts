@@ -90,7 +90,7 @@ function attachmentPieces(record: JsonObject): readonly Piece[] {
 }
 
 /** Any JSON as text for reading: strings as they are, not in quotes; media by what they are. */
-export function readable(value: unknown): string {
+function readable(value: unknown): string {
   if (typeof value === 'string') return value
   if (Array.isArray(value))
     return value

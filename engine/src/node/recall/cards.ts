@@ -17,7 +17,7 @@ export type Manner = Cap & {
 }
 
 /** One line: id, when, epoch, kind, tool and path. What comes from transcripts cannot begin a line of its own. */
-export function cardLine(card: Card): string {
+function cardLine(card: Card): string {
   const when = card.time === undefined ? undefined : card.time.slice(0, 19).replace('T', ' ')
   const call = [card.tool, card.path].filter((part) => part !== undefined).join(' ')
   const agent = card.sidechain ? 'sub-agent' : undefined

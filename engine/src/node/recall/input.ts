@@ -104,7 +104,7 @@ function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | und
 }
 
 /** A day without a time is meant as a whole. */
-export function timeOf(value: unknown, edge: 'start' | 'end'): number | undefined {
+function timeOf(value: unknown, edge: 'start' | 'end'): number | undefined {
   if (typeof value !== 'string') return undefined
   const time = Date.parse(value)
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value.trim())
