@@ -6,7 +6,7 @@ import { cacheFolder, cachePlace } from '../cache-place.ts'
 import { type CatchUpOptions, type CaughtUp, catchUp } from './catch-up.ts'
 import { type Database, discardDatabase, inTransaction, isBroken, isDatabaseError, openDatabase } from './database.ts'
 import { type ArchiveFile, createLister } from './files.ts'
-import { forgetSource } from './filing.ts'
+import { forgetSources } from './filing.ts'
 import { type SearchResult, searchPieces } from './matches.ts'
 import { type Original, type OriginalResult, type PathOf, StalePlace } from './originals.ts'
 import { type Reading, readMessage, readRecord, readResult, readText } from './reading.ts'
@@ -88,5 +88,5 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
 }
 
 function forget(sql: DatabaseSync, source: number): void {
-  inTransaction(sql, () => forgetSource(sql, source))
+  inTransaction(sql, () => forgetSources(sql, [source]))
 }

@@ -12,7 +12,7 @@ import { forEachLine } from '../lines.ts'
 import { sniffFormat } from '../sniff.ts'
 import { inTransaction } from './database.ts'
 import type { ArchiveFile } from './files.ts'
-import { createFiler, forgetBehind, forgetSource } from './filing.ts'
+import { createFiler, forgetBehind, forgetSources } from './filing.ts'
 
 export type CaughtUp = {
   /** False when the time allowed was over before all was read: what was read so far can be searched. */
@@ -49,10 +49,11 @@ export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], option
   const deadline = performance.now() + budget
   let steps = 0
   const unreadable: { path: string; reason: string }[] = []
-  const stale = files.filter((file) => !isSettled(sourceOf(sql, file.name), file))
+  const known = allSources(sql)
+  const stale = files.filter((file) => !isSettled(known.get(file.name), file))
   const bytesAll = files.reduce((sum, file) => sum + file.size, 0)
   let bytesDone = bytesAll - stale.reduce((sum, file) => sum + file.size, 0)
-  forgetMissing(sql, files)
+  forgetMissing(sql, known, files)
   for (const file of stale) {
     try {
       let reached = 0
@@ -73,6 +74,11 @@ export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], option
   return { complete: true, bytesDone: bytesAll, bytesAll, unreadable }
 }
 
+function allSources(sql: DatabaseSync): ReadonlyMap<string, Source> {
+  const all = sql.prepare('SELECT * FROM sources').all() as unknown as Source[]
+  return new Map(all.map((source) => [source.name, source]))
+}
+
 function sourceOf(sql: DatabaseSync, name: string): Source | undefined {
   return sql.prepare('SELECT * FROM sources WHERE name = ?').get(name) as Source | undefined
 }
@@ -81,15 +87,12 @@ function isSettled(source: Source | undefined, file: ArchiveFile): boolean {
   return source !== undefined && source.size === file.size && source.modified === file.modified
 }
 
-function forgetMissing(sql: DatabaseSync, files: readonly ArchiveFile[]): void {
+function forgetMissing(sql: DatabaseSync, known: ReadonlyMap<string, Source>, files: readonly ArchiveFile[]): void {
   const names = new Set(files.map((file) => file.name))
-  const known = sql.prepare('SELECT id, name FROM sources').all() as { id: number; name: string }[]
-  const gone = known.filter((source) => !names.has(source.name))
-  if (gone.length > 0) {
-    inTransaction(sql, () => {
-      for (const source of gone) forgetSource(sql, source.id)
-    })
-  }
+  const gone = [...known.values()].filter((source) => !names.has(source.name))
+  if (gone.length === 0) return
+  const ids = gone.map((source) => source.id)
+  inTransaction(sql, () => forgetSources(sql, ids))
 }
 
 type Step = { readonly reached: number; readonly isDone: boolean }
@@ -99,7 +102,7 @@ function step(sql: DatabaseSync, file: ArchiveFile): Step {
   const known = sourceOf(sql, file.name)
   if (isSettled(known, file)) return { reached: file.size, isDone: true }
   const continues = known !== undefined && continuesIn(known, file)
-  if (known !== undefined && !continues) forgetSource(sql, known.id)
+  if (known !== undefined && !continues) forgetSources(sql, [known.id])
   const source = continues ? known : addSource(sql, file)
   forgetBehind(sql, source.id, source.lines)
   return file.type === 'result' ? readResult(sql, file, source) : readStretch(sql, file, source)

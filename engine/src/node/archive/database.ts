@@ -35,7 +35,7 @@ const schema = `
   CREATE TABLE touched (path INTEGER NOT NULL, call INTEGER NOT NULL, PRIMARY KEY (path, call)) WITHOUT ROWID;
   CREATE INDEX touched_by_call ON touched (call);
   CREATE TABLE pieces (id INTEGER PRIMARY KEY, entry INTEGER NOT NULL, nth INTEGER NOT NULL, kind INTEGER NOT NULL,
-    call INTEGER, epoch INTEGER NOT NULL, time INTEGER, sidechain INTEGER NOT NULL);
+    call INTEGER, epoch INTEGER NOT NULL, time INTEGER, sidechain INTEGER NOT NULL, length INTEGER NOT NULL);
   CREATE INDEX pieces_by_entry ON pieces (entry);
   CREATE INDEX pieces_by_call ON pieces (call) WHERE call IS NOT NULL;
   CREATE VIRTUAL TABLE words USING fts5 (text, content='', contentless_delete=1,

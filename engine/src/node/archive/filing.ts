@@ -69,7 +69,7 @@ function prepare(sql: DatabaseSync) {
       'INSERT INTO entries (source, line, offset, length, nth, part, uuid, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id',
     ),
     piece: sql.prepare(
-      'INSERT INTO pieces (entry, nth, kind, call, epoch, time, sidechain) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id',
+      'INSERT INTO pieces (entry, nth, kind, call, epoch, time, sidechain, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id',
     ),
     words: sql.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)'),
     call: sql.prepare(
@@ -103,7 +103,7 @@ function pieceKeeper(statements: Statements, session: string): (piece: Piece, nt
     if (call !== null && piece.tool !== undefined) statements.tool.get(nameOf(piece.tool), call)
     if (call !== null) for (const path of piece.paths ?? []) statements.touch.get(nameOf(path), call)
     const kind = pieceKinds.indexOf(piece.kind)
-    const row = idFrom(statements.piece.get(entry, nth, kind, call, epoch, time, sidechain ? 1 : 0))
+    const row = idFrom(statements.piece.get(entry, nth, kind, call, epoch, time, sidechain ? 1 : 0, piece.text.length))
     statements.words.get(row, indexable(piece.text))
   }
 }
@@ -123,9 +123,11 @@ export function forgetBehind(sql: DatabaseSync, source: number, line: number): v
   sql.prepare('DELETE FROM entries WHERE source = ? AND line > ?').get(source, line)
 }
 
-export function forgetSource(sql: DatabaseSync, source: number): void {
-  forgetBehind(sql, source, 0)
-  sql.prepare('DELETE FROM sources WHERE id = ?').get(source)
+export function forgetSources(sql: DatabaseSync, sources: readonly number[]): void {
+  for (const source of sources) {
+    forgetBehind(sql, source, 0)
+    sql.prepare('DELETE FROM sources WHERE id = ?').get(source)
+  }
   // Calls may be shared with other files of the session: only those that nobody speaks of any more go.
   const used = 'SELECT call FROM pieces WHERE call IS NOT NULL'
   sql.exec(`DELETE FROM touched WHERE call NOT IN (${used}); DELETE FROM calls WHERE id NOT IN (${used})`)

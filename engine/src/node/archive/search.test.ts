@@ -99,6 +99,19 @@ test('without words, the newest come first; with words, that order can be asked 
   expect(ordered.matches.map(({ id }) => id)).toEqual(['t3', 't2', 't1'])
 })
 
+test('the best comes first: what speaks most of the words, and of a path alone the shortest text', () => {
+  const archive = archiveOf(
+    session()
+      .user(`a heron once, and then ${'something else '.repeat(40)}`)
+      .user('heron, heron and heron again')
+      .user(`src/heron.ts and ${'something else '.repeat(40)}`)
+      .user('see src/heron.ts').text,
+  )
+  const order = (words: string) => archive.search({ words }).matches.map(({ id }) => id)
+  expect([order('heron')[0], order('src/heron.ts'), order('again heron')]).toEqual(['u2', ['u4', 'u3'], ['u2']])
+  archive.close()
+})
+
 test('a card says what it is of, when, where, and shows the words', () => {
   expect(told.search({ words: 'export heron' }).matches).toEqual([
     {

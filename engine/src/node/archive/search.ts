@@ -43,7 +43,7 @@ export function findPieces(sql: DatabaseSync, query: SearchQuery, count: number)
   }
   const terms = parseTerms(query.words)
   if (terms.length === 0 || where === undefined) return { ids: [], terms, matched: 'all' }
-  const find = query.order === 'newest' ? newestMatches : bestMatches
+  const find = query.order === 'newest' ? newestMatches : isOnePhrase(terms) ? shortestMatches : bestMatches
   const all = find(sql, { match: matchAll(terms), where }, count)
   if (all.length > 0 || terms.length === 1) return { ids: all, terms, matched: 'all' }
   return { ids: find(sql, { match: matchAny(telling(sql, terms)), where }, count), terms, matched: 'any' }
@@ -66,6 +66,21 @@ function bestMatches(sql: DatabaseSync, { match, where }: Wanted, count: number)
     WHERE words MATCH ? ${and(where)} ORDER BY words.rowid DESC LIMIT ${mostRanked}`
   const found = sql.prepare(`SELECT id FROM (${ranked}) ORDER BY score, id DESC LIMIT ?`)
   return idsOf(found.all(match, ...where.values, count))
+}
+
+function isOnePhrase(terms: readonly Term[]): boolean {
+  return terms.length === 1 && (terms[0]?.text.match(/[\p{L}\p{N}\p{Co}]+/gu)?.length ?? 0) > 1
+}
+
+/**
+ * A phrase or a path alone: bm25 would go through all its matches a second time to weigh it against the others that are
+ * not there. What is left of bm25 then is, but for repetitions, that short texts come first.
+ */
+function shortestMatches(sql: DatabaseSync, { match, where }: Wanted, count: number): readonly number[] {
+  const found = `SELECT p.id, p.length FROM words CROSS JOIN pieces p ON p.id = words.rowid
+    WHERE words MATCH ? ${and(where)} ORDER BY words.rowid DESC LIMIT ${mostRanked}`
+  const ordered = sql.prepare(`SELECT id FROM (${found}) ORDER BY length, id DESC LIMIT ?`)
+  return idsOf(ordered.all(match, ...where.values, count))
 }
 
 function newestMatches(sql: DatabaseSync, { match, where }: Wanted, count: number): readonly number[] {
