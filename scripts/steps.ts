@@ -9,7 +9,7 @@ export type Step = { readonly name: string; readonly script: string; readonly ar
 
 const bin = (name: string) => join(root, 'node_modules', name)
 
-/** What `npm run check` holds: types, purity of core by types, lint and format, and who may import what. */
+/** What `npm run check` holds: types, purity of core by types, lint and format, who may import what. */
 export const checks: readonly Step[] = [
   { name: 'types', script: bin('typescript/bin/tsc'), args: ['-p', 'tsconfig.json'] },
   { name: 'core types (no Node, no browser)', script: bin('typescript/bin/tsc'), args: ['-p', 'tsconfig.core.json'] },

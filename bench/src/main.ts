@@ -1,6 +1,9 @@
 // `npm run bench -- NAME`: the table of benchmarks. Each is loaded only when asked for.
 
 const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => void | Promise<void> }>>> = {
+  transcript: () => import('./transcript/report.ts'),
+  tokens: () => import('./tokens/report.ts'),
+  readme: () => import('./readme.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
   recall: () => import('./recall/run.ts'),
 }

@@ -1,1 +1,27 @@
-console.log('hello', process.version, process.argv.slice(2))
+#!/usr/bin/env node
+// The bin: gives the program the real world and takes its exit code. Nothing is decided here.
+import { run } from './program.ts'
+
+// A reader that has seen enough (| head) is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
+function onInterrupt(tidyUp: () => void): () => void {
+  const end = () => {
+    tidyUp()
+    process.exit(130)
+  }
+  process.once('SIGINT', end)
+  return () => process.off('SIGINT', end)
+}
+
+process.exitCode = await run(process.argv.slice(2), {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  cwd: process.cwd(),
+  now: Date.now,
+  onInterrupt,
+})

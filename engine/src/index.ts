@@ -2,7 +2,20 @@
 
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type ModelFacts, modelFacts } from './core/catalog/models.ts'
-export { type Block, blocksOf, type Content, textOf } from './core/message/block.ts'
+export {
+  type Block,
+  blocksOf,
+  type Content,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  type TextBlock,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  textOf,
+} from './core/message/block.ts'
+export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
 export type { Message, Origin, Role, ViewMessage } from './core/message/message.ts'
 export type { TokenCounts, Usage } from './core/message/usage.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
@@ -12,8 +25,8 @@ export {
   type Calibrations,
   type Comparison,
   calibrationOf,
-  learn,
-  learnFor,
+  recalibrate,
+  recalibrateModel,
   seedCalibration,
   uncalibrated,
 } from './core/tokens/calibrate.ts'

@@ -20,3 +20,4 @@ export {
   type SummaryRound,
 } from './core/transcript/statistics.ts'
 export { type Tally, tallyOf } from './core/transcript/tally.ts'
+export type { TurnEnd } from './core/transcript/turns.ts'

@@ -1,23 +1,25 @@
 // The text the estimator is fitted on and measured with, cut into samples. The same samples in every run.
 import { type Random, randomFrom } from '../random.ts'
+import { mixedSamples } from './mixed.ts'
 import { type PackedFile, packageFiles } from './packages.ts'
-import type { Sample, Split } from './sample.ts'
-import { type Part, type Source, sources } from './sources.ts'
+import type { Part, Sample, Source, Split } from './sample.ts'
+import { sources } from './sources.ts'
 import { synthetic } from './synthetic.ts'
 
 const sampleLengths = [150, 400, 1_000, 2_500, 8_000]
 const mostSamples = 90
 /** These hold many languages each. */
-const mixed = ['other-scripts', 'latin-languages']
+const mixed = ['other-scripts', 'latin-languages', 'labels', 'rare-scripts']
 
 /** The samples of one split, the same in every run. */
 export function samplesOf(split: Split): readonly Sample[] {
-  const real = sources.filter((source) => source.split === split).flatMap((source) => samplesOfSource(source))
-  return [...real, ...synthetic(split)]
+  const chosen = sources.filter((source) => source.split === split)
+  const shelves = chosen.map(({ name }) => ({ name, files: packageFiles(name) }))
+  const real = chosen.flatMap((source, index) => samplesOfSource(source, shelves[index]?.files ?? []))
+  return [...real, ...mixedSamples(split, shelves), ...(split === 'fresh' ? [] : synthetic(split))]
 }
 
-function samplesOfSource(source: Source): readonly Sample[] {
-  const files = packageFiles(source.name)
+function samplesOfSource(source: Source, files: readonly PackedFile[]): readonly Sample[] {
   return source.parts.flatMap((part) =>
     samplesOfPart(source.name, { part, files: files.filter(({ path }) => part.files.test(path)) }),
   )

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Automaton, buildAutomaton, hanFirst, hanLast } from '../../../engine/src/core/tokens/classes.ts'
-import { charOf, levelOfTokens, packRarities } from '../../../engine/src/core/tokens/packing.ts'
+import { charOf, levelOfTokens, packRarities, tokensOfLevel } from '../../../engine/src/core/tokens/packing.ts'
 import { root } from '../root.ts'
 import { samplesOf } from './corpus.ts'
 import type { Sample } from './sample.ts'
@@ -10,7 +10,7 @@ import { type Observation, solve } from './solve.ts'
 import { countExactly } from './truth.ts'
 
 /** Shapes that must not break the estimator, but must not bend it for ordinary text either. */
-const unusual = ['letter-runs', 'rare-han', 'base64-text']
+const unusual = ['letter-runs', 'rare-han', 'rare-scripts', 'base64-text']
 const pulls = { single: 1e-3, pair: 1e-4, full: 1e-4 }
 const reweightings = 4
 
@@ -75,7 +75,15 @@ function fit(observations: readonly Observation[], automaton: Automaton): Float6
   for (let round = 0; round < reweightings; round++) {
     weights = solve({ observations: reweigh(observations, weights), prior, pull: pulls.full })
   }
-  return weights
+  const snap = (weight: number) => tokensOfLevel(levelOfTokens(weight))
+  return solve({
+    observations: reweigh(observations, weights),
+    prior,
+    pull: pulls.full,
+    start: weights.map(snap),
+    snap,
+    rounds: 20,
+  })
 }
 
 function regroup(observations: readonly Observation[], groupOf: (index: number) => number): readonly Observation[] {

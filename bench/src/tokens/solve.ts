@@ -16,12 +16,16 @@ export type Problem = {
   /** How strongly to stay near them. */
   readonly pull: number
   readonly rounds?: number
+  /** Where to begin, when not at the prior. */
+  readonly start?: Float64Array
+  /** The nearest weight that can be stored: later weights then make up for what rounding did to earlier ones. */
+  readonly snap?: (weight: number) => number
 }
 
 /** The weights, none below zero, that make the relative errors small. */
 export function solve(problem: Problem): Float64Array {
-  const { observations, prior, pull, rounds = 200 } = problem
-  const weights = Float64Array.from(prior)
+  const { observations, prior, pull, rounds = 200, start = prior, snap = (weight) => weight } = problem
+  const weights = Float64Array.from(start)
   const columns = columnsOf(observations, prior.length)
   const residual = Float64Array.from(observations, (seen) => Math.sqrt(seen.weight))
   for (const [index, column] of columns.entries()) shift(residual, column, weights[index] ?? 0)
@@ -32,7 +36,7 @@ export function solve(problem: Problem): Float64Array {
       const old = weights[index] ?? 0
       let gradient = pull * ((prior[index] ?? 0) - old)
       for (let k = 0; k < column.at.length; k++) gradient += (column.value[k] ?? 0) * (residual[column.at[k] ?? 0] ?? 0)
-      const fresh = Math.max(0, old + gradient / (column.square + pull))
+      const fresh = snap(Math.max(0, old + gradient / (column.square + pull)))
       if (fresh === old) continue
       weights[index] = fresh
       shift(residual, column, fresh - old)

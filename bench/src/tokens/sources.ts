@@ -1,17 +1,23 @@
 // Which open packages the text comes from, at which versions, and which of their files are of which category.
 // Train and test never share a package.
-import type { Split } from './sample.ts'
-
-export type Part = {
-  readonly category: string
-  readonly files: RegExp
-  /** Takes the text out of the file; the file as it is when absent. */
-  readonly read?: (text: string) => string
-}
-export type Source = { readonly name: string; readonly split: Split; readonly parts: readonly Part[] }
+import { freshSources } from './fresh-sources.ts'
+import {
+  asDiff,
+  blocklyMessages,
+  escapedStrings,
+  jsonStrings,
+  numbered,
+  quoted,
+  translations,
+  withoutTags,
+} from './readers.ts'
+import type { Source } from './sample.ts'
 
 const cyrillicToThai = ['ru', 'uk', 'ar', 'hi', 'th', 'el', 'he']
 const latinLanguages = ['fr', 'de', 'es', 'pl', 'tr', 'pt', 'pt-br', 'vi', 'cs', 'it', 'sv', 'id']
+
+/** In common letters, but with words that vocabularies hold little of. */
+const rareLanguages = ['kab', 'ku', 'sq', 'eu', 'uz', 'lt', 'cy', 'eo', 'ky', 'be', 'kk', 'ga', 'az', 'tg']
 
 export const sources: readonly Source[] = [
   {
@@ -91,6 +97,11 @@ export const sources: readonly Source[] = [
     split: 'train',
     parts: [
       { category: 'prose', files: /declaration\/eng\.html$/, read: withoutTags },
+      {
+        category: 'rare-scripts',
+        files: /declaration\/(hye|kat|div|amh|khm|lao|mya|bod|tam|tel|ben|sin|mal|kan|guj|chr_uppercase)\.html$/,
+        read: withoutTags,
+      },
       { category: 'html', files: /declaration\/(eng|fra|deu_1996)\.html$/ },
       { category: 'chinese', files: /declaration\/cmn_han[st]\.html$/, read: withoutTags },
       { category: 'japanese', files: /declaration\/jpn\.html$/, read: withoutTags },
@@ -118,6 +129,30 @@ export const sources: readonly Source[] = [
     ],
   },
   {
+    name: 'preact@11.2.0',
+    split: 'train',
+    parts: [
+      { category: 'source-map', files: /\.map$/ },
+      { category: 'minified', files: /dist\/.*\.mjs$/ },
+      { category: 'typescript', files: /\.d\.ts$/ },
+      { category: 'javascript', files: /src\/.*\.js$/ },
+    ],
+  },
+  { name: 'mime-db@1.54.0', split: 'train', parts: [{ category: 'json', files: /db\.json$/ }] },
+  {
+    name: 'tree-sitter-javascript@0.25.0',
+    split: 'train',
+    parts: [{ category: 'json', files: /src\/(grammar|node-types)\.json$/ }],
+  },
+  {
+    name: '@picocss/pico@2.1.1',
+    split: 'train',
+    parts: [
+      { category: 'css', files: /css\/pico\.css$/ },
+      { category: 'minified-css', files: /css\/pico\.(blue\.)?min\.css$/ },
+    ],
+  },
+  {
     name: '@docusaurus/theme-translations@3.10.2',
     split: 'train',
     parts: [
@@ -128,6 +163,19 @@ export const sources: readonly Source[] = [
       { category: 'other-scripts', files: locales([...cyrillicToThai, 'bg', 'fa', 'sr']), read: jsonStrings },
       { category: 'latin-languages', files: locales([...latinLanguages, 'pt-BR', 'pt-PT']), read: jsonStrings },
     ],
+  },
+  {
+    name: 'video.js@8.24.1',
+    split: 'train',
+    parts: [
+      { category: 'labels', files: /^dist\/lang\/.*\.json$/, read: jsonStrings },
+      { category: 'json', files: /^dist\/lang\/.*\.json$/ },
+    ],
+  },
+  {
+    name: 'filepond@4.32.12',
+    split: 'train',
+    parts: [{ category: 'labels', files: /^locale\/.*\.js$/, read: quoted }],
   },
   {
     name: '@uppy/locales@5.2.0',
@@ -199,6 +247,20 @@ export const sources: readonly Source[] = [
     ],
   },
   {
+    name: 'purecss@3.1.0',
+    split: 'test',
+    parts: [
+      { category: 'css', files: /build\/(?!.*-min)[a-z-]+\.css$/ },
+      { category: 'minified-css', files: /build\/.*-min\.css$/ },
+    ],
+  },
+  {
+    name: 'spectre.css@0.5.9',
+    split: 'test',
+    parts: [{ category: 'minified-css', files: /^dist\/.*\.min\.css$/ }],
+  },
+  { name: '@popperjs/core@2.11.8', split: 'test', parts: [{ category: 'source-map', files: /\.map$/ }] },
+  {
     name: '@node-red/nodes@5.0.7',
     split: 'test',
     parts: [
@@ -225,65 +287,30 @@ export const sources: readonly Source[] = [
       { category: 'latin-languages', files: messages(latinLanguages), read: blocklyMessages },
     ],
   },
+  {
+    name: 'tinymce-i18n@26.9.21',
+    split: 'test',
+    parts: [
+      {
+        category: 'labels',
+        files: tinymce([...latinLanguages, ...cyrillicToThai, 'zh', 'ja', 'ko']),
+        read: escapedStrings,
+      },
+      { category: 'rare-scripts', files: tinymce(['ka', 'hy', 'dv', 'ta']), read: escapedStrings },
+      { category: 'rare-languages', files: tinymce(rareLanguages), read: escapedStrings },
+    ],
+  },
+  ...freshSources,
 ]
 
 function locales(languages: readonly string[]): RegExp {
   return new RegExp(`^locales/(${languages.join('|')})/.*\\.json$`)
 }
 
-function quoted(text: string): string {
-  return [...text.matchAll(/: '((?:[^'\\]|\\.)*)'/g)].map((match) => match[1] ?? '').join('\n')
+function tinymce(languages: readonly string[]): RegExp {
+  return new RegExp(`^langs7/(${languages.join('|')})(_..)?\\.js$`)
 }
 
 function messages(languages: readonly string[]): RegExp {
   return new RegExp(`^msg/(${languages.join('|')})\\.js$`)
-}
-
-function jsonStrings(text: string): string {
-  return Object.values(JSON.parse(text) as Record<string, unknown>)
-    .map(String)
-    .join('\n')
-}
-
-function translations(text: string): string {
-  const chapter = JSON.parse(text) as { readonly verses: readonly { readonly translation?: string }[] }
-  return chapter.verses.map((verse) => verse.translation ?? '').join('\n')
-}
-
-function withoutTags(text: string): string {
-  return text
-    .replace(/<[^>]*>/g, '')
-    .replace(/&nbsp;/g, ' ')
-    .replace(/\n\s*\n\s*/g, '\n\n')
-}
-
-function blocklyMessages(text: string): string {
-  return [...text.matchAll(/= "((?:[^"\\]|\\.)*)"/g)]
-    .map((match) => match[1] ?? '')
-    .filter((line) => !/^https?:/.test(line))
-    .join('\n')
-}
-
-/** As agents' file tools show a file: a line number before each line. */
-function numbered(text: string): string {
-  return text
-    .split('\n')
-    .map((line, index) => `${String(index + 1).padStart(6)}→${line}`)
-    .join('\n')
-}
-
-/** A unified diff with every seventh line changed. */
-function asDiff(text: string): string {
-  const lines = text.split('\n')
-  const hunks: string[] = ['diff --git a/src/index.ts b/src/index.ts', '--- a/src/index.ts', '+++ b/src/index.ts']
-  for (let at = 0; at < lines.length; at += 7) {
-    const [first = '', ...rest] = lines.slice(at, at + 7)
-    hunks.push(
-      `@@ -${at + 1},7 +${at + 1},7 @@ ${first.slice(0, 40)}`,
-      `-${first}`,
-      `+${first.replace(/[a-z]{4,}/, 'value')}`,
-    )
-    hunks.push(...rest.map((line) => ` ${line}`))
-  }
-  return hunks.join('\n')
 }

@@ -58,6 +58,26 @@ function logLine(random: Random): string {
   return random.pick(forms)()
 }
 
+function terminalLine(random: Random): string {
+  const byte = () => random.below(256)
+  const color = () =>
+    `\u001b[${random.pick(['0', '1', '31', '36', '90', `38;5;${byte()}`, `38;2;${byte()};${byte()};${byte()}`])}m`
+  const width = 10 + random.below(60)
+  const forms: readonly (() => string)[] = [
+    () => `${color()}${random.pick(['✓', '✗', '❯', '●', '⚠', '⛁', '○'])} ${color()}${sentence(random)}${color()}`,
+    () => `╭${'─'.repeat(width)}╮`,
+    () =>
+      `│ ${sentence(random)
+        .slice(0, width - 2)
+        .padEnd(width - 2)} │`,
+    () => `└${'─'.repeat(width)}┘`,
+    () => `${'█'.repeat(random.below(30))}${'░'.repeat(random.below(30))} ${random.below(100)}%`,
+    () =>
+      `  ${color()}${random.pick(words)}/${random.pick(words)}.ts${color()}:${random.below(999)}:${random.below(99)} - error TS${random.below(9999)}`,
+  ]
+  return random.pick(forms)()
+}
+
 function han(random: Random): string {
   return repeat(100 + random.below(400), () => String.fromCharCode(0x4e00 + random.below(20_900)))
 }
@@ -100,6 +120,7 @@ const makers: Readonly<Record<string, Maker>> = {
     repeat(12, () => random.pick(marks).repeat(4 + random.below(120)), random.pick(['\n', ' ', '\n\n'])),
   'letter-runs': (random) => repeat(400 + random.below(2_000), () => String.fromCharCode(97 + random.below(26))),
   'rare-han': han,
+  terminal: (random) => repeat(6 + random.below(20), () => terminalLine(random), '\n'),
 }
 
 /** Train and test are made from different seeds: the same kind of text, never the same text. */

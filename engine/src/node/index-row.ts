@@ -1,6 +1,7 @@
 // Reads the index row of a line (ids, type, usage) from its head and its tail, without decoding what lies between.
-// It knows the key orders that Claude Code writes. Whatever looks different in the least is left to the exact reader:
-// then it says so by returning false, and nothing it wrote may be used.
+// It knows the key orders that Claude Code writes, and takes a line only if its end shows that it is whole and no
+// second record begins in it. Whatever looks different in the least is left to the exact reader: then it says so by
+// returning false, and nothing it wrote may be used.
 import { idLength, readId } from '../core/transcript/id-table.ts'
 
 export type Row = {
@@ -26,56 +27,81 @@ const headLength = 640
 const tailLength = 640
 const timestampLength = 24
 const openBrace = 0x7b
-const rootStart = Buffer.from('{"parentUuid":null,"isSidechain":')
-const childStart = Buffer.from('{"parentUuid":"')
-const sidechainBehind = Buffer.from('","isSidechain":')
-const sideStart = Buffer.from('{"type":"')
-const userBefore = Buffer.from('"type":"user","message":')
-const progressBefore = Buffer.from('"type":"progress","data":')
-const assistantBefore = Buffer.from('"type":"assistant",')
-const attachmentBefore = Buffer.from('"type":"attachment",')
-const uuidKey = Buffer.from('"uuid":"')
-const timestampBehind = Buffer.from('","timestamp":"')
-const timestampBefore = Buffer.from('"timestamp":"')
+const recordStart = Buffer.from('{"parentUuid":')
+const rootStart = pattern('{"parentUuid":null,"isSidechain":')
+const childStart = pattern('{"parentUuid":"')
+const sidechainBehind = pattern('","isSidechain":')
+const sideStart = pattern('{"type":"')
+const userBefore = pattern('"type":"user","message":')
+const progressBefore = pattern('"type":"progress","data":')
+const assistantBefore = pattern('"type":"assistant",')
+const attachmentBefore = pattern('"type":"attachment",')
+const uuidKey = pattern('"uuid":"')
+/** Begins with a byte that is rare in text, which makes it quick to find. */
+const uuidBehindMessage = Buffer.from('},"uuid":"')
+const timestampBehind = pattern('","timestamp":"')
+const timestampBefore = pattern('"timestamp":"')
+const callKey = pattern('"sourceToolAssistantUUID":"')
 /** From the uuid's key to what stands behind the timestamp. */
 const stampLength = uuidKey.length + idLength + timestampBehind.length + timestampLength
 
 /**
- * What stands behind the timestamp (user type, folder, session, version, …) is the same on most lines of a session.
- * The reader remembers such endings: a line that ends in one needs no further look to know where its uuid lies.
+ * What stands at the end of a line, from the timestamp or from the user type on (folder, session, version, …), is the
+ * same on most lines of a session. The reader remembers such endings: one that matches needs no further look.
  */
+type Memory = { readonly endings: Buffer[]; readonly closings: Buffer[] }
+
+/** The bytes of a chunk, also as words. */
+type Bytes = { readonly buffer: Buffer; readonly view: DataView }
+
 export function createRowReader(): RowReader {
-  const endings: Buffer[] = []
+  const memory: Memory = { endings: [], closings: [] }
+  let bytes = bytesOf(Buffer.alloc(0))
   return (buffer, start, end, row) => {
+    if (bytes.buffer !== buffer) bytes = bytesOf(buffer)
     row.contextTokens = 0
     if (buffer[end - 1] !== 0x7d) return false
-    if (startsWith(buffer, start, sideStart)) return readSideRow(buffer, start, end, row)
-    const at = readParent(buffer, start, row)
-    if (at < 0) return false
-    const open = buffer.indexOf(openBrace, at)
-    if (open > 0 && open < end) {
-      if (endsWith(buffer, open, userBefore)) return readUser(buffer, { at: open, end }, row)
-      if (endsWith(buffer, open, progressBefore)) return readProgress(buffer, { at: open, end }, row)
-      for (const ending of endings) {
-        if (end - open < ending.length || buffer.compare(ending, 0, ending.length, end - ending.length, end) !== 0)
-          continue
-        const key = end - ending.length - stampLength
-        if (key > open && startsWith(buffer, key, uuidKey)) return readStamped(buffer, { at: open, end }, key, row)
-      }
-    }
-    return readUnknown(buffer, { at, end }, row, endings)
+    if (startsWith(bytes, start, sideStart)) return readSideRow(buffer, start, end, row)
+    const at = readParent(bytes, start, row)
+    return at >= 0 && !beginsAgain(buffer, at, end) && readTreeRow(bytes, { at, end }, row, memory)
   }
 }
 
+function bytesOf(buffer: Buffer): Bytes {
+  return { buffer, view: new DataView(buffer.buffer, buffer.byteOffset, buffer.length) }
+}
+
+function readTreeRow(bytes: Bytes, { at, end }: Stretch, row: Row, memory: Memory): boolean {
+  const { buffer } = bytes
+  const open = buffer.indexOf(openBrace, at)
+  if (open >= 0 && open < end) {
+    if (endsWith(bytes, open, userBefore)) return readUser(bytes, { at: open, end }, row, memory)
+    if (endsWith(bytes, open, progressBefore)) return readProgress(bytes, { at: open, end }, row)
+    for (const ending of memory.endings) {
+      const key = end - ending.length - stampLength
+      if (key <= open || !endsLike(buffer, end, ending)) continue
+      if (startsWith(bytes, key, uuidKey)) return readStamped(bytes, { at: open, end }, key, row)
+    }
+  }
+  return readUnknown(bytes, { at, end }, row, memory)
+}
+
+/** A record that was cut and continued by another on the same line: the text of a string cannot look like this. */
+function beginsAgain(buffer: Buffer, at: number, end: number): boolean {
+  const next = buffer.indexOf(recordStart, at)
+  return next >= 0 && next < end
+}
+
 /** Reads the parent and the sidechain flag; returns the place behind them, or -1. */
-function readParent(buffer: Buffer, start: number, row: Row): number {
-  row.hasParent = startsWith(buffer, start, childStart)
+function readParent(bytes: Bytes, start: number, row: Row): number {
+  const { buffer } = bytes
+  row.hasParent = startsWith(bytes, start, childStart)
   let at = start + rootStart.length
   if (row.hasParent) {
     const id = start + childStart.length
-    if (!readId(buffer, id, row.parent) || !startsWith(buffer, id + idLength, sidechainBehind)) return -1
+    if (!readId(buffer, id, row.parent) || !startsWith(bytes, id + idLength, sidechainBehind)) return -1
     at = id + idLength + sidechainBehind.length
-  } else if (!startsWith(buffer, start, rootStart)) return -1
+  } else if (!startsWith(bytes, start, rootStart)) return -1
   row.sidechain = buffer[at] === 0x74
   return at
 }
@@ -83,44 +109,73 @@ function readParent(buffer: Buffer, start: number, row: Row): number {
 type Stretch = { readonly at: number; readonly end: number }
 
 /** The first uuid behind a user's message is the record's own, whatever raw tool result comes after it. */
-function readUser(buffer: Buffer, { at, end }: Stretch, row: Row): boolean {
-  const key = buffer.indexOf(uuidKey, at)
-  if (key < 0 || key >= end || !readId(buffer, key + uuidKey.length, row.uuid)) return false
+function readUser(bytes: Bytes, { at, end }: Stretch, row: Row, memory: Memory): boolean {
+  const { buffer } = bytes
+  const found = buffer.indexOf(uuidBehindMessage, at)
+  const key = found + 2
+  if (found < 0 || key + stampLength >= end || !readId(buffer, key + uuidKey.length, row.uuid)) return false
+  if (!startsWith(bytes, key + uuidKey.length + idLength, timestampBehind)) return false
   row.type = 'user'
-  return startsWith(buffer, key + uuidKey.length + idLength, timestampBehind)
+  return isClosed(bytes, { at: key, end }, memory)
+}
+
+/** Whether the end of the line is the end of its record, and not where a write was cut. */
+function isClosed(bytes: Bytes, { at, end }: Stretch, memory: Memory): boolean {
+  const { buffer } = bytes
+  if (at + stampLength + 2 === end) return true
+  if (startsWith(bytes, end - 2 - idLength - callKey.length, callKey)) return true
+  for (const closing of memory.closings) if (endsLike(buffer, end, closing)) return true
+  const tailStart = Math.max(at, end - tailLength)
+  const tail = latin1(buffer, tailStart, end)
+  const key = Math.max(tail.lastIndexOf(',"userType":"'), tail.lastIndexOf(',"permissionMode":"'))
+  if (!isPlainFrom(tail, key)) return false
+  remember(memory.closings, buffer.subarray(tailStart + key, end))
+  return true
+}
+
+/** Nothing is opened or closed from there on but the record itself. */
+function isPlainFrom(tail: string, from: number): boolean {
+  return from >= 0 && tail.indexOf('}', from) === tail.length - 1 && tail.indexOf('{', from) < 0
+}
+
+function endsLike(buffer: Buffer, end: number, ending: Buffer): boolean {
+  return buffer.compare(ending, 0, ending.length, end - ending.length, end) === 0
 }
 
 /** `…,"timestamp":"…","uuid":"…"}` or `…,"uuid":"…","timestamp":"…"}`: the end of the line, and nothing after it. */
-function readProgress(buffer: Buffer, { at, end }: Stretch, row: Row): boolean {
+function readProgress(bytes: Bytes, { at, end }: Stretch, row: Row): boolean {
+  const { buffer } = bytes
   row.type = 'progress'
   const last = end - 2 - idLength - uuidKey.length
   const before = last - 2 - timestampLength - timestampBefore.length
-  const key = before > at && startsWith(buffer, before, timestampBefore) ? last : end - 2 - stampLength
-  return key > at && startsWith(buffer, key, uuidKey) && readId(buffer, key + uuidKey.length, row.uuid)
+  const key = before > at && startsWith(bytes, before, timestampBefore) ? last : end - 2 - stampLength
+  return key > at && startsWith(bytes, key, uuidKey) && readId(buffer, key + uuidKey.length, row.uuid)
 }
 
 /** The key is the record's own: nothing is opened behind it, and the text of a string cannot look like a key. */
-function readStamped(buffer: Buffer, { at }: Stretch, key: number, row: Row): boolean {
-  if (!startsWith(buffer, key + uuidKey.length + idLength, timestampBehind)) return false
+function readStamped(bytes: Bytes, { at }: Stretch, key: number, row: Row): boolean {
+  const { buffer } = bytes
+  if (!startsWith(bytes, key + uuidKey.length + idLength, timestampBehind)) return false
   if (!readId(buffer, key + uuidKey.length, row.uuid)) return false
-  if (endsWith(buffer, key, assistantBefore)) {
+  if (endsWith(bytes, key, assistantBefore)) {
     row.type = 'assistant'
-    return readUsage(buffer, { at, end: key }, row)
+    return readUsage(bytes, { at, end: key }, row)
   }
   row.type = 'attachment'
-  return endsWith(buffer, key, attachmentBefore)
+  return endsWith(bytes, key, attachmentBefore)
 }
 
-function readUnknown(buffer: Buffer, { at, end }: Stretch, row: Row, endings: Buffer[]): boolean {
+function readUnknown(bytes: Bytes, { at, end }: Stretch, row: Row, memory: Memory): boolean {
+  const { buffer } = bytes
   const tailStart = Math.max(at, end - tailLength)
   const tail = latin1(buffer, tailStart, end)
   const key = tail.lastIndexOf('"uuid":"')
   // Behind the last uuid of the line only plain values may stand; then it is the record's own.
-  if (key < 0 || tail.indexOf('}', key) !== tail.length - 1 || tail.indexOf('{', key) >= 0) return false
+  if (!isPlainFrom(tail, key)) return false
   const place = tailStart + key
-  if (startsWith(buffer, place + uuidKey.length + idLength, timestampBehind)) {
-    remember(endings, buffer.subarray(place + stampLength, end))
-    if (readStamped(buffer, { at, end }, place, row)) return true
+  if (startsWith(bytes, place + uuidKey.length + idLength, timestampBehind)) {
+    remember(memory.endings, buffer.subarray(place + stampLength, end))
+    if (readStamped(bytes, { at, end }, place, row)) return true
   }
   if (!readId(buffer, place + uuidKey.length, row.uuid)) return false
   const head = latin1(buffer, at, Math.min(end, at + headLength))
@@ -144,7 +199,8 @@ function readSideRow(buffer: Buffer, start: number, end: number, row: Row): bool
   row.type = ''
   row.sidechain = false
   row.hasParent = false
-  return buffer.subarray(start, end).indexOf(uuidKey) < 0
+  const line = buffer.subarray(start + 1, end)
+  return line.indexOf(uuidKey.bytes) < 0 && line.indexOf(sideStart.bytes) < 0
 }
 
 /** The first type in the head, if nothing was opened before it: then it is the record's own. */
@@ -156,20 +212,26 @@ function typeInHead(head: string): string {
 }
 
 const usageKeys = [
-  Buffer.from('"usage":{"input_tokens":'),
-  Buffer.from(',"cache_creation_input_tokens":'),
-  Buffer.from(',"cache_read_input_tokens":'),
+  pattern('{"input_tokens":'),
+  pattern(',"cache_creation_input_tokens":'),
+  pattern(',"cache_read_input_tokens":'),
 ] as const
+
+const usageBefore = pattern('"usage":')
+/** So far before the uuid the usage begins, at the most, when it is of the ordinary kind. */
+const usageLength = 1600
 
 /**
  * The usage is the last part of the message, its counts in an order that seldom changes. An answer of several
  * iterations, or one that counts nothing at its top level, is left to the exact reader.
  */
-function readUsage(buffer: Buffer, { at, end }: Stretch, row: Row): boolean {
-  let place = buffer.lastIndexOf(usageKeys[0], end)
+function readUsage(bytes: Bytes, { at, end }: Stretch, row: Row): boolean {
+  const { buffer } = bytes
+  let place = buffer.indexOf(usageKeys[0].bytes, Math.max(at, end - usageLength))
+  if (!endsWith(bytes, place, usageBefore)) return false
   let sum = 0
   for (const key of usageKeys) {
-    if (place < at || !startsWith(buffer, place, key)) return false
+    if (place >= end || !startsWith(bytes, place, key)) return false
     place += key.length
     let value = 0
     for (let digit = (buffer[place] ?? 0) - 48; digit >= 0 && digit <= 9; digit = (buffer[place] ?? 0) - 48) {
@@ -190,11 +252,26 @@ function latin1(buffer: Buffer, start: number, end: number): string {
   return buffer.toString('latin1', start, end)
 }
 
-function endsWith(buffer: Buffer, end: number, bytes: Buffer): boolean {
-  return startsWith(buffer, end - bytes.length, bytes)
+/** At least four bytes that are looked for at a known place. */
+type Pattern = {
+  readonly bytes: Buffer
+  readonly words: Uint32Array
+  readonly lastWord: number
+  readonly length: number
 }
 
-function startsWith(buffer: Buffer, at: number, bytes: Buffer): boolean {
-  for (let i = 0; i < bytes.length; i++) if (buffer[at + i] !== bytes[i]) return false
-  return true
+function pattern(text: string): Pattern {
+  const bytes = Buffer.from(text)
+  const words = Uint32Array.from({ length: bytes.length >> 2 }, (_, at) => bytes.readUInt32LE(at * 4))
+  return { bytes, words, lastWord: bytes.readUInt32LE(bytes.length - 4), length: bytes.length }
+}
+
+function endsWith(bytes: Bytes, end: number, wanted: Pattern): boolean {
+  return startsWith(bytes, end - wanted.length, wanted)
+}
+
+function startsWith({ view }: Bytes, at: number, { words, lastWord, length }: Pattern): boolean {
+  if (at < 0 || at + length > view.byteLength) return false
+  for (let i = 0; i < words.length; i++) if (view.getUint32(at + i * 4, true) !== words[i]) return false
+  return view.getUint32(at + length - 4, true) === lastWord
 }

@@ -1,6 +1,7 @@
 // The index of a transcript: its entry table, built several times faster than by decoding, since most lines show
 // what it needs in their first and last bytes.
 
+import { statSync } from 'node:fs'
 import { readAnswerLine } from '../core/transcript/answers.ts'
 import { type Entry, headOf } from '../core/transcript/entry.ts'
 import {
@@ -32,10 +33,17 @@ export type IndexScanOptions = LineOptions & {
   readonly extend?: Indexed
 }
 
+/** Sessions have lines of one to four thousand bytes on average. */
+const smallestMeanLine = 1500
+
 export function scanIndex(path: string, options: IndexScanOptions): Indexed {
-  const table = createEntryTable(options.extend?.table)
+  const table = options.extend
+    ? createEntryTable({ saved: options.extend.table })
+    : createEntryTable({
+        expected: Math.ceil(((options.to ?? statSync(path).size) - (options.from ?? 0)) / smallestMeanLine),
+      })
   const add = lineAdder(table, options.format)
-  let { bytes, lines } = options.extend ?? { bytes: 0, lines: 0 }
+  let { bytes, lines } = options.extend ?? { bytes: options.from ?? 0, lines: 0 }
   forEachLine(
     path,
     (line) => {
@@ -53,7 +61,7 @@ export function scanIndex(path: string, options: IndexScanOptions): Indexed {
 
 /** With the record that may stand in a last line without a newline. Such a table must not be saved or extended. */
 export function withUnsettledLine(path: string, settled: Indexed, format: Format): EntryTable {
-  const table = createEntryTable(settled.table)
+  const table = createEntryTable({ saved: settled.table })
   forEachLine(path, lineAdder(table, format), { from: settled.bytes, linesBefore: settled.lines })
   return table
 }
@@ -69,7 +77,7 @@ function lineAdder(table: GrowingTable, format: Format): (line: Line) => void {
   const isOurs = format === 'claude-code'
   return (line) => {
     const { buffer, start, end } = line
-    if (isOurs && end > start && readRow(buffer, start, end, row)) addRow(table, line, row)
+    if (isOurs && line.ended && readRow(buffer, start, end, row)) addRow(table, line, row)
     else readLine(line, sink)
   }
 }
@@ -81,7 +89,8 @@ function addRow(table: GrowingTable, line: Line, row: Row): void {
   if (row.type === '') return
   if (!table.ids.add(row.uuid, at)) table.duplicates.push(at)
   if (!row.hasParent) return
-  const parent = table.ids.find(row.parent)
+  // Most entries hang on the one right before them.
+  const parent = at > 0 && table.ids.isAt(at - 1, row.parent) ? at - 1 : table.ids.find(row.parent)
   table.parents[at] = parent < 0 ? missingParent : parent
   if (parent < 0) table.pending.set(at, idOf(row.parent))
 }

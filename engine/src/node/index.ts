@@ -38,7 +38,16 @@ export type { RecordProblem } from './record-lines.ts'
 export { type RepairOutcome, type RepairReport, repair } from './repair.ts'
 export { type FileScan, scanFile } from './scan-file.ts'
 export { type IndexOptions, type IndexRow, indexFolder, openIndex, type TranscriptIndex } from './sidecar.ts'
-export { collectStatistics, type FolderStatistics, findTranscripts, type Plan, type StatsOptions } from './stats.ts'
+export {
+  collectingStatistics,
+  collectStatistics,
+  type FolderStatistics,
+  findTranscripts,
+  type Plan,
+  type StatsOptions,
+  type StatsProgress,
+  type Unreadable,
+} from './stats.ts'
 export { findSubagents, type SubAgent, type SubAgents } from './subagents.ts'
 export {
   type AppendResult,

@@ -23,7 +23,7 @@ export type LineOptions = {
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
 }
 
-const chunkSize = 4 << 20
+const chunkSize = 1 << 20
 
 export function forEachLine(path: string, visit: (line: Line) => void, options: LineOptions = {}): void {
   const file = openSync(path, 'r')

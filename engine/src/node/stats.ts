@@ -4,49 +4,93 @@ import { basename, join } from 'node:path'
 import { createStatisticsBook, type SessionKind, type Statistics } from '../core/transcript/statistics.ts'
 import { scanFile } from './scan-file.ts'
 
-export type StatsOptions = {
-  readonly onProgress?: (done: { readonly bytes: number; readonly files: number }, all: Plan) => void
+export type Unreadable = { readonly path: string; readonly reason: string }
+
+export type Plan = {
+  readonly files: readonly string[]
+  readonly bytes: number
+  /** What could not even be looked into, with the system's word on why. */
+  readonly unreadable: readonly Unreadable[]
 }
 
-export type Plan = { readonly files: readonly string[]; readonly bytes: number }
+export type StatsProgress = {
+  readonly bytes: number
+  readonly bytesAll: number
+  readonly files: number
+  readonly filesAll: number
+}
+
+export type StatsOptions = { readonly onProgress?: (progress: StatsProgress) => void }
 
 export type FolderStatistics = Statistics & {
   readonly files: number
   readonly bytes: number
-  /** Files that could not be read, with the system's word on why. */
-  readonly unreadable: readonly { readonly path: string; readonly reason: string }[]
+  /** Files and folders that could not be read, with the system's word on why. */
+  readonly unreadable: readonly Unreadable[]
 }
 
 /** Every transcript below these paths; a file that is named is taken as it is. */
 export function findTranscripts(paths: readonly string[]): Plan {
-  const files = paths.flatMap((path) => (statSync(path).isDirectory() ? transcriptsBelow(path) : [path]))
-  return { files, bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) }
+  const found: { files: string[]; bytes: number; unreadable: Unreadable[] } = { files: [], bytes: 0, unreadable: [] }
+  const visit = (path: string, isNamed: boolean): void => {
+    attempt(path, found.unreadable, () => {
+      const stats = statSync(path)
+      if (stats.isDirectory()) for (const item of itemsOf(path)) visit(item, false)
+      else if (isNamed || (stats.isFile() && path.endsWith('.jsonl'))) {
+        found.files.push(path)
+        found.bytes += stats.size
+      }
+    })
+  }
+  for (const path of new Set(paths)) visit(path, true)
+  return found
 }
 
-function transcriptsBelow(folder: string): readonly string[] {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((item) => item.isFile() && item.name.endsWith('.jsonl'))
-    .map((item) => join(item.parentPath, item.name))
+/** Folders and transcripts, by name. Links are not followed: they may lead in a ring. */
+function itemsOf(folder: string): readonly string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((item) => item.isDirectory() || (item.isFile() && item.name.endsWith('.jsonl')))
+    .map((item) => join(folder, item.name))
     .toSorted()
 }
 
+/** One file or folder that cannot be read is named and costs nothing else. */
+function attempt(path: string, unreadable: Unreadable[], read: () => void): void {
+  try {
+    read()
+  } catch (error) {
+    unreadable.push({ path, reason: error instanceof Error ? error.message : String(error) })
+  }
+}
+
 export function collectStatistics(paths: readonly string[], options: StatsOptions = {}): FolderStatistics {
+  const steps = collectingStatistics(paths, options)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same file by file, for those who have something else to do in between. */
+export function* collectingStatistics(
+  paths: readonly string[],
+  options: StatsOptions = {},
+): Generator<StatsProgress, FolderStatistics, undefined> {
   const plan = findTranscripts(paths)
   const book = createStatisticsBook()
-  const unreadable: { path: string; reason: string }[] = []
-  const done = { bytes: 0, files: 0 }
+  const unreadable = [...plan.unreadable]
+  let progress = { bytes: 0, bytesAll: plan.bytes, files: 0, filesAll: plan.files.length }
   for (const path of plan.files) {
-    try {
-      const before = done.bytes
-      const onProgress = (bytes: number) => options.onProgress?.({ ...done, bytes: before + bytes }, plan)
+    const before = progress
+    attempt(path, unreadable, () => {
+      const onProgress = (bytes: number) => options.onProgress?.({ ...before, bytes: before.bytes + bytes })
       const scan = scanFile(path, { onProgress })
       book.add(scan, { kind: kindOf(path), salvaged: scan.salvaged })
-      done.bytes += scan.bytes
-    } catch (error) {
-      unreadable.push({ path, reason: error instanceof Error ? error.message : String(error) })
-    }
-    done.files++
-    options.onProgress?.(done, plan)
+      progress = { ...progress, bytes: before.bytes + scan.bytes }
+    })
+    progress = { ...progress, files: before.files + 1 }
+    options.onProgress?.(progress)
+    yield progress
   }
   return { ...book.statistics(), files: plan.files.length, bytes: plan.bytes, unreadable }
 }

@@ -29,7 +29,11 @@ export function findSubagents(path: string): SubAgents {
   const main = readMain(path)
   const folder = join(dirname(path), basename(path, extname(path)))
   const files = [
-    ...agentFiles(dirname(path)).map((file) => ({ file, place: 'beside' as const })),
+    // The files beside a sub-agent's own are its siblings.
+    ...(isAgentFile(basename(path)) ? [] : agentFiles(dirname(path))).map((file) => ({
+      file,
+      place: 'beside' as const,
+    })),
     ...agentFiles(join(folder, 'subagents')).map((file) => ({ file, place: 'folder' as const })),
   ].filter(({ file }) => file !== path)
   const outside = files.flatMap(({ file, place }) => {
@@ -99,8 +103,12 @@ function insideAgents(path: string, { chains, calls }: Main): readonly SubAgent[
 
 function agentFiles(folder: string): readonly string[] {
   if (!existsSync(folder)) return []
-  const names = readdirSync(folder).filter((name) => name.startsWith('agent-') && name.endsWith('.jsonl'))
+  const names = readdirSync(folder).filter(isAgentFile)
   return names.toSorted().map((name) => join(folder, name))
+}
+
+function isAgentFile(name: string): boolean {
+  return name.startsWith('agent-') && name.endsWith('.jsonl')
 }
 
 function readAgentFile(path: string): {

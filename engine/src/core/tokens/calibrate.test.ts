@@ -1,23 +1,26 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { calibrationOf, learn, learnFor, seedCalibration, uncalibrated } from './calibrate.ts'
+import { calibrationOf, recalibrate, recalibrateModel, seedCalibration, uncalibrated } from './calibrate.ts'
 
 const comparison = fc.record({ estimated: fc.double({ min: 0, max: 1e6 }), reported: fc.double({ min: 0, max: 1e6 }) })
 
 describe('calibration', () => {
   test('moves a fifth of the way, and never more than 0.15 at once', () => {
-    expect(learn(uncalibrated, { estimated: 1_000, reported: 1_500 })).toEqual({ factor: 1.1, samples: 1 })
-    expect(learn(uncalibrated, { estimated: 1_000, reported: 9_000 })).toEqual({ factor: 1.15, samples: 1 })
-    expect(learn({ factor: 2, samples: 3 }, { estimated: 1_000, reported: 1 })).toEqual({ factor: 1.85, samples: 4 })
+    expect(recalibrate(uncalibrated, { estimated: 10_000, reported: 15_000 })).toEqual({ factor: 1.1, samples: 1 })
+    expect(recalibrate(uncalibrated, { estimated: 10_000, reported: 90_000 })).toEqual({ factor: 1.15, samples: 1 })
+    expect(recalibrate({ factor: 2, samples: 3 }, { estimated: 10_000, reported: 1 })).toEqual({
+      factor: 1.85,
+      samples: 4,
+    })
   })
 
   test('learns nothing from texts too small to say anything, nor from numbers that are none', () => {
     for (const odd of [
-      { estimated: 20, reported: 90 },
+      { estimated: 1_900, reported: 2_500 },
       { estimated: 0, reported: 5 },
-      { estimated: 500, reported: Number.NaN },
+      { estimated: 5_000, reported: Number.NaN },
     ]) {
-      expect(learn(uncalibrated, odd)).toBe(uncalibrated)
+      expect(recalibrate(uncalibrated, odd)).toBe(uncalibrated)
     }
   })
 
@@ -26,7 +29,7 @@ describe('calibration', () => {
       fc.property(fc.array(comparison), (comparisons) => {
         let calibration = uncalibrated
         for (const seen of comparisons) {
-          const next = learn(calibration, seen)
+          const next = recalibrate(calibration, seen)
           expect(Math.abs(next.factor - calibration.factor)).toBeLessThanOrEqual(0.15 + 1e-12)
           expect(next.factor).toBeGreaterThanOrEqual(0.5)
           expect(next.factor).toBeLessThanOrEqual(2)
@@ -44,7 +47,7 @@ describe('calibration', () => {
         (from, truth) => {
           let calibration = { factor: from, samples: 0 }
           for (let turn = 0; turn < 60; turn++)
-            calibration = learn(calibration, { estimated: 1_000, reported: 1_000 * truth })
+            calibration = recalibrate(calibration, { estimated: 5_000, reported: 5_000 * truth })
           expect(calibration.factor).toBeCloseTo(truth, 3)
         },
       ),
@@ -54,7 +57,7 @@ describe('calibration', () => {
   test('can begin from a true count, and keeps each model to itself', () => {
     expect(seedCalibration({ estimated: 1_000, reported: 1_300 })).toEqual({ factor: 1.3, samples: 1 })
     expect(seedCalibration({ estimated: 0, reported: 1_300 })).toEqual(uncalibrated)
-    const learned = learnFor({}, 'a', { estimated: 1_000, reported: 1_500 })
+    const learned = recalibrateModel({}, 'a', { estimated: 10_000, reported: 15_000 })
     expect(learned).toEqual({ a: { factor: 1.1, samples: 1 } })
     expect(calibrationOf(learned, 'b')).toEqual(uncalibrated)
     expect(calibrationOf(learned, 'constructor')).toEqual(uncalibrated)

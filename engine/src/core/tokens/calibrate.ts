@@ -19,10 +19,10 @@ const rate = 0.2
 const largestStep = 0.15
 const lowest = 0.5
 const highest = 2
-/** Below this, what messages are wrapped in outweighs what they say. */
-const fewestTokens = 100
+/** Small turns mislead: text the client injects unrecorded outweighs theirs. Measured on eleven real sessions. */
+const fewestTokens = 2_000
 
-export function learn(calibration: Calibration, { estimated, reported }: Comparison): Calibration {
+export function recalibrate(calibration: Calibration, { estimated, reported }: Comparison): Calibration {
   if (!isUsable(estimated) || !isUsable(reported) || estimated < fewestTokens) return calibration
   const step = rate * (reported / estimated - calibration.factor)
   const factor = calibration.factor + clamp(step, -largestStep, largestStep)
@@ -40,8 +40,8 @@ export function calibrationOf(calibrations: Calibrations, model: string | undefi
   return known ?? uncalibrated
 }
 
-export function learnFor(calibrations: Calibrations, model: string, comparison: Comparison): Calibrations {
-  return { ...calibrations, [model]: learn(calibrationOf(calibrations, model), comparison) }
+export function recalibrateModel(calibrations: Calibrations, model: string, comparison: Comparison): Calibrations {
+  return { ...calibrations, [model]: recalibrate(calibrationOf(calibrations, model), comparison) }
 }
 
 function isUsable(value: number): boolean {

@@ -42,6 +42,7 @@ const groups: readonly Group[] = [
   between(short, [0xa0, 0xbf]),
   between(word, [0x370, 0x3ff], [0x1f00, 0x1fff]),
   between(word, [0x400, 0x52f]),
+  between(word, [0x530, 0x58f], [0x10a0, 0x10ff], [0x1c90, 0x1cbf]),
   between(word, [0x590, 0x5ff]),
   between(word, [0x600, 0x77f], [0xfb50, 0xfdff], [0xfe70, 0xfeff]),
   between(word, [0x900, 0x97f]),
@@ -60,7 +61,9 @@ const groups: readonly Group[] = [
   between([1], [0xd83c, 0xd83e]),
   between([1], [0xd800, 0xd83b], [0xd83f, 0xdbff]),
   between([1], [0xdc00, 0xdfff]),
-  between(short),
+  between(word, [0x1000, 0x109f], [0x1780, 0x17ff]),
+  // Every other script: vocabularies hardly know them.
+  between(word),
 ]
 
 function between(depths: readonly number[], ...ranges: readonly (readonly [number, number])[]): Group {
@@ -102,32 +105,26 @@ function classify(classes: readonly CharClass[], rarity: (offset: number) => num
 }
 
 function buildStates(): Pick<Automaton, 'states' | 'rowCount' | 'classOfRow'> {
+  const columns = groups.flatMap((group) => group.classes.map(() => ({ group, longest: group.depths.at(-1) ?? 1 })))
+  // The states of a class stand together, one for each length of its run; before them all stands the start.
+  const firstState: number[] = []
+  let count = 1
+  for (const { longest } of columns) {
+    firstState.push(count)
+    count += longest
+  }
+  const next = (group: Group | undefined, length: number): readonly number[] =>
+    columns.map((column, index) => {
+      const grown = length < column.longest ? length + 1 : column.group.wraps ? 1 : column.longest
+      return (firstState[index] ?? 0) + (column.group === group ? grown : 1) - 1
+    })
   const classOfRow = [-1]
-  const places = [{ row: 0, group: -1, length: 0 }]
-  const stateAt = new Map<string, number>()
-  let classIndex = 0
-  for (const [groupIndex, group] of groups.entries()) {
-    for (const _ of group.classes) {
-      const longest = group.depths.at(-1) ?? 1
-      for (let length = 1; length <= longest; length++) {
-        if (group.depths.includes(length)) classOfRow.push(classIndex)
-        stateAt.set(`${classIndex}/${length}`, places.length)
-        places.push({ row: classOfRow.length - 1, group: groupIndex, length })
-      }
-      classIndex++
+  const states: State[] = [{ row: 0, next: next(undefined, 0) }]
+  for (const [index, { group, longest }] of columns.entries()) {
+    for (let length = 1; length <= longest; length++) {
+      if (group.depths.includes(length)) classOfRow.push(index)
+      states.push({ row: classOfRow.length - 1, next: next(group, length) })
     }
   }
-  const states = places.map(({ row, group, length }) => ({ row, next: nextStates(stateAt, { group, length }) }))
   return { states, rowCount: classOfRow.length, classOfRow }
-}
-
-function nextStates(stateAt: ReadonlyMap<string, number>, from: { group: number; length: number }): readonly number[] {
-  const next: number[] = []
-  for (const [groupIndex, group] of groups.entries()) {
-    const longest = group.depths.at(-1) ?? 1
-    const grown = from.length < longest ? from.length + 1 : group.wraps ? 1 : longest
-    const length = groupIndex === from.group ? grown : 1
-    for (const _ of group.classes) next.push(stateAt.get(`${next.length}/${length}`) ?? 0)
-  }
-  return next
 }

@@ -137,6 +137,12 @@ describe('the context size', () => {
     )
   })
 
+  test('is counted for the model of the newest answer when none is given', () => {
+    const text = 'The quick brown fox jumps over the lazy dog. '.repeat(50)
+    const messages = [answer('a', { usage: usage(10), model: 'claude-opus-5' }), human(text)]
+    expect(contextSize(messages)).toEqual(contextSize(messages, { model: 'claude-opus-5' }))
+  })
+
   test('the model is that of the newest real answer', () => {
     expect(modelOf([answer('a', { model: 'claude-opus-5' }), answer('b', { model: '<synthetic>' }), human('x')])).toBe(
       'claude-opus-5',

@@ -35,12 +35,13 @@ export type Anchor = {
   readonly uuid?: string | undefined
 }
 
+/** The model is that of the newest answer unless it is given; images are scaled for a given model only. */
 export function contextSize(messages: readonly ViewMessage[], options: SizeOptions = {}): ContextSize {
   const anchor = findAnchor(messages, options)
   const all = anchor
     ? nothing
     : messages.reduce((sum, message) => addMeasures(sum, measureOf(message, options)), nothing)
-  return sizeFrom({ anchor, all }, options)
+  return sizeFrom({ anchor, all }, { ...options, model: options.model ?? modelOf(messages) })
 }
 
 /** The size from its parts. `all` is the measure of every message; it counts only where there is no anchor. */
@@ -142,8 +143,12 @@ function freshness(messages: readonly ViewMessage[], { freshFrom = 0 }: SizeOpti
     index >= from && index > lastSummary && (message.time === undefined || message.time >= summaryTime)
 }
 
+/** The model of an answer, when it names a real one. */
+export function realModel({ role, model }: ViewMessage): string | undefined {
+  return role === 'assistant' && model !== '<synthetic>' ? model : undefined
+}
+
 /** The model of the newest answer that names a real one. */
 export function modelOf(messages: readonly ViewMessage[]): string | undefined {
-  return messages.findLast(({ role, model }) => role === 'assistant' && model !== undefined && model !== '<synthetic>')
-    ?.model
+  return messages.findLast((message) => realModel(message) !== undefined)?.model
 }

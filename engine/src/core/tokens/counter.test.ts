@@ -22,6 +22,7 @@ const anyMessage: fc.Arbitrary<ViewMessage> = fc.oneof(
       usage: counts,
       time: fc.integer({ min: 0, max: 9 }),
       uuid: fc.constantFrom('u1', 'u2', 'u3'),
+      model: fc.constantFrom('claude-opus-4-5', 'claude-opus-5', '<synthetic>'),
     },
     { requiredKeys: ['role', 'origin', 'content'] },
   ),

@@ -4,7 +4,15 @@ import { type Block, blocksOf, isToolResult } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import { addMeasures, type Measure, measureBlock, nothing } from './blocks.ts'
-import { type ContextSize, isPieceOf, laterUsage, type SizeOptions, sizeFrom, usableUsage } from './context-size.ts'
+import {
+  type ContextSize,
+  isPieceOf,
+  laterUsage,
+  realModel,
+  type SizeOptions,
+  sizeFrom,
+  usableUsage,
+} from './context-size.ts'
 
 export type Counter = {
   readonly add: (message: ViewMessage) => void
@@ -12,6 +20,8 @@ export type Counter = {
   readonly rebuild: (messages: readonly ViewMessage[], options?: SizeOptions) => void
   readonly size: () => ContextSize
 }
+
+type Results = Map<string, { readonly content: unknown; readonly measure: Measure }>
 
 /** The latest answer: still open for further pieces, with or without usage. */
 type Answer = {
@@ -25,6 +35,8 @@ type Answer = {
 type State = {
   options: SizeOptions
   count: number
+  /** Of the newest answer. */
+  model: string | undefined
   isFresh: boolean
   summaryTime: number
   all: Measure
@@ -34,14 +46,15 @@ type State = {
 }
 
 export function createCounter(options: SizeOptions = {}): Counter {
-  const results = new Map<string, { readonly content: unknown; readonly measure: Measure }>()
+  let results: Results = new Map()
+  let earlier: Results = results
   let state = emptyState(options)
 
   const measured = (block: Block): Measure => {
     if (!isToolResult(block)) return measureBlock(block, state.options)
-    const known = results.get(block.tool_use_id)
-    if (known && known.content === block.content) return known.measure
-    const measure = measureBlock(block, state.options)
+    const known = results.get(block.tool_use_id) ?? earlier.get(block.tool_use_id)
+    const isSame = known !== undefined && known.content === block.content
+    const measure = isSame ? known.measure : measureBlock(block, state.options)
     results.set(block.tool_use_id, { content: block.content, measure })
     return measure
   }
@@ -56,18 +69,33 @@ export function createCounter(options: SizeOptions = {}): Counter {
   return {
     add,
     rebuild: (messages, fresh = state.options) => {
-      if (fresh.estimator !== state.options.estimator || fresh.model !== state.options.model) results.clear()
+      // Results that are gone from the conversation are gone from the cache too, one rebuild later.
+      earlier = fresh.estimator === state.options.estimator && fresh.model === state.options.model ? results : new Map()
+      results = new Map()
       state = emptyState(fresh)
       for (const message of messages) add(message)
     },
-    size: () => sizeFrom({ anchor: anchorOf(state.anchor), all: state.all }, state.options),
+    size: () =>
+      sizeFrom(
+        { anchor: anchorOf(state.anchor), all: state.all },
+        { ...state.options, model: state.options.model ?? state.model },
+      ),
   }
 }
 
 function emptyState(options: SizeOptions): State {
   const isFresh = options.freshFrom === undefined
   const summaryTime = Number.NEGATIVE_INFINITY
-  return { options, count: 0, isFresh, summaryTime, all: nothing, answer: undefined, anchor: undefined }
+  return {
+    options,
+    count: 0,
+    model: undefined,
+    isFresh,
+    summaryTime,
+    all: nothing,
+    answer: undefined,
+    anchor: undefined,
+  }
 }
 
 function anchorOf(answer: Answer | undefined) {
@@ -79,6 +107,7 @@ function addMeasured(state: State, message: ViewMessage, measure: Measure): void
   if (freshFrom === message.uuid && freshFrom !== undefined) state.isFresh = true
   if (typeof freshFrom === 'number' && state.count >= freshFrom) state.isFresh = true
   state.count++
+  state.model = realModel(message) ?? state.model
   state.all = addMeasures(state.all, measure)
   for (const answer of new Set([state.answer, state.anchor])) if (answer) growAnswer(answer, message, measure)
   if (message.role === 'assistant' && !isPieceOf(message, state.answer?.id)) {

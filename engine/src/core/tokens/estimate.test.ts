@@ -41,7 +41,7 @@ describe('the estimate', () => {
 
   test('of nothing is 0, and of anything else at least 1', () => {
     expect(estimateTokens('')).toBe(0)
-    fc.assert(fc.property(fc.string({ minLength: 1, unit: 'binary' }), (text) => estimateTokens(text) >= 1))
+    fc.assert(fc.property(fc.string({ minLength: 1 }), (text) => estimateTokens(text) >= 1))
   })
 
   test('is a whole number for any string, halves of surrogate pairs included', () => {

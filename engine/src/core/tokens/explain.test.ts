@@ -55,6 +55,16 @@ describe('windows', () => {
     })
   })
 
+  test.each([
+    [200_000, 167_000, false],
+    [41_000, 8_000, false],
+    [40_000, 8_000, true],
+    [30_000, 5_000, true],
+  ])('in a window of %i the threshold is %i; that it was clamped: %s', (contextWindow, threshold, isClamped) => {
+    const { autoCompactThreshold } = explain({ ...at(0), settings: { contextWindow } })
+    expect([autoCompactThreshold.value, autoCompactThreshold.clamped !== undefined]).toEqual([threshold, isClamped])
+  })
+
   test('too small a window is an error that names the numbers', () => {
     const error = thrown({ ...at(0), settings: { contextWindow: 27_999 } })
     expect(error.message).toBe(

@@ -17,8 +17,12 @@ export function levelOfTokens(tokens: number): number {
   return Math.min(mostLevels - 1, Math.round(Math.sqrt(tokens * 1536)))
 }
 
+export function tokensOfLevel(level: number): number {
+  return level ** 2 / 1536
+}
+
 export function tokensAt(packed: string, index: number): number {
-  return levelAt(packed, index) ** 2 / 1536
+  return tokensOfLevel(levelAt(packed, index))
 }
 
 /** Three rarities (0–2) to a character. */

@@ -1,6 +1,7 @@
 // At which sizes something happens: compaction, warning, error, blocking.
 import { ConfigurationError, type Figure, inWords } from './figure.ts'
 import { type ResolvedSettings, type Setting, tokensOfMark } from './settings.ts'
+import { leastUsable } from './windows.ts'
 
 export type AutoCompact = {
   /** `ask` runs the ladder too, but asks a person first. */
@@ -23,7 +24,6 @@ export type Thresholds = {
 const compactBuffer = 13_000
 const gaugeDistance = 20_000
 const blockingBuffer = 3_000
-const leastUsable = 8_000
 
 export function resolveThresholds(settings: ResolvedSettings, effectiveWindow: number): Thresholds {
   const autoCompact = autoCompactOf(settings)
@@ -70,13 +70,13 @@ function thresholdOf(settings: ResolvedSettings, window: number): Figure {
   return { ...standard, clamped: { from: tooLate.value, why } }
 }
 
-/** In a small window the buffer would leave nothing to compact: half of the window is always the conversation's. */
+/** In a small window the buffer would leave too little to talk in: so much of it is always the conversation's. */
 function defaultThreshold(window: number): Figure {
   const value = window - compactBuffer
-  const half = Math.ceil(window / 2)
-  if (value >= half) return { value, source: `the effective window less ${inWords(compactBuffer)}` }
-  const why = `the effective window of ${inWords(window)} less ${inWords(compactBuffer)} would be less than half of it`
-  return { value: half, source: 'half of the effective window', clamped: { from: value, why } }
+  const least = Math.min(leastUsable, Math.ceil(window / 2))
+  if (value >= least) return { value, source: `the effective window less ${inWords(compactBuffer)}` }
+  const why = `the effective window of ${inWords(window)} less ${inWords(compactBuffer)} would leave less than ${inWords(least)}`
+  return { value: least, source: 'the least that a conversation needs', clamped: { from: value, why } }
 }
 
 function before(limit: Figure, distance: Setting<number> | undefined): Figure {

@@ -21,7 +21,8 @@ export type Windows = {
 
 /** The 99.99th percentile of summaries is about 17,400 tokens. */
 const largestReserve = 20_000
-const leastUsable = 8_000
+/** With fewer, every turn would compact. */
+export const leastUsable = 8_000
 const cautiousWindow = 128_000
 
 export function resolveWindows(settings: ResolvedSettings, facts: WindowFacts = {}): Windows {

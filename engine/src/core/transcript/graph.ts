@@ -23,13 +23,17 @@ export function buildGraph(table: EntryTable, boundaries: readonly BoundaryAt[])
   const links = { table, parents: table.parents.slice(0, table.rows) }
   const orphans = attachOrphans(links)
   for (const { row, isLegacy } of boundaries) if (isLegacy) relinkLegacy(links, row)
-  const kept = spliceKept(links, boundaries)
-  return { parents: links.parents, orphans, cuts: cutRings(links.parents), kept }
+  const { kept, moved } = spliceKept(links, boundaries)
+  return { parents: links.parents, orphans, cuts: cutRings(links.parents, moved), kept }
 }
 
-/** A missing parent is replaced by the nearest earlier tree entry of the same side (main or sub-agent), if any. */
+/**
+ * A missing parent is replaced by the nearest earlier tree entry of the same side (main or sub-agent), if any. A copy
+ * of an old line does not count: what hung on it would go back to before the last boundary.
+ */
 function attachOrphans({ table, parents }: Links): readonly number[] {
   const orphans: number[] = []
+  const copies = new Set(table.duplicates)
   const last = { main: noParent, side: noParent }
   for (let row = 0; row < table.rows; row++) {
     if (typeAt(table, row) === '') continue
@@ -38,12 +42,18 @@ function attachOrphans({ table, parents }: Links): readonly number[] {
       orphans.push(row)
       parents[row] = last[side]
     }
-    last[side] = row
+    if (!copies.has(row)) last[side] = row
   }
   return orphans
 }
 
-function spliceKept(links: Links, boundaries: readonly BoundaryAt[]): ReadonlyMap<number, readonly number[]> {
+type Spliced = {
+  readonly kept: ReadonlyMap<number, readonly number[]>
+  /** Rows whose parent was set here: their link is ours and not what the file says. */
+  readonly moved: ReadonlySet<number>
+}
+
+function spliceKept(links: Links, boundaries: readonly BoundaryAt[]): Spliced {
   const { table, parents } = links
   const splices = boundaries.flatMap(({ row, boundary: { kept } }) => {
     if (!kept) return []
@@ -52,8 +62,9 @@ function spliceKept(links: Links, boundaries: readonly BoundaryAt[]): ReadonlyMa
   })
   const children = new Map<number, number[]>(splices.map(({ anchor }) => [anchor, []]))
   if (splices.length > 0) for (const [row, parent] of parents.entries()) children.get(parent)?.push(row)
-  for (const { anchor, kept } of splices) splice(parents, { anchor, kept, children: children.get(anchor) ?? [] })
-  return new Map(splices.map(({ row, kept }) => [row, kept]))
+  const moved = new Set<number>()
+  for (const { anchor, kept } of splices) splice(parents, { anchor, kept, children: children.get(anchor) ?? [], moved })
+  return { kept: new Map(splices.map(({ row, kept }) => [row, kept])), moved }
 }
 
 /**
@@ -61,18 +72,27 @@ function spliceKept(links: Links, boundaries: readonly BoundaryAt[]): ReadonlyMa
  * last of them. This covers every layout seen: kept before the boundary and not relinked, kept before it with the
  * conversation hanging on the last kept message, kept after it.
  */
-function splice(
-  parents: Int32Array,
-  at: { readonly anchor: number; readonly kept: readonly number[]; readonly children: readonly number[] },
-): void {
+function splice(parents: Int32Array, at: Splice): void {
   const last = at.kept.at(-1)
   if (last === undefined) return
-  for (const child of at.children) if (parents[child] === at.anchor) parents[child] = last
+  const move = (row: number, parent: number) => {
+    parents[row] = parent
+    at.moved.add(row)
+  }
+  for (const child of at.children) if (parents[child] === at.anchor) move(child, last)
   let previous = at.anchor
   for (const row of at.kept) {
-    parents[row] = previous
+    move(row, previous)
     previous = row
   }
+}
+
+type Splice = {
+  readonly anchor: number
+  readonly kept: readonly number[]
+  /** What hangs on the anchor. */
+  readonly children: readonly number[]
+  readonly moved: Set<number>
 }
 
 /** The legacy record stands beside the chain: what comes after it and hangs on what came before belongs to it. */
@@ -114,24 +134,33 @@ function keptRows({ table, parents }: Links, boundary: number, kept: Kept): read
   }
 }
 
-/** Makes every chain end: the entry at which a walk would meet itself again becomes a root. */
-function cutRings(parents: Int32Array): readonly number[] {
+/**
+ * Makes every chain end. A ring is cut where the file is most likely wrong: at a link of its own (not one that we
+ * moved) that names a later entry as its parent; else at any link of its own.
+ */
+function cutRings(parents: Int32Array, moved: ReadonlySet<number>): readonly number[] {
   const cuts: number[] = []
   const walk = new Int32Array(parents.length).fill(-1)
   for (let start = 0; start < parents.length; start++) {
     let row = start
     while (row >= 0 && walk[row] === -1) {
       walk[row] = start
-      const parent = parents[row] ?? noParent
-      if (parent >= 0 && walk[parent] === start) {
-        parents[row] = noParent
-        cuts.push(row)
-        break
-      }
-      row = parent
+      row = parents[row] ?? noParent
     }
+    if (row < 0 || walk[row] !== start) continue
+    const ring = ringFrom(parents, row)
+    const own = ring.filter((member) => !moved.has(member))
+    const cut = own.find((member) => (parents[member] ?? noParent) > member) ?? own[0] ?? row
+    parents[cut] = noParent
+    cuts.push(cut)
   }
   return cuts
+}
+
+function ringFrom(parents: Int32Array, start: number): readonly number[] {
+  const ring = [start]
+  for (let row = parents[start] ?? start; row !== start; row = parents[row] ?? start) ring.push(row)
+  return ring
 }
 
 /**

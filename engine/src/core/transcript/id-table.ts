@@ -49,6 +49,8 @@ export type IdTable = {
   readonly add: (words: Uint32Array, row: number) => boolean
   /** The row of a uuid, or -1. */
   readonly find: (words: Uint32Array) => number
+  /** Whether this row carries this uuid. */
+  readonly isAt: (row: number, words: Uint32Array) => boolean
   /** The same for an id of any form. */
   readonly addId: (id: string, row: number) => boolean
   readonly findId: (id: string) => number
@@ -59,27 +61,59 @@ export type IdTable = {
   readonly words: () => Uint32Array
 }
 
-export function createIdTable(saved?: {
-  readonly words: Uint32Array
-  readonly others: ReadonlyMap<string, number>
-}): IdTable {
-  let words = new Uint32Array(wordsPerId * 1024)
-  let slots = new Int32Array(2048)
-  let count = 0
-  let rows = 0
+export type IdTableStart = {
+  readonly saved?: { readonly words: Uint32Array; readonly others: ReadonlyMap<string, number> }
+  readonly expected?: number
+}
+
+export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): IdTable {
+  const uuids = createUuidTable(Math.max(expected, saved ? saved.words.length / wordsPerId : 0))
   const others = new Map(saved?.others)
   const scratch = new Uint32Array(wordsPerId)
+  for (let row = 0; saved && row * wordsPerId < saved.words.length; row++) {
+    const id = saved.words.subarray(row * wordsPerId, (row + 1) * wordsPerId)
+    if (!isNothing(id)) uuids.add(id, row)
+  }
+  return {
+    ...uuids,
+    others,
+    addId: (id, row) => {
+      if (wordsOf(id, scratch)) return uuids.add(scratch, row)
+      if (others.has(id)) return false
+      others.set(id, row)
+      return true
+    },
+    findId: (id) => (wordsOf(id, scratch) ? uuids.find(scratch) : (others.get(id) ?? -1)),
+    idAt: (row) => {
+      const id = uuids.words().subarray(row * wordsPerId, (row + 1) * wordsPerId)
+      if (!isNothing(id)) return idOf(id)
+      for (const [other, at] of others) if (at === row) return other
+      return undefined
+    },
+  }
+}
 
+function isNothing(id: Uint32Array): boolean {
+  return id.every((word) => word === 0)
+}
+
+/** Open addressing: a slot holds a row number plus one, the words of each row lie in one array. */
+function createUuidTable(room: number): Pick<IdTable, 'add' | 'find' | 'isAt' | 'words'> {
+  let words = new Uint32Array(wordsPerId * room)
+  let slots = new Int32Array(2 ** Math.ceil(Math.log2(room * 2 + 2)))
+  let count = 0
+  let rows = 0
+  const isAt = (row: number, id: Uint32Array): boolean => {
+    const at = row * wordsPerId
+    return words[at] === id[0] && words[at + 1] === id[1] && words[at + 2] === id[2] && words[at + 3] === id[3]
+  }
   /** The slot that holds this uuid, or the free one where it would go. */
   const slotOf = (id: Uint32Array): number => {
     const mask = slots.length - 1
     let slot = ((id[0] ?? 0) ^ (id[3] ?? 0)) & mask
     for (;;) {
       const row = (slots[slot] ?? 0) - 1
-      if (row < 0) return slot
-      const at = row * wordsPerId
-      if (words[at] === id[0] && words[at + 1] === id[1] && words[at + 2] === id[2] && words[at + 3] === id[3])
-        return slot
+      if (row < 0 || isAt(row, id)) return slot
       slot = (slot + 1) & mask
     }
   }
@@ -98,37 +132,13 @@ export function createIdTable(saved?: {
     if (slots[slot] !== 0) return false
     const at = row * wordsPerId
     if (at + wordsPerId > words.length) words = grown(words, at + wordsPerId)
-    words.set(id, at)
+    for (let word = 0; word < wordsPerId; word++) words[at + word] = id[word] ?? 0
     slots[slot] = row + 1
     count++
     rows = Math.max(rows, row + 1)
     return true
   }
-  if (saved) {
-    for (let row = 0; row * wordsPerId < saved.words.length; row++) {
-      const id = saved.words.subarray(row * wordsPerId, (row + 1) * wordsPerId)
-      if (id.some((word) => word !== 0)) add(id, row)
-    }
-  }
-  return {
-    add,
-    others,
-    words: () => words.subarray(0, rows * wordsPerId),
-    find: (id) => (slots[slotOf(id)] ?? 0) - 1,
-    addId: (id, row) => {
-      if (wordsOf(id, scratch)) return add(scratch, row)
-      if (others.has(id)) return false
-      others.set(id, row)
-      return true
-    },
-    findId: (id) => (wordsOf(id, scratch) ? (slots[slotOf(scratch)] ?? 0) - 1 : (others.get(id) ?? -1)),
-    idAt: (row) => {
-      const id = words.subarray(row * wordsPerId, (row + 1) * wordsPerId)
-      if (id.some((word) => word !== 0)) return idOf(id)
-      for (const [other, at] of others) if (at === row) return other
-      return undefined
-    },
-  }
+  return { add, isAt, find: (id) => (slots[slotOf(id)] ?? 0) - 1, words: () => words.subarray(0, rows * wordsPerId) }
 }
 
 function grown(words: Uint32Array, least: number): Uint32Array<ArrayBuffer> {

@@ -19,9 +19,9 @@ export type LiveWindow = {
 type Linked = { readonly heads: readonly Head[]; readonly table: EntryTable; readonly graph: Graph }
 
 export function liveWindow(heads: readonly Head[]): LiveWindow {
-  const leaf = newestSpoken(heads)
-  if (leaf < 0) return { order: [], stop: 'empty', recovered: 0, missing: [] }
   const linked = link(heads)
+  const leaf = newestSpoken(linked)
+  if (leaf < 0) return { order: [], stop: 'empty', recovered: 0, missing: [] }
   const { chain, stop } = walkUp(linked, leaf)
   const siblings = siblingsOf(linked, chain)
   const order = insertBeside(heads, chain, siblings)
@@ -40,9 +40,11 @@ function link(heads: readonly Head[]): Linked {
 }
 
 /** The newest line of the conversation. A file of a sub-agent has only sidechain lines: there they count. */
-function newestSpoken(heads: readonly Head[]): number {
-  const main = heads.findLastIndex((head) => head.uuid !== undefined && !head.sidechain && isSpoken(head))
-  return main >= 0 ? main : heads.findLastIndex((head) => head.uuid !== undefined && isSpoken(head))
+function newestSpoken({ heads, table }: Linked): number {
+  const duplicates = new Set(table.duplicates)
+  const isFirst = (head: Head, row: number) => head.uuid !== undefined && isSpoken(head) && !duplicates.has(row)
+  const main = heads.findLastIndex((head, row) => isFirst(head, row) && !head.sidechain)
+  return main >= 0 ? main : heads.findLastIndex(isFirst)
 }
 
 function walkUp(

@@ -5,6 +5,7 @@ import { type Entry, headOf } from './entry.ts'
 import { addHead, createEntryTable, type EntryTable, resolvePending } from './entry-table.ts'
 import { createEpochCounter, type Epoch } from './epochs.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
+import { createTurnBook, type TurnEnd } from './turns.ts'
 
 export type Scan = {
   readonly records: number
@@ -15,6 +16,7 @@ export type Scan = {
   readonly boundaries: readonly BoundaryAt[]
   readonly answers: readonly Answer[]
   readonly epochs: readonly Epoch[]
+  readonly turns: readonly TurnEnd[]
   readonly sessionIds: readonly string[]
   readonly versions: readonly string[]
 }
@@ -30,6 +32,7 @@ export function createScanner(): Scanner {
   const types = new Map<string, number>()
   const answers = createAnswerBook()
   const epochs = createEpochCounter()
+  const turns = createTurnBook()
   const sessionIds = new Set<string>()
   const versions = new Set<string>()
   return {
@@ -42,6 +45,7 @@ export function createScanner(): Scanner {
       const type = head.type === 'system' ? `system/${head.subtype ?? ''}` : head.type
       types.set(type, (types.get(type) ?? 0) + 1)
       epochs.add(record, { row, head, answer })
+      turns.add(record, { head, answer })
       if (answer) answers.add(answer, { epoch: epochs.current(), sidechain: head.sidechain })
       if (typeof record.sessionId === 'string') sessionIds.add(record.sessionId)
       if (typeof record.version === 'string') versions.add(record.version)
@@ -57,6 +61,7 @@ export function createScanner(): Scanner {
         boundaries,
         answers: answers.answers(),
         epochs: epochs.finish(table, graph),
+        turns: turns.turns(),
         sessionIds: [...sessionIds],
         versions: [...versions],
       }

@@ -1,5 +1,6 @@
 // Figures over many sessions: how often they are compacted, by what, how their summaries grow, what they use.
 import { addCounts, billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
+import { type EstimatedCompaction, estimateCompactions } from './compaction-estimate.ts'
 import type { Epoch } from './epochs.ts'
 import type { Scan } from './scan.ts'
 
@@ -23,15 +24,19 @@ export type Statistics = {
   readonly orphans: number
   readonly salvaged: number
   readonly models: readonly ModelTokens[]
+  /** Answers that were found again in another file, as resumed and forked sessions carry them along. They count once. */
+  readonly repeatedAnswers: number
   /** What compactions themselves used, as far as their own runs were recorded. */
   readonly compactionModels: readonly ModelTokens[]
   readonly compactionsRecorded: number
+  /** What the other compactions used by an estimate: the context read from the cache, the summary written. */
+  readonly compactionEstimates: readonly ModelTokens[]
 }
 
 export type SessionKind = 'session' | 'subagent' | 'compaction-run'
 
 export type StatisticsBook = {
-  readonly add: (scan: Pick<Scan, 'epochs' | 'answers' | 'graph' | 'table'>, about: About) => void
+  readonly add: (scan: Pick<Scan, 'epochs' | 'answers' | 'graph' | 'sessionIds'>, about: About) => void
   readonly statistics: () => Statistics
 }
 
@@ -42,7 +47,9 @@ export function createStatisticsBook(): StatisticsBook {
   const epochs: Epoch[][] = []
   const models = new Map<string, ModelTokens>()
   const compactionModels = new Map<string, ModelTokens>()
-  const sums = { entries: 0, orphans: 0, salvaged: 0 }
+  const unrecorded = createUnrecordedBook()
+  const sums = { entries: 0, orphans: 0, salvaged: 0, repeatedAnswers: 0 }
+  const seen = new Set<string>()
   return {
     add: (scan, { kind, salvaged }) => {
       kinds[kind]++
@@ -50,11 +57,13 @@ export function createStatisticsBook(): StatisticsBook {
       sums.entries += scan.epochs.reduce((sum, epoch) => sum + epoch.entries, 0)
       sums.orphans += scan.graph.orphans.length
       sums.salvaged += salvaged
+      if (kind === 'session') unrecorded.addSession(scan.sessionIds, estimateCompactions(scan.epochs, scan.answers))
+      if (kind === 'compaction-run') unrecorded.addRun(scan.sessionIds)
       const book = kind === 'compaction-run' ? compactionModels : models
-      for (const { model, usage } of scan.answers) {
-        const known = book.get(model) ?? { model, answers: 0, tokens: noTokens }
-        const tokens = addCounts(known.tokens, billedCounts(usage))
-        book.set(model, { model, answers: known.answers + 1, tokens })
+      for (const { messageId, model, usage } of scan.answers) {
+        if (seen.has(messageId)) sums.repeatedAnswers++
+        else addTokens(book, model, billedCounts(usage))
+        if (isUnique(messageId)) seen.add(messageId)
       }
     },
     statistics: () => ({
@@ -65,7 +74,42 @@ export function createStatisticsBook(): StatisticsBook {
       models: byTokens(models),
       compactionModels: byTokens(compactionModels),
       compactionsRecorded: kinds['compaction-run'],
+      compactionEstimates: byTokens(unrecorded.models()),
     }),
+  }
+}
+
+/** Ids of the API are unique; those we make up for other formats count from 1 in each file. */
+function isUnique(messageId: string): boolean {
+  return messageId.startsWith('msg_')
+}
+
+function addTokens(book: Map<string, ModelTokens>, model: string, tokens: TokenCounts): void {
+  const known = book.get(model) ?? { model, answers: 0, tokens: noTokens }
+  book.set(model, { model, answers: known.answers + 1, tokens: addCounts(known.tokens, tokens) })
+}
+
+/** Runs are recorded in files of their own, which may come before or after their session: matched at the end. */
+function createUnrecordedBook() {
+  const sessions: { readonly ids: readonly string[]; readonly estimates: readonly EstimatedCompaction[] }[] = []
+  const runs = new Map<string, number>()
+  return {
+    addSession: (ids: readonly string[], estimates: readonly EstimatedCompaction[]) => {
+      if (estimates.length > 0) sessions.push({ ids, estimates })
+    },
+    addRun: (ids: readonly string[]) => {
+      for (const id of ids.slice(0, 1)) runs.set(id, (runs.get(id) ?? 0) + 1)
+    },
+    models: (): ReadonlyMap<string, ModelTokens> => {
+      const models = new Map<string, ModelTokens>()
+      for (const { ids, estimates } of sessions) {
+        const recorded = ids.reduce((sum, id) => sum + (runs.get(id) ?? 0), 0)
+        // Clients began to record runs at some version: the newest compactions are the recorded ones.
+        const others = estimates.slice(0, Math.max(0, estimates.length - recorded))
+        for (const { model, tokens } of others) addTokens(models, model, tokens)
+      }
+      return models
+    },
   }
 }
 

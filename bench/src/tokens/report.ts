@@ -1,0 +1,102 @@
+// `npm run bench -- tokens`: how far off the estimate is, by category and on real sessions, and how fast it is.
+import { createRequire } from 'node:module'
+import { availableParallelism, loadavg } from 'node:os'
+import { basename } from 'node:path'
+import { estimateTokens, textOf } from 'everlong'
+import { writeResults } from '../results.ts'
+import { transcriptFolder } from '../root.ts'
+import { samplesOf } from './corpus.ts'
+import { type ErrorFigures, figuresOf, predictionErrors } from './prediction.ts'
+import { asMarkdown, type CategoryErrors, type TokensReport } from './report-markdown.ts'
+import type { Sample, Split } from './sample.ts'
+import { readAnswers, sessionFiles } from './sessions.ts'
+import { sources } from './sources.ts'
+import { measureSpeed } from './speed.ts'
+import { countExactly, type Vocabulary, vocabularies } from './truth.ts'
+
+export function run(): void {
+  const samples = samplesOf('test')
+  const folder = transcriptFolder()
+  const report = makeReport(samples, folder)
+  writeResults('tokens', { markdown: asMarkdown(report), json: report })
+}
+
+function makeReport(samples: readonly Sample[], folder: string | undefined): TokensReport {
+  const categories = errorsByCategory([...samples, ...(folder === undefined ? [] : agentSamples(folder))])
+  const held = categories.filter(({ category }) => !leftOut.includes(category))
+  const { version } = createRequire(import.meta.url)('gpt-tokenizer/package.json') as { readonly version: string }
+  return {
+    versions: { node: process.versions.node, v8: process.versions.v8, 'gpt-tokenizer': version },
+    machine: { cores: availableParallelism(), load: loadavg()[0] ?? 0 },
+    trainedOn: sourcesOf('train'),
+    testedOn: sourcesOf('test'),
+    freshSources: sourcesOf('fresh'),
+    overall: {
+      bySample: meanOf(held),
+      byCategory: held.reduce((sum, { errors }) => sum + errors.o200k.fitted.mean, 0) / held.length,
+    },
+    categories,
+    fresh: freshErrors(),
+    speed: measureSpeed(samples),
+    sessions: folder === undefined ? 'skipped: no transcripts here' : sessionFigures(folder),
+  }
+}
+
+function sourcesOf(split: Split): readonly string[] {
+  return sources.filter((source) => source.split === split).map(({ name }) => name)
+}
+
+function freshErrors(): TokensReport['fresh'] {
+  const samples = samplesOf('fresh')
+  const categories = errorsByCategory(samples)
+  return { bySample: meanOf(categories), samples: samples.length, categories }
+}
+
+function meanOf(categories: readonly CategoryErrors[]): number {
+  const counted = categories.reduce((sum, { samples }) => sum + samples, 0)
+  return categories.reduce((sum, { samples, errors }) => sum + samples * errors.o200k.fitted.mean, 0) / counted
+}
+
+function errorsByCategory(samples: readonly Sample[]): readonly CategoryErrors[] {
+  const groups = Map.groupBy(samples, ({ category }) => category)
+  return [...groups].map(([category, members]) => ({
+    category,
+    samples: members.length,
+    errors: Object.fromEntries(
+      vocabularies.map((vocabulary) => [vocabulary, errorsOf(members, vocabulary)]),
+    ) as CategoryErrors['errors'],
+  }))
+}
+
+function errorsOf(samples: readonly Sample[], vocabulary: Vocabulary) {
+  const truths = samples.map(({ text }) => countExactly(text, vocabulary))
+  const errors = (estimate: (text: string) => number) =>
+    figuresOf(samples.map(({ text }, index) => estimate(text) / (truths[index] ?? 1) - 1))
+  return { fitted: errors(estimateTokens), charsOver4: errors((text) => text.length / 4) }
+}
+
+const agentText = 'real agent text'
+/** Not part of the mean: not everyone has the first, and the others show what the fit has next to no text for. */
+const leftOut = [agentText, 'rare-scripts', 'rare-languages']
+
+/** What models really get to read: the longer texts of real sessions, at most 4,000 characters of each. */
+function agentSamples(folder: string): readonly Sample[] {
+  return sessionFiles(folder).flatMap((file) => {
+    const texts = readAnswers(file).flatMap(({ before, own }) =>
+      [...before, ...own].map(({ content }) => textOf(content)),
+    )
+    const long = texts.filter((text) => text.length >= 400)
+    const every = Math.max(1, Math.floor(long.length / 60))
+    return long
+      .filter((_, index) => index % every === 0)
+      .map((text) => ({ category: agentText, source: basename(file), text: text.slice(0, 4_000).toWellFormed() }))
+  })
+}
+
+function sessionFigures(folder: string): readonly (ErrorFigures & { readonly name: string })[] {
+  const sessions = sessionFiles(folder)
+    .map((file) => ({ name: basename(file, '.jsonl').slice(0, 24), errors: predictionErrors(readAnswers(file)) }))
+    .filter(({ errors }) => errors.length > 0)
+  const all = { name: 'all turns', errors: sessions.flatMap(({ errors }) => errors) }
+  return [...sessions, all].map(({ name, errors }) => ({ name, ...figuresOf(errors) }))
+}

@@ -1,0 +1,39 @@
+// Does adding a message cost more when the conversation is long? Scanner and counter, as a session would use them.
+import { performance } from 'node:perf_hooks'
+import { createCounter } from 'everlong'
+import { generateSession } from 'everlong/testing'
+import { createScanner, type Entry, messagesOf } from 'everlong/transcript'
+import { median } from '../results.ts'
+
+const batch = 200
+const rounds = 15
+
+export type AddingCost = { readonly messages: number; readonly microseconds: number }
+
+/** Microseconds for each message added to conversations of these lengths, taking turns. */
+export function addingCosts(lengths: readonly number[]): readonly AddingCost[] {
+  const longest = Math.max(...lengths) + batch
+  const records = [...generateSession({ seed: 11, turns: Math.ceil(longest / 10) })].slice(0, longest)
+  const entries = records.map((record, at) => ({ record, position: { line: at + 1, offset: at, length: 1, nth: 0 } }))
+  const timings = lengths.map(() => [] as number[])
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, length] of lengths.entries()) timings[index]?.push(timeAdding(entries, length))
+  }
+  return lengths.map((messages, index) => ({ messages, microseconds: median(timings[index] ?? []) }))
+}
+
+function timeAdding(entries: readonly Entry[], length: number): number {
+  const scanner = createScanner()
+  const counter = createCounter()
+  const add = (entry: Entry) => {
+    scanner.add(entry)
+    for (const message of messagesOf([entry])) counter.add(message)
+    counter.size()
+  }
+  // The same messages are added in every case, so that only the length before them differs.
+  const added = entries.slice(-batch)
+  for (const entry of entries.slice(0, length)) add(entry)
+  const began = performance.now()
+  for (const entry of added) add(entry)
+  return ((performance.now() - began) * 1000) / batch
+}

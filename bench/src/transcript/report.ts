@@ -1,0 +1,141 @@
+// `npm run bench -- transcript`: how fast a session of 400 MB is opened, indexed and scanned, in how much memory,
+// beside the fastest plain loop over the same file, and whether adding a message gets dearer with length.
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type SessionOptions, serialize, streamWithTruth } from 'everlong/testing'
+import { median, writeResults } from '../results.ts'
+import { type AddingCost, addingCosts } from './adding.ts'
+import type { Measured } from './measure.ts'
+
+const megabytes = 400
+const boundaries = 142
+const rounds = 7
+const methods = ['plain', 'scan', 'index', 'open', 'nothing'] as const
+type Method = (typeof methods)[number]
+
+type Row = {
+  readonly method: Method
+  readonly milliseconds: number
+  readonly megabytesPerSecond: number
+  /** Speed as a multiple of the plain loop's: the median over rounds in which all took their turn. */
+  readonly ratio: number
+  readonly peakMegabytes: number
+}
+
+type FileReport = {
+  readonly style: string
+  readonly bytes: number
+  readonly records: number
+  readonly rows: readonly Row[]
+}
+
+export type TranscriptReport = {
+  readonly node: string
+  readonly files: readonly FileReport[]
+  readonly adding: readonly AddingCost[]
+}
+
+export function run(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'everlong-bench-'))
+  try {
+    const warmUp = join(folder, 'warm-up.jsonl')
+    write(warmUp, { seed: 1, targetBytes: 20e6, boundaries: 4 })
+    const files = (['2.1-late', '2.1-early'] as const).map((style) => measureFile(folder, style, warmUp))
+    const adding = addingCosts([10, 10_000])
+    const report: TranscriptReport = { node: process.versions.node, files, adding }
+    writeResults('transcript', { markdown: asMarkdown(files, adding), json: report })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function measureFile(folder: string, style: '2.1-late' | '2.1-early', warmUp: string): FileReport {
+  const path = join(folder, `${style}.jsonl`)
+  const truth = write(path, { seed: 7, style, targetBytes: megabytes * 1e6, boundaries, kept: 'before' })
+  const bytes = statSync(path).size
+  const measured: Record<Method, Measured[]> = { plain: [], scan: [], index: [], open: [], nothing: [] }
+  for (let round = 0; round < rounds; round++) {
+    for (const method of methods) measured[method].push(measure(method, path, warmUp))
+  }
+  const live = measured.open[0]?.found[0]
+  if (live !== truth.live) throw new Error(`The live window has ${live} entries; its maker says ${truth.live}.`)
+  const rows = methods.map((method) => rowOf(method, bytes, measured))
+  rmSync(path)
+  return { style, bytes, records: measured.plain[0]?.found[0] ?? 0, rows }
+}
+
+function write(path: string, options: SessionOptions): { readonly live: number } {
+  const { records, truth } = streamWithTruth(options)
+  const file = openSync(path, 'w')
+  let pending = ''
+  for (const record of records) {
+    pending += serialize(record)
+    if (pending.length < 1 << 20) continue
+    writeSync(file, pending)
+    pending = ''
+  }
+  writeSync(file, pending)
+  closeSync(file)
+  return { live: truth().live.uuids.length }
+}
+
+function measure(method: Method, path: string, warmUp: string): Measured {
+  const script = join(import.meta.dirname, 'measure.ts')
+  const { stdout, stderr, status } = spawnSync(process.execPath, [script, method, path, warmUp], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`Measuring ${method} failed: ${stderr}`)
+  return JSON.parse(stdout) as Measured
+}
+
+function rowOf(method: Method, bytes: number, measured: Readonly<Record<Method, readonly Measured[]>>): Row {
+  const own = measured[method]
+  const milliseconds = median(own.map((one) => one.milliseconds))
+  return {
+    method,
+    milliseconds,
+    megabytesPerSecond: bytes / 1e3 / milliseconds,
+    ratio: median(own.map((one, round) => (measured.plain[round]?.milliseconds ?? Number.NaN) / one.milliseconds)),
+    peakMegabytes: Math.max(...own.map((one) => one.peakMegabytes)),
+  }
+}
+
+const names: Readonly<Record<Method, string>> = {
+  plain: 'plain loop: 4 MB chunks, newline search, JSON.parse',
+  scan: 'full scan: records, grouping, graph, salvage, epochs',
+  index: 'index scan: ids, parents, types, usage, boundaries',
+  open: 'open the live window from the tail',
+  nothing: 'a Node process that does nothing',
+}
+
+function asMarkdown(files: readonly FileReport[], adding: readonly AddingCost[]): string {
+  const tables = files.map(({ style, bytes, records, rows }) => {
+    const lines = rows.map(
+      (row) =>
+        `| ${names[row.method]} | ${row.method === 'nothing' ? '' : `${row.ratio.toFixed(2)} ×`} | ${row.method === 'nothing' ? '' : Math.round(row.milliseconds)} | ${Math.round(row.peakMegabytes)} |`,
+    )
+    return `## A session of ${Math.round(bytes / 1e6)} MB, ${records} records, ${boundaries} compactions, as client ${style} writes it
+
+| what | speed, plain loop = 1 | milliseconds | peak memory, MB |
+| --- | --- | --- | --- |
+${lines.join('\n')}`
+  })
+  const costs = adding.map(({ messages, microseconds }) => `| ${messages} | ${microseconds.toFixed(1)} |`)
+  return `# Transcripts
+
+Written by \`npm run bench -- transcript\` with Node ${process.versions.node}. Each figure is the median of ${rounds} rounds in which
+every way took its turn, each in a process of its own after a warm-up on a smaller file. Read the ratios: milliseconds
+are this machine's. The files come from the session generator; the live window that was opened is the one its maker
+knows.
+
+${tables.join('\n\n')}
+
+## Adding a message
+
+Recording and counting one more message in a conversation of so many, microseconds each.
+
+| messages before | microseconds |
+| --- | --- |
+${costs.join('\n')}
+`
+}

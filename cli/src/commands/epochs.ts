@@ -1,0 +1,72 @@
+// `everlong epochs`: the stretches between compactions, one row each.
+import type { Epoch } from 'everlong/transcript'
+import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
+import { count, counted, dateTime, short } from '../render/numbers.ts'
+import { oneLine } from '../render/safe.ts'
+import { type Cell, fileHeading, paragraph, type Screen, table } from '../render/screen.ts'
+import { isTranscript, scanWithProgress } from '../session.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+export type EpochsReport = { readonly path: string; readonly epochs: readonly Epoch[] }
+
+export function gather(path: string, surroundings: Surroundings): Outcome<EpochsReport> {
+  return reading(path, () => {
+    const scan = scanWithProgress(path, surroundings)
+    const report = { path, epochs: scan.epochs }
+    return orNoTranscript(report, { path, bytes: scan.bytes, isTranscript: isTranscript(scan) })
+  })
+}
+
+export function render({ path, epochs }: EpochsReport, screen: Screen): readonly string[] {
+  return [
+    fileHeading(path, screen),
+    `  ${counted(epochs.length, 'epoch')}, ${counted(Math.max(0, epochs.length - 1), 'compaction')}`,
+    '',
+    ...table(
+      [
+        { name: '#', align: 'right' },
+        { name: 'by' },
+        { name: 'before', align: 'right' },
+        { name: 'after', align: 'right' },
+        { name: 'began' },
+        { name: 'messages', align: 'right' },
+        { name: 'turns', align: 'right' },
+        { name: 'kept', align: 'right' },
+        { name: 'summary', align: 'right' },
+        { name: 'orphans', align: 'right' },
+      ],
+      epochs.map((epoch) => row(epoch, screen)),
+      screen,
+    ),
+    '',
+    ...paragraph(columnsInWords, screen, 'dim'),
+  ]
+}
+
+const columnsInWords =
+  'by: what opened it · before, after: tokens · turns: by the human · kept: messages word for word · summary: characters · orphans: entries whose parent is not in the file'
+
+function row(epoch: Epoch, screen: Screen): readonly Cell[] {
+  const { openedBy } = epoch
+  return [
+    String(epoch.number),
+    openedBy ? { text: oneLine(openedBy.trigger), style: openedBy.trigger === 'auto' ? 'cyan' : 'magenta' } : 'start',
+    tokens(openedBy?.tokensBefore),
+    tokens(openedBy?.tokensAfter),
+    began(epoch, screen),
+    count(epoch.messages),
+    count(epoch.humanTurns),
+    openedBy ? count(openedBy.kept) : '',
+    openedBy?.summary ? count(openedBy.summary.characters) : '',
+    count(epoch.orphans),
+  ]
+}
+
+/** Without the year where there is little room. */
+function began({ openedBy, from }: Epoch, { width, timeZone }: Screen): string {
+  return dateTime(openedBy?.time ?? from, timeZone).slice(width < 90 ? 5 : 0)
+}
+
+function tokens(value: number | undefined): string {
+  return value === undefined ? '' : short(value)
+}

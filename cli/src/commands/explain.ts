@@ -1,0 +1,150 @@
+// `everlong explain`: every number about the window with its source, and when the next compaction will come.
+import { type Explanation, type Figure, type Prediction, predictCompaction, whereCompactionsWouldFall } from 'everlong'
+import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
+import { fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
+import { count, counted, dateTime } from '../render/numbers.ts'
+import { oneLine } from '../render/safe.ts'
+import { fileHeading, heading, paragraph, remarks, type Screen } from '../render/screen.ts'
+import { padEnd, padStart, wrap } from '../render/width.ts'
+import {
+  explainSession,
+  isTranscript,
+  openLiveSession,
+  scanWithProgress,
+  type WindowChoice,
+  windowHint,
+} from '../session.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+export type ExplainReport = Explanation & {
+  readonly path: string
+  /** How many turns the session has had. */
+  readonly turns: number
+  /** Undefined where nothing can be said: fewer than two turns, or a context that does not grow. */
+  readonly prediction: Prediction | undefined
+  /** Said when what happened does not fit the window that was assumed. */
+  readonly hint: string | undefined
+  /** What the session did, and what it would have done with these settings. */
+  readonly compactions: { readonly happened: number; readonly wouldHaveFallen: number }
+}
+
+export function gather(
+  path: string,
+  { surroundings, ...measured }: WindowChoice & { readonly surroundings: Surroundings },
+): Outcome<ExplainReport> {
+  return reading(path, () => {
+    const { messages, live } = openLiveSession(path)
+    const how = { ...measured, env: surroundings.env }
+    const explanation = explainSession(messages, how)
+    const scan = scanWithProgress(path, surroundings)
+    const threshold = explanation.autoCompactThreshold.value
+    // The newest turn ends with what the context is now, the estimate of what came after the last answer included.
+    const last = scan.turns.at(-1)
+    const turns = last ? [...scan.turns.slice(0, -1), { ...last, tokens: explanation.size.tokens }] : []
+    const report: ExplainReport = {
+      path,
+      ...explanation,
+      turns: turns.length,
+      hint: windowHint(explanation, live, how),
+      prediction: predictCompaction(turns, threshold),
+      compactions: {
+        happened: scan.boundaries.length,
+        wouldHaveFallen: whereCompactionsWouldFall(
+          scan.turns.map(({ tokens }) => tokens),
+          { threshold },
+        ).length,
+      },
+    }
+    return orNoTranscript(report, { path, bytes: scan.bytes, isTranscript: isTranscript(scan) })
+  })
+}
+
+export function render(report: ExplainReport, screen: Screen): readonly string[] {
+  const { size } = report
+  return [
+    fileHeading(report.path, screen),
+    `  model ${report.model === undefined ? 'unknown' : oneLine(report.model)}`,
+    '',
+    heading('Context', screen),
+    `  ${count(size.tokens)} tokens, ${sourceInWords(size)}`,
+    gaugeLine(fullnessOf(report), screen),
+    '',
+    heading('Windows', screen),
+    ...figures(
+      [
+        ['context window', report.contextWindow],
+        ['output limit', report.maxOutputTokens],
+        ['reserve', report.reserve],
+        ['effective window', report.effectiveWindow],
+      ],
+      screen,
+    ),
+    '',
+    heading('Thresholds', screen),
+    ...figures(
+      [
+        ['auto-compact', report.autoCompactThreshold],
+        ['gauge limit', report.limit],
+        ['warning', report.warning],
+        ['error', report.error],
+        ['blocking', report.blocking],
+      ],
+      screen,
+    ),
+    ...paragraph(switchesInWords(report), screen),
+    ...remarks([...(report.hint === undefined ? [] : [report.hint]), ...report.warnings], screen),
+    '',
+    heading('Next compaction', screen),
+    ...predictionLines(report, screen).flatMap((line) => paragraph(line, screen)),
+  ]
+}
+
+function switchesInWords({ autoCompact, manualCompact }: Explanation): string {
+  const mode = autoCompact.mode === 'ask' ? 'set to ask first' : autoCompact.mode ? 'on' : 'off'
+  const byHand = manualCompact.allowed ? 'allowed' : 'off'
+  return `auto-compact is ${mode} (${oneLine(autoCompact.source)}); compacting by hand is ${byHand} (${oneLine(manualCompact.source)})`
+}
+
+/** Name, value, source; below it why another value could not be had. */
+function figures(rows: readonly (readonly [string, Figure])[], screen: Screen): readonly string[] {
+  const names = 16
+  const numbers = Math.max(...rows.map(([, { value }]) => count(value).length))
+  const room = screen.width - names - numbers - 6
+  return rows.flatMap(([name, { value, source, clamped }]) => {
+    const notes = [
+      ...wrap(oneLine(source), room).map((text) => screen.paint('dim', text)),
+      ...(clamped
+        ? wrap(`clamped from ${count(clamped.from)}: ${oneLine(clamped.why)}`, room).map((text) =>
+            screen.paint('yellow', text),
+          )
+        : []),
+    ]
+    return notes.map((note, index) =>
+      index === 0
+        ? `  ${padEnd(name, names)}  ${padStart(count(value), numbers)}  ${note}`
+        : `${' '.repeat(names + numbers + 6)}${note}`,
+    )
+  })
+}
+
+function predictionLines(report: ExplainReport, { timeZone }: Screen): readonly string[] {
+  const { compactions, prediction } = report
+  const past = pastInWords(compactions)
+  if (report.autoCompact.mode === false) return ['None comes by itself: auto-compact is off.', past]
+  if (!prediction)
+    return [`Nothing can be said: ${report.turns < 2 ? 'fewer than two turns' : 'the context does not grow'}.`, past]
+  const growth = `the median turn adds ${count(prediction.growth)} tokens`
+  if (prediction.turns === 0) return [`Due now (${growth}).`, past]
+  const when = prediction.time === undefined ? '' : `, about ${dateTime(prediction.time, timeZone)} at the pace so far`
+  return [`In about ${counted(prediction.turns, 'turn')}${when} (${growth}).`, past]
+}
+
+function pastInWords({ happened, wouldHaveFallen }: ExplainReport['compactions']): string {
+  const was = happened === 0 ? 'never compacted' : `compacted ${times(happened)}`
+  const would = wouldHaveFallen === 0 ? 'would not have done it' : `would have done it ${times(wouldHaveFallen)}`
+  return `So far the session was ${was}; these settings ${would}, by an estimate.`
+}
+
+function times(number: number): string {
+  return number === 1 ? 'once' : number === 2 ? 'twice' : `${count(number)} times`
+}

@@ -1,0 +1,59 @@
+// `everlong fsck`: what is wrong with a file, and what a repaired one would hold. Writes nothing. Exit code 1 when
+// there are errors; notes are how such files are and do not count.
+import { type FsckReport, fsck } from 'everlong/node'
+import type { Finding } from 'everlong/transcript'
+import { gathered, type Outcome, reading } from '../outcome.ts'
+import { count, counted } from '../render/numbers.ts'
+import { oneLine, visible } from '../render/safe.ts'
+import { facts, fileHeading, heading, type Screen } from '../render/screen.ts'
+import { padStart, wrap } from '../render/width.ts'
+
+export function gather(path: string): Outcome<FsckReport> {
+  return reading(path, () => {
+    const report = fsck(path)
+    return gathered(report, report.errors > 0 ? 1 : 0)
+  })
+}
+
+const mostNotes = 20
+
+export function render(report: FsckReport, screen: Screen): readonly string[] {
+  const errors = report.findings.filter(({ severity }) => severity === 'error')
+  const notes = report.findings.filter(({ severity }) => severity === 'note')
+  const { records, live } = report.repaired
+  return [
+    fileHeading(report.path, screen),
+    `  ${screen.paint(errors.length === 0 ? 'green' : 'red', errors.length === 0 ? 'no errors' : counted(errors.length, 'error'))}, ${counted(notes.length, 'note')}`,
+    ...section('Errors (a repair mends them)', errors, screen),
+    ...section('Notes (expected in such files)', notes.slice(0, mostNotes), screen),
+    ...(notes.length > mostNotes ? [`  … and ${count(notes.length - mostNotes)} more notes (--json has all)`] : []),
+    '',
+    heading('A repaired file would hold', screen),
+    ...facts(
+      [
+        ['records', count(records)],
+        ['live window', `${counted(live.entries, 'entry', 'entries')}, ${counted(live.messages, 'answer')}`],
+        [
+          'tools',
+          `${counted(live.toolUses, 'call')}, ${counted(live.toolResults, 'result')}, ${live.unpaired} unpaired`,
+        ],
+      ],
+      screen,
+    ),
+    ...(errors.length === 0
+      ? []
+      : ['', screen.paint('dim', `  mend it: everlong repair ${visible(report.path)} --out NEW`)]),
+  ]
+}
+
+function section(title: string, findings: readonly Finding[], screen: Screen): readonly string[] {
+  if (findings.length === 0) return []
+  const numbers = findings.map(({ line }) => (line === undefined ? '' : `line ${count(line)}`))
+  const width = Math.max(...numbers.map((number) => number.length))
+  const lines = findings.flatMap(({ text }, index) =>
+    wrap(oneLine(text), screen.width - width - 4).map(
+      (part, nth) => `  ${screen.paint('dim', padStart(nth === 0 ? (numbers[index] ?? '') : '', width))}  ${part}`,
+    ),
+  )
+  return ['', heading(title, screen), ...lines]
+}

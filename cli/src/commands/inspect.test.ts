@@ -1,0 +1,132 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type ClientStyle,
+  generateCodexRollout,
+  generatePiSession,
+  generateWithTruth,
+  type KeptLayout,
+} from 'everlong/testing'
+import { afterAll, expect, test } from 'vitest'
+import { everlong, report, sessionFolder } from '../testing/harness.ts'
+import type { InspectReport } from './inspect.ts'
+
+const folder = sessionFolder()
+afterAll(folder.remove)
+
+const styles: readonly ClientStyle[] = ['1.0', '2.0', '2.1-early', '2.1-late']
+const layouts: readonly KeptLayout[] = ['none', 'before', 'before-parent-is-tail', 'after']
+
+test.for(styles.flatMap((style) => layouts.map((kept) => ({ style, kept }))))(
+  'what inspect says of a session in style $style with kept messages "$kept" is what its maker knows',
+  async ({ style, kept }) => {
+    const { records, truth } = generateWithTruth({ seed: 7, style, kept, turns: 8, boundaries: 2, interrupted: 0.3 })
+    const file = folder.write(`${style}-${kept}.jsonl`, records)
+    const { boundaries, epochs, compactions, live, salvaged, orphans, errors } = await report<InspectReport>(
+      'inspect',
+      file,
+    )
+    const { uuids, trailing: _, ...counts } = truth.live
+    const triggers = truth.epochs.flatMap(({ boundary }) => (boundary ? [boundary.trigger] : []))
+    expect({ boundaries, epochs, live, salvaged, errors }).toEqual({
+      boundaries: truth.boundaries,
+      epochs: truth.boundaries + 1,
+      live: { entries: uuids.length, ...counts },
+      salvaged: 0,
+      errors: 0,
+    })
+    expect(compactions).toEqual(
+      Object.fromEntries(
+        [...new Set(triggers)].map((trigger) => [trigger, triggers.filter((own) => own === trigger).length]),
+      ),
+    )
+    expect(orphans).toBe(0)
+  },
+)
+
+test('the report has every documented field, and what is not known is null', async () => {
+  const file = folder.write('shape.jsonl', generateWithTruth({ seed: 1, turns: 2 }).records)
+  const found = await report('inspect', file)
+  expect(Object.keys(found)).toEqual([
+    'path',
+    'format',
+    'versions',
+    'sessionIds',
+    'bytes',
+    'lines',
+    'records',
+    'types',
+    'epochs',
+    'boundaries',
+    'compactions',
+    'from',
+    'to',
+    'live',
+    'stop',
+    'context',
+    'subagents',
+    'toolResultFiles',
+    'salvaged',
+    'orphans',
+    'errors',
+    'notes',
+    'findings',
+    'warnings',
+  ])
+  expect(Object.keys(Object(found.context))).toEqual([
+    'model',
+    'window',
+    'size',
+    'state',
+    'percentLeft',
+    'tokens',
+    'limit',
+    'isAutoCompactOn',
+    'isEstimated',
+  ])
+})
+
+test('sessions of pi and Codex are inspected too', async () => {
+  const pi = generatePiSession({ seed: 3, compactions: 2 })
+  const codex = generateCodexRollout({ seed: 3, compactions: 1 })
+  const ofPi = await report<InspectReport>('inspect', folder.write('pi.jsonl', pi.records))
+  const ofCodex = await report<InspectReport>('inspect', folder.write('codex.jsonl', codex.records))
+  expect([ofPi.format, ofPi.boundaries, ofCodex.format, ofCodex.boundaries]).toEqual(['pi', 2, 'codex', 1])
+})
+
+test('sub-agents are counted where they are', async () => {
+  const { records, truth } = generateWithTruth({ seed: 5, style: '1.0', subagents: 'inline', turns: 3 })
+  const found = await report<InspectReport>('inspect', folder.write('agents.jsonl', records))
+  expect(found.subagents).toEqual({
+    agents: truth.sidechains.length,
+    compactionRuns: 0,
+    inside: truth.sidechains.length,
+    beside: 0,
+    folder: 0,
+  })
+})
+
+test('a file that is no transcript is said to be none, and what could be read is shown all the same', async () => {
+  const file = folder.writeBytes('notes.txt', '{"name":"a package"}\nsome text\n')
+  const { exitCode, stdout, stderr } = await everlong(['inspect', file, '--json'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toBe(
+    `everlong: ${file} does not look like a transcript: no entry of a conversation was found in it. Sessions of Claude Code, pi and Codex can be read.\n`,
+  )
+  expect(JSON.parse(stdout)).toMatchObject({ lines: 2, records: 1, live: { entries: 0 }, errors: 1 })
+})
+
+test('an empty file is called empty', async () => {
+  const { exitCode, stderr } = await everlong(['inspect', folder.writeBytes('empty.jsonl', '')])
+  expect([exitCode, stderr]).toEqual([1, `everlong: ${join(folder.path, 'empty.jsonl')} is empty.\n`])
+})
+
+test('a setting that cannot work is a warning here, not the end', async () => {
+  const file = join(folder.path, 'setting.jsonl')
+  writeFileSync(file, '{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"hello"}}\n')
+  const { exitCode, stdout } = await everlong(['inspect', file, '--json'], {
+    env: { EVERLONG_AUTO_COMPACT_WINDOW: '21000' },
+  })
+  expect(exitCode).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ context: null, warnings: [expect.stringContaining('21,000')] })
+})

@@ -1,0 +1,33 @@
+// `everlong repair`: writes a mended copy of a transcript. Never touches the original, never overwrites anything.
+import { type RepairReport, repair } from 'everlong/node'
+import { failed, gathered, type Outcome, reading } from '../outcome.ts'
+import { count } from '../render/numbers.ts'
+import { visible } from '../render/safe.ts'
+import { facts, heading, type Screen } from '../render/screen.ts'
+
+export type RepairedReport = RepairReport & { readonly from: string; readonly to: string }
+
+export function gather(from: string, to: string): Outcome<RepairedReport> {
+  return reading(from, () => {
+    const outcome = repair(from, to)
+    if (outcome.type === 'refused') return failed(`${to} exists and is not overwritten. Give --out another name.`)
+    const { type: _, ...report } = outcome
+    return gathered({ from, to, ...report })
+  })
+}
+
+export function render(report: RepairedReport, screen: Screen): readonly string[] {
+  return [
+    heading(`Wrote ${visible(report.to)}`, screen),
+    ...facts(
+      [
+        ['records', count(report.records)],
+        ['lines mended', count(report.linesMended)],
+        ['duplicates dropped', count(report.duplicatesDropped)],
+        ['parents mended', count(report.parentsMended)],
+      ],
+      screen,
+    ),
+    screen.paint('dim', `  ${visible(report.from)} is as it was.`),
+  ]
+}

@@ -1,0 +1,125 @@
+import { cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type ClientStyle, generateWithTruth, session } from 'everlong/testing'
+import { afterAll, expect, test } from 'vitest'
+import { everlong, report, sessionFolder } from '../testing/harness.ts'
+import type { StatsReport } from './stats.ts'
+
+const folder = sessionFolder()
+afterAll(folder.remove)
+
+const styles: readonly ClientStyle[] = ['1.0', '2.0', '2.1-early', '2.1-late']
+
+test('the figures of fifty sessions are the sum of their parts', async () => {
+  const many = join(folder.path, 'many')
+  const truths = Array.from({ length: 50 }, (_, seed) => {
+    const place = join(many, `project-${seed % 7}`)
+    mkdirSync(place, { recursive: true })
+    const style = styles[seed % styles.length]
+    const { records, truth } = generateWithTruth({ seed, turns: 3, boundaries: seed % 4, ...(style ? { style } : {}) })
+    cpSync(folder.write('next.jsonl', records), join(place, `${seed}.jsonl`))
+    return { path: join(place, `${seed}.jsonl`), truth }
+  })
+  const all = await report<StatsReport>('stats', many)
+  const parts = await Promise.all(truths.map(({ path }) => report<StatsReport>('stats', path)))
+  const sum = (pick: (part: StatsReport) => number) => parts.reduce((total, part) => total + pick(part), 0)
+  expect({
+    files: all.files,
+    sessions: all.sessions,
+    compactions: all.compactions,
+    withCompactions: all.withCompactions,
+    mostInOneSession: all.mostInOneSession,
+    entries: all.entries,
+    bytes: all.bytes,
+    answers: all.models.reduce((total, { answers }) => total + answers, 0),
+    dollars: all.cost.dollars.toFixed(6),
+    estimated: all.compactionCost.estimated.dollars.toFixed(6),
+  }).toEqual({
+    files: 50,
+    sessions: 50,
+    compactions: truths.reduce((total, { truth }) => total + truth.boundaries, 0),
+    withCompactions: truths.filter(({ truth }) => truth.boundaries > 0).length,
+    mostInOneSession: 3,
+    entries: truths.flatMap(({ truth }) => truth.epochs).reduce((total, epoch) => total + epoch.entries, 0),
+    bytes: sum((part) => part.bytes),
+    answers: truths.reduce((total, { truth }) => total + truth.answers.length, 0),
+    dollars: sum((part) => part.cost.dollars).toFixed(6),
+    estimated: sum((part) => part.compactionCost.estimated.dollars).toFixed(6),
+  })
+})
+
+test("compaction's own cost stands apart: measured where its run was recorded, estimated where not", async () => {
+  const place = join(folder.path, 'cost')
+  mkdirSync(join(place, 'one', 'subagents'), { recursive: true })
+  const model = 'claude-sonnet-4-5'
+  const main = session({ sessionId: 'one' })
+    .user('begin')
+    .assistant('yes', { model, tokens: { input: 1_000_000, output: 0 } })
+    .boundary({ trigger: 'auto', preTokens: 1_000_000 })
+    .summary('s'.repeat(3_000))
+    .assistant('on', { model, tokens: { input: 0, output: 1_000_000 } })
+    .boundary({ trigger: 'manual', preTokens: 500_000 })
+    .summary('s'.repeat(300))
+  const recorded = session({ sessionId: 'one' })
+    .user('sum up')
+    .assistant('so', { model, tokens: { input: 100_000, output: 10_000 } })
+  cpSync(folder.write('main.jsonl', main.records), join(place, 'one.jsonl'))
+  cpSync(folder.write('run.jsonl', recorded.records), join(place, 'one', 'subagents', 'agent-acompact-7.jsonl'))
+  const { cost, compactionCost } = await report<StatsReport>('stats', place)
+  expect({
+    cost: cost.dollars,
+    recorded: [compactionCost.recorded.compactions, compactionCost.recorded.dollars],
+    estimated: [compactionCost.estimated.compactions, compactionCost.estimated.dollars],
+  }).toEqual({
+    cost: 3 + 15,
+    recorded: [1, 0.45],
+    estimated: [1, 0.315],
+  })
+})
+
+test('a file that cannot be read is named, and the rest is counted', async () => {
+  const file = folder.write('good.jsonl', session().user('hi').assistant('yes').records)
+  const missing = join(folder.path, 'missing.jsonl')
+  const { exitCode, stdout } = await everlong(['stats', missing, file])
+  expect(exitCode).toBe(1)
+  expect(stdout).toContain('Could not be read: 1')
+  expect(stdout).toContain('missing.jsonl')
+  expect(stdout).toMatch(/sessions {2}1$/m)
+})
+
+test('a folder without transcripts is one clear line', async () => {
+  const place = join(folder.path, 'nothing')
+  mkdirSync(place)
+  const { exitCode, stderr } = await everlong(['stats', place])
+  expect([exitCode, stderr]).toEqual([
+    1,
+    `everlong: there are no transcripts (.jsonl) below ${place}. Claude Code keeps its sessions below ~/.claude/projects.\n`,
+  ])
+})
+
+test('the report has the documented fields', async () => {
+  const found = await report('stats', folder.write('shape.jsonl', session().user('hi').assistant('yes').records))
+  expect(Object.keys(found)).toEqual([
+    'paths',
+    'sessions',
+    'subagentFiles',
+    'withCompactions',
+    'compactions',
+    'byTrigger',
+    'mostInOneSession',
+    'medianMessagesBetween',
+    'medianTokensBefore',
+    'medianTokensAfter',
+    'summaryRounds',
+    'entries',
+    'orphans',
+    'salvaged',
+    'repeatedAnswers',
+    'files',
+    'bytes',
+    'unreadable',
+    'models',
+    'cost',
+    'compactionCost',
+  ])
+})

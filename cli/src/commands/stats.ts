@@ -1,0 +1,99 @@
+// `everlong stats`: figures over one session or thousands. Reads file by file; one that cannot be read is named.
+import { setImmediate } from 'node:timers/promises'
+import { costOf } from 'everlong'
+import { collectingStatistics, type FolderStatistics, type StatsOptions } from 'everlong/node'
+import type { ModelTokens, Statistics } from 'everlong/transcript'
+import { failed, type Outcome } from '../outcome.ts'
+import { createProgress } from '../progress.ts'
+import { visible } from '../render/safe.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+/** US dollars; undefined where the model's price is not known. */
+export type ModelCost = ModelTokens & { readonly cost: number | undefined }
+
+export type StatsReport = Omit<
+  FolderStatistics,
+  'models' | 'compactionModels' | 'compactionsRecorded' | 'compactionEstimates'
+> & {
+  readonly paths: readonly string[]
+  /** What sessions and sub-agents used. */
+  readonly models: readonly ModelCost[]
+  readonly cost: Cost
+  /** What compactions themselves used: as their own runs say, and by an estimate for those without one. */
+  readonly compactionCost: {
+    readonly recorded: Share
+    readonly estimated: Share
+  }
+}
+
+/** Dollars of the models with a price, and which have none. */
+export type Cost = { readonly dollars: number; readonly withoutPrice: readonly string[] }
+
+export type Share = Cost & { readonly compactions: number; readonly models: readonly ModelCost[] }
+
+export async function gather(paths: readonly string[], surroundings: Surroundings): Promise<Outcome<StatsReport>> {
+  const statistics = await collect(paths, surroundings)
+  if (statistics.files === 0) return failed(nothingFound(paths, statistics))
+  const report = reportOf(paths, statistics)
+  return { type: 'gathered', report, exitCode: statistics.unreadable.length > 0 ? 1 : 0 }
+}
+
+function nothingFound(paths: readonly string[], { unreadable }: FolderStatistics): string {
+  const [first] = unreadable
+  if (first) return `${visible(first.path)} cannot be read: ${visible(first.reason)}. Check the name.`
+  return `there are no transcripts (.jsonl) below ${paths.map(visible).join(', ')}. Claude Code keeps its sessions below ~/.claude/projects.`
+}
+
+/** Lets go between files, so that Ctrl-C is heard and the line of progress can be taken away first. */
+async function collect(paths: readonly string[], surroundings: Surroundings): Promise<FolderStatistics> {
+  const progress = createProgress(surroundings)
+  const forget = surroundings.onInterrupt?.(progress.clear)
+  try {
+    const onProgress: StatsOptions['onProgress'] = ({ bytes, bytesAll, files, filesAll }) =>
+      progress.show(bytes, bytesAll, `${files} of ${filesAll} files`)
+    const steps = collectingStatistics(paths, { onProgress })
+    for (;;) {
+      const step = steps.next()
+      if (step.done) return step.value
+      await setImmediate()
+    }
+  } finally {
+    forget?.()
+    progress.clear()
+  }
+}
+
+function reportOf(paths: readonly string[], statistics: FolderStatistics): StatsReport {
+  const { models, compactionModels, compactionsRecorded, compactionEstimates, ...rest } = statistics
+  const priced = models.map(withCost)
+  return {
+    paths,
+    ...rest,
+    models: priced,
+    cost: sumOf(priced),
+    compactionCost: {
+      recorded: shareOf(compactionModels, compactionsRecorded),
+      estimated: shareOf(compactionEstimates, compactionsOf(compactionEstimates)),
+    },
+  }
+}
+
+function compactionsOf(models: Statistics['compactionEstimates']): number {
+  return models.reduce((sum, { answers }) => sum + answers, 0)
+}
+
+function shareOf(models: readonly ModelTokens[], compactions: number): Share {
+  const priced = models.map(withCost)
+  return { compactions, ...sumOf(priced), models: priced }
+}
+
+function withCost(used: ModelTokens): ModelCost {
+  return { ...used, cost: costOf(used.tokens, used.model) }
+}
+
+function sumOf(models: readonly ModelCost[]): Cost {
+  return {
+    dollars: models.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
+    withoutPrice: models.filter(({ cost }) => cost === undefined).map(({ model }) => model),
+  }
+}

@@ -1,0 +1,99 @@
+// The command line as a person has it: real processes through the launcher.
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { session } from 'everlong/testing'
+import { afterAll, expect, test } from 'vitest'
+import { launch, root, sessionFolder } from './testing/harness.ts'
+
+const folder = sessionFolder()
+afterAll(folder.remove)
+
+const file = folder.write('fine.jsonl', session().user('hi').assistant('yes').records)
+const torn = folder.writeBytes('torn.jsonl', `${readFileSync(file, 'utf8')}{"type":"user","uuid":`)
+
+test('a good command line ends with 0 and says nothing on stderr', () => {
+  const { exitCode, stdout, stderr } = launch(['inspect', file])
+  expect([exitCode, stderr, stdout.split('\n')[0]]).toEqual([0, '', file])
+})
+
+test('--help and --version end with 0', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'cli', 'package.json'), 'utf8'))
+  expect([launch(['--help']).exitCode, launch(['inspect', '--help']).exitCode, launch(['--version'])]).toEqual([
+    0,
+    0,
+    { exitCode: 0, stdout: `${version}\n`, stderr: '' },
+  ])
+})
+
+const troubles: readonly (readonly [string, readonly string[], number, string])[] = [
+  [
+    'a file that is not there',
+    ['inspect', join(folder.path, 'nowhere.jsonl')],
+    1,
+    `everlong: there is no ${join(folder.path, 'nowhere.jsonl')}. Check the name; Claude Code keeps its sessions below ~/.claude/projects.`,
+  ],
+  [
+    'a folder where a file is wanted',
+    ['context', folder.path],
+    1,
+    `everlong: ${folder.path} is a folder, and this command looks into one transcript. For a whole folder: everlong stats ${folder.path}`,
+  ],
+  [
+    'something that is no regular file',
+    ['fsck', '/dev/null'],
+    1,
+    'everlong: /dev/null is not a regular file. Save its contents to a file and name that.',
+  ],
+  [
+    'an unknown command',
+    ['inspct', file],
+    2,
+    "everlong: unknown command 'inspct' (Did you mean inspect?). See everlong --help.",
+  ],
+  ['a missing argument', ['epochs'], 2, "everlong: missing required argument 'file'. See everlong --help."],
+  [
+    'a missing option',
+    ['repair', file],
+    2,
+    "everlong: required option '--out <new>' not specified. See everlong --help.",
+  ],
+  [
+    'an unknown option',
+    ['tree', file, '--josn'],
+    2,
+    "everlong: unknown option '--josn' (Did you mean --json?). See everlong --help.",
+  ],
+  [
+    'a number that is none',
+    ['context', file, '--window', 'big'],
+    2,
+    "everlong: option '--window <tokens>' argument 'big' is invalid. Give a number of tokens, such as 200000. See everlong --help.",
+  ],
+]
+
+test.for(troubles)('%s is one clear line and the right exit code', ([, words, exitCode, line]) => {
+  expect(launch(words)).toEqual({ exitCode, stdout: '', stderr: `${line}\n` })
+})
+
+test('fsck ends with 1 when it found errors', () => {
+  expect([launch(['fsck', file]).exitCode, launch(['fsck', torn]).exitCode]).toEqual([0, 1])
+})
+
+test('a reader that has seen enough is no error', () => {
+  const many = session()
+  for (let turn = 0; turn < 4_000; turn++) many.user(`question ${turn}`)
+  const long = folder.write('long.jsonl', many.records)
+  const command = `sh ./everlong tree '${long}' --limit 0 --json | head -n 1; echo "$?"`
+  const { stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: root, encoding: 'utf8' })
+  expect([stdout, stderr]).toEqual(['{\n0\n', ''])
+})
+
+test('npm start is the tour: plain lines without a terminal, no network, exit code 0', () => {
+  const { status, stdout } = spawnSync('node', ['scripts/launch.mjs', 'start'], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, FORCE_COLOR: undefined },
+  })
+  expect([status, stdout]).toEqual([0, launch(['tour']).stdout])
+})

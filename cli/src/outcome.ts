@@ -1,0 +1,89 @@
+// What a command comes back with, and how trouble with files is told: one clear line with what to do.
+import { accessSync, constants, type Stats, statSync } from 'node:fs'
+import { ConfigurationError } from 'everlong'
+import { visible } from './render/safe.ts'
+
+export type Outcome<R> =
+  | {
+      readonly type: 'gathered'
+      readonly report: R
+      readonly exitCode: number
+      /** For stderr; the report is shown all the same. */
+      readonly complaint?: string
+    }
+  | Failure
+
+export type Failure = { readonly type: 'failed'; readonly message: string }
+
+export function gathered<R>(report: R, exitCode = 0): Outcome<R> {
+  return { type: 'gathered', report, exitCode }
+}
+
+export function failed(message: string): Failure {
+  return { type: 'failed', message }
+}
+
+/** Runs a reader of one file; what can go wrong with files and settings becomes a failure. */
+export function reading<R>(path: string, read: () => Outcome<R>): Outcome<R> {
+  return expecting(path, () => {
+    const trouble = troubleWith(path, statSync(path))
+    if (trouble) return failed(trouble)
+    accessSync(path, constants.R_OK)
+    return read()
+  })
+}
+
+/** Turns the failures that must be expected of the system or the settings into values; a fault of ours is thrown on. */
+export function expecting<R>(path: string, attempt: () => Outcome<R>): Outcome<R> {
+  try {
+    return attempt()
+  } catch (error) {
+    if (error instanceof ConfigurationError) return failed(error.message)
+    const message = systemTrouble(path, error)
+    if (message === undefined) throw error
+    return failed(message)
+  }
+}
+
+function troubleWith(path: string, stats: Stats): string | undefined {
+  const name = visible(path)
+  if (stats.isDirectory())
+    return `${name} is a folder, and this command looks into one transcript. For a whole folder: everlong stats ${name}`
+  if (!stats.isFile()) return `${name} is not a regular file. Save its contents to a file and name that.`
+  return undefined
+}
+
+/** What the system said, in plain words; undefined when it was not the system that spoke. */
+export function systemTrouble(path: string, error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
+  const name = visible('path' in error && typeof error.path === 'string' ? error.path : path)
+  switch (error.code) {
+    case 'ENOENT':
+      return `there is no ${name}. Check the name; Claude Code keeps its sessions below ~/.claude/projects.`
+    case 'EACCES':
+    case 'EPERM':
+      return `no permission for ${name}. Run as somebody who has it, or change the file's mode.`
+    case 'ENOTDIR':
+      return `${name} leads through something that is not a folder. Check the name.`
+    case 'EISDIR':
+      return `${name} is a folder. Name a file.`
+    case 'ENOSPC':
+      return `no space left for ${name}. Make room or choose another place.`
+    default:
+      return 'syscall' in error ? `${name}: ${visible(error.message)}` : undefined
+  }
+}
+
+/** Adds the complaint that a file holds no conversation, where it does not; what could be read is shown all the same. */
+export function orNoTranscript<R>(
+  report: R,
+  seen: { readonly path: string; readonly bytes: number; readonly isTranscript: boolean },
+): Outcome<R> {
+  if (seen.isTranscript) return gathered(report)
+  const name = visible(seen.path)
+  const complaint =
+    seen.bytes === 0
+      ? `${name} is empty.`
+      : `${name} does not look like a transcript: no entry of a conversation was found in it. Sessions of Claude Code, pi and Codex can be read.`
+  return { type: 'gathered', report, exitCode: 1, complaint }
+}

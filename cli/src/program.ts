@@ -1,0 +1,208 @@
+// The tree of commands, and the way from a command line to an exit code: 0 fine, 1 something was wrong, 2 a wrong
+// command line. Each command is loaded only when it is asked for, so that --help is quick.
+import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander'
+import packageFacts from '../package.json' with { type: 'json' }
+import type { Outcome } from './outcome.ts'
+import { oneLine, safeJson, visible } from './render/safe.ts'
+import { type Screen, screenOf } from './render/screen.ts'
+import type { WindowChoice } from './session.ts'
+import type { Surroundings } from './surroundings.ts'
+
+const exitCodes = { fine: 0, wrong: 1, usage: 2 } as const
+
+export async function run(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  let exitCode: number = exitCodes.fine
+  const program = createProgram(surroundings, (code) => {
+    exitCode = code
+  })
+  try {
+    await program.parseAsync(words.length === 0 ? ['--help'] : words, { from: 'user' })
+    return exitCode
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage
+    complain(faultMessage(error, surroundings), surroundings)
+    return exitCodes.wrong
+  }
+}
+
+/** Not expected: a fault of ours, or a file that changed while it was read. */
+function faultMessage(error: unknown, { env }: Surroundings): string {
+  if (env.EVERLONG_DEBUG && error instanceof Error) return error.stack ?? error.message
+  const text = error instanceof Error ? error.message : String(error)
+  return `this should not have happened: ${text}. EVERLONG_DEBUG=1 shows where; please report it.`
+}
+
+function complain(message: string, { stderr, env }: Surroundings): void {
+  const lines = env.EVERLONG_DEBUG ? message.split('\n').map(visible) : [oneLine(message)]
+  stderr.write(`everlong: ${lines.join('\n')}\n`)
+}
+
+type End = (exitCode: number) => void
+
+/** Shows what a command came back with: its report as JSON or on a screen, complaints on stderr. */
+function createShow(surroundings: Surroundings, end: End) {
+  return <R>(
+    outcome: Outcome<R>,
+    how: { readonly json?: boolean; readonly render: (report: R, screen: Screen) => readonly string[] },
+  ): void => {
+    if (outcome.type === 'failed') {
+      complain(outcome.message, surroundings)
+      end(exitCodes.wrong)
+      return
+    }
+    const lines = how.json ? [safeJson(outcome.report)] : how.render(outcome.report, screenOf(surroundings))
+    surroundings.stdout.write(`${lines.join('\n')}\n`)
+    if (outcome.complaint !== undefined) complain(outcome.complaint, surroundings)
+    end(outcome.exitCode)
+  }
+}
+
+type Show = ReturnType<typeof createShow>
+
+function createProgram(surroundings: Surroundings, end: End): Command {
+  const program = new Command('everlong')
+    .description("Looks into coding agents' sessions: epochs, context, compactions, damage.")
+    .version(packageFacts.version, '-v, --version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .addHelpText('after', `\n${examples}`)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => surroundings.stdout.write(text),
+      writeErr: (text) => surroundings.stderr.write(text),
+      outputError: (text) => complain(usageMessage(text), surroundings),
+      getOutHelpWidth: () => screenOf(surroundings).width,
+    })
+  const show = createShow(surroundings, end)
+  addLooking(program, show, surroundings)
+  addMeasuring(program, show, surroundings)
+  addMending(program, show)
+  return program
+}
+
+const examples = `Examples:
+  everlong tour                       a guided look at a made-up session
+  everlong inspect session.jsonl      one screen about one session
+  everlong context session.jsonl      what its context is made of
+  everlong stats ~/.claude/projects   figures over all sessions
+  everlong repair broken.jsonl --out mended.jsonl
+
+Every command but tour has --json. NO_COLOR=1 turns colours off.
+Exit codes: 0 fine, 1 something was wrong, 2 a wrong command line.`
+
+/** Commander says "error: …" and sometimes a guess on a line of its own; we say one line and where to look. */
+function usageMessage(text: string): string {
+  const [message = '', ...guess] = text
+    .replace(/^error: /, '')
+    .trim()
+    .split('\n')
+  const sentence = [message.replace(/\.$/, ''), ...guess].join(' ')
+  return `${visible(sentence)}. See everlong --help.`
+}
+
+const transcript = () => new Argument('<file>', 'a transcript: .jsonl of Claude Code, pi or Codex')
+
+function command(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).option('--json', 'print the report as JSON')
+}
+
+type WindowOptions = WindowChoice & { readonly json?: boolean }
+
+/** A command that says how full the window is, and so may be told which window. */
+function measuring(program: Command, name: string, description: string): Command {
+  return command(program, name, description)
+    .addArgument(transcript())
+    .option('--model <name>', 'count for this model (default: the model of the newest answer)')
+    .option('--window <tokens>', 'take this as the context window', tokens)
+}
+
+function addLooking(program: Command, show: Show, surroundings: Surroundings): void {
+  measuring(program, 'inspect', 'one screen: sizes, epochs, live window, problems').action(
+    async (file: string, options: WindowOptions) => {
+      const { gather, render } = await import('./commands/inspect.ts')
+      show(gather(file, { ...options, surroundings }), { ...options, render })
+    },
+  )
+  command(program, 'epochs', 'the stretches between compactions, as a table')
+    .addArgument(transcript())
+    .action(async (file: string, options: { json?: boolean }) => {
+      const { gather, render } = await import('./commands/epochs.ts')
+      show(gather(file, surroundings), { ...options, render })
+    })
+  command(program, 'tree', 'the conversation as a tree, one line a message')
+    .addArgument(transcript())
+    .option('--limit <lines>', 'show the last so many lines; 0 shows all', wholeNumber, 200)
+    .action(async (file: string, options: { json?: boolean; limit: number }) => {
+      const [{ gather }, { render }] = await Promise.all([
+        import('./commands/tree.ts'),
+        import('./commands/tree-screen.ts'),
+      ])
+      show(gather(file, { limit: options.limit, surroundings }), { ...options, render })
+    })
+  program
+    .command('tour')
+    .description('a guided look at a made-up session')
+    .action(async () => {
+      const [{ gather }, { render }] = await Promise.all([
+        import('./commands/tour.ts'),
+        import('./commands/tour-screen.ts'),
+      ])
+      show(gather(surroundings), { render })
+    })
+}
+
+function addMeasuring(program: Command, show: Show, surroundings: Surroundings): void {
+  measuring(program, 'context', 'what the context is made of, and where the thresholds lie').action(
+    async (file: string, options: WindowOptions) => {
+      const { gather, render } = await import('./commands/context.ts')
+      show(gather(file, { ...options, env: surroundings.env }), { ...options, render })
+    },
+  )
+  measuring(
+    program,
+    'explain',
+    'every window and threshold with its source, and when the next compaction comes',
+  ).action(async (file: string, options: WindowOptions) => {
+    const { gather, render } = await import('./commands/explain.ts')
+    show(gather(file, { ...options, surroundings }), { ...options, render })
+  })
+  command(program, 'stats', 'figures over one session or thousands')
+    .argument('<path...>', 'transcripts, or folders with transcripts anywhere below them')
+    .action(async (paths: readonly string[], options: { json?: boolean }) => {
+      const [{ gather }, { render }] = await Promise.all([
+        import('./commands/stats.ts'),
+        import('./commands/stats-screen.ts'),
+      ])
+      show(await gather(paths, surroundings), { ...options, render })
+    })
+}
+
+function addMending(program: Command, show: Show): void {
+  command(program, 'fsck', 'say what is wrong with a file; exit code 1 when there are errors')
+    .addArgument(transcript())
+    .action(async (file: string, options: { json?: boolean }) => {
+      const { gather, render } = await import('./commands/fsck.ts')
+      show(gather(file), { ...options, render })
+    })
+  command(program, 'repair', 'write a mended copy; the file itself is never touched')
+    .addArgument(transcript())
+    .requiredOption('--out <new>', 'where to write it; must not exist')
+    .action(async (file: string, options: { json?: boolean; out: string }) => {
+      const { gather, render } = await import('./commands/repair.ts')
+      show(gather(file, options.out), { ...options, render })
+    })
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
+  return Number(text)
+}
+
+/** 200000, 200_000, 200,000 or 200k. */
+function tokens(text: string): number {
+  const match = /^(\d[\d_,]*)(k?)$/i.exec(text)
+  const value = Number(match?.[1]?.replace(/[_,]/g, '') ?? 0) * (match?.[2] ? 1_000 : 1)
+  if (!Number.isSafeInteger(value) || value <= 0)
+    throw new InvalidArgumentError('Give a number of tokens, such as 200000.')
+  return value
+}

@@ -1,0 +1,47 @@
+// Words and pictures for how full a context is, the same on every screen.
+import type { ContextSize, Explanation } from 'everlong'
+import { gauge, stateStyles } from './bar.ts'
+import { count } from './numbers.ts'
+import type { Screen } from './screen.ts'
+import { columnsOf } from './width.ts'
+
+/** Where the number comes from, in words; an estimate is always called one. */
+export function sourceInWords(size: ContextSize): string {
+  if (size.source === 'usage') return 'as the latest answer reported'
+  if (size.source === 'estimate') return 'all of it estimated'
+  return `${count(size.reported)} reported, ${count(size.estimated)} estimated`
+}
+
+export type Fullness = Pick<Explanation, 'state' | 'percentLeft'> & {
+  readonly tokens: number
+  readonly limit: number
+  readonly isAutoCompactOn: boolean
+  readonly isEstimated: boolean
+}
+
+/** The gauge: a bar to the limit, and what is left of it. */
+export function gaugeLine(fullness: Fullness, screen: Screen): string {
+  const text = leftInWords(fullness)
+  const columns = Math.max(10, Math.min(48, screen.width - columnsOf(text) - 4))
+  const picture = gauge({ ...fullness, used: fullness.tokens }, columns, screen)
+  return `  ${picture}  ${screen.paint(stateStyles[fullness.state], text)}`
+}
+
+function leftInWords({ state, percentLeft, isAutoCompactOn, isEstimated }: Fullness): string {
+  const estimated = isEstimated ? ' (estimated)' : ''
+  if (state === 'blocking') return `full: compact before the next request${estimated}`
+  if (state === 'over-threshold') return `over the threshold: compaction is due${estimated}`
+  return `${percentLeft} % left ${isAutoCompactOn ? 'until auto-compact' : '(auto-compact is off)'}${estimated}`
+}
+
+export function fullnessOf(explanation: Explanation): Fullness {
+  const { state, percentLeft, size, limit, autoCompact } = explanation
+  return {
+    state,
+    percentLeft,
+    tokens: size.tokens,
+    limit: limit.value,
+    isAutoCompactOn: autoCompact.mode !== false,
+    isEstimated: size.source !== 'usage',
+  }
+}

@@ -1,0 +1,17 @@
+// Marks below a bar: a letter where something happens, on the bar's own scale.
+
+export type Mark = { readonly letter: string; readonly value: number }
+
+export type Along = { readonly whole: number; readonly columns: number }
+
+/** Where two marks fall together the earlier one moves to the left, so that none is lost. Marks go from low to high. */
+export function ruler(marks: readonly Mark[], { whole, columns }: Along): string {
+  const cells: string[] = Array(columns).fill(' ')
+  let next = columns - 1
+  for (const { letter, value } of marks.toReversed()) {
+    const place = Math.max(0, Math.min(next, Math.floor((value / whole) * columns)))
+    cells[place] = letter
+    next = place - 1
+  }
+  return cells.join('').trimEnd()
+}

@@ -1,0 +1,110 @@
+// The sheet a command is rendered on: how wide it is, whether it has colours, and the few shapes all screens share.
+import { styleText } from 'node:util'
+import type { Surroundings } from '../surroundings.ts'
+import { oneLine, visible } from './safe.ts'
+import { columnsOf, cut, cutStart, padEnd, padStart, wrap } from './width.ts'
+
+export type Style = Parameters<typeof styleText>[0]
+
+export type Screen = {
+  readonly width: number
+  readonly isColoured: boolean
+  readonly timeZone: string | undefined
+  readonly paint: (style: Style, text: string) => string
+}
+
+const narrowest = 40
+const widest = 120
+
+export function screenOf({ stdout, env, timeZone }: Surroundings): Screen {
+  const isColoured = stdout.isTTY === true && (stdout.hasColors?.(16, env) ?? false)
+  const asked = stdout.isTTY === true ? stdout.columns : Number(env.COLUMNS)
+  return {
+    width: Math.min(widest, Math.max(narrowest, asked || 80)),
+    isColoured,
+    timeZone,
+    paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
+  }
+}
+
+/** The file a screen is about. */
+export function fileHeading(path: string, screen: Screen): string {
+  return heading(cutStart(visible(path), screen.width), screen)
+}
+
+export function heading(text: string, screen: Screen): string {
+  return screen.paint('bold', text)
+}
+
+/** Labels and what they stand for, aligned; long values go on below themselves. */
+export function facts(pairs: readonly (readonly [string, string])[], screen: Screen): readonly string[] {
+  const labels = Math.max(...pairs.map(([label]) => columnsOf(label)))
+  const room = screen.width - labels - 4
+  return pairs.flatMap(([label, value]) =>
+    wrap(value, room).map((line, index) => {
+      const left = padEnd(index === 0 ? label : '', labels)
+      return `  ${screen.paint('dim', left)}  ${cut(line, room)}`
+    }),
+  )
+}
+
+/** Text that goes on below itself; a no-break space holds together what it stands between. */
+export function paragraph(text: string, screen: Screen, style?: Style): readonly string[] {
+  return wrap(text, screen.width - 2)
+    .map((line) => line.replaceAll('\u00a0', ' ').trimEnd())
+    .map((line) => `  ${style === undefined ? line : screen.paint(style, line)}`)
+}
+
+/** What the reader should know but did not ask for. */
+export function remarks(texts: readonly string[], screen: Screen): readonly string[] {
+  return texts.flatMap((text) => paragraph(oneLine(text), screen, 'yellow'))
+}
+
+export type Column = { readonly name: string; readonly align?: 'right' }
+export type Cell = string | { readonly text: string; readonly style: Style }
+
+/**
+ * A table as narrow as its contents. Where it is too wide, its columns move together; where that does not help, the
+ * widest column of words is cut, never a number.
+ */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  screen: Screen,
+): readonly string[] {
+  const names = columns.map(({ name }) => name)
+  const wanted = names.map((name, index) =>
+    Math.max(columnsOf(name), ...rows.map((row) => columnsOf(textOf(row[index])))),
+  )
+  const { widths, gap } = fitted(wanted, columns, screen.width - 2)
+  const line = (cells: readonly Cell[], style?: Style) =>
+    `  ${columns
+      .map((column, index) => {
+        const cell = cells[index] ?? ''
+        const width = widths[index] ?? 0
+        const text = cut(textOf(cell), width)
+        const padded = column.align === 'right' ? padStart(text, width) : padEnd(text, width)
+        const own = typeof cell === 'string' ? style : cell.style
+        return own === undefined ? padded : screen.paint(own, padded)
+      })
+      .join(' '.repeat(gap))}`.trimEnd()
+  return [line(names, 'dim'), ...rows.map((row) => line(row))]
+}
+
+function fitted(
+  wanted: readonly number[],
+  columns: readonly Column[],
+  room: number,
+): { readonly widths: readonly number[]; readonly gap: number } {
+  const sum = wanted.reduce((all, width) => all + width, 0)
+  const gap = sum + 2 * (wanted.length - 1) <= room ? 2 : 1
+  const over = sum + gap * (wanted.length - 1) - room
+  if (over <= 0) return { widths: wanted, gap }
+  const words = wanted.map((width, index) => (columns[index]?.align === 'right' ? 0 : width))
+  const widest = words.indexOf(Math.max(...words))
+  return { widths: wanted.map((width, index) => (index === widest ? Math.max(4, width - over) : width)), gap }
+}
+
+function textOf(cell: Cell | undefined): string {
+  return cell === undefined ? '' : typeof cell === 'string' ? cell : cell.text
+}

@@ -1,0 +1,65 @@
+// How many columns a text takes in a terminal, and cutting and padding by that measure.
+
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
+const noWidth = /^[\p{Mark}\u200c\u200d]$/u
+
+export function columnsOf(text: string): number {
+  if (/^[\u0020-\u007e]*$/.test(text)) return text.length
+  let columns = 0
+  for (const character of text) columns += widthOf(character)
+  return columns
+}
+
+function widthOf(character: string): number {
+  if (noWidth.test(character)) return 0
+  return wide.test(character) ? 2 : 1
+}
+
+/** Cut to so many columns, the last of them an ellipsis when something is missing. */
+export function cut(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text
+  let kept = ''
+  let used = 0
+  for (const character of text) {
+    used += widthOf(character)
+    if (used > columns - 1) break
+    kept += character
+  }
+  return columns > 0 ? `${kept.trimEnd()}…` : ''
+}
+
+/** The same from the other end: for paths, whose last part tells most. */
+export function cutStart(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text
+  let kept = ''
+  let used = 0
+  for (const character of [...text].toReversed()) {
+    used += widthOf(character)
+    if (used > columns - 1) break
+    kept = character + kept
+  }
+  return `…${kept}`
+}
+
+export function padEnd(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - columnsOf(text)))
+}
+
+export function padStart(text: string, columns: number): string {
+  return ' '.repeat(Math.max(0, columns - columnsOf(text))) + text
+}
+
+/** Breaks a text into lines of at most so many columns, between words. */
+export function wrap(text: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (line !== '' && columnsOf(longer) > columns) {
+      lines.push(line)
+      line = word
+    } else line = longer
+  }
+  return line === '' ? lines : [...lines, line]
+}

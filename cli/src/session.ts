@@ -1,0 +1,85 @@
+// What several commands need of a session file: a scan with a progress line, the live window as messages, and how
+// full the context is. Gathers only; renders nothing.
+import { ConfigurationError, type Environment, type Explanation, explain, type ViewMessage } from 'everlong'
+import { type FileScan, type LiveFile, openLive, scanFile } from 'everlong/node'
+import { headOf, messagesOf, type Tally, tallyOf } from 'everlong/transcript'
+import { createProgress } from './progress.ts'
+import { count } from './render/numbers.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export function scanWithProgress(path: string, surroundings: Surroundings): FileScan {
+  const progress = createProgress(surroundings)
+  try {
+    return scanFile(path, { onProgress: progress.show })
+  } finally {
+    progress.clear()
+  }
+}
+
+/** Whether anything in the file belongs to a conversation. */
+export function isTranscript(scan: FileScan): boolean {
+  return scan.sessionIds.length > 0 || scan.epochs.some((epoch) => epoch.entries > 0) || scan.answers.length > 0
+}
+
+export type LiveSession = {
+  readonly live: LiveFile
+  readonly messages: readonly ViewMessage[]
+  readonly tally: Tally
+}
+
+export function openLiveSession(path: string): LiveSession {
+  const live = openLive(path)
+  return { live, messages: messagesOf(live.entries), tally: tallyOf(live.entries) }
+}
+
+/**
+ * A word where what happened does not fit the window that was assumed: the table knows what a model can do, not what
+ * an account or a client allowed. Nothing when the person has said what the window is.
+ */
+export function windowHint(explanation: Explanation, live: LiveFile, measured: Measured): string | undefined {
+  const { size, contextWindow, autoCompactThreshold, reserve } = explanation
+  if (measured.window !== undefined) return undefined
+  if (size.reported > contextWindow.value)
+    return `The context is larger than the window of ${count(contextWindow.value)}: it must have been another. Try --window 1000000.`
+  const [first] = live.entries
+  const boundary = first && headOf(first).boundary
+  const before = boundary?.trigger === 'auto' ? boundary.preTokens : undefined
+  if (before === undefined || before > autoCompactThreshold.value * 0.9) return undefined
+  const guess = Math.round((before + compactBuffer + reserve.value) / 5_000) * 5_000
+  return `The last automatic compaction came at ${count(before)} tokens, long before ${count(autoCompactThreshold.value)}: the window was smaller. Try --window ${guess}.`
+}
+
+/** What the default threshold keeps free of the effective window. */
+const compactBuffer = 13_000
+
+/** What a person may say about the window on the command line. */
+export type WindowChoice = { readonly model?: string; readonly window?: number }
+
+export type Measured = WindowChoice & { readonly env: Environment }
+
+/** Throws a ConfigurationError when the settings cannot work. */
+export function explainSession(messages: readonly ViewMessage[], { env, model, window }: Measured): Explanation {
+  const explanation = explain({
+    messages,
+    environment: env,
+    ...(model === undefined ? {} : { model }),
+    ...(window === undefined ? {} : { settings: { contextWindow: window } }),
+  })
+  const { contextWindow } = explanation
+  // The person who typed the option should find it again under its own name.
+  if (window === undefined || contextWindow.source !== 'setting contextWindow') return explanation
+  return { ...explanation, contextWindow: { ...contextWindow, source: '--window' } }
+}
+
+/** The same for screens on which a setting that cannot work is only one problem among others. */
+export function tryToExplain(
+  messages: readonly ViewMessage[],
+  measured: Measured,
+): { readonly explanation: Explanation | undefined; readonly trouble: string | undefined } {
+  try {
+    return { explanation: explainSession(messages, measured), trouble: undefined }
+  } catch (error) {
+    if (error instanceof ConfigurationError) return { explanation: undefined, trouble: error.message }
+    throw error
+  }
+}

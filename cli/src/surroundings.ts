@@ -1,0 +1,22 @@
+// What the commands take from the world, handed in as one record so that tests can run them in process.
+import type { Environment } from 'everlong'
+
+export type Output = NodeJS.WritableStream & {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  /** Terminals have it; it knows NO_COLOR, TERM and their kin. */
+  readonly hasColors?: (count: number, env: Environment) => boolean
+}
+
+export type Surroundings = {
+  readonly stdout: Output
+  readonly stderr: Output
+  readonly env: Environment
+  readonly cwd: string
+  /** Lets something be tidied up when the person presses Ctrl-C; returns how to take that back. */
+  readonly onInterrupt?: (tidyUp: () => void) => () => void
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** In which times are shown; the machine's own when left out. */
+  readonly timeZone?: string
+}

@@ -1,0 +1,94 @@
+// What the tests of the command line share: running a command in process or through the launcher, and folders with
+// sessions. Never used outside tests.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Writable } from 'node:stream'
+import { WriteStream } from 'node:tty'
+import type { Environment } from 'everlong'
+import { type JsonObject, serialize } from 'everlong/testing'
+import { run } from '../program.ts'
+import type { Output } from '../surroundings.ts'
+
+export const root = dirname(dirname(dirname(import.meta.dirname)))
+
+export type Ran = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
+
+export type RunOptions = {
+  readonly env?: Environment
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+/** Runs a command in process, at a clock that stands still, in the time zone UTC. */
+export async function everlong(words: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const stdout = collector(options)
+  const stderr = collector(options)
+  const exitCode = await run(words, {
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: options.env ?? {},
+    cwd: root,
+    now: () => 0,
+    timeZone: 'UTC',
+  })
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+/** The report of a command that is expected to go well. */
+export async function report<R = JsonObject>(...words: readonly string[]): Promise<R> {
+  const { exitCode, stdout, stderr } = await everlong([...words, '--json'])
+  if (exitCode !== 0) throw new Error(`everlong ${words.join(' ')} ended with ${exitCode}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+function collector({ isTTY = false, columns = 80 }: RunOptions): {
+  readonly stream: Output
+  readonly text: () => string
+} {
+  const chunks: string[] = []
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      chunks.push(String(chunk))
+      done()
+    },
+  })
+  // As a terminal knows its colours, from the environment that is handed in.
+  const { hasColors, getColorDepth } = WriteStream.prototype
+  const terminal = isTTY ? { isTTY, columns, hasColors, getColorDepth } : {}
+  return { stream: Object.assign(stream, terminal) as Output, text: () => chunks.join('') }
+}
+
+/** Runs the launcher as a person would. */
+export function launch(words: readonly string[], env: Environment = {}): Ran {
+  const { status, stdout, stderr } = spawnSync('sh', [join(root, 'everlong'), ...words], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 << 20,
+    env: { ...process.env, FORCE_COLOR: undefined, NODE_OPTIONS: undefined, TZ: 'UTC', ...env },
+  })
+  return { exitCode: status ?? -1, stdout, stderr }
+}
+
+export type SessionFolder = {
+  readonly path: string
+  /** Writes a session; returns its path. */
+  readonly write: (name: string, records: readonly JsonObject[]) => string
+  readonly writeBytes: (name: string, bytes: string | Uint8Array) => string
+  readonly remove: () => void
+}
+
+export function sessionFolder(): SessionFolder {
+  const path = mkdtempSync(join(tmpdir(), 'everlong-cli-'))
+  const writeBytes = (name: string, bytes: string | Uint8Array) => {
+    writeFileSync(join(path, name), bytes)
+    return join(path, name)
+  }
+  return {
+    path,
+    write: (name, records) => writeBytes(name, records.map(serialize).join('')),
+    writeBytes,
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,35 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { buildAutomaton, hanFirst, hanLast } from './classes.ts'
+import { charOf, levelAt, levelOfTokens, packRarities, rarityAt, tokensAt } from './packing.ts'
+import { hanRarity, pairWeights } from './weights.ts'
+
+describe('packed weights', () => {
+  test('come back as they were written, to the nearest level', () => {
+    const levels = Array.from({ length: 88 }, (_, level) => level)
+    const packed = levels.map(charOf).join('')
+    expect(packed).toMatch(/^[#-[\]-{]+$/)
+    expect(levels.map((level) => levelAt(packed, level))).toEqual(levels)
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 4.9, noNaN: true }), (tokens) => {
+        expect(Math.abs(tokensAt(charOf(levelOfTokens(tokens)), 0) - tokens)).toBeLessThan(0.06)
+      }),
+    )
+  })
+
+  test('hold three rarities to a character', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(2)), (rarities) => {
+        const packed = packRarities(rarities)
+        expect(rarities.map((_, offset) => rarityAt(packed, offset))).toEqual(rarities)
+      }),
+    )
+  })
+
+  test('fit the classes and states they were fitted for', () => {
+    const { rowCount, classCount, states } = buildAutomaton(() => 0)
+    expect(pairWeights.length).toBe(rowCount * classCount)
+    expect(hanRarity.length).toBe(Math.ceil((hanLast - hanFirst + 1) / 3))
+    expect(states.length * classCount).toBeLessThanOrEqual(65_536)
+  })
+})

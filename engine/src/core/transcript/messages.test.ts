@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest'
+import { session } from '../../testing/index.ts'
+import type { JsonObject } from '../message/json.ts'
+import { messagesOf } from './messages.ts'
+
+const messages = (records: readonly JsonObject[]) =>
+  messagesOf(records.map((record, at) => ({ record, position: { line: at + 1, offset: at, length: 1, nth: 0 } })))
+
+describe('the messages of a window', () => {
+  test('leave out what only the client reads: progress, system notes, answers it made up', () => {
+    const { records } = session()
+      .user('hello')
+      .progress('hook_progress')
+      .system('turn_duration')
+      .assistant('No response requested.', { model: '<synthetic>' })
+      .attachment('command_permissions', { allowed: [] })
+      .attachment('hook_success', { content: '' })
+      .assistant('hi')
+    expect(messages(records).map(({ origin, uuid }) => [origin, uuid])).toEqual([
+      ['human', 'u1'],
+      ['assistant', 'a2'],
+    ])
+  })
+
+  test('hold a prompt that was typed while the agent worked, which lives only in an attachment', () => {
+    const { records } = session().attachment('queued_command', { commandMode: 'prompt', prompt: 'stop that' })
+    expect(messages(records)).toMatchObject([{ role: 'user', origin: 'human', content: 'stop that' }])
+  })
+
+  test('show the results that a micro-compaction cleared as cleared, though they lie whole on disk', () => {
+    const { records } = session()
+      .toolUse('t1', 'Read')
+      .toolResult('t1', 'a long text')
+      .toolUse('t2', 'Read')
+      .toolResult('t2', 'another')
+      .system('microcompact_boundary', { microcompactMetadata: { compactedToolIds: ['t1'] } })
+    const results = messages(records).filter(({ origin }) => origin === 'tool-result')
+    expect(results.map(({ content }) => content)).toEqual([
+      [{ tool_use_id: 't1', type: 'tool_result', content: '[Old tool result content cleared]' }],
+      [{ tool_use_id: 't2', type: 'tool_result', content: 'another' }],
+    ])
+  })
+
+  test('carry usage, model and time of their answers', () => {
+    const { records } = session({ startTime: '2026-03-01T10:00:00.000Z' }).assistant('hi', {
+      tokens: { input: 5, output: 6 },
+    })
+    expect(messages(records)).toMatchObject([
+      { messageId: 'm1', usage: { input: 5, output: 6 }, time: Date.parse('2026-03-01T10:00:01.000Z') },
+    ])
+  })
+})

@@ -1,0 +1,38 @@
+// The turns of a session: how full the context was at the end of each, and when. A turn begins with what a person
+// typed. For predicting the next compaction and for saying where compactions would have fallen.
+import { type JsonObject, stringAt } from '../message/json.ts'
+import { contextTokens } from '../message/usage.ts'
+import type { AnswerLine } from './answers.ts'
+import type { Head } from './entry.ts'
+import { originOf } from './origin.ts'
+
+export type TurnEnd = {
+  readonly tokens: number
+  /** Milliseconds since 1970, of the newest answer of the turn. */
+  readonly time?: number | undefined
+}
+
+export type TurnBook = {
+  readonly add: (record: JsonObject, facts: { readonly head: Head; readonly answer: AnswerLine | undefined }) => void
+  /** Those that got an answer with usage, in order. */
+  readonly turns: () => readonly TurnEnd[]
+}
+
+export function createTurnBook(): TurnBook {
+  const ended: TurnEnd[] = []
+  let open: TurnEnd | undefined
+  return {
+    turns: () => (open ? [...ended, open] : ended),
+    add: (record, { head, answer }) => {
+      if (head.sidechain) return
+      if (head.type === 'user' && head.toolResults.length === 0 && open && originOf(record) === 'human') {
+        ended.push(open)
+        open = undefined
+      }
+      const tokens = answer ? contextTokens(answer.usage) : 0
+      if (tokens === 0) return
+      const time = Date.parse(stringAt(record, 'timestamp') ?? '')
+      open = Number.isNaN(time) ? { tokens } : { tokens, time }
+    },
+  }
+}

@@ -1,0 +1,125 @@
+// A made-up coding agent: works through a made-up repository with tool calls, one user task after another, the same
+// way for the same seed. It is a script like any other: it sees requests, never files.
+import { blocksOf, type JsonObject, stringAt } from 'everlong'
+import type { Repository } from '../repository/repository.ts'
+import {
+  type InputName,
+  inputNameIn,
+  offeredTools,
+  stringInput,
+  type Tool,
+  toolNamed,
+} from '../repository/tool-names.ts'
+import { combine, text, thinking, toolUse } from '../script/answers.ts'
+import { pick, type Random, type Seed, seededRandom } from '../script/random.ts'
+import type { Answer, Script, ScriptRequest, ToolDefinition } from '../script/script.ts'
+import { type Call, callsOf, type Move, moveAt, type Scene, sparesFor } from './moves.ts'
+import { beginsTurn, bugInSight, nextPosition, type Position, textMark, toolId } from './position.ts'
+
+export type AgentOptions = {
+  readonly repository: Repository
+  readonly seed?: Seed
+  /** How many answers a task takes, the last one without tools: 12 unless told, at least 1. */
+  readonly turnsPerTask?: number
+  /**
+   * The share of answers to tool results that begin with thinking, from 0 to 1: 0.3 unless told. The first answer of
+   * a turn always does, since the API wants it back there; 0 is for no thinking at all. A server leaves thinking out
+   * where the request did not ask for it.
+   */
+  readonly thinking?: number
+}
+
+/**
+ * Every answer is a function of the request, the seed and, for the ids of tool uses, the turn. A request without tools
+ * that it knows ends the task at once.
+ */
+export function agent(options: AgentOptions): Script {
+  const turns = Math.max(1, Math.floor(options.turnsPerTask ?? 12))
+  return (request, context) => {
+    const at = nextPosition(request.messages)
+    const random = seededRandom('agent', options.seed ?? 1, at.task, at.step)
+    const offered = offeredTools(request.tools)
+    const share = options.thinking ?? 0.3
+    const thinks = random() < (share > 0 && beginsTurn(request.messages) ? 1 : share)
+    if (at.step >= turns - 1 || offered.size === 0) return lastAnswer({ at, request, offered })
+    const move = moveAt(at.step, turns - 1)
+    const bug = bugInSight(request.messages, options.repository.bugs)
+    const scene: Scene = { repository: options.repository, random, bug, ...at }
+    const calls = callsOf(move, scene).map((call) => realised({ call, scene, offered }))
+    const named = calls.map(({ name, input }, index) => toolUse(name, input, toolId(at, { turn: context.turn, index })))
+    return combine(
+      ...(thinks ? [thinking(thought(move, scene))] : []),
+      ...(speaksAt(at, random) ? [text(`${remarks[move]} ${textMark(at)}`)] : []),
+      ...named,
+    )
+  }
+}
+
+/** Not every answer has text, but no long stretch goes without: summaries quote it, and the agent goes on from it. */
+function speaksAt(at: Position, random: Random): boolean {
+  return at.step % 3 === 0 || random() < 0.3
+}
+
+type Offered = ReadonlyMap<Tool, ToolDefinition>
+
+/** The call in the words of the tools at hand, or the best spare for it: something offered is always found. */
+function realised(wish: { readonly call: Call; readonly scene: Scene; readonly offered: Offered }): {
+  readonly name: string
+  readonly input: JsonObject
+} {
+  const { call, scene, offered } = wish
+  const made = [call, ...sparesFor(call, scene)].find((candidate) => offered.has(candidate.tool))
+  const definition = made && offered.get(made.tool)
+  if (!made || !definition) throw new Error('An agent was asked to act without any tool it knows.')
+  const input: Record<string, unknown> = { ...made.others }
+  for (const [name, value] of Object.entries(made.named)) input[inputNameIn(definition, name as InputName)] = value
+  return { name: definition.name, input }
+}
+
+function lastAnswer(ending: {
+  readonly at: Position
+  readonly request: ScriptRequest
+  readonly offered: Offered
+}): Answer {
+  const { at, request, offered } = ending
+  const mark = textMark({ task: at.task, step: Number.POSITIVE_INFINITY })
+  if (offered.size === 0) return text(`I have no tools for this, so I stop here. ${mark}`)
+  const changed = changedFiles(request)
+  const what = changed.length === 0 ? 'No file needed a change.' : `Changed: ${changed.join(', ')}.`
+  return text(`The task is finished. ${what} ${mark}`)
+}
+
+/** The files changed since the last task ended, as far as the request still shows. */
+function changedFiles(request: ScriptRequest): readonly string[] {
+  const paths = new Set<string>()
+  for (const message of request.messages.toReversed()) {
+    for (const block of blocksOf(message.content)) {
+      if (message.role === 'assistant' && /\[task \d+, done\]/.test(stringAt(block, 'text') ?? ''))
+        return [...paths].toReversed()
+      const tool = block.type === 'tool_use' ? toolNamed(String(block.name)) : undefined
+      const path = tool === 'Edit' || tool === 'Write' ? stringInput(block.input, 'path') : undefined
+      if (path !== undefined) paths.add(path)
+    }
+  }
+  return [...paths].toReversed()
+}
+
+function thought(move: Move, scene: Scene): string {
+  const about = scene.bug ? `${scene.bug.symbol} in ${scene.bug.path}` : 'the state of the repository'
+  return pick(scene.random, [
+    `Next: ${move}. The question is ${about}; what I have seen so far points there, but I have not proven it.`,
+    `I should ${move} before I assume anything about ${about}.`,
+    `If ${about} is at fault, the tests that touch it will say so. So ${move} first, then decide.`,
+  ])
+}
+
+const remarks: Readonly<Record<Move, string>> = {
+  plan: 'I note down what is to be done.',
+  test: 'I run the tests to see what fails.',
+  look: 'I look for where this is used.',
+  study: 'I read the source before I change it.',
+  mend: 'This is the place; I change it.',
+  verify: 'I run the tests again.',
+  explore: 'I look around for more of the kind.',
+  review: 'I bring the list up to date.',
+}

@@ -1,0 +1,135 @@
+// What an agent does in the steps of a task: the order of its moves, and the tool calls of each. Pure plans: whether a
+// tool is offered at all, and what it is called there, is agent.ts's business.
+
+import type { Bug, Repository } from '../repository/repository.ts'
+import type { InputName, Tool } from '../repository/tool-names.ts'
+import { integerBelow, pick, type Random } from '../script/random.ts'
+
+export type Move = 'plan' | 'test' | 'look' | 'study' | 'mend' | 'verify' | 'explore' | 'review'
+
+/** A tool call in our own words; inputs that are spelt differently from client to client stand under `named`. */
+export type Call = {
+  readonly tool: Tool
+  readonly named: Readonly<Partial<Record<InputName, unknown>>>
+  readonly others?: Readonly<Record<string, unknown>>
+}
+
+export type Scene = {
+  readonly repository: Repository
+  readonly random: Random
+  readonly bug: Bug | undefined
+  readonly task: number
+  readonly step: number
+}
+
+const cycle: readonly Move[] = ['plan', 'test', 'look', 'study', 'mend', 'verify', 'explore', 'review']
+/** What to keep first when there is no room for a whole cycle. */
+const byWeight: readonly Move[] = ['test', 'mend', 'verify', 'study', 'plan', 'look', 'review', 'explore']
+
+/** The move of a step among `steps` steps with tools: whole cycles, then one cut down to what matters most. */
+export function moveAt(step: number, steps: number): Move {
+  const begun = step - (step % cycle.length)
+  const room = Math.min(cycle.length, steps - begun)
+  const kept = byWeight.slice(0, Math.max(1, room))
+  return cycle.filter((move) => kept.includes(move))[step - begun] ?? 'explore'
+}
+
+export function callsOf(move: Move, scene: Scene): readonly Call[] {
+  switch (move) {
+    case 'plan':
+      return [todos(scene, 'in_progress')]
+    case 'review':
+      return [todos(scene, 'completed')]
+    case 'test':
+      return [bash('npm test')]
+    case 'verify':
+      return [bash(scene.bug ? `npm test -- ${scene.bug.testPath}` : 'npm test')]
+    case 'look':
+      return lookCalls(scene)
+    case 'study':
+      return [read(scene, scene.bug?.path ?? someFile(scene))]
+    case 'mend':
+      return [scene.bug ? mending(scene, scene.bug) : newFile(scene)]
+    case 'explore':
+      return exploreCalls(scene)
+  }
+}
+
+function lookCalls(scene: Scene): readonly Call[] {
+  const symbol = scene.bug?.symbol ?? 'default\\w+Limit'
+  const search: Call = {
+    tool: 'Grep',
+    named: { pattern: symbol },
+    others: {
+      path: `${scene.repository.root}/src`,
+      output_mode: pick(scene.random, ['content', 'files_with_matches']),
+    },
+  }
+  return [search, read(scene, scene.bug?.testPath ?? someFile(scene))]
+}
+
+/** Several at once, a look at something large, or a small question: results of every size. */
+function exploreCalls(scene: Scene): readonly Call[] {
+  const chance = scene.random()
+  if (chance < 0.4) return Array.from({ length: 2 + integerBelow(scene.random, 2) }, () => read(scene, someFile(scene)))
+  if (chance < 0.55) return [bash('npm run build')]
+  if (chance < 0.7) return [read(scene, 'src/generated/tables.ts')]
+  if (chance < 0.85) return [{ ...read(scene, 'logs/build.log'), others: { offset: 100, limit: 200 } }]
+  return [bash('git status'), bash('ls src')]
+}
+
+function someFile(scene: Scene): string {
+  const paths = [...scene.repository.files.keys()]
+  return paths[integerBelow(scene.random, paths.length)] ?? 'README.md'
+}
+
+function read(scene: Scene, path: string): Call {
+  return { tool: 'Read', named: { path: `${scene.repository.root}/${path}` } }
+}
+
+function bash(command: string): Call {
+  return { tool: 'Bash', named: { command } }
+}
+
+function mending(scene: Scene, bug: Bug): Call {
+  return { tool: 'Edit', named: { path: `${scene.repository.root}/${bug.path}`, old: bug.wrong, new: bug.right } }
+}
+
+function newFile(scene: Scene): Call {
+  const name = `note-${scene.task}-${scene.step}`
+  const lines = Array.from(
+    { length: 8 + integerBelow(scene.random, 30) },
+    (_, index) => `export const step${index} = ${index}`,
+  )
+  const content = `// Written for task ${scene.task}.\n${lines.join('\n')}\n`
+  return { tool: 'Write', named: { path: `${scene.repository.root}/src/notes/${name}.ts`, content } }
+}
+
+function todos(scene: Scene, status: 'in_progress' | 'completed'): Call {
+  const round = Math.floor(scene.step / cycle.length) + 1
+  const next = status === 'completed' ? 'in_progress' : 'pending'
+  const list = [
+    { content: `Task ${scene.task}: find what fails (round ${round})`, status },
+    { content: `Task ${scene.task}: mend it (round ${round})`, status: status === 'completed' ? status : 'pending' },
+    { content: `Task ${scene.task}: look for more of the kind (round ${round})`, status: next },
+  ]
+  return { tool: 'TodoWrite', named: { todos: list.map((todo) => ({ ...todo, activeForm: todo.content })) } }
+}
+
+/** The call to make instead of one whose tool is not offered, best first. */
+export function sparesFor(call: Call, scene: Scene): readonly Call[] {
+  const path = call.named.path
+  const shown = call.tool === 'Read' && typeof path === 'string' ? [bash(`cat ${path}`)] : []
+  return [
+    ...shown,
+    read(scene, scene.bug?.path ?? 'README.md'),
+    bash('git status'),
+    ...lookCalls(scene).slice(0, 1),
+    todos(scene, 'in_progress'),
+    newFile(scene),
+    {
+      tool: 'Edit',
+      named: { path: `${scene.repository.root}/README.md`, old: '## Modules', new: '## Modules, in order' },
+    },
+  ]
+}

@@ -1,0 +1,39 @@
+// The one home of chance in the simulator: numbers that look random and are the same for the same seed.
+// Never reads the clock or Math.random.
+
+/** Numbers in [0, 1). */
+export type Random = () => number
+export type Seed = number | string
+
+/** mulberry32: small, quick, and good enough for choosing what a made-up agent does next. */
+export function seededRandom(...seeds: readonly Seed[]): Random {
+  let state = hashOf(seeds.join(':'))
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** FNV-1a over UTF-16 units: 32 bits, so a seed can be any text ("agent:7:3") and near seeds lie far apart. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash >>> 0
+}
+
+/** A whole number from 0 to `below` - 1; 0 when `below` is not positive. */
+export function integerBelow(random: Random, below: number): number {
+  return Math.floor(random() * Math.max(0, below))
+}
+
+export function pick<Item>(random: Random, items: readonly [Item, ...Item[]]): Item {
+  return items[integerBelow(random, items.length)] ?? items[0]
+}
+
+/** A number written in letters and digits, for made-up ids and hashes. */
+export function lettersFrom(random: Random, length: number): string {
+  const alphabet = '0123456789abcdefghijkmnpqrstuvwxyz'
+  return Array.from({ length }, () => alphabet[integerBelow(random, alphabet.length)]).join('')
+}
