@@ -2,6 +2,7 @@
 // command line. Each command is loaded only when it is asked for, so that --help is quick.
 import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander'
 import packageFacts from '../package.json' with { type: 'json' }
+import type { RecallOptions } from './commands/recall.ts'
 import type { Outcome } from './outcome.ts'
 import { oneLine, safeJson, visible } from './render/safe.ts'
 import { type Screen, screenOf } from './render/screen.ts'
@@ -66,6 +67,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', `\n${examples}`)
+    .configureHelp({ minWidthToWrap: 20 })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => surroundings.stdout.write(text),
@@ -77,6 +79,8 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   addLooking(program, show, surroundings)
   addMeasuring(program, show, surroundings)
   addMending(program, show)
+  addRecalling(program, show, surroundings)
+  addServing(program, end, surroundings)
   return program
 }
 
@@ -86,8 +90,9 @@ const examples = `Examples:
   everlong context session.jsonl      what its context is made of
   everlong stats ~/.claude/projects   figures over all sessions
   everlong repair broken.jsonl --out mended.jsonl
+  everlong recall session.jsonl migration --kind human
 
-Every command but tour has --json. NO_COLOR=1 turns colours off.
+Every command but tour and mcp has --json. NO_COLOR=1 turns colours off.
 Exit codes: 0 fine, 1 something was wrong, 2 a wrong command line.`
 
 /** Commander says "error: …" and sometimes a guess on a line of its own; we say one line and where to look. */
@@ -190,6 +195,38 @@ function addMending(program: Command, show: Show): void {
     .action(async (file: string, options: { json?: boolean; out: string }) => {
       const { gather, render } = await import('./commands/repair.ts')
       show(gather(file, options.out), { ...options, render })
+    })
+}
+
+function addRecalling(program: Command, show: Show, surroundings: Surroundings): void {
+  command(program, 'recall', 'find what was said or read earlier, or read it again by its id')
+    .argument('<path>', 'a transcript, or a folder with transcripts anywhere below it')
+    .argument('[words...]', 'words, "phrases", prefix*, paths, identifiers')
+    .option('--read <id>', 'read this instead of searching: an id from a card, a uuid, a tool use id')
+    .option('--tool <name>', 'only calls of this tool and their results')
+    .option('--path <path>', 'only calls that name this file or folder')
+    .option('--kind <kind>', 'only human, assistant, thinking, tool-use, tool-result, summary, …')
+    .option('--epoch <number>', 'only this epoch', wholeNumber)
+    .option('--since <time>', 'only from this time on')
+    .option('--until <time>', 'only up to this time')
+    .option('--newest', 'the newest first, not the best')
+    .option('--limit <number>', 'how many at the most', wholeNumber, 10)
+    .action(async (path: string, words: readonly string[], options: RecallOptions & { json?: boolean }) => {
+      const { gather, render } = await import('./commands/recall.ts')
+      show(gather(path, words, { ...options, surroundings }), { ...options, render })
+    })
+}
+
+function addServing(program: Command, end: End, surroundings: Surroundings): void {
+  program
+    .command('mcp')
+    .description('serve search and read to any agent, over MCP on stdin and stdout')
+    .argument('<path>', 'a transcript, or a folder with transcripts anywhere below it')
+    .action(async (path: string) => {
+      const { serve } = await import('./commands/mcp.ts')
+      const outcome = await serve({ path, version: packageFacts.version }, surroundings)
+      if (outcome.type === 'failed') complain(outcome.message, surroundings)
+      end(outcome.type === 'failed' ? exitCodes.wrong : exitCodes.fine)
     })
 }
 

@@ -1,11 +1,11 @@
 // `npm run bench -- recall`: how fast an archive of 100,000 messages is built and searched, beside a plain scan of the
 // file in the same run, so that the figures mean something on any machine.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { type Archive, openArchive, type SearchQuery } from 'everlong/node'
-import { root } from '../root.ts'
+import { writeResults } from '../results.ts'
 import { type Corpus, writeCorpus } from './corpus.ts'
 import { type Figures, type QueryFigures, report } from './report.ts'
 
@@ -18,11 +18,7 @@ export function run(): void {
     const path = join(folder, 'session.jsonl')
     const corpus = writeCorpus(path, wantedMessages)
     const figures = measure(path, join(folder, 'cache'), corpus)
-    const results = join(root, 'bench', 'results')
-    mkdirSync(results, { recursive: true })
-    writeFileSync(join(results, 'recall.json'), `${JSON.stringify(figures, null, 2)}\n`)
-    writeFileSync(join(results, 'recall.md'), report(figures))
-    console.log(report(figures))
+    writeResults('recall', { markdown: report(figures), json: figures })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

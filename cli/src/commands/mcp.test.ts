@@ -1,12 +1,13 @@
+import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { session } from 'everlong/testing'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import { mcp } from './mcp.ts'
+import packageFacts from '../../package.json' with { type: 'json' }
+import { everlong } from '../testing/harness.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-mcp-'))
 const file = join(folder, 'session.jsonl')
@@ -18,9 +19,7 @@ writeFileSync(file, told)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A real process, as a client would start it. */
-const script = `
-  import { mcp } from ${JSON.stringify(join(import.meta.dirname, 'mcp.ts'))}
-  process.exitCode = await mcp({ path: process.argv[1], version: '9.9.9' }, process)`
+const program = join(import.meta.dirname, '..', 'main.ts')
 
 let client: Client
 let transport: StdioClientTransport
@@ -29,7 +28,7 @@ async function connected(path: string): Promise<void> {
   client = new Client({ name: 'a test', version: '1' })
   transport = new StdioClientTransport({
     command: process.execPath,
-    args: ['--input-type=module', '--eval', script, path],
+    args: [program, 'mcp', path],
     env: { EVERLONG_CACHE_DIR: join(folder, 'cache') },
     stderr: 'pipe',
   })
@@ -46,7 +45,7 @@ async function textOf(name: string, args: Record<string, unknown>) {
 }
 
 test('it says who it is and which tools it has', async () => {
-  expect(client.getServerVersion()).toEqual({ name: 'everlong', version: '9.9.9' })
+  expect(client.getServerVersion()).toEqual({ name: 'everlong', version: packageFacts.version })
   const { tools } = await client.listTools()
   const seen = tools.map(({ name, inputSchema, annotations }) => [
     name,
@@ -87,17 +86,17 @@ test('a folder is served as a whole', async () => {
   expect((await textOf('search', { query: 'heron', kind: 'human' })).text).toContain('find the heron')
 })
 
-test('when its input ends, it ends, with exit code 0', async () => {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-  const code = mcp({ path: file }, { stdin, stdout, stderr })
-  stdin.end()
-  stdin.resume()
-  expect(await code).toBe(0)
+test('when its input ends, it ends, with exit code 0 and nothing said', () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'mcp', file], {
+    input: '',
+    encoding: 'utf8',
+    env: { ...process.env, EVERLONG_CACHE_DIR: join(folder, 'cache'), NODE_NO_WARNINGS: '1' },
+  })
+  expect([status, stdout, stderr]).toEqual([0, '', ''])
 })
 
 test('a path that is not there is one clear line and exit code 1', async () => {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-  expect(await mcp({ path: join(folder, 'nothing.jsonl') }, { stdin, stdout, stderr })).toBe(1)
-  expect(String(stderr.read())).toMatch(/^ENOENT: no such file or directory, .*\n$/)
-  expect(stdout.read()).toBe(null)
+  const { exitCode, stdout, stderr } = await everlong(['mcp', join(folder, 'nothing.jsonl')])
+  expect([exitCode, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(/^everlong: there is no .*nothing\.jsonl\. .*\n$/)
 })

@@ -6,39 +6,42 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { type Archive, createRecallTools, openArchive, type RecallTool } from 'everlong/node'
+import { expecting, gathered, type Outcome } from '../outcome.ts'
 
 export type McpArguments = {
   /** A transcript, or a folder of them. */
   readonly path: string
-  readonly version?: string
+  readonly version: string
 }
 
-export type McpStreams = { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable }
+export type McpStreams = { readonly stdin: Readable; readonly stdout: NodeJS.WritableStream }
 
 const instructions =
   'The archive of an agent session: everything that was said, read and done in it, also what its context no longer holds. Use search to find, then read with the id of a card.'
 
-/** Serves until the client goes away; returns the exit code. */
-export async function mcp(options: McpArguments, streams: McpStreams): Promise<number> {
-  let archive: Archive
-  try {
-    // The client waits for an answer to its first words: a large archive is indexed while it is already served.
+/** Serves until the client goes away. */
+export async function serve(options: McpArguments, streams: McpStreams): Promise<Outcome<'served'>> {
+  // The client waits for an answer to its first words: a large archive is indexed while it is already served.
+  let archive: Archive | undefined
+  const opened = expecting(options.path, () => {
     archive = openArchive(options.path, { budgetMs: 0 })
-  } catch (error) {
-    streams.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-    return 1
-  }
+    return gathered('served' as const)
+  })
+  if (archive !== undefined) await serveFrom(archive, options, streams)
+  return opened
+}
+
+async function serveFrom(archive: Archive, options: McpArguments, streams: McpStreams): Promise<void> {
   const ended = new AbortController()
   try {
-    const server = createServer(archive, options.version ?? '0.1.0')
+    const server = createServer(archive, options.version)
     const closed = closing(server, streams.stdin)
-    await server.connect(new StdioServerTransport(streams.stdin, streams.stdout))
+    await server.connect(new StdioServerTransport(streams.stdin, streams.stdout as Writable))
     const indexing = indexInBackground(archive, ended.signal)
     await closed
     ended.abort()
     await indexing
     await server.close()
-    return 0
   } finally {
     archive.close()
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { session } from 'everlong/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RecallArguments, recall } from './recall.ts'
+import { everlong } from '../testing/harness.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-recall-'))
 const file = join(folder, 'session.jsonl')
@@ -26,54 +26,61 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-function run(options: Partial<RecallArguments>, isTTY = false) {
-  const said = { stdout: '', stderr: '' }
-  const stream = (name: 'stdout' | 'stderr') => ({
-    isTTY: isTTY && name === 'stdout',
-    write: (text: string) => {
-      said[name] += text
-    },
-  })
-  const code = recall({ file, ...options }, { stdout: stream('stdout'), stderr: stream('stderr') })
-  return { code, ...said }
-}
+const recall = (...words: readonly string[]) => everlong(['recall', file, ...words])
 
-test('a search prints a card for each match', () => {
-  expect(run({ query: 'const heron' })).toEqual({
-    code: 0,
-    stdout: '1. t1 · 2026-03-02 09:00:03 · epoch 0 · tool-result · Read src/heron.ts\n   const heron = 1 [31mred\n',
+test('a search shows a card for each match', async () => {
+  expect(await recall('const', 'heron')).toEqual({
+    exitCode: 0,
+    stdout: 't1 · 2026-03-02 09:00:03 · epoch 0 · tool-result · Read src/heron.ts\n  const heron = 1 red\n',
     stderr: '',
   })
 })
 
 test.each([
-  [{ tool: 'read', kind: 'tool-result' }, 1],
-  [{ path: 'heron.ts' }, 2],
-  [{ epoch: '1' }, 1],
-  [{ kind: 'summary' }, 1],
-  [{ since: '2026-03-03' }, 0],
-  [{ until: '2026-03-02' }, 4],
-  [{ limit: '2' }, 2],
-] as const)('with %j it finds %i', (options, count) => {
-  const { stdout } = run({ query: 'heron', ...options, json: true })
+  [['--tool', 'read', '--kind', 'tool-result'], 1],
+  [['--path', 'heron.ts'], 2],
+  [['--epoch', '1'], 1],
+  [['--kind', 'summary'], 1],
+  [['--until', '2026-03-02'], 4],
+  [['--limit', '2', '--newest'], 2],
+] as const)('with %j it finds %i', async (options, count) => {
+  const { stdout } = await recall('heron', ...options, '--json')
   expect(JSON.parse(stdout).matches.length).toBe(count)
 })
 
-test('a text is read by its id, as it is, and harmless on a screen', () => {
-  expect(run({ read: 't1' })).toEqual({ code: 0, stdout: 'const heron = 1 \u001b[31mred\n\n', stderr: '' })
-  expect(run({ read: 't1' }, true).stdout).toBe('const heron = 1 \ufffd[31mred\n\n')
-  expect(JSON.parse(run({ read: 't1', json: true }).stdout).text).toBe('const heron = 1 \u001b[31mred\n')
+test('what has only some of the words, and that there is more, is said', async () => {
+  const { stdout } = await recall('heron giraffe', '--limit', '1')
+  const lines = stdout.split('\n')
+  expect(lines[0]).toBe('Nothing has all of the words; these have some of them.')
+  expect(lines.at(-2)).toBe('There are more: narrow the search, or use --limit.')
+})
+
+test('a text is read by its id: into a file as it is, on a terminal harmless', async () => {
+  expect(await recall('--read', 't1')).toEqual({ exitCode: 0, stdout: 'const heron = 1 \u001b[31mred\n', stderr: '' })
+  const { stdout } = await everlong(['recall', file, '--read', 't1'], { isTTY: true })
+  expect(stdout).toBe('const heron = 1 \ufffd[31mred\n')
+  expect(JSON.parse((await recall('--read', 't1', '--json')).stdout).text).toBe('const heron = 1 \u001b[31mred\n')
+})
+
+test('a folder is searched as a whole', async () => {
+  expect((await everlong(['recall', folder, 'heron', '--kind', 'human'])).stdout).toContain('find the heron')
 })
 
 test.each([
-  [{ query: 'giraffe' }, 'Nothing was found.\n'],
-  [{ read: '../../etc/passwd' }, 'Nothing in the archive has the id "../../etc/passwd".\n'],
-  [{ kind: 'bird' }, /^"kind" must be one of .*\n$/],
-  [{ epoch: 'two' }, '"epoch" must be a whole number.\n'],
-  [{ since: 'soon' }, '"since" and "until" must be times, such as 2026-03-02.\n'],
-  [{ file: '/nowhere/at/all.jsonl' }, /^ENOENT: no such file or directory, .*\n$/],
-] as const)('%j ends with one clear line and exit code 1', (options, line) => {
-  const { code, stdout, stderr } = run(options)
-  expect([code, stdout]).toEqual([1, ''])
+  [['giraffe'], /^everlong: nothing was found\. .*\n$/],
+  [['heron', '--since', '2026-03-03'], /^everlong: nothing was found\. .*\n$/],
+  [['--read', '../../etc/passwd'], /^everlong: nothing in the archive has the id \.\.\/\.\.\/etc\/passwd\. .*\n$/],
+  [['--kind', 'bird'], /^everlong: "kind" must be one of .*\n$/],
+  [['--since', 'soon'], /^everlong: "since" and "until" must be times, such as 2026-03-02\.\n$/],
+] as const)('%j ends with one clear line and exit code 1', async (words, line) => {
+  const { exitCode, stderr } = await recall(...words)
+  expect(exitCode).toBe(1)
   expect(stderr).toMatch(line)
+})
+
+test('a file that is not there is told, and a wrong number is a wrong command line', async () => {
+  const missing = await everlong(['recall', join(folder, 'nothing.jsonl'), 'heron'])
+  expect([missing.exitCode, missing.stdout]).toEqual([1, ''])
+  expect(missing.stderr).toMatch(/^everlong: there is no .*\n$/)
+  expect((await recall('--epoch', 'two')).exitCode).toBe(2)
 })

@@ -25,7 +25,7 @@ export {
 } from './lease.ts'
 export { type LiveFile, openLive } from './live-file.ts'
 export type { Processes, ProcessMark } from './processes.ts'
-export { cardText } from './recall/cards.ts'
+export { cardLine } from './recall/cards.ts'
 export { parseSearch, type Refused, type SearchRequest } from './recall/input.ts'
 export {
   createRecallTool,

@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { transcriptFolder } from '../../../../bench/src/root.ts'
 import { blocksOf, isToolResult } from '../../core/message/block.ts'
 import { objectAt } from '../../core/message/json.ts'
 import {
@@ -17,6 +16,7 @@ import {
 } from '../../testing/index.ts'
 import { forEachEntry } from '../entries.ts'
 import { findTranscripts } from '../stats.ts'
+import { hasTranscripts, transcripts } from '../testing/real-data.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
 import { openArchive } from './archive.ts'
 
@@ -163,9 +163,7 @@ test('sub-agents are part of the archive of their session, wherever they lie', (
   archive.close()
 })
 
-const shared = transcriptFolder()
-
-test.skipIf(shared === undefined)('every record and result of the shared transcripts comes back byte for byte', () => {
-  const { files } = findTranscripts([shared ?? ''])
+test.skipIf(!hasTranscripts)('every record and result of the shared transcripts comes back byte for byte', () => {
+  const { files } = findTranscripts([transcripts])
   expect(files.flatMap((file) => differences(file).map((what) => `${file}: ${what}`))).toEqual([])
 })

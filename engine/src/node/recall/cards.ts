@@ -17,7 +17,7 @@ export type Manner = Cap & {
 }
 
 /** One line: id, when, epoch, kind, tool and path. What comes from transcripts cannot begin a line of its own. */
-function cardLine(card: Card): string {
+export function cardLine(card: Card): string {
   const when = card.time === undefined ? undefined : card.time.slice(0, 19).replace('T', ' ')
   const call = [card.tool, card.path].filter((part) => part !== undefined).join(' ')
   const agent = card.sidechain ? 'sub-agent' : undefined
@@ -45,8 +45,7 @@ export function searchText(result: SearchResult, manner: Manner): string {
   return some + marked(body, foot(result.more || fitting < cards.length))
 }
 
-/** A match as people and models see it; nothing in it can begin a line or move a cursor. */
-export function cardText(match: Match, number: number): string {
+function cardText(match: Match, number: number): string {
   return `${number}. ${cardLine(match)}\n   ${oneLine(match.snippet, 300)}`
 }
 
