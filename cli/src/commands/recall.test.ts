@@ -31,7 +31,7 @@ const recall = (...words: readonly string[]) => everlong(['recall', file, ...wor
 test('a search shows a card for each match', async () => {
   expect(await recall('const', 'heron')).toEqual({
     exitCode: 0,
-    stdout: 't1 · 2026-03-02 09:00:03 · epoch 0 · tool-result · Read src/heron.ts\n  const heron = 1 red\n',
+    stdout: 't1 · 2026-03-02T09:00:03Z · epoch 0 · tool-result · Read src/heron.ts\n  const heron = 1 red\n',
     stderr: '',
   })
 })

@@ -16,9 +16,9 @@ export type Manner = Cap & {
   readonly phraseRead: (id: string, from?: Readonly<Record<string, number>>) => string
 }
 
-/** One line: id, when, epoch, kind, tool and path. What comes from transcripts cannot begin a line of its own. */
+/** One line: id, when (as `since` and `until` take it), epoch, kind, tool and path. What comes from transcripts cannot begin a line of its own. */
 export function cardLine(card: Card): string {
-  const when = card.time === undefined ? undefined : card.time.slice(0, 19).replace('T', ' ')
+  const when = card.time === undefined ? undefined : `${card.time.slice(0, 19)}Z`
   const call = [card.tool, card.path].filter((part) => part !== undefined).join(' ')
   const agent = card.sidechain ? 'sub-agent' : undefined
   const parts = [when, `epoch ${card.epoch}`, agent, card.kind, call === '' ? undefined : call]
