@@ -38,7 +38,7 @@ const mostRanked = 1000
 /** Ids of up to `count` pieces. */
 export function findPieces(sql: DatabaseSync, query: SearchQuery, count: number): Hits {
   const where = conditions(sql, query)
-  if (query.words === undefined || query.words.trim() === '') {
+  if (!hasWords(query)) {
     return { ids: where === undefined ? [] : newest(sql, where, count), terms: [], matched: 'none' }
   }
   const terms = parseTerms(query.words)
@@ -111,6 +111,17 @@ function idsOf(rows: readonly unknown[]): readonly number[] {
 
 const assistantKinds: readonly PieceKind[] = ['assistant', 'thinking', 'tool-use']
 
+// With words, each match is looked up; without, what is looked for leads to the pieces by their index.
+const given = '(SELECT value FROM json_each(?))'
+const toolOfMatch = `(SELECT tool FROM calls WHERE id = p.call) IN ${given}`
+const callsOfTool = `p.call IN (SELECT id FROM calls WHERE tool IN ${given})`
+const pathOfMatch = `EXISTS (SELECT 1 FROM touched WHERE call = p.call AND path IN ${given})`
+const callsOfPath = `p.call IN (SELECT call FROM touched WHERE path IN ${given})`
+
+function hasWords(query: SearchQuery): query is SearchQuery & { readonly words: string } {
+  return query.words !== undefined && query.words.trim() !== ''
+}
+
 /** Undefined when nothing can fulfil them. */
 function conditions(sql: DatabaseSync, query: SearchQuery): Where | undefined {
   const texts: string[] = []
@@ -138,12 +149,12 @@ function conditions(sql: DatabaseSync, query: SearchQuery): Where | undefined {
   const { tool, path } = query
   if (tool !== undefined) {
     const names = namesLike(sql, (name) => isTool(name, tool))
-    texts.push('p.call IN (SELECT id FROM calls WHERE tool IN (SELECT value FROM json_each(?)))')
+    texts.push(hasWords(query) ? toolOfMatch : callsOfTool)
     values.push(JSON.stringify(names))
   }
   if (path !== undefined) {
     const names = namesLike(sql, pathMatcher(path))
-    texts.push('p.call IN (SELECT call FROM touched WHERE path IN (SELECT value FROM json_each(?)))')
+    texts.push(hasWords(query) ? pathOfMatch : callsOfPath)
     values.push(JSON.stringify(names))
   }
   return kinds.length === 0 ? undefined : { text: texts.join(' AND '), values }
