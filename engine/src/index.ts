@@ -1,7 +1,7 @@
 // The public names, one by one.
 
 export { type CostOptions, costOf } from './core/cache/prices.ts'
-export { type ModelFacts, modelFacts } from './core/catalog/models.ts'
+export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
 export {
   type Block,
   blocksOf,

@@ -1,5 +1,5 @@
 // What tokens cost. Dollars come only from the catalog or from prices handed in; an unknown model has no price.
-import { cachePrices, modelFacts, type Price } from '../catalog/models.ts'
+import { cachePrices, modelFacts, type Price, priceOf } from '../catalog/models.ts'
 import type { TokenCounts } from '../message/usage.ts'
 
 export type CostOptions = {
@@ -11,7 +11,9 @@ export type CostOptions = {
 
 /** US dollars, or undefined when the model's price is not known. */
 export function costOf(counts: TokenCounts, model: string, options: CostOptions = {}): number | undefined {
-  const price = options.price ?? modelFacts(model)?.price
+  const facts = modelFacts(model)
+  const prompt = counts.input + counts.cacheRead + counts.cacheWrite
+  const price = options.price ?? (facts && priceOf(facts, prompt))
   if (!price) return undefined
   const cache = { ...cachePrices, ...options.cache }
   const writeShort = Math.max(0, counts.cacheWrite - counts.cacheWriteHour)

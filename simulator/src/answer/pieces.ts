@@ -1,0 +1,13 @@
+// A text in the pieces in which a stream brings it: never parted inside a character.
+
+const longest = 48
+
+export function* pieces(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(text.length, at + longest)
+    const code = text.charCodeAt(end - 1)
+    if (end < text.length && code >= 0xd800 && code <= 0xdbff) end++
+    yield text.slice(at, end)
+    at = end
+  }
+}

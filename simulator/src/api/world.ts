@@ -1,0 +1,158 @@
+// Everything one simulator holds: its options with the defaults filled in, its organisations, its log and meter.
+import { type ModelFacts, modelFacts } from 'everlong'
+import { createPromptCache, type PromptCache } from '../cache/cache.ts'
+import { createDiagnoses, type Diagnoses } from '../cache/diagnosis.ts'
+import { defaultSummary } from '../context/default-summary.ts'
+import { createLog, type RequestLog } from '../log/log.ts'
+import { createMeter, type Meter } from '../log/meter.ts'
+import type { OverflowShape } from '../overflow/overflow.ts'
+import { type Clock, type Ids, seededIds, systemClock } from '../ports.ts'
+import { createDigests, createTextDigest } from '../prompt/digest.ts'
+import type { PromptPorts } from '../prompt/prompt.ts'
+import { createTokenizer, type Tokenizer } from '../prompt/tokenizer.ts'
+import { seededRandom } from '../script/random.ts'
+import type { Answer, Script, ScriptRequest } from '../script/script.ts'
+import { type BindingPorts, signatureOf } from '../thinking/binding.ts'
+import { createSigner } from '../thinking/signature.ts'
+import { createThreads, type Threads } from './threads.ts'
+
+export type SimulatorOptions = {
+  /** The model behind the API. */
+  readonly script: Script
+  /** Writes the summaries of server-side compaction; a plain deterministic one by default. */
+  readonly summariser?: Script
+  /** Models beside the catalogue's, or with other facts than it has. */
+  readonly models?: readonly ModelFacts[]
+  /** Windows by model id, so that tests overflow with little text. */
+  readonly windows?: Readonly<Record<string, number>>
+  /** Whether a bound thinking block after a changed prefix is an error (accounts since 2026-08-31) or only reported. */
+  readonly enforcesBinding?: boolean
+  /** Let thinking pass that another API signed: for replaying recorded conversations. */
+  readonly acceptForeignSignatures?: boolean
+  readonly clock?: Clock
+  readonly ids?: Ids
+  readonly seed?: number
+  /** Milliseconds: before an answer begins, and before each event of a stream. None by default. */
+  readonly latency?: { readonly first?: number; readonly perEvent?: number }
+  /** A ping after the first block has begun, and after every so many deltas. */
+  readonly pingEvery?: number
+  /** How overflows are told when no header says otherwise. */
+  readonly overflow?: OverflowShape
+  /** The longest body, in bytes. */
+  readonly longestBody?: number
+  /** How many log entries are kept. */
+  readonly logEntries?: number
+}
+
+export type Organisation = {
+  readonly name: string
+  readonly cache: PromptCache
+  readonly diagnoses: Diagnoses
+  readonly threads: Threads
+}
+
+export type World = {
+  readonly options: Required<Omit<SimulatorOptions, 'models' | 'windows' | 'ids' | 'latency'>> & {
+    readonly latency: { readonly first: number; readonly perEvent: number }
+  }
+  readonly models: readonly ModelFacts[]
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly tokenizer: Tokenizer
+  readonly log: RequestLog
+  readonly meter: Meter
+  readonly factsOf: (model: string) => ModelFacts | undefined
+  /** The window that the options set for a model. */
+  readonly windowOf: (model: string) => number | undefined
+  readonly organisation: (key: string) => Organisation
+  /** Fresh for each request: digests are remembered by identity. */
+  readonly ports: () => Ports
+  readonly ask: (script: Script, request: ScriptRequest) => Promise<Answer>
+}
+
+export type Ports = PromptPorts & BindingPorts & { readonly ids: Ids }
+
+const defaults = {
+  summariser: defaultSummary,
+  enforcesBinding: true,
+  acceptForeignSignatures: false,
+  clock: systemClock,
+  seed: 1,
+  pingEvery: 100,
+  overflow: 'anthropic',
+  longestBody: 32 * 1024 * 1024,
+  logEntries: 10_000,
+} as const satisfies Partial<SimulatorOptions>
+
+export function createWorld(given: SimulatorOptions): World {
+  const options = { ...defaults, ...given, latency: { first: 0, perEvent: 0, ...given.latency } }
+  const ids = given.ids ?? seededIds(options.seed)
+  const tokenizer = createTokenizer()
+  const signer = createSigner(options.seed)
+  const textDigest = createTextDigest()
+  const organisations = new Map<string, Organisation>()
+  return {
+    options,
+    models: given.models ?? [],
+    clock: options.clock,
+    ids,
+    tokenizer,
+    log: createLog(options.logEntries),
+    meter: createMeter(),
+    factsOf: (model) => withWindow(ownFacts(given.models, model) ?? modelFacts(model), model, given.windows),
+    windowOf: (model) => given.windows?.[model],
+    organisation: (key) => {
+      const known = organisations.get(key) ?? newOrganisation(key)
+      organisations.set(key, known)
+      return known
+    },
+    ports: () => ({
+      tokenizer,
+      signer,
+      ids,
+      digest: createDigests(textDigest),
+      hiddenTokens: (block) => {
+        const claim = signer.peek(signatureOf(block))
+        return claim?.kind === 'thinking' && claim.isHidden ? claim.tokens : undefined
+      },
+      enforced: options.enforcesBinding,
+      acceptForeign: options.acceptForeignSignatures,
+    }),
+    ask: createAsk(options.seed, tokenizer),
+  }
+}
+
+function newOrganisation(name: string): Organisation {
+  return { name, cache: createPromptCache(), diagnoses: createDiagnoses(), threads: createThreads() }
+}
+
+function ownFacts(models: readonly ModelFacts[] | undefined, model: string): ModelFacts | undefined {
+  return models?.find((facts) => facts.id === model)
+}
+
+function withWindow(
+  facts: ModelFacts | undefined,
+  model: string,
+  windows: SimulatorOptions['windows'],
+): ModelFacts | undefined {
+  const window = windows?.[model] ?? (facts && windows?.[facts.id])
+  return facts && window !== undefined ? { ...facts, window } : facts
+}
+
+/** Each script counts its own turns, and each turn has its own chance: parallel requests do not disturb it. */
+function createAsk(seed: number, tokenizer: Tokenizer): World['ask'] {
+  const turns = new WeakMap<Script, number>()
+  return async (script, request) => {
+    const turn = turns.get(script) ?? 0
+    turns.set(script, turn + 1)
+    const random = seededRandom('script', seed, turn)
+    return script(request, { turn, random, countTokens: tokenizer.count })
+  }
+}
+
+export type RequestContext = {
+  readonly world: World
+  readonly organisation: Organisation
+  /** When the request arrived: lifetimes in the cache count from here. */
+  readonly started: number
+}

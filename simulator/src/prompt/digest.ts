@@ -1,0 +1,72 @@
+// What a block is, as a short string: equal for equal content, whatever marks it carries.
+import { hash } from 'node:crypto'
+import { type Block, isObject, isText, isToolResult, isToolUse, type JsonObject } from 'everlong'
+
+/** Tells contents apart, keeps no secret: the quickest hash at hand will do. */
+export function digestOf(text: string): string {
+  return hash('sha1', text, 'hex')
+}
+
+/** Fields that say how a block is cached, not what it says. */
+const marks = new Set(['cache_control', 'cache_reference'])
+
+export type TextDigest = (text: string) => string
+
+const worthKeeping = 1_024
+const mostCharacters = 50_000_000
+
+/** Long texts come again with every request; comparing one with its older copy is ten times quicker than hashing it. */
+export function createTextDigest(): TextDigest {
+  const kept = new Map<string, { readonly text: string; readonly digest: string }>()
+  let characters = 0
+  return (text) => {
+    if (text.length < worthKeeping) return digestOf(text)
+    const middle = text.length >> 1
+    const sample = `${text.length} ${text.slice(0, 48)} ${text.slice(middle, middle + 48)} ${text.slice(-48)}`
+    const found = kept.get(sample)
+    if (found?.text === text) return found.digest
+    const digest = digestOf(text)
+    if (characters > mostCharacters) {
+      kept.clear()
+      characters = 0
+    }
+    kept.set(sample, { text, digest })
+    characters += text.length
+    return digest
+  }
+}
+
+/** Remembers by identity, for as long as one request is looked at: made anew for each. */
+export function createDigests(textDigest: TextDigest): (block: JsonObject) => string {
+  const known = new Map<object, string>()
+  return (block) => {
+    const found = known.get(block)
+    if (found !== undefined) return found
+    const digest = blockDigest(block, textDigest)
+    known.set(block, digest)
+    return digest
+  }
+}
+
+function blockDigest(block: JsonObject, textDigest: TextDigest): string {
+  const typed = block as Block
+  if (isText(typed) && !typed.citations) return `text:${textDigest(typed.text)}`
+  if (isToolResult(typed) && typeof typed.content === 'string') {
+    return `tool_result:${typed.tool_use_id}:${typed.is_error === true}:${textDigest(typed.content)}`
+  }
+  if (isToolUse(typed)) return `tool_use:${typed.id}:${typed.name}:${digestOf(JSON.stringify(typed.input))}`
+  return `${String(block.type)}:${digestOf(JSON.stringify(canonical(block)))}`
+}
+
+/** Fields in the order of their names, marks left out. Inputs of tools keep their own order: it is content. */
+function canonical(block: JsonObject): JsonObject {
+  const entries = Object.entries(block)
+    .filter(([key, value]) => !marks.has(key) && value !== null && value !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]): [string, unknown] => [key, key === 'content' ? canonicalContent(value) : value])
+  return Object.fromEntries(entries)
+}
+
+function canonicalContent(content: unknown): unknown {
+  return Array.isArray(content) ? content.map((part) => (isObject(part) ? canonical(part) : part)) : content
+}

@@ -1,0 +1,148 @@
+// The shape of each content block: which fields it may have and of what type. Says nothing of what blocks mean together.
+import { type Block, isObject } from 'everlong'
+import { z } from 'zod'
+import { invalid, type Problem } from '../http/problem.ts'
+import type { Extensions, InputRole } from './request.ts'
+import { check, wrongTag } from './wording.ts'
+
+export const cacheControl = z
+  .strictObject({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).optional() })
+  .nullish()
+
+const id = z.string().regex(/^[a-zA-Z0-9_-]+$/)
+
+const text = z.strictObject({
+  type: z.literal('text'),
+  text: z.string(),
+  cache_control: cacheControl,
+  citations: z.unknown().optional(),
+})
+const image = z.strictObject({
+  type: z.literal('image'),
+  source: z.looseObject({ type: z.string() }),
+  cache_control: cacheControl,
+  transformations: z.unknown().optional(),
+})
+const toolUse = z.strictObject({
+  type: z.literal('tool_use'),
+  id,
+  name: z.string().min(1).max(200),
+  input: z.record(z.string(), z.unknown()),
+  cache_control: cacheControl,
+  caller: z.unknown().optional(),
+})
+const toolResult = {
+  type: z.literal('tool_result'),
+  tool_use_id: id,
+  content: z.unknown().optional(),
+  is_error: z.boolean().nullish(),
+  cache_control: cacheControl,
+}
+const cacheEdits = z.strictObject({
+  type: z.literal('cache_edits'),
+  edits: z.array(z.strictObject({ type: z.literal('delete'), cache_reference: z.string().min(1) })).min(1),
+})
+const loose = z.looseObject({ type: z.string(), cache_control: cacheControl })
+
+const schemas: Readonly<Record<string, z.ZodType>> = {
+  text,
+  image,
+  document: z.looseObject({
+    type: z.literal('document'),
+    source: z.looseObject({ type: z.string() }),
+    cache_control: cacheControl,
+  }),
+  tool_use: toolUse,
+  tool_result: z.strictObject(toolResult),
+  thinking: z.strictObject({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
+  redacted_thinking: z.strictObject({ type: z.literal('redacted_thinking'), data: z.string() }),
+  compaction: z.strictObject({
+    type: z.literal('compaction'),
+    content: z.string().min(1).nullish(),
+    encrypted_content: z.string().nullish(),
+    signature: z.string().nullish(),
+    tool_changes: z.array(z.unknown()).nullish(),
+    cache_control: cacheControl,
+  }),
+  search_result: loose,
+  container_upload: loose,
+  server_tool_use: loose,
+  web_search_tool_result: loose,
+  web_fetch_tool_result: loose,
+  code_execution_tool_result: loose,
+  bash_code_execution_tool_result: loose,
+  text_editor_code_execution_tool_result: loose,
+  tool_search_tool_result: loose,
+  mcp_tool_use: loose,
+  mcp_tool_result: loose,
+  advisor_tool_result: loose,
+  tool_addition: loose,
+  tool_removal: loose,
+  fallback: loose,
+}
+
+const withReference = z.strictObject({ ...toolResult, cache_reference: z.string().min(1).optional() })
+const inResults = ['text', 'image', 'search_result', 'document', 'tool_reference']
+
+export function checkBlock(value: unknown, path: string, extensions: Extensions): Problem | undefined {
+  if (!isObject(value)) return invalid(`${path}: Input should be an object`)
+  if (value.type === undefined) return invalid(`${path}.type: Field required`)
+  const schema = schemaFor(value.type, extensions)
+  if (schema === undefined) return wrongTag(path, value.type, Object.keys(schemas))
+  const place = `${path}.${String(value.type)}`
+  return (
+    check(schema, value, place) ?? (value.type === 'tool_result' ? checkResultContent(value.content, place) : undefined)
+  )
+}
+
+function schemaFor(type: unknown, extensions: Extensions): z.ZodType | undefined {
+  if (extensions.cacheEdits && type === 'cache_edits') return cacheEdits
+  if (extensions.cacheEdits && type === 'tool_result') return withReference
+  return typeof type === 'string' && Object.hasOwn(schemas, type) ? schemas[type] : undefined
+}
+
+function checkResultContent(content: unknown, path: string): Problem | undefined {
+  if (content === undefined || content === null || typeof content === 'string') return undefined
+  if (!Array.isArray(content)) return invalid(`${path}.content: Input should be a valid list`)
+  for (const [at, block] of content.entries()) {
+    const place = `${path}.content.${at}`
+    if (!isObject(block)) return invalid(`${place}: Input should be an object`)
+    if (typeof block.type !== 'string' || !inResults.includes(block.type)) return wrongTag(place, block.type, inResults)
+    const schema = schemas[block.type] ?? loose
+    const problem = check(schema, block, `${place}.${block.type}`)
+    if (problem) return problem
+  }
+  return undefined
+}
+
+const onlyFrom: Readonly<Record<string, InputRole>> = {
+  tool_use: 'assistant',
+  server_tool_use: 'assistant',
+  thinking: 'assistant',
+  redacted_thinking: 'assistant',
+  tool_result: 'user',
+  image: 'user',
+  document: 'user',
+  cache_edits: 'user',
+  tool_addition: 'system',
+  tool_removal: 'system',
+}
+
+type Placement = {
+  readonly role: InputRole
+  /** Of the message, and of the block in it. */
+  readonly path: string
+  readonly place: string
+  readonly isCurrent: boolean
+}
+
+/** A block in a message whose role cannot have written it. */
+export function misplacedBlock(block: Block, { role, path, place, isCurrent }: Placement): Problem | undefined {
+  const from = onlyFrom[block.type]
+  const isCited = block.type === 'text' && Array.isArray(block.citations) && block.citations.length > 0
+  if (isCurrent && role === 'user' && isCited) {
+    return invalid(`${place}.text.citations: citations are not permitted in \`user\` messages`)
+  }
+  if (from === undefined || from === role || (block.type === 'document' && !isCurrent)) return undefined
+  return invalid(`${path}: \`${block.type}\` blocks can only be in \`${from}\` messages`)
+}

@@ -1,0 +1,10 @@
+// Several rules ask the same thing of one request: it is found out once and forgotten with the request.
+
+export function oncePer<Key extends object, Value>(find: (key: Key) => Value): (key: Key) => Value {
+  const known = new WeakMap<Key, { readonly value: Value }>()
+  return (key) => {
+    const found = known.get(key) ?? { value: find(key) }
+    known.set(key, found)
+    return found.value
+  }
+}

@@ -1,0 +1,90 @@
+// Images: kinds, sizes, dimensions, how many. Reads the head of the data only; what is pictured is nobody's concern.
+import { type Block, isObject } from 'everlong'
+import { z } from 'zod'
+import { invalid, type Problem } from '../http/problem.ts'
+import { imageSize, sniff } from '../prompt/image.ts'
+import { oncePer } from '../request/once.ts'
+import { type MessagesRequest, placedIn } from '../request/request.ts'
+import { check, wrongTag } from '../request/wording.ts'
+
+const mostBytes = 5 * 1024 * 1024
+const longestSide = 8_000
+const longestSideOfMany = 2_000
+const many = 20
+
+type Image = { readonly source: unknown; readonly path: string }
+
+const sources: Readonly<Record<string, z.ZodType>> = {
+  base64: z.strictObject({
+    type: z.literal('base64'),
+    media_type: z.enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
+    data: z.string().min(1),
+  }),
+  url: z.strictObject({ type: z.literal('url'), url: z.string().min(1) }),
+  file: z.strictObject({ type: z.literal('file'), file_id: z.string().min(1) }),
+}
+
+export function countsImages(request: MessagesRequest): Problem | undefined {
+  const most = request.facts.window >= 1_000_000 ? 600 : 100
+  const found = imagesOf(request).length
+  return found > most ? invalid(`Too much media: 0 document pages + ${found} images > ${most}`) : undefined
+}
+
+export function takesImages(request: MessagesRequest): Problem | undefined {
+  const images = imagesOf(request)
+  for (const image of images) {
+    const problem = checkImage(image, images.length)
+    if (problem) return problem
+  }
+  return undefined
+}
+
+function checkImage(image: Image, count: number): Problem | undefined {
+  const source = isObject(image.source) ? image.source : {}
+  const type = String(source.type)
+  const schema = sources[type]
+  const path = `${image.path}.image.source`
+  if (schema === undefined) return wrongTag(path, source.type, Object.keys(sources))
+  const problem = check(schema, source, `${path}.${type}`)
+  if (problem || type !== 'base64') return problem
+  const data = String(source.data)
+  const bytes = Math.floor((data.replace(/=+$/, '').length * 3) / 4)
+  if (bytes > mostBytes) {
+    return invalid(`${path}.base64: image exceeds 5 MB maximum: ${bytes} bytes > ${mostBytes} bytes`)
+  }
+  const kind = sniff(data)
+  if (kind === undefined) return invalid('Could not process image')
+  if (kind !== source.media_type) {
+    return invalid(`${path}.base64.data: Image does not match the provided media type ${String(source.media_type)}`)
+  }
+  return checkSides(data, path, count)
+}
+
+function checkSides(data: string, path: string, count: number): Problem | undefined {
+  const size = imageSize(data)
+  const side = Math.max(size?.width ?? 0, size?.height ?? 0)
+  const rule = `${path}.base64.data: At least one of the image dimensions exceed max allowed size`
+  if (side > longestSide) return invalid(`${rule}: ${longestSide} pixels`)
+  if (count > many && side > longestSideOfMany) {
+    return invalid(`${rule} for many-image requests: ${longestSideOfMany} pixels`)
+  }
+  return undefined
+}
+
+const imagesOf = oncePer(findImages)
+
+function findImages(request: MessagesRequest): readonly Image[] {
+  const found: Image[] = []
+  const look = (block: Block, path: string) => {
+    if (block.type === 'image') found.push({ source: block.source, path })
+  }
+  for (const { block, path } of placedIn(request.messages)) {
+    look(block, path)
+    for (const [at, part] of inResult(block).entries()) look(part, `${path}.tool_result.content.${at}`)
+  }
+  return found
+}
+
+function inResult(block: Block): readonly Block[] {
+  return block.type === 'tool_result' && Array.isArray(block.content) ? block.content : []
+}
