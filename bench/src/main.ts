@@ -7,6 +7,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   readme: () => import('./readme.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
   ledger: () => import('./ledger/run.ts'),
+  recall: () => import('./recall/run.ts'),
 }
 
 const [name = ''] = process.argv.slice(2)

@@ -24,6 +24,7 @@ function untilStopped(): Promise<void> {
 }
 
 process.exitCode = await run(process.argv.slice(2), {
+  stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,

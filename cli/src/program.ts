@@ -2,6 +2,7 @@
 // command line. Each command is loaded only when it is asked for, so that --help is quick.
 import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander'
 import packageFacts from '../package.json' with { type: 'json' }
+import type { RecallOptions } from './commands/recall.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
 import type { Outcome } from './outcome.ts'
 import { oneLine, safeJson, visible } from './render/safe.ts'
@@ -67,6 +68,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', `\n${examples}`)
+    .configureHelp({ minWidthToWrap: 20 })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => surroundings.stdout.write(text),
@@ -78,7 +80,9 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   addLooking(program, show, surroundings)
   addMeasuring(program, show, surroundings)
   addMending(program, show)
-  addServing(program, show, surroundings)
+  addRecalling(program, show, surroundings)
+  addSimulating(program, show, surroundings)
+  addServing(program, end, surroundings)
   return program
 }
 
@@ -88,9 +92,10 @@ const examples = `Examples:
   everlong context session.jsonl      what its context is made of
   everlong stats ~/.claude/projects   figures over all sessions
   everlong repair broken.jsonl --out mended.jsonl
+  everlong recall session.jsonl migration --kind human
   everlong simulate --port 0          the Messages API, without a key
 
-Every command but tour has --json. NO_COLOR=1 turns colours off.
+Every command but tour and mcp has --json. NO_COLOR=1 turns colours off.
 Exit codes: 0 fine, 1 something was wrong, 2 a wrong command line.`
 
 /** Commander says "error: …" and sometimes a guess on a line of its own; we say one line and where to look. */
@@ -196,7 +201,7 @@ function addMending(program: Command, show: Show): void {
     })
 }
 
-function addServing(program: Command, show: Show, surroundings: Surroundings): void {
+function addSimulating(program: Command, show: Show, surroundings: Surroundings): void {
   command(program, 'simulate', 'the Messages API on this machine, without a key')
     .option('--port <number>', 'where to listen; 0 takes any free port', wholeNumber, 8080)
     .option('--seed <number>', 'another seed, another story', wholeNumber, 1)
@@ -205,6 +210,38 @@ function addServing(program: Command, show: Show, surroundings: Surroundings): v
     .action(async (options: SimulateOptions) => {
       const { simulate, render } = await import('./commands/simulate.ts')
       show(await simulate(options, surroundings), { ...options, render })
+    })
+}
+
+function addRecalling(program: Command, show: Show, surroundings: Surroundings): void {
+  command(program, 'recall', 'find what was said or read earlier, or read it again by its id')
+    .argument('<path>', 'a transcript, or a folder with transcripts anywhere below it')
+    .argument('[words...]', 'words, "phrases", prefix*, paths, identifiers')
+    .option('--read <id>', 'read this instead of searching: an id from a card, a uuid, a tool use id')
+    .option('--tool <name>', 'only calls of this tool and their results')
+    .option('--path <path>', 'only calls that name this file or folder')
+    .option('--kind <kind>', 'only human, assistant, thinking, tool-use, tool-result, summary, …')
+    .option('--epoch <number>', 'only this epoch', wholeNumber)
+    .option('--since <time>', 'only from this time on')
+    .option('--until <time>', 'only up to this time')
+    .option('--newest', 'the newest first, not the best')
+    .option('--limit <number>', 'how many at the most', wholeNumber, 10)
+    .action(async (path: string, words: readonly string[], options: RecallOptions & { json?: boolean }) => {
+      const { gather, render } = await import('./commands/recall.ts')
+      show(gather(path, words, { ...options, surroundings }), { ...options, render })
+    })
+}
+
+function addServing(program: Command, end: End, surroundings: Surroundings): void {
+  program
+    .command('mcp')
+    .description('serve search and read to any agent, over MCP on stdin and stdout')
+    .argument('<path>', 'a transcript, or a folder with transcripts anywhere below it')
+    .action(async (path: string) => {
+      const { serve } = await import('./commands/mcp.ts')
+      const outcome = await serve({ path, version: packageFacts.version }, surroundings)
+      if (outcome.type === 'failed') complain(outcome.message, surroundings)
+      end(outcome.type === 'failed' ? exitCodes.wrong : exitCodes.fine)
     })
 }
 

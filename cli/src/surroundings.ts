@@ -1,4 +1,5 @@
 // What the commands take from the world, handed in as one record so that tests can run them in process.
+import type { Readable } from 'node:stream'
 import type { Environment } from 'everlong'
 
 export type Output = NodeJS.WritableStream & {
@@ -9,6 +10,8 @@ export type Output = NodeJS.WritableStream & {
 }
 
 export type Surroundings = {
+  /** Only a server reads it. */
+  readonly stdin: Readable
   readonly stdout: Output
   readonly stderr: Output
   readonly env: Environment

@@ -74,7 +74,7 @@ test('progress is shown on a terminal that waits, and is gone afterwards', async
   const written: string[] = []
   let time = 0
   const stderr = { isTTY: true, write: (text: string) => written.push(text) } as never
-  const progress = createProgress({ stdout: stderr, stderr, env: {}, cwd: '', now: () => time })
+  const progress = createProgress({ stdin: stderr, stdout: stderr, stderr, env: {}, cwd: '', now: () => time })
   progress.show(1, 100)
   expect(written).toEqual([])
   time = 400

@@ -6,7 +6,7 @@ import { oneLine, safeJson, visible } from './safe.ts'
 import { facts, type Screen, table } from './screen.ts'
 import { columnsOf, cut, cutStart, padEnd, wrap } from './width.ts'
 
-const screen: Screen = { width: 40, isColoured: false, timeZone: 'UTC', paint: (_, text) => text }
+const screen: Screen = { width: 40, isTerminal: false, isColoured: false, timeZone: 'UTC', paint: (_, text) => text }
 
 describe('numbers', () => {
   test('keep three or four digits when they must be short', () => {

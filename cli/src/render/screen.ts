@@ -8,6 +8,8 @@ export type Style = Parameters<typeof styleText>[0]
 
 export type Screen = {
   readonly width: number
+  /** A person looks at it; else it goes into a file or another program. */
+  readonly isTerminal: boolean
   readonly isColoured: boolean
   readonly timeZone: string | undefined
   readonly paint: (style: Style, text: string) => string
@@ -21,6 +23,7 @@ export function screenOf({ stdout, env, timeZone }: Surroundings): Screen {
   const asked = stdout.isTTY === true ? stdout.columns : Number(env.COLUMNS)
   return {
     width: Math.min(widest, Math.max(narrowest, asked || 80)),
+    isTerminal: stdout.isTTY === true,
     isColoured,
     timeZone,
     paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),

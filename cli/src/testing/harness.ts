@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { WriteStream } from 'node:tty'
 import type { Environment } from 'everlong'
 import { type JsonObject, serialize } from 'everlong/testing'
@@ -28,6 +28,7 @@ export async function everlong(words: readonly string[], options: RunOptions = {
   const stdout = collector(options)
   const stderr = collector(options)
   const exitCode = await run(words, {
+    stdin: Readable.from([]),
     stdout: stdout.stream,
     stderr: stderr.stream,
     env: options.env ?? {},

@@ -1,5 +1,15 @@
 // everlong/node: transcripts on disk.
 
+export { pointedId, recallPointer } from '../core/prompts/recall.ts'
+export { type Archive, type ArchiveOptions, archiveFolder, openArchive } from './archive/archive.ts'
+export type { CatchUpOptions, CaughtUp } from './archive/catch-up.ts'
+export type { Match, SearchResult } from './archive/matches.ts'
+export type { Original, OriginalResult } from './archive/originals.ts'
+export { type PieceKind, pieceKinds } from './archive/pieces.ts'
+export type { Reading } from './archive/reading.ts'
+export type { Card } from './archive/rows.ts'
+export type { SearchQuery } from './archive/search.ts'
+export { type BlobStore, type GetResult, openBlobs, type PutResult, type StoreFailed } from './blobs.ts'
 export type { Disk, DiskProblem } from './disk.ts'
 export { forEachEntry, type LineProblem, type ReadReport } from './entries.ts'
 export { type FsckReport, fsck } from './fsck.ts'
@@ -15,6 +25,15 @@ export {
 } from './lease.ts'
 export { type LiveFile, openLive } from './live-file.ts'
 export type { Processes, ProcessMark } from './processes.ts'
+export { cardLine } from './recall/cards.ts'
+export { parseSearch, type Refused, type SearchRequest } from './recall/input.ts'
+export {
+  createRecallTool,
+  createRecallTools,
+  type RecallOptions,
+  type RecallTool,
+  type ToolOutput,
+} from './recall/tool.ts'
 export type { RecordProblem } from './record-lines.ts'
 export { type RepairOutcome, type RepairReport, repair } from './repair.ts'
 export { type FileScan, scanFile } from './scan-file.ts'

@@ -1,7 +1,7 @@
 // The lock files beside a session: what stands in them, and the one step in which a lock changes hands.
 // It decides nothing about who may take a lock, and never shows anybody a lock that is half written.
 import { basename, dirname, join } from 'node:path'
-import { isObject, numberAt, stringAt } from '../core/message/json.ts'
+import { numberAt, parseObject, stringAt } from '../core/message/json.ts'
 import { type Disk, unless, writeWhole } from './disk.ts'
 import type { ProcessMark } from './processes.ts'
 
@@ -38,7 +38,7 @@ export function readLock(place: LockPlace): LockRecord | undefined {
 }
 
 function parseLock(text: string): LockRecord | undefined {
-  const value = parsed(text)
+  const value = parseObject(text)
   const [owner, host, token] = [stringAt(value, 'owner'), stringAt(value, 'host'), stringAt(value, 'token')]
   const [acquiredAt, expiresAt] = [stringAt(value, 'acquiredAt'), stringAt(value, 'expiresAt')]
   const [pid, machine, started] = [numberAt(value, 'pid'), stringAt(value, 'machine'), stringAt(value, 'started')]
@@ -48,16 +48,6 @@ function parseLock(text: string): LockRecord | undefined {
   if (!isToken(token)) return undefined
   const known = { ...(machine === undefined ? {} : { machine }), ...(started === undefined ? {} : { started }) }
   return { owner, pid, host, token, acquiredAt, expiresAt, ...known }
-}
-
-function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 function unreadableLock(state: { readonly inode: number; readonly modifiedAt: number }): LockRecord {

@@ -1,17 +1,6 @@
 // The index of a transcript, kept in a cache folder beside nobody's files: found again while the transcript is as it
 // was, extended when it only grew, rebuilt when it changed. It can always be thrown away.
-import { createHash } from 'node:crypto'
-import {
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs'
-import { homedir } from 'node:os'
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   type EntryTable,
@@ -22,11 +11,11 @@ import {
   typeAt,
 } from '../core/transcript/entry-table.ts'
 import type { Format } from '../core/transcript/formats/reader.ts'
+import { cacheFolder, cachePlace, markAt } from './cache-place.ts'
 import { decodeIndexed, encodeIndexed } from './index-bytes.ts'
 import { type Indexed, scanIndex, withUnsettledLine } from './index-scan.ts'
 import { scanIndexInTwo } from './index-two.ts'
 import { sniffFormat } from './sniff.ts'
-import { readFully } from './tail.ts'
 
 export type IndexRow = Place & {
   readonly row: number
@@ -54,15 +43,13 @@ export type IndexOptions = {
 
 const version = 'everlong-index-2'
 
-/** `EVERLONG_CACHE_DIR`, else the user's cache folder. */
 export function indexFolder(): string {
-  const own = process.env.EVERLONG_CACHE_DIR
-  return join(own ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'everlong'), 'index')
+  return join(cacheFolder(), 'index')
 }
 
 export function openIndex(path: string, options: IndexOptions = {}): TranscriptIndex {
   const folder = options.folder ?? indexFolder()
-  const place = folder === false ? undefined : join(folder, `${hash(Buffer.from(realpathSync(path)))}.index`)
+  const place = folder === false ? undefined : cachePlace(folder, path, 'index')
   const saved = place === undefined ? undefined : load(place)
   const { size, format } = look(path)
   const fits = saved !== undefined && saved.bytes <= size && saved.mark === markAt(path, saved.bytes)
@@ -103,27 +90,6 @@ function indexOver(table: EntryTable, source: TranscriptIndex['source']): Transc
   const boundaries: number[] = []
   for (let at = 0; at < table.rows; at++) if (typeAt(table, at) === 'boundary') boundaries.push(at)
   return { rows: table.rows, row, find: (uuid) => row(table.ids.findId(uuid)), boundaries, source }
-}
-
-/** A fingerprint of what was indexed: the bytes right before its end, and those of the start. */
-function markAt(path: string, end: number): string {
-  const file = openSync(path, 'r')
-  try {
-    if (fstatSync(file).size < end) return 'shorter'
-    const tail = Buffer.alloc(Math.min(4096, end))
-    readFully(file, tail, end - tail.length)
-    const head = Buffer.alloc(Math.min(4096, end))
-    readFully(file, head, 0)
-    return hash(head, tail)
-  } finally {
-    closeSync(file)
-  }
-}
-
-function hash(...parts: readonly Buffer[]): string {
-  const sum = createHash('sha256')
-  for (const part of parts) sum.update(part)
-  return sum.digest('hex').slice(0, 32)
 }
 
 type Saved = Indexed & { readonly mark: string }

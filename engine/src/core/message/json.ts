@@ -6,6 +6,17 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The object that a text stands for; undefined when it stands for none. */
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
 export function objectAt(value: unknown, key: string): JsonObject | undefined {
   const found = isObject(value) ? value[key] : undefined
   return isObject(found) ? found : undefined

@@ -17,7 +17,17 @@ export type FileRead = {
 const readTools = ['read', 'readfile', 'readtextfile', 'view', 'viewfile', 'openfile', 'fsread', 'cat']
 /** Tools that read only when their `command` says so. */
 const editorTools = ['strreplacebasededittool', 'strreplaceeditor', 'editor']
-const pathKeys = ['file_path', 'path', 'filename', 'filePath', 'file', 'target_file', 'absolute_path', 'relative_path']
+const pathKeys = [
+  'file_path',
+  'path',
+  'filename',
+  'filePath',
+  'file',
+  'target_file',
+  'absolute_path',
+  'relative_path',
+  'notebook_path',
+]
 const firstKeys = ['offset', 'start_line', 'startLine', 'line_start', 'start_line_one_indexed']
 const lastKeys = ['end_line', 'endLine', 'line_end', 'end_line_one_indexed_inclusive']
 
@@ -47,11 +57,16 @@ export function duplicateReads(messages: readonly Message[]): readonly FileRead[
   return duplicates
 }
 
+/** The file or folder that a tool request names, as it is spelled there. */
+export function pathIn(input: unknown): string | undefined {
+  return firstString(input, pathKeys)
+}
+
 function readOf({ name, input }: ToolUseBlock): Pick<FileRead, 'path' | 'from' | 'to'> | undefined {
   const plain = (name.split('__').at(-1) ?? name).toLowerCase().replace(/[^a-z]/g, '')
   const command = stringAt(input, 'command')
   const isRead = readTools.includes(plain) || (editorTools.includes(plain) && command === 'view')
-  const path = firstString(input, pathKeys)
+  const path = pathIn(input)
   if (!isRead || path === undefined || (command !== undefined && command !== 'view' && command !== 'read'))
     return undefined
   return { path: path.replace(/^(\.\/)+/, ''), ...linesOf(input) }

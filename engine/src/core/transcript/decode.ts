@@ -1,6 +1,6 @@
 // Turns one line of a transcript into its records, whatever the line holds. A bad line never costs a good record:
 // two objects on one line, an object cut by a crash and continued by another, NUL runs, a BOM. Never throws.
-import { isObject, type JsonObject } from '../message/json.ts'
+import { type JsonObject, parseObject } from '../message/json.ts'
 
 /** A stretch of a line, in characters. */
 export type Stretch = { readonly start: number; readonly end: number }
@@ -21,12 +21,9 @@ const mostStarts = 200
 const nothing: DecodedLine = { records: [], stretches: [], salvaged: 0, lost: [] }
 
 export function decodeLine(text: string): DecodedLine {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return { records: [value], stretches: [], salvaged: 0, lost: [] }
-  } catch {
-    // Not one whole object: look for what can be saved.
-  }
+  const whole = parseObject(text)
+  if (whole) return { records: [whole], stretches: [], salvaged: 0, lost: [] }
+  // Not one whole object: look for what can be saved.
   return isBlank(text) ? nothing : salvage(text)
 }
 
@@ -164,15 +161,6 @@ function skipSpace(text: string, at: number): number {
   let i = at
   while (i < text.length && ' \t\r\n'.includes(text.charAt(i))) i++
   return i
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** White space, NUL runs and a byte-order mark hold nothing that could be lost. */

@@ -15,18 +15,24 @@ export type TranscriptReader = {
 
 export function createTranscriptReader(): TranscriptReader {
   let format: Format | undefined
-  let read: RecordReader = (record, position) => [{ record, position }]
+  let read = createRecordReader('claude-code')
   return {
     format: () => format ?? 'claude-code',
     read: (record, position) => {
       if (format === undefined) {
         format = formatOf(record)
-        if (format === 'pi') read = createPiReader()
-        if (format === 'codex') read = createCodexReader()
+        read = createRecordReader(format ?? 'claude-code')
       }
       return read(record, position)
     },
   }
+}
+
+/** For records whose format is known. */
+export function createRecordReader(format: Format): RecordReader {
+  if (format === 'pi') return createPiReader()
+  if (format === 'codex') return createCodexReader()
+  return (record, position) => [{ record, position }]
 }
 
 /** Whose record this is, when it shows. */

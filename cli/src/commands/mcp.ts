@@ -1,0 +1,91 @@
+// `everlong mcp FILE|DIR`: an MCP server over standard input and output, with the tools search and read over the
+// archive of a session or a folder of them. Standard output carries the protocol and nothing else.
+import type { Readable, Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { type Archive, createRecallTools, openArchive, type RecallTool } from 'everlong/node'
+import { expecting, gathered, type Outcome } from '../outcome.ts'
+
+export type McpArguments = {
+  /** A transcript, or a folder of them. */
+  readonly path: string
+  readonly version: string
+}
+
+export type McpStreams = { readonly stdin: Readable; readonly stdout: NodeJS.WritableStream }
+
+const instructions =
+  'The archive of an agent session: everything that was said, read and done in it, also what its context no longer holds. Use search to find, then read with the id of a card.'
+
+/** Serves until the client goes away. */
+export async function serve(options: McpArguments, streams: McpStreams): Promise<Outcome<'served'>> {
+  // The client waits for an answer to its first words: a large archive is indexed while it is already served.
+  let archive: Archive | undefined
+  const opened = expecting(options.path, () => {
+    archive = openArchive(options.path, { budgetMs: 0 })
+    return gathered('served' as const)
+  })
+  if (archive !== undefined) await serveFrom(archive, options, streams)
+  return opened
+}
+
+async function serveFrom(archive: Archive, options: McpArguments, streams: McpStreams): Promise<void> {
+  const ended = new AbortController()
+  try {
+    const server = createServer(archive, options.version)
+    const closed = closing(server, streams.stdin)
+    await server.connect(new StdioServerTransport(streams.stdin, streams.stdout as Writable))
+    const indexing = indexInBackground(archive, ended.signal)
+    await closed
+    ended.abort()
+    await indexing
+    await server.close()
+  } finally {
+    archive.close()
+  }
+}
+
+function createServer(archive: Archive, version: string): McpServer {
+  const { search, read } = createRecallTools({ archive })
+  const tools = new Map<string, RecallTool>([search, read].map((tool) => [tool.name, tool]))
+  const server = new McpServer({ name: 'everlong', version }, { capabilities: { tools: {} }, instructions })
+  // The handlers below it, not `registerTool`: the schemas are ours and plain JSON, where that one wants zod's.
+  server.server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [...tools.values()].map(({ name, description, input_schema }) => ({
+      name,
+      description,
+      inputSchema: {
+        ...input_schema,
+        properties: { ...input_schema.properties },
+        required: [...(input_schema.required ?? [])],
+      },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    })),
+  }))
+  server.server.setRequestHandler(CallToolRequestSchema, ({ params }): CallToolResult => {
+    const output = tools.get(params.name)?.run(params.arguments ?? {})
+    const { text, isError } = output ?? { text: `There is no tool ${params.name}.`, isError: true }
+    return { content: [{ type: 'text', text }], isError }
+  })
+  return server
+}
+
+/** The SDK's transport does not notice the end of its input: without this the server would outlive its client. */
+function closing(server: McpServer, stdin: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    server.server.onclose = resolve
+    stdin.once('end', resolve)
+    stdin.once('close', resolve)
+  })
+}
+
+/** A step at a time, so that requests are answered in between. What cannot be read is told when it is asked for. */
+async function indexInBackground(archive: Archive, signal: AbortSignal): Promise<void> {
+  try {
+    while (!signal.aborted && !archive.refresh({ budgetMs: 200 }).complete) await setImmediate()
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+  }
+}

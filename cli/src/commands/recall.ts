@@ -1,0 +1,80 @@
+// `everlong recall`: searches the archive of a session or a folder of them, or reads one text of it again.
+import { statSync } from 'node:fs'
+import { type Archive, cardLine, openArchive, parseSearch, type Reading, type SearchResult } from 'everlong/node'
+import { expecting, failed, gathered, type Outcome, reading } from '../outcome.ts'
+import { createProgress } from '../progress.ts'
+import { oneLine, visible } from '../render/safe.ts'
+import type { Screen } from '../render/screen.ts'
+import { wrap } from '../render/width.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+export type RecallOptions = {
+  readonly tool?: string
+  readonly path?: string
+  readonly kind?: string
+  readonly epoch?: number
+  readonly since?: string
+  readonly until?: string
+  readonly newest?: boolean
+  readonly limit?: number
+  /** The id of what is to be read; then nothing is searched. */
+  readonly read?: string
+}
+
+export type RecallReport = ({ readonly type: 'search' } & SearchResult) | ({ readonly type: 'reading' } & Reading)
+
+type Asked = RecallOptions & { readonly surroundings: Surroundings }
+
+export function gather(path: string, words: readonly string[], options: Asked): Outcome<RecallReport> {
+  const look = () => inArchive(path, options, (archive) => lookUp(archive, words, options))
+  return expecting(path, () => (statSync(path).isDirectory() ? look() : reading(path, look)))
+}
+
+function inArchive<T>(path: string, { surroundings }: Asked, look: (archive: Archive) => T): T {
+  const progress = createProgress(surroundings)
+  try {
+    const archive = openArchive(path, { onProgress: progress.show })
+    progress.clear()
+    try {
+      return look(archive)
+    } finally {
+      archive.close()
+    }
+  } finally {
+    progress.clear()
+  }
+}
+
+function lookUp(archive: Archive, words: readonly string[], options: Asked): Outcome<RecallReport> {
+  if (options.read !== undefined) {
+    const found = archive.read(options.read)
+    if (found !== undefined) return gathered({ type: 'reading', ...found })
+    return failed(`nothing in the archive has the id ${visible(options.read)}. Search for it first.`)
+  }
+  const { surroundings: _, newest, ...filters } = options
+  const order = newest ? 'newest' : 'best'
+  const request = parseSearch({ ...filters, query: words.join(' '), order })
+  if (request.type === 'refused') return failed(request.reason)
+  const result = archive.search(request.query)
+  const report = { type: 'search', ...result } as const
+  if (result.matches.length > 0) return gathered(report)
+  const complaint = 'nothing was found. Try fewer or other words, prefix*, or fewer filters.'
+  return { type: 'gathered', report, exitCode: 1, complaint }
+}
+
+export function render(report: RecallReport, screen: Screen): readonly string[] {
+  if (report.type === 'reading') return readingLines(report.text, screen)
+  if (report.matches.length === 0) return []
+  const some = report.matched === 'any' ? ['Nothing has all of the words; these have some of them.', ''] : []
+  const cards = report.matches.flatMap((match) => [
+    ...wrap(oneLine(cardLine(match)), screen.width).map((line) => screen.paint('bold', line)),
+    ...wrap(oneLine(match.snippet), screen.width - 2).map((line) => `  ${line}`),
+  ])
+  return [...some, ...cards, ...(report.more ? ['', 'There are more: narrow the search, or use --limit.'] : [])]
+}
+
+/** Into a file goes the text as it is; on a terminal it must not take over. */
+function readingLines(text: string, screen: Screen): readonly string[] {
+  const lines = text.replace(/\n$/, '').split('\n')
+  return screen.isTerminal ? lines.map((line) => visible(line.replaceAll('\t', '  '))) : lines
+}

@@ -1,0 +1,266 @@
+import { spawn } from 'node:child_process'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import { generateSession, serialize, session } from '../../testing/index.ts'
+import { temporaryFolders } from '../testing/sessions.ts'
+import { type Archive, openArchive } from './archive.ts'
+
+const folders = temporaryFolders()
+afterAll(folders.remove)
+
+const lines = [...generateSession({ seed: 5, turns: 6, boundaries: 2, subagents: 'inline' })].map(serialize)
+
+/** Everything that can be seen of an archive: all cards with what they show, by several searches. */
+function picture(archive: Archive): unknown {
+  const searches = [{}, { words: 'the' }, { words: 'src', tool: 'Read' }, { epoch: 1 }, { words: 'const', path: 'src' }]
+  return searches.map((query) => archive.search({ ...query, order: 'newest', limit: 100 }))
+}
+
+function pictureAnew(path: string): unknown {
+  const archive = openArchive(path, { folder: false })
+  const seen = picture(archive)
+  archive.close()
+  return seen
+}
+
+function place(): { readonly path: string; readonly folder: string } {
+  const folder = folders.next()
+  mkdirSync(join(folder, 'sessions'))
+  return { path: join(folder, 'sessions', 'session.jsonl'), folder: join(folder, 'cache') }
+}
+
+test('a file that grows, cut anywhere, is read on, and the outcome is that of reading it anew', () => {
+  const bytes = Buffer.from(lines.slice(0, 60).join(''))
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 }), { minLength: 1, maxLength: 4 }),
+      (cuts) => {
+        const { path, folder } = place()
+        writeFileSync(path, '')
+        const archive = openArchive(path, { folder })
+        let from = 0
+        for (const to of [...cuts.toSorted((a, b) => a - b), bytes.length]) {
+          appendFileSync(path, bytes.subarray(from, to))
+          from = to
+          archive.refresh()
+        }
+        expect(picture(archive)).toEqual(pictureAnew(path))
+        archive.close()
+      },
+    ),
+    { numRuns: 12 },
+  )
+})
+
+test('a last line without a newline is found, and once it is ended, found once', () => {
+  const { path, folder } = place()
+  const text = session().user('first').user('a heron at the end').text
+  writeFileSync(path, text.trimEnd())
+  const archive = openArchive(path, { folder })
+  const count = () => archive.search({ words: 'heron' }).matches.length
+  const before = count()
+  appendFileSync(path, `\n${session({ ids: (name) => `later-${name}` }).user('no bird').text}`)
+  archive.refresh()
+  expect([before, count(), archive.search({ words: 'bird' }).matches.length]).toEqual([1, 1, 1])
+  archive.close()
+})
+
+test('what was indexed is found again in the cache, and the session folder stays as it was', () => {
+  const { path, folder } = place()
+  writeFileSync(path, lines.join(''))
+  openArchive(path, { folder }).close()
+  const progress: number[] = []
+  const again = openArchive(path, { folder, onProgress: (done) => progress.push(done) })
+  expect([again.kept(), progress]).toEqual(['on-disk', []])
+  expect(picture(again)).toEqual(pictureAnew(path))
+  again.close()
+  expect(readdirSync(join(path, '..'))).toEqual(['session.jsonl'])
+  expect(readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o600])
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+})
+
+test('a file that was replaced, shortened or rewritten in place is read anew', () => {
+  const { path, folder } = place()
+  writeFileSync(path, session().user('a heron').user('a crane').text)
+  const archive = openArchive(path, { folder })
+  const birds = () => ['heron', 'crane', 'egret'].map((words) => archive.search({ words }).matches.length)
+  const seen = [birds()]
+  writeFileSync(path, session().user('an egret').user('a crane').text)
+  archive.refresh()
+  seen.push(birds())
+  truncateSync(path, readFileSync(path).indexOf(10) + 1)
+  archive.refresh()
+  seen.push(birds())
+  rmSync(path)
+  writeFileSync(path, session().user('a heron').text)
+  archive.refresh()
+  seen.push(birds())
+  expect(seen).toEqual([
+    [1, 1, 0],
+    [0, 1, 1],
+    [0, 0, 1],
+    [1, 0, 0],
+  ])
+  archive.close()
+})
+
+test('a change that no mark shows is noticed when the record is read', () => {
+  const { path, folder } = place()
+  const filler = session({ ids: (name) => `filler-${name}` }).user('x'.repeat(9000)).text
+  const middle = (id: string) => session({ ids: (name) => `${id}-${name}` }).user('a heron in the middle').text
+  writeFileSync(path, filler + middle('old') + filler)
+  const archive = openArchive(path, { folder })
+  const { atime, mtime } = statSync(path)
+  writeFileSync(path, filler + middle('new') + filler)
+  utimesSync(path, atime, mtime)
+  expect([archive.record('old-u1'), archive.record('new-u1')?.id]).toEqual([undefined, 'new-u1'])
+  archive.close()
+})
+
+test('a session that is gone from a folder is gone from its archive, and a new one is in it', () => {
+  const { path, folder } = place()
+  const sessions = join(path, '..')
+  writeFileSync(path, session().user('a heron').text)
+  writeFileSync(join(sessions, 'other.jsonl'), session({ ids: (name) => `other-${name}` }).user('a crane').text)
+  const archive = openArchive(sessions, { folder })
+  const seen = [
+    archive
+      .search({})
+      .matches.map(({ file }) => file)
+      .toSorted(),
+  ]
+  rmSync(path)
+  writeFileSync(join(sessions, 'third.jsonl'), session({ ids: (name) => `third-${name}` }).user('an egret').text)
+  archive.refresh()
+  seen.push(
+    archive
+      .search({})
+      .matches.map(({ file }) => file)
+      .toSorted(),
+  )
+  expect(seen).toEqual([
+    ['other.jsonl', 'session.jsonl'],
+    ['other.jsonl', 'third.jsonl'],
+  ])
+  archive.close()
+})
+
+test.each([
+  ['is no database', (file: string) => writeFileSync(file, 'nothing of the kind '.repeat(500))],
+  ['is cut short', (file: string) => truncateSync(file, Math.floor(statSync(file).size / 2))],
+  ['is empty', (file: string) => writeFileSync(file, '')],
+  ['has garbage in its middle', spoilMiddle],
+])('a database that %s is made anew', (_, spoil) => {
+  const { path, folder } = place()
+  writeFileSync(path, lines.join(''))
+  openArchive(path, { folder }).close()
+  spoil(join(folder, readdirSync(folder)[0]!))
+  const archive = openArchive(path, { folder })
+  expect(picture(archive)).toEqual(pictureAnew(path))
+  archive.close()
+})
+
+/** From the second page on: the first one, with the schema, stays sound. */
+function spoilMiddle(file: string): void {
+  const bytes = readFileSync(file)
+  bytes.fill(0xa5, 4096)
+  writeFileSync(file, bytes)
+}
+
+test('where the cache folder cannot be written, the archive is kept in memory', () => {
+  const { path, folder } = place()
+  writeFileSync(path, lines.join(''))
+  writeFileSync(folder, 'a file where the folder would be')
+  const archive = openArchive(path, { folder })
+  expect([archive.kept(), picture(archive)]).toEqual(['in-memory', pictureAnew(path)])
+  archive.close()
+})
+
+test.skipIf(process.getuid?.() === 0)(
+  'a folder without write permission is a reason for memory, not for failing',
+  () => {
+    const { path, folder } = place()
+    writeFileSync(path, lines.join(''))
+    mkdirSync(folder)
+    chmodSync(folder, 0o500)
+    const archive = openArchive(path, { folder })
+    expect(archive.kept()).toBe('in-memory')
+    archive.close()
+  },
+)
+
+test('when the time allowed is over, it says so, and reads on the next time', () => {
+  const { path, folder } = place()
+  writeFileSync(path, lines.join(''))
+  const archive = openArchive(path, { folder, budgetMs: -1 })
+  const { complete, bytesDone, bytesAll } = archive.refresh({ budgetMs: -1 })
+  expect([complete, bytesDone, bytesAll]).toEqual([false, 0, statSync(path).size])
+  expect([archive.search({}).matches, archive.refresh().complete]).toEqual([[], true])
+  expect(picture(archive)).toEqual(pictureAnew(path))
+  archive.close()
+})
+
+test('two processes that build the same archive at once both have all of it, and each entry once', async () => {
+  const { path, folder } = place()
+  writeFileSync(path, [...generateSession({ seed: 6, targetBytes: 6_000_000 })].map(serialize).join(''))
+  const script = `
+    import { openArchive } from ${JSON.stringify(join(import.meta.dirname, 'archive.ts'))}
+    const archive = openArchive(${JSON.stringify(path)}, { folder: ${JSON.stringify(folder)} })
+    const { matches } = archive.search({ limit: 100 })
+    console.log(JSON.stringify([archive.kept(), matches.map(({ id }) => id)]))
+    archive.close()`
+  const runs = await Promise.all([1, 2, 3].map(() => outputOf(['--input-type=module', '--eval', script])))
+  const archive = openArchive(path, { folder })
+  expect(picture(archive)).toEqual(pictureAnew(path))
+  const ids = archive.search({ limit: 100 }).matches.map(({ id }) => id)
+  expect(runs.map((run) => JSON.parse(run) as unknown)).toEqual([1, 2, 3].map(() => ['on-disk', ids]))
+  archive.close()
+})
+
+test('a process that is killed while it builds costs no more than its last step', async () => {
+  const { path, folder } = place()
+  writeFileSync(path, [...generateSession({ seed: 7, targetBytes: 6_000_000 })].map(serialize).join(''))
+  const script = `
+    import { openArchive } from ${JSON.stringify(join(import.meta.dirname, 'archive.ts'))}
+    console.log('building')
+    openArchive(${JSON.stringify(path)}, { folder: ${JSON.stringify(folder)} })`
+  for (const afterMs of [0, 40, 150]) {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    await pause(afterMs)
+    const closed = new Promise((resolve) => child.once('close', resolve))
+    child.kill('SIGKILL')
+    await closed
+  }
+  const archive = openArchive(path, { folder })
+  expect([archive.kept(), picture(archive)]).toEqual(['on-disk', pictureAnew(path)])
+  archive.close()
+})
+
+function outputOf(args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', () => resolve(output))
+  })
+}

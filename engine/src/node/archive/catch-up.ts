@@ -1,0 +1,196 @@
+// Brings the database up to what the files hold now: reads what is new, forgets what is gone, begins again with what
+// was changed. In steps, each a transaction: two processes at once share the work, and a kill costs one step.
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { basename, extname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Entry } from '../../core/transcript/entry.ts'
+import { createRecordReader, type Format } from '../../core/transcript/formats/reader.ts'
+import { markAt } from '../cache-place.ts'
+import { diskProblem } from '../disk.ts'
+import { readLine } from '../entries.ts'
+import { forEachLine } from '../lines.ts'
+import { sniffFormat } from '../sniff.ts'
+import { inTransaction } from './database.ts'
+import type { ArchiveFile } from './files.ts'
+import { createFiler, forgetBehind, forgetSources } from './filing.ts'
+
+export type CaughtUp = {
+  /** False when the time allowed was over before all was read: what was read so far can be searched. */
+  readonly complete: boolean
+  readonly bytesDone: number
+  readonly bytesAll: number
+  /** Files that could not be read, with the system's word on why. */
+  readonly unreadable: readonly { readonly path: string; readonly reason: string }[]
+}
+
+export type CatchUpOptions = {
+  /** Begins no further step when so many milliseconds are over; with more than 0, one is always made. Without it, all is read. */
+  readonly budgetMs?: number
+  readonly onProgress?: (bytesDone: number, bytesAll: number) => void
+}
+
+type Source = {
+  readonly id: number
+  readonly name: string
+  readonly type: string
+  readonly format: Format
+  readonly size: number
+  readonly modified: number
+  readonly bytes: number
+  readonly lines: number
+  readonly epoch: number
+  readonly mark: string
+}
+
+const stepBytes = 16 << 20
+
+export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], options: CatchUpOptions = {}): CaughtUp {
+  const budget = options.budgetMs ?? Number.POSITIVE_INFINITY
+  const deadline = performance.now() + budget
+  let steps = 0
+  const unreadable: { path: string; reason: string }[] = []
+  const known = allSources(sql)
+  const stale = files.filter((file) => !isSettled(known.get(file.name), file))
+  const bytesAll = files.reduce((sum, file) => sum + file.size, 0)
+  let bytesDone = bytesAll - stale.reduce((sum, file) => sum + file.size, 0)
+  forgetMissing(sql, known, files)
+  for (const file of stale) {
+    try {
+      let reached = 0
+      while (reached < file.size || reached === 0) {
+        const isOver = budget <= 0 || (steps > 0 && performance.now() > deadline)
+        if (isOver) return { complete: false, bytesDone, bytesAll, unreadable }
+        steps++
+        const next = inTransaction(sql, () => step(sql, file))
+        bytesDone += Math.max(0, next.reached - reached)
+        options.onProgress?.(bytesDone, bytesAll)
+        if (next.isDone) break
+        reached = next.reached
+      }
+    } catch (error) {
+      unreadable.push({ path: file.path, reason: diskProblem(error).message })
+    }
+  }
+  return { complete: true, bytesDone: bytesAll, bytesAll, unreadable }
+}
+
+function allSources(sql: DatabaseSync): ReadonlyMap<string, Source> {
+  const all = sql.prepare('SELECT * FROM sources').all() as unknown as Source[]
+  return new Map(all.map((source) => [source.name, source]))
+}
+
+function sourceOf(sql: DatabaseSync, name: string): Source | undefined {
+  return sql.prepare('SELECT * FROM sources WHERE name = ?').get(name) as Source | undefined
+}
+
+function isSettled(source: Source | undefined, file: ArchiveFile): boolean {
+  return source !== undefined && source.size === file.size && source.modified === file.modified
+}
+
+function forgetMissing(sql: DatabaseSync, known: ReadonlyMap<string, Source>, files: readonly ArchiveFile[]): void {
+  const names = new Set(files.map((file) => file.name))
+  const gone = [...known.values()].filter((source) => !names.has(source.name))
+  if (gone.length === 0) return
+  const ids = gone.map((source) => source.id)
+  inTransaction(sql, () => forgetSources(sql, ids))
+}
+
+type Step = { readonly reached: number; readonly isDone: boolean }
+
+/** One stretch of one file. Somebody else may have read on since the last one, so it begins where the database is. */
+function step(sql: DatabaseSync, file: ArchiveFile): Step {
+  const known = sourceOf(sql, file.name)
+  if (isSettled(known, file)) return { reached: file.size, isDone: true }
+  const continues = known !== undefined && continuesIn(known, file)
+  if (known !== undefined && !continues) forgetSources(sql, [known.id])
+  const source = continues ? known : addSource(sql, file)
+  forgetBehind(sql, source.id, source.lines)
+  return file.type === 'result' ? readResult(sql, file, source) : readStretch(sql, file, source)
+}
+
+/** Whether the file still holds what was read of it, and can be read on from there. */
+function continuesIn(known: Source, file: ArchiveFile): boolean {
+  // Foreign records are converted in order, from the first one on; a result is one whole.
+  if (known.format !== 'claude-code' || known.type !== 'transcript') return false
+  return known.bytes <= file.size && known.mark === markAt(file.path, known.bytes)
+}
+
+function addSource(sql: DatabaseSync, file: ArchiveFile): Source {
+  const fresh = { size: -1, modified: 0, bytes: 0, lines: 0, epoch: 0, mark: markAt(file.path, 0) }
+  const format = file.type === 'result' ? 'claude-code' : formatOfFile(file)
+  const row = sql
+    .prepare(
+      'INSERT INTO sources (name, type, format, size, modified, bytes, lines, epoch, mark) VALUES (?, ?, ?, -1, 0, 0, 0, 0, ?) RETURNING id',
+    )
+    .get(file.name, file.type, format, fresh.mark)
+  return { id: Number(row?.id), name: file.name, type: file.type, format, ...fresh }
+}
+
+function formatOfFile({ path, size }: ArchiveFile): Format {
+  const file = openSync(path, 'r')
+  try {
+    return sniffFormat(file, size)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function readStretch(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
+  for (let length = source.format === 'claude-code' ? stepBytes : file.size; ; length *= 2) {
+    const to = Math.min(source.bytes + length, file.size)
+    const stretch = readLines(sql, { file, source, to })
+    // A line longer than the step: nothing was read, so look further.
+    if (stretch.bytes === source.bytes && to < file.size) continue
+    const isDone = to === file.size
+    const settled = isDone ? file : { size: -1, modified: 0 }
+    sql
+      .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ?, lines = ?, epoch = ?, mark = ? WHERE id = ?')
+      .get(
+        settled.size,
+        settled.modified,
+        stretch.bytes,
+        stretch.lines,
+        stretch.epoch,
+        markAt(file.path, stretch.bytes),
+        source.id,
+      )
+    return { reached: isDone ? file.size : stretch.bytes, isDone }
+  }
+}
+
+type Stretch = { readonly file: ArchiveFile; readonly source: Source; readonly to: number }
+
+/** Reads the lines up to `to`; returns where the settled part of the file ends, and the state there. */
+function readLines(sql: DatabaseSync, { file, source, to }: Stretch): Pick<Source, 'bytes' | 'lines' | 'epoch'> {
+  const filer = createFiler(sql, source)
+  const read = createRecordReader(source.format)
+  const sink = {
+    reader: { read, format: () => source.format },
+    visit: (entry: Entry) => filer.add(entry),
+    problems: [],
+  }
+  let settled = { bytes: source.bytes, lines: source.lines, epoch: source.epoch }
+  forEachLine(
+    file.path,
+    (line) => {
+      // What is cut at the end of the step is read with the next one; at the end of the file, it is read for now.
+      if (!line.ended && to < file.size) return
+      readLine(line, sink)
+      if (line.ended) {
+        settled = { bytes: line.offset + (line.end - line.start) + 1, lines: line.number, epoch: filer.epoch() }
+      }
+    },
+    { from: source.bytes, to, linesBefore: source.lines },
+  )
+  return settled
+}
+
+/** The file's name is the id of the call. */
+function readResult(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
+  const toolUseId = basename(file.path, extname(file.path))
+  createFiler(sql, source).addResult({ toolUseId, text: readFileSync(file.path, 'utf8'), ...file })
+  sql
+    .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ? WHERE id = ?')
+    .get(file.size, file.modified, file.size, source.id)
+  return { reached: file.size, isDone: true }
+}

@@ -1,0 +1,134 @@
+// Puts entries and their pieces into the database, and takes them out again. It never begins or ends a transaction.
+import type { DatabaseSync } from 'node:sqlite'
+import { stringAt } from '../../core/message/json.ts'
+import { type Entry, type Head, headOf } from '../../core/transcript/entry.ts'
+import { type Piece, pieceKinds, piecesOf } from './pieces.ts'
+import { indexable } from './words.ts'
+
+export type Filer = {
+  readonly add: (entry: Entry) => void
+  readonly addResult: (result: ResultFile) => void
+  /** The epoch after what was added: how many compactions of the main conversation came before. */
+  readonly epoch: () => number
+}
+
+export type ResultFile = {
+  readonly toolUseId: string
+  readonly text: string
+  readonly size: number
+  readonly modified: number
+}
+
+type Facts = {
+  readonly entry: number
+  readonly epoch: number
+  readonly time: number | null
+  readonly sidechain: boolean
+}
+
+export type FiledSource = { readonly id: number; readonly name: string; readonly epoch: number }
+
+export function createFiler(sql: DatabaseSync, source: FiledSource): Filer {
+  const statements = prepare(sql)
+  const keep = pieceKeeper(statements, sessionOf(source.name))
+  let epoch = source.epoch
+  // Several entries can come from one record of another agent's transcript: they are told apart by their number.
+  let place = { offset: -1, nth: -1, part: -1 }
+  return {
+    epoch: () => epoch,
+    add: (entry) => {
+      const head = headOf(entry)
+      if (head.boundary && !head.sidechain) epoch++
+      const isSame = place.offset === head.offset && place.nth === head.nth
+      place = { offset: head.offset, nth: head.nth, part: isSame ? place.part + 1 : 0 }
+      const row = addEntry(statements, source.id, { head, part: place.part })
+      const time = Date.parse(stringAt(entry.record, 'timestamp') ?? '')
+      const facts = { entry: row, epoch, time: Number.isNaN(time) ? null : time, sidechain: head.sidechain }
+      for (const [nth, piece] of piecesOf(entry.record).entries()) keep(piece, nth, facts)
+    },
+    addResult: ({ toolUseId, text, size, modified }) => {
+      const entry = idFrom(statements.entry.get(source.id, 1, 0, size, 0, 0, null, null))
+      const facts = { entry, epoch, time: Math.floor(modified), sidechain: false }
+      keep({ kind: 'tool-result', text, toolUseId }, 0, facts)
+    },
+  }
+}
+
+/** The session a file belongs to, by its name: its sub-agents and stored results lie in a folder of the same name. */
+function sessionOf(name: string): string {
+  return name.replace(/\/(subagents|tool-results)\/[^/]+$|\.[^./]+$/, '')
+}
+
+/**
+ * To be called with `get`, here and wherever the archive writes. `run` also reports the last row that was inserted; when
+ * that was one FTS5 wrote for itself, its number is too large for JavaScript, and `run` throws.
+ */
+function prepare(sql: DatabaseSync) {
+  return {
+    entry: sql.prepare(
+      'INSERT INTO entries (source, line, offset, length, nth, part, uuid, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id',
+    ),
+    piece: sql.prepare(
+      'INSERT INTO pieces (entry, nth, kind, call, epoch, time, sidechain, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id',
+    ),
+    words: sql.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)'),
+    call: sql.prepare(
+      'INSERT INTO calls (session, tool_use_id) VALUES (?, ?) ON CONFLICT DO UPDATE SET tool = tool RETURNING id',
+    ),
+    tool: sql.prepare('UPDATE calls SET tool = ? WHERE id = ?'),
+    name: sql.prepare('INSERT INTO names (text) VALUES (?) ON CONFLICT DO UPDATE SET text = text RETURNING id'),
+    touch: sql.prepare('INSERT OR IGNORE INTO touched (path, call) VALUES (?, ?)'),
+  }
+}
+
+type Statements = ReturnType<typeof prepare>
+
+function addEntry(statements: Statements, source: number, at: { readonly head: Head; readonly part: number }): number {
+  const { line, offset, length, nth, uuid, messageId } = at.head
+  return idFrom(statements.entry.get(source, line, offset, length, nth, at.part, uuid ?? null, messageId ?? null))
+}
+
+/** Ids looked up once are remembered for as long as the filer lives, which is within one transaction. */
+function pieceKeeper(statements: Statements, session: string): (piece: Piece, nth: number, facts: Facts) => void {
+  const names = new Map<string, number>()
+  const nameOf = (text: string): number => {
+    const known = names.get(text)
+    if (known !== undefined) return known
+    const id = idFrom(statements.name.get(text))
+    names.set(text, id)
+    return id
+  }
+  return (piece, nth, { entry, epoch, time, sidechain }) => {
+    const call = piece.toolUseId === undefined ? null : idFrom(statements.call.get(nameOf(session), piece.toolUseId))
+    if (call !== null && piece.tool !== undefined) statements.tool.get(nameOf(piece.tool), call)
+    if (call !== null) for (const path of piece.paths ?? []) statements.touch.get(nameOf(path), call)
+    const kind = pieceKinds.indexOf(piece.kind)
+    const row = idFrom(statements.piece.get(entry, nth, kind, call, epoch, time, sidechain ? 1 : 0, piece.text.length))
+    statements.words.get(row, indexable(piece.text))
+  }
+}
+
+function idFrom(row: unknown): number {
+  return (row as { readonly id: number }).id
+}
+
+/** Takes out the entries of a source behind this line. */
+export function forgetBehind(sql: DatabaseSync, source: number, line: number): void {
+  const entries = 'SELECT id FROM entries WHERE source = ? AND line > ?'
+  const found = sql.prepare(`${entries} LIMIT 1`).get(source, line)
+  if (found === undefined) return
+  const pieces = `SELECT id FROM pieces WHERE entry IN (${entries})`
+  sql.prepare(`DELETE FROM words WHERE rowid IN (${pieces})`).get(source, line)
+  sql.prepare(`DELETE FROM pieces WHERE entry IN (${entries})`).get(source, line)
+  sql.prepare('DELETE FROM entries WHERE source = ? AND line > ?').get(source, line)
+}
+
+export function forgetSources(sql: DatabaseSync, sources: readonly number[]): void {
+  for (const source of sources) {
+    forgetBehind(sql, source, 0)
+    sql.prepare('DELETE FROM sources WHERE id = ?').get(source)
+  }
+  // Calls may be shared with other files of the session: only those that nobody speaks of any more go.
+  const used = 'SELECT call FROM pieces WHERE call IS NOT NULL'
+  sql.exec(`DELETE FROM touched WHERE call NOT IN (${used}); DELETE FROM calls WHERE id NOT IN (${used})`)
+}

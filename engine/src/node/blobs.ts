@@ -1,0 +1,94 @@
+// Big and binary contents, stored once each under the hash of their bytes, for hosts that put a reference in the place
+// of a large content. A blob is never changed, and never handed out when its bytes are not what its id says.
+import { createHash, randomUUID } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { type Disk, type DiskProblem, diskProblem, nodeDisk, unless, writeWhole } from './disk.ts'
+import { remove } from './lock-file.ts'
+
+export type BlobStore = {
+  /** The same bytes always have the same id, and lie on disk once. */
+  readonly put: (bytes: Uint8Array) => PutResult
+  readonly get: (id: string) => GetResult
+}
+
+export type PutResult = { readonly type: 'stored'; readonly id: string } | StoreFailed
+
+export type GetResult =
+  | { readonly type: 'found'; readonly bytes: Buffer }
+  /** Also for what cannot be an id. */
+  | { readonly type: 'not-found' }
+  /** The file is there, and its bytes are not those that were stored. Putting them again mends it. */
+  | { readonly type: 'damaged' }
+  | StoreFailed
+
+export type StoreFailed = { readonly type: 'store-failed' } & DiskProblem
+
+/** Blobs in `blobs/` below this folder, which is made when the first one is stored. */
+export function openBlobs(folder: string, disk: Disk = nodeDisk): BlobStore {
+  const placeOf = (hex: string) => join(folder, 'blobs', hex.slice(0, 2), hex.slice(2))
+  return {
+    put: (bytes) => {
+      const hex = hashOf(bytes)
+      const stored = { type: 'stored', id: `sha256-${hex}` } as const
+      try {
+        const place = placeOf(hex)
+        if (read(disk, place)?.equals(bytes) !== true) write(disk, place, bytes)
+        return stored
+      } catch (error) {
+        return { type: 'store-failed', ...diskProblem(error) }
+      }
+    },
+    get: (id) => {
+      // The id becomes part of a path, and it may be anybody's.
+      const [, hex] = /^sha256-([0-9a-f]{64})$/.exec(id) ?? []
+      if (hex === undefined) return { type: 'not-found' }
+      try {
+        const bytes = read(disk, placeOf(hex))
+        if (bytes === undefined) return { type: 'not-found' }
+        return hashOf(bytes) === hex ? { type: 'found', bytes } : { type: 'damaged' }
+      } catch (error) {
+        return { type: 'store-failed', ...diskProblem(error) }
+      }
+    },
+  }
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+function read(disk: Disk, path: string): Buffer | undefined {
+  const file = unless(['ENOENT', 'ENOTDIR', 'ELOOP'], () => disk.open(path, 'read'))
+  if (file === undefined) return undefined
+  try {
+    const bytes = Buffer.alloc(disk.stat(file).size)
+    let done = 0
+    while (done < bytes.length) {
+      const got = disk.read(file, bytes.subarray(done), done)
+      if (got === 0) return bytes.subarray(0, done)
+      done += got
+    }
+    return bytes
+  } finally {
+    disk.close(file)
+  }
+}
+
+/** Under another name first, and forced onto the disk: whoever sees the blob sees all of it. */
+function write(disk: Disk, place: string, bytes: Uint8Array): void {
+  disk.makeFolder(dirname(place))
+  const draft = `${place}.${randomUUID()}.draft`
+  try {
+    const file = disk.open(draft, 'create-only')
+    try {
+      writeWhole({ disk, file }, bytes)
+      disk.sync(file)
+    } finally {
+      disk.close(file)
+    }
+    disk.rename(draft, place)
+  } catch (error) {
+    remove(disk, draft)
+    throw error
+  }
+}

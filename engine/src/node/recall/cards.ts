@@ -1,0 +1,111 @@
+// What recall shows: cards of a line and a snippet, texts a part at a time, marked as data, and never more than allowed.
+import { createHash } from 'node:crypto'
+import { recalledNotice } from '../../core/prompts/recall.ts'
+import type { Match, SearchResult } from '../archive/matches.ts'
+import type { Reading } from '../archive/reading.ts'
+import type { Card } from '../archive/rows.ts'
+import type { ReadRequest } from './input.ts'
+
+export type Cap = {
+  readonly maxTokens: number
+  readonly countTokens: (text: string) => number
+}
+
+export type Manner = Cap & {
+  /** How to ask for a text, in the words of the tool that is answering. */
+  readonly phraseRead: (id: string, from?: Readonly<Record<string, number>>) => string
+}
+
+/** One line: id, when (as `since` and `until` take it), epoch, kind, tool and path. What comes from transcripts cannot begin a line of its own. */
+export function cardLine(card: Card): string {
+  const when = card.time === undefined ? undefined : `${card.time.slice(0, 19)}Z`
+  const call = [card.tool, card.path].filter((part) => part !== undefined).join(' ')
+  const agent = card.sidechain ? 'sub-agent' : undefined
+  const parts = [when, `epoch ${card.epoch}`, agent, card.kind, call === '' ? undefined : call]
+  const shown = parts.filter((part) => part !== undefined).map((part) => oneLine(part, 160))
+  return [oneLine(card.id, 1000), ...shown].join(' · ')
+}
+
+function oneLine(text: string, most: number): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they could move the cursor of whoever reads it
+  const flat = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
+  return flat.length > most ? `${flat.slice(0, most).toWellFormed()}…` : flat
+}
+
+export function searchText(result: SearchResult, manner: Manner): string {
+  if (result.matches.length === 0) return 'Nothing was found. Try fewer or other words, prefix*, or fewer filters.'
+  const some = result.matched === 'any' ? 'Nothing has all of the words; these have some of them.\n' : ''
+  const foot = (more: boolean) =>
+    `Read one in full: ${manner.phraseRead('ID')}${more ? '\nThere are more: narrow the search, or ask for more cards.' : ''}`
+  const room = manner.maxTokens - manner.countTokens(marked('', `${some}${foot(true)}`))
+  const cards = result.matches.map((match, at) => cardText(match, at + 1))
+  let fitting = cards.length
+  while (fitting > 1 && manner.countTokens(cards.slice(0, fitting).join('\n')) > room) fitting--
+  const body = cutTo(cards.slice(0, fitting).join('\n'), { ...manner, maxTokens: room })
+  return some + marked(body, foot(result.more || fitting < cards.length))
+}
+
+function cardText(match: Match, number: number): string {
+  return `${number}. ${cardLine(match)}\n   ${oneLine(match.snippet, 300)}`
+}
+
+export function readingText(reading: Reading, request: ReadRequest, manner: Manner): string {
+  const { id, text } = reading
+  const lines = lineStarts(text)
+  const start = Math.max(0, Math.min(text.length, request.fromCharacter ?? lines[request.fromLine - 1] ?? text.length))
+  const end = Math.max(start, lines[request.toLine] ?? text.length)
+  const head = reading.cards.slice(0, 5).map(cardLine).join('\n')
+  const rangeOf = (stop: number) => {
+    const last = lineAt(lines, Math.max(start, stop - 1))
+    return `lines ${lineAt(lines, start)}-${last} of ${lines.length}, characters ${start}-${stop} of ${text.length}`
+  }
+  const frame = marked(`${head}\n${rangeOf(text.length)}\n\n`, readOn(manner, id, { character: text.length, line: 0 }))
+  const shown = cutTo(text.slice(start, end), { ...manner, maxTokens: manner.maxTokens - manner.countTokens(frame) })
+  const stop = start + shown.length
+  const next = { character: stop, line: lines.indexOf(stop) + 1 }
+  const foot = stop < text.length ? readOn(manner, id, next) : 'That is all of it.'
+  return marked(`${head}\n${rangeOf(stop)}\n\n${shown}`, foot)
+}
+
+/** At the beginning of a line by its number, within a line by the character. */
+function readOn(manner: Manner, id: string, next: { readonly character: number; readonly line: number }): string {
+  return `Read on: ${manner.phraseRead(id, next.line > 0 ? { from_line: next.line } : { from_character: next.character })}`
+}
+
+/** A newline at the very end begins no line. */
+function lineStarts(text: string): readonly number[] {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at >= 0 && at < text.length - 1; at = text.indexOf('\n', at + 1))
+    starts.push(at + 1)
+  return starts
+}
+
+function lineAt(starts: readonly number[], character: number): number {
+  return Math.max(1, starts.findLastIndex((start) => start <= character) + 1)
+}
+
+/**
+ * The marks carry a hash of what stands between them, so that no text can hold its own closing mark. The same text is
+ * always marked the same.
+ */
+function marked(body: string, foot: string): string {
+  const mark = `recalled-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`
+  return `${recalledNotice}\n<${mark}>\n${body}\n</${mark}>\n${foot}`
+}
+
+/** The longest beginning that is allowed, ending at the end of a line where it can, and never within a character. */
+function cutTo(text: string, { maxTokens, countTokens }: Cap): string {
+  // No counter finds less than a token in so many characters, and to count a book to show a page would be slow.
+  let high = Math.min(text.length, Math.max(0, maxTokens) * 16)
+  if (high === text.length && countTokens(text) <= maxTokens) return text
+  let low = 0
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (countTokens(text.slice(0, middle)) <= maxTokens) low = middle
+    else high = middle - 1
+  }
+  const newline = text.lastIndexOf('\n', low - 1) + 1
+  if (newline > low / 2) return text.slice(0, newline)
+  const isHalf = low > 0 && /[\ud800-\udbff]/.test(text.charAt(low - 1))
+  return text.slice(0, isHalf ? low - 1 : low)
+}

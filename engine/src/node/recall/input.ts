@@ -1,0 +1,118 @@
+// What a model or a person asks of recall, read tolerantly: what is there must have its type, the rest is not looked at.
+import { isObject, type JsonObject, numberAt, stringAt } from '../../core/message/json.ts'
+import { pointedId } from '../../core/prompts/recall.ts'
+import { pieceKinds } from '../archive/pieces.ts'
+import type { SearchQuery } from '../archive/search.ts'
+
+export type ReadRequest = {
+  readonly id: string
+  /** Counted from 1, both included. */
+  readonly fromLine: number
+  readonly toLine: number
+  /** Counted from 0; instead of a line, where a line was cut. */
+  readonly fromCharacter: number | undefined
+}
+
+export type Refused = { readonly type: 'refused'; readonly reason: string }
+export type SearchRequest = { readonly type: 'search'; readonly query: SearchQuery }
+export type RecallRequest = SearchRequest | { readonly type: 'read'; readonly read: ReadRequest } | Refused
+
+const text = (description: string) => ({ type: 'string', description })
+const whole = (description: string) => ({ type: 'integer', description })
+
+export const searchProperties = {
+  query: text(
+    'Words to look for; all must occur. "exact phrase", prefix*, paths and identifiers work. Without it, the newest are listed.',
+  ),
+  kind: { type: 'string', enum: [...pieceKinds], description: 'Only this kind of text.' },
+  role: { type: 'string', enum: ['user', 'assistant'], description: 'Only what one side said.' },
+  tool: text('Only calls of this tool and their results, such as Read or Bash.'),
+  path: text('Only calls that name this file or folder: a whole path or its last parts; * within a part.'),
+  epoch: whole('Only this epoch: 0 is before the first compaction.'),
+  since: text('Only from this time on (ISO 8601).'),
+  until: text('Only up to this time (ISO 8601).'),
+  order: { type: 'string', enum: ['best', 'newest'], description: 'Which come first.' },
+  limit: whole('How many cards at the most: 10 when not given, up to 100.'),
+} as const
+
+export const readProperties = {
+  from_line: whole('First line to read, counted from 1.'),
+  to_line: whole('Last line to read.'),
+  from_character: whole('First character to read, counted from 0; to go on within a long line.'),
+} as const
+
+/** Reads an input for the recall tool: `read` asks for a text, anything else is a search. */
+export function parseRecall(input: unknown): RecallRequest {
+  return isObject(input) && input.read !== undefined ? parseRead(input, 'read') : parseSearch(input)
+}
+
+export function parseSearch(input: unknown): SearchRequest | Refused {
+  if (!isObject(input)) return refused('The input must be an object.')
+  const problem = wrongType(input, searchProperties)
+  if (problem !== undefined) return refused(problem)
+  const [since, until] = [timeOf(input.since, 'start'), timeOf(input.until, 'end')]
+  if (Number.isNaN(since) || Number.isNaN(until))
+    return refused('"since" and "until" must be times, such as 2026-03-02.')
+  const kind = oneOf(pieceKinds, input.kind)
+  const wanted = {
+    words: stringAt(input, 'query'),
+    kinds: kind && [kind],
+    role: oneOf(['user', 'assistant'] as const, input.role),
+    tool: stringAt(input, 'tool'),
+    path: stringAt(input, 'path'),
+    epoch: numberAt(input, 'epoch'),
+    since,
+    until,
+    order: oneOf(['best', 'newest'] as const, input.order),
+    limit: numberAt(input, 'limit'),
+  }
+  return { type: 'search', query: defined(wanted) }
+}
+
+/** `key` is where the id stands: hosts with a tool of its own for reading call it `id`. */
+export function parseRead(input: unknown, key: 'read' | 'id'): Extract<RecallRequest, { type: 'read' }> | Refused {
+  if (!isObject(input) || typeof input[key] !== 'string')
+    return refused(`"${key}" must be the id of a card or a pointer.`)
+  const problem = wrongType(input, readProperties)
+  if (problem !== undefined) return refused(problem)
+  const id = pointedId(input[key]) ?? input[key].trim()
+  const fromLine = Math.max(1, numberAt(input, 'from_line') ?? 1)
+  const toLine = numberAt(input, 'to_line') ?? Number.POSITIVE_INFINITY
+  return { type: 'read', read: { id, fromLine, toLine, fromCharacter: numberAt(input, 'from_character') } }
+}
+
+function refused(reason: string): Refused {
+  return { type: 'refused', reason }
+}
+
+type Property = { readonly type: string; readonly enum?: readonly string[] }
+
+/** Says of the first property that has another type than it should what it should have. */
+function wrongType(input: JsonObject, properties: Readonly<Record<string, Property>>): string | undefined {
+  for (const [key, { type, enum: allowed }] of Object.entries(properties)) {
+    const value = input[key]
+    if (value === undefined || value === null) continue
+    if (type === 'integer' && !Number.isSafeInteger(value)) return `"${key}" must be a whole number.`
+    if (type === 'string' && typeof value !== 'string') return `"${key}" must be a text.`
+    if (allowed && !allowed.includes(String(value))) return `"${key}" must be one of ${allowed.join(', ')}.`
+  }
+  return undefined
+}
+
+function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | undefined {
+  return allowed.find((one) => one === value)
+}
+
+/** A day without a time is meant as a whole. */
+function timeOf(value: unknown, edge: 'start' | 'end'): number | undefined {
+  if (typeof value !== 'string') return undefined
+  const time = Date.parse(value)
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value.trim())
+  return isDay && edge === 'end' ? time + 24 * 3600 * 1000 - 1 : time
+}
+
+type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> }
+
+function defined<T extends object>(record: T): Defined<T> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Defined<T>
+}
