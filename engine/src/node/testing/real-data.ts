@@ -2,6 +2,7 @@
 // were skipped when the folder is not there.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Tally } from '../../core/transcript/tally.ts'
 
 const root = join(import.meta.dirname, '../../../..')
 const data = process.env.EVERLONG_DATA ?? join(root, '../shared/data')
@@ -9,17 +10,10 @@ const data = process.env.EVERLONG_DATA ?? join(root, '../shared/data')
 export const transcripts = join(data, 'transcripts')
 export const hasTranscripts = existsSync(join(transcripts, 'MANIFEST.md'))
 
-export type OracleRow = {
+export type OracleRow = Tally & {
   readonly file: string
   readonly boundaries: number
   readonly stop: string
-  readonly entries: number
-  readonly assistantLines: number
-  readonly userLines: number
-  readonly messages: number
-  readonly toolUses: number
-  readonly toolResults: number
-  readonly unpaired: number
   readonly salvaged: number
 }
 
