@@ -19,13 +19,12 @@ export type LiveWindow = {
 type Linked = { readonly heads: readonly Head[]; readonly table: EntryTable; readonly graph: Graph }
 
 export function liveWindow(heads: readonly Head[]): LiveWindow {
-  const leaf = newestSpoken(heads)
-  if (leaf < 0) return { order: [], stop: 'empty', recovered: 0, missing: [] }
   const linked = link(heads)
-  const { chain, stop } = walkUp(linked, leaf)
-  const siblings = siblingsOf(linked, chain)
-  const order = insertBeside(heads, chain, siblings)
-  return { order, stop, recovered: siblings.length, missing: missingFrom(linked, order) }
+  const leaf = newestLeaf(linked, isSpoken)
+  if (leaf < 0) return { order: [], stop: 'empty', recovered: 0, missing: [] }
+  const { chain, stop } = walkUp(linked, { leaf, isEnd: (head) => head.boundary !== undefined })
+  const order = arrange(linked, { chain, from: 0 })
+  return { order, stop, recovered: order.length - chain.length, missing: missingFrom(linked, order) }
 }
 
 function link(heads: readonly Head[]): Linked {
@@ -39,26 +38,42 @@ function link(heads: readonly Head[]): Linked {
   return { heads, table, graph: buildGraph(table, boundaries) }
 }
 
-/** The newest line of the conversation. A file of a sub-agent has only sidechain lines: there they count. */
-function newestSpoken(heads: readonly Head[]): number {
-  const main = heads.findLastIndex((head) => head.uuid !== undefined && !head.sidechain && isSpoken(head))
-  return main >= 0 ? main : heads.findLastIndex((head) => head.uuid !== undefined && isSpoken(head))
+type Lines = Pick<Linked, 'heads' | 'table'>
+
+/**
+ * The newest line that can be a leaf. A file of a sub-agent has only sidechain lines: there they count. A line that
+ * was written a second time does not: the first counts, and what followed it.
+ */
+export function newestLeaf({ heads, table }: Lines, isLeaf: (head: Head, row: number) => boolean): number {
+  const duplicates = new Set(table.duplicates)
+  const isFirst = (head: Head, row: number) => head.uuid !== undefined && isLeaf(head, row) && !duplicates.has(row)
+  const main = heads.findLastIndex((head, row) => !head.sidechain && isFirst(head, row))
+  return main >= 0 ? main : heads.findLastIndex(isFirst)
 }
 
-function walkUp(
-  { heads, graph }: Linked,
-  leaf: number,
+/** From a leaf up to where the window begins: a boundary that ends it, or a root. */
+export function walkUp(
+  { heads, graph }: Pick<Linked, 'heads' | 'graph'>,
+  from: { readonly leaf: number; readonly isEnd: (head: Head, row: number) => boolean },
 ): { readonly chain: readonly number[]; readonly stop: LiveWindow['stop'] } {
   const chain: number[] = []
-  let row = leaf
+  let row = from.leaf
   for (;;) {
     chain.push(row)
     const head = heads[row]
-    if (head?.boundary) return { chain: chain.reverse(), stop: 'boundary' }
+    if (head && from.isEnd(head, row)) return { chain: chain.reverse(), stop: 'boundary' }
     const parent = graph.parents[row] ?? -1
     if (parent < 0) return { chain: chain.reverse(), stop: typeof head?.parent === 'string' ? 'orphan' : 'root' }
     row = parent
   }
+}
+
+/** The chain, or a stretch of it, with what belongs to its answers beside them; looks at the rows from `from` on. */
+export function arrange(
+  lines: Lines,
+  { chain, from }: { readonly chain: readonly number[]; readonly from: number },
+): readonly number[] {
+  return insertBeside(lines.heads, chain, siblingsOf(lines, { chain, from }))
 }
 
 function missingFrom({ heads, table, graph }: Linked, order: readonly number[]): readonly string[] {
@@ -74,7 +89,10 @@ function missingFrom({ heads, table, graph }: Linked, order: readonly number[]):
 }
 
 /** The other lines of every answer on the chain, and the results of its tool calls that hang on side branches. */
-function siblingsOf({ heads, table }: Linked, chain: readonly number[]): readonly number[] {
+function siblingsOf(
+  { heads, table }: Lines,
+  { chain, from }: { readonly chain: readonly number[]; readonly from: number },
+): readonly number[] {
   const onChain = new Set(chain)
   const duplicates = new Set(table.duplicates)
   const side = heads[chain.at(-1) ?? -1]?.sidechain ?? false
@@ -84,14 +102,17 @@ function siblingsOf({ heads, table }: Linked, chain: readonly number[]): readonl
   const answered = new Set<string>()
   const isOther = (head: Head, row: number) =>
     head.uuid !== undefined && head.sidechain === side && !onChain.has(row) && !duplicates.has(row)
-  for (const [row, head] of heads.entries()) {
+  for (let row = from; row < heads.length; row++) {
+    const head = heads[row]
+    if (!head) continue
     if (onChain.has(row)) for (const id of head.toolResults) answered.add(id)
     if (head.messageId === undefined || !answers.has(head.messageId) || head.sidechain !== side) continue
     for (const id of head.toolUses) open.add(id)
     if (isOther(head, row)) found.push(row)
   }
-  for (const [row, head] of heads.entries()) {
-    if (!isOther(head, row) || !head.toolResults.some((id) => open.has(id) && !answered.has(id))) continue
+  for (let row = from; row < heads.length; row++) {
+    const head = heads[row]
+    if (!head || !isOther(head, row) || !head.toolResults.some((id) => open.has(id) && !answered.has(id))) continue
     for (const id of head.toolResults) answered.add(id)
     found.push(row)
   }
