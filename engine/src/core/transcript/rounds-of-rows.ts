@@ -1,0 +1,117 @@
+// The rounds of a view while it grows: stretches of places, each with the answer it begins with, and the messages each
+// stretch makes. A change in the middle costs the rounds it touches and their neighbours.
+import { type MergedMessage, mergeRound, type Piece } from './merge.ts'
+
+export type RowRounds = {
+  /** How many places have been taken in. */
+  readonly length: () => number
+  /** Takes in the places up to this one. */
+  readonly growTo: (length: number) => void
+  /** Forgets the places from this one on, and whatever round they are in. */
+  readonly cutTo: (place: number) => void
+  /** Looks again at the rounds that hold these places. */
+  readonly refresh: (places: readonly number[]) => void
+  readonly messages: () => readonly MergedMessage[]
+}
+
+type Round = {
+  readonly start: number
+  /** The answer's id; undefined before the first answer, and for answers without one. */
+  readonly id: string | undefined
+  readonly pieces: Piece[]
+  merged: readonly MergedMessage[] | undefined
+}
+
+export function createRowRounds(pieceAt: (place: number) => Piece | undefined): RowRounds {
+  const rounds: Round[] = []
+  let length = 0
+  const startOf = (index: number) => rounds[index]?.start ?? length
+
+  const growTo = (end: number) => {
+    take(rounds, { from: length, to: end, pieceAt })
+    length = end
+  }
+
+  /** The round before takes part: what was an answer may have become something that belongs to it. */
+  const rebuild = (from: number, to: number) => {
+    const first = Math.max(0, from - 1)
+    const fresh: Round[] = []
+    let last = to
+    for (let place = startOf(first); ; ) {
+      take(fresh, { from: place, to: startOf(last + 1), pieceAt })
+      place = startOf(last + 1)
+      const next = rounds[last + 1]
+      if (next?.id === undefined || fresh.at(-1)?.id !== next.id) break
+      last++
+    }
+    // A round in the middle begins with its answer: nothing stands before it.
+    if (first > 0 && fresh[0]?.pieces.length === 0) fresh.shift()
+    rounds.splice(first, last - first + 1, ...fresh)
+  }
+
+  return {
+    length: () => length,
+    growTo,
+    cutTo: (place) => {
+      if (place >= length) return
+      const at = indexAt(rounds, place)
+      length = Math.min(place, startOf(at))
+      rounds.length = at
+    },
+    refresh: (places) => {
+      const found = new Set(places.filter((place) => place < length).map((place) => indexAt(rounds, place)))
+      // From the end, so that the indices before it stay what they are.
+      const indices = [...found].toSorted((a, b) => b - a)
+      for (let at = 0; at < indices.length; ) {
+        const last = indices[at] ?? 0
+        let first = last
+        while (indices[at + 1] !== undefined && (indices[at + 1] ?? 0) >= first - 1) first = indices[++at] ?? first
+        rebuild(first, last)
+        at++
+      }
+    },
+    messages: () =>
+      rounds.flatMap((round) => {
+        round.merged ??= mergeRound(round.pieces)
+        return round.merged
+      }),
+  }
+}
+
+type Taking = {
+  readonly from: number
+  readonly to: number
+  readonly pieceAt: (place: number) => Piece | undefined
+}
+
+function take(rounds: Round[], { from, to, pieceAt }: Taking): void {
+  let open = rounds.at(-1)
+  if (!open && from < to) {
+    open = { start: from, id: undefined, pieces: [], merged: undefined }
+    rounds.push(open)
+  }
+  for (let place = from; place < to; place++) {
+    const piece = pieceAt(place)
+    if (!piece || !open) continue
+    const { role, messageId } = piece.message
+    if (role === 'assistant' && (messageId === undefined || messageId !== open.id)) {
+      open = { start: place, id: messageId, pieces: [piece], merged: undefined }
+      rounds.push(open)
+    } else {
+      open.pieces.push(piece)
+      open.merged = undefined
+    }
+  }
+}
+
+/** The round that holds a place. */
+function indexAt(rounds: readonly Round[], place: number): number {
+  let low = 0
+  let high = rounds.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((rounds[middle]?.start ?? 0) <= place) low = middle
+    else high = middle - 1
+  }
+  return Math.max(0, low)
+}
