@@ -127,18 +127,23 @@ function insertBeside(
 ): readonly number[] {
   if (siblings.length === 0) return chain
   const answerOf = answerLookup(heads, [...chain, ...siblings])
-  const members = new Map<string, number[]>()
-  for (const index of chain) {
-    const answer = answerOf(index)
-    if (answer !== undefined) members.set(answer, [...(members.get(answer) ?? []), index])
-  }
+  const members = new Map<string, number[]>(siblings.map((sibling) => [answerOf(sibling) ?? '', []]))
+  for (const index of chain) members.get(answerOf(index) ?? '')?.push(index)
   const behind = new Map<number, number[]>()
   for (const sibling of siblings) {
     const own = members.get(answerOf(sibling) ?? '') ?? []
     const place = own.findLast((index) => index < sibling) ?? own[0] ?? chain.at(-1) ?? -1
-    behind.set(place, [...(behind.get(place) ?? []), sibling])
+    const others = behind.get(place)
+    if (others) others.push(sibling)
+    else behind.set(place, [sibling])
   }
-  return chain.flatMap((index) => [index, ...(behind.get(index) ?? [])])
+  const order: number[] = []
+  for (const index of chain) {
+    order.push(index)
+    const own = behind.get(index)
+    if (own) order.push(...own)
+  }
+  return order
 }
 
 function answerLookup(heads: readonly Head[], indices: readonly number[]): (index: number) => string | undefined {

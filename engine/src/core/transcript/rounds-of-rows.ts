@@ -1,6 +1,7 @@
 // The rounds of a view while it grows: stretches of places, each with the answer it begins with, and the messages each
 // stretch makes. A change in the middle costs the rounds it touches and their neighbours.
-import { type MergedMessage, mergeRound, type Piece } from './merge.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { type MergedMessage, mergeRound, type Piece, type Source } from './merge.ts'
 
 export type RowRounds = {
   /** How many places have been taken in. */
@@ -11,7 +12,15 @@ export type RowRounds = {
   readonly cutTo: (place: number) => void
   /** Looks again at the rounds that hold these places. */
   readonly refresh: (places: readonly number[]) => void
-  readonly messages: () => readonly MergedMessage[]
+  /** The messages of all rounds, in lists that go on being used: whoever keeps them takes a copy. */
+  readonly messages: () => MergedMessages
+}
+
+export type MergedMessages = {
+  readonly messages: readonly ViewMessage[]
+  readonly sources: readonly Source[]
+  /** Of each message's first piece. */
+  readonly rows: readonly number[]
 }
 
 type Round = {
@@ -20,14 +29,20 @@ type Round = {
   readonly id: string | undefined
   readonly pieces: Piece[]
   merged: readonly MergedMessage[] | undefined
+  /** Where its messages begin among all of them, as far as that is settled. */
+  offset: number
 }
 
 export function createRowRounds(pieceAt: (place: number) => Piece | undefined): RowRounds {
   const rounds: Round[] = []
+  const lists = createLists()
   let length = 0
+  /** The first round whose messages are not in the lists, or not as they are now. */
+  let open = 0
   const startOf = (index: number) => rounds[index]?.start ?? length
 
   const growTo = (end: number) => {
+    if (end > length) open = Math.max(0, Math.min(open, rounds.length - 1))
     take(rounds, { from: length, to: end, pieceAt })
     length = end
   }
@@ -35,6 +50,7 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
   /** The round before takes part: what was an answer may have become something that belongs to it. */
   const rebuild = (from: number, to: number) => {
     const first = Math.max(0, from - 1)
+    open = Math.min(open, first)
     const fresh: Round[] = []
     let last = to
     for (let place = startOf(first); ; ) {
@@ -57,6 +73,7 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
       const at = indexAt(rounds, place)
       length = Math.min(place, startOf(at))
       rounds.length = at
+      open = Math.min(open, at)
     },
     refresh: (places) => {
       const found = new Set(places.filter((place) => place < length).map((place) => indexAt(rounds, place)))
@@ -70,11 +87,36 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
         at++
       }
     },
-    messages: () =>
-      rounds.flatMap((round) => {
-        round.merged ??= mergeRound(round.pieces)
-        return round.merged
-      }),
+    messages: () => {
+      const last = rounds[open - 1]
+      lists.cutTo(last ? last.offset + (last.merged?.length ?? 0) : 0)
+      for (; open < rounds.length; open++) lists.add(rounds[open])
+      return lists
+    },
+  }
+}
+
+function createLists() {
+  const messages: ViewMessage[] = []
+  const sources: Source[] = []
+  const rows: number[] = []
+  return {
+    messages,
+    sources,
+    rows,
+    cutTo: (length: number) => {
+      for (const list of [messages, sources, rows]) list.length = length
+    },
+    add: (round: Round | undefined) => {
+      if (!round) return
+      round.merged ??= mergeRound(round.pieces)
+      round.offset = messages.length
+      for (const { message, source, row } of round.merged) {
+        messages.push(message)
+        sources.push(source)
+        rows.push(row)
+      }
+    },
   }
 }
 
@@ -85,21 +127,21 @@ type Taking = {
 }
 
 function take(rounds: Round[], { from, to, pieceAt }: Taking): void {
-  let open = rounds.at(-1)
-  if (!open && from < to) {
-    open = { start: from, id: undefined, pieces: [], merged: undefined }
-    rounds.push(open)
+  let last = rounds.at(-1)
+  if (!last && from < to) {
+    last = { start: from, id: undefined, pieces: [], merged: undefined, offset: 0 }
+    rounds.push(last)
   }
   for (let place = from; place < to; place++) {
     const piece = pieceAt(place)
-    if (!piece || !open) continue
+    if (!piece || !last) continue
     const { role, messageId } = piece.message
-    if (role === 'assistant' && (messageId === undefined || messageId !== open.id)) {
-      open = { start: place, id: messageId, pieces: [piece], merged: undefined }
-      rounds.push(open)
+    if (role === 'assistant' && (messageId === undefined || messageId !== last.id)) {
+      last = { start: place, id: messageId, pieces: [piece], merged: undefined, offset: 0 }
+      rounds.push(last)
     } else {
-      open.pieces.push(piece)
-      open.merged = undefined
+      last.pieces.push(piece)
+      last.merged = undefined
     }
   }
 }
