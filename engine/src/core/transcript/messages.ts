@@ -1,5 +1,5 @@
-// From entries to the messages a model would see: who said what, in order. Client notes and progress are left out,
-// and tool results that a micro-compaction cleared are blank, though they lie complete on disk.
+// From entries to messages, one for each: who said what, in order. Client notes and progress are left out, and tool
+// results that a micro-compaction cleared are blank. The fold makes of them what a request carries, edits and all.
 import { blocksOf, isToolResult } from '../message/block.ts'
 import { type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
