@@ -100,6 +100,15 @@ describe('the fold', () => {
     expect(shapeOf(viewOf(built).messages)).toBe('u a[tu2] u[tr2] a')
   })
 
+  test('does not move what a person said out of the middle of answers that share an id', () => {
+    const built = session()
+      .user('one')
+      .assistant('1', { messageId: 'same' })
+      .user('two')
+      .assistant('2', { messageId: 'same' })
+    expect(contentsOf(viewOf(built))).toEqual(['one', [textBlock('1')], 'two', [textBlock('2')]])
+  })
+
   test('gives attachments as context with a title, and typed prompts among them as what they are', () => {
     const built = session()
       .user('go')

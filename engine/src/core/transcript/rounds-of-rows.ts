@@ -29,6 +29,8 @@ type Round = {
   readonly id: string | undefined
   readonly pieces: Piece[]
   merged: readonly MergedMessage[] | undefined
+  /** Something was said since that no answer can have in its middle: further pieces of it are a new message. */
+  isClosed: boolean
   /** Where its messages begin among all of them, as far as that is settled. */
   offset: number
 }
@@ -57,7 +59,8 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
       take(fresh, { from: place, to: startOf(last + 1), pieceAt })
       place = startOf(last + 1)
       const next = rounds[last + 1]
-      if (next?.id === undefined || fresh.at(-1)?.id !== next.id) break
+      const end = fresh.at(-1)
+      if (next?.id === undefined || end?.id !== next.id || end.isClosed) break
       last++
     }
     // A round in the middle begins with its answer: nothing stands before it.
@@ -129,19 +132,22 @@ type Taking = {
 function take(rounds: Round[], { from, to, pieceAt }: Taking): void {
   let last = rounds.at(-1)
   if (!last && from < to) {
-    last = { start: from, id: undefined, pieces: [], merged: undefined, offset: 0 }
+    last = { start: from, id: undefined, pieces: [], merged: undefined, isClosed: false, offset: 0 }
     rounds.push(last)
   }
   for (let place = from; place < to; place++) {
     const piece = pieceAt(place)
     if (!piece || !last) continue
-    const { role, messageId } = piece.message
-    if (role === 'assistant' && (messageId === undefined || messageId !== last.id)) {
-      last = { start: place, id: messageId, pieces: [piece], merged: undefined, offset: 0 }
+    const { role, messageId, origin } = piece.message
+    const isNext = messageId === undefined || messageId !== last.id || last.isClosed
+    if (role === 'assistant' && isNext) {
+      last = { start: place, id: messageId, pieces: [piece], merged: undefined, isClosed: false, offset: 0 }
       rounds.push(last)
     } else {
       last.pieces.push(piece)
       last.merged = undefined
+      // Codex rollouts give a whole history one id; a person who speaks up ends an answer in any format.
+      last.isClosed ||= role === 'user' && origin !== 'tool-result' && origin !== 'attachment'
     }
   }
 }
