@@ -27,7 +27,8 @@ type Round = {
   readonly start: number
   /** The answer's id; undefined before the first answer, and for answers without one. */
   readonly id: string | undefined
-  readonly pieces: Piece[]
+  /** Let go when the next round begins, and gathered again when more comes to this one after all. */
+  pieces: Piece[] | undefined
   merged: readonly MergedMessage[] | undefined
   /** Something was said since that no answer can have in its middle: further pieces of it are a new message. */
   isClosed: boolean
@@ -52,7 +53,6 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
   /** The round before takes part: what was an answer may have become something that belongs to it. */
   const rebuild = (from: number, to: number) => {
     const first = Math.max(0, from - 1)
-    open = Math.min(open, first)
     const fresh: Round[] = []
     let last = to
     for (let place = startOf(first); ; ) {
@@ -64,8 +64,11 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
       last++
     }
     // A round in the middle begins with its answer: nothing stands before it.
-    if (first > 0 && fresh[0]?.pieces.length === 0) fresh.shift()
-    rounds.splice(first, last - first + 1, ...fresh)
+    if (first > 0 && fresh[0] && messagesOfRound(fresh[0]).length === 0) fresh.shift()
+    const old = rounds.splice(first, last - first + 1, ...fresh)
+    // Most edits leave as many messages as there were: those behind them stay where they are.
+    const isInPlace = first + old.length <= open && old.length === fresh.length && lists.replace(old, fresh)
+    if (!isInPlace) open = Math.min(open, first)
   }
 
   return {
@@ -110,17 +113,47 @@ function createLists() {
     cutTo: (length: number) => {
       for (const list of [messages, sources, rows]) list.length = length
     },
+    /** Puts rounds in the place of others, if they make as many messages. */
+    replace: (old: readonly Round[], fresh: readonly Round[]): boolean => {
+      const isSame = old.every((round, at) => {
+        const other = fresh[at]
+        return other && messagesOfRound(round).length === messagesOfRound(other).length
+      })
+      if (!isSame) return false
+      for (const [nth, round] of fresh.entries()) {
+        round.offset = old[nth]?.offset ?? 0
+        for (const [at, { message, source, row }] of messagesOfRound(round).entries()) {
+          messages[round.offset + at] = message
+          sources[round.offset + at] = source
+          rows[round.offset + at] = row
+        }
+      }
+      return true
+    },
     add: (round: Round | undefined) => {
       if (!round) return
-      round.merged ??= mergeRound(round.pieces)
       round.offset = messages.length
-      for (const { message, source, row } of round.merged) {
+      for (const { message, source, row } of messagesOfRound(round)) {
         messages.push(message)
         sources.push(source)
         rows.push(row)
       }
     },
   }
+}
+
+function messagesOfRound(round: Round): readonly MergedMessage[] {
+  round.merged ??= mergeRound(round.pieces ?? [])
+  return round.merged
+}
+
+function piecesBetween(from: number, to: number, pieceAt: Taking['pieceAt']): Piece[] {
+  const found: Piece[] = []
+  for (let place = from; place < to; place++) {
+    const piece = pieceAt(place)
+    if (piece) found.push(piece)
+  }
+  return found
 }
 
 type Taking = {
@@ -141,9 +174,12 @@ function take(rounds: Round[], { from, to, pieceAt }: Taking): void {
     const { role, messageId, origin } = piece.message
     const isNext = messageId === undefined || messageId !== last.id || last.isClosed
     if (role === 'assistant' && isNext) {
+      messagesOfRound(last)
+      last.pieces = undefined
       last = { start: place, id: messageId, pieces: [piece], merged: undefined, isClosed: false, offset: 0 }
       rounds.push(last)
     } else {
+      last.pieces ??= piecesBetween(last.start, place, pieceAt)
       last.pieces.push(piece)
       last.merged = undefined
       // Codex rollouts give a whole history one id; a person who speaks up ends an answer in any format.
