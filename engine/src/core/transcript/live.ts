@@ -96,13 +96,16 @@ function siblingsOf(lines: Lines, { chain, from }: Stretch): readonly number[] {
   const others = rowsBeside(lines, { chain, from })
   if (others.length === 0) return others
   const ids = new Set(others.map((row) => heads[row]?.messageId))
-  const answers = new Set(chain.map((row) => heads[row]?.messageId).filter((id) => ids.has(id)))
-  const pieces = others.filter((row) => heads[row]?.messageId !== undefined && answers.has(heads[row]?.messageId))
   const results = new Set(others.flatMap((row) => heads[row]?.toolResults ?? []))
+  const answers = new Set<string | undefined>()
+  for (const row of chain) if (ids.has(heads[row]?.messageId)) answers.add(heads[row]?.messageId)
+  const pieces = others.filter((row) => heads[row]?.messageId !== undefined && answers.has(heads[row]?.messageId))
   const open = new Set<string>()
-  for (const row of [...chain, ...pieces]) {
-    const head = heads[row]
-    if (head?.messageId !== undefined) for (const id of head.toolUses) if (results.has(id)) open.add(id)
+  for (const rows of [chain, pieces]) {
+    for (const row of rows) {
+      const head = heads[row]
+      if (head?.messageId !== undefined) for (const id of head.toolUses) if (results.has(id)) open.add(id)
+    }
   }
   for (const row of chain) for (const id of heads[row]?.toolResults ?? []) open.delete(id)
   const found = [...pieces]
@@ -139,7 +142,7 @@ function insertBeside(
   siblings: readonly number[],
 ): readonly number[] {
   if (siblings.length === 0) return chain
-  const answerOf = answerLookup(heads, { rows: [...chain, ...siblings], siblings })
+  const answerOf = answerLookup(heads, { chain, siblings })
   const members = new Map<string, number[]>(siblings.map((sibling) => [answerOf(sibling) ?? '', []]))
   for (const index of chain) members.get(answerOf(index) ?? '')?.push(index)
   const behind = new Map<number, number[]>()
@@ -162,17 +165,25 @@ function insertBeside(
 /** By row: the answer it is a piece of, or a result for; of results only those of the siblings' answers are known. */
 function answerLookup(
   heads: readonly Head[],
-  { rows, siblings }: { readonly rows: readonly number[]; readonly siblings: readonly number[] },
+  { chain, siblings }: { readonly chain: readonly number[]; readonly siblings: readonly number[] },
 ): (row: number) => string | undefined {
   const wanted = new Set(siblings.flatMap((row) => heads[row]?.toolResults ?? []))
   const answers = new Set(siblings.map((row) => heads[row]?.messageId))
-  for (const row of rows) if (heads[row]?.toolUses.some((id) => wanted.has(id))) answers.add(heads[row]?.messageId)
-  const ofToolUse = new Map<string, string>()
-  for (const row of rows) {
-    const head = heads[row]
-    if (head?.messageId === undefined || !answers.has(head.messageId)) continue
-    for (const id of head.toolUses) ofToolUse.set(id, head.messageId)
+  const eachHead = (visit: (head: Head) => void) => {
+    for (const rows of [chain, siblings]) {
+      for (const row of rows) {
+        const head = heads[row]
+        if (head && head.toolUses.length > 0) visit(head)
+      }
+    }
   }
+  eachHead((head) => {
+    if (head.toolUses.some((id) => wanted.has(id))) answers.add(head.messageId)
+  })
+  const ofToolUse = new Map<string, string>()
+  eachHead(({ messageId, toolUses }) => {
+    if (messageId !== undefined && answers.has(messageId)) for (const id of toolUses) ofToolUse.set(id, messageId)
+  })
   return (row) => {
     const head = heads[row]
     if (head?.messageId !== undefined) return head.messageId

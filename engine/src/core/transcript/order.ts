@@ -48,10 +48,10 @@ export function createLiveOrder(): LiveOrder {
     rows: () => order.settled().order,
     placeOf: (row) => order.settled().places.get(row),
     changedFrom: () => order.takeChange(),
-    answerOf: (row) => order.answerOf(row),
-    piecesOf: (id) => rowsAt(order.pieces, id),
-    usesOf: (id) => rowsAt(order.uses, id),
-    resultsOf: (id) => rowsAt(order.results, id),
+    answerOf: (row) => order.indexed().answerOf(row),
+    piecesOf: (id) => rowsAt(order.indexed().pieces, id),
+    usesOf: (id) => rowsAt(order.indexed().uses, id),
+    resultsOf: (id) => rowsAt(order.indexed().results, id),
   }
 }
 
@@ -74,6 +74,7 @@ class Order {
   /** Summaries behind which kept messages are put: what hangs on them hangs elsewhere. */
   private readonly anchors = new Set<number>()
   private lastLegacy = noParent
+  private indexedTo = 0
   private isSide = false
   private isStale = true
   private changed = 0
@@ -119,10 +120,21 @@ class Order {
     if (!isKnown && typeof head.parent === 'string') this.awaited.add(head.parent)
     if (!isKnown || head.boundary || (head.uuid !== undefined && this.awaited.has(head.uuid))) this.isStale = true
     if (!this.isStale && isVisible(head)) this.isStale = !this.extend(head, row)
-    // Only now: what stands in the indexes below was there before this entry.
-    if (head.messageId !== undefined) push(this.pieces, head.messageId, row)
-    for (const id of head.toolUses) push(this.uses, id, row)
-    for (const id of head.toolResults) push(this.results, id, row)
+  }
+
+  /**
+   * The rows by id, up to this one and without it. Whoever folds a whole file and never comes back has no need of them,
+   * so they are filled when somebody asks.
+   */
+  indexed(end = this.heads.length): this {
+    for (; this.indexedTo < end; this.indexedTo++) {
+      const head = this.heads[this.indexedTo]
+      if (head?.uuid === undefined || this.duplicates.has(this.indexedTo)) continue
+      if (head.messageId !== undefined) push(this.pieces, head.messageId, this.indexedTo)
+      for (const id of head.toolUses) push(this.uses, id, this.indexedTo)
+      for (const id of head.toolResults) push(this.results, id, this.indexedTo)
+    }
+    return this
   }
 
   private addBoundary(at: BoundaryAt): void {
@@ -137,6 +149,7 @@ class Order {
   /** Places a visible entry; false when that takes a look at the whole tree. */
   private extend(head: Head, row: number): boolean {
     if (head.sidechain !== this.isSide) return head.sidechain && this.chain.length > 0
+    this.indexed(row)
     const path = this.pathTo(row)
     const link = path && this.links.get(path.link)
     if (link === undefined || path === undefined) return false
