@@ -20,8 +20,28 @@ export {
   type ToolUseBlock,
   textOf,
 } from './core/message/block.ts'
+export { checkRequest, type Problem } from './core/message/check-request.ts'
+export {
+  answerCuts,
+  type CutMessage,
+  type CutOptions,
+  type CutSet,
+  cutAfter,
+  cutBefore,
+  intersection,
+  legalCuts,
+  loopCuts,
+  openingCuts,
+  pairCuts,
+  thinkingCuts,
+} from './core/message/cut-points.ts'
+export type { Repair } from './core/message/draft.ts'
 export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
 export type { Message, Origin, Role, ViewMessage } from './core/message/message.ts'
+export { type Pair, pairsOf } from './core/message/pairing.ts'
+export { type Repaired, type RepairOptions, repairRequest } from './core/message/repair.ts'
+export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
+export { shapeOf } from './core/message/shape.ts'
 export type { TokenCounts, Usage } from './core/message/usage.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'

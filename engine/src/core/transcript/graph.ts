@@ -19,12 +19,38 @@ export type Graph = {
 
 type Links = { readonly table: EntryTable; readonly parents: Int32Array }
 
-export function buildGraph(table: EntryTable, boundaries: readonly BoundaryAt[]): Graph {
+/** What edits do to the tree: boundaries that are out of the view, rewinds and the rows they go back to. */
+export type TreeChanges = {
+  readonly out: ReadonlySet<number>
+  readonly rewinds: ReadonlyMap<number, number>
+}
+
+export function buildGraph(table: EntryTable, boundaries: readonly BoundaryAt[], changes?: TreeChanges): Graph {
   const links = { table, parents: table.parents.slice(0, table.rows) }
   const orphans = attachOrphans(links)
-  for (const { row, isLegacy } of boundaries) if (isLegacy) relinkLegacy(links, row)
-  const { kept, moved } = spliceKept(links, boundaries)
+  const inForce = changes ? boundaries.filter(({ row }) => !changes.out.has(row)) : boundaries
+  for (const { row, isLegacy } of inForce) if (isLegacy) relinkLegacy(links, row)
+  if (changes) {
+    for (const at of boundaries) if (changes.out.has(at.row) && !at.isLegacy) bridge(links, at)
+    for (const [row, to] of changes.rewinds) links.parents[row] = to
+  }
+  const { kept, moved } = spliceKept(links, inForce)
   return { parents: links.parents, orphans, cuts: cutRings(links.parents, moved), kept }
+}
+
+/** A boundary that is out of the view is an entry like any other: it hangs on what stood before it. */
+function bridge({ table, parents }: Links, { row, boundary }: BoundaryAt): void {
+  const named = boundary.logicalParent === undefined ? noParent : table.ids.findId(boundary.logicalParent)
+  const isBefore = named >= 0 && named < row
+  parents[row] = isBefore ? named : lastBefore(table, row, () => true)
+}
+
+/** The nearest earlier entry of the main conversation that is wanted. */
+function lastBefore(table: EntryTable, from: number, isWanted: (row: number) => boolean): number {
+  for (let row = from - 1; row >= 0; row--) {
+    if (typeAt(table, row) !== '' && !isSidechainAt(table, row) && isWanted(row)) return row
+  }
+  return noParent
 }
 
 /**
@@ -194,8 +220,5 @@ function beforeBoundary(
   // The kept messages have been passed already: go on with what stood before the first of them.
   const next = kept.includes(named) ? (table.parents[kept[0] ?? -1] ?? noParent) : named
   if (next >= 0 && next < boundary) return next
-  for (let row = boundary - 1; row >= 0; row--) {
-    if (typeAt(table, row) !== '' && !isSidechainAt(table, row) && !kept.includes(row)) return row
-  }
-  return noParent
+  return lastBefore(table, boundary, (row) => !kept.includes(row))
 }

@@ -93,10 +93,11 @@ describe('the live window', () => {
     expect(liveWindow(heads).order.map((row) => heads[row]?.line)).toEqual([1, 3])
   })
 
-  test('does not end in a copy of an old line', () => {
-    const { records } = session().user('first').assistant('one').user('second')
-    const heads = headsOf([...records, ...records.slice(0, 1)])
-    expect(liveWindow(heads).order.map((row) => heads[row]?.line)).toEqual([1, 2, 3])
+  // claude-code#66947, #92089: a resumed session writes old lines once more, behind the newest.
+  test('a line that is written again at the end does not take the window back to it', () => {
+    const built = session().user('first').assistant('one').user('second').assistant('two')
+    const { records } = built.raw(built.records[1] ?? {})
+    expect(windowOf(records)).toMatchObject({ uuids: ['u1', 'a1', 'u2', 'a2'], stop: 'root' })
   })
 
   test('a file of a sub-agent has only sidechain lines, and they are its conversation', () => {

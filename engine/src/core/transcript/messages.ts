@@ -1,5 +1,5 @@
-// From entries to the messages a model would see: who said what, in order. Client notes and progress are left out,
-// and tool results that a micro-compaction cleared are blank, though they lie complete on disk.
+// From entries to messages, one for each: who said what, in order. Client notes and progress are left out, and tool
+// results that a micro-compaction cleared are blank. The fold makes of them what a request carries, edits and all.
 import { blocksOf, isToolResult } from '../message/block.ts'
 import { type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
@@ -11,7 +11,10 @@ export const clearedText = '[Old tool result content cleared]'
 
 export function messagesOf(entries: readonly Entry[]): readonly ViewMessage[] {
   const cleared = clearedResults(entries)
-  return entries.map(({ record }) => messageOf(record, cleared)).filter((message) => message !== undefined)
+  return entries
+    .map(({ record }) => messageOf(record))
+    .filter((message) => message !== undefined)
+    .map((message) => withoutResults(message, (id) => (cleared.has(id) ? clearedText : undefined)))
 }
 
 function clearedResults(entries: readonly Entry[]): ReadonlySet<string> {
@@ -23,20 +26,27 @@ function clearedResults(entries: readonly Entry[]): ReadonlySet<string> {
   return cleared
 }
 
-function messageOf(record: JsonObject, cleared: ReadonlySet<string>): ViewMessage | undefined {
+/** What one record puts into the conversation, as it was written; undefined when a model sees nothing of it. */
+export function messageOf(record: JsonObject): ViewMessage | undefined {
   const origin = originOf(record)
   if (origin === undefined || isSynthetic(record)) return undefined
   if (origin === 'attachment') return attachmentMessage(record)
   const message = objectAt(record, 'message')
-  const answer = readAnswerLine(record)
-  return {
+  const answer = origin === 'assistant' ? readAnswerLine(record) : undefined
+  const { uuid, time } = placeOf(record)
+  const made: { -readonly [K in keyof ViewMessage]: ViewMessage[K] } = {
     role: origin === 'assistant' ? 'assistant' : 'user',
-    content: origin === 'tool-result' ? withoutCleared(message?.content, cleared) : contentOf(message?.content),
+    content: contentOf(message?.content),
     origin,
-    ...placeOf(record),
-    ...(typeof message?.id === 'string' ? { messageId: message.id } : {}),
-    ...(answer ? { model: answer.model, usage: answer.usage } : {}),
   }
+  if (uuid !== undefined) made.uuid = uuid
+  if (time !== undefined) made.time = time
+  if (typeof message?.id === 'string') made.messageId = message.id
+  if (answer) {
+    made.model = answer.model
+    made.usage = answer.usage
+  }
+  return made
 }
 
 function placeOf(record: JsonObject): Pick<ViewMessage, 'uuid' | 'time'> {
@@ -51,12 +61,17 @@ function contentOf(content: unknown): ViewMessage['content'] {
   return typeof content === 'string' ? content : blocksOf(content)
 }
 
-function withoutCleared(content: unknown, cleared: ReadonlySet<string>): ViewMessage['content'] {
-  const isCleared = blocksOf(content).some((block) => isToolResult(block) && cleared.has(block.tool_use_id))
-  if (!isCleared) return contentOf(content)
-  return blocksOf(content).map((block) =>
-    isToolResult(block) && cleared.has(block.tool_use_id) ? { ...block, content: clearedText } : block,
-  )
+/** The message with other text in the place of some results; the very same when it holds none of them. */
+export function withoutResults(message: ViewMessage, textFor: (toolUseId: string) => string | undefined): ViewMessage {
+  if (message.origin !== 'tool-result' || typeof message.content === 'string') return message
+  let isCleared = false
+  const content = message.content.map((block) => {
+    const text = isToolResult(block) ? textFor(block.tool_use_id) : undefined
+    if (text === undefined) return block
+    isCleared = true
+    return { ...block, content: text }
+  })
+  return isCleared ? { ...message, content } : message
 }
 
 /** Kinds that only the client reads. */

@@ -1,0 +1,201 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Block } from './block.ts'
+import { checkRequest } from './check-request.ts'
+import type { Message } from './message.ts'
+import { type RepairOptions, repairRequest } from './repair.ts'
+import { shapeOf } from './shape.ts'
+
+const text = (value: string): Block => ({ type: 'text', text: value })
+const use = (id: string, input: unknown = {}): Block => ({ type: 'tool_use', id, name: 'Read', input })
+const result = (id: string, content: Block['content'] = 'found'): Block => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content,
+})
+const thinking = (signature = 'c2ln'): Block => ({ type: 'thinking', thinking: 'hm', signature })
+const serverUse = (id: string): Block => ({ type: 'server_tool_use', id, name: 'web_search', input: {} })
+const serverResult = (id: string, type = 'web_search_tool_result'): Block => ({ type, tool_use_id: id, content: [] })
+const u = (...content: Block[]): Message => ({ role: 'user', content })
+const a = (...content: Block[]): Message => ({ role: 'assistant', content })
+
+const shapesOf = (messages: readonly Message[], options?: RepairOptions) => {
+  const repaired = repairRequest(messages, options)
+  expect(checkRequest(repaired.messages)).toEqual([])
+  return { shape: shapeOf(repaired.messages), did: repaired.repairs.map(({ type }) => type) }
+}
+
+describe('the repairer', () => {
+  test('hands a valid request back untouched, the very same array', () => {
+    const request = [u(text('go')), a(thinking(), use('t1'), use('t2')), u(result('t2'), result('t1'), text('and'))]
+    expect(repairRequest(request)).toEqual({ messages: request, repairs: [] })
+    expect(repairRequest(request).messages).toBe(request)
+  })
+
+  // pi#4570, pi#6832, langchain#34282: an orphan result survives a compaction and every later request is a 400.
+  test('turns a result without its use into text and keeps its image', () => {
+    const image: Block = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'eA==' } }
+    const { messages, repairs } = repairRequest([u(result('t0', [text('the schema'), image]), text('go on'))])
+    expect(messages).toEqual([
+      u(text('[Result of a tool call that is no longer in this conversation]\nthe schema'), image, text('go on')),
+    ])
+    expect(repairs).toEqual([{ type: 'result-became-text', message: 0, id: 't0' }])
+  })
+
+  // opencode#27594, cc#24670: an interrupted call leaves a use without a result.
+  test('tells the model that a call never got its result, right behind the call', () => {
+    expect(shapesOf([u(text('go')), a(use('t1'), use('t2')), u(result('t2'), text('stop'))])).toEqual({
+      shape: 'u a[tu2] u[tr2 t]',
+      did: ['result-added'],
+    })
+  })
+
+  test('closes calls at the very end of a request', () => {
+    expect(shapesOf([u(text('go')), a(use('t1'))])).toEqual({ shape: 'u a[tu] u[tr]', did: ['result-added'] })
+  })
+
+  // cc#45286: results of parallel calls end up one message too late.
+  test('moves a result that comes too late, or too early, behind its call', () => {
+    const late = [u(text('go')), a(use('t1')), u(text('hm')), a(text('ok')), u(result('t1'))]
+    expect(shapesOf(late)).toEqual({ shape: 'u a[tu] u[tr t] a', did: ['result-moved', 'empty-dropped'] })
+    const early = [u(text('go'), result('t1')), a(use('t1')), u(text('hm'))]
+    expect(shapesOf(early)).toEqual({ shape: 'u a[tu] u[tr t]', did: ['result-moved'] })
+  })
+
+  test('puts results before the text of their message', () => {
+    const request = [u(text('go')), a(use('t1')), u(text('also'), result('t1'))]
+    expect(shapesOf(request)).toEqual({ shape: 'u a[tu] u[tr t]', did: ['result-moved'] })
+  })
+
+  // OpenHands compliance probes a01–a08: duplicated pairs.
+  test('drops copies of a call and of a result, and keeps what differs as text', () => {
+    const copies = [u(text('go')), a(use('t1'), use('t1')), u(result('t1'), result('t1'))]
+    expect(shapesOf(copies)).toEqual({ shape: 'u a[tu] u[tr]', did: ['duplicate-dropped', 'duplicate-dropped'] })
+    const others = [u(text('go')), a(use('t1'), use('t1', { path: 'b' })), u(result('t1'), result('t1', 'else'))]
+    expect(shapesOf(others)).toEqual({ shape: 'u a[tu t] u[tr t]', did: ['use-became-text', 'result-became-text'] })
+  })
+
+  // cc#56515: an advisor_tool_result is orphaned by an automatic compaction.
+  test('drops half a pair of a server tool, and leaves one on which the turn is paused', () => {
+    const orphan = [u(text('go')), a(serverResult('s1', 'advisor_tool_result'), text('so')), u(text('ok'))]
+    expect(shapesOf(orphan)).toEqual({ shape: 'u a u', did: ['server-block-dropped'] })
+    const cut = [u(text('go')), a(text('looking'), serverUse('s1')), u(text('wait'))]
+    expect(shapesOf(cut)).toEqual({ shape: 'u a u', did: ['server-block-dropped'] })
+    const paused = [u(text('go')), a(text('looking'), serverUse('s1'))]
+    expect(shapesOf(paused)).toEqual({ shape: 'u a[t su]', did: [] })
+    const whole = [u(text('go')), a(serverUse('s1'), serverResult('s1'), text('so')), u(text('ok'))]
+    expect(shapesOf(whole)).toEqual({ shape: 'u a[su sr t] u', did: [] })
+  })
+
+  test('merges neighbours of one role and drops what is empty', () => {
+    const request = [u(text('a')), u(text(' ')), { role: 'user', content: '' } as const, u(text('b')), a(text('c'))]
+    expect(shapesOf(request)).toEqual({
+      shape: 'u[t2] a',
+      did: ['empty-dropped', 'empty-dropped', 'messages-merged'],
+    })
+  })
+
+  test('puts a note before an answer that would open the request, and it is nobody’s question', () => {
+    const { messages } = repairRequest([a(text('hello')), u(text('hi'))])
+    expect(messages).toEqual([
+      u(text('[The conversation before this point is not part of this request.]')),
+      a(text('hello')),
+      u(text('hi')),
+    ])
+  })
+})
+
+describe('thinking', () => {
+  const request = [u(text('go')), a(thinking(), text('a')), u(text('more')), a(thinking(), text('b')), u(text('?'))]
+
+  test('without its signature goes, and with it all thinking of that answer', () => {
+    const mixed = [u(text('go')), a(thinking(''), thinking(), text('a')), u(text('more'))]
+    expect(shapesOf(mixed)).toEqual({ shape: 'u a u', did: ['thinking-dropped'] })
+  })
+
+  // cc#12316, openclaw#97645: a compaction leaves an answer that consists of, or ends with, thinking.
+  test('that nothing follows goes: the answer was cut off', () => {
+    expect(shapesOf([u(text('go')), a(thinking()), u(text('again'))])).toEqual({
+      shape: 'u[t2]',
+      did: ['thinking-dropped', 'empty-dropped', 'messages-merged'],
+    })
+    expect(shapesOf([u(text('go')), a(text('so'), thinking())])).toEqual({ shape: 'u a', did: ['thinking-dropped'] })
+  })
+
+  test('that is bound to another prefix goes whole, where the model binds it', () => {
+    expect(shapesOf(request, { thinking: 'strip-changed', changed: new Set([3]) })).toEqual({
+      shape: 'u a[th t] u a u',
+      did: ['thinking-dropped'],
+    })
+    expect(shapesOf(request, { thinking: 'strip-all' }).shape).toBe('u a u a u')
+    expect(shapesOf(request, { changed: new Set([3]) })).toEqual({ shape: 'u a[th t] u a[th t] u', did: [] })
+  })
+})
+
+const ids = fc.constantFrom('t1', 't2', 't3')
+const anyBlock: fc.Arbitrary<Block> = fc.oneof(
+  fc.constantFrom('', ' ', 'a', 'b').map(text),
+  ids.map((id) => use(id)),
+  ids.map((id) => use(id, { other: true })),
+  ids.map((id) => result(id)),
+  ids.map((id) => result(id, [text('x'), { type: 'image', source: {} }])),
+  fc.constantFrom('', 'c2ln').map(thinking),
+  fc.constant<Block>({ type: 'redacted_thinking', data: 'eA==' }),
+  ids.map(serverUse),
+  ids.map((id) => serverResult(id)),
+  fc.constant<Block>({ type: 'container_upload', file_id: 'f' }),
+)
+const anyMessage: fc.Arbitrary<Message> = fc.record({
+  role: fc.constantFrom('user' as const, 'assistant' as const),
+  content: fc.oneof(fc.constantFrom('', 'hello'), fc.array(anyBlock, { maxLength: 5 })),
+})
+const anyOptions: fc.Arbitrary<RepairOptions> = fc.record({
+  thinking: fc.constantFrom('strip-unsigned' as const, 'strip-changed' as const, 'strip-all' as const),
+  changed: fc.array(fc.nat(8)).map((indices) => new Set(indices)),
+})
+
+describe('whatever it is given', () => {
+  test('the repaired request is valid, and the second repair does nothing', () => {
+    fc.assert(
+      fc.property(fc.array(anyMessage, { maxLength: 9 }), anyOptions, (messages, options) => {
+        const given = JSON.stringify(messages)
+        const { messages: repaired, repairs } = repairRequest(messages, options)
+        expect(JSON.stringify(messages)).toBe(given)
+        if (repaired.length > 0) expect(checkRequest(repaired)).toEqual([])
+        // The indices of `changed` are those of the request that was given.
+        const { changed: _, ...same } = options
+        const again = repairRequest(repaired, same)
+        expect(again).toEqual({ messages: repaired, repairs: [] })
+        if (repairs.length === 0) expect(repaired).toBe(messages)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('a request the rules find nothing wrong with is left alone', () => {
+    fc.assert(
+      fc.property(fc.array(anyMessage, { minLength: 1, maxLength: 4 }), (messages) => {
+        if (checkRequest(messages).length > 0) return
+        expect(repairRequest(messages)).toEqual({ messages, repairs: [] })
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('every text and every image that went in comes out, unless it was a copy or belonged to thinking', () => {
+    fc.assert(
+      fc.property(fc.array(anyMessage, { maxLength: 9 }), (messages) => {
+        const seen = JSON.stringify(repairRequest(messages).messages)
+        for (const { content } of messages) {
+          if (typeof content === 'string') expect(seen).toContain(content)
+          else {
+            for (const block of content) {
+              if (block.type === 'text' && String(block.text).trim() !== '')
+                expect(seen).toContain(JSON.stringify(block))
+            }
+          }
+        }
+      }),
+    )
+  })
+})

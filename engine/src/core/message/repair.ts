@@ -1,0 +1,116 @@
+// Makes a request valid, whatever was cut out of it: to be run on everything that goes to a model. It reports what it
+// did, does nothing to a valid request, nothing more the second time, and never puts words in a person's mouth.
+import { isText, isThinking } from './block.ts'
+import { type Draft, draftOf, messageOfDraft, note, type Pass, type Repair, type Report, withBlocks } from './draft.ts'
+import type { Message } from './message.ts'
+import { pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
+
+export type RepairOptions = {
+  /**
+   * keep: as it is, for targets that do not look at it. strip-unsigned (the default): the API refuses thinking without
+   * its signature. strip-changed: also the thinking of the messages named in `changed`, for models that bind it to
+   * the exact prefix. strip-all: none is left. An answer loses all of its thinking or none.
+   */
+  readonly thinking?: 'keep' | 'strip-unsigned' | 'strip-changed' | 'strip-all'
+  /** Messages whose thinking was made for another prefix than the one that now stands before them. */
+  readonly changed?: ReadonlySet<number>
+}
+
+export type Repaired = {
+  /** The very array that was given when nothing had to be done. */
+  readonly messages: readonly Message[]
+  readonly repairs: readonly Repair[]
+}
+
+const opening = '[The conversation before this point is not part of this request.]'
+const passes: readonly Pass[] = [
+  withoutEmpty,
+  merged,
+  withoutStrayThinking,
+  uniqueUses,
+  pairedServerTools,
+  pairedResults,
+  opened,
+]
+/** Each round mends what the one before laid open; more than a few mean that two passes undo one another. */
+const mostRounds = 12
+
+export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
+  const repairs: Repair[] = []
+  const report: Report = (repair) => repairs.push(repair)
+  let drafts = stripThinking(messages.map(draftOf), { ...options, report })
+  for (let round = 0; ; round++) {
+    const before = repairs.length
+    drafts = passes.reduce((now, pass) => pass(now, report), drafts)
+    if (repairs.length === before) break
+    if (round === mostRounds) throw new Error('The repair of a request came to no end.')
+  }
+  return repairs.length === 0 ? { messages, repairs } : { messages: drafts.map(messageOfDraft), repairs }
+}
+
+function stripThinking(
+  drafts: readonly Draft[],
+  { thinking = 'strip-unsigned', changed, report }: RepairOptions & { readonly report: Report },
+): readonly Draft[] {
+  if (thinking === 'keep') return drafts
+  return drafts.map((draft) => {
+    const blocks = draft.blocks.filter(isThinking)
+    if (blocks.length === 0) return draft
+    const isChanged = thinking === 'strip-changed' && changed?.has(draft.index) === true
+    const isUnsigned = blocks.some((block) => !(block.type === 'thinking' ? block.signature : block.data))
+    if (thinking !== 'strip-all' && !isChanged && !isUnsigned) return draft
+    return withoutThinking(draft, report)
+  })
+}
+
+function withoutThinking(draft: Draft, report: Report): Draft {
+  report({ type: 'thinking-dropped', message: draft.index })
+  return withBlocks(
+    draft,
+    draft.blocks.filter((block) => !isThinking(block)),
+  )
+}
+
+/** Thinking that nothing follows belongs to an answer that was cut off; in a user message it belongs nowhere. */
+function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  return drafts.map((draft) => {
+    if (draft.role === 'user') return draft.blocks.some(isThinking) ? withoutThinking(draft, report) : draft
+    const end = draft.blocks.findLastIndex((block) => !isThinking(block)) + 1
+    if (end === draft.blocks.length) return draft
+    report({ type: 'thinking-dropped', message: draft.index })
+    return withBlocks(draft, draft.blocks.slice(0, end))
+  })
+}
+
+function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  return drafts.flatMap((draft) => {
+    const blocks = draft.blocks.filter((block) => !isText(block) || block.text.trim() !== '')
+    if (blocks.length < draft.blocks.length || blocks.length === 0) {
+      report({ type: 'empty-dropped', message: draft.index })
+    }
+    return blocks.length === 0 ? [] : [withBlocks(draft, blocks)]
+  })
+}
+
+function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  const runs: Draft[][] = []
+  for (const draft of drafts) {
+    const run = runs.at(-1)
+    if (run?.[0]?.role !== draft.role) runs.push([draft])
+    else {
+      report({ type: 'messages-merged', message: draft.index })
+      run.push(draft)
+    }
+  }
+  return runs.flatMap(([first, ...others]) => {
+    if (!first || others.length === 0) return first ?? []
+    return { ...first, blocks: [first, ...others].flatMap(({ blocks }) => blocks), whole: undefined }
+  })
+}
+
+/** A request begins with the user. What is put there says what it is; it is nobody's question. */
+function opened(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  if (drafts[0]?.role !== 'assistant') return drafts
+  report({ type: 'opening-added', message: 0 })
+  return [{ role: 'user', blocks: [note(opening)], index: 0, whole: undefined }, ...drafts]
+}

@@ -1,0 +1,58 @@
+// A conversation in larger units: rounds (an answer with the results of its calls) and turns (from one human message
+// to the next). Both are stretches of message indices that leave no gap.
+import { blocksOf, isToolResult } from './block.ts'
+import { type CutMessage, cutAfter, cutBefore, legalCuts } from './cut-points.ts'
+import type { Message } from './message.ts'
+
+/** Messages from `start` up to, and without, `end`. */
+export type Stretch = { readonly start: number; readonly end: number }
+
+export type Round = Stretch & {
+  /** 'prompt': user messages that no answer asked for. 'answer': an answer and what its calls brought back. */
+  readonly type: 'prompt' | 'answer'
+}
+
+export function roundsOf(messages: readonly CutMessage[]): readonly Round[] {
+  const rounds: Round[] = []
+  for (const [index, message] of messages.entries()) {
+    const last = rounds.at(-1)
+    if (last && belongs(messages, { round: last, message })) rounds[rounds.length - 1] = { ...last, end: index + 1 }
+    else rounds.push({ type: message.role === 'assistant' ? 'answer' : 'prompt', start: index, end: index + 1 })
+  }
+  return rounds
+}
+
+function belongs(
+  messages: readonly CutMessage[],
+  { round, message }: { readonly round: Round; readonly message: CutMessage },
+): boolean {
+  if (round.type === 'prompt') return message.role === 'user' && !hasResults(message)
+  if (message.role === 'user') return hasResults(message)
+  const id = messages[round.start]?.messageId
+  return id !== undefined && id === message.messageId
+}
+
+function hasResults(message: Message): boolean {
+  return typeof message.content !== 'string' && blocksOf(message.content).some(isToolResult)
+}
+
+/**
+ * Turns: each begins with a message that holds something a person typed; what stands before the first is a turn too.
+ * A view's message can hold results and a typed text at once: whoever cuts there asks the legal cuts as well.
+ */
+export function turnsOf<M extends Message>(
+  messages: readonly M[],
+  isHuman: (message: M, index: number) => boolean,
+): readonly Stretch[] {
+  const starts = messages.flatMap((message, index) => (index === 0 || isHuman(message, index) ? [index] : []))
+  return starts.map((start, at) => ({ start, end: starts[at + 1] ?? messages.length }))
+}
+
+/** The smallest stretch around this one that can be taken out without splitting a pair, an answer or its thinking. */
+export function widened(messages: readonly CutMessage[], { start, end }: Stretch): Stretch {
+  const cuts = legalCuts(messages, { before: 'user-message' })
+  return {
+    start: cutBefore(cuts, start) ?? 0,
+    end: cutAfter(cuts, { index: end, length: messages.length }) ?? messages.length,
+  }
+}

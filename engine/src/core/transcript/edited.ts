@@ -1,0 +1,39 @@
+// What edits do to the contents of one message: results, inputs and thinking that are cleared. Originals stay as they
+// are; a message that nothing was cleared from comes back itself.
+import { blocksOf, isThinking, isToolUse } from '../message/block.ts'
+import { isObject } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { clearedText } from './messages.ts'
+
+/** The text in the place of a cleared result; with recall on, it says how to get the original. */
+export function clearedResult(toolUseId: string, hasRecall: boolean): string {
+  return hasRecall ? `${clearedText} Recall it by its id: ${toolUseId}` : clearedText
+}
+
+const clearedInput = '[Old tool input cleared]'
+/** Shorter texts of an input say what was done (a path, a pattern) and cost next to nothing. */
+const shortInput = 200
+
+export function withoutInputs(message: ViewMessage, isCleared: (toolUseId: string) => boolean): ViewMessage {
+  if (message.role !== 'assistant' || typeof message.content === 'string') return message
+  if (!message.content.some((block) => isToolUse(block) && isCleared(block.id))) return message
+  const content = message.content.map((block) =>
+    isToolUse(block) && isCleared(block.id) ? { ...block, input: shortened(block.input) } : block,
+  )
+  return { ...message, content }
+}
+
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string') return value.length > shortInput ? clearedInput : value
+  if (Array.isArray(value)) return JSON.stringify(value).length > shortInput ? [clearedInput] : value
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shortened(item)]))
+  return value
+}
+
+/** Undefined when nothing but thinking was there. */
+export function withoutThinking(message: ViewMessage): ViewMessage | undefined {
+  if (message.role !== 'assistant' || typeof message.content === 'string') return message
+  if (!message.content.some(isThinking)) return message
+  const content = blocksOf(message.content).filter((block) => !isThinking(block))
+  return content.length === 0 ? undefined : { ...message, content }
+}

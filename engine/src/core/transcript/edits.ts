@@ -1,0 +1,125 @@
+// Edits: the only ways a view changes. Each is stored as an entry of the transcript, and taken back by another, so
+// nothing is ever lost. Here they are read and written; what they do to a view is the fold's business.
+import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
+
+/** Who asked for it, for people and statistics. The fold does not look at it. */
+export type EditCause = { readonly mechanism?: string; readonly reason?: string }
+
+export type Edit = EditCause &
+  (
+    | {
+        readonly type: 'clear-results'
+        readonly toolUseIds: readonly string[]
+        /** Entries of attachments that go in the same pass. */
+        readonly attachments?: readonly string[]
+        /** Leave the id with which the recall tool finds the original. */
+        readonly recall?: boolean
+      }
+    | { readonly type: 'clear-inputs'; readonly toolUseIds: readonly string[] }
+    /** Of the entries that stand before the edit in the transcript, between these two where they are given. */
+    | { readonly type: 'clear-thinking'; readonly after?: string; readonly before?: string }
+    /** A snip: the entries from here to there are out of the view; one line says so. */
+    | { readonly type: 'drop-range'; readonly from: string; readonly to: string; readonly marker: string }
+    /** A collapse: a summary stands in the place of the entries from here to there. */
+    | { readonly type: 'replace-range'; readonly from: string; readonly to: string; readonly text: string }
+    /** No other edit clears, drops or replaces it. */
+    | { readonly type: 'pin'; readonly uuid: string }
+    | { readonly type: 'unpin'; readonly uuid: string }
+    /** Takes an edit, a rewind, an undo or a compaction (by its boundary) out of the view. */
+    | { readonly type: 'undo'; readonly uuid: string }
+    /** The view is what it was when this entry was the newest, and goes on from there. */
+    | { readonly type: 'rewind'; readonly to: string }
+  )
+
+export type EditType = Edit['type']
+
+export const editSubtype = 'everlong_edit'
+
+/** The edit that a record stands for; undefined when it is none, or one of a later version that nobody here knows. */
+export function readEdit(record: JsonObject): Edit | undefined {
+  if (record.type !== 'system') return undefined
+  if (record.subtype === 'microcompact_boundary') return readMicrocompact(record)
+  if (record.subtype !== editSubtype) return undefined
+  const edit = objectAt(objectAt(record, 'everlong'), 'edit')
+  return edit && readKnown(edit)
+}
+
+/** What Claude Code writes when it clears results itself. It can be undone like any other edit. */
+function readMicrocompact(record: JsonObject): Edit {
+  const data = objectAt(record, 'microcompactMetadata')
+  const attachments = stringsAt(data, 'clearedAttachmentUUIDs')
+  return {
+    type: 'clear-results',
+    toolUseIds: stringsAt(data, 'compactedToolIds'),
+    ...(attachments.length > 0 ? { attachments } : {}),
+    mechanism: 'microcompact_boundary',
+  }
+}
+
+const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> = {
+  'clear-results': (edit) => ({
+    type: 'clear-results',
+    toolUseIds: stringsAt(edit, 'toolUseIds'),
+    ...(Array.isArray(edit.attachments) ? { attachments: stringsAt(edit, 'attachments') } : {}),
+    ...(edit.recall === true ? { recall: true } : {}),
+  }),
+  'clear-inputs': (edit) => ({ type: 'clear-inputs', toolUseIds: stringsAt(edit, 'toolUseIds') }),
+  'clear-thinking': (edit) => ({
+    type: 'clear-thinking',
+    ...(typeof edit.after === 'string' ? { after: edit.after } : {}),
+    ...(typeof edit.before === 'string' ? { before: edit.before } : {}),
+  }),
+  'drop-range': ({ from, to, marker }) =>
+    typeof from === 'string' && typeof to === 'string'
+      ? { type: 'drop-range', from, to, marker: typeof marker === 'string' ? marker : '' }
+      : undefined,
+  'replace-range': ({ from, to, text }) =>
+    typeof from === 'string' && typeof to === 'string' && typeof text === 'string'
+      ? { type: 'replace-range', from, to, text }
+      : undefined,
+  pin: ({ uuid }) => (typeof uuid === 'string' ? { type: 'pin', uuid } : undefined),
+  unpin: ({ uuid }) => (typeof uuid === 'string' ? { type: 'unpin', uuid } : undefined),
+  undo: ({ uuid }) => (typeof uuid === 'string' ? { type: 'undo', uuid } : undefined),
+  rewind: ({ to }) => (typeof to === 'string' ? { type: 'rewind', to } : undefined),
+}
+
+function readKnown(value: JsonObject): Edit | undefined {
+  const type = stringAt(value, 'type') ?? ''
+  const edit = Object.hasOwn(readers, type) ? readers[type]?.(value) : undefined
+  if (!edit) return undefined
+  const { mechanism, reason } = value
+  return {
+    ...edit,
+    ...(typeof mechanism === 'string' ? { mechanism } : {}),
+    ...(typeof reason === 'string' ? { reason } : {}),
+  }
+}
+
+/** Where an edit stands in the transcript. Ids and time are handed in. */
+export type EditPlace = {
+  readonly uuid: string
+  /** The newest entry of the chain, so that readers that do not know edits keep theirs. */
+  readonly parentUuid: string | null
+  /** ISO time. */
+  readonly timestamp: string
+  readonly sessionId: string
+  /** What else the client puts on each record: cwd, version, gitBranch …; in a sub-agent's file, isSidechain. */
+  readonly envelope?: JsonObject
+}
+
+export function editRecord(edit: Edit, { uuid, parentUuid, timestamp, sessionId, envelope }: EditPlace): JsonObject {
+  return {
+    parentUuid,
+    isSidechain: false,
+    ...(isObject(envelope) ? envelope : {}),
+    sessionId,
+    type: 'system',
+    subtype: editSubtype,
+    content: `Context edited: ${edit.type}`,
+    level: 'info',
+    isMeta: false,
+    everlong: { edit },
+    timestamp,
+    uuid,
+  }
+}

@@ -1,0 +1,242 @@
+// The fold: entries and edits become the view, what the next request would carry, with the provenance of every message.
+// Same transcript, same bytes, whatever path led there. It reads and never changes an entry.
+import type { JsonObject } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { type Edit, editSubtype, readEdit } from './edits.ts'
+import { createEffects, type EditAt, type Effects, type RangeAt } from './effects.ts'
+import { type Entry, headOf } from './entry.ts'
+import type { Piece, Source } from './merge.ts'
+import { messageOf } from './messages.ts'
+import { createLiveOrder, isVisible, type LiveOrder } from './order.ts'
+import { changedPrefixes, type Ground, staleBefore } from './provenance.ts'
+import { createRowRounds, type MergedMessages, type RowRounds } from './rounds-of-rows.ts'
+import { type Change, nothingUndone, type Standing, standingOf } from './standing.ts'
+
+export type View = {
+  readonly messages: readonly ViewMessage[]
+  /** For each message what it came from. */
+  readonly sources: readonly Source[]
+  /** In force, in the order of the transcript. */
+  readonly edits: readonly { readonly uuid: string; readonly edit: Edit }[]
+  readonly pins: readonly string[]
+  /** The first message whose usage may be believed: what comes before was counted on another view. */
+  readonly freshFrom: number
+  /** Answers that were given on another prefix than the one before them now: bound thinking of theirs is void. */
+  readonly changed: ReadonlySet<number>
+}
+
+export type Fold = {
+  /** O(1) for what goes on from the newest entry; the work of an edit is done when the view is asked for. */
+  readonly add: (entry: Entry) => void
+  readonly view: () => View
+  /** Any entry by its uuid, in the view or not: nothing is out of reach. */
+  readonly entry: (uuid: string) => Entry | undefined
+}
+
+export function foldEntries(entries: Iterable<Entry>): View {
+  const fold = createFold()
+  for (const entry of entries) fold.add(entry)
+  return fold.view()
+}
+
+export function createFold(): Fold {
+  const folding = new Folding()
+  return {
+    add: (entry) => folding.add(entry),
+    view: () => folding.view(),
+    entry: (uuid) => folding.entries[folding.order.rowOf(uuid)],
+  }
+}
+
+class Folding implements Ground {
+  readonly entries: Entry[] = []
+  readonly order: LiveOrder = createLiveOrder()
+  readonly changes: Change[] = []
+  standing: Standing = nothingUndone
+  effects: Effects = this.freshEffects()
+  private rounds: RowRounds = this.freshRounds()
+  /** Edits that the effects know of, and what is to be done about the others. */
+  private applied = new Map<number, EditAt>()
+  private hidden: ReadonlySet<number> = new Set()
+  private isTurned = false
+  private isWhole = true
+  private edits: View['edits'] = []
+  private pins: readonly string[] = []
+  /** How many of the changes the effects have taken account of. */
+  private known = 0
+  private current: View | undefined
+
+  add(entry: Entry): void {
+    const head = headOf(entry)
+    this.entries.push(entry)
+    this.current = undefined
+    const row = this.order.add(head)
+    if (head.uuid === undefined || this.order.isDuplicate(row)) return
+    const edit = readEdit(entry.record)
+    if (!edit && !head.boundary) return
+    this.changes.push({ row, uuid: head.uuid, edit })
+    if (edit?.type === 'undo' || edit?.type === 'rewind') this.isTurned = true
+  }
+
+  view(): View {
+    this.current ??= this.settle()
+    return this.current
+  }
+
+  private settle(): View {
+    if (this.isTurned) this.turn()
+    const from = this.order.changedFrom()
+    if (this.isWhole || this.effects.isMoved(from)) this.startOver()
+    else {
+      this.rounds.cutTo(from)
+      this.refresh()
+    }
+    this.rounds.growTo(this.order.rows().length)
+    return this.viewOf(this.rounds.messages())
+  }
+
+  /** An undo or a rewind came: other edits are in force, and perhaps another tree. */
+  private turn(): void {
+    const before = this.standing
+    this.standing = standingOf(this.changes, this.order.rowOf)
+    this.isTurned = false
+    this.known = 0
+    const isTree = ({ row, edit }: Change) => {
+      if (edit?.type === 'rewind') return before.rewinds.get(row) !== this.standing.rewinds.get(row)
+      return edit === undefined && before.out.has(row) !== this.standing.out.has(row)
+    }
+    if (!this.changes.some(isTree)) return
+    this.order.change(this.standing)
+    this.hidden = hiddenRows(this)
+    this.isWhole = true
+  }
+
+  private startOver(): void {
+    this.effects = this.freshEffects()
+    this.rounds = this.freshRounds()
+    this.applied = new Map()
+    this.isWhole = false
+    this.known = 0
+    this.refresh()
+  }
+
+  /** Brings the effects to what is in force, and looks again at what that touches. */
+  private refresh(): void {
+    if (this.known === this.changes.length) return
+    this.known = this.changes.length
+    // Not spread into arguments anywhere: an edit may touch more rows than a call can take.
+    const places = new Set<number>()
+    const touch = (rows: readonly number[]) => {
+      for (const row of rows) {
+        const place = this.order.placeOf(row)
+        if (place !== undefined) places.add(place)
+      }
+    }
+    const inForce = this.editsInForce()
+    for (const [row, at] of this.applied) {
+      if (inForce.has(row)) continue
+      touch(this.effects.withdraw(at))
+      this.applied.delete(row)
+    }
+    for (const [row, at] of inForce) {
+      if (this.applied.has(row)) continue
+      touch(this.effects.apply(at))
+      this.applied.set(row, at)
+    }
+    this.rounds.refresh([...places])
+    const inOrder = [...this.applied.values()].toSorted((a, b) => a.row - b.row)
+    this.edits = inOrder.map(({ uuid, edit }) => ({ uuid, edit }))
+    const pins = inOrder.flatMap(({ edit }) => (edit.type === 'pin' ? [edit.uuid] : []))
+    this.pins = [...new Set(pins)].filter((uuid) => this.effects.isPinned(uuid))
+  }
+
+  private editsInForce(): ReadonlyMap<number, EditAt> {
+    const found = new Map<number, EditAt>()
+    for (const { row, uuid, edit } of this.changes) {
+      if (!edit || edit.type === 'undo' || edit.type === 'rewind' || this.standing.out.has(row)) continue
+      found.set(row, this.applied.get(row) ?? { row, uuid, edit })
+    }
+    return found
+  }
+
+  private freshEffects(): Effects {
+    return createEffects(this.order, (row) => this.recordAt(row))
+  }
+
+  private freshRounds(): RowRounds {
+    return createRowRounds((place) => this.pieceAt(place))
+  }
+
+  private recordAt(row: number): JsonObject {
+    return this.entries[row]?.record ?? {}
+  }
+
+  private pieceAt(place: number): Piece | undefined {
+    const row = this.order.rows()[place] ?? -1
+    if (this.hidden.has(row)) return undefined
+    const range = this.effects.coverOf(row)
+    if (range) return this.effects.firstOf(range) === row ? this.rangePiece(range) : undefined
+    const head = this.order.heads[row]
+    if (!head || !isVisible(head)) return undefined
+    const original = messageOf(this.recordAt(row))
+    if (!original) return undefined
+    const { message, edits } = this.effects.edited(row, original)
+    if (!message || message.content.length === 0) return undefined
+    return { message, uuids: head.uuid ?? [], edits, isPinned: this.effects.isPinned(head.uuid), row }
+  }
+
+  private rangePiece(range: RangeAt): Piece {
+    const rows = this.effects.coveredBy(range).map((row) => this.order.heads[row])
+    const uuids = rows.flatMap((head) => (head?.uuid !== undefined && isVisible(head) ? [head.uuid] : []))
+    const time = Date.parse(String(this.recordAt(range.row).timestamp))
+    const message = { ...rangeText(range.edit), uuid: range.uuid, ...(Number.isNaN(time) ? {} : { time }) }
+    return { message, uuids, edits: [range.uuid], isPinned: false, row: range.row }
+  }
+
+  private viewOf(merged: MergedMessages): View {
+    return {
+      messages: merged.messages.slice(),
+      sources: merged.sources.slice(),
+      edits: this.edits,
+      pins: this.pins,
+      freshFrom: staleBefore(this, merged),
+      changed: changedPrefixes(this, merged),
+    }
+  }
+}
+
+const longestMarker = 300
+const longestSummary = 60_000
+
+/** What stands in the place of a range. A dropped stretch is one line, whatever the edit says. */
+function rangeText(edit: RangeAt['edit']): Pick<ViewMessage, 'role' | 'content' | 'origin'> {
+  if (edit.type === 'replace-range') {
+    return { role: 'user', content: edit.text.slice(0, longestSummary), origin: 'summary' }
+  }
+  const line = edit.marker.replace(/\s+/g, ' ').trim().slice(0, longestMarker)
+  return { role: 'user', content: line === '' ? '[Messages removed from the context]' : line, origin: 'meta' }
+}
+
+/**
+ * What a compaction that is out of the view wrote for itself: its summary, and the context it put back, which stands
+ * right behind it in the transcript.
+ */
+function hiddenRows({ order, standing, entries }: Folding): ReadonlySet<number> {
+  const hidden = new Set<number>()
+  for (const { row: boundary } of order.boundaries) {
+    if (!standing.out.has(boundary)) continue
+    const kept = order.heads[boundary]?.boundary?.kept
+    const isKept = new Set(kept?.type === 'listed' ? kept.uuids : [])
+    for (let row = boundary + 1; row < order.heads.length; row++) {
+      const head = order.heads[row]
+      const record = entries[row]?.record ?? {}
+      if (!head || record.subtype === editSubtype || head.boundary) break
+      if (!isVisible(head) || head.sidechain || isKept.has(head.uuid ?? '')) continue
+      const isItsOwn = record.isCompactSummary === true || messageOf(record)?.origin === 'attachment'
+      const isUnseen = head.type === 'attachment' && messageOf(record) === undefined
+      if (!isItsOwn && !isUnseen) break
+      hidden.add(row)
+    }
+  }
+  return hidden
+}

@@ -1,0 +1,302 @@
+// The live order, kept up to date entry by entry: which rows of a transcript are in the view, and in which order. An
+// entry that goes on from the newest, or that hangs beside it in the same answer, is placed at once; everything else
+// (boundaries, orphans, branches, what edits do to the tree) makes it read the whole tree again, when it is asked.
+import { type Head, isSpoken } from './entry.ts'
+import { addHead, createEntryTable, noParent, resolvePending } from './entry-table.ts'
+import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
+import { arrange, newestLeaf, walkUp } from './live.ts'
+import { nothingUndone, type Standing } from './standing.ts'
+
+export type LiveOrder = {
+  readonly heads: readonly Head[]
+  readonly boundaries: readonly BoundaryAt[]
+  /** Returns the entry's row. */
+  readonly add: (head: Head) => number
+  /** Says that other boundaries or rewinds are in force. */
+  readonly change: (standing: Standing) => void
+  readonly rowOf: (uuid: string) => number
+  readonly isDuplicate: (row: number) => boolean
+  /** The rows in the view's order. */
+  readonly rows: () => readonly number[]
+  /** Where a row stands in it; undefined when it is not in the view. */
+  readonly placeOf: (row: number) => number | undefined
+  /** The place from which on the order is another one than when this was last asked. */
+  readonly changedFrom: () => number
+  /** The answer a row belongs to: as a piece of it, or as a result of one of its calls. */
+  readonly answerOf: (row: number) => string | undefined
+  readonly piecesOf: (messageId: string) => readonly number[]
+  readonly usesOf: (toolUseId: string) => readonly number[]
+  readonly resultsOf: (toolUseId: string) => readonly number[]
+}
+
+const noRows: readonly number[] = []
+
+/** What a request can be made of; what else stands in the chain is passed over. */
+export function isVisible(head: Head): boolean {
+  return isSpoken(head) || head.type === 'attachment'
+}
+
+export function createLiveOrder(): LiveOrder {
+  const order = new Order()
+  return {
+    heads: order.heads,
+    boundaries: order.boundaries,
+    add: (head) => order.add(head),
+    change: (standing) => order.change(standing),
+    rowOf: (uuid) => order.table.ids.findId(uuid),
+    isDuplicate: (row) => order.duplicates.has(row),
+    rows: () => order.settled().order,
+    placeOf: (row) => order.settled().places.get(row),
+    changedFrom: () => order.takeChange(),
+    answerOf: (row) => order.indexed().answerOf(row),
+    piecesOf: (id) => rowsAt(order.indexed().pieces, id),
+    usesOf: (id) => rowsAt(order.indexed().uses, id),
+    resultsOf: (id) => rowsAt(order.indexed().results, id),
+  }
+}
+
+class Order {
+  readonly heads: Head[] = []
+  readonly boundaries: BoundaryAt[] = []
+  readonly table = createEntryTable()
+  readonly duplicates = new Set<number>()
+  readonly uses: RowIndex = new Map()
+  readonly results: RowIndex = new Map()
+  readonly pieces: RowIndex = new Map()
+  readonly order: number[] = []
+  readonly places = new RowMarks()
+  private readonly chain: number[] = []
+  private readonly links = new RowMarks()
+  graph: Graph = { parents: new Int32Array(), orphans: [], cuts: [], kept: new Map() }
+  private standing = nothingUndone
+  /** Ids that something refers to and that have not come yet. */
+  private readonly awaited = new Set<string>()
+  /** Summaries behind which kept messages are put: what hangs on them hangs elsewhere. */
+  private readonly anchors = new Set<number>()
+  private lastLegacy = noParent
+  private indexedTo = 0
+  private isSide = false
+  private isStale = true
+  private changed = 0
+
+  add(head: Head): number {
+    const row = addHead(this.table, head, undefined)
+    this.heads.push(head)
+    if (this.table.duplicates.at(-1) === row) this.duplicates.add(row)
+    else if (head.uuid !== undefined) this.place(head, row)
+    return row
+  }
+
+  change(standing: Standing): void {
+    this.standing = standing
+    this.isStale = true
+  }
+
+  settled(): this {
+    if (this.isStale) this.rebuild()
+    return this
+  }
+
+  takeChange(): number {
+    const from = this.settled().changed
+    this.changed = this.order.length
+    return from
+  }
+
+  answerOf(row: number): string | undefined {
+    const head = this.heads[row]
+    if (head?.messageId !== undefined) return head.messageId
+    for (const id of head?.toolResults ?? []) {
+      const [use] = rowsAt(this.uses, id)
+      if (use !== undefined) return this.heads[use]?.messageId
+    }
+    return undefined
+  }
+
+  private place(head: Head, row: number): void {
+    const parent = this.table.parents[row] ?? noParent
+    const isKnown = head.parent === null || head.parent === undefined || parent >= 0
+    if (head.boundary) this.addBoundary({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
+    if (!isKnown && typeof head.parent === 'string') this.awaited.add(head.parent)
+    if (!isKnown || head.boundary || (head.uuid !== undefined && this.awaited.has(head.uuid))) this.isStale = true
+    if (!this.isStale && isVisible(head)) this.isStale = !this.extend(head, row)
+  }
+
+  /**
+   * The rows by id, up to this one and without it. Whoever folds a whole file and never comes back has no need of them,
+   * so they are filled when somebody asks.
+   */
+  indexed(end = this.heads.length): this {
+    for (; this.indexedTo < end; this.indexedTo++) {
+      const head = this.heads[this.indexedTo]
+      if (head?.uuid === undefined || this.duplicates.has(this.indexedTo)) continue
+      if (head.messageId !== undefined) push(this.pieces, head.messageId, this.indexedTo)
+      for (const id of head.toolUses) push(this.uses, id, this.indexedTo)
+      for (const id of head.toolResults) push(this.results, id, this.indexedTo)
+    }
+    return this
+  }
+
+  private addBoundary(at: BoundaryAt): void {
+    this.boundaries.push(at)
+    if (at.isLegacy) this.lastLegacy = at.row
+    const { kept } = at.boundary
+    if (kept === undefined || kept.type === 'counted') return
+    const named = kept.type === 'listed' ? kept.uuids : [kept.head, kept.tail]
+    for (const uuid of [kept.anchor, ...named]) if (this.table.ids.findId(uuid) < 0) this.awaited.add(uuid)
+  }
+
+  /** Places a visible entry; false when that takes a look at the whole tree. */
+  private extend(head: Head, row: number): boolean {
+    if (head.sidechain !== this.isSide) return head.sidechain && this.chain.length > 0
+    this.indexed(row)
+    const path = this.pathTo(row)
+    const link = path && this.links.get(path.link)
+    if (link === undefined || path === undefined) return false
+    const isStraight = path.rows.every((at) => at === row || !this.isVisibleAt(at))
+    if (link === this.chain.length - 1) return isStraight && this.append(head, path.rows)
+    return this.branch(row, { link, rows: path.rows })
+  }
+
+  private isVisibleAt(row: number): boolean {
+    const head = this.heads[row]
+    return head !== undefined && isVisible(head)
+  }
+
+  /** The rows between the chain and this one, itself last; undefined when something on the way bends the tree. */
+  private pathTo(row: number): { readonly link: number; readonly rows: readonly number[] } | undefined {
+    const rows = [row]
+    for (let at = this.parentOf(row); at >= 0; at = this.parentOf(at)) {
+      if (this.anchors.has(at) || at < this.lastLegacy) return undefined
+      if (this.links.has(at)) return { link: at, rows: rows.reverse() }
+      const head = this.heads[at]
+      if (!head || head.boundary || head.sidechain !== this.isSide || rows.length > this.heads.length) return undefined
+      rows.push(at)
+    }
+    return undefined
+  }
+
+  private parentOf(row: number): number {
+    const { parents } = this.graph
+    return (row < parents.length ? parents[row] : this.table.parents[row]) ?? noParent
+  }
+
+  private append(head: Head, rows: readonly number[]): boolean {
+    const isPlaced = (row: number) => this.places.has(row)
+    const pieces = head.messageId === undefined ? noRows : rowsAt(this.pieces, head.messageId)
+    const isWhole = pieces.every(isPlaced) && head.toolUses.every((id) => !this.results.has(id))
+    // A second result for a call: which of the two counts depends on which is on the chain.
+    const isFirst = head.toolResults.every((id) => !rowsAt(this.results, id).some(isPlaced))
+    if (!isWhole || !isFirst) return false
+    this.push(rows, rows)
+    return true
+  }
+
+  /** Parallel calls: the entry hangs beside the newest one, both in the same answer, which is put in order again. */
+  private branch(row: number, path: { readonly link: number; readonly rows: readonly number[] }): boolean {
+    const answer = this.answerOf(row)
+    if (answer === undefined) return false
+    const pieces = rowsAt(this.pieces, answer)
+    const links = pieces.map((piece) => this.links.get(piece)).filter((link) => link !== undefined)
+    const first = Math.min(...links)
+    if (links.length === 0 || first > path.link) return false
+    const isOurs = (at: number) => [undefined, answer].includes(this.answerOf(at))
+    if (!this.chain.slice(first).every(isOurs)) return false
+    if (!path.rows.every((at) => !this.isVisibleAt(at) || this.answerOf(at) === answer)) return false
+    const start = this.places.get(this.chain[first] ?? noParent)
+    if (start === undefined) return false
+    const chain = [...this.chain.slice(first, path.link + 1), ...path.rows]
+    const calls = pieces.flatMap((piece) => this.heads[piece]?.toolUses ?? [])
+    const results = calls.flatMap((id) => rowsAt(this.results, id))
+    const order = arrange(this, { chain, from: Math.min(...pieces, ...chain, ...results) })
+    this.cut(first, start)
+    this.push(chain, order)
+    return true
+  }
+
+  private cut(link: number, place: number): void {
+    for (const row of this.chain.splice(link)) this.links.delete(row)
+    for (const row of this.order.splice(place)) this.places.delete(row)
+    this.changed = Math.min(this.changed, place)
+  }
+
+  private push(chain: readonly number[], order: readonly number[]): void {
+    for (const row of chain) this.links.set(row, this.chain.push(row) - 1)
+    for (const row of order) this.places.set(row, this.order.push(row) - 1)
+  }
+
+  private rebuild(): void {
+    resolvePending(this.table)
+    this.graph = buildGraph(this.table, this.boundaries, this.standing)
+    this.isStale = false
+    this.cut(0, 0)
+    this.anchors.clear()
+    const tails = this.keptTails()
+    for (const anchor of tails.keys()) this.anchors.add(anchor)
+    const newest = newestLeaf(this, (head, row) => isVisible(head) || this.standing.rewinds.has(row))
+    // A compaction that nothing follows yet: what it kept stands behind its summary all the same.
+    const leaf = tails.get(newest) ?? newest
+    this.isSide = this.heads[leaf]?.sidechain ?? false
+    if (leaf < 0) {
+      this.isStale = true
+      return
+    }
+    const isEnd = (head: Head, row: number) => head.boundary !== undefined && !this.standing.out.has(row)
+    const { chain } = walkUp(this, { leaf, isEnd })
+    this.push(chain, arrange(this, { chain, from: 0 }))
+  }
+
+  /** By anchor: the last of the messages that were kept behind it. */
+  private keptTails(): ReadonlyMap<number, number> {
+    const tails = new Map<number, number>()
+    for (const { row, boundary } of this.boundaries) {
+      const tail = this.graph.kept.get(row)?.at(-1)
+      if (tail === undefined || boundary.kept === undefined || boundary.kept.type === 'counted') continue
+      tails.set(this.table.ids.findId(boundary.kept.anchor), tail)
+    }
+    return tails
+  }
+}
+
+/** Rows by id; most ids have one, and need no list for it. */
+type RowIndex = Map<string, number | number[]>
+
+function push(index: RowIndex, key: string, row: number): void {
+  const rows = index.get(key)
+  if (rows === undefined) index.set(key, row)
+  else if (typeof rows === 'number') index.set(key, [rows, row])
+  else rows.push(row)
+}
+
+function rowsAt(index: RowIndex, key: string): readonly number[] {
+  const rows = index.get(key)
+  if (rows === undefined) return noRows
+  return typeof rows === 'number' ? [rows] : rows
+}
+
+/** A number for some of the rows, in eight bytes each at most. */
+class RowMarks {
+  private marks = new Int32Array(1024)
+
+  get(row: number): number | undefined {
+    const mark = this.marks[row] ?? 0
+    return mark === 0 ? undefined : mark - 1
+  }
+
+  has(row: number): boolean {
+    return (this.marks[row] ?? 0) !== 0
+  }
+
+  set(row: number, value: number): void {
+    if (row >= this.marks.length) {
+      const larger = new Int32Array(Math.max(row + 1, this.marks.length * 2))
+      larger.set(this.marks)
+      this.marks = larger
+    }
+    this.marks[row] = value + 1
+  }
+
+  delete(row: number): void {
+    if (row < this.marks.length) this.marks[row] = 0
+  }
+}
