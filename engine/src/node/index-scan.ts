@@ -18,7 +18,7 @@ import { createTranscriptReader, type Format } from '../core/transcript/formats/
 import { idOf } from '../core/transcript/id-table.ts'
 import { readLine } from './entries.ts'
 import { createRowReader, emptyRow, type Row } from './index-row.ts'
-import { forEachLine, type Line, type LineOptions } from './lines.ts'
+import { expectedEntries, forEachLine, type Line, type LineOptions } from './lines.ts'
 
 export type Indexed = {
   readonly table: EntryTable
@@ -33,15 +33,9 @@ export type IndexScanOptions = LineOptions & {
   readonly extend?: Indexed
 }
 
-/** Sessions have lines of one to four thousand bytes on average. */
-const smallestMeanLine = 1500
-
 export function scanIndex(path: string, options: IndexScanOptions): Indexed {
-  const table = options.extend
-    ? createEntryTable({ saved: options.extend.table })
-    : createEntryTable({
-        expected: Math.ceil(((options.to ?? statSync(path).size) - (options.from ?? 0)) / smallestMeanLine),
-      })
+  const size = (options.to ?? statSync(path).size) - (options.from ?? 0)
+  const table = createEntryTable(options.extend ? { saved: options.extend.table } : { expected: expectedEntries(size) })
   const add = lineAdder(table, options.format)
   let { bytes, lines } = options.extend ?? { bytes: options.from ?? 0, lines: 0 }
   forEachLine(

@@ -25,6 +25,11 @@ export type LineOptions = {
 
 const chunkSize = 1 << 20
 
+/** About how many lines so many bytes are: sessions have one to four thousand bytes a line on average. */
+export function expectedEntries(bytes: number): number {
+  return Math.ceil(bytes / 1500) + 16
+}
+
 export function forEachLine(path: string, visit: (line: Line) => void, options: LineOptions = {}): void {
   const file = openSync(path, 'r')
   try {

@@ -26,15 +26,16 @@ export type Scanner = {
   readonly finish: () => Scan
 }
 
-export function createScanner(): Scanner {
-  const table = createEntryTable()
+/** With the number of entries to expect, memory need not be moved on the way. */
+export function createScanner(options: { readonly expected?: number } = {}): Scanner {
+  const table = createEntryTable(options)
   const boundaries: BoundaryAt[] = []
   const types = new Map<string, number>()
   const answers = createAnswerBook()
   const epochs = createEpochCounter()
   const turns = createTurnBook()
-  const sessionIds = new Set<string>()
-  const versions = new Set<string>()
+  const sessionIds = createFewStrings()
+  const versions = createFewStrings()
   return {
     add: (entry) => {
       const { record } = entry
@@ -47,8 +48,8 @@ export function createScanner(): Scanner {
       epochs.add(record, { row, head, answer })
       turns.add(record, { head, answer })
       if (answer) answers.add(answer, { epoch: epochs.current(), sidechain: head.sidechain })
-      if (typeof record.sessionId === 'string') sessionIds.add(record.sessionId)
-      if (typeof record.version === 'string') versions.add(record.version)
+      sessionIds.add(record.sessionId)
+      versions.add(record.version)
     },
     finish: () => {
       resolvePending(table)
@@ -62,9 +63,23 @@ export function createScanner(): Scanner {
         answers: answers.answers(),
         epochs: epochs.finish(table, graph),
         turns: turns.turns(),
-        sessionIds: [...sessionIds],
-        versions: [...versions],
+        sessionIds: sessionIds.all(),
+        versions: versions.all(),
       }
+    },
+  }
+}
+
+/** Strings of which the same one comes nearly always: looked at before they are hashed. */
+function createFewStrings(): { readonly add: (value: unknown) => void; readonly all: () => readonly string[] } {
+  const strings = new Set<string>()
+  let last: unknown
+  return {
+    all: () => [...strings],
+    add: (value) => {
+      if (value === last) return
+      last = value
+      if (typeof value === 'string') strings.add(value)
     },
   }
 }

@@ -19,10 +19,10 @@ export type TurnBook = {
 }
 
 export function createTurnBook(): TurnBook {
-  const ended: TurnEnd[] = []
-  let open: TurnEnd | undefined
+  const ended: Newest[] = []
+  let open: Newest | undefined
   return {
-    turns: () => (open ? [...ended, open] : ended),
+    turns: () => (open ? [...ended, open] : ended).map(turnEnd),
     add: (record, { head, answer }) => {
       if (head.sidechain) return
       if (head.type === 'user' && head.toolResults.length === 0 && open && originOf(record) === 'human') {
@@ -31,8 +31,15 @@ export function createTurnBook(): TurnBook {
       }
       const tokens = answer ? contextTokens(answer.usage) : 0
       if (tokens === 0) return
-      const time = Date.parse(stringAt(record, 'timestamp') ?? '')
-      open = Number.isNaN(time) ? { tokens } : { tokens, time }
+      open = { tokens, timestamp: stringAt(record, 'timestamp') }
     },
   }
+}
+
+/** The newest answer of a turn. Its time is read when somebody asks: most answers are followed by another. */
+type Newest = { readonly tokens: number; readonly timestamp: string | undefined }
+
+function turnEnd({ tokens, timestamp }: Newest): TurnEnd {
+  const time = Date.parse(timestamp ?? '')
+  return Number.isNaN(time) ? { tokens } : { tokens, time }
 }
