@@ -1,13 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type ClientStyle, generateWithTruth, type KeptLayout } from '../../testing/index.ts'
+import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/edit-state.ts'
+import { type JsonObject, stringAt } from '../message/json.ts'
+import { type Edit, editRecord } from '../transcript/edits.ts'
 import { foldEntries, type View } from '../transcript/fold.ts'
 import { runContract } from './contract.ts'
-import type { Declined, Mechanism, Plan } from './mechanism.ts'
+import { viewOf } from './examples.ts'
+import type { Declined, Mechanism, Performed, Plan } from './mechanism.ts'
+import { microByCacheEdit } from './micro/by-cache-edit.ts'
 import { microByIdle } from './micro/by-idle.ts'
 import { microBySize } from './micro/by-size.ts'
+import { native } from './native.ts'
 import type { ReductionChoices } from './settings.ts'
 import { type SituationInput, situationOf } from './situation.ts'
+import { snip } from './snip.ts'
 
 const styles: readonly ClientStyle[] = ['1.0', '2.0', '2.1-early', '2.1-late']
 const layouts: readonly KeptLayout[] = ['none', 'before', 'before-parent-is-tail', 'after']
@@ -36,6 +43,9 @@ const anySituation = fc.record({
   recall: fc.boolean(),
   estimator: fc.constantFrom('fitted' as const, 'chars/4' as const),
   keep: fc.nat(5),
+  pins: fc.array(fc.nat(1_000), { maxLength: 2 }),
+  first: fc.nat(1_000),
+  second: fc.nat(1_000),
 })
 
 /** Small numbers, so that small conversations have something to clear. */
@@ -50,12 +60,24 @@ const reductionsOf = (recall: boolean, keep: number): ReductionChoices => ({
 
 const lastDay = Date.parse('2027-01-01T00:00:00.000Z')
 
-const mechanisms: readonly (readonly [string, Mechanism])[] = [
-  [microBySize.name, microBySize],
-  [microByIdle.name, microByIdle],
+/** Some are made for a conversation: a snip names entries of it. */
+type Maker = (view: View, choice: { readonly first: number; readonly second: number }) => Mechanism
+
+const mechanisms: readonly (readonly [string, Maker])[] = [
+  [microBySize.name, () => microBySize],
+  [microByIdle.name, () => microByIdle],
+  [microByCacheEdit.name, () => microByCacheEdit],
+  [native.name, () => native],
+  ['snip', snipSomewhere],
 ]
 
-describe.each(mechanisms)('the contract, kept by %s', (_, mechanism) => {
+function snipSomewhere(view: View, { first, second }: { readonly first: number; readonly second: number }): Mechanism {
+  const uuids = view.sources.flatMap(({ pieces }) => pieces.map(({ uuid }) => uuid ?? ''))
+  const at = first % Math.max(1, uuids.length)
+  return snip({ from: uuids[at] ?? '', to: uuids[Math.min(at + (second % 9), uuids.length - 1)] ?? '' })
+}
+
+describe.each(mechanisms)('the contract, kept by %s', (name, make) => {
   test('over generated conversations', async () => {
     let performed = 0
     await fc.assert(
@@ -63,11 +85,19 @@ describe.each(mechanisms)('the contract, kept by %s', (_, mechanism) => {
         const { boundThinking, contextManagement, cacheEdits, estimator } = choice
         const input: SituationInput = {
           now: lastDay,
+          // Cache edits are for a warm cache.
+          ...(name === microByCacheEdit.name ? { cacheLifetime: Number.POSITIVE_INFINITY } : {}),
           estimator,
           client: { contextManagement, cacheEdits },
           reductions: { ...reductionsOf(choice.recall, choice.keep), boundThinking },
         }
-        const report = await runContract({ mechanism, records, situationOf: (view) => situationOf(view, input) })
+        const withPins = pinned(records, choice.pins)
+        const mechanism = make(viewOf(withPins), choice)
+        const report = await runContract({
+          mechanism,
+          records: withPins,
+          situationOf: (view, done) => situationOf(view, { ...input, cacheEdits: stateAfter(done) }),
+        })
         expect(report.broken).toEqual([])
         if (report.performed) performed++
       }),
@@ -78,25 +108,41 @@ describe.each(mechanisms)('the contract, kept by %s', (_, mechanism) => {
 
   test('has nothing to do in an empty conversation', () => {
     const view: View = foldEntries([])
+    const mechanism = make(view, { first: 0, second: 0 })
     expect(mechanism.plan(view, situationOf(view, { now: lastDay })).type).toBe('declined')
   })
 
-  test('does nothing when micro-compaction is turned off', async () => {
-    const { records } = generateWithTruth({ seed: 1, turns: 4 })
-    const input: SituationInput = { now: lastDay, reductions: { microCompact: false } }
-    const report = await runContract({ mechanism, records, situationOf: (view) => situationOf(view, input) })
-    expect(report).toMatchObject({ plan: { type: 'declined', why: 'turned-off' }, broken: [] })
-  })
-
   test('will not perform another one’s plan', async () => {
-    const { records } = generateWithTruth({ seed: 3, turns: 5 })
-    const situation = (view: View) => situationOf(view, { now: lastDay, reductions: reductionsOf(false, 1) })
-    const { plan } = await runContract({ mechanism, records, situationOf: situation })
-    if (plan.type !== 'planned') return
-    const perform = mechanism.perform({ ...plan, mechanism: 'another' }, { now: () => 0, newId: () => '' })
-    await expect(perform).rejects.toThrow(`A plan of another was given to ${mechanism.name}.`)
+    const plan = { mechanism: 'another' } as Plan
+    const perform = make(foldEntries([]), { first: 0, second: 0 }).perform(plan, { now: () => 0, newId: () => '' })
+    await expect(perform).rejects.toThrow(`A plan of another was given to ${name}.`)
   })
 })
+
+test.each([microBySize, microByIdle, microByCacheEdit])('$name does nothing when it is turned off', (mechanism) => {
+  const view = viewOf(generateWithTruth({ seed: 1, turns: 4 }).records)
+  const client = { cacheEdits: true, contextManagement: true }
+  const situation = situationOf(view, { now: lastDay, client, reductions: { microCompact: false } })
+  expect(mechanism.plan(view, situation)).toMatchObject({ type: 'declined', why: 'turned-off' })
+})
+
+function stateAfter(performed: Performed | undefined): CacheEditState {
+  const edits = performed?.type === 'delegated' ? performed.request.cacheEdits : undefined
+  return withDeleted(noCacheEdits, edits?.map((edit) => edit.cache_reference) ?? [])
+}
+
+/** The session with some of its lines pinned. */
+function pinned(records: readonly JsonObject[], pins: readonly number[]): readonly JsonObject[] {
+  const lines = records.filter(({ type, isSidechain }) => (type === 'user' || type === 'assistant') && !isSidechain)
+  let parentUuid = stringAt(records.filter(({ uuid, isSidechain }) => uuid && !isSidechain).at(-1), 'uuid') ?? null
+  const edits = pins.map((pin, at) => {
+    const edit: Edit = { type: 'pin', uuid: stringAt(lines[pin % lines.length], 'uuid') ?? '' }
+    const place = { uuid: `pin-${at}`, parentUuid, timestamp: '2026-03-02T23:00:00.000Z', sessionId: 's' }
+    parentUuid = place.uuid
+    return editRecord(edit, place)
+  })
+  return [...records, ...edits]
+}
 
 describe('the contract itself', () => {
   const { records } = generateWithTruth({ seed: 3, turns: 5 })

@@ -11,7 +11,8 @@ import type { Declined, Mechanism, Performed, Plan, Situation } from './mechanis
 export type ContractInput = {
   readonly mechanism: Mechanism
   readonly records: readonly JsonObject[]
-  readonly situationOf: (view: View) => Situation
+  /** Asked once more after something was performed, by whoever keeps state between the two. */
+  readonly situationOf: (view: View, performed?: Performed) => Situation
 }
 
 /** What was seen, to be compared with what was promised. */
@@ -35,16 +36,21 @@ export async function runContract({ mechanism, records, situationOf }: ContractI
   must(same(plan, mechanism.plan(view, situation)), 'the same view and situation give the same plan')
   must(same(plan, JSON.parse(JSON.stringify(plan))), 'a plan is plain data')
   if (plan.type === 'declined') return { plan, broken, freed: 0 }
-  must(plan.freed > 0, 'a plan frees something')
+  must(plan.freed > 0 || plan.outcome.type === 'request', 'a plan frees something')
   const performed = await mechanism.perform(plan, ports, { aborted: false })
   must(bytesOf(bench.fold.view()) === before, 'perform leaves the transcript to others')
   must((await mechanism.perform(plan, ports, { aborted: true })).type === 'failed', 'perform ends when it is told to')
-  if (performed.type !== 'reduced') return { plan, performed, broken, freed: plan.freed }
+  if (performed.type !== 'reduced') {
+    const second = mechanism.plan(view, situationOf(view, performed))
+    const isNew = second.type === 'planned' && !same(second.outcome, plan.outcome)
+    must(!isNew, 'the second time nothing else is asked of the server')
+    return { plan, performed, broken, freed: plan.freed }
+  }
   const undo = bench.append(performed.edits)
   const after = bench.fold.view()
   const freed = weightOf(view, situation) - weightOf(after, situation)
   must(isNear(freed, performed.freed), `freed as promised: ${performed.freed} promised, ${Math.round(freed)} freed`)
-  must(mechanism.plan(after, situationOf(after)).type === 'declined', 'the second time nothing more is done')
+  must(mechanism.plan(after, situationOf(after, performed)).type === 'declined', 'the second time nothing more is done')
   for (const problem of problemsOf(after)) must(false, `a valid request: ${JSON.stringify(problem)}`)
   for (const uuid of plan.items.flatMap(({ uuids }) => uuids)) {
     must(bench.fold.entry(uuid)?.record === bench.original(uuid), `the original of ${uuid} is within reach`)

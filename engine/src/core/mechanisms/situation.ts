@@ -9,24 +9,27 @@ import { predictCompaction } from '../tokens/predict.ts'
 import type { View } from '../transcript/fold.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
 import { type ReductionChoices, reductionSettings } from './settings.ts'
+import { type ViewSizeOptions, viewSize } from './size.ts'
 import { createWeigher, type Weigher } from './weigher.ts'
 
-export type SituationInput = ExplainInput & {
-  readonly now: number
-  readonly reductions?: ReductionChoices
-  /** Milliseconds that the provider keeps a prefix, where that is known. */
-  readonly cacheLifetime?: number
-  readonly client?: Partial<ClientAbilities>
-  readonly expectedTurns?: number
-  readonly cacheEdits?: CacheEditState
-  /** The one of the conversation, so that nothing is weighed twice. */
-  readonly weigher?: Weigher
-}
+export type SituationInput = ExplainInput &
+  Pick<ViewSizeOptions, 'freedSinceAnswer'> & {
+    readonly now: number
+    readonly reductions?: ReductionChoices
+    /** Milliseconds that the provider keeps a prefix, where that is known. */
+    readonly cacheLifetime?: number
+    readonly client?: Partial<ClientAbilities>
+    readonly expectedTurns?: number
+    readonly cacheEdits?: CacheEditState
+    /** The one of the conversation, so that nothing is weighed twice. */
+    readonly weigher?: Weigher
+  }
 
 /** Throws a ConfigurationError when the settings of windows and thresholds cannot work. */
 export function situationOf(view: View, input: SituationInput): Situation {
-  const { messages, freshFrom } = view
-  const explanation = explain({ freshFrom, ...input, messages })
+  const { messages } = view
+  const size = input.size ?? viewSize(view, input)
+  const explanation = explain({ ...input, messages, size })
   const { model } = explanation
   const growth = growthOf(view)
   return {

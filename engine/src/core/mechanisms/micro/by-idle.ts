@@ -7,7 +7,7 @@ import { clearableResults } from '../clearable.ts'
 import { planClearing } from '../clearing.ts'
 import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from '../mechanism.ts'
 import { clearToolUses } from '../native-options.ts'
-import { itemOf } from './by-size.ts'
+import { itemOf } from './item.ts'
 
 const name = 'micro-by-idle'
 const minute = 60_000

@@ -18,6 +18,7 @@ import {
 import { supersededMemory } from '../memory-copies.ts'
 import { clearToolUses } from '../native-options.ts'
 import { isInDanger } from '../situation.ts'
+import { itemOf } from './item.ts'
 
 const name = 'micro-by-size'
 
@@ -80,10 +81,6 @@ function choose(view: View, results: readonly Clearable[], { settings }: Situati
     remaining -= item.tokens
   }
   return chosen
-}
-
-export function itemOf({ kind: _, ...item }: Clearable, why: string): PlannedItem {
-  return { ...item, why }
 }
 
 /** While the cache is warm and there is room, it waits until it pays. */
