@@ -2,6 +2,7 @@
 
 const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => void | Promise<void> }>>> = {
   transcript: () => import('./transcript/report.ts'),
+  fold: () => import('./fold/report.ts'),
   tokens: () => import('./tokens/report.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
 }

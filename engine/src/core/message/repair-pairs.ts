@@ -8,18 +8,17 @@ const noResult = '[No result: the call was interrupted, or its result is not par
 
 /** Of calls that share an id the first stays; the same again goes, another under the same id becomes text. */
 export function uniqueUses(drafts: readonly Draft[], report: Report): readonly Draft[] {
-  const seen = new Map<string, string>()
+  const seen = new Map<string, Block>()
   return drafts.map((draft) => {
     if (!draft.blocks.some(isToolUse)) return draft
     const blocks = draft.blocks.flatMap((block) => {
       if (!isToolUse(block)) return [block]
       const known = seen.get(block.id)
-      const text = JSON.stringify(block)
       if (known === undefined && draft.role === 'assistant') {
-        seen.set(block.id, text)
+        seen.set(block.id, block)
         return [block]
       }
-      const isCopy = known === text
+      const isCopy = known !== undefined && JSON.stringify(known) === JSON.stringify(block)
       report({ type: isCopy ? 'duplicate-dropped' : 'use-became-text', message: draft.index, id: block.id })
       return isCopy ? [] : [useAsText(block)]
     })

@@ -23,7 +23,9 @@ export const noTokens: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheW
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined
   const counts = readCounts(value)
-  const iterations = arrayAt(value, 'iterations')
+  const listed = arrayAt(value, 'iterations')
+  if (listed.length === 0) return counts
+  const iterations = listed
     .filter(isObject)
     .map((iteration) => ({ ...readCounts(iteration), type: String(iteration.type ?? 'message') }))
   return iterations.length > 0 ? { ...counts, iterations } : counts

@@ -16,7 +16,7 @@ export type Effects = {
   /** Each takes an edit in or out and returns the rows that have to be looked at again. */
   readonly apply: (at: EditAt) => readonly number[]
   readonly withdraw: (at: EditAt) => readonly number[]
-  /** Whether a stretch that an edit names may hold other rows since the order changed from this place on. */
+  /** Whether a stretch that an edit names may hold other rows since the order changed, or grew, from this place on. */
   readonly isMoved: (from: number) => boolean
   /** The range that stands in the place of a row. */
   readonly coverOf: (row: number) => RangeAt | undefined
@@ -34,6 +34,7 @@ export type Edited = { readonly message: ViewMessage | undefined; readonly edits
 
 type Span = { readonly at: EditAt; readonly rows: readonly number[] }
 
+const noEdits: readonly string[] = []
 const clearedContext = '[Old context cleared]'
 
 export function createEffects(order: LiveOrder, recordAt: (row: number) => JsonObject): Effects {
@@ -82,7 +83,7 @@ class EffectBook implements Effects {
 
   /** No row behind this one can come into the stretch. */
   private endOf({ row, edit }: EditAt): number {
-    if (edit.type !== 'drop-range' && edit.type !== 'replace-range') return row
+    if (edit.type !== 'drop-range' && edit.type !== 'replace-range') return row - 1
     return Math.max(this.order.rowOf(edit.from), this.order.rowOf(edit.to))
   }
 
@@ -104,6 +105,7 @@ class EffectBook implements Effects {
   }
 
   edited(row: number, message: ViewMessage): Edited {
+    if (this.isIdle()) return { message, edits: noEdits }
     const edits: string[] = []
     const isPinned = this.isPinned(message.uuid)
     const note = <T>(found: EditAt | undefined, then: T, otherwise: T): T => {
@@ -128,6 +130,11 @@ class EffectBook implements Effects {
     const left = unthought ? withoutThinking(now) : now
     if (unthought && left !== now) edits.push(unthought.uuid)
     return { message: left, edits: [...new Set(edits)] }
+  }
+
+  private isIdle(): boolean {
+    const { results, inputs, attachments, thinking } = this
+    return results.size + inputs.size + attachments.size + thinking.size === 0
   }
 
   touchedBy(at: EditAt): readonly number[] {

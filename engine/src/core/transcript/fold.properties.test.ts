@@ -34,24 +34,43 @@ const anySession = fc
   .map((options) => generateWithTruth(options))
 
 /** An edit as numbers, to be made out of whatever the session holds when its turn comes. */
-const anyChoice = fc.record({ kind: fc.nat(9), first: fc.nat(1_000), second: fc.nat(1_000), at: fc.nat(1_000) })
-type Choice = { readonly kind: number; readonly first: number; readonly second: number; readonly at: number }
+const anyChoice = fc.record({
+  kind: fc.nat(9),
+  first: fc.nat(1_000),
+  second: fc.nat(1_000),
+  at: fc.nat(1_000),
+  isFollowed: fc.boolean(),
+})
+type Choice = {
+  readonly kind: number
+  readonly first: number
+  readonly second: number
+  readonly at: number
+  /** Whether what comes behind the edit hangs on it, as it does when we write it, or where it did. */
+  readonly isFollowed: boolean
+}
 
-type Script = { readonly records: JsonObject[]; edits: number }
+type Script = { readonly records: JsonObject[]; edits: number; readonly tips: Map<string, string> }
 
-/** Puts edits between the records of a session: the line that comes behind one hangs where it did. */
+/** Puts edits between the records of a session. */
 function withEdits(records: readonly JsonObject[], choices: readonly Choice[]): readonly JsonObject[] {
-  const script: Script = { records: [], edits: 0 }
+  const script: Script = { records: [], edits: 0, tips: new Map() }
   const places = choices.map(({ at }) => at % (records.length + 1))
   for (let place = 0; place <= records.length; place++) {
     for (const [nth, choice] of choices.entries()) if (places[nth] === place) addEdit(script, choice)
     const record = records[place]
-    if (record) script.records.push(record)
+    if (record) script.records.push(rehung(script, record))
   }
   return script.records
 }
 
-function addEdit(script: Script, { kind, first, second }: Choice): void {
+function rehung({ tips }: Script, record: JsonObject): JsonObject {
+  let parentUuid = record.parentUuid
+  while (typeof parentUuid === 'string' && tips.has(parentUuid)) parentUuid = tips.get(parentUuid)
+  return parentUuid === record.parentUuid ? record : { ...record, parentUuid }
+}
+
+function addEdit(script: Script, { kind, first, second, isFollowed }: Choice): void {
   const { records } = script
   const tree = records.filter((record) => typeof record.uuid === 'string' && record.isSidechain !== true)
   const uuidAt = (at: number) => stringAt(tree[at % tree.length], 'uuid') ?? ''
@@ -80,6 +99,7 @@ function addEdit(script: Script, { kind, first, second }: Choice): void {
   if (!edit) return
   const uuid = `edit-${script.edits++}`
   const parentUuid = stringAt(tree.at(-1), 'uuid') ?? null
+  if (isFollowed && parentUuid !== null) script.tips.set(parentUuid, uuid)
   script.records.push(editRecord(edit, { uuid, parentUuid, timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' }))
 }
 
@@ -155,7 +175,7 @@ describe('over generated conversations', () => {
     fc.assert(
       fc.property(anySession, fc.array(anyChoice, { minLength: 1, maxLength: 5 }), ({ records }, choices) => {
         const fold = createFold()
-        const script: Script = { records: [...records], edits: 0 }
+        const script: Script = { records: [...records], edits: 0, tips: new Map() }
         for (const entry of entriesOf(records)) fold.add(entry)
         const before = bytesOf(fold.view())
         const append = () => {

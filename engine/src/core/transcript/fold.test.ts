@@ -100,6 +100,15 @@ describe('the fold', () => {
     expect(shapeOf(viewOf(built).messages)).toBe('u a[tu2] u[tr2] a')
   })
 
+  test('does not move what a person said out of the middle of answers that share an id', () => {
+    const built = session()
+      .user('one')
+      .assistant('1', { messageId: 'same' })
+      .user('two')
+      .assistant('2', { messageId: 'same' })
+    expect(contentsOf(viewOf(built))).toEqual(['one', [textBlock('1')], 'two', [textBlock('2')]])
+  })
+
   test('gives attachments as context with a title, and typed prompts among them as what they are', () => {
     const built = session()
       .user('go')
@@ -355,6 +364,53 @@ describe('bound thinking', () => {
       .boundary({ kept: ['a3', 'a4'] })
       .summary('so far')
     expect(viewOf(compacted).changed).toEqual(new Set([1]))
+  })
+})
+
+describe('what peers got wrong', () => {
+  const talk = () => session().user('one').assistant('1').user('two').assistant('2')
+
+  // pi#2608 and oh-my-pi#11515: what the first compaction kept is neither summarised nor kept by the second.
+  test('messages kept by one compaction can be kept by the next', () => {
+    const once = talk()
+      .boundary({ kept: ['u2', 'a2'] })
+      .summary('first')
+      .user('three')
+    const twice = once.boundary({ kept: ['a2', 'u3'] }).summary('second')
+    expect(viewOf(twice).sources.map(({ uuids }) => uuids)).toEqual([['s2'], ['a2'], ['u3']])
+    const undone = edit(twice, { type: 'undo', uuid: 'b2' }, 'x1')
+    expect(viewOf(undone).sources.map(({ uuids }) => uuids)).toEqual([['s1', 'u2'], ['a2'], ['u3']])
+    const all = edit(undone, { type: 'undo', uuid: 'b1' }, 'x2')
+    expect(viewOf(all).sources.map(({ uuids }) => uuids)).toEqual([['u1'], ['a1'], ['u2'], ['a2'], ['u3']])
+  })
+
+  // LangChain's contextEditing writes into the messages it was given, so an edit leaks into what is stored.
+  test('an edit never changes an entry', () => {
+    const built = session()
+      .user('go')
+      .toolUse('t1', 'Read', { path: 'a'.repeat(300) })
+      .toolResult('t1', 'long')
+    edit(built, { type: 'clear-results', toolUseIds: ['t1'] }, 'e1')
+    edit(built, { type: 'clear-inputs', toolUseIds: ['t1'] }, 'e2')
+    const given = JSON.stringify(built.records)
+    viewOf(built)
+    expect(JSON.stringify(built.records)).toBe(given)
+  })
+
+  // Mastra's ToolCallFilter and agenc-core#2156: a window that slides rewrites earlier messages with every answer.
+  test('what stands before an edit, and all that was folded, stays the same bytes while the conversation goes on', () => {
+    const edited = edit(talk(), { type: 'drop-range', from: 'u1', to: 'a1', marker: '[gone]' }, 'e1')
+    const before = viewOf(edited.user('three')).messages
+    const after = viewOf(edited.assistant('3').user('four').assistant('4')).messages
+    expect(JSON.stringify(after.slice(0, before.length))).toBe(JSON.stringify(before))
+  })
+
+  // Roo-Code: an abandoned branch counts as visible, and its fallback removes what is not there.
+  test('a range that names what is no longer in view changes nothing', () => {
+    const compacted = talk().boundary({}).summary('so far').user('three')
+    const plain = contentsOf(viewOf(compacted))
+    const edited = edit(compacted, { type: 'drop-range', from: 'u1', to: 'a2', marker: '[gone]' }, 'e1')
+    expect(contentsOf(viewOf(edited))).toEqual(plain)
   })
 })
 

@@ -5,11 +5,11 @@ import type { ViewMessage } from '../message/message.ts'
 import { type Edit, editSubtype, readEdit } from './edits.ts'
 import { createEffects, type EditAt, type Effects, type RangeAt } from './effects.ts'
 import { type Entry, headOf } from './entry.ts'
-import type { MergedMessage, Piece, Source } from './merge.ts'
+import type { Piece, Source } from './merge.ts'
 import { messageOf } from './messages.ts'
 import { createLiveOrder, isVisible, type LiveOrder } from './order.ts'
 import { changedPrefixes, type Ground, staleBefore } from './provenance.ts'
-import { createRowRounds, type RowRounds } from './rounds-of-rows.ts'
+import { createRowRounds, type MergedMessages, type RowRounds } from './rounds-of-rows.ts'
 import { type Change, nothingUndone, type Standing, standingOf } from './standing.ts'
 
 export type View = {
@@ -60,6 +60,10 @@ class Folding implements Ground {
   private hidden: ReadonlySet<number> = new Set()
   private isTurned = false
   private isWhole = true
+  private edits: View['edits'] = []
+  private pins: readonly string[] = []
+  /** How many of the changes the effects have taken account of. */
+  private known = 0
   private current: View | undefined
 
   add(entry: Entry): void {
@@ -82,10 +86,9 @@ class Folding implements Ground {
   private settle(): View {
     if (this.isTurned) this.turn()
     const from = this.order.changedFrom()
-    const isMoved = from < this.rounds.length()
-    if (this.isWhole || (isMoved && this.effects.isMoved(from))) this.startOver()
+    if (this.isWhole || this.effects.isMoved(from)) this.startOver()
     else {
-      if (isMoved) this.rounds.cutTo(from)
+      this.rounds.cutTo(from)
       this.refresh()
     }
     this.rounds.growTo(this.order.rows().length)
@@ -97,6 +100,7 @@ class Folding implements Ground {
     const before = this.standing
     this.standing = standingOf(this.changes, this.order.rowOf)
     this.isTurned = false
+    this.known = 0
     const isTree = ({ row, edit }: Change) => {
       if (edit?.type === 'rewind') return before.rewinds.get(row) !== this.standing.rewinds.get(row)
       return edit === undefined && before.out.has(row) !== this.standing.out.has(row)
@@ -112,11 +116,14 @@ class Folding implements Ground {
     this.rounds = this.freshRounds()
     this.applied = new Map()
     this.isWhole = false
+    this.known = 0
     this.refresh()
   }
 
   /** Brings the effects to what is in force, and looks again at what that touches. */
   private refresh(): void {
+    if (this.known === this.changes.length) return
+    this.known = this.changes.length
     const touched: number[] = []
     const inForce = this.editsInForce()
     for (const [row, at] of this.applied) {
@@ -131,6 +138,10 @@ class Folding implements Ground {
     }
     const places = touched.map((row) => this.order.placeOf(row)).filter((place) => place !== undefined)
     this.rounds.refresh(places)
+    const inOrder = [...this.applied.values()].toSorted((a, b) => a.row - b.row)
+    this.edits = inOrder.map(({ uuid, edit }) => ({ uuid, edit }))
+    const pins = inOrder.flatMap(({ edit }) => (edit.type === 'pin' ? [edit.uuid] : []))
+    this.pins = [...new Set(pins)].filter((uuid) => this.effects.isPinned(uuid))
   }
 
   private editsInForce(): ReadonlyMap<number, EditAt> {
@@ -165,8 +176,7 @@ class Folding implements Ground {
     if (!original) return undefined
     const { message, edits } = this.effects.edited(row, original)
     if (!message || message.content.length === 0) return undefined
-    const uuids = head.uuid === undefined ? [] : [head.uuid]
-    return { message, uuids, edits, isPinned: this.effects.isPinned(head.uuid), row }
+    return { message, uuids: head.uuid ?? [], edits, isPinned: this.effects.isPinned(head.uuid), row }
   }
 
   private rangePiece(range: RangeAt): Piece {
@@ -177,20 +187,15 @@ class Folding implements Ground {
     return { message, uuids, edits: [range.uuid], isPinned: false, row: range.row }
   }
 
-  private viewOf(merged: readonly MergedMessage[]): View {
+  private viewOf(merged: MergedMessages): View {
     return {
-      messages: merged.map(({ message }) => message),
-      sources: merged.map(({ source }) => source),
-      edits: [...this.applied.values()].toSorted((a, b) => a.row - b.row).map(({ uuid, edit }) => ({ uuid, edit })),
-      pins: [...this.pinned()],
+      messages: merged.messages.slice(),
+      sources: merged.sources.slice(),
+      edits: this.edits,
+      pins: this.pins,
       freshFrom: staleBefore(this, merged),
       changed: changedPrefixes(this, merged),
     }
-  }
-
-  private pinned(): ReadonlySet<string> {
-    const uuids = [...this.applied.values()].flatMap(({ edit }) => (edit.type === 'pin' ? [edit.uuid] : []))
-    return new Set(uuids.filter((uuid) => this.effects.isPinned(uuid)))
   }
 }
 

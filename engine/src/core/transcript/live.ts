@@ -69,11 +69,8 @@ export function walkUp(
 }
 
 /** The chain, or a stretch of it, with what belongs to its answers beside them; looks at the rows from `from` on. */
-export function arrange(
-  lines: Lines,
-  { chain, from }: { readonly chain: readonly number[]; readonly from: number },
-): readonly number[] {
-  return insertBeside(lines.heads, chain, siblingsOf(lines, { chain, from }))
+export function arrange(lines: Lines, stretch: Stretch): readonly number[] {
+  return insertBeside(lines.heads, stretch.chain, siblingsOf(lines, stretch))
 }
 
 function missingFrom({ heads, table, graph }: Linked, order: readonly number[]): readonly string[] {
@@ -88,35 +85,54 @@ function missingFrom({ heads, table, graph }: Linked, order: readonly number[]):
   return missing
 }
 
-/** The other lines of every answer on the chain, and the results of its tool calls that hang on side branches. */
-function siblingsOf(
-  { heads, table }: Lines,
-  { chain, from }: { readonly chain: readonly number[]; readonly from: number },
-): readonly number[] {
-  const onChain = new Set(chain)
-  const duplicates = new Set(table.duplicates)
-  const side = heads[chain.at(-1) ?? -1]?.sidechain ?? false
-  const answers = new Set(chain.map((row) => heads[row]?.messageId).filter((id) => id !== undefined))
-  const found: number[] = []
+type Stretch = { readonly chain: readonly number[]; readonly from: number }
+
+/**
+ * The other lines of every answer on the chain, and the results of its tool calls that hang on side branches. Most
+ * lines are on the chain: only the ids of the few that are not are gathered.
+ */
+function siblingsOf(lines: Lines, { chain, from }: Stretch): readonly number[] {
+  const { heads } = lines
+  const others = rowsBeside(lines, { chain, from })
+  if (others.length === 0) return others
+  const ids = new Set(others.map((row) => heads[row]?.messageId))
+  const results = new Set(others.flatMap((row) => heads[row]?.toolResults ?? []))
+  const answers = new Set<string | undefined>()
+  for (const row of chain) if (ids.has(heads[row]?.messageId)) answers.add(heads[row]?.messageId)
+  const pieces = others.filter((row) => heads[row]?.messageId !== undefined && answers.has(heads[row]?.messageId))
   const open = new Set<string>()
-  const answered = new Set<string>()
-  const isOther = (head: Head, row: number) =>
-    head.uuid !== undefined && head.sidechain === side && !onChain.has(row) && !duplicates.has(row)
-  for (let row = from; row < heads.length; row++) {
-    const head = heads[row]
-    if (!head) continue
-    if (onChain.has(row)) for (const id of head.toolResults) answered.add(id)
-    if (head.messageId === undefined || !answers.has(head.messageId) || head.sidechain !== side) continue
-    for (const id of head.toolUses) open.add(id)
-    if (isOther(head, row)) found.push(row)
+  for (const rows of [chain, pieces]) {
+    for (const row of rows) {
+      const head = heads[row]
+      if (head?.messageId !== undefined) for (const id of head.toolUses) if (results.has(id)) open.add(id)
+    }
   }
-  for (let row = from; row < heads.length; row++) {
-    const head = heads[row]
-    if (!head || !isOther(head, row) || !head.toolResults.some((id) => open.has(id) && !answered.has(id))) continue
-    for (const id of head.toolResults) answered.add(id)
+  for (const row of chain) for (const id of heads[row]?.toolResults ?? []) open.delete(id)
+  const found = [...pieces]
+  for (const row of others) {
+    const own = heads[row]?.toolResults ?? []
+    if (!own.some((id) => open.has(id))) continue
+    for (const id of own) open.delete(id)
     found.push(row)
   }
-  return found.toSorted((a, b) => a - b)
+  return [...new Set(found)].sort((a, b) => a - b)
+}
+
+/** Lines of answers, and results, that are not on the chain. */
+function rowsBeside({ heads, table }: Lines, { chain, from }: Stretch): readonly number[] {
+  const onChain = new Uint8Array(heads.length - from)
+  for (const row of chain) onChain[row - from] = 1
+  const side = heads[chain.at(-1) ?? -1]?.sidechain ?? false
+  const duplicates = new Set(table.duplicates)
+  const others: number[] = []
+  for (let row = from; row < heads.length; row++) {
+    if (onChain[row - from] === 1) continue
+    const head = heads[row]
+    if (head?.uuid === undefined || head.sidechain !== side) continue
+    if (head.messageId === undefined && head.toolResults.length === 0) continue
+    if (!duplicates.has(row)) others.push(row)
+  }
+  return others
 }
 
 /** Each sibling goes behind the last member of its own answer that stands before it in the file. */
@@ -126,29 +142,55 @@ function insertBeside(
   siblings: readonly number[],
 ): readonly number[] {
   if (siblings.length === 0) return chain
-  const answerOf = answerLookup(heads, [...chain, ...siblings])
-  const members = new Map<string, number[]>()
-  for (const index of chain) {
-    const answer = answerOf(index)
-    if (answer !== undefined) members.set(answer, [...(members.get(answer) ?? []), index])
-  }
+  const answerOf = answerLookup(heads, { chain, siblings })
+  const members = new Map<string, number[]>(siblings.map((sibling) => [answerOf(sibling) ?? '', []]))
+  for (const index of chain) members.get(answerOf(index) ?? '')?.push(index)
   const behind = new Map<number, number[]>()
   for (const sibling of siblings) {
     const own = members.get(answerOf(sibling) ?? '') ?? []
     const place = own.findLast((index) => index < sibling) ?? own[0] ?? chain.at(-1) ?? -1
-    behind.set(place, [...(behind.get(place) ?? []), sibling])
+    const others = behind.get(place)
+    if (others) others.push(sibling)
+    else behind.set(place, [sibling])
   }
-  return chain.flatMap((index) => [index, ...(behind.get(index) ?? [])])
+  const order: number[] = []
+  for (const index of chain) {
+    order.push(index)
+    const own = behind.get(index)
+    if (own) order.push(...own)
+  }
+  return order
 }
 
-function answerLookup(heads: readonly Head[], indices: readonly number[]): (index: number) => string | undefined {
-  const ofToolUse = new Map<string, string>()
-  for (const index of indices) {
-    const head = heads[index]
-    if (head?.messageId !== undefined) for (const id of head.toolUses) ofToolUse.set(id, head.messageId)
+/** By row: the answer it is a piece of, or a result for; of results only those of the siblings' answers are known. */
+function answerLookup(
+  heads: readonly Head[],
+  { chain, siblings }: { readonly chain: readonly number[]; readonly siblings: readonly number[] },
+): (row: number) => string | undefined {
+  const wanted = new Set(siblings.flatMap((row) => heads[row]?.toolResults ?? []))
+  const answers = new Set(siblings.map((row) => heads[row]?.messageId))
+  const eachHead = (visit: (head: Head) => void) => {
+    for (const rows of [chain, siblings]) {
+      for (const row of rows) {
+        const head = heads[row]
+        if (head && head.toolUses.length > 0) visit(head)
+      }
+    }
   }
-  return (index) => {
-    const head = heads[index]
-    return head?.messageId ?? head?.toolResults.map((id) => ofToolUse.get(id)).find((id) => id !== undefined)
+  eachHead((head) => {
+    if (head.toolUses.some((id) => wanted.has(id))) answers.add(head.messageId)
+  })
+  const ofToolUse = new Map<string, string>()
+  eachHead(({ messageId, toolUses }) => {
+    if (messageId !== undefined && answers.has(messageId)) for (const id of toolUses) ofToolUse.set(id, messageId)
+  })
+  return (row) => {
+    const head = heads[row]
+    if (head?.messageId !== undefined) return head.messageId
+    for (const id of head?.toolResults ?? []) {
+      const answer = ofToolUse.get(id)
+      if (answer !== undefined) return answer
+    }
+    return undefined
   }
 }

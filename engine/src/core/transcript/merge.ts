@@ -17,7 +17,8 @@ export type Source = {
 
 export type Piece = {
   readonly message: ViewMessage
-  readonly uuids: readonly string[]
+  /** Of its entry; of all its entries where it stands for a range. */
+  readonly uuids: string | readonly string[]
   readonly edits: readonly string[]
   readonly isPinned: boolean
   /** Of the entry, or of the edit. */
@@ -33,18 +34,27 @@ export type MergedMessage = {
 
 /** One answer, and what the user's side brought after it. */
 export function mergeRound(pieces: readonly Piece[]): readonly MergedMessage[] {
-  const answer = pieces.filter(({ message }) => message.role === 'assistant')
-  const rest = pieces.filter(({ message }) => message.role === 'user')
-  return [
-    ...(answer[0] ? [{ message: mergeAnswer(answer), source: sourceOf(answer), row: answer[0].row }] : []),
-    ...(rest[0] ? [{ message: mergeUser(rest), source: sourceOf(rest), row: rest[0].row }] : []),
-  ]
+  const answer: Piece[] = []
+  const rest: Piece[] = []
+  for (const piece of pieces) (piece.message.role === 'assistant' ? answer : rest).push(piece)
+  const merged: MergedMessage[] = []
+  if (answer[0]) merged.push({ message: mergeAnswer(answer), source: sourceOf(answer), row: answer[0].row })
+  if (rest[0]) merged.push({ message: mergeUser(rest), source: sourceOf(rest), row: rest[0].row })
+  return merged
 }
 
+const noEdits: readonly string[] = []
+
 function sourceOf(pieces: readonly Piece[]): Source {
+  const uuids: string[] = []
+  for (const piece of pieces) {
+    if (typeof piece.uuids === 'string') uuids.push(piece.uuids)
+    else uuids.push(...piece.uuids)
+  }
+  const isEdited = pieces.some(({ edits }) => edits.length > 0)
   return {
-    uuids: pieces.flatMap(({ uuids }) => uuids),
-    edits: [...new Set(pieces.flatMap(({ edits }) => edits))],
+    uuids,
+    edits: isEdited ? [...new Set(pieces.flatMap(({ edits }) => edits))] : noEdits,
     isPinned: pieces.some(({ isPinned }) => isPinned),
     pieces: pieces.map(({ message }) => message),
   }

@@ -1,5 +1,5 @@
-// From entries to the messages a model would see: who said what, in order. Client notes and progress are left out,
-// and tool results that a micro-compaction cleared are blank, though they lie complete on disk.
+// From entries to messages, one for each: who said what, in order. Client notes and progress are left out, and tool
+// results that a micro-compaction cleared are blank. The fold makes of them what a request carries, edits and all.
 import { blocksOf, isToolResult } from '../message/block.ts'
 import { type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
@@ -32,15 +32,21 @@ export function messageOf(record: JsonObject): ViewMessage | undefined {
   if (origin === undefined || isSynthetic(record)) return undefined
   if (origin === 'attachment') return attachmentMessage(record)
   const message = objectAt(record, 'message')
-  const answer = readAnswerLine(record)
-  return {
+  const answer = origin === 'assistant' ? readAnswerLine(record) : undefined
+  const { uuid, time } = placeOf(record)
+  const made: { -readonly [K in keyof ViewMessage]: ViewMessage[K] } = {
     role: origin === 'assistant' ? 'assistant' : 'user',
     content: contentOf(message?.content),
     origin,
-    ...placeOf(record),
-    ...(typeof message?.id === 'string' ? { messageId: message.id } : {}),
-    ...(answer ? { model: answer.model, usage: answer.usage } : {}),
   }
+  if (uuid !== undefined) made.uuid = uuid
+  if (time !== undefined) made.time = time
+  if (typeof message?.id === 'string') made.messageId = message.id
+  if (answer) {
+    made.model = answer.model
+    made.usage = answer.usage
+  }
+  return made
 }
 
 function placeOf(record: JsonObject): Pick<ViewMessage, 'uuid' | 'time'> {

@@ -48,10 +48,10 @@ export function createLiveOrder(): LiveOrder {
     rows: () => order.settled().order,
     placeOf: (row) => order.settled().places.get(row),
     changedFrom: () => order.takeChange(),
-    answerOf: (row) => order.answerOf(row),
-    piecesOf: (id) => order.pieces.get(id) ?? noRows,
-    usesOf: (id) => order.uses.get(id) ?? noRows,
-    resultsOf: (id) => order.results.get(id) ?? noRows,
+    answerOf: (row) => order.indexed().answerOf(row),
+    piecesOf: (id) => rowsAt(order.indexed().pieces, id),
+    usesOf: (id) => rowsAt(order.indexed().uses, id),
+    resultsOf: (id) => rowsAt(order.indexed().results, id),
   }
 }
 
@@ -60,13 +60,13 @@ class Order {
   readonly boundaries: BoundaryAt[] = []
   readonly table = createEntryTable()
   readonly duplicates = new Set<number>()
-  readonly uses = new Map<string, number[]>()
-  readonly results = new Map<string, number[]>()
-  order: number[] = []
-  readonly places = new Map<number, number>()
-  readonly pieces = new Map<string, number[]>()
-  private chain: number[] = []
-  private readonly links = new Map<number, number>()
+  readonly uses: RowIndex = new Map()
+  readonly results: RowIndex = new Map()
+  readonly pieces: RowIndex = new Map()
+  readonly order: number[] = []
+  readonly places = new RowMarks()
+  private readonly chain: number[] = []
+  private readonly links = new RowMarks()
   graph: Graph = { parents: new Int32Array(), orphans: [], cuts: [], kept: new Map() }
   private standing = nothingUndone
   /** Ids that something refers to and that have not come yet. */
@@ -74,6 +74,7 @@ class Order {
   /** Summaries behind which kept messages are put: what hangs on them hangs elsewhere. */
   private readonly anchors = new Set<number>()
   private lastLegacy = noParent
+  private indexedTo = 0
   private isSide = false
   private isStale = true
   private changed = 0
@@ -106,7 +107,7 @@ class Order {
     const head = this.heads[row]
     if (head?.messageId !== undefined) return head.messageId
     for (const id of head?.toolResults ?? []) {
-      const use = this.uses.get(id)?.[0]
+      const [use] = rowsAt(this.uses, id)
       if (use !== undefined) return this.heads[use]?.messageId
     }
     return undefined
@@ -119,10 +120,21 @@ class Order {
     if (!isKnown && typeof head.parent === 'string') this.awaited.add(head.parent)
     if (!isKnown || head.boundary || (head.uuid !== undefined && this.awaited.has(head.uuid))) this.isStale = true
     if (!this.isStale && isVisible(head)) this.isStale = !this.extend(head, row)
-    // Only now: what stands in the indexes below was there before this entry.
-    if (head.messageId !== undefined) push(this.pieces, head.messageId, row)
-    for (const id of head.toolUses) push(this.uses, id, row)
-    for (const id of head.toolResults) push(this.results, id, row)
+  }
+
+  /**
+   * The rows by id, up to this one and without it. Whoever folds a whole file and never comes back has no need of them,
+   * so they are filled when somebody asks.
+   */
+  indexed(end = this.heads.length): this {
+    for (; this.indexedTo < end; this.indexedTo++) {
+      const head = this.heads[this.indexedTo]
+      if (head?.uuid === undefined || this.duplicates.has(this.indexedTo)) continue
+      if (head.messageId !== undefined) push(this.pieces, head.messageId, this.indexedTo)
+      for (const id of head.toolUses) push(this.uses, id, this.indexedTo)
+      for (const id of head.toolResults) push(this.results, id, this.indexedTo)
+    }
+    return this
   }
 
   private addBoundary(at: BoundaryAt): void {
@@ -137,21 +149,28 @@ class Order {
   /** Places a visible entry; false when that takes a look at the whole tree. */
   private extend(head: Head, row: number): boolean {
     if (head.sidechain !== this.isSide) return head.sidechain && this.chain.length > 0
+    this.indexed(row)
     const path = this.pathTo(row)
     const link = path && this.links.get(path.link)
     if (link === undefined || path === undefined) return false
-    if (link === this.chain.length - 1) return this.append(head, path.rows)
+    const isStraight = path.rows.every((at) => at === row || !this.isVisibleAt(at))
+    if (link === this.chain.length - 1) return isStraight && this.append(head, path.rows)
     return this.branch(row, { link, rows: path.rows })
   }
 
-  /** The rows between the chain and this one, itself last; undefined when they are not just passed over. */
+  private isVisibleAt(row: number): boolean {
+    const head = this.heads[row]
+    return head !== undefined && isVisible(head)
+  }
+
+  /** The rows between the chain and this one, itself last; undefined when something on the way bends the tree. */
   private pathTo(row: number): { readonly link: number; readonly rows: readonly number[] } | undefined {
     const rows = [row]
     for (let at = this.parentOf(row); at >= 0; at = this.parentOf(at)) {
       if (this.anchors.has(at) || at < this.lastLegacy) return undefined
       if (this.links.has(at)) return { link: at, rows: rows.reverse() }
       const head = this.heads[at]
-      if (!head || head.boundary || isVisible(head) || rows.length > this.heads.length) return undefined
+      if (!head || head.boundary || head.sidechain !== this.isSide || rows.length > this.heads.length) return undefined
       rows.push(at)
     }
     return undefined
@@ -164,10 +183,10 @@ class Order {
 
   private append(head: Head, rows: readonly number[]): boolean {
     const isPlaced = (row: number) => this.places.has(row)
-    const pieces = head.messageId === undefined ? noRows : (this.pieces.get(head.messageId) ?? noRows)
+    const pieces = head.messageId === undefined ? noRows : rowsAt(this.pieces, head.messageId)
     const isWhole = pieces.every(isPlaced) && head.toolUses.every((id) => !this.results.has(id))
     // A second result for a call: which of the two counts depends on which is on the chain.
-    const isFirst = head.toolResults.every((id) => !this.results.get(id)?.some(isPlaced))
+    const isFirst = head.toolResults.every((id) => !rowsAt(this.results, id).some(isPlaced))
     if (!isWhole || !isFirst) return false
     this.push(rows, rows)
     return true
@@ -177,17 +196,18 @@ class Order {
   private branch(row: number, path: { readonly link: number; readonly rows: readonly number[] }): boolean {
     const answer = this.answerOf(row)
     if (answer === undefined) return false
-    const pieces = this.pieces.get(answer) ?? noRows
+    const pieces = rowsAt(this.pieces, answer)
     const links = pieces.map((piece) => this.links.get(piece)).filter((link) => link !== undefined)
     const first = Math.min(...links)
     if (links.length === 0 || first > path.link) return false
     const isOurs = (at: number) => [undefined, answer].includes(this.answerOf(at))
     if (!this.chain.slice(first).every(isOurs)) return false
+    if (!path.rows.every((at) => !this.isVisibleAt(at) || this.answerOf(at) === answer)) return false
     const start = this.places.get(this.chain[first] ?? noParent)
     if (start === undefined) return false
     const chain = [...this.chain.slice(first, path.link + 1), ...path.rows]
     const calls = pieces.flatMap((piece) => this.heads[piece]?.toolUses ?? [])
-    const results = calls.flatMap((id) => this.results.get(id) ?? noRows)
+    const results = calls.flatMap((id) => rowsAt(this.results, id))
     const order = arrange(this, { chain, from: Math.min(...pieces, ...chain, ...results) })
     this.cut(first, start)
     this.push(chain, order)
@@ -238,8 +258,45 @@ class Order {
   }
 }
 
-function push(map: Map<string, number[]>, key: string, row: number): void {
-  const rows = map.get(key)
-  if (rows) rows.push(row)
-  else map.set(key, [row])
+/** Rows by id; most ids have one, and need no list for it. */
+type RowIndex = Map<string, number | number[]>
+
+function push(index: RowIndex, key: string, row: number): void {
+  const rows = index.get(key)
+  if (rows === undefined) index.set(key, row)
+  else if (typeof rows === 'number') index.set(key, [rows, row])
+  else rows.push(row)
+}
+
+function rowsAt(index: RowIndex, key: string): readonly number[] {
+  const rows = index.get(key)
+  if (rows === undefined) return noRows
+  return typeof rows === 'number' ? [rows] : rows
+}
+
+/** A number for some of the rows, in eight bytes each at most. */
+class RowMarks {
+  private marks = new Int32Array(1024)
+
+  get(row: number): number | undefined {
+    const mark = this.marks[row] ?? 0
+    return mark === 0 ? undefined : mark - 1
+  }
+
+  has(row: number): boolean {
+    return (this.marks[row] ?? 0) !== 0
+  }
+
+  set(row: number, value: number): void {
+    if (row >= this.marks.length) {
+      const larger = new Int32Array(Math.max(row + 1, this.marks.length * 2))
+      larger.set(this.marks)
+      this.marks = larger
+    }
+    this.marks[row] = value + 1
+  }
+
+  delete(row: number): void {
+    if (row < this.marks.length) this.marks[row] = 0
+  }
 }

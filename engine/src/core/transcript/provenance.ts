@@ -1,8 +1,8 @@
 // What a view's messages were made on: whether the figures reported with an answer still hold, and whether the prefix
 // an answer was given on is still the one before it. Some models bind their thinking to that prefix.
 import type { Effects } from './effects.ts'
-import type { MergedMessage } from './merge.ts'
 import type { LiveOrder } from './order.ts'
+import type { MergedMessages } from './rounds-of-rows.ts'
 import { type Change, lastTurns, type Standing } from './standing.ts'
 
 export type Ground = {
@@ -18,19 +18,19 @@ const changesNothing: ReadonlySet<string | undefined> = new Set(['pin', 'unpin',
  * The first message whose usage counts. A rewind gives a view that there was, and its figures with it; everything
  * else that was done to the view makes the figures reported before it those of another view.
  */
-export function staleBefore({ changes, standing, order }: Ground, merged: readonly MergedMessage[]): number {
+export function staleBefore({ changes, standing, order }: Ground, { messages, rows }: MergedMessages): number {
   const last = changes.findLast(({ row, edit }) => {
     if (standing.out.has(row) || changesNothing.has(edit?.type)) return false
     return edit !== undefined || order.placeOf(row) !== undefined
   })
   if (!last) return 0
-  return merged.findLastIndex(({ message, row }) => message.role === 'assistant' && row < last.row) + 1
+  return messages.findLastIndex(({ role }, at) => role === 'assistant' && (rows[at] ?? 0) < last.row) + 1
 }
 
 /** The prefix was changed at a place, for the answers that stand between two rows of the transcript. */
 type PrefixChange = { readonly place: number; readonly above: number; readonly below: number }
 
-export function changedPrefixes(ground: Ground, merged: readonly MergedMessage[]): ReadonlySet<number> {
+export function changedPrefixes(ground: Ground, { messages, rows }: MergedMessages): ReadonlySet<number> {
   const found = new Set<number>()
   const all = prefixChanges(ground)
   if (all.length === 0) return found
@@ -38,8 +38,9 @@ export function changedPrefixes(ground: Ground, merged: readonly MergedMessage[]
   const undone = all.filter(({ above }) => above >= 0)
   let next = 0
   let below = -1
-  for (const [index, { message, row }] of merged.entries()) {
-    if (message.role !== 'assistant') continue
+  for (const [index, { role }] of messages.entries()) {
+    if (role !== 'assistant') continue
+    const row = rows[index] ?? -1
     const place = ground.order.placeOf(row) ?? -1
     for (let change = lasting[next]; change && change.place < place; change = lasting[++next]) {
       below = Math.max(below, change.below)

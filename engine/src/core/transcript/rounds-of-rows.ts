@@ -1,6 +1,7 @@
 // The rounds of a view while it grows: stretches of places, each with the answer it begins with, and the messages each
 // stretch makes. A change in the middle costs the rounds it touches and their neighbours.
-import { type MergedMessage, mergeRound, type Piece } from './merge.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { type MergedMessage, mergeRound, type Piece, type Source } from './merge.ts'
 
 export type RowRounds = {
   /** How many places have been taken in. */
@@ -11,23 +12,40 @@ export type RowRounds = {
   readonly cutTo: (place: number) => void
   /** Looks again at the rounds that hold these places. */
   readonly refresh: (places: readonly number[]) => void
-  readonly messages: () => readonly MergedMessage[]
+  /** The messages of all rounds, in lists that go on being used: whoever keeps them takes a copy. */
+  readonly messages: () => MergedMessages
+}
+
+export type MergedMessages = {
+  readonly messages: readonly ViewMessage[]
+  readonly sources: readonly Source[]
+  /** Of each message's first piece. */
+  readonly rows: readonly number[]
 }
 
 type Round = {
   readonly start: number
   /** The answer's id; undefined before the first answer, and for answers without one. */
   readonly id: string | undefined
-  readonly pieces: Piece[]
+  /** Let go when the next round begins, and gathered again when more comes to this one after all. */
+  pieces: Piece[] | undefined
   merged: readonly MergedMessage[] | undefined
+  /** Something was said since that no answer can have in its middle: further pieces of it are a new message. */
+  isClosed: boolean
+  /** Where its messages begin among all of them, as far as that is settled. */
+  offset: number
 }
 
 export function createRowRounds(pieceAt: (place: number) => Piece | undefined): RowRounds {
   const rounds: Round[] = []
+  const lists = createLists()
   let length = 0
+  /** The first round whose messages are not in the lists, or not as they are now. */
+  let open = 0
   const startOf = (index: number) => rounds[index]?.start ?? length
 
   const growTo = (end: number) => {
+    if (end > length) open = Math.max(0, Math.min(open, rounds.length - 1))
     take(rounds, { from: length, to: end, pieceAt })
     length = end
   }
@@ -41,12 +59,16 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
       take(fresh, { from: place, to: startOf(last + 1), pieceAt })
       place = startOf(last + 1)
       const next = rounds[last + 1]
-      if (next?.id === undefined || fresh.at(-1)?.id !== next.id) break
+      const end = fresh.at(-1)
+      if (next?.id === undefined || end?.id !== next.id || end.isClosed) break
       last++
     }
     // A round in the middle begins with its answer: nothing stands before it.
-    if (first > 0 && fresh[0]?.pieces.length === 0) fresh.shift()
-    rounds.splice(first, last - first + 1, ...fresh)
+    if (first > 0 && fresh[0] && messagesOfRound(fresh[0]).length === 0) fresh.shift()
+    const old = rounds.splice(first, last - first + 1, ...fresh)
+    // Most edits leave as many messages as there were: those behind them stay where they are.
+    const isInPlace = first + old.length <= open && old.length === fresh.length && lists.replace(old, fresh)
+    if (!isInPlace) open = Math.min(open, first)
   }
 
   return {
@@ -57,6 +79,7 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
       const at = indexAt(rounds, place)
       length = Math.min(place, startOf(at))
       rounds.length = at
+      open = Math.min(open, at)
     },
     refresh: (places) => {
       const found = new Set(places.filter((place) => place < length).map((place) => indexAt(rounds, place)))
@@ -70,12 +93,67 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
         at++
       }
     },
-    messages: () =>
-      rounds.flatMap((round) => {
-        round.merged ??= mergeRound(round.pieces)
-        return round.merged
-      }),
+    messages: () => {
+      const last = rounds[open - 1]
+      lists.cutTo(last ? last.offset + (last.merged?.length ?? 0) : 0)
+      for (; open < rounds.length; open++) lists.add(rounds[open])
+      return lists
+    },
   }
+}
+
+function createLists() {
+  const messages: ViewMessage[] = []
+  const sources: Source[] = []
+  const rows: number[] = []
+  return {
+    messages,
+    sources,
+    rows,
+    cutTo: (length: number) => {
+      for (const list of [messages, sources, rows]) list.length = length
+    },
+    /** Puts rounds in the place of others, if they make as many messages. */
+    replace: (old: readonly Round[], fresh: readonly Round[]): boolean => {
+      const isSame = old.every((round, at) => {
+        const other = fresh[at]
+        return other && messagesOfRound(round).length === messagesOfRound(other).length
+      })
+      if (!isSame) return false
+      for (const [nth, round] of fresh.entries()) {
+        round.offset = old[nth]?.offset ?? 0
+        for (const [at, { message, source, row }] of messagesOfRound(round).entries()) {
+          messages[round.offset + at] = message
+          sources[round.offset + at] = source
+          rows[round.offset + at] = row
+        }
+      }
+      return true
+    },
+    add: (round: Round | undefined) => {
+      if (!round) return
+      round.offset = messages.length
+      for (const { message, source, row } of messagesOfRound(round)) {
+        messages.push(message)
+        sources.push(source)
+        rows.push(row)
+      }
+    },
+  }
+}
+
+function messagesOfRound(round: Round): readonly MergedMessage[] {
+  round.merged ??= mergeRound(round.pieces ?? [])
+  return round.merged
+}
+
+function piecesBetween(from: number, to: number, pieceAt: Taking['pieceAt']): Piece[] {
+  const found: Piece[] = []
+  for (let place = from; place < to; place++) {
+    const piece = pieceAt(place)
+    if (piece) found.push(piece)
+  }
+  return found
 }
 
 type Taking = {
@@ -85,21 +163,27 @@ type Taking = {
 }
 
 function take(rounds: Round[], { from, to, pieceAt }: Taking): void {
-  let open = rounds.at(-1)
-  if (!open && from < to) {
-    open = { start: from, id: undefined, pieces: [], merged: undefined }
-    rounds.push(open)
+  let last = rounds.at(-1)
+  if (!last && from < to) {
+    last = { start: from, id: undefined, pieces: [], merged: undefined, isClosed: false, offset: 0 }
+    rounds.push(last)
   }
   for (let place = from; place < to; place++) {
     const piece = pieceAt(place)
-    if (!piece || !open) continue
-    const { role, messageId } = piece.message
-    if (role === 'assistant' && (messageId === undefined || messageId !== open.id)) {
-      open = { start: place, id: messageId, pieces: [piece], merged: undefined }
-      rounds.push(open)
+    if (!piece || !last) continue
+    const { role, messageId, origin } = piece.message
+    const isNext = messageId === undefined || messageId !== last.id || last.isClosed
+    if (role === 'assistant' && isNext) {
+      messagesOfRound(last)
+      last.pieces = undefined
+      last = { start: place, id: messageId, pieces: [piece], merged: undefined, isClosed: false, offset: 0 }
+      rounds.push(last)
     } else {
-      open.pieces.push(piece)
-      open.merged = undefined
+      last.pieces ??= piecesBetween(last.start, place, pieceAt)
+      last.pieces.push(piece)
+      last.merged = undefined
+      // Codex rollouts give a whole history one id; a person who speaks up ends an answer in any format.
+      last.isClosed ||= role === 'user' && origin !== 'tool-result' && origin !== 'attachment'
     }
   }
 }

@@ -2,14 +2,18 @@
 // are in the view; else, when a compaction has taken an end out of it, by their order in the transcript.
 import type { JsonObject } from '../message/json.ts'
 import type { Edit } from './edits.ts'
-import type { LiveOrder } from './order.ts'
+import { isVisible, type LiveOrder } from './order.ts'
 
 type SpanEdit = Extract<Edit, { readonly type: 'clear-thinking' | 'drop-range' | 'replace-range' }>
 type Lines = { readonly order: LiveOrder; readonly recordAt: (row: number) => JsonObject }
 
-/** In the view's order. `at` is the row of the edit. */
+/** In the view's order, those that can be seen. `at` is the row of the edit. */
 export function spanOf(at: number, edit: SpanEdit, lines: Lines): readonly number[] {
-  return edit.type === 'clear-thinking' ? thinkingSpan(at, edit, lines) : rangeSpan(edit, lines)
+  const rows = edit.type === 'clear-thinking' ? thinkingSpan(at, edit, lines) : rangeSpan(edit, lines)
+  return rows.filter((row) => {
+    const head = lines.order.heads[row]
+    return head !== undefined && isVisible(head)
+  })
 }
 
 function rangeSpan(
