@@ -152,7 +152,7 @@ function weightOf({ messages, sources }: View, parts: readonly Part[], weigher: 
 function editsFor(segments: readonly Segment[], isUnthought: boolean): readonly Edit[] {
   const drops = segments.map(({ parts, marker }): Edit => {
     const from = parts[0]?.uuid ?? ''
-    return { type: 'drop-range', from, to: lastWritten(parts).uuid ?? from, marker, mechanism: name }
+    return { type: 'drop-range', from, to: lastWritten(parts)?.uuid ?? from, marker, mechanism: name }
   })
   const after = segments[0]?.parts[0]?.uuid
   if (!isUnthought || after === undefined) return drops
@@ -161,14 +161,12 @@ function editsFor(segments: readonly Segment[], isUnthought: boolean): readonly 
 
 /**
  * The view shows an answer's pieces before its results; in the transcript a result can stand between two pieces, and
- * when the last call was interrupted its piece is the last line of the round.
+ * when the last call was interrupted its piece is the last line of the round. Times tell, within one round only: kept
+ * messages are older than the summary they stand behind.
  */
-function lastWritten(parts: readonly Part[]): Part | ViewMessage {
+function lastWritten(parts: readonly Part[]): Part | undefined {
   const last = parts.at(-1)
-  const round = parts.filter((part) => last !== undefined && part.at >= last.at - 1)
-  return round.reduce<ViewMessage>(
-    (latest, part) =>
-      (part.time ?? Number.NEGATIVE_INFINITY) >= (latest.time ?? Number.NEGATIVE_INFINITY) ? part : latest,
-    round[0] ?? { role: 'user', content: '', origin: 'meta' },
-  )
+  if (last?.role !== 'user') return last
+  const piece = parts.findLast(({ role, at }) => role === 'assistant' && at === last.at - 1)
+  return piece?.time !== undefined && last.time !== undefined && piece.time > last.time ? piece : last
 }
