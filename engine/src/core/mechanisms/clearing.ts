@@ -88,7 +88,8 @@ export function sums(view: View, situation: Situation, items: readonly PlannedIt
   const exact = items.reduce((sum, { frees }) => sum + frees, 0)
   let behind = 0
   for (let index = first; index < view.messages.length; index++) {
-    behind += situation.weigher.content(view.messages[index]?.content ?? '')
+    const message = view.messages[index]
+    if (message) behind += situation.weigher.message(message)
   }
   const freed = Math.round(exact)
   const worth = worthOf({

@@ -2,10 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type ClientStyle, generateWithTruth, type KeptLayout } from '../../testing/index.ts'
 import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/edit-state.ts'
+import { checkRequest } from '../message/check-request.ts'
 import { type JsonObject, stringAt } from '../message/json.ts'
+import { repairRequest } from '../message/repair.ts'
 import { type Edit, editRecord } from '../transcript/edits.ts'
 import { foldEntries, type View } from '../transcript/fold.ts'
-import { runContract } from './contract.ts'
+import { bytesOf, runContract } from './contract.ts'
 import { viewOf } from './examples.ts'
 import type { Declined, Mechanism, Performed, Plan } from './mechanism.ts'
 import { microByCacheEdit } from './micro/by-cache-edit.ts'
@@ -143,6 +145,46 @@ function pinned(records: readonly JsonObject[], pins: readonly number[]): readon
   })
   return [...records, ...edits]
 }
+
+describe('all mechanisms together', () => {
+  const names = mechanisms.map(([name]) => name)
+  const anySequence = fc.array(fc.record({ at: fc.nat(names.length - 1), choice: anySituation }), {
+    minLength: 1,
+    maxLength: 6,
+  })
+
+  test('in any order, repeated: a valid request each time, and undone the very same bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(anySession, anySequence, async (records, sequence) => {
+        const written = [...records]
+        const done: string[] = []
+        const before = bytesOf(viewOf(written))
+        const append = (edit: Edit, uuid: string) => {
+          const parentUuid = stringAt(written.filter((line) => line.uuid && !line.isSidechain).at(-1), 'uuid') ?? null
+          written.push(editRecord(edit, { uuid, parentUuid, timestamp: '2026-03-03T00:00:00.000Z', sessionId: 's' }))
+        }
+        for (const { at, choice } of sequence) {
+          const view = viewOf(written)
+          const mechanism = mechanisms[at]?.[1](view, choice) ?? microBySize
+          const reductions = { ...reductionsOf(choice.recall, choice.keep), boundThinking: choice.boundThinking }
+          const plan = mechanism.plan(view, situationOf(view, { now: lastDay, reductions }))
+          if (plan.type === 'declined') continue
+          const performed = await mechanism.perform(plan, { now: () => 0, newId: () => '' })
+          for (const edit of performed.type === 'reduced' ? performed.edits : []) {
+            done.push(`edit-${done.length}`)
+            append(edit, done.at(-1) ?? '')
+          }
+          const after = viewOf(written)
+          const { messages } = repairRequest(after.messages, { thinking: 'strip-changed', changed: after.changed })
+          expect(checkRequest(messages)).toEqual([])
+        }
+        for (const uuid of done.toReversed()) append({ type: 'undo', uuid }, `undo-${uuid}`)
+        expect(bytesOf(viewOf(written)) === before).toBe(true)
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
 
 describe('the contract itself', () => {
   const { records } = generateWithTruth({ seed: 3, turns: 5 })

@@ -3,7 +3,7 @@ import { textOf } from '../message/block.ts'
 import { isObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { View } from '../transcript/fold.ts'
-import { piecesOf } from './clearable.ts'
+import type { Source } from '../transcript/merge.ts'
 import type { PlannedItem, Situation } from './mechanism.ts'
 
 /** nested_memory of Claude Code and its likes: memory, memory_file, relevant_memories … */
@@ -17,10 +17,12 @@ export function supersededMemory(view: View, { weigher }: Situation): readonly P
   const pins = new Set(view.pins)
   const later = new Set<string>()
   const found: PlannedItem[] = []
-  for (const [message, piece] of [...piecesOf(view)].reverse()) {
-    const { uuid, attachment } = piece
-    if (uuid === undefined || attachment === undefined || !memoryKind.test(attachment)) continue
-    if (textOf(piece.content) === clearedContext) continue
+  const copies = view.sources.flatMap((source, at) =>
+    weigher.once(memoryIn, source).map((piece) => [at, piece] as const),
+  )
+  for (const [message, piece] of copies.toReversed()) {
+    const { uuid, attachment = '' } = piece
+    if (uuid === undefined || textOf(piece.content) === clearedContext) continue
     const path = pathOfMemory(piece)
     const key = `${attachment} ${path ?? textOf(piece.content)}`
     if (!later.has(key)) later.add(key)
@@ -38,6 +40,10 @@ export function supersededMemory(view: View, { weigher }: Situation): readonly P
     }
   }
   return found.reverse()
+}
+
+function memoryIn({ pieces }: Source): readonly ViewMessage[] {
+  return pieces.filter(({ attachment }) => attachment !== undefined && memoryKind.test(attachment))
 }
 
 /** Attachments without text of their own are shown as JSON; the path is in there. */

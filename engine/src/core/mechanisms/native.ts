@@ -77,5 +77,5 @@ function thinkingEdits({ messages }: View, { cache, now, settings }: Situation):
 }
 
 function behind({ messages }: View, { weigher }: Situation, first: number): number {
-  return Math.round(messages.slice(first).reduce((sum, { content }) => sum + weigher.content(content), 0))
+  return Math.round(messages.slice(first).reduce((sum, message) => sum + weigher.message(message), 0))
 }

@@ -1,6 +1,7 @@
-// Weighs blocks and contents in the tokens of a model, and remembers what it has weighed: planning looks at the same
-// long results before each request.
+// Weighs blocks and messages in the tokens of a model, and remembers what it has weighed and looked at: planning reads the
+// same conversation before each request.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
+import type { Message } from '../message/message.ts'
 import { measureBlock } from '../tokens/blocks.ts'
 import { type Counting, scaled } from '../tokens/counting.ts'
 
@@ -8,32 +9,32 @@ export type Weigher = {
   /** Not rounded, so that sums agree with countTokens over the same blocks. */
   readonly block: (block: Block) => number
   readonly content: (content: Content) => number
+  readonly message: (message: Message) => number
+  /** What was found out about something that does not change, found out once. One finding for each thing. */
+  readonly once: <K extends object, T>(find: (thing: K) => T, thing: K) => T
 }
 
 /** To be kept as long as the conversation, with the same counting. */
 export function createWeigher(counting: Counting = {}): Weigher {
-  const known = new WeakMap<Block, number>()
-  const block = (given: Block): number => {
-    const before = known.get(given)
-    if (before !== undefined) return before
-    const tokens = scaled(measureBlock(given, counting), counting)
-    known.set(given, tokens)
-    return tokens
+  const findings = new Map<unknown, WeakMap<object, unknown>>()
+  const once = <K extends object, T>(find: (thing: K) => T, thing: K): T => {
+    let known = findings.get(find)
+    if (!known) {
+      known = new WeakMap()
+      findings.set(find, known)
+    }
+    if (!known.has(thing)) known.set(thing, find(thing))
+    return known.get(thing) as T
   }
   const strings = new Map<string, number>()
-  const text = (given: string): number => {
-    const before = strings.get(given)
-    if (before !== undefined) return before
-    const tokens = blocksOf(given).reduce((sum, item) => sum + block(item), 0)
-    if (given.length < longestRemembered) strings.set(given, tokens)
+  const weigh = (block: Block): number => scaled(measureBlock(block, counting), counting)
+  const block = (given: Block): number => once(weigh, given)
+  const content = (given: Content): number => {
+    if (typeof given !== 'string') return blocksOf(given).reduce((sum, item) => sum + block(item), 0)
+    const tokens = strings.get(given) ?? blocksOf(given).reduce((sum, item) => sum + weigh(item), 0)
+    strings.set(given, tokens)
     return tokens
   }
-  return {
-    block,
-    content: (content) =>
-      typeof content === 'string' ? text(content) : blocksOf(content).reduce((sum, item) => sum + block(item), 0),
-  }
+  const weighMessage = (message: Message): number => content(message.content)
+  return { block, content, message: (message) => once(weighMessage, message), once }
 }
-
-/** Short texts recur (the text in the place of a result); long ones would only be held in memory. */
-const longestRemembered = 200

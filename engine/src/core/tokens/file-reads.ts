@@ -20,7 +20,10 @@ const lastKeys = ['end_line', 'endLine', 'line_end', 'end_line_one_indexed_inclu
 
 /** Every read that has a result without error, in order. */
 export function fileReads(messages: readonly Message[]): readonly FileRead[] {
-  return fileEvents(messages).flatMap((event) => (event.type === 'read' ? [event.read] : []))
+  return answeredCalls(messages).flatMap((call) => {
+    const event = fileEventOf(call)
+    return event?.type === 'read' ? [event.read] : []
+  })
 }
 
 /** The reads whose every line a later read of the same file brings again. */
@@ -38,26 +41,32 @@ export function duplicateReads(messages: readonly Message[]): readonly FileRead[
 /** Why a read is worth nothing any more. */
 export type StaleRead = FileRead & { readonly why: 'read-again' | 'changed-since' }
 
+/** A call with what it brought. */
+export type AnsweredCall = { readonly call: ToolUseBlock; readonly result: ToolResultBlock }
+
 /**
  * Reads whose every line stands further down again, and whole reads of files that were changed since. A result that is
- * no longer there, or only says that nothing changed, does not bring anything again.
+ * no longer there, or only says that nothing changed, does not bring anything again. In the order given.
  */
-export function staleReads(messages: readonly Message[], isGone: (read: FileRead) => boolean): readonly StaleRead[] {
+export function staleReads<C extends AnsweredCall>(
+  calls: readonly C[],
+  how: { readonly isGone: (call: C) => boolean; readonly eventOf?: (call: C) => FileEvent | undefined },
+): readonly StaleRead[] {
+  const { isGone, eventOf = fileEventOf } = how
   const stale: StaleRead[] = []
   const later = new Map<string, FileRead[]>()
   const changed = new Set<string>()
-  for (const event of fileEvents(messages).toReversed()) {
-    if (event.type === 'changed') {
-      for (const path of event.paths) changed.add(path)
-      continue
-    }
+  for (const call of calls.toReversed()) {
+    const event = eventOf(call)
+    if (event?.type === 'changed') for (const path of event.paths) changed.add(path)
+    if (event?.type !== 'read') continue
     const { read } = event
     const covering = later.get(read.path) ?? []
     const isAgain = covering.some(({ from, to }) => from <= read.from && to >= read.to)
     const isWhole = read.from === 1 && read.to === Number.POSITIVE_INFINITY
     if (isAgain) stale.push({ ...read, why: 'read-again' })
     else if (isWhole && changed.has(read.path)) stale.push({ ...read, why: 'changed-since' })
-    if (!isAgain && !isGone(read) && !isPointer(read)) later.set(read.path, [...covering, read])
+    if (!isAgain && !isGone(call) && !isPointer(read)) later.set(read.path, [...covering, read])
   }
   return stale.reverse()
 }
@@ -68,26 +77,28 @@ function isPointer({ result }: FileRead): boolean {
   return text.length < 500 && /\bunchanged since\b/i.test(text)
 }
 
-type FileEvent =
+export type FileEvent =
   | { readonly type: 'read'; readonly read: FileRead }
   | { readonly type: 'changed'; readonly paths: readonly string[] }
 
-function fileEvents(messages: readonly Message[]): readonly FileEvent[] {
-  const requests = new Map<string, ToolUseBlock>()
-  const events: FileEvent[] = []
-  for (const { content } of messages) {
-    if (typeof content === 'string') continue
-    for (const block of blocksOf(content)) {
-      if (isToolUse(block)) requests.set(block.id, block)
-      if (!isToolResult(block) || block.is_error === true) continue
-      const request = requests.get(block.tool_use_id)
-      const read = request && readOf(request)
-      const paths = request ? pathsChanged(request) : []
-      if (read) events.push({ type: 'read', read: { ...read, toolUseId: block.tool_use_id, result: block } })
-      else if (paths.length > 0) events.push({ type: 'changed', paths })
-    }
+/** What a call did to files; undefined when it did nothing, or failed. */
+export function fileEventOf({ call, result }: AnsweredCall): FileEvent | undefined {
+  if (result.is_error === true) return undefined
+  const read = readOf(call)
+  if (read) return { type: 'read', read: { ...read, toolUseId: result.tool_use_id, result } }
+  const paths = pathsChanged(call)
+  return paths.length > 0 ? { type: 'changed', paths } : undefined
+}
+
+function answeredCalls(messages: readonly Message[]): readonly AnsweredCall[] {
+  const calls = new Map<string, ToolUseBlock>()
+  const found: AnsweredCall[] = []
+  for (const block of messages.flatMap(({ content }) => blocksOf(content))) {
+    if (isToolUse(block)) calls.set(block.id, block)
+    const call = isToolResult(block) ? calls.get(block.tool_use_id) : undefined
+    if (call && isToolResult(block)) found.push({ call, result: block })
   }
-  return events
+  return found
 }
 
 function readOf(request: ToolUseBlock): Pick<FileRead, 'path' | 'from' | 'to'> | undefined {

@@ -4,7 +4,7 @@
 import { inWords } from '../../tokens/figure.ts'
 import { staleReads } from '../../tokens/file-reads.ts'
 import type { View } from '../../transcript/fold.ts'
-import { type Clearable, clearableResults, isCleared } from '../clearable.ts'
+import { answeredCalls, type CallInView, type Clearable, clearableResults, isCleared } from '../clearable.ts'
 import { planClearing } from '../clearing.ts'
 import {
   type Declined,
@@ -27,8 +27,9 @@ export const microBySize: Mechanism = { name, plan, perform: performPlan(name) }
 function plan(view: View, situation: Situation): Plan | Declined {
   const off = whyNot(situation)
   if (off) return off
-  const results = clearableResults(view, situation)
-  const chosen = choose(view, results, situation)
+  const calls = answeredCalls(view, situation.weigher)
+  const results = clearableResults(view, situation, calls)
+  const chosen = choose(results, calls, situation)
   const items = [...chosen, ...supersededMemory(view, situation)].filter(({ frees }) => frees > 0)
   if (items.length === 0) return declined(name, 'nothing-to-do', 'No old tool result weighs on the context.')
   const saved = items.reduce((sum, { tokens }) => sum + tokens, 0)
@@ -61,11 +62,14 @@ function whyNot({ settings, explanation }: Situation): Declined | undefined {
 const staleWords = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
 
 /** Worthless reads all go, whatever their age; then the oldest, while too much remains. */
-function choose(view: View, results: readonly Clearable[], { settings }: Situation): readonly PlannedItem[] {
+function choose(
+  results: readonly Clearable[],
+  calls: readonly CallInView[],
+  { settings }: Situation,
+): readonly PlannedItem[] {
   const { keep, target } = settings.bySize
-  const stale = new Map(
-    staleReads(view.messages, ({ result }) => isCleared(result)).map(({ toolUseId, why }) => [toolUseId, why]),
-  )
+  const isGone = ({ result }: CallInView) => isCleared(result)
+  const stale = new Map(staleReads(calls, { isGone }).map(({ toolUseId, why }) => [toolUseId, why]))
   let remaining = results.reduce((sum, { tokens }) => sum + tokens, 0)
   const chosen: PlannedItem[] = []
   for (const item of results) {
