@@ -53,12 +53,26 @@ export function toolKind({ name, input }: ToolCallLike): ToolKind | undefined {
   return kindOf.get(plain)
 }
 
-const pathKeys = ['file_path', 'path', 'filename', 'filePath', 'file', 'target_file', 'absolute_path', 'relative_path']
+const pathKeys = [
+  'file_path',
+  'path',
+  'filename',
+  'filePath',
+  'file',
+  'target_file',
+  'absolute_path',
+  'relative_path',
+  'notebook_path',
+]
 
-/** The file that a call names, if it names one. */
+/** The file or folder that a tool request names, as it is spelled there. */
+export function pathIn(input: unknown): string | undefined {
+  return pathKeys.map((key) => stringAt(input, key)).find((value) => value !== undefined && value !== '')
+}
+
+/** The same, spelled so that two requests for one file can be compared. */
 export function pathOf(input: unknown): string | undefined {
-  const path = pathKeys.map((key) => stringAt(input, key)).find((value) => value !== undefined && value !== '')
-  return path?.replace(/^(\.\/)+/, '')
+  return pathIn(input)?.replace(/^(\.\/)+/, '')
 }
 
 /** The files that an edit, a write or a patch changes. */

@@ -219,6 +219,14 @@ describe('on a model that binds its thinking to the prefix', () => {
     expect(with_('delegate', false)).toMatchObject({ thinking: 'removed' })
   })
 
+  test('a server that clears breaks the cache as well: the gate holds for it too', () => {
+    const last = viewOf(built().records).messages.findLast(({ role }) => role === 'assistant')?.time ?? 0
+    const client = { contextManagement: true }
+    const at = (expectedTurns: number) => planOf(built(), { now: last, client, cacheLifetime: 300_000, expectedTurns })
+    expect(at(1)).toMatchObject({ type: 'declined', why: 'does-not-pay' })
+    expect(at(100)).toMatchObject({ type: 'planned', thinking: 'delegated' })
+  })
+
   test('or it is left alone', () => {
     expect(with_('decline', true)).toMatchObject({ type: 'declined', why: 'thinking-bound' })
   })

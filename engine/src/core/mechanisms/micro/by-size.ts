@@ -87,10 +87,10 @@ function choose(
   return chosen
 }
 
-/** While the cache is warm and there is room, it waits until it pays. */
+/** While the cache is warm and there is room, it waits until it pays: a prefix that the server edits is written anew too. */
 function gated(planned: Plan, situation: Situation): Plan | Declined {
   const { worth } = planned
-  if (planned.outcome.type === 'request' || worth.pays || situation.cache.type !== 'warm') return planned
+  if (worth.pays || situation.cache.type !== 'warm') return planned
   if (isInDanger(situation)) return planned
   const detail = `Clearing ${inWords(worth.freed)} tokens pays after ${inWords(worth.breakEven ?? 0)} turns; ${inWords(worth.turns)} are expected.`
   return { ...declined(name, 'does-not-pay', detail), worth }
