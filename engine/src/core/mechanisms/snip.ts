@@ -1,5 +1,6 @@
 // Snip: a stretch that the user or the model named leaves the view, one line stands in its place. The stretch grows to
 // whole rounds so that no pair is split; what is pinned stays; the originals stay in the transcript.
+import { blocksOf, isToolResult, isToolUse, type ToolResultBlock } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { widened } from '../message/rounds.ts'
 import { inWords } from '../tokens/figure.ts'
@@ -161,12 +162,21 @@ function editsFor(segments: readonly Segment[], isUnthought: boolean): readonly 
 
 /**
  * The view shows an answer's pieces before its results; in the transcript a result can stand between two pieces, and
- * when the last call was interrupted its piece is the last line of the round. Times tell, within one round only: kept
- * messages are older than the summary they stand behind.
+ * when the last call was interrupted its piece is the last line of the round. Times tell, in this one case: elsewhere
+ * they cannot be trusted, since a compaction moves what it keeps.
  */
 function lastWritten(parts: readonly Part[]): Part | undefined {
   const last = parts.at(-1)
-  if (last?.role !== 'user') return last
-  const piece = parts.findLast(({ role, at }) => role === 'assistant' && at === last.at - 1)
-  return piece?.time !== undefined && last.time !== undefined && piece.time > last.time ? piece : last
+  if (last?.origin !== 'tool-result') return last
+  const answered = new Set(
+    parts.filter(({ at }) => at === last.at).flatMap(({ content }) => blocksOf(content).filter(isToolResult).map(idOf)),
+  )
+  const isOpen = ({ role, at, content }: Part) =>
+    role === 'assistant' &&
+    at === last.at - 1 &&
+    blocksOf(content).some((block) => isToolUse(block) && !answered.has(block.id))
+  const open = parts.findLast(isOpen)
+  return open?.time !== undefined && last.time !== undefined && open.time > last.time ? open : last
 }
+
+const idOf = ({ tool_use_id }: ToolResultBlock): string => tool_use_id
