@@ -36,6 +36,10 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
   for (const [at, draft] of drafts.entries()) {
     const before = drafts[at - 1]
     const calls = draft.role === 'user' && before ? idsOfCalls(before) : []
+    if (at < drafts.length - 1 && isSettled(draft, { at, calls, pairing })) {
+      out.push(draft)
+      continue
+    }
     const inPlace = draft.blocks.filter((_, nth) => isInPlace(draft, { at, nth, calls, pairing }))
     const rest = draft.blocks.flatMap((block, nth) => leftover(block, { at, nth, draft, pairing }))
     const fetched = fetchResults(calls, { draft, at, pairing })
@@ -45,6 +49,23 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
     if (open.length > 0) out.push({ role: 'user', blocks: open, index: draft.index, whole: undefined })
   }
   return out
+}
+
+/** As nearly every message is: the results it must hold come first, and it holds no others. */
+function isSettled(
+  { blocks }: Draft,
+  { at, calls, pairing }: { readonly at: number; readonly calls: readonly string[]; readonly pairing: Pairing },
+): boolean {
+  return (
+    blocks.every((block, nth) => {
+      if (!isToolResult(block)) return nth >= calls.length
+      return (
+        nth < calls.length &&
+        calls.includes(block.tool_use_id) &&
+        isAt(pairing.chosen.get(block.tool_use_id), { at, nth })
+      )
+    }) && blocks.length >= calls.length
+  )
 }
 
 function idsOfCalls({ role, blocks }: Draft): readonly string[] {
@@ -125,6 +146,8 @@ function arranged(draft: Draft, blocks: readonly Block[], report: Report): Draft
 
 /** Server tools: a result stands behind its use; a use without one stays only while the turn is paused on it. */
 export function pairedServerTools(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  const isServers = (block: Block) => pairHalfOf(block)?.tool === 'server'
+  if (!drafts.some(({ blocks: own }) => own.some(isServers))) return drafts
   const blocks = drafts.flatMap(({ role, blocks: own }, at) => own.map((block) => ({ at, role, block })))
   const uses = new Map<string, Block>()
   const answered = new Set<string>()

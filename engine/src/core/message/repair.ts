@@ -93,16 +93,19 @@ function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[
 }
 
 function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
-  const out: Draft[] = []
+  const runs: Draft[][] = []
   for (const draft of drafts) {
-    const last = out.at(-1)
-    if (last?.role !== draft.role) out.push(draft)
+    const run = runs.at(-1)
+    if (run?.[0]?.role !== draft.role) runs.push([draft])
     else {
       report({ type: 'messages-merged', message: draft.index })
-      out[out.length - 1] = { ...last, blocks: [...last.blocks, ...draft.blocks], whole: undefined }
+      run.push(draft)
     }
   }
-  return out
+  return runs.flatMap(([first, ...others]) => {
+    if (!first || others.length === 0) return first ?? []
+    return { ...first, blocks: [first, ...others].flatMap(({ blocks }) => blocks), whole: undefined }
+  })
 }
 
 /** A request begins with the user. What is put there says what it is; it is nobody's question. */

@@ -116,7 +116,7 @@ export type EditPlace = {
   /** ISO time. */
   readonly timestamp: string
   readonly sessionId: string
-  /** What else the client puts on each record: cwd, version, gitBranch … */
+  /** What else the client puts on each record: cwd, version, gitBranch …; in a sub-agent's file, isSidechain. */
   readonly envelope?: JsonObject
 }
 

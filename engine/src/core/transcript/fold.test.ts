@@ -414,6 +414,21 @@ describe('what peers got wrong', () => {
   })
 })
 
+test('a range over more entries than a call can take arguments comes and goes', () => {
+  const built = session()
+  for (let turn = 0; turn < 70_000; turn++) built.user('x').assistant('y')
+  const fold = createFold()
+  for (const entry of entriesOf(built.records)) fold.add(entry)
+  const before = fold.view().messages.length
+  const at = { parentUuid: built.last, timestamp: '', sessionId: '' }
+  const add = (change: Edit, uuid: string) => {
+    for (const entry of entriesOf([editRecord(change, { ...at, uuid })])) fold.add(entry)
+    return fold.view().messages.length
+  }
+  expect(add({ type: 'drop-range', from: 'a1', to: 'a69999', marker: '[gone]' }, 'e1')).toBe(2)
+  expect(add({ type: 'undo', uuid: 'e1' }, 'x1')).toBe(before)
+})
+
 test('every entry can be had by its uuid, also when the view has no trace of it', () => {
   const fold = createFold()
   const built = session().user('old').assistant('old').boundary({}).summary('so far').user('new')

@@ -124,20 +124,26 @@ class Folding implements Ground {
   private refresh(): void {
     if (this.known === this.changes.length) return
     this.known = this.changes.length
-    const touched: number[] = []
+    // Not spread into arguments anywhere: an edit may touch more rows than a call can take.
+    const places = new Set<number>()
+    const touch = (rows: readonly number[]) => {
+      for (const row of rows) {
+        const place = this.order.placeOf(row)
+        if (place !== undefined) places.add(place)
+      }
+    }
     const inForce = this.editsInForce()
     for (const [row, at] of this.applied) {
       if (inForce.has(row)) continue
-      touched.push(...this.effects.withdraw(at))
+      touch(this.effects.withdraw(at))
       this.applied.delete(row)
     }
     for (const [row, at] of inForce) {
       if (this.applied.has(row)) continue
-      touched.push(...this.effects.apply(at))
+      touch(this.effects.apply(at))
       this.applied.set(row, at)
     }
-    const places = touched.map((row) => this.order.placeOf(row)).filter((place) => place !== undefined)
-    this.rounds.refresh(places)
+    this.rounds.refresh([...places])
     const inOrder = [...this.applied.values()].toSorted((a, b) => a.row - b.row)
     this.edits = inOrder.map(({ uuid, edit }) => ({ uuid, edit }))
     const pins = inOrder.flatMap(({ edit }) => (edit.type === 'pin' ? [edit.uuid] : []))

@@ -49,7 +49,7 @@ function sourceOf(pieces: readonly Piece[]): Source {
   const uuids: string[] = []
   for (const piece of pieces) {
     if (typeof piece.uuids === 'string') uuids.push(piece.uuids)
-    else uuids.push(...piece.uuids)
+    else for (const uuid of piece.uuids) uuids.push(uuid)
   }
   const isEdited = pieces.some(({ edits }) => edits.length > 0)
   return {

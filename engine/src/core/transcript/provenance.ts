@@ -72,7 +72,10 @@ function prefixChanges(ground: Ground): readonly PrefixChange[] {
 /** Taking thinking out, and pins, leave what other thinking is bound to as it was. */
 function firstPlace({ order, effects }: Ground, { row, uuid, edit }: Change): number | undefined {
   if (!edit || edit.type === 'pin' || edit.type === 'unpin' || edit.type === 'clear-thinking') return undefined
-  const places = effects.touchedBy({ row, uuid, edit }).map((touched) => order.placeOf(touched))
-  const known = places.filter((place) => place !== undefined)
-  return known.length === 0 ? undefined : Math.min(...known)
+  let first: number | undefined
+  for (const touched of effects.touchedBy({ row, uuid, edit })) {
+    const place = order.placeOf(touched)
+    if (place !== undefined && (first === undefined || place < first)) first = place
+  }
+  return first
 }

@@ -65,7 +65,7 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
     }
     // A round in the middle begins with its answer: nothing stands before it.
     if (first > 0 && fresh[0] && messagesOfRound(fresh[0]).length === 0) fresh.shift()
-    const old = rounds.splice(first, last - first + 1, ...fresh)
+    const old = exchange(rounds, { first, count: last - first + 1, fresh })
     // Most edits leave as many messages as there were: those behind them stay where they are.
     const isInPlace = first + old.length <= open && old.length === fresh.length && lists.replace(old, fresh)
     if (!isInPlace) open = Math.min(open, first)
@@ -186,6 +186,18 @@ function take(rounds: Round[], { from, to, pieceAt }: Taking): void {
       last.isClosed ||= role === 'user' && origin !== 'tool-result' && origin !== 'attachment'
     }
   }
+}
+
+/** As splice does it, but for more rounds than a call can take arguments. */
+function exchange(
+  rounds: Round[],
+  { first, count, fresh }: { readonly first: number; readonly count: number; readonly fresh: readonly Round[] },
+): readonly Round[] {
+  if (fresh.length < 1000) return rounds.splice(first, count, ...fresh)
+  const rest = rounds.splice(first)
+  for (const round of fresh) rounds.push(round)
+  for (const round of rest.slice(count)) rounds.push(round)
+  return rest.slice(0, count)
 }
 
 /** The round that holds a place. */
