@@ -37,11 +37,11 @@ type ToolRules = Pick<ReductionSettings, 'reproducible' | 'toolKinds'>
 export function clearableKind(
   call: ToolCallLike,
   { reproducible, toolKinds }: ToolRules,
-  kindOf: (call: ToolCallLike) => ToolKind | undefined = toolKind,
+  kind: ToolKind | undefined = toolKind(call),
 ): ClearableKind | undefined {
   if (Object.hasOwn(toolKinds, call.name)) return toolKinds[call.name] ?? undefined
-  if (reproducible.includes(call.name)) return kindOf(call) ?? 'reproducible'
-  return call.name.includes('__') ? undefined : kindOf(call)
+  if (reproducible.includes(call.name)) return kind ?? 'reproducible'
+  return call.name.includes('__') ? undefined : kind
 }
 
 export function isCleared({ content }: ToolResultBlock): boolean {
@@ -54,29 +54,29 @@ export function clearableResults(
   { settings, weigher }: Situation,
   calls = answeredCalls(view, weigher),
 ): readonly Clearable[] {
-  const kindOf = (call: ToolCallLike) => weigher.once(toolKind, call)
   const pins = new Set(view.pins)
   const found = new Map<string, Clearable | undefined>()
-  for (const answered of calls) {
-    const { call, result, message, uuid } = answered
-    const id = result.tool_use_id
+  for (const { use, got, message } of calls) {
+    const id = got.result.tool_use_id
     const before = found.get(id)
-    const kind = clearableKind(call, settings, kindOf)
-    const isPinned = pins.size > 0 && [uuid, answered.callUuid].some((given) => pins.has(given ?? ''))
+    const kind = clearableKind(use.call, settings, use.kind)
+    const isPinned = pins.size > 0 && (pins.has(got.uuid ?? '') || pins.has(use.uuid ?? ''))
     // One copy that must stay keeps them all: an edit names the call, not the copy.
     const mustStay = before === undefined && found.has(id)
-    if (!kind || isPinned || !answered.isClearable || isCleared(result)) found.set(id, undefined)
+    if (!kind || isPinned || !got.isClearable) found.set(id, undefined)
     else if (!mustStay) {
+      const frees = got.weight - weigher.content(clearedResult(settings.recall ? id : '', settings.recall))
+      const uuids = got.uuid === undefined ? none : [got.uuid]
       found.set(id, {
         type: 'result',
         toolUseId: id,
-        tool: call.name,
+        tool: use.call.name,
         kind,
-        ...pathIn(weigher.once(pathOfCall, call)),
-        uuids: [...(before?.uuids ?? none), ...(uuid === undefined ? none : [uuid])],
+        ...(use.path === undefined ? nothing : { path: use.path }),
+        uuids: before ? [...before.uuids, ...uuids] : uuids,
         message: before?.message ?? message,
-        tokens: (before?.tokens ?? 0) + ruleTokens(result, weigher),
-        frees: (before?.frees ?? 0) + freedBy(result, { weigher, recall: settings.recall }),
+        tokens: (before?.tokens ?? 0) + got.tokens,
+        frees: (before?.frees ?? 0) + frees,
       })
     }
   }
@@ -84,48 +84,66 @@ export function clearableResults(
 }
 
 const none: readonly string[] = []
+const nothing = {}
 
-const pathOfCall = ({ input }: ToolCallLike): string | undefined => pathOf(input)
-
-function pathIn(path: string | undefined): { readonly path?: string } {
-  return path === undefined ? {} : { path }
-}
-
-/** A call and its result, with the entries that they stand in. */
-export type CallInView = AnsweredCall & {
-  readonly message: number
-  readonly callUuid: string | undefined
+type Use = {
+  readonly call: ToolUseBlock
   readonly uuid: string | undefined
-  /** Whether an edit can reach it. */
-  readonly isClearable: boolean
+  readonly kind: ToolKind | undefined
+  readonly path: string | undefined
 }
+type Got = {
+  readonly result: ToolResultBlock
+  readonly uuid: string | undefined
+  /** Whether an edit can reach it, and has something to clear. */
+  readonly isClearable: boolean
+  /** By the rule, and by the counter. */
+  readonly tokens: number
+  readonly weight: number
+}
+
+/** A call and its result, with what is known of either. */
+export type CallInView = AnsweredCall & { readonly message: number; readonly use: Use; readonly got: Got }
 
 /** Every result whose call stands before it, in the order of the view. */
 export function answeredCalls({ sources }: View, weigher: Weigher): readonly CallInView[] {
-  const calls = new Map<string, { readonly call: ToolUseBlock; readonly uuid: string | undefined }>()
+  const scan = weigher.once(scannerOf, weigher)
+  const calls = new Map<string, Use>()
   const found: CallInView[] = []
   for (const [message, source] of sources.entries()) {
-    for (const { block, piece } of weigher.once(toolBlocks, source)) {
-      if (isToolUse(block)) calls.set(block.id, { call: block, uuid: piece.uuid })
-      else if (isToolResult(block)) {
-        const use = calls.get(block.tool_use_id)
-        if (!use) continue
-        const isClearable = piece.origin === 'tool-result'
-        found.push({ call: use.call, callUuid: use.uuid, uuid: piece.uuid, result: block, message, isClearable })
-      }
+    const { uses, results } = weigher.once(scan, source)
+    for (const use of uses) calls.set(use.call.id, use)
+    for (const got of results) {
+      const use = calls.get(got.result.tool_use_id)
+      if (use) found.push({ call: use.call, result: got.result, message, use, got })
     }
   }
   return found
 }
 
-function toolBlocks({ pieces }: Source): readonly { readonly block: Block; readonly piece: ViewMessage }[] {
-  return pieces.flatMap((piece) =>
-    typeof piece.content === 'string'
-      ? []
-      : blocksOf(piece.content)
-          .filter((block) => isToolUse(block) || isToolResult(block))
-          .map((block) => ({ block, piece })),
-  )
+type Scan = { readonly uses: readonly Use[]; readonly results: readonly Got[] }
+
+/** One for each weigher, so that each source is looked at once. */
+function scannerOf(weigher: Weigher): (source: Source) => Scan {
+  return ({ pieces }) => {
+    const uses: Use[] = []
+    const results: Got[] = []
+    for (const { uuid, content, origin } of pieces) {
+      for (const block of typeof content === 'string' ? [] : blocksOf(content)) {
+        if (isToolUse(block)) uses.push({ call: block, uuid, kind: toolKind(block), path: pathOf(block.input) })
+        if (!isToolResult(block)) continue
+        const isClearable = origin === 'tool-result' && !isCleared(block)
+        results.push({
+          result: block,
+          uuid,
+          isClearable,
+          tokens: ruleTokens(block, weigher),
+          weight: weigher.block(block),
+        })
+      }
+    }
+    return { uses, results }
+  }
 }
 
 /** The entries behind the messages, each with the index of its message. */
@@ -139,11 +157,4 @@ function ruleTokens(block: ToolResultBlock, weigher: Weigher): number {
   if (media.length === 0) return Math.round(weigher.block(block))
   const text = parts.filter((part: Block) => !isMedia(part)).reduce((sum, part) => sum + weigher.block(part), 0)
   return Math.round(text) + media.length * mediaTokens
-}
-
-function freedBy(
-  block: ToolResultBlock,
-  { weigher, recall }: { readonly weigher: Weigher; readonly recall: boolean },
-): number {
-  return weigher.block(block) - weigher.content(clearedResult(block.tool_use_id, recall))
 }
