@@ -1,12 +1,66 @@
 // The public names, one by one.
 
+export {
+  type AnswerSeen,
+  afterCompaction,
+  type BreakCause,
+  type CacheBreak,
+  type CacheWatch,
+  type Diagnosis,
+  freshWatch,
+  type Watched,
+  watchAnswer,
+} from './core/cache/break-detector.ts'
+export { type Worth, type WorthInput, worthOf } from './core/cache/economics.ts'
+export {
+  afterAnswer,
+  afterCacheBreak,
+  type CacheEditState,
+  noCacheEdits,
+  withDeleted,
+  withSeen,
+} from './core/cache/edit-state.ts'
+export { createFingerprinter, type Fingerprint, type RequestParts } from './core/cache/fingerprint.ts'
 export { type CostOptions, costOf } from './core/cache/prices.ts'
+export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
 export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
 export { mergeLedgers } from './core/ledger/merge.ts'
 export { type RenderOptions, renderLedger } from './core/ledger/render.ts'
+export type {
+  CacheEdit,
+  ClientAbilities,
+  Declined,
+  DeclineReason,
+  Delegated,
+  Failed,
+  Mechanism,
+  Performed,
+  Plan,
+  PlannedItem,
+  Ports,
+  Reduced,
+  RequestOptions,
+  Situation,
+  ThinkingOutcome,
+} from './core/mechanisms/mechanism.ts'
+export { microByCacheEdit, pinnedCacheEdits } from './core/mechanisms/micro/by-cache-edit.ts'
+export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
+export { microBySize } from './core/mechanisms/micro/by-size.ts'
+export { native } from './core/mechanisms/native.ts'
+export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
+export {
+  defaultReductions,
+  type ReductionChoices,
+  type ReductionSettings,
+  reductionSettings,
+} from './core/mechanisms/settings.ts'
+export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
+export { type ViewSizeOptions, viewSize } from './core/mechanisms/size.ts'
+export { type SnipInput, snip } from './core/mechanisms/snip.ts'
+export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
 export {
   type Block,
   blocksOf,

@@ -1,6 +1,6 @@
 // Edits: the only ways a view changes. Each is stored as an entry of the transcript, and taken back by another, so
 // nothing is ever lost. Here they are read and written; what they do to a view is the fold's business.
-import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
+import { isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
 
 /** Who asked for it, for people and statistics. The fold does not look at it. */
 export type EditCause = { readonly mechanism?: string; readonly reason?: string }
@@ -22,6 +22,13 @@ export type Edit = EditCause &
     | { readonly type: 'drop-range'; readonly from: string; readonly to: string; readonly marker: string }
     /** A collapse: a summary stands in the place of the entries from here to there. */
     | { readonly type: 'replace-range'; readonly from: string; readonly to: string; readonly text: string }
+    /** The server left this out of what the model saw. It changes no message: the history is sent as it is. */
+    | {
+        readonly type: 'server-cleared'
+        readonly toolUses: number
+        readonly thinkingTurns: number
+        readonly tokens: number
+      }
     /** No other edit clears, drops or replaces it. */
     | { readonly type: 'pin'; readonly uuid: string }
     | { readonly type: 'unpin'; readonly uuid: string }
@@ -77,6 +84,12 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
     typeof from === 'string' && typeof to === 'string' && typeof text === 'string'
       ? { type: 'replace-range', from, to, text }
       : undefined,
+  'server-cleared': (edit) => ({
+    type: 'server-cleared',
+    toolUses: numberAt(edit, 'toolUses') ?? 0,
+    thinkingTurns: numberAt(edit, 'thinkingTurns') ?? 0,
+    tokens: numberAt(edit, 'tokens') ?? 0,
+  }),
   pin: ({ uuid }) => (typeof uuid === 'string' ? { type: 'pin', uuid } : undefined),
   unpin: ({ uuid }) => (typeof uuid === 'string' ? { type: 'unpin', uuid } : undefined),
   undo: ({ uuid }) => (typeof uuid === 'string' ? { type: 'undo', uuid } : undefined),

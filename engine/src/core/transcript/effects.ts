@@ -153,6 +153,7 @@ class EffectBook implements Effects {
       case 'drop-range':
       case 'replace-range':
         return this.spans.get(at.row)?.rows ?? spanOf(at.row, edit, { order: this.order, recordAt: this.recordAt })
+      case 'server-cleared':
       case 'undo':
       case 'rewind':
         return []
@@ -189,6 +190,7 @@ class EffectBook implements Effects {
         this.spans.set(at.row, { at, rows })
         for (const row of rows) how(edit.type === 'clear-thinking' ? this.thinking : this.covers, row, at)
         break
+      case 'server-cleared':
       case 'undo':
       case 'rewind':
         break

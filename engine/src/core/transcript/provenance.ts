@@ -12,7 +12,7 @@ export type Ground = {
   readonly effects: Effects
 }
 
-const changesNothing: ReadonlySet<string | undefined> = new Set(['pin', 'unpin', 'rewind'])
+const changesNothing: ReadonlySet<string | undefined> = new Set(['pin', 'unpin', 'rewind', 'server-cleared'])
 
 /**
  * The first message whose usage counts. A rewind gives a view that there was, and its figures with it; everything

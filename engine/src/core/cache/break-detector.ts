@@ -1,0 +1,119 @@
+// Notices when the provider's cache was missed where it should have been hit, and says why as far as can be known here.
+// A value that the session keeps; it sends nothing and changes nothing.
+import { numberAt, objectAt, stringAt } from '../message/json.ts'
+import type { TokenCounts } from '../message/usage.ts'
+import type { Fingerprint } from './fingerprint.ts'
+
+export type CacheWatch = {
+  /** What the answer before read from the cache. None at the start and after a compaction: nothing to compare with. */
+  readonly baseline?: {
+    readonly cacheRead: number
+    readonly time?: number | undefined
+    readonly print?: Fingerprint | undefined
+  }
+  /** Deleted by cache edits, as the answer before reported them. */
+  readonly deletedTokens: number
+}
+
+export type AnswerSeen = {
+  readonly usage: Pick<TokenCounts, 'cacheRead'>
+  readonly time?: number | undefined
+  /** Of the request that was answered. */
+  readonly print?: Fingerprint | undefined
+  /** Cached tokens that cache edits have deleted so far, where the answer tells. */
+  readonly deletedTokens?: number | undefined
+  /** Milliseconds that the provider keeps a prefix. */
+  readonly lifetime?: number | undefined
+  /** The answer itself, for the API's own diagnosis. */
+  readonly answer?: unknown
+}
+
+export type BreakCause =
+  | { readonly type: 'model-changed'; readonly from: string; readonly to: string }
+  | { readonly type: 'tools-changed' }
+  | { readonly type: 'system-changed' }
+  /** The first message that is not what it was. */
+  | { readonly type: 'messages-changed'; readonly message: number }
+  | { readonly type: 'expired'; readonly idle: number; readonly lifetime: number }
+  /** Nothing here explains it: evicted by the provider, or sent to another machine. */
+  | { readonly type: 'unknown' }
+
+export type Diagnosis = { readonly reason: string; readonly missedTokens?: number }
+
+export type CacheBreak = {
+  readonly type: 'cache-broken'
+  /** What should have been read: deleted tokens are taken off. */
+  readonly expected: number
+  readonly read: number
+  readonly dropped: number
+  /** In the order of the prefix; the first explains the most. */
+  readonly causes: readonly BreakCause[]
+  readonly diagnosis?: Diagnosis
+}
+
+export type Watched = { readonly watch: CacheWatch; readonly found?: CacheBreak }
+
+/** Both must be exceeded: caches are read in blocks, so that small drops mean nothing. */
+const leastShare = 0.05
+const leastTokens = 2_000
+
+export const freshWatch: CacheWatch = { deletedTokens: 0 }
+
+export function watchAnswer(watch: CacheWatch, seen: AnswerSeen): Watched {
+  const { usage, time, print } = seen
+  const deletedTokens = seen.deletedTokens ?? watch.deletedTokens
+  const next: CacheWatch = { baseline: { cacheRead: usage.cacheRead, time, print }, deletedTokens }
+  if (!watch.baseline) return { watch: next }
+  const expected = Math.max(0, watch.baseline.cacheRead - Math.max(0, deletedTokens - watch.deletedTokens))
+  const dropped = expected - usage.cacheRead
+  if (dropped <= leastTokens || dropped <= expected * leastShare) return { watch: next }
+  const diagnosis = readDiagnosis(seen.answer)
+  return {
+    watch: next,
+    found: {
+      type: 'cache-broken',
+      expected,
+      read: usage.cacheRead,
+      dropped,
+      causes: causesOf(watch, seen),
+      ...(diagnosis ? { diagnosis } : {}),
+    },
+  }
+}
+
+/** After every compaction, whichever path it took: the prefix is another one, and a drop is no break. */
+export function afterCompaction(watch: CacheWatch): CacheWatch {
+  return watch.baseline === undefined && watch.deletedTokens === 0 ? watch : freshWatch
+}
+
+function causesOf({ baseline }: CacheWatch, { print, time, lifetime }: AnswerSeen): readonly BreakCause[] {
+  const causes = [...changesBetween(baseline?.print, print)]
+  if (baseline?.time !== undefined && time !== undefined && lifetime !== undefined) {
+    const idle = time - baseline.time
+    if (idle >= lifetime) causes.push({ type: 'expired', idle, lifetime })
+  }
+  return causes.length > 0 ? causes : [{ type: 'unknown' }]
+}
+
+function changesBetween(before: Fingerprint | undefined, after: Fingerprint | undefined): readonly BreakCause[] {
+  if (!before || !after) return []
+  const message = before.messages.findIndex((print, at) => print !== after.messages[at])
+  return [
+    ...(before.model !== after.model
+      ? [{ type: 'model-changed', from: before.model ?? '', to: after.model ?? '' } as const]
+      : []),
+    ...(before.tools === after.tools ? [] : [{ type: 'tools-changed' } as const]),
+    ...(before.system === after.system ? [] : [{ type: 'system-changed' } as const]),
+    ...(message < 0 ? [] : [{ type: 'messages-changed', message } as const]),
+  ]
+}
+
+/** `diagnostics.cache_miss_reason` of an answer; null there means that the comparison was still under way. */
+export function readDiagnosis(answer: unknown): Diagnosis | undefined {
+  const diagnostics = objectAt(answer, 'diagnostics')
+  const detail = objectAt(diagnostics, 'cache_miss_reason')
+  const reason = stringAt(diagnostics, 'cache_miss_reason') ?? stringAt(detail, 'type')
+  if (reason === undefined) return undefined
+  const missedTokens = numberAt(detail, 'cache_missed_input_tokens')
+  return { reason, ...(missedTokens === undefined ? {} : { missedTokens }) }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { type WorthInput, worthOf } from './economics.ts'
+
+const warm = { type: 'warm', lifetime: 300_000 } as const
+const hour = { type: 'warm', lifetime: 3_600_000 } as const
+const cold = { type: 'cold', lifetime: 3_600_000 } as const
+const price = { input: 5, output: 25 }
+
+describe('the worth of a reduction', () => {
+  // The break-even table of the design notes: 11.5 S/C turns for five minutes, 19 S/C for an hour.
+  test.each<[string, Pick<WorthInput, 'freed' | 'suffix' | 'cache'>, number]>([
+    ['100K of 150K with a tail of 40K', { freed: 100_000, suffix: 40_000, cache: warm }, 4.6],
+    ['5K in front of 100K', { freed: 5_000, suffix: 100_000, cache: warm }, 230],
+    ['as much as stays', { freed: 10_000, suffix: 10_000, cache: warm }, 11.5],
+    ['as much as stays, kept for an hour', { freed: 10_000, suffix: 10_000, cache: hour }, 19],
+    ['with a cold cache', { freed: 5_000, suffix: 100_000, cache: cold }, 0],
+    ['at the very end', { freed: 5_000, suffix: 0, cache: warm }, 0],
+  ])('is even after so many turns: %s', (_, input, turns) => {
+    expect(worthOf({ ...input, turns: 10 }).breakEven).toBe(turns)
+  })
+
+  test('is a sum that can be shown, in tokens at the input price and in dollars', () => {
+    expect(worthOf({ freed: 100_000, suffix: 40_000, turns: 10, cache: warm, price })).toEqual({
+      cache: 'warm',
+      freed: 100_000,
+      suffix: 40_000,
+      turns: 10,
+      read: 0.1,
+      write: 1.25,
+      saved: 100_000,
+      cost: 46_000,
+      net: 54_000,
+      breakEven: 4.6,
+      pays: true,
+      dollars: { saved: 0.5, cost: 0.23, net: 0.27 },
+    })
+  })
+
+  test('does not pay when too few turns are left', () => {
+    expect(worthOf({ freed: 100_000, suffix: 40_000, turns: 4, cache: warm }).pays).toBe(false)
+    expect(worthOf({ freed: 100_000, suffix: 40_000, turns: 5, cache: warm }).pays).toBe(true)
+  })
+
+  test('costs nothing when the cache is cold, and saves the write at once', () => {
+    expect(worthOf({ freed: 10_000, suffix: 100_000, turns: 1, cache: cold })).toMatchObject({ cost: 0, saved: 20_000 })
+  })
+
+  test('an unknown cache is taken for a warm one', () => {
+    const unknown = { type: 'unknown', lifetime: 300_000 } as const
+    const input = { freed: 10_000, suffix: 100_000, turns: 3 }
+    expect(worthOf({ ...input, cache: unknown })).toEqual({ ...worthOf({ ...input, cache: warm }), cache: 'unknown' })
+  })
+
+  test('takes other prices when they are given', () => {
+    const worth = worthOf({ freed: 1_000, suffix: 1_000, turns: 1, cache: warm, prices: { read: 0.5, write: 1 } })
+    expect(worth).toMatchObject({ saved: 500, cost: 500, net: 0, pays: false })
+  })
+})

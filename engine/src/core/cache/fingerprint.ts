@@ -1,0 +1,54 @@
+// What a request is made of, as short numbers: enough to say which part of a prefix changed, nothing to read it by.
+// Not for secrets: two texts can have the same number, though hardly by chance.
+import { blocksOf } from '../message/block.ts'
+import type { Message } from '../message/message.ts'
+
+export type RequestParts = {
+  readonly model?: string | undefined
+  readonly system?: unknown
+  readonly tools?: unknown
+  readonly messages: readonly Message[]
+}
+
+export type Fingerprint = {
+  readonly model?: string
+  readonly system: number
+  readonly tools: number
+  /** One for each message. */
+  readonly messages: readonly number[]
+}
+
+/** To be kept as long as the conversation: a message that is still the same is not read again. */
+export function createFingerprinter(): (parts: RequestParts) => Fingerprint {
+  const known = new WeakMap<Message, number>()
+  const printOf = (message: Message): number => {
+    const before = known.get(message)
+    if (before !== undefined) return before
+    const print = hashOf({ role: message.role, content: blocksOf(message.content) })
+    known.set(message, print)
+    return print
+  }
+  return ({ model, system, tools, messages }) => ({
+    ...(model === undefined ? {} : { model }),
+    system: hashOf(typeof system === 'string' ? blocksOf(system) : (system ?? [])),
+    tools: hashOf(tools ?? []),
+    messages: messages.map(printOf),
+  })
+}
+
+/** Markers of where the cache is written move from request to request and change no prefix. */
+function hashOf(value: unknown): number {
+  return hashText(JSON.stringify(value, (key, item) => (key === 'cache_control' ? undefined : item)) ?? '')
+}
+
+/** FNV-1a over two halves: 53 bits, which is what a number holds. */
+export function hashText(text: string): number {
+  let low = 0x811c9dc5
+  let high = 0x01000193
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    low = Math.imul(low ^ code, 0x01000193)
+    high = Math.imul(high ^ code ^ (low >>> 13), 0x85ebca6b)
+  }
+  return (high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0)
+}

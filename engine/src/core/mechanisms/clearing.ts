@@ -1,0 +1,103 @@
+// From what may go to a plan: the edits, what they free, what becomes of bound thinking, and the sum. Shared by the
+// mechanisms that clear; which results go is theirs to say.
+import { worthOf } from '../cache/economics.ts'
+import { blocksOf, isThinking } from '../message/block.ts'
+import type { Edit } from '../transcript/edits.ts'
+import type { View } from '../transcript/fold.ts'
+import {
+  type Declined,
+  declined,
+  type Plan,
+  type PlannedItem,
+  type RequestOptions,
+  type Situation,
+} from './mechanism.ts'
+import { turnsAhead } from './situation.ts'
+
+export type ClearingInput = {
+  readonly mechanism: string
+  readonly reason: string
+  readonly items: readonly PlannedItem[]
+  /** What the server is asked for instead, where it can do it and the thinking is bound. */
+  readonly delegate: () => { readonly request: RequestOptions; readonly freed: number } | undefined
+}
+
+export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
+  const { mechanism, reason } = input
+  const items = input.items.filter(({ frees }) => frees > 0).toSorted((a, b) => a.message - b.message)
+  const first = items[0]
+  if (!first) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
+  const edits: readonly Edit[] = [clearEdit(items, input, situation)]
+  const bound = boundThinking(view, situation, first.message)
+  const base = { type: 'planned', mechanism, reason } as const
+  if (bound.length === 0) {
+    return { ...base, items, ...sums(view, situation, items), thinking: 'untouched', outcome: { type: 'edits', edits } }
+  }
+  const { boundThinking: policy } = situation.settings
+  const delegation = policy === 'delegate' && situation.client.contextManagement ? input.delegate() : undefined
+  if (delegation) {
+    const { request, freed } = delegation
+    const { worth } = sums(view, situation, items)
+    return { ...base, items, freed, worth, thinking: 'delegated', outcome: { type: 'request', request } }
+  }
+  if (policy === 'decline') {
+    const detail = `The model binds its thinking to the prefix, and ${bound.length} answers behind the change think.`
+    return declined(mechanism, 'thinking-bound', detail)
+  }
+  const all = [...items, ...bound]
+  const after = view.sources[first.message]?.uuids.at(-1)
+  const unthink: Edit = {
+    type: 'clear-thinking',
+    ...(after === undefined ? {} : { after }),
+    mechanism,
+    reason: 'bound to the prefix that changed',
+  }
+  const outcome = { type: 'edits', edits: [...edits, unthink] } as const
+  return { ...base, items: all, ...sums(view, situation, all), thinking: 'removed', outcome }
+}
+
+function clearEdit(items: readonly PlannedItem[], { mechanism, reason }: ClearingInput, { settings }: Situation): Edit {
+  const toolUseIds = items.flatMap(({ toolUseId }) => (toolUseId === undefined ? [] : [toolUseId]))
+  const attachments = items.flatMap(({ type, uuids }) => (type === 'attachment' ? uuids : []))
+  return {
+    type: 'clear-results',
+    toolUseIds,
+    ...(attachments.length > 0 ? { attachments } : {}),
+    ...(settings.recall ? { recall: true } : {}),
+    mechanism,
+    reason,
+  }
+}
+
+/** Thinking in the answers behind a changed message, on models that bind it; nothing on all others. */
+export function boundThinking(view: View, { model, weigher }: Situation, changed: number): readonly PlannedItem[] {
+  if (model?.bindsThinking !== true) return []
+  return view.messages.flatMap((message, index): readonly PlannedItem[] => {
+    if (index <= changed || message.role !== 'assistant') return []
+    const thinking = blocksOf(message.content).filter(isThinking)
+    if (thinking.length === 0) return []
+    const frees = thinking.reduce((sum, block) => sum + weigher.block(block), 0)
+    const uuids = view.sources[index]?.uuids ?? []
+    return [{ type: 'thinking', uuids, message: index, tokens: Math.round(frees), frees, why: 'bound to the prefix' }]
+  })
+}
+
+/** What goes altogether, and whether it pays: what stands from the first changed message on is written again. */
+export function sums(view: View, situation: Situation, items: readonly PlannedItem[]): Pick<Plan, 'freed' | 'worth'> {
+  const first = items.reduce((least, { message }) => Math.min(least, message), Number.POSITIVE_INFINITY)
+  const exact = items.reduce((sum, { frees }) => sum + frees, 0)
+  let behind = 0
+  for (let index = first; index < view.messages.length; index++) {
+    const message = view.messages[index]
+    if (message) behind += situation.weigher.message(message)
+  }
+  const freed = Math.round(exact)
+  const worth = worthOf({
+    freed,
+    suffix: Math.max(0, Math.round(behind - exact)),
+    turns: turnsAhead(situation, freed),
+    cache: situation.cache,
+    price: situation.model?.price,
+  })
+  return { freed, worth }
+}

@@ -1,0 +1,130 @@
+// The contract that every mechanism keeps, as a test helper: over generated conversations it plans, performs, and looks
+// whether each promise was kept. It knows the seam and nothing of any one mechanism.
+import { checkRequest, type Problem } from '../message/check-request.ts'
+import { isObject, type JsonObject, stringAt } from '../message/json.ts'
+import { type RepairOptions, repairRequest } from '../message/repair.ts'
+import { type Edit, editRecord } from '../transcript/edits.ts'
+import type { Entry } from '../transcript/entry.ts'
+import { createFold, type Fold, type View } from '../transcript/fold.ts'
+import type { Declined, Mechanism, Performed, Plan, Situation } from './mechanism.ts'
+
+export type ContractInput = {
+  readonly mechanism: Mechanism
+  readonly records: readonly JsonObject[]
+  /** Asked once more after something was performed, by whoever keeps state between the two. */
+  readonly situationOf: (view: View, performed?: Performed) => Situation
+}
+
+/** What was seen, to be compared with what was promised. */
+export type ContractReport = {
+  readonly plan: Plan | Declined
+  readonly performed?: Performed
+  /** Broken promises, in words; none when the contract is kept. */
+  readonly broken: readonly string[]
+  readonly freed: number
+}
+
+export async function runContract({ mechanism, records, situationOf }: ContractInput): Promise<ContractReport> {
+  const bench = createBench(records)
+  const view = deepFrozen(bench.fold.view())
+  const situation = situationOf(view)
+  const before = bytesOf(view)
+  const plan = mechanism.plan(view, situation)
+  const broken: string[] = []
+  const must = (isKept: boolean, promise: string) => isKept || broken.push(promise)
+  must(bytesOf(view) === before, 'plan leaves the view as it is')
+  must(same(plan, mechanism.plan(view, situation)), 'the same view and situation give the same plan')
+  must(same(plan, JSON.parse(JSON.stringify(plan))), 'a plan is plain data')
+  if (plan.type === 'declined') return { plan, broken, freed: 0 }
+  must(plan.freed > 0 || plan.outcome.type === 'request', 'a plan frees something')
+  const performed = await mechanism.perform(plan, ports, { aborted: false })
+  must(bytesOf(bench.fold.view()) === before, 'perform leaves the transcript to others')
+  must((await mechanism.perform(plan, ports, { aborted: true })).type === 'failed', 'perform ends when it is told to')
+  if (performed.type !== 'reduced') {
+    const second = mechanism.plan(view, situationOf(view, performed))
+    const isNew = second.type === 'planned' && !same(second.outcome, plan.outcome)
+    must(!isNew, 'the second time nothing else is asked of the server')
+    return { plan, performed, broken, freed: plan.freed }
+  }
+  const undo = bench.append(performed.edits)
+  const after = bench.fold.view()
+  const freed = weightOf(view, situation) - weightOf(after, situation)
+  must(isNear(freed, performed.freed), `freed as promised: ${performed.freed} promised, ${Math.round(freed)} freed`)
+  must(mechanism.plan(after, situationOf(after, performed)).type === 'declined', 'the second time nothing more is done')
+  for (const problem of problemsOf(after)) must(false, `a valid request: ${JSON.stringify(problem)}`)
+  for (const uuid of plan.items.flatMap(({ uuids }) => uuids)) {
+    must(bench.fold.entry(uuid)?.record === bench.original(uuid), `the original of ${uuid} is within reach`)
+  }
+  undo()
+  must(bytesOf(bench.fold.view()) === before, 'undone, the view is the very same bytes')
+  return { plan, performed, broken, freed }
+}
+
+const ports = { now: () => 0, newId: () => 'id' }
+
+type Bench = {
+  readonly fold: Fold
+  readonly original: (uuid: string) => JsonObject | undefined
+  /** Returns what takes them back. */
+  readonly append: (edits: readonly Edit[]) => () => void
+}
+
+function createBench(records: readonly JsonObject[]): Bench {
+  const fold = createFold()
+  const originals = new Map<string, JsonObject>()
+  let lines = 0
+  let tip: string | null = null
+  const add = (record: JsonObject): void => {
+    const uuid = stringAt(record, 'uuid')
+    if (uuid !== undefined && !originals.has(uuid)) originals.set(uuid, record)
+    if (uuid !== undefined && record.isSidechain !== true) tip = uuid
+    const entry: Entry = { record, position: { line: ++lines, offset: lines, length: 1, nth: 0 } }
+    fold.add(entry)
+  }
+  const addEdit = (edit: Edit, uuid: string): void =>
+    add(editRecord(edit, { uuid, parentUuid: tip, timestamp: '2026-03-03T00:00:00.000Z', sessionId: 'contract' }))
+  for (const record of records) add(record)
+  return {
+    fold,
+    original: (uuid) => originals.get(uuid),
+    append: (edits) => {
+      for (const [at, edit] of edits.entries()) addEdit(edit, `edit-${at}`)
+      return () => {
+        for (const at of [...edits.keys()].reverse()) addEdit({ type: 'undo', uuid: `edit-${at}` }, `undo-${at}`)
+      }
+    },
+  }
+}
+
+/** Before the edits and after them a view has to be compared byte for byte. */
+export function bytesOf({ messages, sources }: View): string {
+  return JSON.stringify({ messages, sources })
+}
+
+function weightOf({ messages }: View, { weigher }: Situation): number {
+  return messages.reduce((sum, { content }) => sum + weigher.content(content), 0)
+}
+
+/** Within 5 %; two tokens for what is rounded on the way. */
+function isNear(actual: number, promised: number): boolean {
+  return Math.abs(actual - promised) <= Math.max(2, promised * 0.05)
+}
+
+function problemsOf(view: View): readonly Problem[] {
+  if (view.messages.length === 0) return []
+  const ways: readonly RepairOptions[] = [{}, { thinking: 'strip-changed', changed: view.changed }]
+  return ways.flatMap((options) => checkRequest(repairRequest(view.messages, options).messages))
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+/** Whoever tries to change it gets an error. */
+export function deepFrozen<T>(value: T): T {
+  if ((isObject(value) || Array.isArray(value)) && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const item of Object.values(value)) deepFrozen(item)
+  }
+  return value
+}

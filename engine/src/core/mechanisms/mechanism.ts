@@ -1,0 +1,160 @@
+// The seam that every reduction stands behind: it looks at the view and plans, then it performs. A plan is plain data
+// that can be shown; nobody here appends to a transcript, and nothing is changed in place.
+
+import type { Worth } from '../cache/economics.ts'
+import type { CacheEditState } from '../cache/edit-state.ts'
+import type { CacheState } from '../cache/state.ts'
+import type { ModelFacts } from '../catalog/models.ts'
+import type { JsonObject } from '../message/json.ts'
+import type { Explanation } from '../tokens/explain.ts'
+import type { Edit } from '../transcript/edits.ts'
+import type { View } from '../transcript/fold.ts'
+import type { ReductionSettings } from './settings.ts'
+import type { Weigher } from './weigher.ts'
+
+export type Mechanism = {
+  readonly name: string
+  /** Pure: the same view and situation give the same plan, and neither is changed. */
+  readonly plan: (view: View, situation: Situation) => Plan | Declined
+  readonly perform: (plan: Plan, ports: Ports, signal?: AbortSignalLike) => Promise<Performed>
+}
+
+/** What a mechanism may know besides the view. */
+export type Situation = {
+  /** Size, windows and thresholds, as everybody else sees them. */
+  readonly explanation: Explanation
+  /** The one counter: plans are made and checked with it. */
+  readonly weigher: Weigher
+  readonly cache: CacheState
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** Unknown models have none. */
+  readonly model: ModelFacts | undefined
+  readonly client: ClientAbilities
+  readonly settings: ReductionSettings
+  /** Requests still expected, where somebody knows; else they follow from the growth. */
+  readonly expectedTurns?: number | undefined
+  /** Tokens by which the context grows with each request, where that can be told. */
+  readonly growth?: number | undefined
+  /** What has been deleted from the provider's cache so far, in conversations that use cache edits. */
+  readonly cacheEdits?: CacheEditState | undefined
+}
+
+/** What the model client can do beyond sending messages. */
+export type ClientAbilities = {
+  /** Deletes parts of a cached prefix (not in the public Messages API). */
+  readonly cacheEdits: boolean
+  /** Takes `context_management`. */
+  readonly contextManagement: boolean
+}
+
+export type PlannedItem = {
+  readonly type: 'result' | 'attachment' | 'range' | 'thinking'
+  /** The tool use whose result goes. */
+  readonly toolUseId?: string
+  readonly tool?: string
+  readonly path?: string
+  /** Where the original stays. */
+  readonly uuids: readonly string[]
+  /** Index of the message in the view. */
+  readonly message: number
+  /** What it weighs by the rule of the mechanism: an image 2,000. */
+  readonly tokens: number
+  /** What is gained, by the counter, with what stands in its place taken off. */
+  readonly frees: number
+  readonly why: string
+}
+
+/** What becomes of thinking that the model bound to the prefix. */
+export type ThinkingOutcome =
+  | 'untouched' // the model does not bind it, or there is none behind the change
+  | 'removed' // whole, all of it, behind the change
+  | 'delegated' // the server edits, and its signatures stay good
+
+export type Plan = {
+  readonly type: 'planned'
+  readonly mechanism: string
+  readonly reason: string
+  readonly items: readonly PlannedItem[]
+  readonly freed: number
+  readonly thinking: ThinkingOutcome
+  /** The sum: what it saves and what it costs in cache. */
+  readonly worth: Worth
+  readonly outcome:
+    | { readonly type: 'edits'; readonly edits: readonly Edit[] }
+    | { readonly type: 'request'; readonly request: RequestOptions }
+}
+
+export type DeclineReason =
+  | 'turned-off'
+  | 'below-warning'
+  | 'nothing-to-do'
+  | 'too-little' // less than would be worth a broken cache
+  | 'does-not-pay'
+  | 'not-idle'
+  | 'clock-unreliable'
+  | 'cache-not-warm'
+  | 'client-unable'
+  | 'thinking-bound'
+  | 'range-unknown'
+  | 'range-pinned'
+
+export type Declined = {
+  readonly type: 'declined'
+  readonly mechanism: string
+  readonly why: DeclineReason
+  /** For a person, with the numbers. */
+  readonly detail: string
+  /** The sum, where it was the reason. */
+  readonly worth?: Worth
+}
+
+/** What is added to the next request, in the words of the API. */
+export type RequestOptions = {
+  readonly contextManagement?: { readonly edits: readonly JsonObject[] }
+  readonly betas?: readonly string[]
+  /** All that are pinned, old and new: they are relative to the cached prefix and go with every request. */
+  readonly cacheEdits?: readonly CacheEdit[]
+}
+
+export type CacheEdit = { readonly type: 'delete'; readonly cache_reference: string }
+
+export type Performed = Reduced | Delegated | Failed
+
+export type Reduced = {
+  readonly type: 'reduced'
+  readonly edits: readonly Edit[]
+  readonly freed: number
+  readonly thinking: ThinkingOutcome
+}
+
+export type Delegated = {
+  readonly type: 'delegated'
+  readonly request: RequestOptions
+  /** What the server is expected to drop; it has the last word. */
+  readonly freed: number
+  readonly thinking: ThinkingOutcome
+}
+
+export type Failed = { readonly type: 'failed'; readonly reason: string }
+
+/** Handed in as one record, never pulled from the air. Mechanisms without a model need none of it. */
+export type Ports = { readonly now: () => number; readonly newId: () => string }
+
+/** As much of an AbortSignal as a mechanism looks at. */
+export type AbortSignalLike = { readonly aborted: boolean }
+
+export function declined(mechanism: string, why: DeclineReason, detail: string): Declined {
+  return { type: 'declined', mechanism, why, detail }
+}
+
+/** The perform of every mechanism whose plan says it all. */
+export function performPlan(name: string): Mechanism['perform'] {
+  return async ({ mechanism, outcome, freed, thinking }, _ports, signal) => {
+    if (mechanism !== name) throw new Error(`A plan of ${mechanism} was given to ${name}.`)
+    if (signal?.aborted) return { type: 'failed', reason: 'aborted' }
+    return outcome.type === 'edits'
+      ? { type: 'reduced', edits: outcome.edits, freed, thinking }
+      : { type: 'delegated', request: outcome.request, freed, thinking }
+  }
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { session } from '../../../testing/index.ts'
+import { afterAnswer, afterCacheBreak, noCacheEdits, withDeleted, withSeen } from '../../cache/edit-state.ts'
+import { text, viewOf } from '../examples.ts'
+import { type SituationInput, situationOf } from '../situation.ts'
+import { microByCacheEdit, pinnedCacheEdits } from './by-cache-edit.ts'
+
+const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => `t${from + at}`)
+const deletions = (from: number, to: number) =>
+  ids(from, to).map((id) => ({ type: 'delete', cache_reference: id }) as const)
+
+const viewWith = (results: number) => {
+  const built = session().user('go')
+  for (const id of ids(1, results)) built.toolUse(id, 'Bash').toolResult(id, text(100))
+  return viewOf(built.records)
+}
+
+const planOf = (results: number, input: Partial<SituationInput> = {}) => {
+  const view = viewWith(results)
+  const now = (view.messages.at(-1)?.time ?? 0) + 1
+  const client = { cacheEdits: true }
+  return microByCacheEdit.plan(view, situationOf(view, { now, estimator: 'chars/4', client, ...input }))
+}
+
+describe('micro-compact by cache edit', () => {
+  test('with 12 active results all but the newest 5 are deleted, and the messages stay as they are', () => {
+    expect(planOf(12)).toMatchObject({
+      type: 'planned',
+      freed: 7 * 92,
+      thinking: 'untouched',
+      worth: { cost: 0 },
+      outcome: { type: 'request', request: { cacheEdits: deletions(1, 7) } },
+    })
+  })
+
+  test.each<[string, number, Partial<SituationInput>, string]>([
+    ['11 are not enough', 11, {}, 'nothing-to-do'],
+    ['the cache must be warm', 12, { now: 9_999_999_999_999 }, 'cache-not-warm'],
+    ['an unknown cache is not warm', 12, { now: 0 }, 'cache-not-warm'],
+    ['the client must be able to', 12, { client: {} }, 'client-unable'],
+    ['what is deleted is no longer active', 12, { cacheEdits: withDeleted(noCacheEdits, ['t1']) }, 'nothing-to-do'],
+  ])('%s', (_, results, input, why) => {
+    expect(planOf(results, input)).toMatchObject({ type: 'declined', why })
+  })
+
+  test('edits are pinned: those of before go along with the new ones', () => {
+    const cacheEdits = withDeleted(noCacheEdits, ids(1, 7))
+    expect(planOf(19, { cacheEdits })).toMatchObject({
+      freed: 7 * 92,
+      outcome: { request: { cacheEdits: [...deletions(1, 7), ...deletions(8, 14)] } },
+    })
+    expect(pinnedCacheEdits(cacheEdits)).toEqual(deletions(1, 7))
+  })
+
+  test('where the API has no such block, its context management is asked for the same', () => {
+    expect(planOf(12, { client: { contextManagement: true } })).toMatchObject({
+      outcome: {
+        request: {
+          contextManagement: {
+            edits: [
+              {
+                type: 'clear_tool_uses_20250919',
+                trigger: { type: 'tool_uses', value: 5 },
+                keep: { type: 'tool_uses', value: 5 },
+              },
+            ],
+          },
+        },
+      },
+    })
+  })
+})
+
+describe('the state of cache edits', () => {
+  test('remembers in order of arrival, each once, and is the same value when nothing is new', () => {
+    const state = withSeen(noCacheEdits, ['a', 'b', 'a'])
+    expect(state).toEqual({ seen: ['a', 'b'], deleted: [], deletedTokens: 0 })
+    expect(withSeen(state, ['b', 'a'])).toBe(state)
+    expect(withDeleted(state, ['c', 'a'])).toEqual({ seen: ['a', 'b', 'c'], deleted: ['c', 'a'], deletedTokens: 0 })
+  })
+
+  test('keeps the deleted tokens of the latest answer as the baseline', () => {
+    const state = afterAnswer(noCacheEdits, { deletedTokens: 900 })
+    expect(state.deletedTokens).toBe(900)
+    expect(afterAnswer(state, {})).toBe(state)
+  })
+
+  test('is stale once the cache broke', () => {
+    expect(afterCacheBreak()).toEqual({ seen: [], deleted: [], deletedTokens: 0 })
+  })
+})

@@ -1,0 +1,84 @@
+// Micro-compact by cache edit: while the cache is warm the provider is asked to delete old results from the prefix it
+// holds, and the messages stay as they are. What was deleted is kept by the session, as a value.
+
+import { worthOf } from '../../cache/economics.ts'
+import { type CacheEditState, noCacheEdits, withSeen } from '../../cache/edit-state.ts'
+import { inWords } from '../../tokens/figure.ts'
+import type { View } from '../../transcript/fold.ts'
+import { type Clearable, clearableResults } from '../clearable.ts'
+import { boundThinking } from '../clearing.ts'
+import {
+  type CacheEdit,
+  type Declined,
+  declined,
+  type Mechanism,
+  type Plan,
+  performPlan,
+  type RequestOptions,
+  type Situation,
+} from '../mechanism.ts'
+import { clearToolUses } from '../native-options.ts'
+import { turnsAhead } from '../situation.ts'
+import { itemOf } from './item.ts'
+
+const name = 'micro-by-cache-edit'
+
+export const microByCacheEdit: Mechanism = { name, plan, perform: performPlan(name) }
+
+/** To be sent with every request as long as the cache is hit. */
+export function pinnedCacheEdits({ deleted }: CacheEditState): readonly CacheEdit[] {
+  return deleted.map((id) => ({ type: 'delete', cache_reference: id }))
+}
+
+function plan(view: View, situation: Situation): Plan | Declined {
+  const { settings, client, cache, cacheEdits: state = noCacheEdits } = situation
+  const { trigger, keep } = settings.byCacheEdit
+  if (settings.microCompact === false) return declined(name, 'turned-off', 'The setting microCompact is false.')
+  if (!client.cacheEdits && !client.contextManagement) {
+    return declined(name, 'client-unable', 'The model client can neither edit a cache nor manage context.')
+  }
+  if (cache.type !== 'warm') return declined(name, 'cache-not-warm', `The cache is ${cache.type}.`)
+  const active = activeResults(clearableResults(view, situation), state)
+  if (active.length < trigger) {
+    const detail = `${inWords(active.length)} results are active; from ${inWords(trigger)} on the old ones are deleted.`
+    return declined(name, 'nothing-to-do', detail)
+  }
+  const going = active.slice(0, Math.max(0, active.length - keep))
+  const request = requestFor(view, situation, { going, state })
+  if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
+  const freed = Math.round(going.reduce((sum, { frees }) => sum + Math.max(0, frees), 0))
+  const first = Math.min(...going.map(({ message }) => message))
+  return {
+    type: 'planned',
+    mechanism: name,
+    reason: `${inWords(active.length)} tool results are in the cached prefix`,
+    items: going.map((item) => itemOf(item, `not among the newest ${keep}`)),
+    freed,
+    thinking: boundThinking(view, situation, first).length > 0 ? 'delegated' : 'untouched',
+    // The prefix stays where it is, so nothing is written again.
+    worth: worthOf({ freed, suffix: 0, turns: turnsAhead(situation, freed), cache, price: situation.model?.price }),
+    outcome: { type: 'request', request },
+  }
+}
+
+/** In order of arrival: in the view, and not deleted yet. */
+function activeResults(results: readonly Clearable[], state: CacheEditState): readonly Clearable[] {
+  const inView = new Map(results.map((item) => [item.toolUseId, item]))
+  const deleted = new Set(state.deleted)
+  return withSeen(state, [...inView.keys()])
+    .seen.filter((id) => !deleted.has(id))
+    .map((id) => inView.get(id))
+    .filter((item) => item !== undefined)
+}
+
+/** Where the API has no such block, the same is asked of its context management. */
+function requestFor(
+  view: View,
+  situation: Situation,
+  { going, state }: { readonly going: readonly Clearable[]; readonly state: CacheEditState },
+): RequestOptions | undefined {
+  const { keep } = situation.settings.byCacheEdit
+  if (!situation.client.cacheEdits) return clearToolUses(view, situation, { trigger: 'now', keep })?.request
+  const fresh = going.map(({ toolUseId }): CacheEdit => ({ type: 'delete', cache_reference: toolUseId }))
+  return { cacheEdits: [...pinnedCacheEdits(state), ...fresh] }
+}

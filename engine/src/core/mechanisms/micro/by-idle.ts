@@ -1,0 +1,40 @@
+// Micro-compact by idle time: after a long pause the provider has forgotten the prefix, all of it is processed again
+// anyway, and clearing costs nothing. A clock that cannot be trusted clears nothing.
+import { newestAnswerTime } from '../../cache/state.ts'
+import { inWords } from '../../tokens/figure.ts'
+import type { View } from '../../transcript/fold.ts'
+import { clearableResults } from '../clearable.ts'
+import { planClearing } from '../clearing.ts'
+import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from '../mechanism.ts'
+import { clearToolUses } from '../native-options.ts'
+import { itemOf } from './item.ts'
+
+const name = 'micro-by-idle'
+const minute = 60_000
+
+export const microByIdle: Mechanism = { name, plan, perform: performPlan(name) }
+
+function plan(view: View, situation: Situation): Plan | Declined {
+  const { settings, now } = situation
+  const { minutes, keep } = settings.byIdle
+  if (settings.microCompact === false) return declined(name, 'turned-off', 'The setting microCompact is false.')
+  const last = newestAnswerTime(view.messages)
+  if (last === undefined) return declined(name, 'clock-unreliable', 'The newest answer has no time.')
+  const gap = now - last
+  if (!(gap >= 0)) return declined(name, 'clock-unreliable', 'The newest answer is from the future.')
+  const pause = `${inWords(gap / minute)} minutes since the newest answer`
+  if (gap <= minutes * minute) return declined(name, 'not-idle', `${pause}; more than ${inWords(minutes)} are needed.`)
+  const results = clearableResults(view, situation)
+  const old = results.slice(0, Math.max(0, results.length - keep))
+  // The provider has forgotten the prefix, whatever lifetime somebody assumed.
+  return planClearing(
+    view,
+    { ...situation, cache: { ...situation.cache, type: 'cold' } },
+    {
+      mechanism: name,
+      reason: pause,
+      items: old.map((item) => itemOf(item, `not among the newest ${keep}`)),
+      delegate: () => clearToolUses(view, situation, { trigger: 'now', keep }),
+    },
+  )
+}

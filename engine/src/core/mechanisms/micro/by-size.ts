@@ -1,0 +1,97 @@
+// Micro-compact by size: when old tool results weigh too much, the worthless ones go, then the oldest. It never touches
+// the newest few, and does nothing where little would be saved.
+
+import { inWords } from '../../tokens/figure.ts'
+import { staleReads } from '../../tokens/file-reads.ts'
+import type { View } from '../../transcript/fold.ts'
+import { answeredCalls, type CallInView, type Clearable, clearableResults, isCleared } from '../clearable.ts'
+import { planClearing } from '../clearing.ts'
+import {
+  type Declined,
+  declined,
+  type Mechanism,
+  type Plan,
+  type PlannedItem,
+  performPlan,
+  type Situation,
+} from '../mechanism.ts'
+import { supersededMemory } from '../memory-copies.ts'
+import { clearToolUses } from '../native-options.ts'
+import { isInDanger } from '../situation.ts'
+import { itemOf } from './item.ts'
+
+const name = 'micro-by-size'
+
+export const microBySize: Mechanism = { name, plan, perform: performPlan(name) }
+
+function plan(view: View, situation: Situation): Plan | Declined {
+  const off = whyNot(situation)
+  if (off) return off
+  const calls = answeredCalls(view, situation.weigher)
+  const results = clearableResults(view, situation, calls)
+  const chosen = choose(results, calls, situation)
+  const items = [...chosen, ...supersededMemory(view, situation)].filter(({ frees }) => frees > 0)
+  if (items.length === 0) return declined(name, 'nothing-to-do', 'No old tool result weighs on the context.')
+  const saved = items.reduce((sum, { tokens }) => sum + tokens, 0)
+  const { least } = situation.settings.bySize
+  if (saved < least) {
+    return declined(
+      name,
+      'too-little',
+      `It would save ${inWords(saved)} tokens; below ${inWords(least)} nothing is done.`,
+    )
+  }
+  const total = results.reduce((sum, { tokens }) => sum + tokens, 0)
+  const planned = planClearing(view, situation, {
+    mechanism: name,
+    reason: `tool results weigh ${inWords(total)} tokens`,
+    items,
+    delegate: () => clearToolUses(view, situation, { trigger: 'now', keep: results.length - chosen.length }),
+  })
+  return planned.type === 'planned' ? gated(planned, situation) : planned
+}
+
+function whyNot({ settings, explanation }: Situation): Declined | undefined {
+  if (settings.microCompact === false) return declined(name, 'turned-off', 'The setting microCompact is false.')
+  if (settings.microCompact === 'always' || explanation.isAboveWarning) return undefined
+  const { size, warning } = explanation
+  const detail = `${inWords(size.tokens)} tokens are below the warning at ${inWords(warning.value)}.`
+  return declined(name, 'below-warning', detail)
+}
+
+const staleWords = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
+
+/** Worthless reads all go, whatever their age; then the oldest, while too much remains. */
+function choose(
+  results: readonly Clearable[],
+  calls: readonly CallInView[],
+  { settings }: Situation,
+): readonly PlannedItem[] {
+  const { keep, target } = settings.bySize
+  const isGone = ({ result }: CallInView) => isCleared(result)
+  const stale = new Map(staleReads(calls, { isGone }).map(({ toolUseId, why }) => [toolUseId, why]))
+  let remaining = results.reduce((sum, { tokens }) => sum + tokens, 0)
+  const chosen: PlannedItem[] = []
+  for (const item of results) {
+    const why = stale.get(item.toolUseId)
+    if (why === undefined) continue
+    chosen.push(itemOf(item, staleWords[why]))
+    remaining -= item.tokens
+  }
+  for (const item of results.slice(0, Math.max(0, results.length - keep))) {
+    if (remaining <= target) break
+    if (stale.has(item.toolUseId) || item.frees <= 0) continue
+    chosen.push(itemOf(item, 'among the oldest'))
+    remaining -= item.tokens
+  }
+  return chosen
+}
+
+/** While the cache is warm and there is room, it waits until it pays: a prefix that the server edits is written anew too. */
+function gated(planned: Plan, situation: Situation): Plan | Declined {
+  const { worth } = planned
+  if (worth.pays || situation.cache.type !== 'warm') return planned
+  if (isInDanger(situation)) return planned
+  const detail = `Clearing ${inWords(worth.freed)} tokens pays after ${inWords(worth.breakEven ?? 0)} turns; ${inWords(worth.turns)} are expected.`
+  return { ...declined(name, 'does-not-pay', detail), worth }
+}

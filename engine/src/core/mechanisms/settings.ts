@@ -1,0 +1,82 @@
+// The settings of the reductions that need no model, with the numbers of the specification as defaults.
+import type { ToolKind } from '../tokens/tool-kinds.ts'
+
+export type ReductionSettings = {
+  /** false turns all three micro-compactions off. */
+  readonly microCompact: false | 'above-warning' | 'always'
+  /** Leave the id with which the recall tool finds the original. */
+  readonly recall: boolean
+  /** Tools, by their exact names, whose results the host can have again: those of MCP servers too. */
+  readonly reproducible: readonly string[]
+  /** The host's own spellings, by exact name; null for a tool that must not be taken for what it is called. */
+  readonly toolKinds: Readonly<Record<string, ToolKind | null>>
+  /** What to do on a model that binds thinking to the prefix, where thinking stands behind the change. */
+  readonly boundThinking: 'delegate' | 'remove' | 'decline'
+  readonly bySize: {
+    readonly keep: number
+    /** Tokens of tool results that may stay. */
+    readonly target: number
+    /** Less is not worth breaking the cache. */
+    readonly least: number
+  }
+  readonly byIdle: { readonly minutes: number; readonly keep: number }
+  readonly byCacheEdit: { readonly trigger: number; readonly keep: number }
+  readonly native: {
+    readonly toolResults: boolean
+    readonly toolInputs: boolean
+    readonly thinking: boolean
+    readonly trigger: number
+    readonly keepTokens: number
+    readonly clearAtLeast: number
+    /** After this the last thinking turn is enough. */
+    readonly idleMinutes: number
+  }
+}
+
+export type ReductionChoices = {
+  readonly [Key in keyof ReductionSettings]?: ReductionSettings[Key] extends Readonly<Record<string, number | boolean>>
+    ? Partial<ReductionSettings[Key]>
+    : ReductionSettings[Key]
+}
+
+export const defaultReductions: ReductionSettings = {
+  microCompact: 'above-warning',
+  recall: false,
+  reproducible: [],
+  toolKinds: {},
+  boundThinking: 'delegate',
+  bySize: { keep: 3, target: 40_000, least: 20_000 },
+  byIdle: { minutes: 60, keep: 5 },
+  byCacheEdit: { trigger: 12, keep: 5 },
+  native: {
+    toolResults: true,
+    toolInputs: true,
+    thinking: true,
+    trigger: 180_000,
+    keepTokens: 40_000,
+    clearAtLeast: 20_000,
+    idleMinutes: 60,
+  },
+}
+
+/** Numbers below 0, and what is not a number at all, count as not given. */
+export function reductionSettings(choices: ReductionChoices = {}): ReductionSettings {
+  const { bySize, byIdle, byCacheEdit, native, ...rest } = choices
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+  return {
+    ...defaultReductions,
+    ...given,
+    bySize: merged(defaultReductions.bySize, bySize),
+    byIdle: merged(defaultReductions.byIdle, byIdle),
+    byCacheEdit: merged(defaultReductions.byCacheEdit, byCacheEdit),
+    native: merged(defaultReductions.native, native),
+  }
+}
+
+function merged<T extends Readonly<Record<string, number | boolean>>>(defaults: T, choices: Partial<T> = {}): T {
+  const usable = Object.entries(choices).filter(([key, value]) => {
+    if (typeof value !== typeof defaults[key]) return false
+    return typeof value !== 'number' || (Number.isFinite(value) && value >= 0)
+  })
+  return { ...defaults, ...Object.fromEntries(usable) }
+}

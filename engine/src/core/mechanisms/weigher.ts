@@ -1,0 +1,40 @@
+// Weighs blocks and messages in the tokens of a model, and remembers what it has weighed and looked at: planning reads the
+// same conversation before each request.
+import { type Block, blocksOf, type Content } from '../message/block.ts'
+import type { Message } from '../message/message.ts'
+import { measureBlock } from '../tokens/blocks.ts'
+import { type Counting, scaled } from '../tokens/counting.ts'
+
+export type Weigher = {
+  /** Not rounded, so that sums agree with countTokens over the same blocks. */
+  readonly block: (block: Block) => number
+  readonly content: (content: Content) => number
+  readonly message: (message: Message) => number
+  /** What was found out about something that does not change, found out once. One finding for each thing. */
+  readonly once: <K extends object, T>(find: (thing: K) => T, thing: K) => T
+}
+
+/** To be kept as long as the conversation, with the same counting. */
+export function createWeigher(counting: Counting = {}): Weigher {
+  const findings = new Map<unknown, WeakMap<object, unknown>>()
+  const once = <K extends object, T>(find: (thing: K) => T, thing: K): T => {
+    let known = findings.get(find)
+    if (!known) {
+      known = new WeakMap()
+      findings.set(find, known)
+    }
+    if (!known.has(thing)) known.set(thing, find(thing))
+    return known.get(thing) as T
+  }
+  const strings = new Map<string, number>()
+  const weigh = (block: Block): number => scaled(measureBlock(block, counting), counting)
+  const block = (given: Block): number => once(weigh, given)
+  const content = (given: Content): number => {
+    if (typeof given !== 'string') return blocksOf(given).reduce((sum, item) => sum + block(item), 0)
+    const tokens = strings.get(given) ?? blocksOf(given).reduce((sum, item) => sum + weigh(item), 0)
+    strings.set(given, tokens)
+    return tokens
+  }
+  const weighMessage = (message: Message): number => content(message.content)
+  return { block, content, message: (message) => once(weighMessage, message), once }
+}
