@@ -27,7 +27,8 @@ const headLength = 640
 const tailLength = 640
 const timestampLength = 24
 const openBrace = 0x7b
-const recordStart = Buffer.from('{"parentUuid":')
+/** The end of the key that begins a record. Its first letter is rare in text, which makes it quick to find. */
+const keyEnd = Buffer.from('Uuid":')
 const rootStart = pattern('{"parentUuid":null,"isSidechain":')
 const childStart = pattern('{"parentUuid":"')
 const sidechainBehind = pattern('","isSidechain":')
@@ -49,81 +50,84 @@ const stampLength = uuidKey.length + idLength + timestampBehind.length + timesta
  * What stands at the end of a line, from the timestamp or from the user type on (folder, session, version, …), is the
  * same on most lines of a session. The reader remembers such endings: one that matches needs no further look.
  */
-type Memory = { readonly endings: Buffer[]; readonly closings: Buffer[] }
-
-/** The bytes of a chunk, also as words. */
-type Bytes = { readonly buffer: Buffer; readonly view: DataView }
+type Memory = {
+  readonly endings: Buffer[]
+  readonly closings: Buffer[]
+  /** The bytes of the chunk at hand, also as words. */
+  buffer: Buffer
+  view: DataView
+}
 
 export function createRowReader(): RowReader {
-  const memory: Memory = { endings: [], closings: [] }
-  let bytes = bytesOf(Buffer.alloc(0))
+  const nothing = Buffer.alloc(0)
+  const memory: Memory = { endings: [], closings: [], buffer: nothing, view: new DataView(nothing.buffer) }
   return (buffer, start, end, row) => {
-    if (bytes.buffer !== buffer) bytes = bytesOf(buffer)
+    if (memory.buffer !== buffer) {
+      memory.buffer = buffer
+      memory.view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
+    }
     row.contextTokens = 0
     if (buffer[end - 1] !== 0x7d) return false
-    if (startsWith(bytes, start, sideStart)) return readSideRow(buffer, start, end, row)
-    const at = readParent(bytes, start, row)
-    return at >= 0 && !beginsAgain(buffer, at, end) && readTreeRow(bytes, { at, end }, row, memory)
+    if (startsWith(memory, start, sideStart)) return readSideRow(buffer, start, end, row)
+    const at = readParent(memory, start, row)
+    return at >= 0 && !mayBeginAgain(buffer, at, end) && readTreeRow(memory, at, end, row)
   }
 }
 
-function bytesOf(buffer: Buffer): Bytes {
-  return { buffer, view: new DataView(buffer.buffer, buffer.byteOffset, buffer.length) }
-}
-
-function readTreeRow(bytes: Bytes, { at, end }: Stretch, row: Row, memory: Memory): boolean {
-  const { buffer } = bytes
+function readTreeRow(memory: Memory, at: number, end: number, row: Row): boolean {
+  const { buffer, endings } = memory
   const open = buffer.indexOf(openBrace, at)
   if (open >= 0 && open < end) {
-    if (endsWith(bytes, open, userBefore)) return readUser(bytes, { at: open, end }, row, memory)
-    if (endsWith(bytes, open, progressBefore)) return readProgress(bytes, { at: open, end }, row)
-    for (const ending of memory.endings) {
+    if (endsWith(memory, open, userBefore)) return readUser(memory, open, end, row)
+    if (endsWith(memory, open, progressBefore)) return readProgress(memory, open, end, row)
+    for (const ending of endings) {
       const key = end - ending.length - stampLength
       if (key <= open || !endsLike(buffer, end, ending)) continue
-      if (startsWith(bytes, key, uuidKey)) return readStamped(bytes, { at: open, end }, key, row)
+      if (startsWith(memory, key, uuidKey)) return readStamped(memory, open, key, row)
     }
   }
-  return readUnknown(bytes, { at, end }, row, memory)
+  return readUnknown(memory, at, end, row)
 }
 
-/** A record that was cut and continued by another on the same line: the text of a string cannot look like this. */
-function beginsAgain(buffer: Buffer, at: number, end: number): boolean {
-  const next = buffer.indexOf(recordStart, at)
+/**
+ * Whether another record may begin on this line, because the first one was cut. The text of a string cannot look like
+ * a key; a key of another name that ends in the same letters is rare, and then the exact reader decides.
+ */
+function mayBeginAgain(buffer: Buffer, at: number, end: number): boolean {
+  const next = buffer.indexOf(keyEnd, at)
   return next >= 0 && next < end
 }
 
 /** Reads the parent and the sidechain flag; returns the place behind them, or -1. */
-function readParent(bytes: Bytes, start: number, row: Row): number {
-  const { buffer } = bytes
-  row.hasParent = startsWith(bytes, start, childStart)
+function readParent(memory: Memory, start: number, row: Row): number {
+  const { buffer } = memory
+  row.hasParent = startsWith(memory, start, childStart)
   let at = start + rootStart.length
   if (row.hasParent) {
     const id = start + childStart.length
-    if (!readId(buffer, id, row.parent) || !startsWith(bytes, id + idLength, sidechainBehind)) return -1
+    if (!readId(buffer, id, row.parent) || !startsWith(memory, id + idLength, sidechainBehind)) return -1
     at = id + idLength + sidechainBehind.length
-  } else if (!startsWith(bytes, start, rootStart)) return -1
+  } else if (!startsWith(memory, start, rootStart)) return -1
   row.sidechain = buffer[at] === 0x74
   return at
 }
 
-type Stretch = { readonly at: number; readonly end: number }
-
 /** The first uuid behind a user's message is the record's own, whatever raw tool result comes after it. */
-function readUser(bytes: Bytes, { at, end }: Stretch, row: Row, memory: Memory): boolean {
-  const { buffer } = bytes
+function readUser(memory: Memory, at: number, end: number, row: Row): boolean {
+  const { buffer } = memory
   const found = buffer.indexOf(uuidBehindMessage, at)
   const key = found + 2
   if (found < 0 || key + stampLength >= end || !readId(buffer, key + uuidKey.length, row.uuid)) return false
-  if (!startsWith(bytes, key + uuidKey.length + idLength, timestampBehind)) return false
+  if (!startsWith(memory, key + uuidKey.length + idLength, timestampBehind)) return false
   row.type = 'user'
-  return isClosed(bytes, { at: key, end }, memory)
+  return isClosed(memory, key, end)
 }
 
 /** Whether the end of the line is the end of its record, and not where a write was cut. */
-function isClosed(bytes: Bytes, { at, end }: Stretch, memory: Memory): boolean {
-  const { buffer } = bytes
+function isClosed(memory: Memory, at: number, end: number): boolean {
+  const { buffer } = memory
   if (at + stampLength + 2 === end) return true
-  if (startsWith(bytes, end - 2 - idLength - callKey.length, callKey)) return true
+  if (startsWith(memory, end - 2 - idLength - callKey.length, callKey)) return true
   for (const closing of memory.closings) if (endsLike(buffer, end, closing)) return true
   const tailStart = Math.max(at, end - tailLength)
   const tail = latin1(buffer, tailStart, end)
@@ -143,39 +147,39 @@ function endsLike(buffer: Buffer, end: number, ending: Buffer): boolean {
 }
 
 /** `…,"timestamp":"…","uuid":"…"}` or `…,"uuid":"…","timestamp":"…"}`: the end of the line, and nothing after it. */
-function readProgress(bytes: Bytes, { at, end }: Stretch, row: Row): boolean {
-  const { buffer } = bytes
+function readProgress(memory: Memory, at: number, end: number, row: Row): boolean {
+  const { buffer } = memory
   row.type = 'progress'
   const last = end - 2 - idLength - uuidKey.length
   const before = last - 2 - timestampLength - timestampBefore.length
-  const key = before > at && startsWith(bytes, before, timestampBefore) ? last : end - 2 - stampLength
-  return key > at && startsWith(bytes, key, uuidKey) && readId(buffer, key + uuidKey.length, row.uuid)
+  const key = before > at && startsWith(memory, before, timestampBefore) ? last : end - 2 - stampLength
+  return key > at && startsWith(memory, key, uuidKey) && readId(buffer, key + uuidKey.length, row.uuid)
 }
 
 /** The key is the record's own: nothing is opened behind it, and the text of a string cannot look like a key. */
-function readStamped(bytes: Bytes, { at }: Stretch, key: number, row: Row): boolean {
-  const { buffer } = bytes
-  if (!startsWith(bytes, key + uuidKey.length + idLength, timestampBehind)) return false
+function readStamped(memory: Memory, at: number, key: number, row: Row): boolean {
+  const { buffer } = memory
+  if (!startsWith(memory, key + uuidKey.length + idLength, timestampBehind)) return false
   if (!readId(buffer, key + uuidKey.length, row.uuid)) return false
-  if (endsWith(bytes, key, assistantBefore)) {
+  if (endsWith(memory, key, assistantBefore)) {
     row.type = 'assistant'
-    return readUsage(bytes, { at, end: key }, row)
+    return readUsage(memory, at, key, row)
   }
   row.type = 'attachment'
-  return endsWith(bytes, key, attachmentBefore)
+  return endsWith(memory, key, attachmentBefore)
 }
 
-function readUnknown(bytes: Bytes, { at, end }: Stretch, row: Row, memory: Memory): boolean {
-  const { buffer } = bytes
+function readUnknown(memory: Memory, at: number, end: number, row: Row): boolean {
+  const { buffer } = memory
   const tailStart = Math.max(at, end - tailLength)
   const tail = latin1(buffer, tailStart, end)
   const key = tail.lastIndexOf('"uuid":"')
   // Behind the last uuid of the line only plain values may stand; then it is the record's own.
   if (!isPlainFrom(tail, key)) return false
   const place = tailStart + key
-  if (startsWith(bytes, place + uuidKey.length + idLength, timestampBehind)) {
+  if (startsWith(memory, place + uuidKey.length + idLength, timestampBehind)) {
     remember(memory.endings, buffer.subarray(place + stampLength, end))
-    if (readStamped(bytes, { at, end }, place, row)) return true
+    if (readStamped(memory, at, place, row)) return true
   }
   if (!readId(buffer, place + uuidKey.length, row.uuid)) return false
   const head = latin1(buffer, at, Math.min(end, at + headLength))
@@ -225,13 +229,13 @@ const usageLength = 1600
  * The usage is the last part of the message, its counts in an order that seldom changes. An answer of several
  * iterations, or one that counts nothing at its top level, is left to the exact reader.
  */
-function readUsage(bytes: Bytes, { at, end }: Stretch, row: Row): boolean {
-  const { buffer } = bytes
+function readUsage(memory: Memory, at: number, end: number, row: Row): boolean {
+  const { buffer } = memory
   let place = buffer.indexOf(usageKeys[0].bytes, Math.max(at, end - usageLength))
-  if (!endsWith(bytes, place, usageBefore)) return false
+  if (!endsWith(memory, place, usageBefore)) return false
   let sum = 0
   for (const key of usageKeys) {
-    if (place >= end || !startsWith(bytes, place, key)) return false
+    if (place >= end || !startsWith(memory, place, key)) return false
     place += key.length
     let value = 0
     for (let digit = (buffer[place] ?? 0) - 48; digit >= 0 && digit <= 9; digit = (buffer[place] ?? 0) - 48) {
@@ -266,11 +270,11 @@ function pattern(text: string): Pattern {
   return { bytes, words, lastWord: bytes.readUInt32LE(bytes.length - 4), length: bytes.length }
 }
 
-function endsWith(bytes: Bytes, end: number, wanted: Pattern): boolean {
-  return startsWith(bytes, end - wanted.length, wanted)
+function endsWith(memory: Memory, end: number, wanted: Pattern): boolean {
+  return startsWith(memory, end - wanted.length, wanted)
 }
 
-function startsWith({ view }: Bytes, at: number, { words, lastWord, length }: Pattern): boolean {
+function startsWith({ view }: Memory, at: number, { words, lastWord, length }: Pattern): boolean {
   if (at < 0 || at + length > view.byteLength) return false
   for (let i = 0; i < words.length; i++) if (view.getUint32(at + i * 4, true) !== words[i]) return false
   return view.getUint32(at + length - 4, true) === lastWord

@@ -34,10 +34,10 @@ export type IndexScanOptions = LineOptions & {
 }
 
 export function scanIndex(path: string, options: IndexScanOptions): Indexed {
-  const size = (options.to ?? statSync(path).size) - (options.from ?? 0)
+  const { size } = statSync(path)
   const table = createEntryTable(options.extend ? { saved: options.extend.table } : { expected: expectedEntries(size) })
   const add = lineAdder(table, options.format)
-  let { bytes, lines } = options.extend ?? { bytes: options.from ?? 0, lines: 0 }
+  let { bytes, lines } = options.extend ?? { bytes: 0, lines: 0 }
   forEachLine(
     path,
     (line) => {

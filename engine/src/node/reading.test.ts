@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -16,9 +16,6 @@ import {
   serialize,
 } from '../testing/index.ts'
 import { forEachEntry } from './entries.ts'
-import { encodeIndexed } from './index-bytes.ts'
-import { scanIndex } from './index-scan.ts'
-import { scanIndexInTwo } from './index-two.ts'
 import { openLive } from './live-file.ts'
 import { scanFile } from './scan-file.ts'
 import { openIndex } from './sidecar.ts'
@@ -138,21 +135,6 @@ describe('a generated session', () => {
         }
       }),
       { numRuns: 20 },
-    )
-  })
-})
-
-describe('an index made by two threads', () => {
-  test('is the index made by one, also of a damaged file', () => {
-    fc.assert(
-      fc.property(sessions, fc.nat(), fc.boolean(), (options, seed, isDamaged) => {
-        const { records } = generateWithTruth(options)
-        const path = write(isDamaged ? corrupt(records, seed).bytes : records.map(serialize).join(''))
-        const one = scanIndex(path, { format: 'claude-code' })
-        const two = scanIndexInTwo(path, { format: 'claude-code', size: statSync(path).size, worthTwo: 0 })
-        expect(encodeIndexed(two).equals(encodeIndexed(one))).toBe(true)
-      }),
-      { numRuns: 12 },
     )
   })
 })

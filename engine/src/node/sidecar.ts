@@ -14,7 +14,6 @@ import type { Format } from '../core/transcript/formats/reader.ts'
 import { cacheFolder, cachePlace, markAt } from './cache-place.ts'
 import { decodeIndexed, encodeIndexed } from './index-bytes.ts'
 import { type Indexed, scanIndex, withUnsettledLine } from './index-scan.ts'
-import { scanIndexInTwo } from './index-two.ts'
 import { sniffFormat } from './sniff.ts'
 
 export type IndexRow = Place & {
@@ -56,7 +55,7 @@ export function openIndex(path: string, options: IndexOptions = {}): TranscriptI
   if (fits && saved.bytes === size) return indexOver(saved.table, 'cache')
   // Foreign records are converted in order, from the first one on.
   const grows = fits && format === 'claude-code'
-  const indexed = grows ? scanIndex(path, { format, extend: saved }) : scanIndexInTwo(path, { format, size })
+  const indexed = scanIndex(path, grows ? { format, extend: saved } : { format })
   if (place !== undefined) save(place, indexed, markAt(path, indexed.bytes))
   const all = indexed.bytes < size ? withUnsettledLine(path, indexed, format) : indexed.table
   return indexOver(all, grows ? 'extended' : 'scan')

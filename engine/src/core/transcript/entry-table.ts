@@ -75,39 +75,6 @@ export function addHead(table: GrowingTable, head: Head, usage: Usage | undefine
   return row
 }
 
-/** Adds the rows of another table, that of a later stretch of the same file, as if they had been added one by one. */
-export function addTable(table: GrowingTable, later: EntryTable, linesBefore: number): void {
-  const base = table.rows
-  const words = later.ids.words()
-  const otherIds = new Map([...later.ids.others].map(([id, row]) => [row, id]))
-  const repeated = new Set(later.duplicates)
-  // Ids that the earlier stretch has already: what hangs on them hangs on the earlier entry.
-  const earlier = new Map<number, number>()
-  for (let at = 0; at < later.rows; at++) {
-    const row = addPlace(table, placeAt(later, at, linesBefore))
-    table.types[row] = later.types[at] ?? 0
-    table.contextTokens[row] = later.contextTokens[at] ?? 0
-    const parent = later.parents[at] ?? noParent
-    table.parents[row] = parent < 0 ? parent : (earlier.get(parent) ?? parent + base)
-    const id = words.subarray(at * 4, at * 4 + 4)
-    const other = otherIds.get(at)
-    const hasUuid = id.length === 4 && !(id[0] === 0 && id[1] === 0 && id[2] === 0 && id[3] === 0)
-    const isNew = hasUuid ? table.ids.add(id, row) : other === undefined || table.ids.addId(other, row)
-    if (!isNew) earlier.set(at, hasUuid ? table.ids.find(id) : table.ids.findId(other ?? ''))
-    if (!isNew || repeated.has(at)) table.duplicates.push(row)
-  }
-  for (const [at, id] of later.pending) table.pending.set(at + base, id)
-}
-
-function placeAt(table: EntryTable, row: number, linesBefore: number): Place {
-  return {
-    offset: table.offsets[row] ?? 0,
-    length: table.lengths[row] ?? 0,
-    line: (table.lines[row] ?? 0) + linesBefore,
-    nth: table.nth[row] ?? 0,
-  }
-}
-
 /** To be called when all has been added: finds the parents that came later than their children. */
 export function resolvePending(table: GrowingTable): void {
   for (const [row, id] of table.pending) {
