@@ -11,9 +11,18 @@ const script: Script = () => ({ content: [{ type: 'text', text: 'Done.' }] })
 const headers = { 'content-type': 'application/json', 'x-api-key': 'bench', 'anthropic-version': '2026-10-21' }
 const model = 'claude-opus-5'
 
+const introduction = `# Simulator
+
+Written by \`npm run bench -- simulator\` with Node ${process.versions.node}. Rates are for each second of processor time, all threads
+together. A growing conversation sends its whole history with every request, as agents do; text never seen before has to
+go through the real tokenizer first.`
+
 export async function run(): Promise<void> {
   const rates = [...(await inProcess()), ...(await overSocket())]
-  writeResults('simulator', { markdown: tableOf(rates), json: { node: process.versions.node, rates } })
+  writeResults('simulator', {
+    markdown: `${introduction}\n\n${tableOf(rates)}\n`,
+    json: { node: process.versions.node, rates },
+  })
 }
 
 async function inProcess(): Promise<readonly Rate[]> {

@@ -41,7 +41,7 @@ export function run(): void {
   const folder = mkdtempSync(join(tmpdir(), 'everlong-bench-'))
   try {
     const warmUp = join(folder, 'warm-up.jsonl')
-    write(warmUp, { seed: 1, targetBytes: 20e6, boundaries: 4 })
+    write(warmUp, { seed: 1, targetBytes: 80e6, boundaries: 12 })
     const files = (['2.1-late', '2.1-early'] as const).map((style) => measureFile(folder, style, warmUp))
     const adding = addingCosts([10, 10_000])
     const report: TranscriptReport = { node: process.versions.node, files, adding }
