@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**'],
+    setupFiles: ['scripts/property-seed.ts'],
     testTimeout: 60_000,
     maxWorkers: 2,
   },
