@@ -33,21 +33,20 @@ function plainLoop(path: string): readonly number[] {
   return [records]
 }
 
+function indexScan(path: string): readonly number[] {
+  const index = openIndex(path, { folder: false })
+  return [index.rows, index.boundaries.length]
+}
+
 const methods: Readonly<Record<string, (path: string) => readonly number[]>> = {
   plain: plainLoop,
   scan: (path) => {
     const scan = scanFile(path)
     return [scan.records, scan.boundaries.length, scan.answers.length, scan.graph.orphans.length]
   },
-  index: (path) => {
-    const index = openIndex(path, { folder: false })
-    return [index.rows, index.boundaries.length]
-  },
-  // The same without a warm-up: what the first index in a fresh process costs, compiler included.
-  'index-cold': (path) => {
-    const index = openIndex(path, { folder: false })
-    return [index.rows, index.boundaries.length]
-  },
+  index: indexScan,
+  // What the first index in a fresh process costs, compiler included.
+  'index-cold': indexScan,
   open: (path) => {
     const live = openLive(path)
     return [live.entries.length, live.bytesRead]
