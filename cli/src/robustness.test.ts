@@ -1,6 +1,6 @@
 // Whatever a file holds, every command comes to an end with a report or one clear line.
 
-import { corrupt, generateSession, generateWithTruth } from 'everlong/testing'
+import { clientStyles, corrupt, generateSession, generateWithTruth } from 'everlong/testing'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { systemTrouble } from './outcome.ts'
@@ -24,8 +24,7 @@ async function troubles(file: string): Promise<readonly string[]> {
 }
 
 test('files that were broken in every way that was ever seen', async () => {
-  const styles = ['1.0', '2.0', '2.1-early', '2.1-late'] as const
-  for (const [seed, style] of styles.entries()) {
+  for (const [seed, style] of clientStyles.entries()) {
     const { records } = generateWithTruth({ seed, style, turns: 3, boundaries: 1, subagents: 'inline' })
     expect(await troubles(folder.writeBytes('broken.jsonl', corrupt(records, seed).bytes))).toEqual([])
   }

@@ -1,12 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type ClientStyle,
-  generateCodexRollout,
-  generatePiSession,
-  generateWithTruth,
-  type KeptLayout,
-} from 'everlong/testing'
+import { clientStyles, generateCodexRollout, generatePiSession, generateWithTruth, keptLayouts } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { InspectReport } from './inspect.ts'
@@ -14,10 +8,7 @@ import type { InspectReport } from './inspect.ts'
 const folder = sessionFolder()
 afterAll(folder.remove)
 
-const styles: readonly ClientStyle[] = ['1.0', '2.0', '2.1-early', '2.1-late']
-const layouts: readonly KeptLayout[] = ['none', 'before', 'before-parent-is-tail', 'after']
-
-test.for(styles.flatMap((style) => layouts.map((kept) => ({ style, kept }))))(
+test.for(clientStyles.flatMap((style) => keptLayouts.map((kept) => ({ style, kept }))))(
   'what inspect says of a session in style $style with kept messages "$kept" is what its maker knows',
   async ({ style, kept }) => {
     const { records, truth } = generateWithTruth({ seed: 7, style, kept, turns: 8, boundaries: 2, interrupted: 0.3 })

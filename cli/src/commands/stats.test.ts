@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ClientStyle, generateWithTruth, session } from 'everlong/testing'
+import { clientStyles, generateWithTruth, session } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { StatsReport } from './stats.ts'
@@ -8,14 +8,12 @@ import type { StatsReport } from './stats.ts'
 const folder = sessionFolder()
 afterAll(folder.remove)
 
-const styles: readonly ClientStyle[] = ['1.0', '2.0', '2.1-early', '2.1-late']
-
 test('the figures of fifty sessions are the sum of their parts', async () => {
   const many = join(folder.path, 'many')
   const truths = Array.from({ length: 50 }, (_, seed) => {
     const place = join(many, `project-${seed % 7}`)
     mkdirSync(place, { recursive: true })
-    const style = styles[seed % styles.length]
+    const style = clientStyles[seed % clientStyles.length]
     const { records, truth } = generateWithTruth({ seed, turns: 3, boundaries: seed % 4, ...(style ? { style } : {}) })
     cpSync(folder.write('next.jsonl', records), join(place, `${seed}.jsonl`))
     return { path: join(place, `${seed}.jsonl`), truth }

@@ -8,9 +8,10 @@ import { headOf } from '../core/transcript/entry.ts'
 import { liveWindow } from '../core/transcript/live.ts'
 import { tallyOf } from '../core/transcript/tally.ts'
 import {
+  clientStyles,
   corrupt,
   generateWithTruth,
-  type KeptLayout,
+  keptLayouts,
   random,
   type SessionOptions,
   serialize,
@@ -37,12 +38,10 @@ const readAll = (path: string): readonly JsonObject[] => {
   return records
 }
 
-const styles = ['1.0', '2.0', '2.1-early', '2.1-late'] as const
-const layouts: readonly KeptLayout[] = ['none', 'before', 'before-parent-is-tail', 'after']
 const sessions = fc.record({
   seed: fc.nat(),
-  style: fc.constantFrom(...styles),
-  kept: fc.constantFrom(...layouts),
+  style: fc.constantFrom(...clientStyles),
+  kept: fc.constantFrom(...keptLayouts),
   turns: fc.integer({ min: 1, max: 8 }),
   boundaries: fc.integer({ min: 0, max: 4 }),
   subagents: fc.constantFrom('none', 'inline'),

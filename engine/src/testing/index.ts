@@ -25,7 +25,7 @@ export {
 export { type CodexRollout, type CodexTruth, generateCodexRollout } from './codex.ts'
 export { type Corrupted, type CorruptionKind, corrupt, corruptionKinds } from './corrupt.ts'
 export { Meter, type MeterOptions } from './meter.ts'
-export type { KeptLayout, SessionOptions } from './options.ts'
+export { type KeptLayout, keptLayouts, type SessionOptions } from './options.ts'
 export { generatePiSession, type PiOptions, type PiSession, type PiTruth } from './pi.ts'
 export { type Random, random } from './random.ts'
 export {
@@ -49,7 +49,7 @@ export {
   type TruthfulSession,
   type TruthfulStream,
 } from './session.ts'
-export type { ClientStyle } from './style.ts'
+export { type ClientStyle, clientStyles } from './style.ts'
 export { assistant, call, human, type Outcome, type Said, shell } from './talk.ts'
 export type {
   AnswerTruth,

@@ -8,6 +8,9 @@ export type KeptLayout =
   | 'before-parent-is-tail' // C: as B, but the next line hangs on the last kept line
   | 'after' // D: kept lines written after the summary
 
+/** All of them, for tests that hold for every layout. */
+export const keptLayouts: readonly [KeptLayout, ...KeptLayout[]] = ['none', 'before', 'before-parent-is-tail', 'after']
+
 export type SessionOptions = {
   readonly seed: number
   readonly style?: ClientStyle

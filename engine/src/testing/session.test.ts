@@ -2,17 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../core/message/json.ts'
 import {
-  type ClientStyle,
+  clientStyles,
   generateSession,
   generateWithTruth,
-  type KeptLayout,
+  keptLayouts,
   type SessionOptions,
   serialize,
   streamWithTruth,
 } from './index.ts'
-
-const styles: readonly ClientStyle[] = ['1.0', '2.0', '2.1-early', '2.1-late']
-const layouts: readonly KeptLayout[] = ['none', 'before', 'before-parent-is-tail', 'after']
 
 const bytesOf = (options: SessionOptions) => [...generateSession(options)].map(serialize).join('')
 const treeOf = (records: readonly JsonObject[]) => records.filter((record) => record.uuid !== undefined)
@@ -35,7 +32,7 @@ test('truth comes with the same records as the lazy generator gives, all at once
   expect(generateWithTruth(options).records).toEqual([...generateSession(options)])
 })
 
-describe.each(styles)('style %s', (style) => {
+describe.each(clientStyles)('style %s', (style) => {
   const options = {
     seed: 21,
     style,
@@ -130,7 +127,7 @@ describe.each(styles)('style %s', (style) => {
   })
 })
 
-describe.each(layouts)('kept layout %s', (kept) => {
+describe.each(keptLayouts)('kept layout %s', (kept) => {
   const shape = (seed: number) => {
     const { records, truth } = generateWithTruth({ seed, turns: 4, boundaries: 1, kept, parallel: 0.5 })
     const at = records.findIndex((record) => record.subtype === 'compact_boundary')
@@ -221,8 +218,8 @@ describe('what is asked for is what comes', () => {
 test('whatever is asked for, ids are unique, parents are earlier lines and the truth adds up', () => {
   const options = fc.record({
     seed: fc.integer(),
-    style: fc.constantFrom(...styles),
-    kept: fc.constantFrom(...layouts),
+    style: fc.constantFrom(...clientStyles),
+    kept: fc.constantFrom(...keptLayouts),
     turns: fc.integer({ min: 1, max: 5 }),
     boundaries: fc.integer({ min: 0, max: 3 }),
     subagents: fc.constantFrom('none', 'inline'),

@@ -8,6 +8,9 @@ export type ClientStyle =
   | '2.1-early' // parallel results as sibling branches, progress lines in the chain, stop_reason null
   | '2.1-late' // envelope at the end, attachments in the chain, kept messages, the same usage on every line
 
+/** All of them, for tests that hold for every client. */
+export const clientStyles: readonly [ClientStyle, ...ClientStyle[]] = ['1.0', '2.0', '2.1-early', '2.1-late']
+
 export type Identity = {
   readonly style: ClientStyle
   readonly sessionId: string

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ClientStyle, generateWithTruth, type KeptLayout } from '../../testing/index.ts'
+import { clientStyles, generateWithTruth, keptLayouts } from '../../testing/index.ts'
 import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/edit-state.ts'
 import { checkRequest } from '../message/check-request.ts'
 import { type JsonObject, stringAt } from '../message/json.ts'
@@ -18,14 +18,11 @@ import type { ReductionChoices } from './settings.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { snip } from './snip.ts'
 
-const styles: readonly ClientStyle[] = ['1.0', '2.0', '2.1-early', '2.1-late']
-const layouts: readonly KeptLayout[] = ['none', 'before', 'before-parent-is-tail', 'after']
-
 const anySession = fc
   .record({
     seed: fc.nat(100_000),
-    style: fc.constantFrom(...styles),
-    kept: fc.constantFrom(...layouts),
+    style: fc.constantFrom(...clientStyles),
+    kept: fc.constantFrom(...keptLayouts),
     turns: fc.integer({ min: 1, max: 5 }),
     boundaries: fc.integer({ min: 0, max: 2 }),
     subagents: fc.constantFrom('none' as const, 'inline' as const),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ClientStyle, generateWithTruth, type JsonObject, type KeptLayout } from '../../testing/index.ts'
+import { clientStyles, generateWithTruth, type JsonObject, keptLayouts } from '../../testing/index.ts'
 import { blocksOf } from '../message/block.ts'
 import { checkRequest } from '../message/check-request.ts'
 import { arrayAt, isObject, stringAt } from '../message/json.ts'
@@ -15,14 +15,11 @@ const entriesOf = (records: readonly JsonObject[]): readonly Entry[] =>
 const bytesOf = ({ messages, sources }: View) => JSON.stringify({ messages, sources })
 const wholeOf = (view: View) => JSON.stringify({ ...view, changed: [...view.changed] })
 
-const styles: readonly ClientStyle[] = ['1.0', '2.0', '2.1-early', '2.1-late']
-const layouts: readonly KeptLayout[] = ['none', 'before', 'before-parent-is-tail', 'after']
-
 const anySession = fc
   .record({
     seed: fc.nat(100_000),
-    style: fc.constantFrom(...styles),
-    kept: fc.constantFrom(...layouts),
+    style: fc.constantFrom(...clientStyles),
+    kept: fc.constantFrom(...keptLayouts),
     turns: fc.integer({ min: 1, max: 4 }),
     boundaries: fc.integer({ min: 0, max: 2 }),
     subagents: fc.constantFrom('none' as const, 'inline' as const),

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { blocksOf, isToolResult } from '../../core/message/block.ts'
 import { objectAt } from '../../core/message/json.ts'
 import {
-  type ClientStyle,
+  clientStyles,
   corrupt,
   corruptionKinds,
   generateCodexRollout,
@@ -22,8 +22,6 @@ import { openArchive } from './archive.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
-
-const styles: readonly ClientStyle[] = ['1.0', '2.0', '2.1-early', '2.1-late']
 
 function written(content: string | Uint8Array, name = 'session.jsonl'): string {
   const path = join(folders.next(), name)
@@ -63,7 +61,7 @@ function differences(path: string): readonly string[] {
   return wrong
 }
 
-describe.each(styles)('of a session in style %s', (style) => {
+describe.each(clientStyles)('of a session in style %s', (style) => {
   test('every record and every tool result comes back byte for byte', () => {
     const options = {
       seed: 8,
