@@ -97,6 +97,31 @@ export { type Repaired, type RepairOptions, repairRequest } from './core/message
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
 export { shapeOf } from './core/message/shape.ts'
 export type { TokenCounts, Usage } from './core/message/usage.ts'
+export type {
+  ChainInfo,
+  CompactionFailure,
+  CompactionPhase,
+  Emit,
+  EngineEvent,
+} from './core/ports/events.ts'
+export type { FidelityReport } from './core/ports/fidelity.ts'
+export type { FileRead, FileStore } from './core/ports/files.ts'
+export { type HookCall, type HookOutcome, type Hooks, noHooks, noOutcome, type Trigger } from './core/ports/hooks.ts'
+export type {
+  AbortSignalPort,
+  CountedTokens,
+  FailureReason,
+  ModelAnswer,
+  ModelCapabilities,
+  ModelClient,
+  ModelFailure,
+  ModelRequest,
+  Overflow,
+  QuerySource,
+  SendOptions,
+  StreamEvent,
+} from './core/ports/model.ts'
+export type { CompactionPorts } from './core/ports/ports.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export {

@@ -1,0 +1,96 @@
+// What the engine tells whoever listens: one union, noun-verb names. Telemetry, the command line, the gateway's feed and
+// the viewer read it. No event carries text of the conversation.
+import type { TokenCounts } from '../message/usage.ts'
+import type { Trigger } from './hooks.ts'
+import type { QuerySource } from './model.ts'
+
+export type CompactionPhase = 'hooks-before' | 'summarising' | 'verifying' | 'restoring' | 'committing' | 'hooks-after'
+
+export type CompactionFailure =
+  | 'no_summary'
+  | 'api_error'
+  | 'prompt_too_long'
+  | 'no_progress'
+  | 'aborted'
+  | 'vetoed'
+  | 'nothing_to_compact'
+  | 'write_failed'
+
+export type EngineEvent =
+  | {
+      readonly type: 'threshold-checked'
+      readonly tokens: number
+      readonly threshold: number
+      readonly effectiveWindow: number
+      readonly freedBySnips: number
+      readonly source: QuerySource
+    }
+  | { readonly type: 'threshold-crossed'; readonly state: string; readonly tokens: number; readonly threshold: number }
+  | {
+      readonly type: 'micro-compacted'
+      readonly mechanism: string
+      readonly results: number
+      readonly tokensBefore: number
+      readonly tokensAfter: number
+    }
+  | { readonly type: 'compaction-started'; readonly trigger: Trigger; readonly tokens: number }
+  | {
+      readonly type: 'compaction-progressed'
+      readonly phase: CompactionPhase
+      readonly outputTokens?: number
+      /** Every 30 seconds while a summary runs, so that no connection times out. */
+      readonly keepAlive?: boolean
+    }
+  | {
+      readonly type: 'compaction-finished'
+      readonly trigger: Trigger
+      readonly mechanism: string
+      readonly tokensBefore: number
+      readonly tokensAfter: number
+      readonly durationMs: number
+      readonly usage: TokenCounts
+      readonly cost?: number
+      readonly chain: ChainInfo
+      readonly restored: number
+    }
+  | {
+      readonly type: 'compaction-failed'
+      readonly trigger: Trigger
+      readonly reason: CompactionFailure
+      readonly detail: string
+    }
+  | {
+      readonly type: 'mechanism-tried'
+      readonly mechanism: string
+      readonly outcome: 'declined' | 'failed' | 'done'
+      readonly why: string
+    }
+  | {
+      readonly type: 'prompt-too-long-retried'
+      readonly attempt: number
+      readonly dropped: number
+      readonly left: number
+    }
+  | { readonly type: 'memory-extracted'; readonly tokens: number; readonly usage: TokenCounts; readonly cost?: number }
+  | { readonly type: 'memory-declined'; readonly reason: string }
+  | { readonly type: 'file-restored'; readonly path: string; readonly tokens: number }
+  | { readonly type: 'file-not-restored'; readonly path: string; readonly reason: string }
+  | { readonly type: 'cache-broken'; readonly why: string; readonly tokens: number; readonly cost?: number }
+  | { readonly type: 'breaker-tripped'; readonly failures: number }
+  | { readonly type: 'still-over-threshold'; readonly tokens: number; readonly threshold: number }
+  | { readonly type: 'overflow-recovered'; readonly steps: readonly string[]; readonly tokens: number }
+  | { readonly type: 'overflow-unrecovered'; readonly steps: readonly string[] }
+  | { readonly type: 'limit-learned'; readonly endpoint: string; readonly model: string; readonly limit: number }
+  | { readonly type: 'hook-reported'; readonly event: string; readonly problem: string }
+
+/** How a compaction stands to the one before it. */
+export type ChainInfo = {
+  /** No human message since the compaction before. */
+  readonly isRecompaction: boolean
+  readonly turnsSincePrevious?: number
+  readonly previousTurnId?: string
+  readonly threshold: number
+  readonly source: QuerySource
+}
+
+export type Emit = (event: EngineEvent) => void

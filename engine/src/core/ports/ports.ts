@@ -1,0 +1,17 @@
+// Everything a compaction may reach, handed in as one record and never pulled from the air.
+import type { Emit } from './events.ts'
+import type { FileStore } from './files.ts'
+import type { Hooks } from './hooks.ts'
+import type { ModelClient } from './model.ts'
+
+export type CompactionPorts = {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly newId: () => string
+  readonly model: ModelClient
+  readonly hooks: Hooks
+  readonly files: FileStore
+  readonly emit: Emit
+  /** Resolves after so many milliseconds, or at once when the signal is aborted; back-off and keep-alive use it. */
+  readonly wait: (milliseconds: number, signal?: { readonly aborted: boolean }) => Promise<void>
+}
