@@ -52,6 +52,24 @@ export { microBySize } from './core/mechanisms/micro/by-size.ts'
 export { native } from './core/mechanisms/native.ts'
 export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
 export {
+  type ExtractInput,
+  type Extraction,
+  extractionRequest,
+  extractNotes,
+} from './core/mechanisms/session-memory/extract.ts'
+export { type NoteSection, type Notes, parseNotes, renderNotes } from './core/mechanisms/session-memory/notes.ts'
+export { type MemoryPlan, type MemoryPlanInput, planFromMemory } from './core/mechanisms/session-memory/plan.ts'
+export {
+  afterCompaction as memoryAfterCompaction,
+  afterExtraction,
+  afterFailure,
+  defaultMemory,
+  isDue,
+  type MemoryProgress,
+  type MemorySettings,
+  noProgress,
+} from './core/mechanisms/session-memory/trigger.ts'
+export {
   defaultReductions,
   type ReductionChoices,
   type ReductionSettings,
