@@ -29,6 +29,9 @@ export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledge
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
 export { mergeLedgers } from './core/ledger/merge.ts'
 export { type RenderOptions, renderLedger } from './core/ledger/render.ts'
+export { type CollapseState, collapse, collapseState, type Staged } from './core/mechanisms/collapse/collapse.ts'
+export { finishedSpans, type Span } from './core/mechanisms/collapse/spans.ts'
+export { type StageInput, type Staging, stageCollapse } from './core/mechanisms/collapse/stage.ts'
 export type {
   CacheEdit,
   ClientAbilities,
