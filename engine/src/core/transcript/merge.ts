@@ -23,13 +23,16 @@ export type Piece = {
   readonly isPinned: boolean
   /** Of the entry, or of the edit. */
   readonly row: number
+  /** Where it stands in the order of the view. */
+  readonly place: number
 }
 
 export type MergedMessage = {
   readonly message: ViewMessage
   readonly source: Source
-  /** Of its first piece. */
+  /** Both of its first piece. */
   readonly row: number
+  readonly place: number
 }
 
 /** One answer, and what the user's side brought after it. */
@@ -38,9 +41,13 @@ export function mergeRound(pieces: readonly Piece[]): readonly MergedMessage[] {
   const rest: Piece[] = []
   for (const piece of pieces) (piece.message.role === 'assistant' ? answer : rest).push(piece)
   const merged: MergedMessage[] = []
-  if (answer[0]) merged.push({ message: mergeAnswer(answer), source: sourceOf(answer), row: answer[0].row })
-  if (rest[0]) merged.push({ message: mergeUser(rest), source: sourceOf(rest), row: rest[0].row })
+  if (answer[0]) merged.push(made(answer, answer[0], mergeAnswer(answer)))
+  if (rest[0]) merged.push(made(rest, rest[0], mergeUser(rest)))
   return merged
+}
+
+function made(pieces: readonly Piece[], { row, place }: Piece, message: ViewMessage): MergedMessage {
+  return { message, source: sourceOf(pieces), row, place }
 }
 
 const noEdits: readonly string[] = []
