@@ -49,6 +49,8 @@ export function createFold(): Fold {
   }
 }
 
+const noEdits: readonly string[] = []
+
 class Folding implements Ground {
   readonly entries: Entry[] = []
   readonly order: LiveOrder = createLiveOrder()
@@ -185,9 +187,16 @@ class Folding implements Ground {
     if (!head || !isVisible(head)) return undefined
     const original = messageOf(this.recordAt(row))
     if (!original) return undefined
+    const uuids = head.uuid ?? []
+    const isPinned = this.effects.isPinned(head.uuid)
+    if (this.effects.isIdle()) {
+      return original.content.length === 0
+        ? undefined
+        : { message: original, uuids, edits: noEdits, isPinned, row, place }
+    }
     const { message, edits } = this.effects.edited(row, original)
     if (!message || message.content.length === 0) return undefined
-    return { message, uuids: head.uuid ?? [], edits, isPinned: this.effects.isPinned(head.uuid), row, place }
+    return { message, uuids, edits, isPinned, row, place }
   }
 
   private rangePiece(range: RangeAt, place: number): Piece {
