@@ -58,7 +58,9 @@ export function weightOf({ messages, sources }: View, parts: readonly Part[], we
   let weight = 0
   for (const at of new Set(parts.map((part) => part.at))) {
     const left = (sources[at]?.pieces ?? []).filter((piece) => !dropped.has(piece))
-    const rest = mergeRound(left.map((message) => ({ message, uuids: [], edits: [], isPinned: false, row: 0 })))
+    const rest = mergeRound(
+      left.map((message) => ({ message, uuids: [], edits: [], isPinned: false, row: 0, place: 0 })),
+    )
     weight += weigher.content(messages[at]?.content ?? '')
     for (const { message } of rest) weight -= weigher.content(message.content)
   }
