@@ -50,6 +50,12 @@ export { microByCacheEdit, pinnedCacheEdits } from './core/mechanisms/micro/by-c
 export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
 export { microBySize } from './core/mechanisms/micro/by-size.ts'
 export { native } from './core/mechanisms/native.ts'
+export {
+  type ExplainedReduction,
+  explainReductions,
+  reductions,
+  worthInWords,
+} from './core/mechanisms/reductions.ts'
 export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
 export {
   defaultReductions,
