@@ -1,11 +1,10 @@
 // Opens the view of a transcript on disk: all of its entries and edits, folded. It writes nothing, and of a large file
 // it holds the contents of what the view shows, not of the whole history.
 import { statSync } from 'node:fs'
-import type { JsonObject } from '../core/message/json.ts'
-import { isObject } from '../core/message/json.ts'
-import { type EditPlace, editSubtype } from '../core/transcript/edits.ts'
+import { isObject, type JsonObject } from '../core/message/json.ts'
+import { type EditPlace, editSubtype, readEdit } from '../core/transcript/edits.ts'
 import type { Entry } from '../core/transcript/entry.ts'
-import { createFold, type View } from '../core/transcript/fold.ts'
+import { createFold, foldEntries, type View } from '../core/transcript/fold.ts'
 import type { Format } from '../core/transcript/formats/reader.ts'
 import { forEachEntry } from './entries.ts'
 
@@ -14,6 +13,8 @@ export type ViewFile = {
   readonly format: Format
   readonly bytes: number
   readonly view: View
+  /** The view as the newest answer knows it: without the edits that were written since. The very same when there are none. */
+  readonly answered: View
   /** By its uuid. Of a large file only what the view was made of is whole; the rest has its long texts cut. */
   readonly entry: (uuid: string) => Entry | undefined
   /** Where the next edit belongs; its id and time are whoever's who writes it. */
@@ -38,15 +39,28 @@ export function openView(path: string, { largeFrom = large, ...options }: ViewFi
 function folded(path: string, options: ViewFileOptions, kept: (entry: Entry) => Entry): ViewFile {
   const fold = createFold()
   const tips: Tips = {}
+  const entries: Entry[] = []
+  let answer = -1
   const { format, bytes } = forEachEntry(
     path,
     (entry) => {
-      fold.add(kept(entry))
-      notice(tips, entry.record)
+      const held = kept(entry)
+      fold.add(held)
+      if (isAnswer(held.record)) answer = entries.length
+      entries.push(held)
+      notice(tips, held.record)
     },
     options,
   )
-  return { path, format, bytes, view: fold.view(), entry: fold.entry, place: placeOf(tips) }
+  const view = fold.view()
+  const isSince = (entry: Entry, at: number) => at > answer && readEdit(entry.record) !== undefined
+  const answered = entries.some(isSince) ? foldEntries(entries.filter((entry, at) => !isSince(entry, at))) : view
+  return { path, format, bytes, view, answered, entry: fold.entry, place: placeOf(tips) }
+}
+
+function isAnswer({ type, isSidechain, agentId }: JsonObject): boolean {
+  // In a file of its own a sub-agent's answers are the conversation's.
+  return type === 'assistant' && (isSidechain !== true || typeof agentId === 'string')
 }
 
 /** The newest records, of the conversation itself and of one that is a sub-agent's from end to end. */
