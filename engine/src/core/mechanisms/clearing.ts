@@ -1,7 +1,6 @@
 // From what may go to a plan: the edits, what they free, what becomes of bound thinking, and the sum. Shared by the
 // mechanisms that clear; which results go is theirs to say.
 import { worthOf } from '../cache/economics.ts'
-import { blocksOf, isThinking } from '../message/block.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
 import {
@@ -12,6 +11,7 @@ import {
   type RequestOptions,
   type Situation,
 } from './mechanism.ts'
+import { thinkingIn, weightFrom } from './messages-in-view.ts'
 import { turnsAhead } from './situation.ts'
 
 export type ClearingInput = {
@@ -72,25 +72,24 @@ function clearEdit(items: readonly PlannedItem[], { mechanism, reason }: Clearin
 /** Thinking in the answers behind a changed message, on models that bind it; nothing on all others. */
 export function boundThinking(view: View, { model, weigher }: Situation, changed: number): readonly PlannedItem[] {
   if (model?.bindsThinking !== true) return []
-  return view.messages.flatMap((message, index): readonly PlannedItem[] => {
-    if (index <= changed || message.role !== 'assistant') return []
-    const thinking = blocksOf(message.content).filter(isThinking)
-    if (thinking.length === 0) return []
-    const frees = thinking.reduce((sum, block) => sum + weigher.block(block), 0)
-    const uuids = view.sources[index]?.uuids ?? []
-    return [{ type: 'thinking', uuids, message: index, tokens: Math.round(frees), frees, why: 'bound to the prefix' }]
+  return thinkingIn(view, weigher).flatMap(({ message, blocks }): readonly PlannedItem[] => {
+    if (message <= changed) return []
+    const frees = blocks.reduce((sum, block) => sum + weigher.block(block), 0)
+    const uuids = view.sources[message]?.uuids ?? []
+    return [{ type: 'thinking', uuids, message, tokens: Math.round(frees), frees, why: 'bound to the prefix' }]
   })
+}
+
+/** Whether there is any. */
+export function hasBoundThinking(view: View, { model, weigher }: Situation, changed: number): boolean {
+  return model?.bindsThinking === true && (thinkingIn(view, weigher).at(-1)?.message ?? -1) > changed
 }
 
 /** What goes altogether, and whether it pays: what stands from the first changed message on is written again. */
 export function sums(view: View, situation: Situation, items: readonly PlannedItem[]): Pick<Plan, 'freed' | 'worth'> {
   const first = items.reduce((least, { message }) => Math.min(least, message), Number.POSITIVE_INFINITY)
   const exact = items.reduce((sum, { frees }) => sum + frees, 0)
-  let behind = 0
-  for (let index = first; index < view.messages.length; index++) {
-    const message = view.messages[index]
-    if (message) behind += situation.weigher.message(message)
-  }
+  const behind = weightFrom(view, situation.weigher, first)
   const freed = Math.round(exact)
   const worth = worthOf({
     freed,

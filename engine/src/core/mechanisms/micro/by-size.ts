@@ -2,9 +2,10 @@
 // the newest few, and does nothing where little would be saved.
 
 import { inWords } from '../../tokens/figure.ts'
-import { staleReads } from '../../tokens/file-reads.ts'
+import { fileEventOf, staleReads } from '../../tokens/file-reads.ts'
 import type { View } from '../../transcript/fold.ts'
-import { answeredCalls, type CallInView, type Clearable, clearableResults, isCleared } from '../clearable.ts'
+import { answeredCalls, type CallInView, isCleared } from '../calls-in-view.ts'
+import { type Clearable, clearableResults } from '../clearable.ts'
 import { planClearing } from '../clearing.ts'
 import {
   type Declined,
@@ -27,9 +28,8 @@ export const microBySize: Mechanism = { name, plan, perform: performPlan(name) }
 function plan(view: View, situation: Situation): Plan | Declined {
   const off = whyNot(situation)
   if (off) return off
-  const calls = answeredCalls(view, situation.weigher)
-  const results = clearableResults(view, situation, calls)
-  const chosen = choose(results, calls, situation)
+  const results = clearableResults(view, situation)
+  const chosen = choose(results, answeredCalls(view, situation.weigher), situation)
   const items = [...chosen, ...supersededMemory(view, situation)].filter(({ frees }) => frees > 0)
   if (items.length === 0) return declined(name, 'nothing-to-do', 'No old tool result weighs on the context.')
   const saved = items.reduce((sum, { tokens }) => sum + tokens, 0)
@@ -65,11 +65,12 @@ const staleWords = { 'read-again': 'read again further down', 'changed-since': '
 function choose(
   results: readonly Clearable[],
   calls: readonly CallInView[],
-  { settings }: Situation,
+  { settings, weigher }: Situation,
 ): readonly PlannedItem[] {
   const { keep, target } = settings.bySize
   const isGone = ({ result }: CallInView) => isCleared(result)
-  const stale = new Map(staleReads(calls, { isGone }).map(({ toolUseId, why }) => [toolUseId, why]))
+  const eventOf = (call: CallInView) => weigher.once(fileEventOf, call)
+  const stale = new Map(staleReads(calls, { isGone, eventOf }).map(({ toolUseId, why }) => [toolUseId, why]))
   let remaining = results.reduce((sum, { tokens }) => sum + tokens, 0)
   const chosen: PlannedItem[] = []
   for (const item of results) {
