@@ -13,7 +13,11 @@ import type { Weigher } from './weigher.ts'
 export type ClearableKind = ToolKind | 'reproducible'
 
 /** A result that may go; the reason is added by whoever takes it. */
-export type Clearable = Omit<PlannedItem, 'why'> & { readonly toolUseId: string; readonly kind: ClearableKind }
+export type Clearable = Omit<PlannedItem, 'why'> & {
+  readonly toolUseId: string
+  readonly tool: string
+  readonly kind: ClearableKind
+}
 
 export type ToolRules = Pick<ReductionSettings, 'reproducible' | 'toolKinds'>
 

@@ -24,7 +24,7 @@ export type ClearingInput = {
 
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
   const { mechanism, reason } = input
-  const items = input.items.filter(({ frees }) => frees > 0).toSorted((a, b) => a.message - b.message)
+  const items = inOrder(input.items.filter(({ frees }) => frees > 0))
   const first = items[0]
   if (!first) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
   const edits: readonly Edit[] = [clearEdit(items, input, situation)]
@@ -56,9 +56,15 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
   return { ...base, items: all, ...sums(view, situation, all), thinking: 'removed', outcome }
 }
 
+/** As they stand in the view; the very same list when they do. */
+function inOrder(items: readonly PlannedItem[]): readonly PlannedItem[] {
+  const isSorted = items.every(({ message }, at) => at === 0 || (items[at - 1]?.message ?? 0) <= message)
+  return isSorted ? items : items.toSorted((a, b) => a.message - b.message)
+}
+
 function clearEdit(items: readonly PlannedItem[], { mechanism, reason }: ClearingInput, { settings }: Situation): Edit {
-  const toolUseIds = items.flatMap(({ toolUseId }) => (toolUseId === undefined ? [] : [toolUseId]))
-  const attachments = items.flatMap(({ type, uuids }) => (type === 'attachment' ? uuids : []))
+  const toolUseIds = items.map(({ toolUseId }) => toolUseId).filter((id) => id !== undefined)
+  const attachments = items.filter(({ type }) => type === 'attachment').flatMap(({ uuids }) => uuids)
   return {
     type: 'clear-results',
     toolUseIds,

@@ -60,7 +60,7 @@ export function toolUsesEdit(
   const isWanted = (tool: ToolIn) => tool.isClearable && (results || (inputs && tool.isWriter))
   const excluded = tools.filter((tool) => !isWanted(tool)).map(({ name }) => name)
   const left = new Set(tools.filter(isWanted).map(({ name }) => name))
-  const items = clearableResults(view, situation).filter(({ tool }) => left.has(tool ?? ''))
+  const items = clearableResults(view, situation).filter(({ tool }) => left.has(tool))
   const edit = {
     type: 'clear_tool_uses_20250919',
     trigger:

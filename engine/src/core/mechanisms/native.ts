@@ -5,6 +5,7 @@ import type { JsonObject } from '../message/json.ts'
 import type { View } from '../transcript/fold.ts'
 import { type Clearable, clearableResults } from './clearable.ts'
 import { hasBoundThinking } from './clearing.ts'
+import { itemOf } from './item.ts'
 import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from './mechanism.ts'
 import { thinkingIn, weightFrom } from './messages-in-view.ts'
 import { managementOf, toolUsesEdit } from './native-options.ts'
@@ -41,7 +42,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
     type: 'planned',
     mechanism: name,
     reason: isDue ? 'the context is above the trigger' : 'the server acts once the context is above the trigger',
-    items: items.map(({ kind: _, ...item }) => ({ ...item, why: 'the server leaves it out' })),
+    items: items.map((item) => itemOf(item, 'the server leaves it out')),
     freed,
     thinking: hasBoundThinking(view, situation, first) ? 'delegated' : 'untouched',
     worth: worthOf({

@@ -25,8 +25,11 @@ export function createWeigher(counting: Counting = {}): Weigher {
       known = new WeakMap()
       findings.set(find, known)
     }
-    if (!known.has(thing)) known.set(thing, find(thing))
-    return known.get(thing) as T
+    const found = known.get(thing)
+    if (found !== undefined || known.has(thing)) return found as T
+    const fresh = find(thing)
+    known.set(thing, fresh)
+    return fresh
   }
   const strings = new Map<string, number>()
   const weigh = (block: Block): number => scaled(measureBlock(block, counting), counting)

@@ -57,10 +57,11 @@ export function staleReads<C extends AnsweredCall>(
   const stale: StaleRead[] = []
   const later = new Map<string, Covered>()
   const changed = new Set<string>()
-  for (const call of calls.toReversed()) {
-    const event = eventOf(call)
+  for (let at = calls.length - 1; at >= 0; at--) {
+    const call = calls[at]
+    const event = call && eventOf(call)
     if (event?.type === 'changed') for (const path of event.paths) changed.add(path)
-    if (event?.type !== 'read') continue
+    if (!call || event?.type !== 'read') continue
     const { read } = event
     const covered = later.get(read.path) ?? createCovered()
     const isAgain = covered.holds(read)

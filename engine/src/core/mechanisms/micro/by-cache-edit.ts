@@ -7,6 +7,7 @@ import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
 import { type Clearable, clearableResults } from '../clearable.ts'
 import { hasBoundThinking } from '../clearing.ts'
+import { itemOf } from '../item.ts'
 import {
   type CacheEdit,
   type Declined,
@@ -19,7 +20,6 @@ import {
 } from '../mechanism.ts'
 import { clearToolUses } from '../native-options.ts'
 import { turnsAhead } from '../situation.ts'
-import { itemOf } from './item.ts'
 
 const name = 'micro-by-cache-edit'
 

@@ -2,11 +2,12 @@
 // the newest few, and does nothing where little would be saved.
 
 import { inWords } from '../../tokens/figure.ts'
-import { fileEventOf, staleReads } from '../../tokens/file-reads.ts'
+import { fileEventOf, type StaleRead, staleReads } from '../../tokens/file-reads.ts'
 import type { View } from '../../transcript/fold.ts'
 import { answeredCalls, type CallInView, isCleared } from '../calls-in-view.ts'
 import { type Clearable, clearableResults } from '../clearable.ts'
 import { planClearing } from '../clearing.ts'
+import { itemOf } from '../item.ts'
 import {
   type Declined,
   declined,
@@ -19,7 +20,6 @@ import {
 import { supersededMemory } from '../memory-copies.ts'
 import { clearToolUses } from '../native-options.ts'
 import { isInDanger } from '../situation.ts'
-import { itemOf } from './item.ts'
 
 const name = 'micro-by-size'
 
@@ -30,7 +30,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   if (off) return off
   const results = clearableResults(view, situation)
   const chosen = choose(results, answeredCalls(view, situation.weigher), situation)
-  const items = [...chosen, ...supersededMemory(view, situation)].filter(({ frees }) => frees > 0)
+  const items = chosen.concat(supersededMemory(view, situation)).filter(({ frees }) => frees > 0)
   if (items.length === 0) return declined(name, 'nothing-to-do', 'No old tool result weighs on the context.')
   const saved = items.reduce((sum, { tokens }) => sum + tokens, 0)
   const { least } = situation.settings.bySize
@@ -61,6 +61,8 @@ function whyNot({ settings, explanation }: Situation): Declined | undefined {
 
 const staleWords = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
 
+const isGone = ({ result }: CallInView) => isCleared(result)
+
 /** Worthless reads all go, whatever their age; then the oldest, while too much remains. */
 function choose(
   results: readonly Clearable[],
@@ -68,9 +70,9 @@ function choose(
   { settings, weigher }: Situation,
 ): readonly PlannedItem[] {
   const { keep, target } = settings.bySize
-  const isGone = ({ result }: CallInView) => isCleared(result)
+  const stale = new Map<string, StaleRead['why']>()
   const eventOf = (call: CallInView) => weigher.once(fileEventOf, call)
-  const stale = new Map(staleReads(calls, { isGone, eventOf }).map(({ toolUseId, why }) => [toolUseId, why]))
+  for (const { toolUseId, why } of staleReads(calls, { isGone, eventOf })) stale.set(toolUseId, why)
   let remaining = results.reduce((sum, { tokens }) => sum + tokens, 0)
   const chosen: PlannedItem[] = []
   for (const item of results) {
