@@ -1,6 +1,6 @@
 // Finds the file reads in a conversation, in the spellings of well-known agents, and which of them a later read of the
-// same lines, or a change, has made worthless. It looks at tool requests and results; it never reads files.
-import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
+// same lines brings again. It looks at tool requests and results; it never reads files.
+import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock } from '../message/block.ts'
 import { arrayAt, numberAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import { pathOf, pathsChanged, toolKind } from './tool-kinds.ts'
@@ -39,41 +39,8 @@ export function duplicateReads(messages: readonly Message[]): readonly FileRead[
   return duplicates.reverse()
 }
 
-/** Why a read is worth nothing any more. */
-export type StaleRead = FileRead & { readonly why: 'read-again' | 'changed-since' }
-
 /** A call with what it brought. */
 export type AnsweredCall = { readonly call: ToolUseBlock; readonly result: ToolResultBlock }
-
-/**
- * Reads whose every line stands further down again, and whole reads of files that were changed since. A result that is
- * no longer there, or only says that nothing changed, does not bring anything again. In the order given.
- */
-export function staleReads<C extends AnsweredCall>(
-  calls: readonly C[],
-  how: { readonly isGone: (call: C) => boolean; readonly eventOf?: (call: C) => FileEvent | undefined },
-): readonly StaleRead[] {
-  const { isGone, eventOf = fileEventOf } = how
-  const stale: StaleRead[] = []
-  const later = new Map<string, Covered>()
-  const changed = new Set<string>()
-  for (let at = calls.length - 1; at >= 0; at--) {
-    const call = calls[at]
-    const event = call && eventOf(call)
-    if (event?.type === 'changed') for (const path of event.paths) changed.add(path)
-    if (!call || event?.type !== 'read') continue
-    const { read } = event
-    const covered = later.get(read.path) ?? createCovered()
-    const isAgain = covered.holds(read)
-    const isWhole = read.from === 1 && read.to === Number.POSITIVE_INFINITY
-    if (isAgain) stale.push({ ...read, why: 'read-again' })
-    else if (isWhole && changed.has(read.path)) stale.push({ ...read, why: 'changed-since' })
-    if (isAgain || isGone(call) || isPointer(read)) continue
-    covered.add(read)
-    later.set(read.path, covered)
-  }
-  return stale.reverse()
-}
 
 type Range = Pick<FileRead, 'from' | 'to'>
 type Covered = { readonly holds: (range: Range) => boolean; readonly add: (range: Range) => void }
@@ -105,13 +72,6 @@ function createCovered(): Covered {
       rising.splice(first, end - first, range)
     },
   }
-}
-
-/** Some clients answer a second read of an unchanged file with a pointer to the first. */
-function isPointer({ result }: FileRead): boolean {
-  if (typeof result.content === 'string' && result.content.length >= 500) return false
-  const text = textOf([result])
-  return text.length < 500 && /\bunchanged since\b/i.test(text)
 }
 
 export type FileEvent =

@@ -2,11 +2,12 @@
 // the newest few, and does nothing where little would be saved.
 
 import { inWords } from '../../tokens/figure.ts'
-import { fileEventOf, type StaleRead, staleReads } from '../../tokens/file-reads.ts'
+import { createStaleReads, type WhyStale } from '../../tokens/stale-reads.ts'
 import type { View } from '../../transcript/fold.ts'
 import { answeredCalls, type CallInView, isCleared } from '../calls-in-view.ts'
 import { type Clearable, clearableResults } from '../clearable.ts'
 import { planClearing } from '../clearing.ts'
+import { createFollower } from '../follow.ts'
 import { itemOf } from '../item.ts'
 import {
   type Declined,
@@ -20,6 +21,7 @@ import {
 import { supersededMemory } from '../memory-copies.ts'
 import { clearToolUses } from '../native-options.ts'
 import { isInDanger } from '../situation.ts'
+import type { Weigher } from '../weigher.ts'
 
 const name = 'micro-by-size'
 
@@ -29,7 +31,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const off = whyNot(situation)
   if (off) return off
   const results = clearableResults(view, situation)
-  const chosen = choose(results, answeredCalls(view, situation.weigher), situation)
+  const chosen = choose(results, staleIn(view, situation.weigher), situation)
   const items = chosen.concat(supersededMemory(view, situation)).filter(({ frees }) => frees > 0)
   if (items.length === 0) return declined(name, 'nothing-to-do', 'No old tool result weighs on the context.')
   const saved = items.reduce((sum, { tokens }) => sum + tokens, 0)
@@ -61,29 +63,35 @@ function whyNot({ settings, explanation }: Situation): Declined | undefined {
 
 const staleWords = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
 
-const isGone = ({ result }: CallInView) => isCleared(result)
+type WhyOf = (toolUseId: string) => WhyStale | undefined
+
+function staleIn(view: View, weigher: Weigher): WhyOf {
+  return weigher.once(staleReader, weigher)(answeredCalls(view, weigher))
+}
+
+function staleReader(): (calls: readonly CallInView[]) => WhyOf {
+  const { take, whyOf } = createStaleReads()
+  const follow = createFollower((call: CallInView) => take(call, { gone: isCleared(call.result) }))
+  return (calls) => {
+    follow(calls)
+    return whyOf
+  }
+}
 
 /** Worthless reads all go, whatever their age; then the oldest, while too much remains. */
-function choose(
-  results: readonly Clearable[],
-  calls: readonly CallInView[],
-  { settings, weigher }: Situation,
-): readonly PlannedItem[] {
+function choose(results: readonly Clearable[], whyOf: WhyOf, { settings }: Situation): readonly PlannedItem[] {
   const { keep, target } = settings.bySize
-  const stale = new Map<string, StaleRead['why']>()
-  const eventOf = (call: CallInView) => weigher.once(fileEventOf, call)
-  for (const { toolUseId, why } of staleReads(calls, { isGone, eventOf })) stale.set(toolUseId, why)
   let remaining = results.reduce((sum, { tokens }) => sum + tokens, 0)
   const chosen: PlannedItem[] = []
   for (const item of results) {
-    const why = stale.get(item.toolUseId)
+    const why = whyOf(item.toolUseId)
     if (why === undefined) continue
     chosen.push(itemOf(item, staleWords[why]))
     remaining -= item.tokens
   }
   for (const item of results.slice(0, Math.max(0, results.length - keep))) {
     if (remaining <= target) break
-    if (stale.has(item.toolUseId) || item.frees <= 0) continue
+    if (item.frees <= 0 || whyOf(item.toolUseId) !== undefined) continue
     chosen.push(itemOf(item, 'among the oldest'))
     remaining -= item.tokens
   }
