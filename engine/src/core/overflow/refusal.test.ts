@@ -198,6 +198,7 @@ const wordings: readonly Case[] = [
     'Prompt has 140,000 tokens, but the configured context size is 131,072 tokens',
     { actual: 140_000, limit: 131_072 },
   ],
+  ['openai', 'finish_reason: model_context_window_exceeded', {}],
   ['litellm', "litellm.ContextWindowExceededError: this model can't take it", {}],
   ['litellm', "Input exceeds the model's maximum context length of 32,768 tokens", { limit: 32_768 }],
   ['vllm', 'the engine prompt length exceeds the max_model_len', {}],
@@ -365,6 +366,9 @@ describe('everything else', () => {
     [undefined, { type: 'error', error: { type: 'authentication_error', message: 'No' } }, 'refused'],
     [undefined, { type: 'error', error: { type: 'invalid_request_error', message: 'Odd' } }, 'invalid'],
     [undefined, '', 'transient'],
+    [undefined, { error: { code: 429, message: 'Provider returned error' } }, 'transient'],
+    [undefined, { error: { code: '401', message: 'User not found.' } }, 'refused'],
+    [200, { error: { code: 400, message: 'Odd' } }, 'invalid'],
   ]
   test.each(rows)('status %s, body %j: %s', (status, told, reason) => {
     expect(readRefusal({ body: told, ...(status === undefined ? {} : { status }) }).reason).toBe(reason)

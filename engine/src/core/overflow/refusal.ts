@@ -28,7 +28,7 @@ const longestText = 16_000
 const deepest = 8
 
 export function readRefusal(refusal: Refusal): Verdict {
-  const { status } = refusal
+  const status = refusal.status === undefined || refusal.status < 300 ? codeIn(refusal.body) : refusal.status
   const texts = textsOf(refusal.body)
   const all = texts.join('\n').slice(0, longestText)
   const message = messageOf(refusal, texts)
@@ -56,7 +56,7 @@ export function overflowOfAnswer(answer: ModelAnswer, window?: number): Overflow
 
 /** The status gates the verdict; 500 and 502 because local servers and proxies put a client's mistake there. */
 function mayBeOverflow(status: number | undefined): boolean {
-  return status === undefined || [200, 400, 413, 422, 424, 500, 502].includes(status)
+  return status === undefined || [400, 413, 422, 424, 500, 502].includes(status)
 }
 
 function overflowIn(refusal: Refusal, text: string): Pick<Verdict, 'overflow' | 'shape'> | undefined {
@@ -137,6 +137,13 @@ function textsOf(body: unknown, depth = 0): readonly string[] {
   }
   if (Array.isArray(body)) return body.slice(0, 20).flatMap((item) => textsOf(item, depth + 1))
   return isObject(body) ? Object.values(body).flatMap((value) => textsOf(value, depth + 1)) : []
+}
+
+/** Inside a stream that began with 200, gateways say the status they would have sent. */
+function codeIn(body: unknown): number | undefined {
+  const error = errorIn(body)
+  const code = Number(numberAt(error, 'code') ?? numberAt(error, 'status') ?? stringAt(error, 'code'))
+  return Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined
 }
 
 function errorIn(body: unknown): unknown {

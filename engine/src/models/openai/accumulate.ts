@@ -52,7 +52,8 @@ function addChunk(state: State, chunk: unknown): Piece | undefined {
   state.usage = objectAt(chunk, 'usage') ?? state.usage
   const choice = arrayAt(chunk, 'choices')[0]
   state.finish = stringAt(choice, 'finish_reason') ?? state.finish
-  const delta = objectAt(choice, 'delta') ?? {}
+  // `message` from a server that does not stream.
+  const delta = objectAt(choice, 'delta') ?? objectAt(choice, 'message') ?? {}
   const json = arrayAt(delta, 'tool_calls')
     .filter(isObject)
     .map((call) => addCall(state.calls, call))
