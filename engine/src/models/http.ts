@@ -39,7 +39,8 @@ export function keepingFetch(inner: Fetch | undefined, ports: ModelPorts, silenc
 
 async function kept(response: Response): Promise<Response> {
   const text = await response.text()
-  const copy = new Response(text, { status: response.status, headers: response.headers })
+  // A status that allows no body must not get one, not even an empty one.
+  const copy = new Response(text === '' ? null : text, { status: response.status, headers: response.headers })
   bodies.set(copy.headers, text)
   return copy
 }
