@@ -147,7 +147,8 @@ describe('the Anthropic client', () => {
       betas,
       messages: [{ role: 'assistant', content: changed }, ...hello.messages],
     })
-    expect(refused).toMatchObject({ type: 'failed', reason: 'invalid', status: 400, tries: 1 })
+    const code = 'compaction_content_mismatch'
+    expect(refused).toMatchObject({ type: 'failed', reason: 'invalid', status: 400, code, tries: 1 })
   })
 
   test('passes what the server cleared, and what it made of thinking and of the cache', async () => {
@@ -177,6 +178,28 @@ describe('the Anthropic client', () => {
       input_transformations: [],
       diagnostics: { cache_miss_reason: { type: 'previous_message_not_found' } },
     })
+  })
+
+  test('a request with one message more begins with the same bytes, and reads all of them from the cache', async () => {
+    const bodies: string[] = []
+    const fetch: AnthropicOptions['fetch'] = (input, init) => {
+      bodies.push(String(init?.body))
+      return globalThis.fetch(input, init)
+    }
+    const { maxTokens: _, ...turn } = {
+      ...hello,
+      tools: [tool],
+      system: 'You read files. '.repeat(500),
+      options: { cache_control: { type: 'ephemeral' } },
+    }
+    const client = clientOf({ fetch })
+    const first = await client.send(turn)
+    const asking = [...turn.messages, { role: 'user' as const, content: 'Summarise.' }]
+    const second = await client.send({ ...turn, source: 'compact', messages: asking })
+    if (first.type === 'failed' || second.type === 'failed') throw new Error('no answer')
+    const [before = '', after = ''] = bodies.map((body) => body.slice(0, body.indexOf('],"max_tokens"')))
+    expect([after.startsWith(before), before.length > 8_000]).toEqual([true, true])
+    expect([first.usage.cacheRead, second.usage.cacheRead]).toEqual([0, first.usage.cacheWrite])
   })
 
   test('counts tokens, as many as the answer then reports', async () => {

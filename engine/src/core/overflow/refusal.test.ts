@@ -245,7 +245,13 @@ describe('an overflow', () => {
 
   test('is told by a code alone', () => {
     const error = { message: 'No.', code: 'context_length_exceeded' }
-    expect(readRefusal({ status: 400, body: { error } })).toMatchObject({ reason: 'overflow', message: 'No.' })
+    expect(readRefusal({ status: 400, body: { error } })).toEqual({
+      reason: 'overflow',
+      message: 'No.',
+      code: 'context_length_exceeded',
+      shape: 'openai',
+      overflow: {},
+    })
   })
 
   test('is told by a status and nothing else at one provider, and at no other', () => {
@@ -372,6 +378,17 @@ describe('everything else', () => {
   ]
   test.each(rows)('status %s, body %j: %s', (status, told, reason) => {
     expect(readRefusal({ body: told, ...(status === undefined ? {} : { status }) }).reason).toBe(reason)
+  })
+
+  test('the name that a provider has for it is kept, and nothing that is no name', () => {
+    const codeOf = (error: object) => readRefusal({ status: 400, body: { error } }).code
+    expect([
+      codeOf({ message: 'No', code: 'odd', details: { error_code: 'compaction_nothing_to_summarize' } }),
+      codeOf({ message: 'No', code: 'model_not_found' }),
+      codeOf({ message: 'No', code: 400 }),
+      codeOf({ message: 'No', code: '400' }),
+      codeOf({ message: 'No', code: 'Client specified an invalid argument' }),
+    ]).toEqual(['compaction_nothing_to_summarize', 'model_not_found', undefined, undefined, undefined])
   })
 
   test('no body whatever makes the reader fail, or take long', () => {
