@@ -363,6 +363,7 @@ describe('everything else', () => {
     [408, '', 'transient'],
     [409, '', 'transient'],
     [429, body('slow down'), 'transient'],
+    [429, body('Extra usage is required for long context requests.'), 'refused'],
     [500, body('Internal server error'), 'transient'],
     [503, 'upstream connect error', 'transient'],
     [529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'transient'],

@@ -114,7 +114,8 @@ const transientWords =
 function reasonOf(status: number | undefined, text: string, isRateLimit: boolean): Verdict['reason'] {
   if (status !== undefined && [401, 402, 403, 404].includes(status)) return 'refused'
   if (isRateLimit && asksForMoreThanAllowed(text)) return 'refused'
-  if (status === 429) return /insufficient_quota|billing|credit/i.test(text) ? 'refused' : 'transient'
+  if (status === 429)
+    return /insufficient_quota|billing|credit|extra usage is required/i.test(text) ? 'refused' : 'transient'
   if (status === 413) return 'refused'
   if (status !== undefined && ([408, 409, 425].includes(status) || status >= 500)) return 'transient'
   if (status !== undefined && status >= 400) return refusedWords.test(text) ? 'refused' : 'invalid'

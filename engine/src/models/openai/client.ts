@@ -2,7 +2,7 @@
 // chat completions; the SDK is an optional peer, loaded with the first request, its own retries off.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
-import type { ModelCapabilities, ModelClient, ModelRequest } from '../../core/ports/model.ts'
+import type { ModelCapabilities, ModelClient } from '../../core/ports/model.ts'
 import { createCapabilities, noCapabilities } from '../capabilities.ts'
 import { keepingFetch } from '../http.ts'
 import { type ModelPorts, systemPorts } from '../ports.ts'
@@ -46,25 +46,22 @@ export function openai(options: OpenAIOptions): ModelClient {
   const load = loadedOnce('openai', async () => options.client ?? makeClient(options, ports))
   const call = createCaller(options, ports)
   const defaults = { maxTokensField: fieldFor(endpoint), ...options }
-  const open = async (request: ModelRequest, per: PerRequest) => {
+  const open = async (body: JsonObject, per: PerRequest) => {
     const { completions } = (await load()).chat
-    return (await completions.create(chatBody(request, defaults) as never, per as never)) as AsyncIterable<unknown>
+    return (await completions.create(body as never, per as never)) as AsyncIterable<unknown>
   }
   return {
     provider: 'openai',
     model: options.model,
     endpoint,
     capabilities: (model) => book.of(model || options.model),
-    send: (request, send = {}) =>
-      call(send, (per) =>
-        readStream(() => open(request, per), {
-          ...send,
-          ports,
-          endpoint,
-          signal: per.signal,
-          accumulator: createChatAccumulator(),
-        }),
-      ),
+    send: async (request, send = {}) => {
+      const body = chatBody(request, defaults)
+      return call(send, (per) => {
+        const reading = { ...send, ports, endpoint, signal: per.signal, accumulator: createChatAccumulator() }
+        return readStream(() => open(body, per), reading)
+      })
+    },
     describe: async (named, send = {}) => {
       const model = named || options.model
       const known = book.asked(model)
