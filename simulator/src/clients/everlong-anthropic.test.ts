@@ -180,6 +180,29 @@ describe('the Anthropic client', () => {
     })
   })
 
+  test('puts on the wire what the request says, betas as a header, and nothing else', async () => {
+    const seen: unknown[] = []
+    const fetch: AnthropicOptions['fetch'] = (input, init) => {
+      const headers = new Headers(init?.headers)
+      seen.push([
+        String(input).replace(server.url, ''),
+        headers.get('anthropic-beta'),
+        headers.get('x-mine'),
+        init?.body,
+      ])
+      return globalThis.fetch(input, init)
+    }
+    const client = clientOf({ fetch, headers: { 'x-mine': 'yes' } })
+    await client.send({ ...hello, betas: ['one', 'two', 'one'], options: { metadata: { user_id: 'u' } } })
+    await client.count?.({ ...hello, betas: ['one'], options: { metadata: { user_id: 'u' } } })
+    const prompt = '{"model":"claude-sonnet-5","messages":[{"role":"user","content":"Hello"}]'
+    const rest = '"max_tokens":200,"metadata":{"user_id":"u"},"stream":true}'
+    expect(seen).toEqual([
+      ['/v1/messages', 'one,two', 'yes', `${prompt},${rest}`],
+      ['/v1/messages/count_tokens', 'one,token-counting-2024-11-01', 'yes', `${prompt}}`],
+    ])
+  })
+
   test('a request with one message more begins with the same bytes, and reads all of them from the cache', async () => {
     const bodies: string[] = []
     const fetch: AnthropicOptions['fetch'] = (input, init) => {
