@@ -85,7 +85,7 @@ export type FileEvent =
 export function fileEventOf({ call, result }: AnsweredCall): FileEvent | undefined {
   if (result.is_error === true) return undefined
   const read = readOf(call)
-  if (read) return { type: 'read', read: { ...read, toolUseId: result.tool_use_id, result } }
+  if (read) return { type: 'read', read: { ...reached(read, result), toolUseId: result.tool_use_id, result } }
   const paths = pathsChanged(call)
   return paths.length > 0 ? { type: 'changed', paths } : undefined
 }
@@ -107,6 +107,19 @@ function readOf(request: ToolUseBlock): Pick<FileRead, 'path' | 'from' | 'to'> |
   if (toolKind(request) !== 'read' || path === undefined) return undefined
   if (command !== undefined && command !== 'view' && command !== 'read') return undefined
   return { path, ...linesOf(request.input) }
+}
+
+/** Clients end the read of a whole file here. */
+const mostLines = 2_000
+
+/** A read that was asked to go to the end and was cut short brings what it brought, and nothing behind that again. */
+function reached<R extends Pick<FileRead, 'from' | 'to'>>(read: R, result: ToolResultBlock): R {
+  if (read.to !== Number.POSITIVE_INFINITY) return read
+  const text = textOf([result])
+  if (text.length < mostLines) return read
+  const isCut = /\btruncated\b/i.test(text.slice(-300))
+  const lines = text.split('\n').length
+  return lines >= mostLines || isCut ? { ...read, to: read.from + lines - 1 } : read
 }
 
 function linesOf(input: unknown): Pick<FileRead, 'from' | 'to'> {
