@@ -23,6 +23,8 @@ export type ContextSize = {
   /** The part we estimated, margin included. */
   readonly estimated: number
   readonly source: 'usage' | 'usage+estimate' | 'estimate'
+  /** Taken off what was reported or estimated, since it went afterwards. */
+  readonly freed?: number
   /** The first message of the answer whose usage was taken. */
   readonly anchorUuid?: string
 }
