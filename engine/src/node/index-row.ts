@@ -5,7 +5,7 @@
 import { sideEntry, typeCode } from '../core/transcript/entry-table.ts'
 import { idLength, readId } from '../core/transcript/id-table.ts'
 import { readContextTokens } from './index-usage.ts'
-import { type Chunk, chunkOf, endsWith, type Pattern, pattern, searchFor, startsWith } from './index-words.ts'
+import { type Chunk, chunkOf, endsWith, type Known, known, pattern, searchFor } from './index-words.ts'
 
 export type Row = {
   /** The code of the type. */
@@ -46,7 +46,7 @@ const assistantBefore = pattern('"type":"assistant",')
 const attachmentBefore = pattern('"type":"attachment",')
 const uuidKey = pattern('"uuid":"')
 const uuidBehindBytes = Buffer.from('},"uuid":"')
-const uuidBehindMessage = pattern(uuidBehindBytes)
+const uuidBehindMessage = pattern('},"uuid":"')
 const timestampBehind = pattern('","timestamp":"')
 const timestampBefore = pattern('"timestamp":"')
 const resultBehind = pattern('","toolUseResult":')
@@ -56,7 +56,8 @@ const stampLength = uuidKey.length + idLength + timestampBehind.length + timesta
 
 /** A letter that is rare in text, which makes it quick to find, in the key that begins a record and in a result's. */
 const rareLetter = 0x55
-const recordKeyEnd = pattern('Uuid":')
+/** `Uuid":` */
+const recordKey = [0x64697555, 0x3a22] as const
 const resultToLetter = '","tool'.length
 
 /**
@@ -64,8 +65,8 @@ const resultToLetter = '","tool'.length
  * same on most lines of a session. The reader remembers such endings: one that matches needs no further look.
  */
 type Memory = {
-  readonly endings: Pattern[]
-  readonly closings: Pattern[]
+  readonly endings: Known[]
+  readonly closings: Known[]
   /** The uuid that was read last, as it was written. */
   readonly last: Uint32Array
 }
@@ -81,7 +82,7 @@ export function createRowReader(): RowReader {
     line.end = end
     row.contextTokens = 0
     if (buffer[end - 1] !== closeBrace) return false
-    if (startsWith(line, start, sideStart)) return readSideRow(line, row)
+    if (sideStart.isAt(line, start)) return readSideRow(line, row)
     const at = readParent(line, row)
     const key = at < 0 ? -1 : readTreeRow(line, at, row)
     return key >= 0 && readUuid(line, key + uuidKey.length, row)
@@ -92,16 +93,16 @@ export function createRowReader(): RowReader {
 function readParent(line: Line, row: Row): number {
   const { buffer, start } = line
   let at = start + rootStart.length
-  if (startsWith(line, start, childStart)) {
+  if (childStart.isAt(line, start)) {
     const id = start + childStart.length
-    if (!startsWith(line, id + idLength, sidechainBehind)) return -1
+    if (!sidechainBehind.isAt(line, id + idLength)) return -1
     at = id + idLength + sidechainBehind.length
     // Most entries hang on the one right before them: then nothing need be decoded or looked up.
     row.parentIs = isLast(line, id) ? 'last' : 'named'
     if (row.parentIs === 'named' && !readId(line.view, id, row.parent)) return -1
   } else {
     row.parentIs = 'none'
-    if (!startsWith(line, start, rootStart)) return -1
+    if (!rootStart.isAt(line, start)) return -1
   }
   row.sidechain = buffer[at] === 0x74
   return at
@@ -127,13 +128,13 @@ function readTreeRow(line: Line, at: number, row: Row): number {
   if (result === mayBeginAgain) return -1
   for (const ending of memory.endings) {
     const key = end - ending.length - stampLength
-    if (key <= at || !endsWith(line, end, ending) || !startsWith(line, key, uuidKey)) continue
+    if (key <= at || !endsWith(line, end, ending) || !uuidKey.isAt(line, key)) continue
     if (readStamped(line, key, row)) return key
   }
   const open = buffer.indexOf(openBrace, at)
   if (open >= 0 && open < end) {
-    if (endsWith(line, open, userBefore)) return readUser(line, result < 0 ? open : result, row)
-    if (endsWith(line, open, progressBefore)) return readProgress(line, open, row)
+    if (userBefore.isAt(line, open - userBefore.length)) return readUser(line, result < 0 ? open : result, row)
+    if (progressBefore.isAt(line, open - progressBefore.length)) return readProgress(line, open, row)
   }
   return readUnknown(line, at, row)
 }
@@ -153,23 +154,27 @@ function findResult(line: Line, at: number): number {
   const { buffer, end } = line
   let found = noResult
   for (let place = buffer.indexOf(rareLetter, at); place >= 0 && place < end; ) {
-    if (startsWith(line, place, recordKeyEnd)) return mayBeginAgain
-    if (found < 0 && startsWith(line, place - resultToLetter, resultBehind)) {
+    if (isRecordKey(line, place)) return mayBeginAgain
+    if (found < 0 && resultBehind.isAt(line, place - resultToLetter)) {
       const message = place - resultToLetter - stampLength - 2
-      if (startsWith(line, message, uuidBehindMessage)) found = message
+      if (uuidBehindMessage.isAt(line, message)) found = message
     }
     place = buffer.indexOf(rareLetter, place + 1)
   }
   return found
 }
 
+function isRecordKey({ view, size }: Line, at: number): boolean {
+  return at + 6 <= size && view.getInt32(at, true) === recordKey[0] && view.getUint16(at + 4, true) === recordKey[1]
+}
+
 /** The first uuid behind a user's message is the record's own, whatever raw tool result comes after it. */
 function readUser(line: Line, at: number, row: Row): number {
   const { buffer, end } = line
-  const found = startsWith(line, at, uuidBehindMessage) ? at : buffer.indexOf(uuidBehindBytes, at)
+  const found = uuidBehindMessage.isAt(line, at) ? at : buffer.indexOf(uuidBehindBytes, at)
   const key = found + 2
   if (found < 0 || key + stampLength >= end) return -1
-  if (!startsWith(line, key + uuidKey.length + idLength, timestampBehind)) return -1
+  if (!timestampBehind.isAt(line, key + uuidKey.length + idLength)) return -1
   row.type = userCode
   return isClosed(line, key) ? key : -1
 }
@@ -178,12 +183,13 @@ function readUser(line: Line, at: number, row: Row): number {
 function isClosed(line: Line, at: number): boolean {
   const { end, memory } = line
   if (at + stampLength + 2 === end) return true
-  if (startsWith(line, end - 2 - idLength - callKey.length, callKey)) return true
+  if (callKey.isAt(line, end - 2 - idLength - callKey.length)) return true
   for (const closing of memory.closings) if (endsWith(line, end, closing)) return true
   const tailStart = Math.max(at, end - tailLength)
   const tail = latin1(line, tailStart, end)
   const key = Math.max(tail.lastIndexOf(',"userType":"'), tail.lastIndexOf(',"permissionMode":"'))
-  if (!isPlainFrom(tail, key)) return false
+  // A side entry that was written behind a cut record would end like one, too.
+  if (!isPlainFrom(tail, key) || tail.endsWith('"type":"permission-mode"', key)) return false
   remember(memory.closings, line, tailStart + key)
   return true
 }
@@ -199,15 +205,15 @@ function readProgress(line: Line, at: number, row: Row): number {
   row.type = progressCode
   const last = end - 2 - idLength - uuidKey.length
   const before = last - 2 - timestampLength - timestampBefore.length
-  const key = before > at && startsWith(line, before, timestampBefore) ? last : end - 2 - stampLength
-  return key > at && startsWith(line, key, uuidKey) ? key : -1
+  const key = before > at && timestampBefore.isAt(line, before) ? last : end - 2 - stampLength
+  return key > at && uuidKey.isAt(line, key) ? key : -1
 }
 
 /** The key is the record's own: nothing is opened behind it, and the text of a string cannot look like a key. */
 function readStamped(line: Line, key: number, row: Row): boolean {
-  if (!startsWith(line, key + uuidKey.length + idLength, timestampBehind)) return false
-  const isAnswer = endsWith(line, key, assistantBefore)
-  if (!isAnswer && !endsWith(line, key, attachmentBefore)) return false
+  if (!timestampBehind.isAt(line, key + uuidKey.length + idLength)) return false
+  const isAnswer = assistantBefore.isAt(line, key - assistantBefore.length)
+  if (!isAnswer && !attachmentBefore.isAt(line, key - attachmentBefore.length)) return false
   row.type = isAnswer ? assistantCode : attachmentCode
   if (isAnswer) row.contextTokens = readContextTokens(line, key)
   return !isAnswer || row.contextTokens > 0
@@ -221,7 +227,7 @@ function readUnknown(line: Line, at: number, row: Row): number {
   // Behind the last uuid of the line only plain values may stand; then it is the record's own.
   if (!isPlainFrom(tail, found)) return -1
   const key = tailStart + found
-  if (startsWith(line, key + uuidKey.length + idLength, timestampBehind)) {
+  if (timestampBehind.isAt(line, key + uuidKey.length + idLength)) {
     remember(memory.endings, line, key + stampLength)
     if (readStamped(line, key, row)) return key
   }
@@ -231,8 +237,8 @@ function readUnknown(line: Line, at: number, row: Row): number {
   return isPlain(type, head) ? key : -1
 }
 
-function remember(endings: Pattern[], { buffer, end }: Line, from: number): void {
-  endings.unshift(pattern(buffer.subarray(from, end)))
+function remember(endings: Known[], { buffer, end }: Line, from: number): void {
+  endings.unshift(known(buffer.subarray(from, end)))
   if (endings.length > 4) endings.pop()
 }
 

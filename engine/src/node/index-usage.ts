@@ -1,6 +1,6 @@
 // Reads the usage of an answer from its bytes, for the index: the counts, in the orders in which Claude Code writes
 // them. Whatever looks different is left to the exact reader.
-import { type Chunk, endsWith, type Pattern, pattern, startsWith } from './index-words.ts'
+import { type Chunk, type Pattern, pattern } from './index-words.ts'
 
 const openBrace = 0x7b
 const closeBrace = 0x7d
@@ -15,7 +15,6 @@ const writeKey = pattern(',"cache_creation_input_tokens":')
 const readKey = pattern(',"cache_read_input_tokens":')
 const usageOrder = [inputKey, writeKey, readKey, outputKey]
 const iterationOrder = [inputKey, outputKey, readKey, writeKey]
-/** An object of its own among the counts. */
 const lifetimesKey = pattern(',"cache_creation":{')
 const iterationEnd = pattern(',"type":"message"}]')
 /** So many objects may stand behind the counts: how long the cache lives, and which tools the server ran. */
@@ -30,9 +29,9 @@ export function readContextTokens(chunk: Chunk, end: number): number {
   for (let behind = 0; behind <= mostBehind; behind++) {
     at = chunk.buffer.lastIndexOf(openBrace, at - 1)
     if (at <= 0) return 0
-    if (startsWith(chunk, at, inputKey)) {
-      if (endsWith(chunk, at, usageBefore)) return readCounts(chunk, at, usageOrder)
-      return endsWith(chunk, at, iterationsBefore) ? readCounts(chunk, at, iterationOrder) : 0
+    if (inputKey.isAt(chunk, at)) {
+      if (usageBefore.isAt(chunk, at - usageBefore.length)) return readCounts(chunk, at, usageOrder)
+      return iterationsBefore.isAt(chunk, at - iterationsBefore.length) ? readCounts(chunk, at, iterationOrder) : 0
     }
     if (chunk.buffer[at - 1] !== colon) return 0
   }
@@ -44,9 +43,8 @@ function readCounts(chunk: Chunk, start: number, order: readonly Pattern[]): num
   let at = start
   let sum = 0
   for (const key of order) {
-    // Some clients write how long the cache lives before they write the output.
-    if (startsWith(chunk, at, lifetimesKey)) at = buffer.indexOf(closeBrace, at) + 1
-    if (!startsWith(chunk, at, key)) return 0
+    if (!key.isAt(chunk, at)) at = behindLifetimes(chunk, at)
+    if (!key.isAt(chunk, at)) return 0
     at += key.length
     const first = at
     let value = 0
@@ -58,6 +56,10 @@ function readCounts(chunk: Chunk, start: number, order: readonly Pattern[]): num
     sum += value
   }
   if (order === usageOrder) return buffer[at] === comma || buffer[at] === closeBrace ? sum : 0
-  if (startsWith(chunk, at, lifetimesKey)) at = buffer.indexOf(closeBrace, at) + 1
-  return startsWith(chunk, at, iterationEnd) ? sum : 0
+  return iterationEnd.isAt(chunk, behindLifetimes(chunk, at)) ? sum : 0
+}
+
+/** How long the cache lives is an object of its own, which some clients write among the counts. */
+function behindLifetimes(chunk: Chunk, at: number): number {
+  return lifetimesKey.isAt(chunk, at) ? chunk.buffer.indexOf(closeBrace, at) + 1 : at
 }

@@ -171,6 +171,10 @@ describe('a line of an unusual shape', () => {
       'a second record',
       `${start},"type":"user","message":{"content":"cut${start},"type":"user","message":{},${stamp}}`,
     ],
+    [
+      'a cut result and a side entry',
+      `${start},"type":"user","message":{},${stamp},"toolUseResult":{"a":"{"type":"permission-mode","permissionMode":"plan"}`,
+    ],
     ['a side entry with a uuid', `{"type":"note","uuid":"${uuid}"}`],
     ['two side entries', '{"type":"mode","mode":"a"}{"type":"mode","mode":"b"}'],
   ])('%s has the same row in the index as in a full scan', (_, line) => {
