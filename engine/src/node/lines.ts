@@ -28,7 +28,7 @@ const chunkSize = 1 << 18
 
 /** About how many lines so many bytes are: sessions have one to four thousand bytes a line on average. */
 export function expectedEntries(bytes: number): number {
-  return Math.ceil(bytes / 1500) + 16
+  return Math.ceil(bytes / 2000) + 16
 }
 
 export function forEachLine(path: string, visit: (line: Line) => void, options: LineOptions = {}): void {
