@@ -8,7 +8,7 @@ import { type Entry, headOf } from './entry.ts'
 import type { Piece, Source } from './merge.ts'
 import { messageOf } from './messages.ts'
 import { createLiveOrder, isVisible, type LiveOrder } from './order.ts'
-import { changedPrefixes, type Ground, staleBefore } from './provenance.ts'
+import { changedPrefixes, freedSince, type Ground, staleBefore } from './provenance.ts'
 import { createRowRounds, type MergedMessages, type RowRounds } from './rounds-of-rows.ts'
 import { type Change, nothingUndone, type Standing, standingOf } from './standing.ts'
 
@@ -21,6 +21,8 @@ export type View = {
   readonly pins: readonly string[]
   /** The first message whose usage may be believed: what comes before was counted on another view. */
   readonly freshFrom: number
+  /** What edits freed since the newest answer, where they all say so: its usage less this is the size. */
+  readonly freed?: number
   /** Answers that were given on another prefix than the one before them now: bound thinking of theirs is void. */
   readonly changed: ReadonlySet<number>
 }
@@ -194,7 +196,9 @@ class Folding implements Ground {
   }
 
   private viewOf(merged: MergedMessages): View {
+    const freed = freedSince(this, merged)
     return {
+      ...(freed === undefined ? {} : { freed }),
       messages: merged.messages.slice(),
       sources: merged.sources.slice(),
       edits: this.edits,

@@ -27,6 +27,25 @@ export function staleBefore({ changes, standing, order }: Ground, { messages, ro
   return messages.findLastIndex(({ role }, at) => role === 'assistant' && (rows[at] ?? 0) < last.row) + 1
 }
 
+/**
+ * Tokens that edits freed since the newest answer; undefined when nothing was done since, or something whose weight
+ * nobody knows: then its usage is that of another view.
+ */
+export function freedSince({ changes, standing }: Ground, { messages, rows }: MergedMessages): number | undefined {
+  const answer = rows[messages.findLastIndex(({ role }) => role === 'assistant')]
+  if (answer === undefined) return undefined
+  let freed: number | undefined
+  for (let at = changes.length - 1; at >= 0; at--) {
+    const change = changes[at]
+    if (!change || change.row < answer) break
+    const { edit } = change
+    if (edit?.type === 'pin' || edit?.type === 'unpin' || edit?.type === 'server-cleared') continue
+    if (edit?.freed === undefined || standing.out.has(change.row)) return undefined
+    freed = (freed ?? 0) + edit.freed
+  }
+  return freed
+}
+
 /** The prefix was changed at a place, for the answers that stand between two rows of the transcript. */
 type PrefixChange = { readonly place: number; readonly above: number; readonly below: number }
 
