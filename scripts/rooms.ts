@@ -27,7 +27,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     rooms: [core],
     packages: ['node:', 'zod', '@anthropic-ai/sdk', 'openai', 'eventsource-parser'],
   },
-  'engine/src/adapters': { rooms: [core], packages: ['zod'] },
+  'engine/src/adapters': { rooms: [core], packages: ['zod', '@opentelemetry/api'] },
   'engine/src/testing': { rooms: [core] },
   'engine/src': { rooms: ['engine/src'] },
   simulator: { rooms: ['simulator'], packages: ['*'] },

@@ -122,6 +122,12 @@ export type {
   StreamEvent,
 } from './core/ports/model.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
+export { defaultRestorers, type RestoredContext, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
+export type { NotRestored, Piece, PieceKind, Restored, RestoreInput, Restorer } from './core/restore/restorer.ts'
+export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from './core/restore/seen-files.ts'
+export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
+export { createStateBook, type StateBook } from './core/restore/state-book.ts'
+export { type TouchedFile, touchedFiles } from './core/restore/touched.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export {

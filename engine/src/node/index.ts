@@ -12,7 +12,10 @@ export type { SearchQuery } from './archive/search.ts'
 export { type BlobStore, type GetResult, openBlobs, type PutResult, type StoreFailed } from './blobs.ts'
 export type { Disk, DiskProblem } from './disk.ts'
 export { forEachEntry, type LineProblem, type ReadReport } from './entries.ts'
+export { type EventLogOptions, eventLog } from './event-log.ts'
 export { type FsckReport, fsck } from './fsck.ts'
+export { createHooks, type HookFunction, type HooksOptions } from './hooks/hooks.ts'
+export { type HookSettings, type HookSettingsRead, readHookSettings } from './hooks/settings.ts'
 export {
   acquireLease,
   type Holder,
@@ -49,6 +52,7 @@ export {
   type Unreadable,
 } from './stats.ts'
 export { findSubagents, type SubAgent, type SubAgents } from './subagents.ts'
+export { type WorkspaceOptions, workspaceFiles } from './workspace-files.ts'
 export {
   type AppendResult,
   type FlushResult,
