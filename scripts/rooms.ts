@@ -16,6 +16,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/prompts`]: { rooms: base },
   [`${core}/ledger`]: { rooms: [...base, `${core}/transcript`] },
   [`${core}/ports`]: { rooms: base },
+  [`${core}/overflow`]: { rooms: [...base, ...under('ports')] },
   [`${core}/summary`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')] },
   [`${core}/restore`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')] },
   [`${core}/mechanisms`]: {

@@ -110,6 +110,7 @@ export { type HookCall, type HookOutcome, type Hooks, noHooks, noOutcome, type T
 export type {
   AbortSignalPort,
   CountedTokens,
+  DescribedModel,
   FailureReason,
   ModelAnswer,
   ModelCapabilities,
