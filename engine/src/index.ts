@@ -24,6 +24,35 @@ export { createFingerprinter, type Fingerprint, type RequestParts } from './core
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
 export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
+export type { Breaker } from './core/ladder/breaker.ts'
+export type { Compacted, NotCompacted } from './core/ladder/compaction.ts'
+export { defaultLadder } from './core/ladder/default-ladder.ts'
+export type { Ask, ModelChoice, RequestBase } from './core/ladder/desk.ts'
+export type { GivenAnswer, GivenMessage } from './core/ladder/given.ts'
+export type { CompactionMode, GuardReason } from './core/ladder/guards.ts'
+export type { EditOutcome, UndoOutcome } from './core/ladder/hands.ts'
+export { mechanismRung } from './core/ladder/mechanism-rung.ts'
+export type { Switched } from './core/ladder/model-switch.ts'
+export type { Blocked, PrepareOptions, Ready } from './core/ladder/prepare.ts'
+export type { Recovery } from './core/ladder/reactive.ts'
+export type { Recalled, RecallMatch } from './core/ladder/recall.ts'
+export type {
+  CommitOutcome,
+  CompactionCause,
+  CompactionReport,
+  CompactRange,
+  Ladder,
+  LadderTrigger,
+  RecordPlace,
+  Rung,
+  RungContext,
+  RungResult,
+  Tried,
+} from './core/ladder/rung.ts'
+export type { CompactOptions, Session, Turn } from './core/ladder/session-types.ts'
+export type { EngineSettings } from './core/ladder/settings.ts'
+export { StoreError } from './core/ladder/store.ts'
+export type { Tracking } from './core/ladder/tracking.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
@@ -149,3 +178,10 @@ export { type ContextState, type ExplainInput, type Explanation, explain } from 
 export { ConfigurationError, type Figure } from './core/tokens/figure.ts'
 export { type Prediction, predictCompaction, type TurnSize, whereCompactionsWouldFall } from './core/tokens/predict.ts'
 export type { Environment, Mark, TokenSettings } from './core/tokens/settings.ts'
+export {
+  createEngine,
+  type Engine,
+  type EngineOptions,
+  type EngineSession,
+  type SessionOptions,
+} from './engine.ts'

@@ -14,6 +14,8 @@ export type LiveFile = {
   readonly format: Format
   /** In the order of the conversation: boundary, summary, kept messages, what followed. */
   readonly entries: readonly Entry[]
+  /** Everything that was read on the way, in the order of the file: edits and side entries too. */
+  readonly read: readonly Entry[]
   readonly stop: LiveWindow['stop']
   /** How many entries were found on side branches. */
   readonly recovered: number
@@ -113,7 +115,10 @@ function hasRoom(live: LiveWindow): boolean {
 
 const linesOfOneAnswer = 100
 
-function chosen(loaded: readonly Loaded[], live: LiveWindow): Pick<LiveFile, 'entries' | 'stop' | 'recovered'> {
+function chosen(
+  loaded: readonly Loaded[],
+  live: LiveWindow,
+): Pick<LiveFile, 'entries' | 'read' | 'stop' | 'recovered'> {
   const entries = live.order.map((index) => loaded[index]?.entry).filter((entry) => entry !== undefined)
-  return { entries, stop: live.stop, recovered: live.recovered }
+  return { entries, read: loaded.map(({ entry }) => entry), stop: live.stop, recovered: live.recovered }
 }

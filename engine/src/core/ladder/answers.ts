@@ -17,6 +17,8 @@ import { answerBody } from './records.ts'
 export type Sent = { readonly now?: RequestParts; readonly before?: RequestParts }
 
 export type AnswerInput = {
+  /** Of its entry. */
+  readonly uuid: string
   readonly given: GivenAnswer
   readonly sent: Sent
   readonly printOf: (parts: RequestParts) => Fingerprint
@@ -24,17 +26,15 @@ export type AnswerInput = {
   readonly isOutdated: boolean
 }
 
-/** Returns the uuid of its entry. */
-export function recordAnswer(desk: Desk, input: AnswerInput): string {
+export function recordAnswer(desk: Desk, input: AnswerInput): void {
   const { conversation, ports } = desk
   const message = answerMessage(input.given, { id: ports.newId(), model: desk.modelName })
   const usage = readUsage(message.usage)
   const view = conversation.view()
   if (usage && !input.isOutdated) learnFrom(desk, view, usage)
-  const [uuid = ''] = conversation.append([answerBody(message, input)])
+  conversation.append([answerBody(message, input)], [input.uuid])
   noteCleared(desk, message)
   if (usage) watchCache(desk, input, { usage, message })
-  return uuid
 }
 
 /** One and the same text, by our estimate and as it was counted: what came since the answer before. */

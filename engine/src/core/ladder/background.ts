@@ -1,37 +1,61 @@
 // A compaction prepared while work goes on: made against a fixed cut, and swapped in between two requests only if what it
 // summarised is still the same. What came meanwhile is kept word for word.
-import { isObject, type JsonObject } from '../message/json.ts'
+import { isObject, type JsonObject, stringsAt } from '../message/json.ts'
+import type { AbortSignalPort } from '../ports/model.ts'
 import type { View } from '../transcript/fold.ts'
-import { type Climbed, climb, type Solution } from './climb.ts'
-import { type Compacted, type CompactionWish, conclude, contextFor, judgeFor } from './compaction.ts'
-import { type Desk, overheadOf, situationIn, sizeOf } from './desk.ts'
+import { type Compacted, compactNow, type NotCompacted } from './compaction.ts'
+import { type Desk, overheadOf, situationIn } from './desk.ts'
 import { guardAutoCompact } from './guards.ts'
-import type { RungContext, Tried } from './rung.ts'
 import { headStart } from './settings.ts'
 
-/** Under way, or ready to be swapped in. */
 export type Ahead = {
-  readonly context: RungContext
-  readonly started: number
-  /** The entries it summarises, and the edits that shaped them. */
-  readonly source: Source
-  readonly promise: Promise<void>
-  climbed?: Climbed
+  /** Whether the next request should wait for it: it is ready, or came to nothing. */
+  readonly isReady: () => boolean
+  /** Swaps it in, if what it summarised is still the same. */
+  readonly swap: () => Promise<Compacted | NotCompacted>
+  /** Another came first, or nobody needs it any more. */
+  readonly drop: (why: string) => Promise<void>
 }
 
-type Source = { readonly uuids: readonly string[]; readonly edits: readonly string[] }
-
-const wish: CompactionWish = { stage: 'over-threshold', trigger: 'auto', cause: 'background' }
-
 /** Begins one when the setting and the size say so. It is not waited for. */
-export function startAhead(desk: Desk, signal: CompactionWish['signal']): Ahead | undefined {
+export function startAhead(desk: Desk, signal: AbortSignalPort): Ahead | undefined {
+  if (!isWanted(desk)) return undefined
+  const source = sourceOf(desk.conversation.view())
+  const state: { finished?: readonly JsonObject[]; open?: (verdict: readonly JsonObject[] | string) => void } = {}
+  let dropped: string | undefined
+  let isOver = false
+  const wish = { stage: 'over-threshold', trigger: 'auto', cause: 'background', signal } as const
+  const outcome = compactNow(desk, wish, async (records) => {
+    if (dropped !== undefined) return dropped
+    return new Promise((resolve) => {
+      state.finished = records
+      state.open = resolve
+    })
+  }).finally(() => {
+    isOver = true
+  })
+  return {
+    isReady: () => isOver || state.open !== undefined,
+    swap: () => {
+      const kept = keptSince(source, sourceOf(desk.conversation.view()))
+      state.open?.(kept ? withKept(state.finished ?? [], kept, desk) : 'What it summarised has changed meanwhile.')
+      return outcome
+    },
+    drop: async (why) => {
+      dropped = why
+      state.open?.(why)
+      await outcome
+    },
+  }
+}
+
+/** The same guards as for any other, as if the threshold were reached already. */
+function isWanted(desk: Desk): boolean {
   const from = headStart(desk.settings)
-  if (from === undefined) return undefined
-  const view = desk.conversation.view()
-  const { explanation } = situationIn(desk, view)
-  const { size, autoCompactThreshold: threshold } = explanation
-  if (size.tokens < threshold.value * from || explanation.autoCompact.mode !== true) return undefined
-  // The same guards, as if the threshold were reached already.
+  if (from === undefined) return false
+  const { explanation } = situationIn(desk, desk.conversation.view())
+  const { size, autoCompactThreshold: threshold, autoCompact } = explanation
+  if (size.tokens < threshold.value * from || autoCompact.mode !== true) return false
   const guarded = guardAutoCompact({
     source: 'turn',
     explanation: { ...explanation, isAboveThreshold: true },
@@ -39,43 +63,11 @@ export function startAhead(desk: Desk, signal: CompactionWish['signal']): Ahead 
     tracking: desk.tracking,
     overhead: overheadOf(desk),
   })
-  if (guarded.type === 'refused') return undefined
-  const context = contextFor(desk, { ...wish, signal }, view)
-  desk.emit({ type: 'compaction-started', trigger: 'auto', tokens: size.tokens })
-  const ahead: { -readonly [K in keyof Ahead]: Ahead[K] } = {
-    context,
-    started: desk.ports.now(),
-    source: sourceOf(view),
-    promise: Promise.resolve(),
-  }
-  ahead.promise = climb(desk.ladder['over-threshold'], context, () => undefined).then((climbed) => {
-    ahead.climbed = climbed
-  })
-  return ahead
+  return guarded.type === 'allowed'
 }
 
-export type Swapped = { readonly tried: readonly Tried[]; readonly compaction?: Compacted }
-
-/** Swaps a finished one in, if it still fits. */
-export async function swapAhead(desk: Desk, { context, started, source, climbed }: Ahead): Promise<Swapped> {
-  if (!climbed) return { tried: [] }
-  const kept = keptSince(source, sourceOf(desk.conversation.view()))
-  if (!kept) {
-    const why = 'What it summarised has changed meanwhile.'
-    desk.emit({ type: 'mechanism-tried', mechanism: 'background', outcome: 'failed', why })
-    return { tried: [{ rung: 'background', outcome: 'failed', why }] }
-  }
-  const solution = climbed.solution && withKept(climbed.solution, kept, desk)
-  const before = sizeOf(desk, desk.conversation.view())
-  const problem = solution && judgeFor(desk, { wish, context, before })(solution)
-  const tried: readonly Tried[] =
-    problem === undefined
-      ? climbed.tried
-      : [...climbed.tried, { rung: 'background', outcome: 'failed', why: problem }]
-  const final: Climbed = solution && problem === undefined ? { ...climbed, solution } : { tried, reason: 'no_progress' }
-  const outcome = await conclude(desk, wish, { climbed: final, context, started })
-  return outcome.type === 'compacted' ? { tried: outcome.tried, compaction: outcome } : { tried: outcome.tried }
-}
+/** The entries of a view, and the edits that shaped them. */
+type Source = { readonly uuids: readonly string[]; readonly edits: readonly string[] }
 
 function sourceOf({ sources }: View): Source {
   return {
@@ -91,22 +83,22 @@ function keptSince(source: Source, now: Source): readonly string[] | undefined {
 }
 
 /** The same records, with what came meanwhile among the kept messages. */
-function withKept(solution: Solution, uuids: readonly string[], desk: Desk): Solution {
-  if (solution.type !== 'compacted' || uuids.length === 0) return solution
-  const summary = solution.records.findLast(({ isCompactSummary }) => isCompactSummary === true)
-  const anchor = String(summary?.uuid)
+function withKept(records: readonly JsonObject[], uuids: readonly string[], desk: Desk): readonly JsonObject[] {
+  if (uuids.length === 0) return records
   const { tip } = desk.conversation.place()
-  const records = solution.records.map((record) =>
-    record.subtype === 'compact_boundary' ? { ...record, logicalParentUuid: tip, ...keptIn(record, anchor, uuids) } : record,
+  const anchor = records.find(({ isCompactSummary }) => isCompactSummary === true)?.uuid
+  return records.map((record) =>
+    record.subtype === 'compact_boundary'
+      ? { ...record, logicalParentUuid: tip, ...keptIn(record, uuids, anchor) }
+      : record,
   )
-  return { ...solution, records }
 }
 
-function keptIn(boundary: JsonObject, anchor: string, uuids: readonly string[]): JsonObject {
-  const data = isObject(boundary.compactMetadata) ? boundary.compactMetadata : {}
-  const listed = isObject(data.preservedMessages) && Array.isArray(data.preservedMessages.uuids)
-  const before = listed ? (data.preservedMessages as { readonly uuids: readonly string[] }).uuids : []
-  const all = [...before, ...uuids]
-  const preservedMessages = { anchorUuid: anchor, uuids: all, allUuids: all }
-  return { compactMetadata: { ...data, preservedMessages } }
+function keptIn({ compactMetadata }: JsonObject, uuids: readonly string[], anchorUuid: unknown): JsonObject {
+  const data = isObject(compactMetadata) ? compactMetadata : {}
+  const all = [...stringsAt(data.preservedMessages, 'uuids'), ...uuids]
+  const preservedSegment = { headUuid: all[0], anchorUuid, tailUuid: all.at(-1) }
+  return {
+    compactMetadata: { ...data, preservedSegment, preservedMessages: { anchorUuid, uuids: all, allUuids: all } },
+  }
 }

@@ -4,13 +4,12 @@ import type { Rung, RungContext, RungResult, Tried } from './rung.ts'
 
 export type Solution = Exclude<RungResult, { readonly type: 'declined' | 'failed' }>
 
-/** Whether an answer is good enough; a string says why not. */
+/** Whether an answer is good enough; a string says why not. What was committed has been judged already. */
 export type Judge = (solution: Solution) => string | undefined
 
 export type Climbed = {
   readonly tried: readonly Tried[]
   readonly solution?: Solution
-  readonly rung?: string
   /** Of the last rung that failed, where none succeeded. */
   readonly reason?: CompactionFailure
 }
@@ -18,13 +17,14 @@ export type Climbed = {
 export async function climb(rungs: readonly Rung[], context: RungContext, judge: Judge): Promise<Climbed> {
   const tried: Tried[] = []
   let reason: CompactionFailure | undefined
-  const note = (rung: string, outcome: Tried['outcome'], why: string) => {
-    tried.push({ rung, outcome, why })
-    context.ports.emit({ type: 'mechanism-tried', mechanism: rung, outcome, why })
+  const note = (mechanism: string, outcome: Tried['outcome'], why: string) => {
+    tried.push({ mechanism, outcome, why })
+    context.ports.emit({ type: 'mechanism-tried', mechanism, outcome, why })
   }
   for (const { name, run } of rungs) {
     if (context.signal?.aborted) return { tried, reason: 'aborted' }
     const result = await run(context)
+    if ('tried' in result) tried.push(...(result.tried ?? []))
     if (result.type === 'declined') note(name, 'declined', result.why)
     else if (result.type === 'failed') {
       note(name, 'failed', result.why)
@@ -32,9 +32,9 @@ export async function climb(rungs: readonly Rung[], context: RungContext, judge:
       // A person who said no, by hand or by hook, has said it to the rungs below as well.
       if (reason === 'aborted' || reason === 'vetoed') return { tried, reason }
     } else {
-      const problem = judge(result)
+      const problem = result.type === 'compacted' ? undefined : judge(result)
       note(name, problem === undefined ? 'done' : 'failed', problem ?? inWords(result))
-      if (problem === undefined) return { tried, solution: result, rung: name }
+      if (problem === undefined) return { tried, solution: result }
       reason = 'no_progress'
     }
   }

@@ -1,19 +1,16 @@
 // One compaction from wish to transcript: climb, measure, commit, tell. Manual, automatic and reactive go through here;
 // whether one may run was decided before.
 import type { JsonObject } from '../message/json.ts'
-import type { TokenCounts } from '../message/usage.ts'
-import { noTokens } from '../message/usage.ts'
+import { noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
-import type { ContextSize } from '../tokens/context-size.ts'
 import { inWords } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/edits.ts'
-import type { View } from '../transcript/fold.ts'
-import { type Climbed, climb, type Judge, type Solution } from './climb.ts'
-import { type Desk, freshWeigher, type ModelChoice, situationIn, sizeOf } from './desk.ts'
+import { type Climbed, climb, type Solution } from './climb.ts'
+import { countingFor, type Desk, freshWeigher, type ModelChoice, overheadOf, situationIn, sizeOf } from './desk.ts'
 import { buildRequest } from './request.ts'
-import type { CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
+import type { CommitOutcome, CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
 import { targetShare } from './settings.ts'
 import { chainOf, withCompaction, withFailure } from './tracking.ts'
 
@@ -40,6 +37,8 @@ export type Compacted = {
   readonly durationMs: number
   readonly tried: readonly Tried[]
   readonly chain: ChainInfo
+  /** What hooks have to say to the person. */
+  readonly notices: readonly string[]
 }
 
 export type NotCompacted = {
@@ -49,44 +48,41 @@ export type NotCompacted = {
   readonly tried: readonly Tried[]
 }
 
-export async function compactNow(desk: Desk, wish: CompactionWish): Promise<Compacted | NotCompacted> {
+/** What came of a commit: the records that are in the transcript now, or why they are not. */
+type Written = { records: readonly JsonObject[]; refusal?: string; isDropped?: boolean }
+
+/** Holds finished records back until they may go in; a string says that they may not, and why. */
+export type Gate = (records: readonly JsonObject[]) => Promise<readonly JsonObject[] | string>
+
+const openGate: Gate = async (records) => records
+
+export async function compactNow(desk: Desk, wish: CompactionWish, gate = openGate): Promise<Compacted | NotCompacted> {
   const started = desk.ports.now()
-  const context = contextFor(desk, wish)
-  const { size } = context.situation.explanation
-  desk.emit({ type: 'compaction-started', trigger: wish.trigger, tokens: size.tokens })
-  const climbed = await climb(desk.ladder[wish.stage], context, judgeFor(desk, { wish, context, before: size }))
-  return conclude(desk, wish, { climbed, context, started })
+  const written: Written = { records: [] }
+  const context = contextFor(desk, wish, {
+    commit: async (finished) => {
+      const records = await gate(finished)
+      if (typeof records !== 'string') return commit(desk, { wish, records, written })
+      written.isDropped = true
+      return { type: 'failed', message: records }
+    },
+  })
+  desk.emit({ type: 'compaction-started', trigger: wish.trigger, tokens: context.size.tokens })
+  const climbed = await climb(desk.ladder[wish.stage], context, (solution) => judge(desk, context, solution))
+  const done = { ...climbed, written, context, durationMs: desk.ports.now() - started }
+  const { solution } = climbed
+  if (!solution) return failed(desk, wish, done)
+  if (solution.type === 'delegated') desk.delegated = solution.request
+  if (solution.type === 'reduced') desk.conversation.edit(withFreed(solution.edits, solution.freed))
+  return succeeded(desk, wish, { ...done, solution })
 }
 
-export type Attempt = {
-  readonly climbed: Climbed
-  readonly context: RungContext
-  /** Milliseconds since 1970. */
-  readonly started: number
-}
-
-/** Applies what was found, or says why nothing was. */
-export async function conclude(
-  desk: Desk,
-  wish: CompactionWish,
-  { climbed, context, started }: Attempt,
-): Promise<Compacted | NotCompacted> {
-  const { solution, tried, reason } = climbed
-  if (wish.signal?.aborted) return failed(desk, wish, { reason: 'aborted', tried })
-  if (!solution) return failed(desk, wish, { reason: reason ?? 'nothing_to_compact', tried })
-  const before = sizeOf(desk, desk.conversation.view(), wish.fits?.name)
-  const why = applySolution(desk, solution)
-  if (why !== undefined) return failed(desk, wish, { reason: 'write_failed', tried, detail: why })
-  const { chain, target } = context
-  const after = sizeOf(desk, desk.conversation.view(), wish.fits?.name)
-  const durationMs = desk.ports.now() - started
-  return succeeded(desk, wish, { solution, before, after, chain, tried, durationMs, target })
-}
-
-export function contextFor(desk: Desk, wish: CompactionWish, view: View = desk.conversation.view()): RungContext {
+export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<RungContext, 'commit'>): RungContext {
   const { conversation, ports, model } = desk
+  const view = conversation.view()
   const situation = situationIn(desk, view, wish.fits)
   const threshold = situation.explanation.autoCompactThreshold.value
+  const fitted = wish.fits?.name ?? desk.modelName
   return {
     view,
     situation,
@@ -96,57 +92,67 @@ export function contextFor(desk: Desk, wish: CompactionWish, view: View = desk.c
     instructions: wish.instructions ?? '',
     range: wish.range ?? {},
     target: Math.floor(threshold * targetShare(desk.settings)),
+    size: situation.explanation.size,
+    overhead: overheadOf(desk, fitted),
+    counting: countingFor(desk, fitted),
+    turnId: desk.tracking.turnId,
     request: () => buildRequest(desk, view).request,
     chain: chainOf(desk.tracking, { threshold, source: 'turn' }),
     place: conversation.place(),
-    sizeWith: (records) => sizeOf(desk, conversation.tryOut(records), wish.fits?.name),
     record: conversation.record,
+    commit,
     ports: { ...ports, model, emit: desk.emit },
     signal: wish.signal,
   }
 }
 
-/**
- * Success is measured, with the counter that measured before. By hand smaller is enough; by itself a compaction has to
- * get well below the threshold, or the next one would follow at once.
- */
-export function judgeFor(
-  desk: Desk,
-  how: { readonly wish: CompactionWish; readonly context: RungContext; readonly before: ContextSize },
-): Judge {
-  const { wish, context, before } = how
-  return (solution) => {
-    const after = sizeAfter(desk, solution, { before, model: wish.fits?.name })
-    const numbers = `${inWords(before.tokens)} → ${inWords(after)} tokens`
-    if (after >= before.tokens) return `It would not make the context smaller: ${numbers}.`
-    if (wish.trigger === 'manual' || after < context.target) return undefined
-    return `It frees too little: ${numbers}, and the target is ${inWords(context.target)}.`
-  }
+type CommitInput = {
+  readonly wish: CompactionWish
+  readonly records: readonly JsonObject[]
+  readonly written: Written
 }
 
-function sizeAfter(
-  desk: Desk,
-  solution: Solution,
-  { before, model }: { readonly before: ContextSize; readonly model: string | undefined },
-): number {
+/** Success is measured before anything is written, with the counter that measured before. */
+function commit(desk: Desk, { wish, records, written }: CommitInput): CommitOutcome {
   const { conversation } = desk
-  if (solution.type === 'delegated') return before.tokens - solution.freed
-  const records =
-    solution.type === 'compacted' ? solution.records : conversation.editRecords(withFreed(solution.edits, solution.freed))
-  return sizeOf(desk, conversation.tryOut(records), model).tokens
-}
-
-/** A string says why it could not be written. */
-function applySolution(desk: Desk, solution: Solution): string | undefined {
-  const { conversation } = desk
-  if (solution.type === 'delegated') {
-    desk.delegated = solution.request
-    return undefined
+  if (wish.signal?.aborted) return { type: 'failed', message: 'It was stopped.' }
+  const model = wish.fits?.name
+  const before = sizeOf(desk, conversation.view(), model).tokens
+  const after = sizeOf(desk, conversation.tryOut(records), model).tokens
+  const { explanation } = situationIn(desk, conversation.view(), wish.fits)
+  const target = Math.floor(explanation.autoCompactThreshold.value * targetShare(desk.settings))
+  const refusal = tooLittle({ before, after, ...(wish.trigger === 'auto' ? { target } : {}) })
+  if (refusal !== undefined) {
+    written.refusal = refusal
+    return { type: 'failed', message: refusal }
   }
-  const records =
-    solution.type === 'compacted' ? solution.records : conversation.editRecords(withFreed(solution.edits, solution.freed))
   const stored = conversation.commit(records)
-  return stored.type === 'store-failed' ? stored.why : undefined
+  if (stored.type === 'store-failed') return { type: 'failed', message: stored.why }
+  written.records = records
+  return { type: 'committed' }
+}
+
+/** By hand smaller is enough; by itself it has to get well below the threshold, or the next one would follow at once. */
+function tooLittle(sizes: {
+  readonly before: number
+  readonly after: number
+  readonly target?: number
+}): string | undefined {
+  const { before, after, target } = sizes
+  const numbers = `${inWords(before)} → ${inWords(after)} tokens`
+  if (after >= before) return `It would not make the context smaller: ${numbers}.`
+  if (target === undefined || after < target) return undefined
+  return `It frees too little: ${numbers}, and the target is ${inWords(target)}.`
+}
+
+/** Of a solution that is not yet applied. */
+function judge(desk: Desk, { trigger, target, size }: RungContext, solution: Solution): string | undefined {
+  const { conversation } = desk
+  const after =
+    solution.type === 'reduced'
+      ? sizeOf(desk, conversation.tryOut(conversation.editRecords(withFreed(solution.edits, solution.freed)))).tokens
+      : size.tokens - (solution.type === 'delegated' ? solution.freed : 0)
+  return tooLittle({ before: size.tokens, after, ...(trigger === 'auto' ? { target } : {}) })
 }
 
 /** What several edits freed together stands with the first of them. */
@@ -154,51 +160,44 @@ export function withFreed(edits: readonly Edit[], freed: number): readonly Edit[
   return edits.map((edit, at) => ({ ...edit, freed: at === 0 ? freed : 0 }))
 }
 
-type Done = Pick<Compacted, 'chain' | 'tried' | 'durationMs'> & {
-  readonly solution: Solution
-  readonly before: ContextSize
-  readonly after: ContextSize
-  readonly target: number
-}
+type Done = Climbed & { readonly written: Written; readonly context: RungContext; readonly durationMs: number }
 
-async function succeeded(desk: Desk, wish: CompactionWish, done: Done): Promise<Compacted> {
-  const { solution, before, after, chain, tried, durationMs, target } = done
-  const isCompacted = solution.type === 'compacted'
-  const { mechanism = tried.at(-1)?.rung ?? wish.stage, usage = noTokens, cost } = isCompacted ? solution : {}
-  const costs = cost === undefined ? {} : { cost }
-  desk.tracking = withCompaction(desk.tracking, { turnId: desk.ports.newId(), isBelowTarget: after.tokens < target })
+function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly solution: Solution }): Compacted {
+  const { solution, context, tried, written, durationMs } = done
+  const { chain, target } = context
+  const report = solution.type === 'compacted' ? solution : undefined
+  const after = sizeOf(desk, desk.conversation.view(), wish.fits?.name).tokens
+  desk.tracking = withCompaction(desk.tracking, { turnId: desk.ports.newId(), isBelowTarget: after < target })
   desk.weigher = freshWeigher(desk, desk.modelName)
-  const numbers = { mechanism, usage, ...costs, durationMs, chain }
-  desk.emit({
-    type: 'compaction-finished',
-    trigger: wish.trigger,
-    tokensBefore: before.tokens,
-    tokensAfter: after.tokens,
-    restored: isCompacted ? solution.restored : 0,
-    ...numbers,
-  })
-  if (after.tokens >= chain.threshold) {
-    desk.emit({ type: 'still-over-threshold', tokens: after.tokens, threshold: chain.threshold })
+  const numbers = {
+    mechanism: report?.mechanism ?? tried.at(-1)?.mechanism ?? wish.stage,
+    usage: report?.usage ?? noTokens,
+    ...(report?.cost === undefined ? {} : { cost: report.cost }),
+    durationMs,
+    chain,
   }
-  if (isCompacted) await solution.finish?.(after)
-  const records = isCompacted ? solution.records : []
-  return { type: 'compacted', before: before.tokens, after: after.tokens, records, tried, ...numbers }
+  const sizes = { tokensBefore: context.size.tokens, tokensAfter: after }
+  const { trigger } = wish
+  desk.emit({ type: 'compaction-finished', trigger, ...sizes, restored: report?.restored ?? 0, ...numbers })
+  if (after >= chain.threshold) desk.emit({ type: 'still-over-threshold', tokens: after, threshold: chain.threshold })
+  const told = { before: context.size.tokens, after, records: written.records, tried, notices: report?.notices ?? [] }
+  return { type: 'compacted', ...told, ...numbers }
 }
 
-function failed(
-  desk: Desk,
-  wish: CompactionWish,
-  how: { readonly reason: CompactionFailure; readonly tried: readonly Tried[]; readonly detail?: string },
-): NotCompacted {
-  const { reason, tried } = how
-  const detail = how.detail ?? tried.at(-1)?.why ?? 'Not enough messages to compact.'
-  desk.emit({ type: 'compaction-failed', trigger: wish.trigger, reason, detail })
+function failed(desk: Desk, wish: CompactionWish, { tried, reason, written }: Done): NotCompacted {
+  const isOver = wish.signal?.aborted || written.isDropped
+  const why = isOver ? 'aborted' : written.refusal === undefined ? reason : 'no_progress'
+  const told = why ?? 'nothing_to_compact'
+  const detail = tried.findLast(({ outcome }) => outcome === 'failed')?.why ?? tried.at(-1)?.why ?? nothingThere
+  desk.emit({ type: 'compaction-failed', trigger: wish.trigger, reason: told, detail })
   // A person who stops it, or asks for what cannot be done, says nothing about the next attempt.
-  if (reason !== 'aborted' && wish.trigger === 'auto') {
+  if (told !== 'aborted' && wish.trigger === 'auto') {
     const wasOpen = desk.tracking.breaker.isOpen
     desk.tracking = withFailure(desk.tracking)
     const { isOpen, failures } = desk.tracking.breaker
     if (isOpen && !wasOpen) desk.emit({ type: 'breaker-tripped', failures })
   }
-  return { type: 'not-compacted', reason, detail, tried }
+  return { type: 'not-compacted', reason: told, detail, tried }
 }
+
+const nothingThere = 'Not enough messages to compact.'

@@ -1,11 +1,12 @@
 // What a session works with: its parts, and the few things about it that change. The functions of this room take a desk
 // and do one thing each; nobody else holds a session's state.
-import type { JsonObject } from '../message/json.ts'
+import { modelFacts } from '../catalog/models.ts'
 import type { RequestOptions, Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
 import { viewSize } from '../mechanisms/size.ts'
 import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
 import type { Block } from '../message/block.ts'
+import type { JsonObject } from '../message/json.ts'
 import type { Emit } from '../ports/events.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
@@ -96,16 +97,14 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
   const { settings, environment, lessons, ports } = desk
   const client = choice?.client ?? desk.model
   const model = choice?.name ?? desk.modelName
-  const { window, maxOutput, cacheEdits, contextManagement } = client.capabilities(model)
+  const { cacheEdits, contextManagement } = client.capabilities(model)
   const learned = limitOf(lessons.limits, client, model)
-  // An overflow is the provider's own word too, and the later one.
-  const isLearned = learned !== undefined && (window === undefined || learned < window)
   return situationOf(view, {
     now: ports.now(),
     model,
     settings,
     environment,
-    provider: { window: isLearned ? undefined : window, maxOutput },
+    provider: providerFacts(client, model, learned),
     learnedWindow: learned,
     size: sizeOf(desk, view, model),
     weigher: desk.weigher,
@@ -113,6 +112,17 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
     cacheEdits: desk.tracking.cacheEdits,
     ...(settings.reductions ? { reductions: settings.reductions } : {}),
   })
+}
+
+/** What the provider itself says: a client that knows no better repeats our table, and an overflow is the later word. */
+function providerFacts(client: ModelClient, model: string, learned: number | undefined) {
+  const { window, maxOutput } = client.capabilities(model)
+  const table = modelFacts(model)
+  const isOverruled = learned !== undefined && window !== undefined && learned < window
+  return {
+    window: isOverruled || window === table?.window ? undefined : window,
+    maxOutput: maxOutput === table?.maxOutput ? undefined : maxOutput,
+  }
 }
 
 export function explainDesk(desk: Desk): Explanation {

@@ -6,7 +6,8 @@ import type { Role } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { ModelAnswer } from '../ports/model.ts'
 
-type GivenBlock = { readonly type: string }
+/** Any SDK's own types will do: they have no index signature, and ours have. */
+type GivenBlock = Block | { readonly type: string }
 
 /** A message as the Messages API has it, and who put it there where that is not plain. */
 export type GivenMessage = {
@@ -38,7 +39,10 @@ export function contentOf(content: unknown): Content {
   return typeof content === 'string' ? content : blocksOf(content)
 }
 
-export function answerMessage(given: GivenAnswer, fallback: { readonly id: string; readonly model: string }): AnswerMessage {
+export function answerMessage(
+  given: GivenAnswer,
+  fallback: { readonly id: string; readonly model: string },
+): AnswerMessage {
   const isOurs = stringAt(given, 'type') === 'answer'
   const ours = isOurs ? (given as ModelAnswer) : undefined
   const { type: _, stopReason: __, usage, extra, content, ...rest } = given as JsonObject

@@ -1,9 +1,10 @@
 // Takes images and documents out of the view when a request is too large in bytes: all but those of the newest entry
 // that has any, or those too when there are no others. Pinned entries keep theirs.
-import { blocksOf } from '../message/block.ts'
+
 import type { Weigher } from '../mechanisms/weigher.ts'
-import type { Edit } from '../transcript/edits.ts'
+import { blocksOf } from '../message/block.ts'
 import { hasMedia, withoutMedia } from '../transcript/edited.ts'
+import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
 import { withFreed } from './compaction.ts'
 

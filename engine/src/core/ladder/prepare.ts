@@ -1,9 +1,10 @@
 // What happens before each request: micro-compact, compact when over the threshold and allowed, stop at the blocking
 // limit. The answer is a request that can be sent, or the reason why none is.
 import { withDeleted } from '../cache/edit-state.ts'
-import type { JsonObject } from '../message/json.ts'
 import type { Repair } from '../message/draft.ts'
+import type { JsonObject } from '../message/json.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
+import { createStop } from '../ports/stop.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { climb, type Solution } from './climb.ts'
@@ -11,7 +12,7 @@ import { type Compacted, compactNow, contextFor, withFreed } from './compaction.
 import { type Desk, overheadOf, situationIn } from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { buildRequest, messagesBody } from './request.ts'
-import type { Tried } from './rung.ts'
+import type { RungContext, Tried } from './rung.ts'
 import { patience } from './settings.ts'
 import { withViewChange } from './tracking.ts'
 
@@ -72,19 +73,25 @@ function blockedInWords({ size, blocking }: Explanation): string {
 /** Small reductions that need no model. The first that has something to do does it. */
 async function microCompact(desk: Desk, signal?: AbortSignalPort): Promise<readonly Tried[]> {
   const stage = 'every-request'
-  const context = contextFor(desk, { stage, trigger: 'auto', cause: 'threshold', signal })
+  const context = contextFor(desk, { stage, trigger: 'auto', cause: 'threshold', signal }, noCommit)
   const last = desk.delegated
   desk.delegated = undefined
-  const { solution, rung = stage, tried } = await climb(desk.ladder[stage], context, () => undefined)
+  const { solution, tried } = await climb(desk.ladder[stage], context, () => undefined)
   if (!solution) return tried
-  const before = context.situation.explanation.size.tokens
+  const before = context.size.tokens
   applyMicro(desk, solution)
   // Asked of the server anew with each request: told when it is something else than before.
   if (solution.type === 'delegated' && JSON.stringify(last) === JSON.stringify(solution.request)) return tried
   const after = situationIn(desk, desk.conversation.view()).explanation.size.tokens
   const results = solution.type === 'compacted' ? 0 : solution.results
-  desk.emit({ type: 'micro-compacted', mechanism: rung, results, tokensBefore: before, tokensAfter: after })
+  const mechanism = tried.at(-1)?.mechanism ?? stage
+  desk.emit({ type: 'micro-compacted', mechanism, results, tokensBefore: before, tokensAfter: after })
   return tried
+}
+
+/** A compaction needs the threshold, or a person. */
+export const noCommit: Pick<RungContext, 'commit'> = {
+  commit: async () => ({ type: 'failed', message: 'No compaction was asked for.' }),
 }
 
 function applyMicro(desk: Desk, solution: Solution): void {
@@ -97,7 +104,6 @@ function applyMicro(desk: Desk, solution: Solution): void {
     return
   }
   if (solution.type === 'reduced') desk.conversation.edit(withFreed(solution.edits, solution.freed))
-  else desk.conversation.commit(solution.records)
   desk.tracking = withViewChange(desk.tracking)
 }
 
@@ -123,31 +129,34 @@ async function autoCompact(desk: Desk, signal: AbortSignalPort | undefined): Pro
   const overhead = explanation.isAboveThreshold ? overheadOf(desk) : 0
   const guarded = guardAutoCompact({ source: 'turn', explanation, mode, tracking, overhead })
   if (guarded.type === 'refused') return refusal(desk, guarded)
-  if (guarded.asks && !(await isAllowed(desk, explanation))) {
+  if (guarded.asks && !(await hasAllowed(desk, explanation))) {
     desk.tracking = { ...desk.tracking, isRefused: true }
-    return { tried: [{ rung: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
+    return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
   const outcome = await compactNow(desk, { stage: 'over-threshold', trigger: 'auto', cause: 'threshold', signal })
-  if (outcome.type === 'compacted') return { tried: outcome.tried, notices: [], compaction: outcome }
+  if (outcome.type === 'compacted') return { tried: outcome.tried, notices: outcome.notices, compaction: outcome }
   const isTripped = desk.tracking.breaker.isOpen && !tracking.breaker.isOpen
   return { tried: outcome.tried, notices: isTripped ? [breakerInWords] : [] }
 }
 
 function refusal(desk: Desk, { why, detail }: Extract<Guarded, { readonly type: 'refused' }>): AutoCompacted {
   if (why === 'below-threshold' || why === 'auto-compact-off') return { tried: [], notices: [] }
-  const tried: readonly Tried[] = [{ rung: 'guard', outcome: 'declined', why: `${why}: ${detail}` }]
+  const tried: readonly Tried[] = [{ mechanism: 'guard', outcome: 'declined', why: `${why}: ${detail}` }]
   if (why !== 'overhead' || desk.tracking.isOverheadSaid) return { tried, notices: [] }
   desk.tracking = { ...desk.tracking, isOverheadSaid: true }
   return { tried, notices: [detail] }
 }
 
 /** The host is asked; no answer in time means no. */
-async function isAllowed(desk: Desk, { size, autoCompactThreshold }: Explanation): Promise<boolean> {
+async function hasAllowed(desk: Desk, { size, autoCompactThreshold }: Explanation): Promise<boolean> {
   const { ask, ports, settings } = desk
   if (!ask) return false
+  const over = createStop()
   const answer = ask({ tokens: size.tokens, threshold: autoCompactThreshold.value })
-  const silence = ports.wait(patience(settings)).then(() => undefined)
-  return (await Promise.race([answer, silence])) === true
+  const silence = ports.wait(patience(settings), over.signal).then(() => undefined)
+  const isAllowed = (await Promise.race([answer, silence])) === true
+  over.stop()
+  return isAllowed
 }
 
 /** Told when it gets worse, once for each state. */

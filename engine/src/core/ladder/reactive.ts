@@ -8,6 +8,7 @@ import { compactNow, contextFor, withFreed } from './compaction.ts'
 import { type Desk, situationIn } from './desk.ts'
 import { endpointOf, withLimit } from './limits.ts'
 import { mediaEdits } from './media.ts'
+import { noCommit } from './prepare.ts'
 import { buildRequest } from './request.ts'
 import type { Tried } from './rung.ts'
 import { withViewChange } from './tracking.ts'
@@ -48,7 +49,7 @@ export async function recover(
 
 /** Told by the caller once it knows whether the request went through. */
 export function tellRecovery(desk: Desk, steps: readonly Tried[], isRecovered: boolean): void {
-  const names = steps.map(({ rung, outcome }) => `${rung}: ${outcome}`)
+  const names = steps.map(({ mechanism, outcome }) => `${mechanism}: ${outcome}`)
   if (!isRecovered) desk.emit({ type: 'overflow-unrecovered', steps: names })
   else {
     const { tokens } = situationIn(desk, desk.conversation.view()).explanation.size
@@ -81,10 +82,18 @@ async function lowerOutput({ desk, failure, steps }: Attempt): Promise<ModelRequ
   if (actual === undefined || limit === undefined || maxTokens === undefined) return undefined
   const room = limit - actual
   if (room < leastOutput) {
-    steps.push({ rung: 'lower-output', outcome: 'declined', why: `Only ${inWords(Math.max(0, room))} tokens are left.` })
+    steps.push({
+      mechanism: 'lower-output',
+      outcome: 'declined',
+      why: `Only ${inWords(Math.max(0, room))} tokens are left.`,
+    })
     return undefined
   }
-  steps.push({ rung: 'lower-output', outcome: 'done', why: `${inWords(maxTokens)} → ${inWords(room)} tokens of output.` })
+  steps.push({
+    mechanism: 'lower-output',
+    outcome: 'done',
+    why: `${inWords(maxTokens)} → ${inWords(room)} tokens of output.`,
+  })
   const { request } = buildRequest(desk, desk.conversation.view())
   return { ...request, maxTokens: room }
 }
@@ -93,17 +102,18 @@ async function stripMedia({ desk, failure, steps }: Attempt): Promise<ModelReque
   if (failure.reason !== 'too-large') return undefined
   const edits = mediaEdits(desk.conversation.view(), desk.weigher)
   if (edits.length === 0) {
-    steps.push({ rung: 'strip-media', outcome: 'declined', why: 'There are no images or documents.' })
+    steps.push({ mechanism: 'strip-media', outcome: 'declined', why: 'There are no images or documents.' })
     return undefined
   }
   apply(desk, edits)
-  steps.push({ rung: 'strip-media', outcome: 'done', why: 'Images and documents left the context.' })
+  steps.push({ mechanism: 'strip-media', outcome: 'done', why: 'Images and documents left the context.' })
   return buildRequest(desk, desk.conversation.view()).request
 }
 
 /** Old results, however few; enough when it covers the gap that the provider named. */
 async function clearResults({ desk, failure, signal, steps }: Attempt): Promise<ModelRequest | undefined> {
-  const context = contextFor(desk, { stage: 'every-request', trigger: 'auto', cause: 'overflow', signal })
+  const wish = { stage: 'every-request', trigger: 'auto', cause: 'overflow', signal } as const
+  const context = contextFor(desk, wish, noCommit)
   const settings = reductionSettings({
     ...desk.settings.reductions,
     microCompact: desk.settings.reductions?.microCompact === false ? false : 'always',
@@ -125,7 +135,7 @@ async function clearResults({ desk, failure, signal, steps }: Attempt): Promise<
 async function compactAll({ desk, signal, steps }: Attempt): Promise<ModelRequest | undefined> {
   const why = whyNotCompact(desk)
   if (why !== undefined) {
-    steps.push({ rung: 'compact', outcome: 'declined', why })
+    steps.push({ mechanism: 'compact', outcome: 'declined', why })
     return undefined
   }
   const outcome = await compactNow(desk, { stage: 'overflow', trigger: 'auto', cause: 'overflow', signal })

@@ -1,14 +1,16 @@
 // The ladder as data: rungs in order under a trigger. A rung looks at the context and answers with what should be done
 // to it; it appends nothing. Whoever climbs measures the answer and decides.
-import type { JsonObject } from '../message/json.ts'
-import type { TokenCounts } from '../message/usage.ts'
+
 import type { Ledger } from '../ledger/facts.ts'
 import type { RequestOptions, Situation } from '../mechanisms/mechanism.ts'
+import type { JsonObject } from '../message/json.ts'
+import type { TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { ContextSize } from '../tokens/context-size.ts'
+import type { Counting } from '../tokens/counting.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
 
@@ -33,8 +35,16 @@ export type RungContext = {
   readonly request: () => ModelRequest
   readonly chain: ChainInfo
   readonly place: RecordPlace
-  /** What the context would weigh with these records appended, by the one counter. */
-  readonly sizeWith: (records: readonly JsonObject[]) => ContextSize
+  /** The size as everybody sees it, and the part of it that no compaction makes smaller. */
+  readonly size: ContextSize
+  readonly overhead: number
+  readonly counting: Counting
+  readonly turnId: string
+  /**
+   * Measures a compaction's records (boundary, summary, attachments, hook results) and appends them as one unit: all of
+   * them or none. A compaction that frees too little is refused here, with the numbers.
+   */
+  readonly commit: (records: readonly JsonObject[]) => Promise<CommitOutcome>
   /** The record that an entry of the view came from. */
   readonly record: (uuid: string) => JsonObject | undefined
   readonly ports: CompactionPorts
@@ -52,23 +62,31 @@ export type RecordPlace = {
   readonly transcript?: string | undefined
 }
 
+export type CommitOutcome = { readonly type: 'committed' } | { readonly type: 'failed'; readonly message: string }
+
 export type RungResult =
   | { readonly type: 'reduced'; readonly edits: readonly Edit[]; readonly freed: number; readonly results: number }
   | { readonly type: 'delegated'; readonly request: RequestOptions; readonly freed: number; readonly results: number }
-  | ({ readonly type: 'compacted' } & CompactedRecords)
+  | ({ readonly type: 'compacted' } & CompactionReport)
   | { readonly type: 'declined'; readonly why: string }
-  | { readonly type: 'failed'; readonly reason: CompactionFailure; readonly why: string }
+  | {
+      readonly type: 'failed'
+      readonly reason: CompactionFailure
+      readonly why: string
+      readonly tried?: readonly Tried[]
+    }
 
-export type CompactedRecords = {
-  /** Boundary, summary, attachments, hook results: appended as one unit, or not at all. */
-  readonly records: readonly JsonObject[]
+/** Of a compaction that was committed. */
+export type CompactionReport = {
   readonly mechanism: string
   /** What the summary cost. */
   readonly usage: TokenCounts
   readonly cost?: number | undefined
   readonly restored: number
-  /** After the records are in the transcript: hooks that want to know. */
-  readonly finish?: ((after: ContextSize) => Promise<void>) | undefined
+  /** What was tried on the way to it. */
+  readonly tried?: readonly Tried[]
+  /** For the person. */
+  readonly notices?: readonly string[]
 }
 
 export type Rung = {
@@ -84,7 +102,7 @@ export type Ladder = Readonly<Record<LadderTrigger, readonly Rung[]>>
 
 /** One rung of the story. */
 export type Tried = {
-  readonly rung: string
+  readonly mechanism: string
   readonly outcome: 'declined' | 'failed' | 'done'
   readonly why: string
 }

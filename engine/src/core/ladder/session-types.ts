@@ -27,7 +27,12 @@ export type Turn =
   | { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string; readonly prepared: Ready }
   | Blocked
   /** The failure as the provider told it, and what was tried about it. */
-  | { readonly type: 'failed'; readonly failure: ModelFailure; readonly steps: readonly Tried[]; readonly prepared: Ready }
+  | {
+      readonly type: 'failed'
+      readonly failure: ModelFailure
+      readonly steps: readonly Tried[]
+      readonly prepared: Ready
+    }
 
 export type Session = {
   readonly id: string
@@ -59,4 +64,3 @@ export type Session = {
   /** Waits for what is under way and gives the transcript back. */
   readonly close: () => Promise<void>
 }
-

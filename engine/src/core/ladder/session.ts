@@ -4,9 +4,10 @@ import type { SnipInput } from '../mechanisms/snip.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
+import { createStop } from '../ports/stop.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { recordAnswer, type Sent } from './answers.ts'
-import { type Ahead, startAhead, type Swapped, swapAhead } from './background.ts'
+import { type Ahead, startAhead } from './background.ts'
 import { type Compacted, compactNow, type NotCompacted } from './compaction.ts'
 import { type Desk, explainDesk, type ModelChoice, type RequestBase } from './desk.ts'
 import type { GivenAnswer, GivenMessage } from './given.ts'
@@ -40,8 +41,9 @@ class Shell implements Session {
   private readonly listeners: Set<(event: EngineEvent) => void>
   private readonly line = createLine(() => this.settle())
   private readonly printOf = createFingerprinter()
-  private readonly isStopped = { aborted: false, addEventListener: () => undefined, removeEventListener: () => undefined }
+  private readonly stop = createStop()
   private ahead: Ahead | undefined
+  private late: readonly (() => void)[] = []
   private sent: Sent = {}
   /** A request was handed out and its answer has not come: the state of the view it was made of. */
   private out: { readonly changes: number } | undefined
@@ -74,18 +76,25 @@ class Shell implements Session {
       this.inbox.release()
       const swapped = await this.swap()
       const prepared = await prepareTurn(this.desk, { ...options, isMicroOff: this.ahead !== undefined })
-      if (prepared.type === 'ready' && prepared.compaction) this.ahead = undefined
-      this.ahead ??= startAhead(this.desk, this.isStopped)
+      if (prepared.type === 'ready' && prepared.compaction) await this.dropAhead()
+      this.ahead ??= startAhead(this.desk, this.stop.signal)
       const tried = [...(swapped?.tried ?? []), ...prepared.tried]
       if (prepared.type === 'blocked') return { ...prepared, tried }
       this.handOut(prepared)
-      const compaction = prepared.compaction ?? swapped?.compaction
+      const compaction = prepared.compaction ?? (swapped?.type === 'compacted' ? swapped : undefined)
       return { ...prepared, tried, ...(compaction ? { compaction } : {}) }
     })
 
   record = (given: GivenAnswer): string => {
-    const isOutdated = this.out !== undefined && this.out.changes !== this.desk.tracking.changes
-    const uuid = recordAnswer(this.desk, { given, sent: this.sent, printOf: this.printOf, isOutdated })
+    const uuid = this.desk.ports.newId()
+    const { out, sent, printOf } = this
+    const write = () => {
+      const isOutdated = out !== undefined && out.changes !== this.desk.tracking.changes
+      recordAnswer(this.desk, { uuid, given, sent, printOf, isOutdated })
+    }
+    // An answer that comes while a compaction runs must not stand before its boundary.
+    if (this.line.isBusy()) this.late = [...this.late, write]
+    else write()
     this.land()
     return uuid
   }
@@ -114,7 +123,7 @@ class Shell implements Session {
 
   compact = ({ instructions, from, upTo, signal }: CompactOptions = {}): Promise<Compacted | NotCompacted> =>
     this.line.run(async () => {
-      this.ahead = undefined
+      await this.dropAhead()
       const { manualCompact } = explainDesk(this.desk)
       if (!manualCompact.allowed) {
         const detail = `Compaction is off: ${manualCompact.source}.`
@@ -137,8 +146,8 @@ class Shell implements Session {
   rewind = (to: string): Promise<EditOutcome> => this.line.run(() => editAt(this.desk, to, { type: 'rewind', to }))
 
   useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
-    this.line.run(() => {
-      this.ahead = undefined
+    this.line.run(async () => {
+      await this.dropAhead()
       return switchModel(this.desk, choice, signal)
     })
 
@@ -154,19 +163,24 @@ class Shell implements Session {
   }
 
   close = async (): Promise<void> => {
-    this.isStopped.aborted = true
+    this.stop.stop()
     this.out = undefined
-    await this.line.run(() => undefined)
-    await this.ahead?.promise
+    await this.line.run(() => this.dropAhead())
     await this.giveBack()
   }
 
-  /** A finished compaction that was prepared ahead goes in; one that is still under way is left alone. */
-  private async swap(): Promise<Swapped | undefined> {
-    if (this.ahead?.climbed === undefined) return undefined
-    const swapped = await swapAhead(this.desk, this.ahead)
+  /** A compaction that was prepared ahead and is finished goes in; one that is still under way is left alone. */
+  private async swap(): Promise<Compacted | NotCompacted | undefined> {
+    if (!this.ahead?.isReady()) return undefined
+    const { ahead } = this
     this.ahead = undefined
-    return swapped
+    return ahead.swap()
+  }
+
+  private async dropAhead(): Promise<void> {
+    const { ahead } = this
+    this.ahead = undefined
+    await ahead?.drop('Another compaction came first.')
   }
 
   private handOut(request: ModelRequest): void {
@@ -181,7 +195,11 @@ class Shell implements Session {
   }
 
   private settle(): void {
-    if (this.out === undefined && !this.line.isBusy()) this.inbox.release()
+    if (this.line.isBusy()) return
+    const { late } = this
+    this.late = []
+    for (const write of late) write()
+    if (this.out === undefined) this.inbox.release()
   }
 
   private answered(answer: ModelAnswer, prepared: Ready): Turn {
