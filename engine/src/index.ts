@@ -24,6 +24,17 @@ export { createFingerprinter, type Fingerprint, type RequestParts } from './core
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
 export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
+export { runCompaction } from './core/ladder/compact.ts'
+export {
+  type CommitResult,
+  type Compacted,
+  type CompactionFailed,
+  type CompactionInput,
+  type CompactionResult,
+  type CompactionSettings,
+  defaultCompaction,
+  type PartialChoice,
+} from './core/ladder/compact-input.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
@@ -122,6 +133,11 @@ export type {
   StreamEvent,
 } from './core/ports/model.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
+export type { Restore, RestoredContext, RestoredPiece, RestoreRequest } from './core/ports/restore.ts'
+export { type ContinuationInput, continuationText } from './core/prompts/continuation.ts'
+export { type SummaryPromptInput, type SummaryVariant, sectionTitles, summaryPrompt } from './core/prompts/summary.ts'
+export type { Tried } from './core/summary/asking.ts'
+export { type Composed, type ComposeInput, composeSummary } from './core/summary/compose.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export {
