@@ -12,7 +12,10 @@ export type { SearchQuery } from './archive/search.ts'
 export { type BlobStore, type GetResult, openBlobs, type PutResult, type StoreFailed } from './blobs.ts'
 export type { Disk, DiskProblem } from './disk.ts'
 export { forEachEntry, type LineProblem, type ReadReport } from './entries.ts'
+export { type EventLogOptions, eventLog } from './event-log.ts'
 export { type FsckReport, fsck } from './fsck.ts'
+export { createHooks, type HookFunction, type HooksOptions } from './hooks/hooks.ts'
+export { type HookSettings, type HookSettingsRead, readHookSettings } from './hooks/settings.ts'
 export {
   acquireLease,
   type Holder,
@@ -37,6 +40,7 @@ export {
 export type { RecordProblem } from './record-lines.ts'
 export { type RepairOutcome, type RepairReport, repair } from './repair.ts'
 export { type FileScan, scanFile } from './scan-file.ts'
+export { type MemoryPorts, openMemory, type SessionMemory, sessionFolder } from './session-memory.ts'
 export { type IndexOptions, type IndexRow, indexFolder, openIndex, type TranscriptIndex } from './sidecar.ts'
 export {
   collectingStatistics,
@@ -49,6 +53,7 @@ export {
   type Unreadable,
 } from './stats.ts'
 export { findSubagents, type SubAgent, type SubAgents } from './subagents.ts'
+export { type WorkspaceOptions, workspaceFiles } from './workspace-files.ts'
 export {
   type AppendResult,
   type FlushResult,

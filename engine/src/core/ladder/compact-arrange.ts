@@ -1,7 +1,7 @@
 // What stands behind the summary in the new context: restored pieces, what hooks said, the latest request. Restored
 // pieces that do not fit are left out and named; restoring never fails a compaction.
 import type { ViewMessage } from '../message/message.ts'
-import { nothingRestored, type RestoredContext, type RestoredPiece } from '../ports/restore.ts'
+import { nothingRestored, type Restoration, type RestoredPiece } from '../ports/restore.ts'
 import type { AttachmentFacts } from '../transcript/compaction-records.ts'
 import { closingOf, type Fitted, newMessages, textCounter, tokensOf } from './compact-fit.ts'
 import type { CompactionParts } from './compact-parts.ts'
@@ -20,7 +20,7 @@ export type Arranged = {
   readonly closing: string | undefined
   readonly messages: readonly ViewMessage[]
   readonly tokens: number
-  readonly restored: RestoredContext
+  readonly restored: Restoration
 }
 
 export async function arrangeContext(run: Run, at: ArrangeInput): Promise<Arranged> {
@@ -50,7 +50,7 @@ async function restoredWithin({ input, settings }: Run, { parts, kept, fitted, m
 function fitting(
   run: Run,
   at: ArrangeInput,
-  { restored, context }: { readonly restored: RestoredContext; readonly context: readonly string[] },
+  { restored, context }: { readonly restored: Restoration; readonly context: readonly string[] },
 ): Arranged {
   const { input } = run
   const all = input.view.sources.flatMap((source) => source.pieces)

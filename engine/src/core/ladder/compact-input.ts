@@ -7,7 +7,7 @@ import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { ModelRequest, QuerySource } from '../ports/model.ts'
-import type { Restore, RestoredContext } from '../ports/restore.ts'
+import type { Restore, Restoration } from '../ports/restore.ts'
 import type { Tried } from '../summary/asking.ts'
 import type { Counting } from '../tokens/counting.ts'
 import type { View } from '../transcript/fold.ts'
@@ -113,7 +113,7 @@ export type Compacted = {
   readonly fidelity: FidelityReport
   readonly chain: ChainInfo
   readonly ledger: Ledger
-  readonly restored: RestoredContext
+  readonly restored: Restoration
   readonly durationMs: number
   /** What hooks have to say to the person. */
   readonly notices: readonly string[]

@@ -20,13 +20,13 @@ export type RestoredPiece = {
   readonly path?: string
 }
 
-export type RestoredContext = {
+export type Restoration = {
   readonly pieces: readonly RestoredPiece[]
   readonly notRestored: readonly { readonly kind: string; readonly what: string; readonly why: string }[]
   readonly tokens: number
 }
 
 /** Never fails: what cannot be read is named. */
-export type Restore = (request: RestoreRequest) => Promise<RestoredContext>
+export type Restore = (request: RestoreRequest) => Promise<Restoration>
 
-export const nothingRestored: RestoredContext = { pieces: [], notRestored: [], tokens: 0 }
+export const nothingRestored: Restoration = { pieces: [], notRestored: [], tokens: 0 }
