@@ -1,11 +1,12 @@
 // The engine on Node: opens sessions on disk or starts them in memory, and gives each what it needs. What a session does
 // is core's business (core/ladder).
+import { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
 import { createConversation } from './core/ladder/conversation.ts'
 import { defaultLadder } from './core/ladder/default-ladder.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/ladder/desk.ts'
 import { leftInQueue } from './core/ladder/held.ts'
 import { type Recalled, recallFrom } from './core/ladder/recall.ts'
-import type { Ladder, Rung } from './core/ladder/rung.ts'
+import type { Ladder } from './core/ladder/rung.ts'
 import { createSession } from './core/ladder/session.ts'
 import type { Session } from './core/ladder/session-types.ts'
 import type { EngineSettings } from './core/ladder/settings.ts'
@@ -30,6 +31,8 @@ export type EngineOptions = {
   readonly hooks?: Hooks
   /** Files of the workspace, for restoring: those below the working directory unless said. */
   readonly files?: FileStore
+  /** How summaries are made, and what is put back after them. */
+  readonly compaction?: CompactRungOptions
   /** Rungs in place of the usual ones, by trigger. */
   readonly ladder?: Partial<Ladder>
   /** Ask mode: whether a compaction may run now. */
@@ -64,9 +67,6 @@ export type Engine = {
   /** A new session: in memory unless it gets a path. */
   readonly start: (options?: SessionOptions & { readonly path?: string }) => Promise<EngineSession>
 }
-
-/** The rungs that summarise. */
-const compaction: readonly Rung[] = []
 
 export function createEngine(options: EngineOptions): Engine {
   const lessons: Lessons = { calibrations: {}, limits: {} }
@@ -148,7 +148,7 @@ function deskFor(
     conversation,
     settings,
     environment,
-    ladder: { ...defaultLadder(compaction), ...ladder },
+    ladder: { ...defaultLadder([compactRung(engine.compaction)]), ...ladder },
     ports,
     emit,
     ask,

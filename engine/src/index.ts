@@ -25,7 +25,19 @@ export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
 export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
 export type { Breaker } from './core/ladder/breaker.ts'
-export type { Compacted, NotCompacted } from './core/ladder/compaction.ts'
+export { runCompaction } from './core/ladder/compact.ts'
+export {
+  type CommitResult,
+  type Compacted,
+  type CompactionFailed,
+  type CompactionInput,
+  type CompactionResult,
+  type CompactionSettings,
+  defaultCompaction,
+  type PartialChoice,
+} from './core/ladder/compact-input.ts'
+export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
+export type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
 export { defaultLadder } from './core/ladder/default-ladder.ts'
 export type { Ask, ModelChoice, RequestBase } from './core/ladder/desk.ts'
 export type { GivenAnswer, GivenMessage } from './core/ladder/given.ts'
@@ -47,7 +59,6 @@ export type {
   Rung,
   RungContext,
   RungResult,
-  Tried,
 } from './core/ladder/rung.ts'
 export type { CompactOptions, Session, Turn } from './core/ladder/session-types.ts'
 export type { EngineSettings } from './core/ladder/settings.ts'
@@ -58,6 +69,9 @@ export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledge
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
 export { mergeLedgers } from './core/ledger/merge.ts'
 export { type RenderOptions, renderLedger } from './core/ledger/render.ts'
+export { type CollapseState, collapse, collapseState, type Staged } from './core/mechanisms/collapse/collapse.ts'
+export { finishedSpans, type Span } from './core/mechanisms/collapse/spans.ts'
+export { type StageInput, type Staging, stageCollapse } from './core/mechanisms/collapse/stage.ts'
 export type {
   CacheEdit,
   ClientAbilities,
@@ -80,6 +94,24 @@ export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
 export { microBySize } from './core/mechanisms/micro/by-size.ts'
 export { native } from './core/mechanisms/native.ts'
 export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
+export {
+  type ExtractInput,
+  type Extraction,
+  extractionRequest,
+  extractNotes,
+} from './core/mechanisms/session-memory/extract.ts'
+export { type NoteSection, type Notes, parseNotes, renderNotes } from './core/mechanisms/session-memory/notes.ts'
+export { type MemoryPlan, type MemoryPlanInput, planFromMemory } from './core/mechanisms/session-memory/plan.ts'
+export {
+  afterCompaction as memoryAfterCompaction,
+  afterExtraction,
+  afterFailure,
+  defaultMemory,
+  isDue,
+  type MemoryProgress,
+  type MemorySettings,
+  noProgress,
+} from './core/mechanisms/session-memory/trigger.ts'
 export {
   defaultReductions,
   type ReductionChoices,
@@ -152,12 +184,17 @@ export type {
   StreamEvent,
 } from './core/ports/model.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
+export type { Restoration, Restore, RestoredPiece, RestoreRequest } from './core/ports/restore.ts'
+export { type ContinuationInput, continuationText } from './core/prompts/continuation.ts'
+export { type SummaryPromptInput, type SummaryVariant, sectionTitles, summaryPrompt } from './core/prompts/summary.ts'
 export { defaultRestorers, type RestoredContext, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
 export type { NotRestored, Piece, PieceKind, Restored, RestoreInput, Restorer } from './core/restore/restorer.ts'
 export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from './core/restore/seen-files.ts'
 export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
 export { createStateBook, type StateBook } from './core/restore/state-book.ts'
 export { type TouchedFile, touchedFiles } from './core/restore/touched.ts'
+export type { Tried } from './core/summary/asking.ts'
+export { type Composed, type ComposeInput, composeSummary } from './core/summary/compose.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export {

@@ -8,12 +8,14 @@ import { type FailedTry, retryHeaders } from './retry.ts'
 /** The stream ended before its answer did, or said what cannot be. */
 export class BrokenStream extends Error {}
 
+export type FailedAt = { readonly now: number; readonly endpoint: string }
+
 /** `error` is whatever was thrown while a request ran. */
-export function failedTry(error: unknown, now: number): FailedTry {
+export function failedTry(error: unknown, { now, endpoint }: FailedAt): FailedTry {
   const status = numberAt(error, 'status')
   const body = bodyOf(error)
   if (body === undefined) return withoutBody(error)
-  const { reason, message, overflow } = readRefusal({ body, ...(status === undefined ? {} : { status }) })
+  const { reason, message, overflow } = readRefusal({ body, endpoint, ...(status === undefined ? {} : { status }) })
   return {
     type: 'try-failed',
     reason,

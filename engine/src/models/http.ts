@@ -7,7 +7,7 @@ export type Fetch = typeof globalThis.fetch
 /** The stream stopped coming. Its words must not sound like a time-out of the SDK, which would hide them. */
 export class SilentStream extends Error {
   constructor(milliseconds: number) {
-    super(`nothing came for ${Math.round(milliseconds / 1_000)} s`)
+    super(`nothing came for ${milliseconds / 1_000} s`)
   }
 }
 

@@ -2,7 +2,7 @@
 import type { AbortSignalPort } from '../core/ports/model.ts'
 
 export type ModelPorts = {
-  /** Milliseconds, of any epoch. */
+  /** Milliseconds since 1970: servers name dates. */
   readonly now: () => number
   /** Resolves after so many milliseconds, or at once when the signal is aborted. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>

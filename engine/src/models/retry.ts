@@ -96,9 +96,9 @@ function millisecondsIn(value: string | null): number | undefined {
 }
 
 function secondsOrDate(value: string | null, now: number): number | undefined {
-  if (value === null) return undefined
-  const seconds = millisecondsIn(value)
-  if (seconds !== undefined) return Math.round(Number(value) * 1_000)
+  if (value === null || value.trim() === '') return undefined
+  const seconds = Number(value)
+  if (!Number.isNaN(seconds)) return millisecondsIn(String(seconds * 1_000))
   const at = Date.parse(value)
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }

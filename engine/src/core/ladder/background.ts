@@ -3,7 +3,7 @@
 import { isObject, type JsonObject, stringsAt } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { View } from '../transcript/fold.ts'
-import { type Compacted, compactNow, type NotCompacted } from './compaction.ts'
+import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
 import { type Desk, overheadOf, situationIn } from './desk.ts'
 import { guardAutoCompact } from './guards.ts'
 import { headStart } from './settings.ts'
@@ -12,7 +12,7 @@ export type Ahead = {
   /** Whether the next request should wait for it: it is ready, or came to nothing. */
   readonly isReady: () => boolean
   /** Swaps it in, if what it summarised is still the same. */
-  readonly swap: () => Promise<Compacted | NotCompacted>
+  readonly swap: () => Promise<CompactionDone | CompactionNotDone>
   /** Another came first, or nobody needs it any more. */
   readonly drop: (why: string) => Promise<void>
 }

@@ -25,7 +25,7 @@ export type CompactionWish = {
   readonly signal?: AbortSignalPort | undefined
 }
 
-export type Compacted = {
+export type CompactionDone = {
   readonly type: 'compacted'
   readonly mechanism: string
   readonly before: number
@@ -41,7 +41,7 @@ export type Compacted = {
   readonly notices: readonly string[]
 }
 
-export type NotCompacted = {
+export type CompactionNotDone = {
   readonly type: 'not-compacted'
   readonly reason: CompactionFailure
   readonly detail: string
@@ -56,7 +56,11 @@ export type Gate = (records: readonly JsonObject[]) => Promise<readonly JsonObje
 
 const openGate: Gate = async (records) => records
 
-export async function compactNow(desk: Desk, wish: CompactionWish, gate = openGate): Promise<Compacted | NotCompacted> {
+export async function compactNow(
+  desk: Desk,
+  wish: CompactionWish,
+  gate = openGate,
+): Promise<CompactionDone | CompactionNotDone> {
   const started = desk.ports.now()
   const written: Written = { records: [] }
   const context = contextFor(desk, wish, {
@@ -162,7 +166,7 @@ export function withFreed(edits: readonly Edit[], freed: number): readonly Edit[
 
 type Done = Climbed & { readonly written: Written; readonly context: RungContext; readonly durationMs: number }
 
-function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly solution: Solution }): Compacted {
+function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly solution: Solution }): CompactionDone {
   const { solution, context, tried, written, durationMs } = done
   const { chain, target } = context
   const report = solution.type === 'compacted' ? solution : undefined
@@ -184,7 +188,7 @@ function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly sol
   return { type: 'compacted', ...told, ...numbers }
 }
 
-function failed(desk: Desk, wish: CompactionWish, { tried, reason, written }: Done): NotCompacted {
+function failed(desk: Desk, wish: CompactionWish, { tried, reason, written }: Done): CompactionNotDone {
   const isOver = wish.signal?.aborted || written.isDropped
   const why = isOver ? 'aborted' : written.refusal === undefined ? reason : 'no_progress'
   const told = why ?? 'nothing_to_compact'

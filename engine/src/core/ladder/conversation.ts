@@ -1,8 +1,10 @@
 // One conversation: the store it is written to, the fold that makes the view, the ledger of its facts. It knows records
 // and edits; sizes, models and requests are others' business.
-import type { Ledger } from '../ledger/facts.ts'
-import { createLedger } from '../ledger/ledger.ts'
+import { emptyLedger, type Ledger } from '../ledger/facts.ts'
+import { fromJson } from '../ledger/json.ts'
+import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
 import type { JsonObject } from '../message/json.ts'
+import { readCompaction } from '../transcript/compaction-records.ts'
 import { type Edit, editRecord } from '../transcript/edits.ts'
 import type { Entry } from '../transcript/entry.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/fold.ts'
@@ -50,7 +52,7 @@ export function createConversation(input: ConversationInput): Conversation {
 
 class Talk implements Conversation {
   private readonly input: ConversationInput
-  private readonly book = createLedger()
+  private readonly book: LedgerBook
   private entries: Entry[] = []
   private fold: Fold = createFold()
   private tip: string | null = null
@@ -58,7 +60,11 @@ class Talk implements Conversation {
 
   constructor(input: ConversationInput) {
     this.input = input
-    for (const entry of input.entries) this.take(entry)
+    // A boundary of ours carries the facts of all that came before it.
+    const known = input.entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
+    const carried = readCompaction(input.entries[known]?.record).ledger
+    this.book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
+    for (const [at, entry] of input.entries.entries()) this.take(entry, { isKnown: at <= known })
   }
 
   view = (): View => this.fold.view()
@@ -135,13 +141,13 @@ class Talk implements Conversation {
     for (const record of records) this.take({ record, position: noPosition })
   }
 
-  private take(entry: Entry): void {
+  private take(entry: Entry, { isKnown }: { readonly isKnown: boolean } = { isKnown: false }): void {
     const { record } = entry
     this.entries.push(entry)
     this.fold.add(entry)
     const isSide = this.input.envelope.isSidechain === true
     if (typeof record.uuid === 'string' && (record.isSidechain === true) === isSide) this.tip = record.uuid
-    const message = messageOf(record)
+    const message = isKnown ? undefined : messageOf(record)
     if (message) this.book.add(message, record)
   }
 

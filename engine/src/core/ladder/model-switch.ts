@@ -1,7 +1,7 @@
 // Another model for the same conversation. When the history does not fit its window, the old model, which can still read
 // all of it, compacts first.
 import type { AbortSignalPort } from '../ports/model.ts'
-import { type Compacted, compactNow, type NotCompacted } from './compaction.ts'
+import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
 import { type Desk, freshWeigher, type ModelChoice, situationIn } from './desk.ts'
 import { withChange, withViewChange } from './tracking.ts'
 
@@ -10,7 +10,7 @@ export type Switched = {
   readonly from: string
   readonly to: string
   /** Where the history did not fit: what became of it. */
-  readonly compaction?: Compacted | NotCompacted
+  readonly compaction?: CompactionDone | CompactionNotDone
 }
 
 /** Throws a ConfigurationError, before anything is changed, when the settings cannot work with this model. */

@@ -8,7 +8,7 @@ import { createStop } from '../ports/stop.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { climb, type Solution } from './climb.ts'
-import { type Compacted, compactNow, contextFor, withFreed } from './compaction.ts'
+import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
 import { type Desk, overheadOf, situationIn } from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { buildRequest, messagesBody } from './request.ts'
@@ -24,7 +24,7 @@ export type Ready = ModelRequest & {
   readonly explanation: Explanation
   /** What was tried before it, and why. */
   readonly tried: readonly Tried[]
-  readonly compaction?: Compacted
+  readonly compaction?: CompactionDone
   /** What a person should know, each said once. */
   readonly notices: readonly string[]
   readonly repairs: readonly Repair[]
@@ -110,7 +110,7 @@ function applyMicro(desk: Desk, solution: Solution): void {
 type AutoCompacted = {
   readonly tried: readonly Tried[]
   readonly notices: readonly string[]
-  readonly compaction?: Compacted
+  readonly compaction?: CompactionDone
 }
 
 async function autoCompact(desk: Desk, signal: AbortSignalPort | undefined): Promise<AutoCompacted> {

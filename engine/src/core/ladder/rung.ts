@@ -9,6 +9,7 @@ import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { Tried } from '../summary/asking.ts'
 import type { ContextSize } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/counting.ts'
 import type { Edit } from '../transcript/edits.ts'
@@ -19,6 +20,8 @@ export type CompactionCause = 'person' | 'threshold' | 'overflow' | 'model-switc
 
 /** What a person wants summarised; all of it when neither is given. Both are uuids of entries. */
 export type CompactRange = { readonly from?: string; readonly upTo?: string }
+
+export type { Tried }
 
 export type RungContext = {
   readonly view: View
@@ -99,10 +102,3 @@ export type LadderTrigger = 'every-request' | 'over-threshold' | 'manual' | 'ove
 
 /** For each trigger the rungs in their order: each is tried only when the one before failed or declined. */
 export type Ladder = Readonly<Record<LadderTrigger, readonly Rung[]>>
-
-/** One rung of the story. */
-export type Tried = {
-  readonly mechanism: string
-  readonly outcome: 'declined' | 'failed' | 'done'
-  readonly why: string
-}

@@ -4,7 +4,7 @@ import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, SendOptions } from '../ports/model.ts'
 import type { Explanation } from '../tokens/explain.ts'
-import type { Compacted, NotCompacted } from './compaction.ts'
+import type { CompactionDone, CompactionNotDone } from './compaction.ts'
 import type { ModelChoice, RequestBase } from './desk.ts'
 import type { GivenAnswer, GivenMessage } from './given.ts'
 import type { EditOutcome, UndoOutcome } from './hands.ts'
@@ -46,7 +46,7 @@ export type Session = {
   readonly send: (options?: SendOptions) => Promise<Turn>
   /** For hosts that send by themselves: what to send instead after a prompt was too long. */
   readonly recover: (failure: ModelFailure, options?: PrepareOptions) => Promise<Recovery>
-  readonly compact: (options?: CompactOptions) => Promise<Compacted | NotCompacted>
+  readonly compact: (options?: CompactOptions) => Promise<CompactionDone | CompactionNotDone>
   readonly explain: () => Explanation
   /** What the next request would carry, before it is mended. */
   readonly messages: () => readonly ViewMessage[]

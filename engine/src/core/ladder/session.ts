@@ -8,7 +8,7 @@ import { createStop } from '../ports/stop.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { recordAnswer, type Sent } from './answers.ts'
 import { type Ahead, startAhead } from './background.ts'
-import { type Compacted, compactNow, type NotCompacted } from './compaction.ts'
+import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
 import { type Desk, explainDesk, type ModelChoice, type RequestBase } from './desk.ts'
 import type { GivenAnswer, GivenMessage } from './given.ts'
 import { type EditOutcome, editAt, snipOut, type UndoOutcome, undoNewest } from './hands.ts'
@@ -121,7 +121,7 @@ class Shell implements Session {
       return recovery
     })
 
-  compact = ({ instructions, from, upTo, signal }: CompactOptions = {}): Promise<Compacted | NotCompacted> =>
+  compact = ({ instructions, from, upTo, signal }: CompactOptions = {}): Promise<CompactionDone | CompactionNotDone> =>
     this.line.run(async () => {
       await this.dropAhead()
       const { manualCompact } = explainDesk(this.desk)
@@ -170,7 +170,7 @@ class Shell implements Session {
   }
 
   /** A compaction that was prepared ahead and is finished goes in; one that is still under way is left alone. */
-  private async swap(): Promise<Compacted | NotCompacted | undefined> {
+  private async swap(): Promise<CompactionDone | CompactionNotDone | undefined> {
     if (!this.ahead?.isReady()) return undefined
     const { ahead } = this
     this.ahead = undefined

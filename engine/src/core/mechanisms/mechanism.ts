@@ -88,6 +88,7 @@ export type Plan = {
 export type DeclineReason =
   | 'turned-off'
   | 'below-warning'
+  | 'below-commit' // staged summaries wait for a fuller window
   | 'nothing-to-do'
   | 'too-little' // less than would be worth a broken cache
   | 'does-not-pay'

@@ -11,6 +11,8 @@ export type Refusal = {
   readonly status?: number
   /** The whole body: an object, JSON as text, or any other text. */
   readonly body: unknown
+  /** Who was asked: one provider refuses with a status and nothing else. */
+  readonly endpoint?: string
 }
 
 export type Verdict = {
@@ -38,14 +40,18 @@ export function readRefusal(refusal: Refusal): Verdict {
   return { reason: reasonOf(status, all, isRateLimit), message }
 }
 
-/** Of an answer that was not refused: the window ended it, or the provider quietly took more than it holds. */
+/**
+ * Of an answer that was not refused: the window ended it, the provider quietly took more than it holds (z.ai), or it cut
+ * the prompt so that nothing was left to say (MiMo, LM Studio).
+ */
 export function overflowOfAnswer(answer: ModelAnswer, window?: number): Overflow | undefined {
   const last = answer.usage.iterations?.at(-1) ?? answer.usage
-  const prompt = totalOf(last) - last.output
+  const actual = totalOf(last) - last.output
   const limit = window === undefined ? {} : { limit: window }
-  if (answer.stopReason === 'model_context_window_exceeded')
-    return { ...(prompt > 0 ? { actual: prompt } : {}), ...limit }
-  return window !== undefined && prompt > window ? { actual: prompt, limit: window } : undefined
+  if (answer.stopReason === 'model_context_window_exceeded') return { ...(actual > 0 ? { actual } : {}), ...limit }
+  if (window === undefined) return undefined
+  const saidNothing = answer.content.length === 0 && last.output === 0
+  return actual > window || (saidNothing && actual >= window * 0.99) ? { actual, limit: window } : undefined
 }
 
 /** The status gates the verdict; 500 and 502 because local servers and proxies put a client's mistake there. */
@@ -56,10 +62,18 @@ function mayBeOverflow(status: number | undefined): boolean {
 function overflowIn(refusal: Refusal, text: string): Pick<Verdict, 'overflow' | 'shape'> | undefined {
   for (const { shape, pattern } of overflowRows) {
     const match = pattern.exec(text)
-    if (match !== null) return { shape, overflow: { ...fieldsIn(refusal.body), ...numbersIn(match.groups ?? {}) } }
+    if (match === null) continue
+    const numbers = { ...fieldsIn(refusal.body), ...numbersIn(match.groups ?? {}) }
+    return { shape, overflow: shape === 'vllm-at-least' ? withoutGuess(numbers) : numbers }
   }
-  // Cerebras: 400 and nothing else. With a body that a client has thrown away it would mean nothing.
-  return refusal.status === 400 && text.trim() === '' ? { shape: 'empty', overflow: {} } : undefined
+  const isBare = refusal.status === 400 && text.trim() === '' && /cerebras/i.test(refusal.endpoint ?? '')
+  return isBare ? { shape: 'cerebras', overflow: {} } : undefined
+}
+
+/** "At least" is the limit less the output, plus one: the server has stopped counting there. */
+function withoutGuess({ actual, ...rest }: Overflow): Overflow {
+  const { limit = 0, maxTokens = 0 } = rest
+  return actual === undefined || actual === limit - maxTokens + 1 ? rest : { actual, ...rest }
 }
 
 function numbersIn(groups: { readonly [name: string]: string | undefined }): Overflow {

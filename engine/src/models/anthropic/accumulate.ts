@@ -17,6 +17,7 @@ export function createAccumulator(): Accumulator {
   const state: State = { message: undefined, isComplete: false, blocks: new Map(), usage: {}, unread: {} }
   return {
     add: (event) => (isObject(event) ? addEvent(state, event) : undefined),
+    isComplete: () => state.isComplete,
     answer: () => answerOf(state),
   }
 }

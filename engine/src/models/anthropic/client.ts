@@ -45,27 +45,29 @@ export function anthropic(options: AnthropicOptions): ModelClient {
   const book = createCapabilities({ catalogue: fromCatalogue, ...(set === undefined ? {} : { set }) })
   const load = loadedOnce('@anthropic-ai/sdk', async () => options.client ?? makeClient(options, ports))
   const call = createCaller(options, ports)
-  const wire: Wire = { load, options, ports }
+  const endpoint = options.client?.baseURL ?? options.baseURL ?? publicEndpoint
+  const at = { ports, endpoint }
+  const wire: Wire = { load, options }
   return {
     provider: 'anthropic',
     model: options.model,
-    endpoint: options.client?.baseURL ?? options.baseURL ?? publicEndpoint,
+    endpoint,
     capabilities: (model) => book.of(model || options.model),
     send: (request, send = {}) =>
       call(send, (per) =>
         readStream(() => openStream(wire, request, per), {
           ...send,
-          ports,
+          ...at,
           signal: per.signal,
           accumulator: createAccumulator(),
         }),
       ),
-    count: (request, send = {}) => call(send, (per) => tryOnce(() => countTokens(wire, request, per), ports)),
+    count: (request, send = {}) => call(send, (per) => tryOnce(() => countTokens(wire, request, per), at)),
     describe: async (named, send = {}) => {
       const model = named || options.model
       const known = book.asked(model)
       if (known !== undefined) return { type: 'described', model, capabilities: known }
-      const asked = await call(send, (per) => tryOnce(() => modelInfo(wire, model, per), ports))
+      const asked = await call(send, (per) => tryOnce(() => modelInfo(wire, model, per), at))
       if (asked.type === 'failed') return asked
       return { type: 'described', model, capabilities: book.learn(model, fromModelInfo(asked.info)) }
     },
@@ -75,7 +77,6 @@ export function anthropic(options: AnthropicOptions): ModelClient {
 type Wire = {
   readonly load: () => Promise<AnthropicLike>
   readonly options: AnthropicOptions
-  readonly ports: ModelPorts
 }
 
 async function openStream({ load, options }: Wire, request: ModelRequest, per: PerRequest) {

@@ -38,7 +38,11 @@ export function createChatAccumulator(): Accumulator {
     usage: undefined,
     calls: [],
   }
-  return { add: (chunk) => addChunk(state, chunk), answer: () => answerOf(state) }
+  return {
+    add: (chunk) => addChunk(state, chunk),
+    isComplete: () => state.finish !== undefined,
+    answer: () => answerOf(state),
+  }
 }
 
 function addChunk(state: State, chunk: unknown): Piece | undefined {

@@ -59,6 +59,7 @@ export function openai(options: OpenAIOptions): ModelClient {
         readStream(() => open(request, per), {
           ...send,
           ports,
+          endpoint,
           signal: per.signal,
           accumulator: createChatAccumulator(),
         }),

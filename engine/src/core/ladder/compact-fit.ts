@@ -1,0 +1,131 @@
+// The new context within its budget: composes the summary, smaller and smaller while it does not fit, and says what is
+// too large when nothing helps. Sends nothing and writes nothing.
+import type { Ledger } from '../ledger/facts.ts'
+import { textOf } from '../message/block.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { continuationText, latestRequestText } from '../prompts/continuation.ts'
+import { recallPointer } from '../prompts/recall.ts'
+import { type Composed, composeSummary } from '../summary/compose.ts'
+import { cutInMiddle } from '../summary/too-long.ts'
+import { type Counting, countTokens, withMargin } from '../tokens/counting.ts'
+import { inWords } from '../tokens/figure.ts'
+import { mergedMessages } from '../transcript/rounds-of-rows.ts'
+import type { CompactionInput, CompactionSettings } from './compact-input.ts'
+import type { CompactionParts } from './compact-parts.ts'
+
+export type FitInput = {
+  readonly input: CompactionInput
+  readonly settings: CompactionSettings
+  readonly parts: CompactionParts
+  /** Kept messages as they will be seen. */
+  readonly kept: readonly ViewMessage[]
+  readonly ledger: Ledger
+  readonly instructions: string
+  /** Tokens of the whole new context. */
+  readonly most: number
+}
+
+export type Fitted = Composed & { readonly summary: string; readonly isOffline: boolean }
+export type NotFitted = { readonly type: 'too-large'; readonly detail: string }
+
+/** Each time with less room, at last without the prose. */
+const steps: readonly { readonly share: number; readonly withProse: boolean }[] = [
+  { share: 1, withProse: true },
+  { share: 0.7, withProse: true },
+  { share: 0.7, withProse: false },
+  { share: 0.4, withProse: false },
+  { share: 0.2, withProse: false },
+]
+
+export function fitSummary(fit: FitInput, prose: string | undefined): Fitted | NotFitted {
+  const { input, settings, kept, most } = fit
+  const counting = input.counting ?? {}
+  const base = tokensOf(
+    newMessages(fit.parts, { kept, summary: continuation(input, fit.parts, ''), rest: [] }),
+    counting,
+  )
+  const share = input.restore && settings.restoreTokens > 0 ? 0.75 : 1
+  const room = Math.min(settings.summaryTokens, Math.floor((most - base) * share))
+  for (const step of steps) {
+    if (step.withProse && prose === undefined) continue
+    const composed = compose(fit, step.withProse ? prose : undefined, Math.floor(room * step.share))
+    if (composed === undefined) break
+    const summary = continuation(input, fit.parts, composed.text)
+    const after = tokensOf(newMessages(fit.parts, { kept, summary, rest: [] }), counting)
+    if (after <= most) return { ...composed, summary, isOffline: !step.withProse }
+  }
+  return { type: 'too-large', detail: whatIsTooLarge(fit, base) }
+}
+
+const leastSummary = 60
+
+function compose(fit: FitInput, prose: string | undefined, budget: number): Composed | undefined {
+  if (budget < leastSummary) return undefined
+  const { settings, parts, ledger, instructions, input } = fit
+  return composeSummary({
+    source: { messages: parts.summarised, ledger, kept: fit.kept },
+    ...(prose === undefined ? {} : { prose }),
+    ...(instructions === '' ? {} : { instructions }),
+    budget,
+    humanBudget: Math.min(settings.humanTokens, budget),
+    ledgerBudget: Math.min(settings.ledgerTokens, budget),
+    countTokens: textCounter(input.counting),
+    ...(input.recall ? { recall: recallPointer } : {}),
+  })
+}
+
+export function textCounter(counting: Counting = {}): (text: string) => number {
+  return (text) => countTokens([{ role: 'user', content: text }], counting)
+}
+
+export function tokensOf(messages: readonly ViewMessage[], counting: Counting = {}): number {
+  return countTokens(messages, counting)
+}
+
+/** As a gauge would show it: everything is an estimate now, so it has the margin. */
+export function sizeOf(tokens: number, { overhead = 0 }: Pick<CompactionInput, 'overhead'>): number {
+  return withMargin(tokens + overhead)
+}
+
+function continuation(input: CompactionInput, { variant }: CompactionParts, summary: string): string {
+  const auto = input.isAutonomous ? 'autonomous' : 'auto'
+  return continuationText({
+    summary,
+    mode: input.trigger === 'manual' ? 'manual' : auto,
+    transcriptPath: input.transcriptPath,
+    recall: input.recall,
+    kept: variant === 'full' ? undefined : variant === 'from' ? 'before' : 'after',
+  })
+}
+
+/** boundary → summary → kept messages → attachments → hook results; with `from`, what was kept comes first. */
+export function newMessages(
+  { variant }: Pick<CompactionParts, 'variant'>,
+  parts: { readonly kept: readonly ViewMessage[]; readonly summary: string; readonly rest: readonly ViewMessage[] },
+): readonly ViewMessage[] {
+  const summary: ViewMessage = { role: 'user', content: parts.summary, origin: 'summary' }
+  const start = variant === 'from' ? [...parts.kept, summary] : [summary, ...parts.kept]
+  return mergedMessages([...start, ...parts.rest])
+}
+
+const longestClosing = 6_000
+
+/** What the person asked for last, to stand behind restored context. */
+export function closingOf(pieces: readonly ViewMessage[]): string | undefined {
+  const latest = pieces.findLast(({ origin }) => origin === 'human')
+  const text = latest && textOf(latest.content).trim()
+  return text ? latestRequestText(cutInMiddle(text, longestClosing)) : undefined
+}
+
+/** Which part leaves no room, and what a person can do about it. */
+function whatIsTooLarge({ input, most, kept }: FitInput, base: number): string {
+  const around = input.overhead ?? 0
+  const tokens = tokensOf(kept, input.counting)
+  if (kept.length > 0 && tokens > most / 2) {
+    return `The messages to be kept alone have about ${inWords(tokens)} tokens, and ${inWords(most)} are allowed: choose a later message, or compact everything.`
+  }
+  if (around > most) {
+    return `The system prompt and the tools have about ${inWords(around)} tokens, and leave no room: take away tools or instructions, or choose a model with a larger window.`
+  }
+  return `Even the shortest summary does not fit into ${inWords(Math.max(0, most - base))} tokens: allow a larger budget, choose a model with a larger window, or start a new conversation.`
+}
