@@ -227,8 +227,8 @@ function indexAt(rounds: readonly Round[], place: number): number {
 export function mergedMessages(pieces: readonly ViewMessage[]): readonly ViewMessage[] {
   const rounds = createRowRounds((place): Piece | undefined => {
     const message = pieces[place]
-    return message && { message, uuids: message.uuid ?? [], edits: [], isPinned: false, row: place }
+    return message && { message, uuids: message.uuid ?? [], edits: [], isPinned: false, row: place, place }
   })
   rounds.growTo(pieces.length)
-  return rounds.messages().messages
+  return rounds.messages().messages.snapshot().toArray()
 }
