@@ -50,7 +50,7 @@ describe('each path alone', () => {
   })
 
   test('offline, where the client is no model', async () => {
-    const { model } = world({ capabilities: { offline: true } })
+    const { model } = world({ provider: 'offline' })
     const table = conversation()
     const result = done(await table.compact(model))
     expectWhole(table, result)

@@ -20,6 +20,7 @@ export type SimulatedClient = ModelClient & { readonly requests: readonly ModelR
 
 export type ClientOptions = {
   readonly model?: string
+  readonly provider?: string
   readonly capabilities?: Partial<ModelCapabilities>
   /** Fails on purpose: what to answer instead of asking, by the number of the request. */
   readonly instead?: (
@@ -29,10 +30,10 @@ export type ClientOptions = {
 }
 
 export function simulatedClient(simulator: Simulator, options: ClientOptions = {}): SimulatedClient {
-  const { model = 'claude-sonnet-4-5', instead } = options
+  const { model = 'claude-sonnet-4-5', provider = 'anthropic', instead } = options
   const requests: ModelRequest[] = []
   return {
-    provider: 'anthropic',
+    provider,
     model,
     requests,
     capabilities: (name) => ({

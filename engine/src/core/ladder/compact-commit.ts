@@ -31,7 +31,7 @@ export async function commitCompaction(run: Run, at: CommitInput): Promise<Compa
   const made = recordsOf(run, at, done)
   mayGoOn(run)
   const written = await input.commit?.(made.records)
-  if (written?.type === 'failed') throw new Ended('write_failed', written.message)
+  if (written?.type === 'failed') throw new Ended(written.reason ?? 'write_failed', written.message)
   ports.emit({ type: 'compaction-progressed', phase: 'hooks-after' })
   const after = await runHooks(run, {
     event: 'PostCompact',
@@ -41,7 +41,7 @@ export async function commitCompaction(run: Run, at: CommitInput): Promise<Compa
     tokensAfter: done.size.after,
     fidelity: at.fitted.report,
   })
-  if (input.threshold > 0 && done.size.after >= input.threshold) {
+  if (input.tellsEnds !== false && input.threshold > 0 && done.size.after >= input.threshold) {
     ports.emit({ type: 'still-over-threshold', tokens: done.size.after, threshold: input.threshold })
   }
   return {

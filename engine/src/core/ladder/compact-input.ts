@@ -85,9 +85,14 @@ export type CompactionInput = {
   readonly envelope?: JsonObject | undefined
   /** Writes the records as one unit. Left out, they are only returned. */
   readonly commit?: (records: readonly JsonObject[]) => CommitResult | Promise<CommitResult>
+  /** false where this is one rung of a ladder: whoever climbs it tells the start and the end. Default true. */
+  readonly tellsEnds?: boolean
 }
 
-export type CommitResult = { readonly type: 'committed' } | { readonly type: 'failed'; readonly message: string }
+export type CommitResult =
+  | { readonly type: 'committed' }
+  /** Nothing was written. The reason is `write_failed` unless another is given. */
+  | { readonly type: 'failed'; readonly message: string; readonly reason?: CompactionFailure }
 
 export type Compacted = {
   readonly type: 'compacted'

@@ -36,14 +36,14 @@ export async function runCompaction(
   }
   try {
     const result = await procedure(run)
-    tellFinished(run, result)
+    if (input.tellsEnds !== false) tellFinished(run, result)
     return result
   } catch (error) {
     // Whoever shows progress must see its end, also when it was a fault.
     const isOurs = error instanceof Ended
     const reason = isOurs ? error.reason : 'no_summary'
     const detail = isOurs ? error.message : 'Something unexpected happened.'
-    ports.emit({ type: 'compaction-failed', trigger: input.trigger, reason, detail })
+    if (input.tellsEnds !== false) ports.emit({ type: 'compaction-failed', trigger: input.trigger, reason, detail })
     if (!isOurs) throw error
     return { type: 'failed', reason, detail, tried: run.tried, usage: run.usage, notices: run.notices }
   }
@@ -55,7 +55,8 @@ async function procedure(run: Run): Promise<Compacted> {
   mayGoOn(run)
   const tokensBefore = tokensOf(input.view.messages, input.counting)
   const parts = select(run)
-  ports.emit({ type: 'compaction-started', trigger: input.trigger, tokens: input.size ?? sizeOf(tokensBefore, input) })
+  const tokens = input.size ?? sizeOf(tokensBefore, input)
+  if (input.tellsEnds !== false) ports.emit({ type: 'compaction-started', trigger: input.trigger, tokens })
   const hooks = await hooksBefore(run)
   const instructions = [input.instructions ?? '', ...hooks.instructions].filter(isSaid).join('\n\n')
   const prose = await getProse(run, { parts, instructions, hooks })
