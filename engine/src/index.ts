@@ -49,7 +49,6 @@ export type { Blocked, PrepareOptions, Ready } from './core/ladder/prepare.ts'
 export type { Recovery } from './core/ladder/reactive.ts'
 export type { Recalled, RecallMatch } from './core/ladder/recall.ts'
 export type {
-  CommitOutcome,
   CompactionCause,
   CompactionReport,
   CompactRange,

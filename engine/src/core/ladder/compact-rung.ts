@@ -1,7 +1,6 @@
 // The compaction procedure as a rung of the ladder: all of the conversation, or the part that was named. What it tells
 // about beginning and end is left to whoever climbs, since that is where success is measured.
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
-import type { EngineEvent } from '../ports/events.ts'
 import type { Restore } from '../ports/restore.ts'
 import { runCompaction } from './compact.ts'
 import type { CompactionInput, CompactionSettings, PartialChoice } from './compact-input.ts'
@@ -21,10 +20,7 @@ export function compactRung(options: CompactRungOptions = {}): Rung {
     name: 'compact',
     run: async (context) => {
       const { ports, signal } = context
-      const emit = (event: EngineEvent) => {
-        if (!told.has(event.type)) ports.emit(event)
-      }
-      const result = await runCompaction(inputFor(context, options), { ...ports, emit }, signal)
+      const result = await runCompaction(inputFor(context, options), ports, signal)
       const { tried, usage, notices } = result
       if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried }
       const { mechanism, cost, restored } = result
@@ -32,13 +28,6 @@ export function compactRung(options: CompactRungOptions = {}): Rung {
     },
   }
 }
-
-const told: ReadonlySet<EngineEvent['type']> = new Set([
-  'compaction-started',
-  'compaction-finished',
-  'compaction-failed',
-  'still-over-threshold',
-])
 
 function inputFor(context: RungContext, options: CompactRungOptions): CompactionInput {
   const { place, situation, target } = context
@@ -66,6 +55,7 @@ function inputFor(context: RungContext, options: CompactRungOptions): Compaction
     lastUuid: place.tip ?? undefined,
     envelope: place.envelope,
     commit: context.commit,
+    tellsEnds: false,
   }
 }
 

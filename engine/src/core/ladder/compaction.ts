@@ -10,7 +10,7 @@ import type { Edit } from '../transcript/edits.ts'
 import { type Climbed, climb, type Solution } from './climb.ts'
 import { countingFor, type Desk, freshWeigher, type ModelChoice, overheadOf, situationIn, sizeOf } from './desk.ts'
 import { buildRequest } from './request.ts'
-import type { CommitOutcome, CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
+import type { CommitResult, CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
 import { targetShare } from './settings.ts'
 import { chainOf, withCompaction, withFailure } from './tracking.ts'
 
@@ -48,8 +48,8 @@ export type CompactionNotDone = {
   readonly tried: readonly Tried[]
 }
 
-/** What came of a commit: the records that are in the transcript now, or why they are not. */
-type Written = { records: readonly JsonObject[]; refusal?: string; isDropped?: boolean }
+/** What a commit brought into the transcript. */
+type Written = { records: readonly JsonObject[] }
 
 /** Holds finished records back until they may go in; a string says that they may not, and why. */
 export type Gate = (records: readonly JsonObject[]) => Promise<readonly JsonObject[] | string>
@@ -67,8 +67,7 @@ export async function compactNow(
     commit: async (finished) => {
       const records = await gate(finished)
       if (typeof records !== 'string') return commit(desk, { wish, records, written })
-      written.isDropped = true
-      return { type: 'failed', message: records }
+      return { type: 'failed', reason: 'aborted', message: records }
     },
   })
   desk.emit({ type: 'compaction-started', trigger: wish.trigger, tokens: context.size.tokens })
@@ -117,19 +116,16 @@ type CommitInput = {
 }
 
 /** Success is measured before anything is written, with the counter that measured before. */
-function commit(desk: Desk, { wish, records, written }: CommitInput): CommitOutcome {
+function commit(desk: Desk, { wish, records, written }: CommitInput): CommitResult {
   const { conversation } = desk
-  if (wish.signal?.aborted) return { type: 'failed', message: 'It was stopped.' }
+  if (wish.signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'It was stopped.' }
   const model = wish.fits?.name
   const before = sizeOf(desk, conversation.view(), model).tokens
   const after = sizeOf(desk, conversation.tryOut(records), model).tokens
   const { explanation } = situationIn(desk, conversation.view(), wish.fits)
   const target = Math.floor(explanation.autoCompactThreshold.value * targetShare(desk.settings))
   const refusal = tooLittle({ before, after, ...(wish.trigger === 'auto' ? { target } : {}) })
-  if (refusal !== undefined) {
-    written.refusal = refusal
-    return { type: 'failed', message: refusal }
-  }
+  if (refusal !== undefined) return { type: 'failed', reason: 'no_progress', message: refusal }
   const stored = conversation.commit(records)
   if (stored.type === 'store-failed') return { type: 'failed', message: stored.why }
   written.records = records
@@ -188,10 +184,8 @@ function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly sol
   return { type: 'compacted', ...told, ...numbers }
 }
 
-function failed(desk: Desk, wish: CompactionWish, { tried, reason, written }: Done): CompactionNotDone {
-  const isOver = wish.signal?.aborted || written.isDropped
-  const why = isOver ? 'aborted' : written.refusal === undefined ? reason : 'no_progress'
-  const told = why ?? 'nothing_to_compact'
+function failed(desk: Desk, wish: CompactionWish, { tried, reason }: Done): CompactionNotDone {
+  const told = wish.signal?.aborted ? 'aborted' : (reason ?? 'nothing_to_compact')
   const detail = tried.findLast(({ outcome }) => outcome === 'failed')?.why ?? tried.at(-1)?.why ?? nothingThere
   desk.emit({ type: 'compaction-failed', trigger: wish.trigger, reason: told, detail })
   // A person who stops it, or asks for what cannot be done, says nothing about the next attempt.

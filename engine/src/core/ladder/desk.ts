@@ -31,6 +31,8 @@ export type RequestBase = {
   readonly thinking?: JsonObject
   readonly betas?: readonly string[]
   readonly options?: JsonObject
+  /** Names of tools whose results can be had again: old ones may be cleared. Not part of the request itself. */
+  readonly reproducible?: readonly string[]
 }
 
 /** Ask mode: undefined, or no answer in time, means no. */
@@ -110,7 +112,10 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
     weigher: desk.weigher,
     client: { cacheEdits, contextManagement },
     cacheEdits: desk.tracking.cacheEdits,
-    ...(settings.reductions ? { reductions: settings.reductions } : {}),
+    reductions: {
+      ...settings.reductions,
+      reproducible: [...(settings.reductions?.reproducible ?? []), ...(desk.base.reproducible ?? [])],
+    },
   })
 }
 

@@ -14,6 +14,7 @@ import type { ContextSize } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/counting.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
+import type { CommitResult } from './compact-input.ts'
 
 /** Why a compaction is wanted: a person, the threshold, an overflow, a smaller model, or work done ahead. */
 export type CompactionCause = 'person' | 'threshold' | 'overflow' | 'model-switch' | 'background'
@@ -21,7 +22,7 @@ export type CompactionCause = 'person' | 'threshold' | 'overflow' | 'model-switc
 /** What a person wants summarised; all of it when neither is given. Both are uuids of entries. */
 export type CompactRange = { readonly from?: string; readonly upTo?: string }
 
-export type { Tried }
+export type { CommitResult, Tried }
 
 export type RungContext = {
   readonly view: View
@@ -47,7 +48,7 @@ export type RungContext = {
    * Measures a compaction's records (boundary, summary, attachments, hook results) and appends them as one unit: all of
    * them or none. A compaction that frees too little is refused here, with the numbers.
    */
-  readonly commit: (records: readonly JsonObject[]) => Promise<CommitOutcome>
+  readonly commit: (records: readonly JsonObject[]) => Promise<CommitResult>
   /** The record that an entry of the view came from. */
   readonly record: (uuid: string) => JsonObject | undefined
   readonly ports: CompactionPorts
@@ -64,8 +65,6 @@ export type RecordPlace = {
   /** The transcript's path, for the words that point to it. */
   readonly transcript?: string | undefined
 }
-
-export type CommitOutcome = { readonly type: 'committed' } | { readonly type: 'failed'; readonly message: string }
 
 export type RungResult =
   | { readonly type: 'reduced'; readonly edits: readonly Edit[]; readonly freed: number; readonly results: number }

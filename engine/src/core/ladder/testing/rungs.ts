@@ -42,7 +42,9 @@ export function plainRung(
           uuid: ports.newId(),
         },
       ])
-      if (committed.type === 'failed') return { type: 'failed', reason: 'write_failed', why: committed.message }
+      if (committed.type === 'failed') {
+        return { type: 'failed', reason: committed.reason ?? 'write_failed', why: committed.message }
+      }
       return { type: 'compacted', mechanism: name, usage: noTokens, restored: 0 }
     },
   }
