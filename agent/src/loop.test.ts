@@ -44,8 +44,8 @@ describe('the loop', () => {
     })
     const session = await stage.engine.start({ maxTokens: 4_000 })
     session.add({ role: 'user', content: 'Find all bugs and mend them. Never touch logs/build.log.' })
-    const events = await collect(query({ session, tools: stage.tools }))
-    expect(events.at(-1)).toMatchObject({ type: 'stopped', why: 'finished', state: { isCompacted: true } })
+    const events = await collect(query({ session, tools: stage.tools, mostTurns: 60 }))
+    expect(events.at(-1)).toMatchObject({ type: 'stopped', why: 'turn-limit', state: { isCompacted: true } })
     const records = events.flatMap((event) => (event.type === 'record' ? [event.record] : []))
     expect(records[0]).toMatchObject({
       type: 'system',
@@ -53,7 +53,8 @@ describe('the loop', () => {
       compactMetadata: { trigger: 'auto' },
     })
     expect(records[1]).toMatchObject({ type: 'user', isCompactSummary: true })
-    expect(stage.simulator.log.entries.every(({ status }) => status === 200)).toBe(true)
+    const refused = stage.sent.filter(({ request, result }) => request.source === 'turn' && result.type === 'failed')
+    expect(refused).toEqual([])
     expect(JSON.stringify(session.messages())).toContain('Never touch logs/build.log.')
   })
 

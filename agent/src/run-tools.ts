@@ -30,7 +30,7 @@ function groupsOf({ calls, tools }: RunInput): readonly (readonly ToolUseBlock[]
   const isReading = ({ name }: ToolUseBlock) => tools.find((tool) => tool.name === name)?.isReadOnly === true
   for (const call of calls) {
     const last = groups.at(-1)
-    if (last && last.every(isReading) && isReading(call)) last.push(call)
+    if (last?.every(isReading) && isReading(call)) last.push(call)
     else groups.push([call])
   }
   return groups
@@ -62,7 +62,10 @@ async function outputOf(input: RunInput, call: ToolUseBlock): Promise<ToolOutput
 
 function aborted(signal: AbortSignal): Promise<ToolOutput> {
   return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(failed(interrupted)), { once: true })
+    const end = () => resolve(failed(interrupted))
+    // The tool itself may have been what stopped it.
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
   })
 }
 

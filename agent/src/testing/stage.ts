@@ -18,8 +18,18 @@ import {
   turnableClock,
   withFaults,
 } from '@everlong/simulator'
-import { createEngine, type Engine, type EngineEvent, type EngineOptions, type ModelClient } from 'everlong'
-import { anthropic } from 'everlong/models'
+import {
+  type AbortSignalPort,
+  createEngine,
+  type Engine,
+  type EngineEvent,
+  type EngineOptions,
+  type ModelAnswer,
+  type ModelClient,
+  type ModelFailure,
+  type ModelRequest,
+} from 'everlong'
+import { anthropic, systemPorts } from 'everlong/models'
 import { z } from 'zod'
 import { type AnyTool, defineTool } from '../tool.ts'
 
@@ -46,6 +56,8 @@ export type Stage = {
   readonly repository: Repository
   readonly tools: readonly AnyTool[]
   readonly events: EngineEvent[]
+  /** Every request that went out, and what came of it. */
+  readonly sent: { readonly request: ModelRequest; readonly result: ModelAnswer | ModelFailure }[]
   readonly close: () => Promise<void>
 }
 
@@ -61,20 +73,28 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     ...(window === undefined ? {} : { windows: { [name]: window } }),
     ...options.simulator,
   }
-  const wait = async (milliseconds: number) => clock.turn(milliseconds)
-  const faults: FaultPlan | undefined = options.faults && { wait, ...options.faults }
+  const faults: FaultPlan | undefined = options.faults && { wait: (ms) => wait(ms), ...options.faults }
   const served = over === 'http' ? await startServer({ ...settings, ...(faults ? { faults } : {}) }) : undefined
   const simulator = served?.simulator ?? createSimulator(settings)
   const handle = faults ? withFaults((request) => simulator.fetch(request), faults) : undefined
   const fetch: typeof globalThis.fetch = async (input, init) =>
     handle ? handle(new Request(input, init)) : simulator.fetch(input as string, init)
-  const model = anthropic({
+  const sent: Stage['sent'] = []
+  const client = anthropic({
     model: name,
     apiKey: 'none',
     baseURL: served?.url ?? 'http://127.0.0.1',
     ...(served ? {} : { fetch }),
-    ports: { now: clock.now, wait, random: () => 0.5 },
+    ports: { now: () => Date.now(), wait, random: () => 0.5 },
   })
+  const model: ModelClient = {
+    ...client,
+    send: async (request, how) => {
+      const result = await client.send(request, how)
+      sent.push({ request, result })
+      return result
+    },
+  }
   const events: EngineEvent[] = []
   const engine = createEngine({
     model,
@@ -91,10 +111,16 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     repository,
     tools: repositoryTools(repository),
     events,
+    sent,
     close: async () => {
       await served?.close()
     },
   }
+}
+
+/** Back-off takes hardly any time; what watches for silence, or keeps a connection alive, waits as it would. */
+function wait(milliseconds: number, signal?: AbortSignalPort): Promise<void> {
+  return systemPorts.wait(milliseconds < 10_000 ? milliseconds / 200 : milliseconds, signal)
 }
 
 const readers: ReadonlySet<string> = new Set(['Read', 'Grep'])

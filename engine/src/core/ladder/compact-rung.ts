@@ -40,7 +40,7 @@ function inputFor(context: RungContext, options: CompactRungOptions): Compaction
     conversation: context.request(),
     instructions: context.instructions,
     partial: partialOf(context),
-    settings: { ...options.settings, targetShare: target / threshold },
+    settings: { ...options.settings, targetShare: target / threshold, shareCache: canShare(context, options) },
     counting: context.counting,
     overhead: context.overhead,
     size: context.size.tokens,
@@ -57,6 +57,15 @@ function inputFor(context: RungContext, options: CompactRungOptions): Compaction
     commit: context.commit,
     tellsEnds: false,
   }
+}
+
+/** For the instruction that is appended. */
+const instructionRoom = 3_000
+
+/** The whole request once more, with an instruction at its end: where that cannot fit, it is not sent to be refused. */
+function canShare({ size, situation }: RungContext, { settings }: CompactRungOptions): boolean {
+  const { contextWindow } = situation.explanation
+  return settings?.shareCache !== false && size.tokens + instructionRoom < contextWindow.value
 }
 
 function partialOf(context: RungContext): PartialChoice | undefined {

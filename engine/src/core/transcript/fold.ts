@@ -161,8 +161,11 @@ class Folding implements Ground {
 
   private editsInForce(): ReadonlyMap<number, EditAt> {
     const found = new Map<number, EditAt>()
+    const boundary = this.changes.findLast(({ row, edit }) => !edit && !this.standing.out.has(row))?.row ?? -1
     for (const { row, uuid, edit } of this.changes) {
       if (!edit || edit.type === 'undo' || edit.type === 'rewind' || this.standing.out.has(row)) continue
+      // What the server left out of a history that was summarised since is no longer left out of anything.
+      if (edit.type === 'server-cleared' && row < boundary) continue
       found.set(row, this.applied.get(row) ?? { row, uuid, edit })
     }
     return found
