@@ -6,7 +6,8 @@ import { type CacheEditState, noCacheEdits, withSeen } from '../../cache/edit-st
 import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
 import { type Clearable, clearableResults } from '../clearable.ts'
-import { boundThinking } from '../clearing.ts'
+import { hasBoundThinking } from '../clearing.ts'
+import { itemOf } from '../item.ts'
 import {
   type CacheEdit,
   type Declined,
@@ -19,7 +20,6 @@ import {
 } from '../mechanism.ts'
 import { clearToolUses } from '../native-options.ts'
 import { turnsAhead } from '../situation.ts'
-import { itemOf } from './item.ts'
 
 const name = 'micro-by-cache-edit'
 
@@ -47,14 +47,14 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const request = requestFor(view, situation, { going, state })
   if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
   const freed = Math.round(going.reduce((sum, { frees }) => sum + Math.max(0, frees), 0))
-  const first = Math.min(...going.map(({ message }) => message))
+  const first = going.reduce((least, { message }) => Math.min(least, message), Number.POSITIVE_INFINITY)
   return {
     type: 'planned',
     mechanism: name,
     reason: `${inWords(active.length)} tool results are in the cached prefix`,
     items: going.map((item) => itemOf(item, `not among the newest ${keep}`)),
     freed,
-    thinking: boundThinking(view, situation, first).length > 0 ? 'delegated' : 'untouched',
+    thinking: hasBoundThinking(view, situation, first) ? 'delegated' : 'untouched',
     // The prefix stays where it is, so nothing is written again.
     worth: worthOf({ freed, suffix: 0, turns: turnsAhead(situation, freed), cache, price: situation.model?.price }),
     outcome: { type: 'request', request },
@@ -63,6 +63,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
 
 /** In order of arrival: in the view, and not deleted yet. */
 function activeResults(results: readonly Clearable[], state: CacheEditState): readonly Clearable[] {
+  if (state.seen.length === 0 && state.deleted.length === 0) return results
   const inView = new Map(results.map((item) => [item.toolUseId, item]))
   const deleted = new Set(state.deleted)
   return withSeen(state, [...inView.keys()])
