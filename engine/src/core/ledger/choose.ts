@@ -15,6 +15,8 @@ export type Budget = {
   readonly tokens: number
   /** What the reader sees anyway. */
   readonly shown: ReadonlySet<string>
+  /** The words of a text; whoever fills several pages with the same units has them read once. */
+  readonly wordsOf: (text: string) => ReadonlySet<string>
 }
 
 type Group = {
@@ -136,7 +138,7 @@ type Page = {
   readonly isShown: (text: string) => boolean
 }
 
-function createPage({ tokens, shown }: Budget): Page {
+function createPage({ tokens, shown, wordsOf }: Budget): Page {
   let left = tokens
   let hasTakenAll = true
   const words = new Set(shown)
@@ -149,10 +151,20 @@ function createPage({ tokens, shown }: Budget): Page {
         return false
       }
       left -= cost
-      for (const word of wordsIn(text)) words.add(word)
+      for (const word of wordsOf(text)) words.add(word)
       return true
     },
     isShown: (word) => words.has(word),
+  }
+}
+
+/** `wordsIn` that remembers. */
+export function createWordReader(): (text: string) => ReadonlySet<string> {
+  const read = new Map<string, ReadonlySet<string>>()
+  return (text) => {
+    const known = read.get(text) ?? wordsIn(text)
+    read.set(text, known)
+    return known
   }
 }
 

@@ -1,6 +1,6 @@
 // The ledger as text for a model to go on from. What is most likely needed again goes in first, until the budget is
 // full; the rules a person gave are the last to leave. The same ledger and budget give the same bytes.
-import { type Choice, choose, type OpenHome, wordsIn } from './choose.ts'
+import { type Choice, choose, createWordReader, type OpenHome, wordsIn } from './choose.ts'
 import type { Ledger, Saying } from './facts.ts'
 import { constraintLine } from './lines.ts'
 import { type Section, type Unit, unitsOf } from './units.ts'
@@ -60,8 +60,9 @@ function fill(units: readonly Unit[], { budget, countTokens, constraints, shown 
   let fullest = bare
   let fits = { tokens: 0, counted: budget - room }
   let tooMany: typeof fits | undefined
+  const wordsOf = createWordReader()
   for (let tokens = room, attempt = 0; tokens > 0 && (attempt < attempts || fullest === bare); attempt++) {
-    const choice = choose(units, { tokens, shown })
+    const choice = choose(units, { tokens, shown, wordsOf })
     const text = page(constraints, choice)
     const counted = countTokens(text)
     if (counted > budget) tooMany = { tokens, counted }
