@@ -122,6 +122,8 @@ export type {
   StreamEvent,
 } from './core/ports/model.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
+export { composeSummary } from './core/summary/compose.ts'
+export type { ComposedSummary, ComposeOptions, SummarySource } from './core/summary/source.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export {
