@@ -9,7 +9,7 @@ import { bare, bench, brokenBy, conversation, done, ownRequest } from '../testin
 
 const world = () => simulatedClient(createSimulator({ script: summariser(), acceptForeignSignatures: true }))
 const offline = () => simulatedClient(createSimulator({ script: summariser() }), { provider: 'offline' })
-const long = (words: string) => `${words} `.repeat(300)
+const long = (words: string) => Array.from({ length: 300 }, (_, at) => `${words} ${at}`).join(' ')
 
 function talk() {
   return session()
@@ -31,7 +31,7 @@ describe('up to a message', () => {
     const client = world()
     const before = table.view()
     const own = ownRequest(before)
-    const result = done(await table.compact(client, { partial: { type: 'up_to', uuid: 'u2' }, conversation: own }))
+    const result = done(await table.compact(client, { partial: { type: 'up-to', uuid: 'u2' }, conversation: own }))
     expect(brokenBy(table, result)).toEqual([])
     const after = table.view()
     expect(bare(after.messages.slice(1, 4))).toEqual(bare(before.messages.slice(-3)))
@@ -39,14 +39,17 @@ describe('up to a message', () => {
     expect(result.records.map(({ type }) => type)).toEqual(['system', 'user'])
     expect(segment(result.records[0])).toEqual({ headUuid: 'u2', anchorUuid: result.summaryUuid, tailUuid: 'a4' })
     const words = textOf(client.requests[0]?.messages.at(-1)?.content)
-    expect([words.includes('8. Work completed'), words.includes('9. Context for continuing work')]).toEqual([true, true])
+    expect([words.includes('8. Work completed'), words.includes('9. Context for continuing work')]).toEqual([
+      true,
+      true,
+    ])
     expect(client.requests).toHaveLength(1)
     expect(result.mechanism).toBe('cache-sharing')
   })
 
   test('never between a call and its result: the point moves to the nearest place that may be cut', async () => {
     const table = bench(talk().records)
-    const result = done(await table.compact(offline(), { partial: { type: 'up_to', uuid: 'r2' } }))
+    const result = done(await table.compact(offline(), { partial: { type: 'up-to', uuid: 'r2' } }))
     expect(brokenBy(table, result)).toEqual([])
     expect(result.keptUuids).toEqual(['a3', 'r2', 'a4'])
   })
@@ -89,7 +92,7 @@ describe('thinking that is bound to what goes', () => {
 
   test('leaves the kept messages with it, as an edit of the same write', async () => {
     const table = bench(records())
-    const result = done(await table.compact(offline(), { partial: { type: 'up_to', uuid: 'u2' } }))
+    const result = done(await table.compact(offline(), { partial: { type: 'up-to', uuid: 'u2' } }))
     expect(brokenBy(table, result)).toEqual([])
     expect([seen(table).includes('"thinking"'), seen(table).includes('"two"')]).toEqual([false, true])
     expect(result.records.map(({ subtype }) => subtype)).toEqual(['compact_boundary', undefined, 'everlong_edit'])
@@ -98,7 +101,7 @@ describe('thinking that is bound to what goes', () => {
   test('or no partial compaction is made', async () => {
     const table = bench(records())
     const settings = { boundThinking: 'decline' } as const
-    const partial = { type: 'up_to', uuid: 'u2' } as const
+    const partial = { type: 'up-to', uuid: 'u2' } as const
     expect(await table.compact(offline(), { partial, settings })).toMatchObject({ reason: 'nothing_to_compact' })
     expect(seen(table)).toContain('"thinking"')
   })
@@ -109,7 +112,7 @@ test('from and up to any message of any conversation: valid, smaller, and the ke
     fc.asyncProperty(
       fc.nat(1_000),
       fc.double({ min: 0, max: 0.999, noNaN: true }),
-      fc.constantFrom('from' as const, 'up_to' as const),
+      fc.constantFrom('from' as const, 'up-to' as const),
       async (seed, at, type) => {
         const table = conversation(seed, { targetBytes: 60_000, interrupted: 0.2 })
         const view = table.view()

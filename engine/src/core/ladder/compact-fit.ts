@@ -4,8 +4,8 @@ import type { Ledger } from '../ledger/facts.ts'
 import { textOf } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { continuationText, latestRequestText } from '../prompts/continuation.ts'
-import { recallPointer } from '../prompts/recall.ts'
-import { type Composed, composeSummary } from '../summary/compose.ts'
+import { composeSummary } from '../summary/compose.ts'
+import type { ComposedSummary } from '../summary/source.ts'
 import { cutInMiddle } from '../summary/too-long.ts'
 import { type Counting, countTokens, withMargin } from '../tokens/counting.ts'
 import { inWords } from '../tokens/figure.ts'
@@ -25,7 +25,7 @@ export type FitInput = {
   readonly most: number
 }
 
-export type Fitted = Composed & { readonly summary: string; readonly isOffline: boolean }
+export type Fitted = ComposedSummary & { readonly summary: string; readonly isOffline: boolean }
 export type NotFitted = { readonly type: 'too-large'; readonly detail: string }
 
 /** Each time with less room, at last without the prose. */
@@ -59,7 +59,7 @@ export function fitSummary(fit: FitInput, prose: string | undefined): Fitted | N
 
 const leastSummary = 60
 
-function compose(fit: FitInput, prose: string | undefined, budget: number): Composed | undefined {
+function compose(fit: FitInput, prose: string | undefined, budget: number): ComposedSummary | undefined {
   if (budget < leastSummary) return undefined
   const { settings, parts, ledger, instructions, input } = fit
   return composeSummary({
@@ -70,7 +70,8 @@ function compose(fit: FitInput, prose: string | undefined, budget: number): Comp
     humanBudget: Math.min(settings.humanTokens, budget),
     ledgerBudget: Math.min(settings.ledgerTokens, budget),
     countTokens: textCounter(input.counting),
-    ...(input.recall ? { recall: recallPointer } : {}),
+    recall: input.recall === true,
+    variant: parts.variant,
   })
 }
 
