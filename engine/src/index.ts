@@ -35,6 +35,7 @@ export {
   defaultCompaction,
   type PartialChoice,
 } from './core/ladder/compact-input.ts'
+export { type CompactionPlan, planCompaction } from './core/ladder/compact-plan.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
