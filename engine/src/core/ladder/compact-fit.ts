@@ -48,13 +48,31 @@ export function fitSummary(fit: FitInput, prose: string | undefined): Fitted | N
   for (const step of steps) {
     if (step.withProse && prose === undefined) continue
     const around = sizeWith(continuation(fit, '', step))
-    const room = Math.min(settings.summaryTokens, Math.floor((most - around) * (step.isShort ? 1 : share)))
+    const ownRoom = largestSummary(fit) - textCounter(counting)(continuation(fit, '', step))
+    const room = Math.min(settings.summaryTokens, ownRoom, Math.floor((most - around) * (step.isShort ? 1 : share)))
     const composed = compose(fit, step.withProse ? prose : undefined, Math.floor(room * step.share))
     if (composed === undefined) continue
     const summary = continuation(fit, composed.text, step)
     if (sizeWith(summary) <= most) return { ...composed, summary, isOffline: !step.withProse }
   }
   return { type: 'too-large', detail: whatIsTooLarge(fit, sizeWith('')) }
+}
+
+const shareOfNew = 0.3
+const besideHuman = 2_000
+
+/**
+ * A summary of summaries must not grow from round to round (elsewhere it did, to seven times its size): it may be as
+ * large as the one before, or as a share of what is new asks for; never so small that what people said has no room.
+ */
+function largestSummary({ parts, settings, input }: FitInput): number {
+  const weigh = (message: ViewMessage) => tokensOf([message], input.counting)
+  const last = parts.summarised.findLastIndex(({ origin }) => origin === 'summary')
+  const before = parts.summarised.filter(({ origin }) => origin === 'summary').map(weigh)
+  const fresh = parts.summarised.slice(last + 1)
+  const said = fresh.filter(({ origin }) => origin === 'human').reduce((sum, message) => sum + weigh(message), 0)
+  const share = fresh.reduce((sum, message) => sum + weigh(message), 0) * shareOfNew
+  return Math.max(...before, share, besideHuman + Math.min(said, settings.humanTokens))
 }
 
 const leastSummary = 20
