@@ -36,6 +36,7 @@ export {
   defaultCompaction,
   type PartialChoice,
 } from './core/ladder/compact-input.ts'
+export { type CompactionPlan, planCompaction } from './core/ladder/compact-plan.ts'
 export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
 export type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
 export { defaultLadder } from './core/ladder/default-ladder.ts'
@@ -199,7 +200,8 @@ export { type BackgroundAgent, emptyState, type SessionState, type Skill } from 
 export { createStateBook, type StateBook } from './core/restore/state-book.ts'
 export { type TouchedFile, touchedFiles } from './core/restore/touched.ts'
 export type { Tried } from './core/summary/asking.ts'
-export { type Composed, type ComposeInput, composeSummary } from './core/summary/compose.ts'
+export { composeSummary } from './core/summary/compose.ts'
+export type { ComposedSummary, ComposeOptions, SummarySource } from './core/summary/source.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export {

@@ -98,6 +98,7 @@ export function ownRequest(view: View, choices: Partial<ModelRequest> = {}): Mod
     model: 'claude-sonnet-4-5',
     system: [{ type: 'text', text: 'You are a careful engineer. '.repeat(200), cache_control: { type: 'ephemeral' } }],
     tools: [{ name: 'Read', description: 'Reads a file.', input_schema: { type: 'object' } }],
+    maxTokens: 16_000,
     options: { cache_control: { type: 'ephemeral' } },
     messages,
     ...choices,

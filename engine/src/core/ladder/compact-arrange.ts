@@ -56,24 +56,34 @@ function fitting(
   const all = input.view.sources.flatMap((source) => source.pieces)
   for (let count = restored.pieces.length; ; count--) {
     const pieces = restored.pieces.slice(0, count)
-    const attachments = [...pieces.map(attachmentOf), ...context.map(hookAttachment)]
-    const closing = attachments.length === 0 ? undefined : closingOf(all)
-    const rest = [...attachments.map(asSeen), ...(closing === undefined ? [] : [asSummary(closing)])]
-    const messages = newMessages(at.parts, { kept: at.kept, summary: at.fitted.summary, rest })
-    const tokens = tokensOf(messages, input.counting)
-    if (tokens > at.most && count > 0) continue
     const left = restored.pieces.slice(count).map(({ kind, title, path }) => ({
       kind,
       what: path ?? title,
       why: 'it does not fit any more',
     }))
-    const now = { pieces, notRestored: [...restored.notRestored, ...left], tokens: sum(pieces) }
+    const notRestored = [...restored.notRestored, ...left]
+    const attachments = [...pieces.map(attachmentOf), ...namesOf(notRestored, count), ...context.map(hookAttachment)]
+    const closing = attachments.length === 0 ? undefined : closingOf(all)
+    const rest = [...attachments.map(asSeen), ...(closing === undefined ? [] : [asSummary(closing)])]
+    const messages = newMessages(at.parts, { kept: at.kept, summary: at.fitted.summary, rest })
+    const tokens = tokensOf(messages, input.counting)
+    if (tokens > at.most && count > 0) continue
+    const now = { pieces, notRestored, tokens: sum(pieces) }
     return { attachments, closing, messages, tokens, restored: now }
   }
 }
 
 function sum(pieces: readonly RestoredPiece[]): number {
   return pieces.reduce((total, { tokens }) => total + tokens, 0)
+}
+
+const mostNames = 12
+
+/** What was not brought is named, so that nobody believes to have seen it; not where even that finds no room. */
+function namesOf(notRestored: Restoration['notRestored'], count: number): readonly AttachmentFacts[] {
+  if (notRestored.length === 0 || count === 0) return []
+  const names = notRestored.slice(0, mostNames).map(({ what, why }) => `- ${what}: ${why}`)
+  return [{ type: 'not_restored', content: `Not put back:\n${names.join('\n')}`, isRestored: true }]
 }
 
 function attachmentOf({ kind, title, text, path }: RestoredPiece): AttachmentFacts {

@@ -4,8 +4,8 @@ import type { Ledger } from '../ledger/facts.ts'
 import { textOf } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { continuationText, latestRequestText } from '../prompts/continuation.ts'
-import { recallPointer } from '../prompts/recall.ts'
-import { type Composed, composeSummary } from '../summary/compose.ts'
+import { composeSummary } from '../summary/compose.ts'
+import type { ComposedSummary } from '../summary/source.ts'
 import { cutInMiddle } from '../summary/too-long.ts'
 import { type Counting, countTokens, withMargin } from '../tokens/counting.ts'
 import { inWords } from '../tokens/figure.ts'
@@ -25,44 +25,62 @@ export type FitInput = {
   readonly most: number
 }
 
-export type Fitted = Composed & { readonly summary: string; readonly isOffline: boolean }
+export type Fitted = ComposedSummary & { readonly summary: string; readonly isOffline: boolean }
 export type NotFitted = { readonly type: 'too-large'; readonly detail: string }
 
-/** Each time with less room, at last without the prose. */
-const steps: readonly { readonly share: number; readonly withProse: boolean }[] = [
-  { share: 1, withProse: true },
-  { share: 0.7, withProse: true },
-  { share: 0.7, withProse: false },
-  { share: 0.4, withProse: false },
-  { share: 0.2, withProse: false },
+/** Each time with less room, then without the prose, at last without the words around it. */
+type Step = { readonly share: number; readonly withProse: boolean; readonly isShort: boolean }
+
+const steps: readonly Step[] = [
+  { share: 1, withProse: true, isShort: false },
+  { share: 0.7, withProse: true, isShort: false },
+  { share: 0.7, withProse: false, isShort: false },
+  { share: 0.4, withProse: false, isShort: false },
+  { share: 0.9, withProse: false, isShort: true },
+  { share: 0.5, withProse: false, isShort: true },
 ]
 
 export function fitSummary(fit: FitInput, prose: string | undefined): Fitted | NotFitted {
-  const { input, settings, kept, most } = fit
+  const { input, settings, parts, kept, most } = fit
   const counting = input.counting ?? {}
-  const base = tokensOf(
-    newMessages(fit.parts, { kept, summary: continuation(input, fit.parts, ''), rest: [] }),
-    counting,
-  )
+  const sizeWith = (summary: string) => tokensOf(newMessages(parts, { kept, summary, rest: [] }), counting)
   const share = input.restore && settings.restoreTokens > 0 ? 0.75 : 1
-  const room = Math.min(settings.summaryTokens, Math.floor((most - base) * share))
   for (const step of steps) {
     if (step.withProse && prose === undefined) continue
+    const around = sizeWith(continuation(fit, '', step))
+    const ownRoom = largestSummary(fit) - textCounter(counting)(continuation(fit, '', step))
+    const room = Math.min(settings.summaryTokens, ownRoom, Math.floor((most - around) * (step.isShort ? 1 : share)))
     const composed = compose(fit, step.withProse ? prose : undefined, Math.floor(room * step.share))
-    if (composed === undefined) break
-    const summary = continuation(input, fit.parts, composed.text)
-    const after = tokensOf(newMessages(fit.parts, { kept, summary, rest: [] }), counting)
-    if (after <= most) return { ...composed, summary, isOffline: !step.withProse }
+    if (composed === undefined) continue
+    const summary = continuation(fit, composed.text, step)
+    if (sizeWith(summary) <= most) return { ...composed, summary, isOffline: !step.withProse }
   }
-  return { type: 'too-large', detail: whatIsTooLarge(fit, base) }
+  return { type: 'too-large', detail: whatIsTooLarge(fit, sizeWith('')) }
 }
 
-const leastSummary = 60
+const shareOfNew = 0.3
+const besideHuman = 2_000
 
-function compose(fit: FitInput, prose: string | undefined, budget: number): Composed | undefined {
+/**
+ * A summary of summaries must not grow from round to round (elsewhere it did, to seven times its size): it may be as
+ * large as the one before, or as a share of what is new asks for; never so small that what people said has no room.
+ */
+function largestSummary({ parts, settings, input }: FitInput): number {
+  const weigh = (message: ViewMessage) => tokensOf([message], input.counting)
+  const last = parts.summarised.findLastIndex(({ origin }) => origin === 'summary')
+  const before = parts.summarised.filter(({ origin }) => origin === 'summary').map(weigh)
+  const fresh = parts.summarised.slice(last + 1)
+  const said = fresh.filter(({ origin }) => origin === 'human').reduce((sum, message) => sum + weigh(message), 0)
+  const share = fresh.reduce((sum, message) => sum + weigh(message), 0) * shareOfNew
+  return Math.max(...before, share, besideHuman + Math.min(said, settings.humanTokens))
+}
+
+const leastSummary = 20
+
+function compose(fit: FitInput, prose: string | undefined, budget: number): ComposedSummary | undefined {
   if (budget < leastSummary) return undefined
   const { settings, parts, ledger, instructions, input } = fit
-  return composeSummary({
+  const composed = composeSummary({
     source: { messages: parts.summarised, ledger, kept: fit.kept },
     ...(prose === undefined ? {} : { prose }),
     ...(instructions === '' ? {} : { instructions }),
@@ -70,8 +88,10 @@ function compose(fit: FitInput, prose: string | undefined, budget: number): Comp
     humanBudget: Math.min(settings.humanTokens, budget),
     ledgerBudget: Math.min(settings.ledgerTokens, budget),
     countTokens: textCounter(input.counting),
-    ...(input.recall ? { recall: recallPointer } : {}),
+    recall: input.recall === true,
+    variant: parts.variant,
   })
+  return composed.text.trim() === '' ? undefined : composed
 }
 
 export function textCounter(counting: Counting = {}): (text: string) => number {
@@ -87,7 +107,7 @@ export function sizeOf(tokens: number, { overhead = 0 }: Pick<CompactionInput, '
   return withMargin(tokens + overhead)
 }
 
-function continuation(input: CompactionInput, { variant }: CompactionParts, summary: string): string {
+function continuation({ input, parts: { variant } }: FitInput, summary: string, { isShort }: Step): string {
   const auto = input.isAutonomous ? 'autonomous' : 'auto'
   return continuationText({
     summary,
@@ -95,6 +115,7 @@ function continuation(input: CompactionInput, { variant }: CompactionParts, summ
     transcriptPath: input.transcriptPath,
     recall: input.recall,
     kept: variant === 'full' ? undefined : variant === 'from' ? 'before' : 'after',
+    isShort,
   })
 }
 

@@ -16,7 +16,7 @@ export type PartialChoice =
   /** What comes from this message on is summarised, what is before it stays. */
   | { readonly type: 'from'; readonly uuid: string }
   /** What comes before this message is summarised, the message and what follows it stay. */
-  | { readonly type: 'up_to'; readonly uuid: string }
+  | { readonly type: 'up-to'; readonly uuid: string }
 
 export type CompactionSettings = {
   /** A summariser other than the conversation's model: its cache cannot be shared then. */

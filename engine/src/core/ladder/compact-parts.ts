@@ -97,7 +97,7 @@ function cutAt(
     keptUuids: stays.flatMap(({ uuids }) => uuids),
     ...(isBetween ? { cutMessage } : {}),
     // What stands before the summary keeps the prefix it was thought on.
-    unthinks: choice.type === 'up_to' && bindsThinking(kept, model),
+    unthinks: choice.type === 'up-to' && bindsThinking(kept, model),
   }
 }
 

@@ -70,9 +70,9 @@ function jobOf(
   }
 }
 
-/** up_to: as far as the cut, where the conversation's messages are those of the view; elsewhere the cache is of no use. */
+/** up-to: as far as the cut, where the conversation's messages are those of the view; elsewhere the cache is of no use. */
 function ownRequest({ conversation, view }: CompactionInput, parts: CompactionParts): ModelRequest | undefined {
-  if (!conversation || parts.variant !== 'up_to') return conversation
+  if (!conversation || parts.variant !== 'up-to') return conversation
   const isView = conversation.messages.length === view.messages.length
   if (!isView || parts.cutMessage === undefined) return undefined
   return { ...conversation, messages: conversation.messages.slice(0, parts.cutMessage) }

@@ -7,14 +7,9 @@ import { arrangeContext } from './compact-arrange.ts'
 import { commitCompaction } from './compact-commit.ts'
 import { fitSummary, sizeOf, tokensOf } from './compact-fit.ts'
 import { historyOf } from './compact-history.ts'
-import {
-  type Compacted,
-  type CompactionInput,
-  type CompactionResult,
-  type CompactionSettings,
-  defaultCompaction,
-} from './compact-input.ts'
+import { type Compacted, type CompactionInput, type CompactionResult, defaultCompaction } from './compact-input.ts'
 import { type CompactionParts, compactionParts, withoutThinking } from './compact-parts.ts'
+import { mostTokens } from './compact-plan.ts'
 import { getProse } from './compact-prose.ts'
 import { Ended, enter, isSaid, mayGoOn, type Run, runHooks } from './compact-run.ts'
 
@@ -91,24 +86,6 @@ async function hooksBefore(run: Run) {
   mayGoOn(run)
   if (outcome.veto !== undefined) throw new Ended('vetoed', isSaid(outcome.veto) ? outcome.veto : 'A hook said no.')
   return outcome
-}
-
-/**
- * How many tokens the new context may have by the counter that both sides are counted with: fewer than before, within
- * the budget that was asked for, and after an automatic compaction well below the threshold, as the gauge will show it.
- */
-function mostTokens(
-  input: CompactionInput,
-  { settings, tokensBefore }: { readonly settings: CompactionSettings; readonly tokensBefore: number },
-): number {
-  const { trigger, threshold, overhead = 0, budget } = input
-  const target = trigger === 'auto' && threshold > 0 ? threshold * settings.targetShare : undefined
-  const limits = [
-    tokensBefore - 1,
-    ...(budget === undefined ? [] : [budget]),
-    ...(target === undefined ? [] : [Math.floor((target * 3) / 4 - overhead) - 1]),
-  ]
-  return Math.min(...limits)
 }
 
 function tellFinished({ input, ports }: Run, result: Compacted): void {

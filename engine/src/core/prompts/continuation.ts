@@ -11,9 +11,12 @@ export type ContinuationInput = {
   readonly recall?: boolean | undefined
   /** Messages follow, or precede, word for word. */
   readonly kept?: 'after' | 'before' | undefined
+  /** There is hardly room for the summary itself. */
+  readonly isShort?: boolean | undefined
 }
 
 export function continuationText(input: ContinuationInput): string {
+  if (input.isShort) return input.summary
   const parts = [opening(input), `Summary:\n${input.summary}`, whereTheRestIs(input), goOn[input.mode]]
   return parts.filter((part) => part !== '').join('\n\n')
 }

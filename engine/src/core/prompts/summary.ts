@@ -1,8 +1,8 @@
 // What a model is asked when it is to write a summary: the whole conversation, or the part of it that a partial
 // compaction names, or one window of a history that is many times too long. Texts only; nothing here reads an answer.
 
-/** full: everything. from: what comes after a point, earlier messages stay. up_to: what comes before, later ones stay. */
-export type SummaryVariant = 'full' | 'from' | 'up_to'
+/** full: everything. from: what comes after a point, earlier messages stay. up-to: what comes before, later ones stay. */
+export type SummaryVariant = 'full' | 'from' | 'up-to'
 
 const first = [
   'Primary request and intent',
@@ -16,7 +16,7 @@ const first = [
 
 /** The nine sections, in their order. With newer messages behind the summary the last two look back, not ahead. */
 export function sectionTitles(variant: SummaryVariant = 'full'): readonly string[] {
-  return variant === 'up_to'
+  return variant === 'up-to'
     ? [...first, 'Work completed', 'Context for continuing work']
     : [...first, 'Current work', 'Optional next step']
 }
@@ -62,7 +62,7 @@ export function summaryPrompt({
 const tasks: Readonly<Record<SummaryVariant, string>> = {
   full: 'Write a summary of the whole conversation above.',
   from: 'Write a summary of the recent part of the conversation above: of what comes after the messages that stay in the context word for word. Those earlier messages are retained and must not be summarised again; use them only to understand the recent part.',
-  up_to:
+  'up-to':
     'Write a summary of the conversation above. It will stand at the beginning of the context, and newer messages that you do not see here follow it word for word.',
 }
 

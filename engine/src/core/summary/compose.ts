@@ -1,103 +1,104 @@
-// A summary that can be trusted, within a budget: from a model's prose where there is some, else from what code reads off
-// the conversation. A first form: human messages, ledger and newest rounds; to be replaced by verify-and-mend.
-
-import type { Ledger } from '../ledger/facts.ts'
-import { renderLedger } from '../ledger/render.ts'
-import { textOf } from '../message/block.ts'
-import type { ViewMessage } from '../message/message.ts'
+// One summary from its source: a model's prose checked and mended, or code's own, with the facts beside it, within a
+// budget that is never exceeded. The same input gives the same bytes.
+import { wordsIn } from '../ledger/choose.ts'
+import { costBy, fillPage, noChoice } from '../ledger/fill.ts'
+import { unitsOf } from '../ledger/units.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
-import { sectionTitles } from '../prompts/summary.ts'
-import { cutInMiddle } from './too-long.ts'
+import { type Frame, frameOf } from './frame.ts'
+import { fitMessage } from './human.ts'
+import { offlineLines, offlinePage } from './offline.ts'
+import { type PageOptions, pageOf } from './page.ts'
+import type { ComposedSummary, ComposeOptions } from './source.ts'
+import { sourceText } from './support.ts'
+import { type MendedProse, mendProse, proseLines, prosePage, wholeProsePage } from './verify.ts'
 
-export type ComposeInput = {
-  readonly source: {
-    /** What is summarised, one for each entry; an earlier summary is among them. */
-    readonly messages: readonly ViewMessage[]
-    readonly ledger: Ledger
-    /** What stays in the context word for word. */
-    readonly kept: readonly ViewMessage[]
+const defaults = { humanBudget: 8000, ledgerBudget: 4000 } as const
+
+/** Less and less for what is there in any case, until it fits. */
+const shrinking = [1, 0.5, 0.25, 0.1] as const
+
+export function composeSummary(options: ComposeOptions): ComposedSummary {
+  const { source, budget, countTokens, recall = true, prose } = options
+  const mended = prose === undefined ? undefined : mendProse(prose, source)
+  for (const share of shrinking) {
+    const frame = frameOf(source, {
+      budget: Math.floor(budget * share),
+      humanBudget: options.humanBudget ?? defaults.humanBudget,
+      countTokens,
+      recall,
+    })
+    const text = fillFrame(frame, mended, options)
+    const tokens = countTokens(text)
+    if (tokens <= budget) return { text, tokens, report: reportOf(frame, { mended, text, countTokens }) }
   }
-  /** As the model wrote it; left out, the summary is made without one. */
-  readonly prose?: string
-  readonly instructions?: string
+  return tiny(options)
+}
+
+function fillFrame(frame: Frame, mended: MendedProse | undefined, options: ComposeOptions): string {
+  return mended === undefined ? fillOffline(frame, options) : fillBeside(frame, mended, options)
+}
+
+function fillOffline(frame: Frame, options: ComposeOptions): string {
+  const { source, variant = 'full' } = options
+  return fill(offlinePage(frame, source, variant), { options, budget: options.budget, lines: offlineLines(source) })
+}
+
+/** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */
+const leastForFacts = 0.3
+
+function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions): string {
+  const { budget, countTokens, ledgerBudget = defaults.ledgerBudget, variant = 'full' } = options
+  const whole = wholeProsePage(frame, mended, variant)
+  const bare = countTokens(pageOf(noChoice, whole))
+  const wanted = Math.min(ledgerBudget, Math.floor(budget * leastForFacts))
+  if (bare + wanted <= budget) {
+    return fill(whole, { options, budget: Math.min(budget, bare + ledgerBudget), lines: [] })
+  }
+  return fill(prosePage(frame, mended, variant), { options, budget, lines: proseLines(mended) })
+}
+
+type Filling = {
+  readonly options: ComposeOptions
   readonly budget: number
-  readonly humanBudget: number
-  readonly ledgerBudget: number
-  readonly countTokens: (text: string) => number
-  /** The pointer to an original. */
-  readonly recall?: (uuid: string) => string
+  readonly lines: Parameters<typeof unitsOf>[2]
 }
 
-export type Composed = { readonly text: string; readonly report: FidelityReport; readonly tokens: number }
+function fill(page: PageOptions, { options, budget, lines }: Filling): string {
+  const { source, countTokens } = options
+  return fillPage(unitsOf(source.ledger, { budget, cost: costBy(countTokens) }, lines), {
+    budget,
+    countTokens,
+    page: (choice) => pageOf(choice, page),
+    shown: wordsIn(`${pageOf(noChoice, page)}\n${sourceText(source.kept)}`),
+  })
+}
 
-export function composeSummary(input: ComposeInput): Composed {
-  const { source, budget, humanBudget, ledgerBudget, countTokens, prose } = input
-  const last = source.messages.findLastIndex(({ origin }) => origin === 'summary')
-  const human = source.messages.slice(last + 1).filter(({ origin }) => origin === 'human')
-  const room = Math.min(humanBudget, Math.floor(budget * 0.5))
-  const quoted = quotes(human, { room, input })
-  const ledger = renderLedger(source.ledger, { budget: Math.min(ledgerBudget, Math.floor(budget * 0.25)), countTokens })
-  const latest = human.at(-1)
-  const end = latest
-    ? `Latest request, word for word:\n${fit(textOf(latest.content), Math.floor(budget * 0.2), input, latest)}`
-    : ''
-  const parts = (body: string) => [body, quoted.text, ledger, end].filter((part) => part !== '').join('\n\n')
-  const left = budget - countTokens(parts('')) - 10
-  const body = fit(prose ?? offlineBody(source.messages), Math.max(0, left), input)
-  const text = parts(body)
+type Reporting = {
+  readonly mended: MendedProse | undefined
+  readonly text: string
+  readonly countTokens: ComposeOptions['countTokens']
+}
+
+function reportOf(frame: Frame, { mended, text, countTokens }: Reporting): FidelityReport {
+  const facts = text.indexOf('\n## Facts beside the summary')
+  const end = frame.end === '' ? text.length : text.lastIndexOf(frame.end)
   return {
-    text,
-    tokens: countTokens(text),
-    report: {
-      humanMessages: {
-        total: human.length,
-        verbatim: quoted.verbatim,
-        shortened: human.length - quoted.verbatim,
-        putIn: 0,
-      },
-      falseQuotes: [],
-      unsupported: [],
-      missingSections: [],
-      ledgerTokens: countTokens(ledger),
-    },
+    humanMessages: { ...frame.counts, putIn: mended?.putIn(frame.messages) ?? frame.counts.total },
+    falseQuotes: mended?.falseQuotes ?? [],
+    inferredApprovals: mended?.inferredApprovals ?? [],
+    unsupported: mended?.unsupported ?? [],
+    missingSections: mended?.missingSections ?? [],
+    ledgerTokens: facts < 0 ? 0 : countTokens(text.slice(facts, end)),
   }
 }
 
-function quotes(
-  human: readonly ViewMessage[],
-  { room, input }: { readonly room: number; readonly input: ComposeInput },
-): { readonly text: string; readonly verbatim: number } {
-  const lines: string[] = []
-  let verbatim = 0
-  let left = room
-  for (const [index, message] of [...human.entries()].toReversed()) {
-    const text = textOf(message.content)
-    const own = fit(text, Math.max(40, Math.floor(left / (index + 1))), input, message)
-    if (own === text) verbatim++
-    left -= input.countTokens(own)
-    lines.unshift(`- ${own}`)
-  }
-  return { text: lines.length === 0 ? '' : `User messages, word for word:\n${lines.join('\n')}`, verbatim }
-}
-
-function fit(text: string, tokens: number, { countTokens, recall }: ComposeInput, source?: ViewMessage): string {
-  const whole = countTokens(text)
-  if (whole <= tokens) return text
-  const pointer = source?.uuid && recall ? ` (${recall(source.uuid)})` : ''
-  let length = Math.floor((text.length * tokens) / whole)
-  for (; length > 20; length = Math.floor(length * 0.8)) {
-    const cut = `${cutInMiddle(text, length)}${pointer}`
-    if (countTokens(cut) <= tokens) return cut
-  }
-  return text.slice(0, 20)
-}
-
-function offlineBody(messages: readonly ViewMessage[]): string {
-  const newest = messages
-    .slice(-6)
-    .map(({ role, content }) => `${role}: ${cutInMiddle(textOf(content), 800)}`)
-    .join('\n')
-  return sectionTitles()
-    .map((title, index) => `${index + 1}. ${title}:\n${title === 'Current work' ? newest || 'None' : 'None'}`)
-    .join('\n\n')
+/** Not even the headings fit: the latest request, as much of it as goes in. */
+function tiny({ source, budget, countTokens, recall = true }: ComposeOptions): ComposedSummary {
+  const frame = frameOf(source, { budget, humanBudget: budget, countTokens, recall })
+  const shown = frame.latest && fitMessage(frame.latest, { tokens: budget, countTokens, recall })
+  const text = shown !== undefined && countTokens(shown.text) <= budget ? shown.text : ''
+  const isWhole = text !== '' && shown?.isWhole === true
+  const counts = { total: frame.counts.total, verbatim: isWhole ? 1 : 0, shortened: text !== '' && !isWhole ? 1 : 0 }
+  const report = reportOf({ ...frame, counts, end: '' }, { mended: undefined, text, countTokens })
+  return { text, tokens: countTokens(text), report }
 }

@@ -27,7 +27,7 @@ export function judgeSummary({ answer, prompt, countTokens, sourceTokens }: Judg
   if (isErrorText(whole) || isErrorText(text)) return no('api_error', 'the text is an error message')
   if (isCut) return no('no_summary', 'it was cut off at the output limit')
   if (isPlaceholder(text)) return no('no_summary', 'the text is a placeholder')
-  if (isEcho(text, prompt)) return no('no_summary', 'it repeats the question')
+  if (isEcho(whole, prompt)) return no('no_summary', 'it repeats the question')
   if (isDegenerate(text)) return no('no_summary', 'it says the same thing over and over')
   const tokens = countTokens(text)
   if (tokens >= sourceTokens) {

@@ -105,7 +105,11 @@ async function askDirectly(work: Work, told: Overflow | undefined, wasTooLong: b
   let isFirst = true
   for (let retries = 0; ; ) {
     const room = roomOf(work, overflow)
-    if (room !== undefined && weightOf(left, work) > 2 * room) return inWindows(work, left, room)
+    const window = overflow?.limit ?? windowOf(work)
+    // More than one fold: to drop what does not fit would be to drop most of it.
+    if (room !== undefined && window !== undefined && weightOf(left, work) > 2 * window) {
+      return inWindows(work, left, room)
+    }
     if (isTooLong) {
       const next = lessOf(work, { left, overflow, room, isFirst })
       if (next === 'only-one') {
@@ -188,12 +192,15 @@ type TooLong = {
 /** What to leave out next; nothing when preparing alone has saved enough. */
 function lessOf(work: Work, { left, overflow, room, isFirst }: TooLong) {
   const { job, weigh } = work
+  const sent = isFirst && job.conversation ? ownWeight(work, job.conversation) : directWeight(work, left)
+  // Our count and the provider's differ: what it counted says by how much.
+  const scale = overflow?.actual === undefined ? 1 : Math.min(2, Math.max(0.5, overflow.actual / sent))
+  const saved = Math.max(0, sent - directWeight(work, left)) * scale
   const known = gapOf(overflow)
-  const saved = isFirst && job.conversation ? savedBy(work, left, job.conversation) : 0
-  if (isFirst && room !== undefined && weightOf(left, work) <= room && saved > (known ?? 0)) return undefined
+  if (isFirst && room !== undefined && weightOf(left, work) * scale <= room && saved > (known ?? 0)) return undefined
   const gap =
     known === undefined ? undefined : Math.max(1, known - saved + foldBudget(work) + answerRoom(work, overflow))
-  return truncated(left, { gap, weigh }) ?? 'only-one'
+  return truncated(left, { gap, weigh: (message) => weigh(message) * scale }) ?? 'only-one'
 }
 
 /** So that what fits the window leaves room to answer in, too. */
@@ -202,11 +209,14 @@ function answerRoom({ maxTokens }: Work, overflow: Overflow | undefined): number
   return Math.min(maxTokens, Math.floor((overflow?.limit ?? 0) / 10))
 }
 
-function savedBy(work: Work, left: readonly PreparedMessage[], conversation: ModelRequest): number {
-  const system =
-    typeof conversation.system === 'string' ? conversation.system : JSON.stringify(conversation.system ?? '')
-  const around = work.countText(system) + work.countText(JSON.stringify(conversation.tools ?? ''))
-  return around + weightOf(conversation.messages, work) - weightOf(left, work)
+function directWeight(work: Work, left: readonly Message[]): number {
+  return weightOf(left, work) + work.countText(promptOf(work.job))
+}
+
+function ownWeight(work: Work, { system, tools, messages }: ModelRequest): number {
+  const words = typeof system === 'string' ? system : JSON.stringify(system ?? '')
+  const around = work.countText(words) + work.countText(JSON.stringify(tools ?? ''))
+  return around + directWeight(work, messages)
 }
 
 const mostShrinks = 3
