@@ -71,7 +71,7 @@ function canShare({ size, situation }: RungContext, { settings }: CompactRungOpt
 function partialOf(context: RungContext): PartialChoice | undefined {
   const { from, upTo } = context.range
   if (from !== undefined) return { type: 'from', uuid: from }
-  if (upTo !== undefined) return { type: 'up_to', uuid: upTo }
+  if (upTo !== undefined) return { type: 'up-to', uuid: upTo }
   return context.cause === 'overflow' ? newestRounds(context) : undefined
 }
 
@@ -91,5 +91,5 @@ function newestRounds({ view, target, situation }: RungContext): PartialChoice |
   }
   const cut = cutAfter(legalCuts(messages, { before: 'user-message' }), { index: start, length: messages.length })
   const uuid = cut === undefined || cut === 0 ? undefined : view.sources[cut]?.uuids[0]
-  return uuid === undefined ? undefined : { type: 'up_to', uuid }
+  return uuid === undefined ? undefined : { type: 'up-to', uuid }
 }
