@@ -2,9 +2,11 @@
 // is core's business (core/ladder).
 import type { CleanUp } from './core/ladder/clean-up.ts'
 import type { CompactRungOptions } from './core/ladder/compact-rung.ts'
+import { cacheStateOf } from './core/cache/state.ts'
 import { createConversation } from './core/ladder/conversation.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/ladder/desk.ts'
 import { leftInQueue } from './core/ladder/held.ts'
+import { createOutgoing } from './core/ladder/outgoing.ts'
 import { type Recalled, recallFrom } from './core/ladder/recall.ts'
 import type { HostState } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
@@ -20,6 +22,7 @@ import type { FileStore } from './core/ports/files.ts'
 import { type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
+import { calibrationOf } from './core/tokens/calibrate.ts'
 import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/entry.ts'
 import { systemPorts } from './models/ports.ts'
@@ -177,6 +180,11 @@ function deskFor(
     base,
     tracking: newTracking(ports.newId()),
     weigher: freshWeigher({ settings, lessons }, modelName),
+    calibration: calibrationOf(lessons.calibrations, modelName),
+    noted: undefined,
+    outgoing: createOutgoing(),
+    sized: undefined,
+    cacheLifetime: cacheStateOf({ messages: conversation.view().messages, now: 0 }).lifetime,
     delegated: undefined,
     spent: nothingSpent,
     cleanUps,

@@ -7,9 +7,11 @@ import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { createCleanUps } from '../clean-up.ts'
 import { createCollapser } from '../collapser.ts'
+import { calibrationOf } from '../../tokens/calibrate.ts'
 import { createConversation } from '../conversation.ts'
 import { defaultLadder } from '../default-ladder.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from '../desk.ts'
+import { createOutgoing } from '../outgoing.ts'
 import type { Ladder, Rung } from '../rung.ts'
 import { createSession } from '../session.ts'
 import type { Session } from '../session-types.ts'
@@ -131,6 +133,11 @@ export function createTestWorld(options: WorldOptions = {}): World {
         base: options.base ?? {},
         tracking: newTracking(newId()),
         weigher: freshWeigher({ settings, lessons }, model.model),
+        calibration: calibrationOf(lessons.calibrations, model.model),
+        noted: undefined,
+        outgoing: createOutgoing(),
+        sized: undefined,
+        cacheLifetime: undefined,
         delegated: undefined,
         spent: nothingSpent,
         cleanUps: createCleanUps(new Set(), { isSubagent: false }),
