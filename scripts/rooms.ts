@@ -16,6 +16,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/prompts`]: { rooms: base },
   [`${core}/ledger`]: { rooms: [...base, `${core}/transcript`] },
   [`${core}/ports`]: { rooms: base },
+  [`${core}/overflow`]: { rooms: [...base, ...under('ports')] },
   [`${core}/summary`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')] },
   [`${core}/restore`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')] },
   [`${core}/mechanisms`]: {
@@ -27,7 +28,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     rooms: [core],
     packages: ['node:', 'zod', '@anthropic-ai/sdk', 'openai', 'eventsource-parser'],
   },
-  'engine/src/adapters': { rooms: [core], packages: ['zod'] },
+  'engine/src/adapters': { rooms: [core], packages: ['zod', '@opentelemetry/api'] },
   'engine/src/testing': { rooms: [core] },
   'engine/src': { rooms: ['engine/src'] },
   simulator: { rooms: ['simulator'], packages: ['*'] },

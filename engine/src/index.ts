@@ -29,6 +29,9 @@ export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledge
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
 export { mergeLedgers } from './core/ledger/merge.ts'
 export { type RenderOptions, renderLedger } from './core/ledger/render.ts'
+export { type CollapseState, collapse, collapseState, type Staged } from './core/mechanisms/collapse/collapse.ts'
+export { finishedSpans, type Span } from './core/mechanisms/collapse/spans.ts'
+export { type StageInput, type Staging, stageCollapse } from './core/mechanisms/collapse/stage.ts'
 export type {
   CacheEdit,
   ClientAbilities,
@@ -50,7 +53,31 @@ export { microByCacheEdit, pinnedCacheEdits } from './core/mechanisms/micro/by-c
 export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
 export { microBySize } from './core/mechanisms/micro/by-size.ts'
 export { native } from './core/mechanisms/native.ts'
+export {
+  type ExplainedReduction,
+  explainReductions,
+  reductions,
+  worthInWords,
+} from './core/mechanisms/reductions.ts'
 export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
+export {
+  type ExtractInput,
+  type Extraction,
+  extractionRequest,
+  extractNotes,
+} from './core/mechanisms/session-memory/extract.ts'
+export { type NoteSection, type Notes, parseNotes, renderNotes } from './core/mechanisms/session-memory/notes.ts'
+export { type MemoryPlan, type MemoryPlanInput, planFromMemory } from './core/mechanisms/session-memory/plan.ts'
+export {
+  afterCompaction as memoryAfterCompaction,
+  afterExtraction,
+  afterFailure,
+  defaultMemory,
+  isDue,
+  type MemoryProgress,
+  type MemorySettings,
+  noProgress,
+} from './core/mechanisms/session-memory/trigger.ts'
 export {
   defaultReductions,
   type ReductionChoices,
@@ -58,7 +85,7 @@ export {
   reductionSettings,
 } from './core/mechanisms/settings.ts'
 export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
-export { type ViewSizeOptions, viewSize } from './core/mechanisms/size.ts'
+export { editedSize, type ViewSizeOptions, viewSize } from './core/mechanisms/size.ts'
 export { type SnipInput, snip } from './core/mechanisms/snip.ts'
 export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
 export {
@@ -110,6 +137,7 @@ export { type HookCall, type HookOutcome, type Hooks, noHooks, noOutcome, type T
 export type {
   AbortSignalPort,
   CountedTokens,
+  DescribedModel,
   FailureReason,
   ModelAnswer,
   ModelCapabilities,
@@ -122,6 +150,12 @@ export type {
   StreamEvent,
 } from './core/ports/model.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
+export { defaultRestorers, type RestoredContext, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
+export type { NotRestored, Piece, PieceKind, Restored, RestoreInput, Restorer } from './core/restore/restorer.ts'
+export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from './core/restore/seen-files.ts'
+export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
+export { createStateBook, type StateBook } from './core/restore/state-book.ts'
+export { type TouchedFile, touchedFiles } from './core/restore/touched.ts'
 export { composeSummary } from './core/summary/compose.ts'
 export type { ComposedSummary, ComposeOptions, SummarySource } from './core/summary/source.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'

@@ -1,6 +1,7 @@
 // everlong/node: transcripts on disk.
 
 export { pointedId, recallPointer } from '../core/prompts/recall.ts'
+export { type AppliedEdits, type ApplyOptions, applyEdits } from './apply-edits.ts'
 export { type Archive, type ArchiveOptions, archiveFolder, openArchive } from './archive/archive.ts'
 export type { CatchUpOptions, CaughtUp } from './archive/catch-up.ts'
 export type { Match, SearchResult } from './archive/matches.ts'
@@ -12,7 +13,10 @@ export type { SearchQuery } from './archive/search.ts'
 export { type BlobStore, type GetResult, openBlobs, type PutResult, type StoreFailed } from './blobs.ts'
 export type { Disk, DiskProblem } from './disk.ts'
 export { forEachEntry, type LineProblem, type ReadReport } from './entries.ts'
+export { type EventLogOptions, eventLog } from './event-log.ts'
 export { type FsckReport, fsck } from './fsck.ts'
+export { createHooks, type HookFunction, type HooksOptions } from './hooks/hooks.ts'
+export { type HookSettings, type HookSettingsRead, readHookSettings } from './hooks/settings.ts'
 export {
   acquireLease,
   type Holder,
@@ -37,6 +41,7 @@ export {
 export type { RecordProblem } from './record-lines.ts'
 export { type RepairOutcome, type RepairReport, repair } from './repair.ts'
 export { type FileScan, scanFile } from './scan-file.ts'
+export { type MemoryPorts, openMemory, type SessionMemory, sessionFolder } from './session-memory.ts'
 export { type IndexOptions, type IndexRow, indexFolder, openIndex, type TranscriptIndex } from './sidecar.ts'
 export {
   collectingStatistics,
@@ -48,7 +53,10 @@ export {
   type StatsProgress,
   type Unreadable,
 } from './stats.ts'
+export { originalResults, type StoredResults, storeResults, type ToolResult } from './stored-results.ts'
 export { findSubagents, type SubAgent, type SubAgents } from './subagents.ts'
+export { openView, type ViewFile, type ViewFileOptions } from './view-file.ts'
+export { type WorkspaceOptions, workspaceFiles } from './workspace-files.ts'
 export {
   type AppendResult,
   type FlushResult,

@@ -34,6 +34,7 @@ const unknownModel: Omit<ModelFacts, 'id'> = {
   endsAtWindow: false,
   takesPrefill: true,
   takesSystemMessages: true,
+  compaction: 'none',
 }
 
 type Trace = { readonly world: World; readonly organisation: string; readonly request: MessagesRequest | undefined }

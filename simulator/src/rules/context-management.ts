@@ -37,9 +37,8 @@ function checkEditOrder(request: MessagesRequest): Problem | undefined {
   return undefined
 }
 
-/** 4.6 and later, without the Haiku line. */
 export function compactsOnDemand(facts: ModelFacts): boolean {
-  return !facts.takesPrefill && !facts.id.includes('haiku')
+  return facts.compaction === 'on-demand'
 }
 
 export function hasRemainingBudget(request: MessagesRequest): boolean {

@@ -45,6 +45,8 @@ export type ModelFacts = {
   readonly takesPrefill: boolean
   /** Messages of role `system` may stand in the middle of a conversation (from Opus 4.8 on, not Sonnet 5). */
   readonly takesSystemMessages: boolean
+  /** Summarises on the server, at most: when a threshold is passed (from 4.6 on), also on demand (without Haiku). */
+  readonly compaction: 'none' | 'by-threshold' | 'on-demand'
 }
 
 type Row = Omit<ModelFacts, 'bindsThinking' | 'cacheMinimum'> & Partial<ModelFacts>
@@ -61,6 +63,7 @@ const before45 = {
   takesPrefill: true,
   thinking: 'budget',
   maxOutput: 64_000,
+  compaction: 'none',
 } as const
 
 const rows: readonly Row[] = [
@@ -155,6 +158,7 @@ function claude(id: string, facts: Partial<ModelFacts>): Row {
     endsAtWindow: true,
     takesPrefill: false,
     takesSystemMessages: true,
+    compaction: id.includes('haiku') ? 'by-threshold' : 'on-demand',
     ...facts,
   }
 }

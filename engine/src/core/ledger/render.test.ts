@@ -64,7 +64,7 @@ test('every fact stands in a line that says what it is', () => {
     - assistant: "I chose openGate rather than openPortal because the hinge is called gateHinge."
 
     Files, with the names that mattered in them:
-    - /p/src/door.ts (changed at 1–3; read): openGate, openDoor, DoorHinge
+    - /p/src/door.ts (changed at 1–3; read): openGate openDoor DoorHinge
     - /p/src/door.test.ts (changed at 7)"
   `)
 })

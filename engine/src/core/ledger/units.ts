@@ -71,7 +71,7 @@ export type Pricing = {
 }
 
 /**
- * The ledger's units, and those of other lines that share its page. A name is paid with the comma before it, anything
+ * The ledger's units, and those of other lines that share its page. A name is paid with the space before it, anything
  * else with the end of its line.
  */
 export function unitsOf(ledger: Ledger, { budget, cost }: Pricing, more: readonly Line[] = []): readonly Unit[] {
@@ -98,7 +98,7 @@ export function unitsOf(ledger: Ledger, { budget, cost }: Pricing, more: readonl
       (fact): NameUnit => ({
         type: 'name',
         text: fact.name,
-        cost: cost(`, ${fact.name}`),
+        cost: cost(` ${fact.name}`),
         worth: chances.get(fact.name) ?? 0,
         home: homeAt(homes, fact.home, cost),
       }),

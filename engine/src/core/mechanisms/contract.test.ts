@@ -7,6 +7,8 @@ import { type JsonObject, stringAt } from '../message/json.ts'
 import { repairRequest } from '../message/repair.ts'
 import { type Edit, editRecord } from '../transcript/edits.ts'
 import { foldEntries, type View } from '../transcript/fold.ts'
+import { collapse } from './collapse/collapse.ts'
+import { finishedSpans } from './collapse/spans.ts'
 import { bytesOf, runContract } from './contract.ts'
 import { viewOf } from './examples.ts'
 import type { Declined, Mechanism, Performed, Plan } from './mechanism.ts'
@@ -17,6 +19,7 @@ import { native } from './native.ts'
 import type { ReductionChoices } from './settings.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { snip } from './snip.ts'
+import { createWeigher } from './weigher.ts'
 
 const anySession = fc
   .record({
@@ -57,6 +60,8 @@ const reductionsOf = (recall: boolean, keep: number): ReductionChoices => ({
   native: { trigger: 1_000, keepTokens: 500, clearAtLeast: 300 },
 })
 
+const fullWindow = { tokens: 10_000_000, reported: 0, estimated: 10_000_000, source: 'estimate' } as const
+
 const lastDay = Date.parse('2027-01-01T00:00:00.000Z')
 
 /** Some are made for a conversation: a snip names entries of it. */
@@ -68,7 +73,14 @@ const mechanisms: readonly (readonly [string, Maker])[] = [
   [microByCacheEdit.name, () => microByCacheEdit],
   [native.name, () => native],
   ['snip', snipSomewhere],
+  ['collapse', collapseAll],
 ]
+
+/** Every finished span, with a summary that says where it came from. */
+function collapseAll(view: View): Mechanism {
+  const spans = finishedSpans(view, createWeigher(), 50)
+  return collapse(spans.map(({ from, to }) => ({ from, to, text: `What happened from ${from} on, in short.` })))
+}
 
 function snipSomewhere(view: View, { first, second }: { readonly first: number; readonly second: number }): Mechanism {
   const uuids = view.sources.flatMap(({ pieces }) => pieces.map(({ uuid }) => uuid ?? ''))
@@ -86,6 +98,8 @@ describe.each(mechanisms)('the contract, kept by %s', (name, make) => {
           now: lastDay,
           // Cache edits are for a warm cache.
           ...(name === microByCacheEdit.name ? { cacheLifetime: Number.POSITIVE_INFINITY } : {}),
+          // Staged summaries wait for a full window.
+          ...(name === 'collapse' ? { size: fullWindow } : {}),
           estimator,
           client: { contextManagement, cacheEdits },
           reductions: { ...reductionsOf(choice.recall, choice.keep), boundThinking },

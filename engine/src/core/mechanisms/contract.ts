@@ -1,7 +1,7 @@
 // The contract that every mechanism keeps, as a test helper: over generated conversations it plans, performs, and looks
 // whether each promise was kept. It knows the seam and nothing of any one mechanism.
 import { checkRequest, type Problem } from '../message/check-request.ts'
-import { isObject, type JsonObject, stringAt } from '../message/json.ts'
+import { deepFrozen, type JsonObject, stringAt } from '../message/json.ts'
 import { type RepairOptions, repairRequest } from '../message/repair.ts'
 import { type Edit, editRecord } from '../transcript/edits.ts'
 import type { Entry } from '../transcript/entry.ts'
@@ -118,13 +118,4 @@ function problemsOf(view: View): readonly Problem[] {
 
 function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
-}
-
-/** Whoever tries to change it gets an error. */
-export function deepFrozen<T>(value: T): T {
-  if ((isObject(value) || Array.isArray(value)) && !Object.isFrozen(value)) {
-    Object.freeze(value)
-    for (const item of Object.values(value)) deepFrozen(item)
-  }
-  return value
 }

@@ -68,7 +68,8 @@ function newestWorth(results: readonly Clearable[], tokens: number): number {
 }
 
 /** After a long pause the last thinking turn is enough; in active use all of it stays. */
-function thinkingEdits({ messages }: View, { cache, now, settings }: Situation): readonly JsonObject[] {
+function thinkingEdits({ messages }: View, { cache, now, settings, thinks }: Situation): readonly JsonObject[] {
+  if (!thinks) return []
   const hasThinking = messages.some(({ role, content }) => role === 'assistant' && blocksOf(content).some(isThinking))
   if (!hasThinking) return []
   const isIdle = cache.lastAnswer !== undefined && now - cache.lastAnswer > settings.native.idleMinutes * minute

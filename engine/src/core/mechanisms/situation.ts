@@ -19,6 +19,8 @@ export type SituationInput = ExplainInput &
     /** Milliseconds that the provider keeps a prefix, where that is known. */
     readonly cacheLifetime?: number
     readonly client?: Partial<ClientAbilities>
+    /** Whether the next request turns thinking on; not said, it is taken to where the model does so by itself. */
+    readonly thinks?: boolean
     readonly expectedTurns?: number
     readonly cacheEdits?: CacheEditState
     /** The one of the conversation, so that nothing is weighed twice. */
@@ -32,13 +34,15 @@ export function situationOf(view: View, input: SituationInput): Situation {
   const explanation = explain({ ...input, messages, size })
   const { model } = explanation
   const growth = growthOf(view)
+  const facts = model === undefined ? undefined : modelFacts(model)
   return {
     explanation,
     weigher: input.weigher ?? createWeigher({ ...input, model }),
     cache: cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime }),
     now: input.now,
-    model: model === undefined ? undefined : modelFacts(model),
+    model: facts,
     client: { cacheEdits: false, contextManagement: false, ...input.client },
+    thinks: input.thinks ?? (facts?.thinking === 'always' || facts?.thinksUnasked === true),
     settings: reductionSettings(input.reductions),
     ...(input.expectedTurns === undefined ? {} : { expectedTurns: input.expectedTurns }),
     ...(growth === undefined ? {} : { growth }),

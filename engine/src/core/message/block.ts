@@ -53,7 +53,10 @@ export function isMedia(block: Block): block is MediaBlock {
 /** The content as blocks: a string counts as one text block, anything that is not a block is left out. */
 export function blocksOf(content: unknown): readonly Block[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content } satisfies TextBlock]
-  return Array.isArray(content) ? content.filter(isBlock) : []
+  if (!Array.isArray(content)) return []
+  // Nearly always they all are: the very same list then, since this is asked of every message again and again.
+  for (let index = 0; index < content.length; index++) if (!isBlock(content[index])) return content.filter(isBlock)
+  return content
 }
 
 /** The text a reader would see: text blocks joined by newlines, the text of tool results included. */

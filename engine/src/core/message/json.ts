@@ -42,3 +42,12 @@ export function arrayAt(value: unknown, key: string): readonly unknown[] {
 export function stringsAt(value: unknown, key: string): readonly string[] {
   return arrayAt(value, key).filter((item) => typeof item === 'string')
 }
+
+/** Whoever tries to change it gets an error. */
+export function deepFrozen<T>(value: T): T {
+  if ((isObject(value) || Array.isArray(value)) && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const item of Object.values(value)) deepFrozen(item)
+  }
+  return value
+}

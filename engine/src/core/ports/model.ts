@@ -51,6 +51,8 @@ export type ModelFailure = {
   readonly overflow?: Overflow
   /** How often it was sent. */
   readonly tries: number
+  /** When the server would be asked again, as it said, where waiting so long was not wanted. */
+  readonly retryAfterMs?: number
 }
 
 export type Overflow = {
@@ -82,6 +84,7 @@ export type StreamEvent =
   | { readonly type: 'thinking'; readonly text: string }
   /** Tokens of the answer so far, by estimate. */
   | { readonly type: 'progress'; readonly outputTokens: number }
+  /** Sent again after the wait: what came before belongs to a try that came to nothing. */
   | { readonly type: 'retrying'; readonly attempt: number; readonly waitMs: number; readonly why: string }
 
 export type SendOptions = {
@@ -109,6 +112,14 @@ export type ModelClient = {
   readonly send: (request: ModelRequest, options?: SendOptions) => Promise<ModelAnswer | ModelFailure>
   /** Counts without answering, where the provider offers it. */
   readonly count?: (request: ModelRequest, options?: SendOptions) => Promise<CountedTokens | ModelFailure>
+  /** Asks the provider about a model, once; from then on `capabilities` knows it better than the catalogue. */
+  readonly describe?: (model: string, options?: SendOptions) => Promise<DescribedModel | ModelFailure>
+}
+
+export type DescribedModel = {
+  readonly type: 'described'
+  readonly model: string
+  readonly capabilities: ModelCapabilities
 }
 
 export type CountedTokens = { readonly type: 'counted'; readonly tokens: number }

@@ -3,6 +3,7 @@
 import { recency } from '../ledger/rank.ts'
 import { oneLine } from '../ledger/text.ts'
 import type { Line } from '../ledger/units.ts'
+import type { ViewMessage } from '../message/message.ts'
 import { earlierLines } from './earlier.ts'
 import { fenced, lastExcerpts } from './excerpts.ts'
 import type { Frame } from './frame.ts'
@@ -10,7 +11,7 @@ import { codeMade } from './marks.ts'
 import { ledgerTitles, type PageOptions, type Slot } from './page.ts'
 import { sectionNumbers, type Variant } from './sections.ts'
 import type { SummarySource } from './source.ts'
-import { lastSteps, reportsOf } from './steps.ts'
+import { lastSteps, reportsOf, shortPath } from './steps.ts'
 
 const before = 'From the summary before, unchecked:'
 
@@ -20,7 +21,7 @@ export const offlineSlots: readonly Slot[] = [
   { section: 'urls', place: 2, title: ledgerTitles.urls },
   { section: 'earlier 2', place: 2, title: before },
   { section: 'files', place: 3, title: ledgerTitles.files },
-  { section: 'excerpts', place: 3, title: 'Code as last written:' },
+  { section: 'excerpts', place: 3, title: 'Code as last seen:' },
   { section: 'earlier 3', place: 3, title: before },
   { section: 'errors', place: 4 },
   { section: 'earlier 4', place: 4, title: before },
@@ -32,6 +33,7 @@ export const offlineSlots: readonly Slot[] = [
   { section: 'earlier 6', place: 6, title: 'Earlier ones, as the summary before tells them, unchecked:' },
   { section: 'todos', place: 7, title: ledgerTitles.todos },
   { section: 'earlier 7', place: 7, title: before },
+  { section: 'answer', place: 8, title: 'Before the latest request:' },
   { section: 'steps', place: 8, title: 'The last steps, oldest first:' },
   { section: 'repository', place: 8, title: ledgerTitles.repository },
   { section: 'earlier 8', place: 5, title: 'Work at the time of the summary before:' },
@@ -42,39 +44,77 @@ const mostSteps = 24
 /** The lines that compete for room with the ledger's own. */
 export function offlineLines({ messages }: SummarySource): readonly Line[] {
   const now = messages.length
-  const reports = reportsOf(messages).map(({ at, text, isEnded }): Line => {
-    const longest = isEnded ? 400 + Math.round(400 * recency(at, now)) : 1600
+  return [...workLines(messages), ...excerptLines(messages), ...carriedLines(messages)].map((line) => ({
+    ...line,
+    worth: line.worth(recency(line.at, now)),
+  }))
+}
+
+type Weighed = Omit<Line, 'worth'> & { readonly at: number; readonly worth: (recency: number) => number }
+
+/** What was answered before the latest request is what that request speaks of. */
+const answerLength = 2400
+const reportLength = 600
+
+function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
+  const reports = reportsOf(messages)
+  const answered = reports.findLast(({ isEnded }) => isEnded)
+  const current = reports.find(({ isEnded }) => !isEnded)
+  const told = reports.map((report): Weighed => {
+    const isNear = report === answered || report === current
     return {
-      section: isEnded ? 'reports' : 'steps',
-      order: at,
-      text: `- reported: "${oneLine(text, longest)}"`,
-      worth: (isEnded ? 1 : 6) + 3 * recency(at, now),
+      section: report === current ? 'steps' : report === answered ? 'answer' : 'reports',
+      order: report.at,
+      at: report.at,
+      text: `- reported: "${oneLine(report.text, isNear ? answerLength : reportLength)}"`,
+      worth: (recent) => (isNear ? 12 : 0.5 + 2 * recent),
     }
   })
-  const last = reports.at(-1)?.section === 'steps' ? reports.at(-1)?.order : undefined
-  const steps = lastSteps(messages, mostSteps)
-    .filter(({ type, at }) => type === 'called' || at !== last)
-    .map(
-      ({ type, at, text }, index): Line => ({
+  const steps = lastSteps(messages, mostSteps).filter(({ type, at }) => type === 'called' || at !== current?.at)
+  return [
+    ...told,
+    ...steps.map(
+      ({ type, at, text }, index): Weighed => ({
         section: 'steps',
         order: at + index / 1000,
+        at,
         text: type === 'said' ? `- said: "${oneLine(text, 300)}"` : `- ${text}`,
-        worth: 2 * recency(at, now),
+        worth: (recent) => 1.5 * recent,
       }),
-    )
-  const excerpts = lastExcerpts(messages).map(
-    ({ path, at, how, code }, order): Line => ({
+    ),
+  ]
+}
+
+const worthOfLine = 0.02
+const mostWorth = 40
+
+function excerptLines(messages: readonly ViewMessage[]): readonly Weighed[] {
+  return lastExcerpts(messages).map(
+    ({ path, at, how, code }, order): Weighed => ({
       section: 'excerpts',
       order,
-      text: `- ${oneLine(path, 300)}, as ${how}:\n${fenced(code)}`,
-      worth: 1 + 2 * recency(at, now),
+      at,
+      text: `- ${shortPath(path)}, as ${how}:\n${fenced(code)}`,
+      worth: (recent) =>
+        Math.min(code.split('\n').length, mostWorth) * worthOfLine * (how === 'read' ? 0.5 : 1) * recent,
     }),
   )
-  const earlier = earlierLines(messages).map(
-    ({ section, text, order }): Line => ({ section: `earlier ${section}`, order, text, worth: 0.8 }),
-  )
-  return [...reports, ...steps, ...excerpts, ...earlier]
 }
+
+function carriedLines(messages: readonly ViewMessage[]): readonly Weighed[] {
+  return earlierLines(messages).map(
+    ({ section, text, order }): Weighed => ({
+      section: `earlier ${section}`,
+      order,
+      at: 0,
+      text,
+      worth: () => carriedWorth[section] ?? 0.4,
+    }),
+  )
+}
+
+/** What is pending and was asked for matters longest. */
+const carriedWorth: Readonly<Record<number, number>> = { 1: 1, 5: 0.6, 6: 0.6, 7: 1 }
 
 export function offlinePage(frame: Frame, source: SummarySource, variant: Variant): PageOptions {
   const [first] = frame.messages

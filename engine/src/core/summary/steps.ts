@@ -30,6 +30,10 @@ export type Report = {
   readonly isEnded: boolean
 }
 
+/** Words that only announce the next call. */
+const announces =
+  /^(?:now |next,? |first,? |ok(?:ay)?[,.!]? |good[,.!]? |great[,.!]? |perfect[,.!]? )?(?:let me|let's|I'll|I will|I'm going to)\b[^.!?]{0,160}[.:!]?$/i
+
 /** The last words of each turn in which the assistant spoke, oldest first. */
 export function reportsOf(messages: readonly ViewMessage[]): readonly Report[] {
   const reports: Report[] = []
@@ -37,7 +41,7 @@ export function reportsOf(messages: readonly ViewMessage[]): readonly Report[] {
   for (const [at, message] of messages.entries()) {
     if (message.origin === 'assistant') {
       const text = spokenIn(message)
-      if (text.length >= 24) last = { at, text }
+      if (text.length >= 24 && !announces.test(text)) last = { at, text }
     } else if (message.origin === 'human' && last) {
       reports.push({ ...last, isEnded: true })
       last = undefined
@@ -98,7 +102,7 @@ function callLine(call: ToolUseBlock, result: ToolResultBlock | undefined): stri
 }
 
 function verb(kind: ReturnType<typeof toolKind>, call: ToolUseBlock): string {
-  const path = oneLine(pathOf(call.input) ?? '', 300)
+  const path = shortPath(pathOf(call.input) ?? '')
   switch (kind) {
     case 'read':
       return `read ${path}`
@@ -108,7 +112,7 @@ function verb(kind: ReturnType<typeof toolKind>, call: ToolUseBlock): string {
       return `wrote ${path}`
     case 'patch':
       return `patched ${patchedFiles(patchOf(call.input))
-        .map((file) => oneLine(file.path, 200))
+        .map((file) => shortPath(file.path))
         .join(', ')}`
     default:
       return `called ${oneLine(call.name, 60)}${inputGist(call.input)}`
@@ -133,4 +137,9 @@ function inputGist(input: unknown): string {
 /** Foreign words in marks that they cannot close. */
 function mark(text: string, longest = 240): string {
   return `\`${oneLine(text, longest).replaceAll('`', "'")}\``
+}
+
+/** The end of a path: the whole stands among the files. */
+export function shortPath(path: string): string {
+  return oneLine(path.split(/[\\/]/).slice(-2).join('/'), 120)
 }

@@ -72,7 +72,7 @@ export function staleReads<C extends AnsweredCall>(
 }
 
 /** Some clients answer a second read of an unchanged file with a pointer to the first. */
-function isPointer({ result }: FileRead): boolean {
+export function isPointer({ result }: FileRead): boolean {
   const text = textOf([result])
   return text.length < 500 && /\bunchanged since\b/i.test(text)
 }
@@ -101,7 +101,8 @@ function answeredCalls(messages: readonly Message[]): readonly AnsweredCall[] {
   return found
 }
 
-function readOf(request: ToolUseBlock): Pick<FileRead, 'path' | 'from' | 'to'> | undefined {
+/** What a call asks to read; undefined when it reads no file. */
+export function readOf(request: ToolUseBlock): Pick<FileRead, 'path' | 'from' | 'to'> | undefined {
   const command = stringAt(request.input, 'command')
   const path = pathOf(request.input)
   if (toolKind(request) !== 'read' || path === undefined) return undefined

@@ -23,6 +23,8 @@ export type Effects = {
   /** The row at which a range shows itself: the first that it covers. */
   readonly firstOf: (range: RangeAt) => number | undefined
   readonly coveredBy: (range: RangeAt) => readonly number[]
+  /** No edit in force changes the contents of any message. */
+  readonly isIdle: () => boolean
   /** The message with its contents as the edits leave them, and which edits those were. */
   readonly edited: (row: number, message: ViewMessage) => Edited
   readonly isPinned: (uuid: string | undefined) => boolean
@@ -34,7 +36,6 @@ export type Edited = { readonly message: ViewMessage | undefined; readonly edits
 
 type Span = { readonly at: EditAt; readonly rows: readonly number[] }
 
-const noEdits: readonly string[] = []
 const clearedContext = '[Old context cleared]'
 
 export function createEffects(order: LiveOrder, recordAt: (row: number) => JsonObject): Effects {
@@ -88,7 +89,7 @@ class EffectBook implements Effects {
   }
 
   coverOf(row: number): RangeAt | undefined {
-    const newest = this.covers.get(row)?.at(-1)
+    const newest = this.covers.size === 0 ? undefined : this.covers.get(row)?.at(-1)
     return newest && isRange(newest) && !this.isProtected(row) ? newest : undefined
   }
 
@@ -101,11 +102,10 @@ class EffectBook implements Effects {
   }
 
   isPinned(uuid: string | undefined): boolean {
-    return uuid !== undefined && this.pins.get(uuid)?.at(-1)?.edit.type === 'pin'
+    return uuid !== undefined && this.pins.size > 0 && this.pins.get(uuid)?.at(-1)?.edit.type === 'pin'
   }
 
   edited(row: number, message: ViewMessage): Edited {
-    if (this.isIdle()) return { message, edits: noEdits }
     const edits: string[] = []
     const isPinned = this.isPinned(message.uuid)
     const note = <T>(found: EditAt | undefined, then: T, otherwise: T): T => {
@@ -132,7 +132,7 @@ class EffectBook implements Effects {
     return { message: left, edits: [...new Set(edits)] }
   }
 
-  private isIdle(): boolean {
+  isIdle(): boolean {
     const { results, inputs, attachments, thinking } = this
     return results.size + inputs.size + attachments.size + thinking.size === 0
   }

@@ -70,16 +70,15 @@ function toolIds(
   content: unknown,
 ): { readonly uses: readonly string[]; readonly results: readonly string[] } | undefined {
   if (!Array.isArray(content)) return undefined
-  let uses: string[] | undefined
-  let results: string[] | undefined
+  // Mostly there is one: lists of just that length, since every entry keeps its own.
+  let uses: readonly string[] | undefined
+  let results: readonly string[] | undefined
   for (const block of content) {
     if (!isObject(block)) continue
     if (block.type === 'tool_use' && typeof block.id === 'string') {
-      uses ??= []
-      uses.push(block.id)
+      uses = uses ? [...uses, block.id] : [block.id]
     } else if (block.type === 'tool_result' && typeof block.tool_use_id === 'string') {
-      results ??= []
-      results.push(block.tool_use_id)
+      results = results ? [...results, block.tool_use_id] : [block.tool_use_id]
     }
   }
   return uses || results ? { uses: uses ?? none, results: results ?? none } : undefined

@@ -168,6 +168,24 @@ describe('over generated conversations', () => {
     )
   })
 
+  test('a view that nobody looked at in time is still what it was when it was taken', () => {
+    fc.assert(
+      fc.property(anySession, fc.array(anyChoice, { maxLength: 12 }), ({ records }, choices) => {
+        const entries = entriesOf(withEdits(records, choices))
+        const fold = createFold()
+        const taken = entries.map((entry) => {
+          fold.add(entry)
+          return fold.view()
+        })
+        const stride = Math.max(1, Math.floor(entries.length / 20))
+        for (const [at, view] of taken.entries()) {
+          if (at % stride === 0) expect(wholeOf(view)).toBe(wholeOf(foldEntries(entries.slice(0, at + 1))))
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
   test('whatever is done and then undone, the view is the very same bytes', () => {
     fc.assert(
       fc.property(anySession, fc.array(anyChoice, { minLength: 1, maxLength: 5 }), ({ records }, choices) => {

@@ -8,10 +8,11 @@ import { type Entry, headOf } from './entry.ts'
 import type { Piece, Source } from './merge.ts'
 import { messageOf } from './messages.ts'
 import { createLiveOrder, isVisible, type LiveOrder } from './order.ts'
-import { changedPrefixes, type Ground, staleBefore } from './provenance.ts'
+import { changedAnswers, createProvenance, type Ground } from './provenance.ts'
 import { createRowRounds, type MergedMessages, type RowRounds } from './rounds-of-rows.ts'
 import { type Change, nothingUndone, type Standing, standingOf } from './standing.ts'
 
+/** Never changes, whatever is added to the fold later. Lists are copied when they are first looked at. */
 export type View = {
   readonly messages: readonly ViewMessage[]
   /** For each message what it came from. */
@@ -48,6 +49,8 @@ export function createFold(): Fold {
   }
 }
 
+const noEdits: readonly string[] = []
+
 class Folding implements Ground {
   readonly entries: Entry[] = []
   readonly order: LiveOrder = createLiveOrder()
@@ -64,6 +67,7 @@ class Folding implements Ground {
   private pins: readonly string[] = []
   /** How many of the changes the effects have taken account of. */
   private known = 0
+  private readonly provenance = createProvenance(this)
   private current: View | undefined
 
   add(entry: Entry): void {
@@ -86,6 +90,7 @@ class Folding implements Ground {
   private settle(): View {
     if (this.isTurned) this.turn()
     const from = this.order.changedFrom()
+    this.provenance.goOn(from)
     if (this.isWhole || this.effects.isMoved(from)) this.startOver()
     else {
       this.rounds.cutTo(from)
@@ -101,6 +106,7 @@ class Folding implements Ground {
     this.standing = standingOf(this.changes, this.order.rowOf)
     this.isTurned = false
     this.known = 0
+    this.provenance.startOver()
     const isTree = ({ row, edit }: Change) => {
       if (edit?.type === 'rewind') return before.rewinds.get(row) !== this.standing.rewinds.get(row)
       return edit === undefined && before.out.has(row) !== this.standing.out.has(row)
@@ -117,6 +123,7 @@ class Folding implements Ground {
     this.applied = new Map()
     this.isWhole = false
     this.known = 0
+    this.provenance.startOver()
     this.refresh()
   }
 
@@ -175,33 +182,61 @@ class Folding implements Ground {
     const row = this.order.rows()[place] ?? -1
     if (this.hidden.has(row)) return undefined
     const range = this.effects.coverOf(row)
-    if (range) return this.effects.firstOf(range) === row ? this.rangePiece(range) : undefined
+    if (range) return this.effects.firstOf(range) === row ? this.rangePiece(range, place) : undefined
     const head = this.order.heads[row]
     if (!head || !isVisible(head)) return undefined
     const original = messageOf(this.recordAt(row))
     if (!original) return undefined
+    const uuids = head.uuid ?? []
+    const isPinned = this.effects.isPinned(head.uuid)
+    if (this.effects.isIdle()) {
+      return original.content.length === 0
+        ? undefined
+        : { message: original, uuids, edits: noEdits, isPinned, row, place }
+    }
     const { message, edits } = this.effects.edited(row, original)
     if (!message || message.content.length === 0) return undefined
-    return { message, uuids: head.uuid ?? [], edits, isPinned: this.effects.isPinned(head.uuid), row }
+    return { message, uuids, edits, isPinned, row, place }
   }
 
-  private rangePiece(range: RangeAt): Piece {
+  private rangePiece(range: RangeAt, place: number): Piece {
     const rows = this.effects.coveredBy(range).map((row) => this.order.heads[row])
     const uuids = rows.flatMap((head) => (head?.uuid !== undefined && isVisible(head) ? [head.uuid] : []))
     const time = Date.parse(String(this.recordAt(range.row).timestamp))
     const message = { ...rangeText(range.edit), uuid: range.uuid, ...(Number.isNaN(time) ? {} : { time }) }
-    return { message, uuids, edits: [range.uuid], isPinned: false, row: range.row }
+    return { message, uuids, edits: [range.uuid], isPinned: false, row: range.row, place }
   }
 
-  private viewOf(merged: MergedMessages): View {
+  private viewOf(lists: MergedMessages): View {
+    const { edits, pins } = this
+    const freshFrom = this.provenance.staleBefore(lists)
+    const changes = this.provenance.prefixChanges()
+    const merged = lists.merged.snapshot()
+    const messages = once(lists.messages.snapshot().toArray)
+    const sources = once(lists.sources.snapshot().toArray)
+    const changed = once(() => changedAnswers(changes, changes.length === 0 ? [] : merged.toArray()))
     return {
-      messages: merged.messages.slice(),
-      sources: merged.sources.slice(),
-      edits: this.edits,
-      pins: this.pins,
-      freshFrom: staleBefore(this, merged),
-      changed: changedPrefixes(this, merged),
+      get messages() {
+        return messages()
+      },
+      get sources() {
+        return sources()
+      },
+      edits,
+      pins,
+      freshFrom,
+      get changed() {
+        return changed()
+      },
     }
+  }
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }
 

@@ -26,16 +26,26 @@ export function readId(bytes: Uint8Array, at: number, words: Uint32Array): boole
 /** The same from a string. */
 function wordsOf(id: string, words: Uint32Array): boolean {
   if (id.length !== idLength) return false
+  if (id[8] !== '-' || id[13] !== '-' || id[18] !== '-' || id[23] !== '-') return false
   for (let word = 0; word < wordsPerId; word++) {
-    let value = 0
-    for (let digit = word * 8; digit < word * 8 + 8; digit++) {
-      const nibble = nibbles[id.charCodeAt(digitPlaces[digit] ?? 0)] ?? -1
-      if (nibble < 0) return false
-      value = (value << 4) | nibble
-    }
-    words[word] = value
+    const high = hexAt(id, quads[word * 2] ?? 0)
+    const low = hexAt(id, quads[word * 2 + 1] ?? 0)
+    if (high < 0 || low < 0) return false
+    words[word] = (high << 16) | low
   }
-  return id[8] === '-' && id[13] === '-' && id[18] === '-' && id[23] === '-'
+  return true
+}
+
+/** Where the eight stretches of four digits begin. */
+const quads = [0, 4, 9, 14, 19, 24, 28, 32]
+
+/** The number that four digits stand for; negative when they are none. */
+function hexAt(id: string, at: number): number {
+  const a = nibbles[id.charCodeAt(at)] ?? -1
+  const b = nibbles[id.charCodeAt(at + 1)] ?? -1
+  const c = nibbles[id.charCodeAt(at + 2)] ?? -1
+  const d = nibbles[id.charCodeAt(at + 3)] ?? -1
+  return (a | b | c | d) < 0 ? -1 : (a << 12) | (b << 8) | (c << 4) | d
 }
 
 export function idOf(words: Uint32Array): string {
@@ -70,6 +80,8 @@ export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): Id
   const uuids = createUuidTable(Math.max(expected, saved ? saved.words.length / wordsPerId : 0))
   const others = new Map(saved?.others)
   const scratch = new Uint32Array(wordsPerId)
+  // Mostly an entry hangs on the one before it, so the id that came last is the one that is asked for.
+  let last = { id: '', row: -1 }
   for (let row = 0; saved && row * wordsPerId < saved.words.length; row++) {
     const id = saved.words.subarray(row * wordsPerId, (row + 1) * wordsPerId)
     if (!isNothing(id)) uuids.add(id, row)
@@ -78,12 +90,16 @@ export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): Id
     ...uuids,
     others,
     addId: (id, row) => {
-      if (wordsOf(id, scratch)) return uuids.add(scratch, row)
-      if (others.has(id)) return false
-      others.set(id, row)
+      const isUuid = wordsOf(id, scratch)
+      if (isUuid ? !uuids.add(scratch, row) : others.has(id)) return false
+      if (!isUuid) others.set(id, row)
+      last = { id, row }
       return true
     },
-    findId: (id) => (wordsOf(id, scratch) ? uuids.find(scratch) : (others.get(id) ?? -1)),
+    findId: (id) => {
+      if (id === last.id) return last.row
+      return wordsOf(id, scratch) ? uuids.find(scratch) : (others.get(id) ?? -1)
+    },
     idAt: (row) => {
       const id = uuids.words().subarray(row * wordsPerId, (row + 1) * wordsPerId)
       if (!isNothing(id)) return idOf(id)
@@ -107,10 +123,11 @@ function createUuidTable(room: number): Pick<IdTable, 'add' | 'find' | 'isAt' | 
     const at = row * wordsPerId
     return words[at] === id[0] && words[at + 1] === id[1] && words[at + 2] === id[2] && words[at + 3] === id[3]
   }
+  const home = (first: number, last: number): number => (first ^ last) & (slots.length - 1)
   /** The slot that holds this uuid, or the free one where it would go. */
   const slotOf = (id: Uint32Array): number => {
     const mask = slots.length - 1
-    let slot = ((id[0] ?? 0) ^ (id[3] ?? 0)) & mask
+    let slot = home(id[0] ?? 0, id[3] ?? 0)
     for (;;) {
       const row = (slots[slot] ?? 0) - 1
       if (row < 0 || isAt(row, id)) return slot
@@ -120,10 +137,15 @@ function createUuidTable(room: number): Pick<IdTable, 'add' | 'find' | 'isAt' | 
   const growSlots = () => {
     const old = slots
     slots = new Int32Array(old.length * 2)
-    for (const entry of old) {
+    const mask = slots.length - 1
+    // By index and without a view of each id: this goes over all of them.
+    for (let index = 0; index < old.length; index++) {
+      const entry = old[index] ?? 0
       if (entry === 0) continue
       const at = (entry - 1) * wordsPerId
-      slots[slotOf(words.subarray(at, at + wordsPerId))] = entry
+      let slot = home(words[at] ?? 0, words[at + 3] ?? 0)
+      while (slots[slot] !== 0) slot = (slot + 1) & mask
+      slots[slot] = entry
     }
   }
   const add = (id: Uint32Array, row: number): boolean => {

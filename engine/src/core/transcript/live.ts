@@ -96,18 +96,23 @@ function siblingsOf(lines: Lines, { chain, from }: Stretch): readonly number[] {
   const others = rowsBeside(lines, { chain, from })
   if (others.length === 0) return others
   const ids = new Set(others.map((row) => heads[row]?.messageId))
+  ids.delete(undefined)
   const results = new Set(others.flatMap((row) => heads[row]?.toolResults ?? []))
   const answers = new Set<string | undefined>()
-  for (const row of chain) if (ids.has(heads[row]?.messageId)) answers.add(heads[row]?.messageId)
-  const pieces = others.filter((row) => heads[row]?.messageId !== undefined && answers.has(heads[row]?.messageId))
   const open = new Set<string>()
-  for (const rows of [chain, pieces]) {
-    for (const row of rows) {
-      const head = heads[row]
-      if (head?.messageId !== undefined) for (const id of head.toolUses) if (results.has(id)) open.add(id)
-    }
+  const openUses = ({ toolUses }: Head) => {
+    for (const id of toolUses) if (results.has(id)) open.add(id)
   }
-  for (const row of chain) for (const id of heads[row]?.toolResults ?? []) open.delete(id)
+  eachHead(heads, chain, (head) => {
+    if (head.messageId === undefined) return
+    if (ids.has(head.messageId)) answers.add(head.messageId)
+    if (head.toolUses.length > 0) openUses(head)
+  })
+  const pieces = others.filter((row) => answers.has(heads[row]?.messageId))
+  eachHead(heads, pieces, openUses)
+  eachHead(heads, chain, ({ toolResults }) => {
+    for (const id of toolResults) open.delete(id)
+  })
   const found = [...pieces]
   for (const row of others) {
     const own = heads[row]?.toolResults ?? []
@@ -118,10 +123,19 @@ function siblingsOf(lines: Lines, { chain, from }: Stretch): readonly number[] {
   return [...new Set(found)].sort((a, b) => a - b)
 }
 
+/** By index: a long session has many rows, and these loops run once, before anybody has optimised them. */
+function eachHead(heads: readonly Head[], rows: readonly number[], visit: (head: Head, row: number) => unknown): void {
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at] ?? -1
+    const head = heads[row]
+    if (head) visit(head, row)
+  }
+}
+
 /** Lines of answers, and results, that are not on the chain. */
 function rowsBeside({ heads, table }: Lines, { chain, from }: Stretch): readonly number[] {
   const onChain = new Uint8Array(heads.length - from)
-  for (const row of chain) onChain[row - from] = 1
+  for (let at = 0; at < chain.length; at++) onChain[(chain[at] ?? from) - from] = 1
   const side = heads[chain.at(-1) ?? -1]?.sidechain ?? false
   const duplicates = new Set(table.duplicates)
   const others: number[] = []
@@ -144,7 +158,7 @@ function insertBeside(
   if (siblings.length === 0) return chain
   const answerOf = answerLookup(heads, { chain, siblings })
   const members = new Map<string, number[]>(siblings.map((sibling) => [answerOf(sibling) ?? '', []]))
-  for (const index of chain) members.get(answerOf(index) ?? '')?.push(index)
+  eachHead(heads, chain, (_, row) => members.get(answerOf(row) ?? '')?.push(row))
   const behind = new Map<number, number[]>()
   for (const sibling of siblings) {
     const own = members.get(answerOf(sibling) ?? '') ?? []
@@ -154,9 +168,10 @@ function insertBeside(
     else behind.set(place, [sibling])
   }
   const order: number[] = []
-  for (const index of chain) {
-    order.push(index)
-    const own = behind.get(index)
+  for (let at = 0; at < chain.length; at++) {
+    const row = chain[at] ?? -1
+    order.push(row)
+    const own = behind.get(row)
     if (own) order.push(...own)
   }
   return order
@@ -169,21 +184,18 @@ function answerLookup(
 ): (row: number) => string | undefined {
   const wanted = new Set(siblings.flatMap((row) => heads[row]?.toolResults ?? []))
   const answers = new Set(siblings.map((row) => heads[row]?.messageId))
-  const eachHead = (visit: (head: Head) => void) => {
-    for (const rows of [chain, siblings]) {
-      for (const row of rows) {
-        const head = heads[row]
-        if (head && head.toolUses.length > 0) visit(head)
-      }
-    }
-  }
-  eachHead((head) => {
-    if (head.toolUses.some((id) => wanted.has(id))) answers.add(head.messageId)
-  })
   const ofToolUse = new Map<string, string>()
-  eachHead(({ messageId, toolUses }) => {
-    if (messageId !== undefined && answers.has(messageId)) for (const id of toolUses) ofToolUse.set(id, messageId)
-  })
+  for (const rows of [chain, siblings]) {
+    eachHead(heads, rows, ({ messageId, toolUses }) => {
+      if (toolUses.length > 0 && toolUses.some((id) => wanted.has(id))) answers.add(messageId)
+    })
+  }
+  for (const rows of [chain, siblings]) {
+    eachHead(heads, rows, ({ messageId, toolUses }) => {
+      if (toolUses.length === 0 || messageId === undefined || !answers.has(messageId)) return
+      for (const id of toolUses) ofToolUse.set(id, messageId)
+    })
+  }
   return (row) => {
     const head = heads[row]
     if (head?.messageId !== undefined) return head.messageId

@@ -23,37 +23,50 @@ export type Piece = {
   readonly isPinned: boolean
   /** Of the entry, or of the edit. */
   readonly row: number
+  /** Where it stands in the order of the view. */
+  readonly place: number
 }
 
 export type MergedMessage = {
   readonly message: ViewMessage
   readonly source: Source
-  /** Of its first piece. */
+  /** Both of its first piece. */
   readonly row: number
+  readonly place: number
 }
 
 /** One answer, and what the user's side brought after it. */
 export function mergeRound(pieces: readonly Piece[]): readonly MergedMessage[] {
-  const answer: Piece[] = []
-  const rest: Piece[] = []
-  for (const piece of pieces) (piece.message.role === 'assistant' ? answer : rest).push(piece)
-  const merged: MergedMessage[] = []
-  if (answer[0]) merged.push({ message: mergeAnswer(answer), source: sourceOf(answer), row: answer[0].row })
-  if (rest[0]) merged.push({ message: mergeUser(rest), source: sourceOf(rest), row: rest[0].row })
-  return merged
+  const { answer, rest } = sidesOf(pieces)
+  const said = answer[0] && made(answer, answer[0], mergeAnswer(answer))
+  const brought = rest[0] && made(rest, rest[0], mergeUser(rest))
+  // Written out, here and below: a list that is pushed to keeps room for a dozen more, and there are many of these.
+  if (said && brought) return [said, brought]
+  return said ? [said] : brought ? [brought] : []
+}
+
+/** Mostly all of the answer comes first. */
+function sidesOf(pieces: readonly Piece[]): { readonly answer: readonly Piece[]; readonly rest: readonly Piece[] } {
+  const isAnswer = ({ message }: Piece) => message.role === 'assistant'
+  const end = pieces.findIndex((piece) => !isAnswer(piece))
+  if (end < 0) return { answer: pieces, rest: [] }
+  if (!pieces.some((piece, at) => at > end && isAnswer(piece))) {
+    return { answer: pieces.slice(0, end), rest: pieces.slice(end) }
+  }
+  return { answer: pieces.filter(isAnswer), rest: pieces.filter((piece) => !isAnswer(piece)) }
+}
+
+function made(pieces: readonly Piece[], { row, place }: Piece, message: ViewMessage): MergedMessage {
+  return { message, source: sourceOf(pieces), row, place }
 }
 
 const noEdits: readonly string[] = []
 
 function sourceOf(pieces: readonly Piece[]): Source {
-  const uuids: string[] = []
-  for (const piece of pieces) {
-    if (typeof piece.uuids === 'string') uuids.push(piece.uuids)
-    else for (const uuid of piece.uuids) uuids.push(uuid)
-  }
+  const uuids = pieces.map(({ uuids }) => uuids)
   const isEdited = pieces.some(({ edits }) => edits.length > 0)
   return {
-    uuids,
+    uuids: uuids.every((own) => typeof own === 'string') ? uuids : uuids.flat(),
     edits: isEdited ? [...new Set(pieces.flatMap(({ edits }) => edits))] : noEdits,
     isPinned: pieces.some(({ isPinned }) => isPinned),
     pieces: pieces.map(({ message }) => message),
@@ -62,51 +75,55 @@ function sourceOf(pieces: readonly Piece[]): Source {
 
 /** Its usage is that of the piece with the most output: old clients wrote stubs with the first ones. */
 function mergeAnswer(pieces: readonly Piece[]): ViewMessage {
-  const [first, ...others] = pieces.map(({ message }) => message)
-  if (!first || others.length === 0) return first ?? { role: 'assistant', content: '', origin: 'assistant' }
+  const first = pieces[0]?.message
+  if (!first || pieces.length === 1) return first ?? { role: 'assistant', content: '', origin: 'assistant' }
   let best = first
-  for (const other of others) {
-    if (!other.usage) continue
-    if (!best.usage || contextTokens(other.usage) >= contextTokens(best.usage)) best = other
+  for (const { message } of pieces) {
+    if (!message.usage || message === first) continue
+    if (!best.usage || contextTokens(message.usage) >= contextTokens(best.usage)) best = message
   }
-  return {
-    ...first,
-    content: [first, ...others].flatMap(({ content }) => blocksOf(content)),
-    ...(best.model === undefined ? {} : { model: best.model }),
-    ...(best.usage === undefined ? {} : { usage: best.usage }),
-  }
+  const content = pieces.flatMap(({ message }) => blocksOf(message.content))
+  const { model, usage } = best
+  if (model !== undefined && usage !== undefined) return { ...first, content, model, usage }
+  return { ...first, content, ...(model === undefined ? {} : { model }), ...(usage === undefined ? {} : { usage }) }
 }
 
 function mergeUser(pieces: readonly Piece[]): ViewMessage {
+  const first = pieces[0]?.message
+  if (first && pieces.length === 1 && first.origin !== 'attachment') return resultsFirst(first)
   const messages = pieces.map(({ message }) => message)
-  const [first] = messages
-  if (first && messages.length === 1 && first.origin !== 'attachment') return resultsFirst(first)
-  const results: Block[] = []
-  const others: Block[] = []
-  for (const run of runsOf(messages)) {
-    const blocks =
-      run[0]?.origin === 'attachment' ? contextBlocks(run) : run.flatMap(({ content }) => blocksOf(content))
-    for (const block of blocks) (isToolResult(block) ? results : others).push(block)
-  }
   const { uuid, time } = first ?? {}
-  const kinds = new Set(messages.map(({ attachment }) => attachment))
-  const [kind] = kinds
+  const kind = first?.attachment
+  const isOfOneKind = kind !== undefined && messages.every(({ attachment }) => attachment === kind)
   return {
     role: 'user',
-    content: [...results, ...others],
+    content: contentOfAll(messages),
     origin: originOfAll(messages),
     ...(uuid === undefined ? {} : { uuid }),
     ...(time === undefined ? {} : { time }),
-    ...(kinds.size === 1 && kind !== undefined ? { attachment: kind } : {}),
+    ...(isOfOneKind ? { attachment: kind } : {}),
   }
+}
+
+/** Results first. */
+function contentOfAll(messages: readonly ViewMessage[]): readonly Block[] {
+  const runs = runsOf(messages).map((run) =>
+    run[0]?.origin === 'attachment' ? contextBlocks(run) : blocksOf(run[0]?.content),
+  )
+  const blocks = runs.length === 1 ? (runs[0] ?? []) : runs.flat()
+  return isSorted(blocks) ? blocks : [...blocks.filter(isToolResult), ...blocks.filter((block) => !isToolResult(block))]
+}
+
+function isSorted(blocks: readonly Block[]): boolean {
+  const firstOther = blocks.findIndex((block) => !isToolResult(block))
+  return firstOther < 0 || !blocks.some((block, at) => at > firstOther && isToolResult(block))
 }
 
 /** The very same message unless something stands before a result. */
 function resultsFirst(message: ViewMessage): ViewMessage {
   const { content } = message
   if (typeof content === 'string') return message
-  const firstOther = content.findIndex((block) => !isToolResult(block))
-  if (firstOther < 0 || !content.slice(firstOther).some(isToolResult)) return message
+  if (isSorted(content)) return message
   return { ...message, content: [...content.filter(isToolResult), ...content.filter((block) => !isToolResult(block))] }
 }
 
@@ -133,6 +150,5 @@ function contextBlocks(attachments: readonly ViewMessage[]): readonly Block[] {
 const weightiest: readonly Origin[] = ['summary', 'tool-result', 'human', 'meta', 'attachment']
 
 function originOfAll(messages: readonly ViewMessage[]): Origin {
-  const all = new Set(messages.map(({ origin }) => origin))
-  return weightiest.find((origin) => all.has(origin)) ?? 'meta'
+  return weightiest.find((origin) => messages.some((message) => message.origin === origin)) ?? 'meta'
 }

@@ -6,6 +6,7 @@ import type { ViewMessage } from '../message/message.ts'
 import { readAnswerLine } from './answers.ts'
 import type { Entry } from './entry.ts'
 import { isSynthetic, originOf } from './origin.ts'
+import { timeIn } from './time.ts'
 
 export const clearedText = '[Old tool result content cleared]'
 
@@ -33,24 +34,35 @@ export function messageOf(record: JsonObject): ViewMessage | undefined {
   if (origin === 'attachment') return attachmentMessage(record)
   const message = objectAt(record, 'message')
   const answer = origin === 'assistant' ? readAnswerLine(record) : undefined
-  const { uuid, time } = placeOf(record)
-  const made: { -readonly [K in keyof ViewMessage]: ViewMessage[K] } = {
-    role: origin === 'assistant' ? 'assistant' : 'user',
-    content: contentOf(message?.content),
+  const { uuid } = record
+  const time = timeOf(record)
+  const role = origin === 'assistant' ? 'assistant' : 'user'
+  const content = contentOf(message?.content)
+  // Records that say all there is to say are the rule: made at one stroke, their messages are smaller.
+  if (typeof uuid === 'string' && !Number.isNaN(time)) {
+    if (answer) {
+      const { messageId, model, usage } = answer
+      return { role, content, origin, uuid, time, messageId, model, usage }
+    }
+    if (typeof message?.id !== 'string') return { role, content, origin, uuid, time }
+  }
+  return {
+    role,
+    content,
     origin,
+    ...(typeof uuid === 'string' ? { uuid } : {}),
+    ...(Number.isNaN(time) ? {} : { time }),
+    ...(typeof message?.id === 'string' ? { messageId: message.id } : {}),
+    ...(answer ? { model: answer.model, usage: answer.usage } : {}),
   }
-  if (uuid !== undefined) made.uuid = uuid
-  if (time !== undefined) made.time = time
-  if (typeof message?.id === 'string') made.messageId = message.id
-  if (answer) {
-    made.model = answer.model
-    made.usage = answer.usage
-  }
-  return made
+}
+
+function timeOf({ timestamp }: JsonObject): number {
+  return typeof timestamp === 'string' ? timeIn(timestamp) : Number.NaN
 }
 
 function placeOf(record: JsonObject): Pick<ViewMessage, 'uuid' | 'time'> {
-  const time = Date.parse(stringAt(record, 'timestamp') ?? '')
+  const time = timeOf(record)
   return {
     ...(typeof record.uuid === 'string' ? { uuid: record.uuid } : {}),
     ...(Number.isNaN(time) ? {} : { time }),

@@ -221,8 +221,10 @@ class Order {
   }
 
   private push(chain: readonly number[], order: readonly number[]): void {
-    for (const row of chain) this.links.set(row, this.chain.push(row) - 1)
-    for (const row of order) this.places.set(row, this.order.push(row) - 1)
+    for (let at = 0; at < chain.length; at++)
+      this.links.set(chain[at] ?? noParent, this.chain.push(chain[at] ?? noParent) - 1)
+    for (let at = 0; at < order.length; at++)
+      this.places.set(order[at] ?? noParent, this.order.push(order[at] ?? noParent) - 1)
   }
 
   private rebuild(): void {

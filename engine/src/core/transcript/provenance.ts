@@ -1,6 +1,8 @@
 // What a view's messages were made on: whether the figures reported with an answer still hold, and whether the prefix
 // an answer was given on is still the one before it. Some models bind their thinking to that prefix.
+import type { Edit } from './edits.ts'
 import type { Effects } from './effects.ts'
+import type { MergedMessage } from './merge.ts'
 import type { LiveOrder } from './order.ts'
 import type { MergedMessages } from './rounds-of-rows.ts'
 import { type Change, lastTurns, type Standing } from './standing.ts'
@@ -12,47 +14,100 @@ export type Ground = {
   readonly effects: Effects
 }
 
-const changesNothing: ReadonlySet<string | undefined> = new Set(['pin', 'unpin', 'rewind', 'server-cleared'])
-
-/**
- * The first message whose usage counts. A rewind gives a view that there was, and its figures with it; everything
- * else that was done to the view makes the figures reported before it those of another view.
- */
-export function staleBefore({ changes, standing, order }: Ground, { messages, rows }: MergedMessages): number {
-  const last = changes.findLast(({ row, edit }) => {
-    if (standing.out.has(row) || changesNothing.has(edit?.type)) return false
-    return edit !== undefined || order.placeOf(row) !== undefined
-  })
-  if (!last) return 0
-  return messages.findLastIndex(({ role }, at) => role === 'assistant' && (rows[at] ?? 0) < last.row) + 1
+/** What has been found out so far, and holds until something is said about it. */
+export type Provenance = {
+  /** To be told how the order went on: unchanged up to this place. */
+  readonly goOn: (from: number) => void
+  /** Other edits are in force, or the order is another one altogether. */
+  readonly startOver: () => void
+  /** The first message whose usage counts. */
+  readonly staleBefore: (merged: MergedMessages) => number
+  readonly prefixChanges: () => readonly PrefixChange[]
 }
 
 /** The prefix was changed at a place, for the answers that stand between two rows of the transcript. */
-type PrefixChange = { readonly place: number; readonly above: number; readonly below: number }
+export type PrefixChange = { readonly place: number; readonly above: number; readonly below: number }
 
-export function changedPrefixes(ground: Ground, { messages, rows }: MergedMessages): ReadonlySet<number> {
+export function createProvenance(ground: Ground): Provenance {
+  const places = createFirstPlaces(ground)
+  let stale = { row: -1, index: 0 }
+  let length = 0
+  let known: { readonly changes: number; readonly found: readonly PrefixChange[] } | undefined
+  const forget = () => {
+    places.clear()
+    known = undefined
+  }
+  return {
+    startOver: forget,
+    goOn: (from) => {
+      // Whatever was taken off the end may have come back elsewhere, boundaries too.
+      if (from < length || places.isMentioned()) known = undefined
+      if (from < length) places.cutTo(from)
+      length = ground.order.rows().length
+    },
+    staleBefore: (merged) => {
+      const from = merged.takeChange()
+      const row = lastChange(ground)?.row ?? -1
+      const start = row !== stale.row || from < stale.index ? 0 : from
+      const found = row < 0 ? 0 : lastAnswerBefore(row, merged, start) + 1
+      stale = { row, index: found > 0 || start === 0 ? found : stale.index }
+      return stale.index
+    },
+    prefixChanges: () => {
+      const { length: changes } = ground.changes
+      if (known?.changes !== changes) known = { changes, found: prefixChanges(ground, places.of) }
+      return known.found
+    },
+  }
+}
+
+const changesNothing: ReadonlySet<string | undefined> = new Set(['pin', 'unpin', 'rewind', 'server-cleared'])
+
+/**
+ * The newest change that made the figures reported before it those of another view. A rewind gives a view that there
+ * was, and its figures with it.
+ */
+function lastChange({ changes, standing, order }: Ground): Change | undefined {
+  return changes.findLast(({ row, edit }) => {
+    if (standing.out.has(row) || changesNothing.has(edit?.type)) return false
+    return edit !== undefined || order.placeOf(row) !== undefined
+  })
+}
+
+/** Among the messages from `start` on; -1 when there is none. */
+function lastAnswerBefore(row: number, { merged }: MergedMessages, start: number): number {
+  for (let at = merged.length() - 1; at >= start; at--) {
+    const made = merged.at(at)
+    if (made?.message.role === 'assistant' && made.row < row) return at
+  }
+  return -1
+}
+
+/** The answers among these messages that were given on another prefix than the one before them now. */
+export function changedAnswers(
+  changes: readonly PrefixChange[],
+  merged: readonly MergedMessage[],
+): ReadonlySet<number> {
   const found = new Set<number>()
-  const all = prefixChanges(ground)
-  if (all.length === 0) return found
-  const lasting = all.filter(({ above }) => above < 0).toSorted((a, b) => a.place - b.place)
-  const undone = all.filter(({ above }) => above >= 0)
+  const lasting = changes.filter(({ above }) => above < 0).toSorted((a, b) => a.place - b.place)
+  const undone = changes.filter(({ above }) => above >= 0)
   let next = 0
   let below = -1
-  for (const [index, { role }] of messages.entries()) {
-    if (role !== 'assistant') continue
-    const row = rows[index] ?? -1
-    const place = ground.order.placeOf(row) ?? -1
+  for (let index = 0; index < merged.length; index++) {
+    const { message, row = 0, place = 0 } = merged[index] ?? {}
+    if (message?.role !== 'assistant') continue
     for (let change = lasting[next]; change && change.place < place; change = lasting[++next]) {
       below = Math.max(below, change.below)
     }
     const isIn = (change: PrefixChange) => change.place < place && change.above < row && row < change.below
-    if (row < below || undone.some(isIn)) found.add(index)
+    if (row < below || (undone.length > 0 && undone.some(isIn))) found.add(index)
   }
   return found
 }
 
-function prefixChanges(ground: Ground): readonly PrefixChange[] {
-  const { changes, standing, order } = ground
+type FirstPlace = (change: Change) => number | undefined
+
+function prefixChanges({ changes, standing, order }: Ground, firstPlace: FirstPlace): readonly PrefixChange[] {
   const turns = lastTurns(changes, order.rowOf)
   return changes.flatMap((change): readonly PrefixChange[] => {
     const { row, edit } = change
@@ -64,18 +119,75 @@ function prefixChanges(ground: Ground): readonly PrefixChange[] {
     // Undone, its answers stand on another prefix than they were given on; in force, those from before it do.
     if (edit === undefined) return isOut || order.placeOf(row) !== undefined ? [{ place: -1, above, below }] : []
     if (edit.type === 'rewind') return isOut ? [{ place: -1, above, below }] : []
-    const place = firstPlace(ground, change)
+    const place = firstPlace(change)
     return place === undefined ? [] : [{ place, above, below }]
   })
 }
 
+const nowhere = Number.POSITIVE_INFINITY
+
+/** By the row of an edit: the first place it touches. What is remembered is what the end of the order cannot alter. */
+function createFirstPlaces(ground: Ground) {
+  const { order } = ground
+  const known = new Map<number, number>()
+  /** The edits that touch nothing in the view, by the ids they name: what they name may still come. */
+  const awaited = new Map<string, number[]>()
+  let seen = 0
+  const remember = ({ row, edit }: Change, place: number) => {
+    if (known.size === 0) seen = order.heads.length
+    if (place < nowhere ? isLasting(ground, row, edit) : isByName(edit)) known.set(row, place)
+    if (place < nowhere || !isByName(edit)) return
+    for (const id of [...edit.toolUseIds, ...((edit.type === 'clear-results' && edit.attachments) || [])]) {
+      awaited.set(id, [...(awaited.get(id) ?? []), row])
+    }
+  }
+  return {
+    of: (change: Change): number | undefined => {
+      const place = known.get(change.row) ?? firstPlace(ground, change)
+      if (!known.has(change.row)) remember(change, place)
+      return place < nowhere ? place : undefined
+    },
+    clear: () => {
+      known.clear()
+      awaited.clear()
+    },
+    cutTo: (from: number) => {
+      for (const [row, place] of known) if (place >= from) known.delete(row)
+      awaited.clear() // Those that touch nothing are among them.
+    },
+    /** Whether an entry has come that an edit was waiting for. */
+    isMentioned: (): boolean => {
+      let isFound = false
+      for (; known.size > 0 && seen < order.heads.length; seen++) {
+        const head = order.heads[seen]
+        if (!head || awaited.size === 0) continue
+        for (const id of [...head.toolResults, ...head.toolUses, head.uuid ?? '']) {
+          for (const row of awaited.get(id) ?? []) isFound = known.delete(row) || isFound
+        }
+      }
+      return isFound
+    },
+  }
+}
+
+type ByName = Extract<Edit, { readonly type: 'clear-results' | 'clear-inputs' }>
+
+/** Names what it touches one by one. */
+function isByName(edit: Edit | undefined): edit is ByName {
+  return edit?.type === 'clear-results' || edit?.type === 'clear-inputs'
+}
+
+/** A stretch in force is watched by the effects; one that is not may mean other rows whenever the order grows. */
+function isLasting({ standing }: Ground, row: number, edit: Edit | undefined): boolean {
+  return isByName(edit) || !standing.out.has(row)
+}
+
 /** Taking thinking out, and pins, leave what other thinking is bound to as it was. */
-function firstPlace({ order, effects }: Ground, { row, uuid, edit }: Change): number | undefined {
-  if (!edit || edit.type === 'pin' || edit.type === 'unpin' || edit.type === 'clear-thinking') return undefined
-  let first: number | undefined
+function firstPlace({ order, effects }: Ground, { row, uuid, edit }: Change): number {
+  if (!edit || edit.type === 'pin' || edit.type === 'unpin' || edit.type === 'clear-thinking') return nowhere
+  let first = nowhere
   for (const touched of effects.touchedBy({ row, uuid, edit })) {
-    const place = order.placeOf(touched)
-    if (place !== undefined && (first === undefined || place < first)) first = place
+    first = Math.min(first, order.placeOf(touched) ?? nowhere)
   }
   return first
 }

@@ -2,6 +2,7 @@
 // stretch makes. A change in the middle costs the rounds it touches and their neighbours.
 import type { ViewMessage } from '../message/message.ts'
 import { type MergedMessage, mergeRound, type Piece, type Source } from './merge.ts'
+import { createPages, type Pages } from './pages.ts'
 
 export type RowRounds = {
   /** How many places have been taken in. */
@@ -12,15 +13,17 @@ export type RowRounds = {
   readonly cutTo: (place: number) => void
   /** Looks again at the rounds that hold these places. */
   readonly refresh: (places: readonly number[]) => void
-  /** The messages of all rounds, in lists that go on being used: whoever keeps them takes a copy. */
+  /** The messages of all rounds, in lists that go on being used: whoever keeps them takes a snapshot. */
   readonly messages: () => MergedMessages
 }
 
 export type MergedMessages = {
-  readonly messages: readonly ViewMessage[]
-  readonly sources: readonly Source[]
-  /** Of each message's first piece. */
-  readonly rows: readonly number[]
+  readonly messages: Pages<ViewMessage>
+  readonly sources: Pages<Source>
+  /** The same with the row and the place of each message's first piece. */
+  readonly merged: Pages<MergedMessage>
+  /** The first message that is another one than when this was last asked. */
+  readonly takeChange: () => number
 }
 
 type Round = {
@@ -103,15 +106,22 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
 }
 
 function createLists() {
-  const messages: ViewMessage[] = []
-  const sources: Source[] = []
-  const rows: number[] = []
+  const messages = createPages<ViewMessage>()
+  const sources = createPages<Source>()
+  const merged = createPages<MergedMessage>()
+  let changed = 0
   return {
     messages,
     sources,
-    rows,
+    merged,
+    takeChange: () => {
+      const from = changed
+      changed = merged.length()
+      return from
+    },
     cutTo: (length: number) => {
-      for (const list of [messages, sources, rows]) list.length = length
+      changed = Math.min(changed, length)
+      for (const list of [messages, sources, merged]) list.cutTo(length)
     },
     /** Puts rounds in the place of others, if they make as many messages. */
     replace: (old: readonly Round[], fresh: readonly Round[]): boolean => {
@@ -120,23 +130,24 @@ function createLists() {
         return other && messagesOfRound(round).length === messagesOfRound(other).length
       })
       if (!isSame) return false
+      changed = Math.min(changed, old[0]?.offset ?? changed)
       for (const [nth, round] of fresh.entries()) {
         round.offset = old[nth]?.offset ?? 0
-        for (const [at, { message, source, row }] of messagesOfRound(round).entries()) {
-          messages[round.offset + at] = message
-          sources[round.offset + at] = source
-          rows[round.offset + at] = row
+        for (const [at, made] of messagesOfRound(round).entries()) {
+          messages.set(round.offset + at, made.message)
+          sources.set(round.offset + at, made.source)
+          merged.set(round.offset + at, made)
         }
       }
       return true
     },
     add: (round: Round | undefined) => {
       if (!round) return
-      round.offset = messages.length
-      for (const { message, source, row } of messagesOfRound(round)) {
-        messages.push(message)
-        sources.push(source)
-        rows.push(row)
+      round.offset = merged.length()
+      for (const made of messagesOfRound(round)) {
+        messages.push(made.message)
+        sources.push(made.source)
+        merged.push(made)
       }
     },
   }

@@ -1,0 +1,89 @@
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { expect, test } from 'vitest'
+import type { EngineEvent } from '../core/ports/events.ts'
+import { openTelemetry } from './opentelemetry.ts'
+
+const finished: EngineEvent = {
+  type: 'compaction-finished',
+  trigger: 'auto',
+  mechanism: 'full',
+  tokensBefore: 90_000,
+  tokensAfter: 12_000,
+  durationMs: 1500,
+  usage: { input: 10, output: 900, cacheRead: 80_000, cacheWrite: 0, cacheWriteHour: 0 },
+  cost: 0.06,
+  chain: { isRecompaction: false, threshold: 80_000, source: 'turn' },
+  restored: 3,
+}
+
+test('a compaction is one span with its phases, and its tokens, time and price are metrics', async () => {
+  const spans = new InMemorySpanExporter()
+  const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }).getTracer('test')
+  const metrics = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+  const provider = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter: metrics })] })
+  const emit = openTelemetry({ meter: provider.getMeter('test'), tracer, attributes: { 'service.name': 'here' } })
+
+  emit({ type: 'compaction-started', trigger: 'auto', tokens: 90_000 })
+  emit({ type: 'compaction-progressed', phase: 'summarising' })
+  emit({ type: 'compaction-progressed', phase: 'summarising', keepAlive: true })
+  emit(finished)
+  emit({ type: 'compaction-started', trigger: 'manual', tokens: 5 })
+  emit({ type: 'compaction-failed', trigger: 'manual', reason: 'vetoed', detail: '' })
+  await provider.forceFlush()
+
+  expect(
+    spans.getFinishedSpans().map(({ name, attributes, events, status }) => ({
+      name,
+      attributes,
+      events: events.map((event) => event.name),
+      status: status.code,
+    })),
+  ).toEqual([
+    {
+      name: 'compact',
+      attributes: {
+        'service.name': 'here',
+        'gen_ai.operation.name': 'compact',
+        'everlong.trigger': 'auto',
+        'everlong.mechanism': 'full',
+        'everlong.tokens.before': 90_000,
+        'everlong.tokens.after': 12_000,
+        'gen_ai.usage.input_tokens': 80_010,
+        'gen_ai.usage.output_tokens': 900,
+      },
+      events: ['summarising'],
+      status: 0,
+    },
+    {
+      name: 'compact',
+      attributes: {
+        'service.name': 'here',
+        'gen_ai.operation.name': 'compact',
+        'everlong.trigger': 'manual',
+        'error.type': 'vetoed',
+      },
+      events: [],
+      status: 2,
+    },
+  ])
+  const all = metrics.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics))
+  const names = all.map(({ descriptor }) => descriptor.name)
+  expect(new Set(names)).toEqual(
+    new Set([
+      'everlong.events',
+      'everlong.tokens.freed',
+      'everlong.cost',
+      'gen_ai.client.token.usage',
+      'gen_ai.client.operation.duration',
+    ]),
+  )
+  const freed = all.find(({ descriptor }) => descriptor.name === 'everlong.tokens.freed')
+  expect(freed?.dataPoints.map(({ value }) => value)).toEqual([78_000])
+  await provider.shutdown()
+})

@@ -1,0 +1,88 @@
+// Makes the summary of one finished span, by a model or without one. What the person asked stands in it word for word.
+import { createLedger } from '../../ledger/ledger.ts'
+import { renderLedger } from '../../ledger/render.ts'
+import { blocksOf, isText, textOf } from '../../message/block.ts'
+import { repairRequest } from '../../message/repair.ts'
+import { billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
+import type { AbortSignalPort, ModelClient } from '../../ports/model.ts'
+import { collapsedText, collapsePrompt, collapseSystem } from '../../prompts/collapse.ts'
+import { recallPointer } from '../../prompts/recall.ts'
+import type { Staged } from './collapse.ts'
+import type { Span } from './spans.ts'
+
+export type StageInput = {
+  readonly span: Span
+  readonly model: ModelClient
+  readonly countTokens: (text: string) => number
+  readonly signal?: AbortSignalPort
+}
+
+export type Staging =
+  | { readonly type: 'staged'; readonly staged: Staged; readonly usage: TokenCounts }
+  | { readonly type: 'failed'; readonly reason: string; readonly usage: TokenCounts }
+
+const mostOutput = 1_500
+const offlineBudget = 500
+const longestRequest = 2_000
+const longestAnswer = 1_500
+
+export async function stageCollapse(input: StageInput): Promise<Staging> {
+  const { span, model, countTokens } = input
+  if (model.capabilities(model.model).offline) return stagedAs(input, offlineSummary(input), noTokens)
+  const { messages } = repairRequest(
+    span.parts.map(({ role, content }) => ({ role, content })),
+    { thinking: 'strip-all' },
+  )
+  const answer = await model.send(
+    {
+      source: 'collapse',
+      model: model.model,
+      system: collapseSystem,
+      messages: [...messages, { role: 'user', content: collapsePrompt }],
+      maxTokens: mostOutput,
+    },
+    input.signal ? { signal: input.signal } : {},
+  )
+  if (answer.type === 'failed') return { type: 'failed', reason: answer.message, usage: noTokens }
+  const usage = billedCounts(answer.usage)
+  const text = blocksOf(answer.content)
+    .filter(isText)
+    .map((block) => block.text)
+    .join('\n')
+    .trim()
+  if (text === '') return { type: 'failed', reason: 'The answer holds no text.', usage }
+  if (countTokens(text) > span.tokens / 2) {
+    return { type: 'failed', reason: 'The summary is more than half as long as the span.', usage }
+  }
+  return stagedAs(input, text, usage)
+}
+
+function stagedAs({ span }: StageInput, summary: string, usage: TokenCounts): Staging {
+  const { from, to, parts } = span
+  const asked = parts
+    .filter(({ origin }) => origin === 'human')
+    .map(({ uuid, content }) => cutMiddle(textOf(content), uuid))
+  return { type: 'staged', staged: { from, to, text: collapsedText(asked, summary) }, usage }
+}
+
+/** A long paste keeps its head and its tail, and says where the whole of it is. */
+function cutMiddle(text: string, uuid: string | undefined): string {
+  if (text.length <= longestRequest) return text
+  const half = longestRequest / 2
+  const rest = uuid === undefined ? 'in the transcript' : `at ${recallPointer(uuid)}`
+  return `${text.slice(0, half)}\n[… cut: the whole text is ${rest} …]\n${text.slice(-half)}`
+}
+
+function offlineSummary({ span, countTokens }: StageInput): string {
+  const book = createLedger()
+  for (const { piece } of span.parts) book.add(piece)
+  const last = span.parts.findLast(({ role, content }) => role === 'assistant' && blocksOf(content).some(isText))
+  const said = last
+    ? blocksOf(last.content)
+        .filter(isText)
+        .map(({ text }) => text)
+        .join('\n')
+    : ''
+  const facts = renderLedger(book.ledger(), { budget: offlineBudget, countTokens })
+  return [said.slice(0, longestAnswer), facts].filter((part) => part !== '').join('\n\n')
+}

@@ -1,0 +1,102 @@
+// Compaction from the notes: no model is asked. Plans which messages stay and what the summary says, or declines with
+// a reason. Pure.
+import { blocksOf, isText } from '../../message/block.ts'
+import { cutBefore, legalCuts } from '../../message/cut-points.ts'
+import type { ViewMessage } from '../../message/message.ts'
+import { memoryCutMarker } from '../../prompts/memory.ts'
+import { cutNotes, isEmpty, type Notes, renderNotes } from './notes.ts'
+
+export type MemoryDecline =
+  | 'turned-off'
+  | 'instructions-given'
+  | 'no-notes'
+  | 'empty-notes'
+  | 'extraction-running'
+  | 'last-message-gone'
+  | 'nothing-to-summarise'
+  | 'over-threshold'
+
+export type MemoryPlan =
+  | {
+      readonly type: 'planned'
+      /** Index of the first message that stays. */
+      readonly keepFrom: number
+      readonly summary: string
+      readonly tokensAfter: number
+    }
+  | { readonly type: 'declined'; readonly why: MemoryDecline; readonly detail: string }
+
+export const keepAtLeast = 10_000
+export const keepAtMost = 40_000
+export const keepMessages = 5
+
+export type MemoryPlanInput = {
+  readonly messages: readonly ViewMessage[]
+  readonly notes: Notes | undefined
+  /** Where the whole file can be read. */
+  readonly path: string
+  /** The last summarised message; undefined when no extraction of this process has been. */
+  readonly lastSeen: string | undefined
+  /** Which message of the view an entry stands in; -1 when in none. */
+  readonly indexOf: (uuid: string) => number
+  /** The conversation was opened again: the notes are older than this process, and budget alone decides what stays. */
+  readonly isResumed: boolean
+  readonly threshold: number
+  readonly countTokens: (text: string) => number
+  readonly weigh: (message: ViewMessage) => number
+  /** System prompt, tools, and what will be put back afterwards. */
+  readonly overhead: number
+}
+
+export function planFromMemory(input: MemoryPlanInput): MemoryPlan {
+  const { messages, notes, lastSeen, isResumed, threshold } = input
+  if (!notes) return declined('no-notes', 'There are no notes yet.')
+  if (isEmpty(notes)) return declined('empty-notes', 'The notes are still the empty template.')
+  const seen = lastSeen === undefined ? -1 : input.indexOf(lastSeen)
+  if (seen < 0 && !isResumed) {
+    return declined('last-message-gone', 'The last message that the notes know of is not in the conversation any more.')
+  }
+  const keepFrom = keptFrom(input, seen < 0 ? messages.length : seen + 1)
+  if (keepFrom <= firstAfterBoundary(messages)) {
+    return declined('nothing-to-summarise', 'All messages since the last boundary would be kept.')
+  }
+  const marker = memoryCutMarker(input.path)
+  const summary = renderNotes(cutNotes(notes, { countTokens: input.countTokens, marker })).trim()
+  const kept = messages.slice(keepFrom).reduce((sum, message) => sum + input.weigh(message), 0)
+  const tokensAfter = Math.ceil(input.overhead + input.countTokens(summary) + kept)
+  if (tokensAfter >= threshold) {
+    return declined(
+      'over-threshold',
+      `It would leave ${tokensAfter} tokens, and the next compaction comes at ${threshold}.`,
+    )
+  }
+  return { type: 'planned', keepFrom, summary, tokensAfter }
+}
+
+function declined(why: MemoryDecline, detail: string): MemoryPlan {
+  return { type: 'declined', why, detail }
+}
+
+/** From what the notes have not seen, back until enough stays; never past the boundary, never through a pair. */
+function keptFrom({ messages, weigh }: MemoryPlanInput, start: number): number {
+  const first = firstAfterBoundary(messages)
+  let from = Math.max(start, first)
+  let tokens = 0
+  let texts = 0
+  const take = (message: ViewMessage | undefined) => {
+    if (!message) return
+    tokens += weigh(message)
+    if (blocksOf(message.content).some(isText)) texts++
+  }
+  for (const message of messages.slice(from)) take(message)
+  while (from > first && tokens < keepAtMost && (tokens < keepAtLeast || texts < keepMessages)) {
+    from--
+    take(messages[from])
+  }
+  return Math.max(first, cutBefore(legalCuts(messages, { before: 'user-message' }), from) ?? first)
+}
+
+/** Behind the newest summary; what stands before it was summarised already. */
+function firstAfterBoundary(messages: readonly ViewMessage[]): number {
+  return messages.findLastIndex(({ origin }) => origin === 'summary') + 1
+}

@@ -1,0 +1,101 @@
+// Restorers of what the host or the transcript already holds as text: the to-do list, background agents, tools,
+// instructions of MCP servers, pinned messages, the host's own context. Each stays inside its budget and names what is
+// left out.
+import { recallPointer } from '../prompts/recall.ts'
+import { headWithin } from './cut.ts'
+import {
+  type NotRestored,
+  nothingRestored,
+  type Piece,
+  type PieceKind,
+  type Restored,
+  type Restorer,
+} from './restorer.ts'
+
+type Count = (text: string) => number
+type Titled = { readonly title: string; readonly text: string }
+
+/** As many as fit, in the order given. */
+function within(
+  kind: PieceKind,
+  items: readonly Titled[],
+  { room, countTokens }: { readonly room: number; readonly countTokens: Count },
+): Restored {
+  const pieces: Piece[] = []
+  const notRestored: NotRestored[] = []
+  let left = room
+  for (const { title, text } of items) {
+    const tokens = countTokens(`${title}\n${text}`)
+    if (tokens <= left) {
+      pieces.push({ kind, title, text, tokens })
+      left -= tokens
+    } else notRestored.push({ kind, what: title, why: `it has ${tokens} tokens, and ${left} are left` })
+  }
+  return { pieces, notRestored }
+}
+
+export const restoreTodos: Restorer = {
+  kind: 'todos',
+  budget: 4_000,
+  restore: async ({ state, countTokens }, room) => {
+    if (state.todos.length === 0) return nothingRestored
+    const lines = state.todos.map(({ id, text, status }) => `- [${status}] #${id} ${text}`)
+    return within('todos', [{ title: 'To-do list', text: lines.join('\n') }], { room, countTokens })
+  },
+}
+
+export const restoreAgents: Restorer = {
+  kind: 'agents',
+  budget: 4_000,
+  restore: async ({ state, countTokens }, room) => {
+    if (state.agents.length === 0) return nothingRestored
+    const words = { running: 'running', 'finished-unreported': 'finished, its report not read yet' }
+    const lines = state.agents.map(
+      (agent) => `- ${agent.id} (${agent.type}), ${words[agent.state]}: ${agent.description}`,
+    )
+    const title = 'Background agents: do not start these again'
+    return within('agents', [{ title, text: lines.join('\n') }], { room, countTokens })
+  },
+}
+
+export const restoreTools: Restorer = {
+  kind: 'tools',
+  budget: 20_000,
+  restore: async ({ state, countTokens }, room) => {
+    const tools =
+      state.deferredTools.length === 0
+        ? []
+        : [{ title: 'Tools that can be loaded', text: state.deferredTools.join('\n') }]
+    const servers = state.mcpInstructions.map(({ name, text }) => ({
+      title: `Instructions of the MCP server ${name}`,
+      text,
+    }))
+    return within('tools', [...tools, ...servers], { room, countTokens })
+  },
+}
+
+const perPinned = 2_000
+
+export const restorePinned: Restorer = {
+  kind: 'pinned',
+  budget: 10_000,
+  restore: async ({ state, countTokens }, room) => {
+    const items = state.pinned.map(({ uuid, text }) => {
+      const marker = `[cut: the rest is at ${recallPointer(uuid)}]`
+      return { title: 'Pinned message', text: headWithin(text, { tokens: perPinned, countTokens, marker }) }
+    })
+    return within('pinned', items, { room, countTokens })
+  },
+}
+
+export const restoreHost: Restorer = {
+  kind: 'host',
+  budget: 10_000,
+  restore: async ({ state, countTokens }, room) => {
+    const items = state.host.map(({ title, text, budget }) => ({
+      title,
+      text: headWithin(text, { tokens: budget, countTokens, marker: '[cut to its budget]' }),
+    }))
+    return within('host', items, { room, countTokens })
+  },
+}

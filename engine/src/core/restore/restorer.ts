@@ -1,0 +1,50 @@
+// The seam of everything that is put back into the context after a compaction. A restorer never fails a compaction: what
+// it cannot bring it names.
+import type { ViewMessage } from '../message/message.ts'
+import type { FileStore } from '../ports/files.ts'
+import type { SessionState } from './state.ts'
+import type { TouchedFile } from './touched.ts'
+
+export type PieceKind = 'pinned' | 'todos' | 'plan' | 'agents' | 'memory-files' | 'files' | 'skills' | 'tools' | 'host'
+
+/** A titled text for the model. */
+export type Piece = {
+  readonly kind: PieceKind
+  readonly title: string
+  readonly text: string
+  readonly tokens: number
+  readonly path?: string
+}
+
+export type NotRestored = {
+  readonly kind: PieceKind
+  readonly what: string
+  readonly why: string
+}
+
+export type Restored = {
+  readonly pieces: readonly Piece[]
+  readonly notRestored: readonly NotRestored[]
+}
+
+export type RestoreInput = {
+  readonly files: FileStore
+  readonly countTokens: (text: string) => number
+  /** Newest first. */
+  readonly touched: readonly TouchedFile[]
+  /** What stays word for word: nothing that is to be seen there is put back a second time. */
+  readonly kept: readonly ViewMessage[]
+  readonly state: SessionState
+  /** Where the transcript itself lies: a file that is never put back. */
+  readonly transcriptPath?: string
+}
+
+export type Restorer = {
+  readonly kind: PieceKind
+  /** In tokens, for all of its pieces together. */
+  readonly budget: number
+  /** Brings no more than `room` tokens. */
+  readonly restore: (input: RestoreInput, room: number) => Promise<Restored>
+}
+
+export const nothingRestored: Restored = { pieces: [], notRestored: [] }

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { createSeenFiles, type SeenFiles, seenFileStore } from './seen-files.ts'
+
+let count = 0
+
+/** One call with its result, and the client's own account of it. */
+function call(
+  seen: SeenFiles,
+  { name, input, text = 'done', raw }: { name: string; input: JsonObject; text?: string; raw?: JsonObject },
+): void {
+  const id = `t${count++}`
+  seen.add({ role: 'assistant', origin: 'assistant', content: [{ type: 'tool_use', id, name, input }] })
+  const result: ViewMessage = {
+    role: 'user',
+    origin: 'tool-result',
+    content: [{ type: 'tool_result', tool_use_id: id, content: text }],
+  }
+  seen.add(result, raw ? { toolUseResult: raw } : undefined)
+}
+
+const textOfFile = async (seen: SeenFiles, path: string) => seenFileStore(seen).read(path)
+
+test('a read shows a file, with or without the client’s own account, and without line numbers', async () => {
+  const seen = createSeenFiles()
+  call(seen, { name: 'Read', input: { file_path: '/a.ts' }, text: '     1→one\n     2→two' })
+  call(seen, {
+    name: 'Read',
+    input: { file_path: '/b.ts' },
+    raw: { type: 'text', file: { filePath: '/b.ts', content: 'x\ny', startLine: 1, numLines: 2, totalLines: 2 } },
+  })
+  call(seen, { name: 'read_file', input: { path: 'c.ts' }, text: 'plain\ntext' })
+  expect(await textOfFile(seen, '/a.ts')).toEqual({ type: 'text', text: 'one\ntwo' })
+  expect(await textOfFile(seen, '/b.ts')).toEqual({ type: 'text', text: 'x\ny' })
+  expect(await textOfFile(seen, 'c.ts')).toEqual({ type: 'text', text: 'plain\ntext' })
+  expect(await textOfFile(seen, '/d.ts')).toEqual({ type: 'missing' })
+})
+
+test('parts are laid over one another, and lines nobody saw are named', async () => {
+  const seen = createSeenFiles()
+  const part = (startLine: number, content: string) =>
+    call(seen, {
+      name: 'Read',
+      input: { file_path: '/a' },
+      raw: { type: 'text', file: { filePath: '/a', content, startLine, numLines: 2, totalLines: 7 } },
+    })
+  part(2, 'two\nthree')
+  expect(await textOfFile(seen, '/a')).toEqual({
+    type: 'text',
+    text: '[lines 1 to 1 were never shown]\ntwo\nthree\n[lines 4 to 7 were never shown]',
+  })
+  part(4, 'four\nfive')
+  expect(await textOfFile(seen, '/a')).toEqual({
+    type: 'text',
+    text: '[lines 1 to 1 were never shown]\ntwo\nthree\nfour\nfive\n[lines 6 to 7 were never shown]',
+  })
+})
+
+test('edits are applied to what was seen, whole originals to everything', async () => {
+  const seen = createSeenFiles()
+  call(seen, { name: 'Write', input: { file_path: '/a', content: 'one $& two\none' } })
+  call(seen, { name: 'Edit', input: { file_path: '/a', old_string: 'one', new_string: 'ONE $&' } })
+  expect(await textOfFile(seen, '/a')).toEqual({ type: 'text', text: 'ONE $& $& two\none' })
+  call(seen, { name: 'Edit', input: { file_path: '/a', old_string: 'n', new_string: 'N', replace_all: true } })
+  expect(await textOfFile(seen, '/a')).toEqual({ type: 'text', text: 'ONE $& $& two\noNe' })
+  call(seen, {
+    name: 'Edit',
+    input: { file_path: '/b', old_string: 'x', new_string: 'y' },
+    raw: { filePath: '/b', originalFile: 'a\nx\nb' },
+  })
+  expect(await textOfFile(seen, '/b')).toEqual({ type: 'text', text: 'a\ny\nb' })
+})
+
+test('a patch makes new files and changes known ones', async () => {
+  const seen = createSeenFiles()
+  const patch = [
+    '*** Begin Patch',
+    '*** Add File: new.txt',
+    '+first',
+    '+second',
+    '*** Update File: old.txt',
+    '@@ here',
+    ' keep',
+    '-gone',
+    '+come',
+    '*** End Patch',
+  ].join('\n')
+  call(seen, { name: 'Write', input: { file_path: 'old.txt', content: 'keep\ngone\nend' } })
+  call(seen, { name: 'apply_patch', input: { patch } })
+  expect(await textOfFile(seen, 'new.txt')).toEqual({ type: 'text', text: 'first\nsecond' })
+  expect(await textOfFile(seen, 'old.txt')).toEqual({ type: 'text', text: 'keep\ncome\nend' })
+})
+
+test('a failed call shows nothing', async () => {
+  const seen = createSeenFiles()
+  const content = [{ type: 'tool_use', id: 'x', name: 'Write', input: { file_path: '/a', content: 'no' } }]
+  seen.add({ role: 'assistant', origin: 'assistant', content })
+  const failed = [{ type: 'tool_result', tool_use_id: 'x', is_error: true, content: 'denied' }]
+  seen.add({ role: 'user', origin: 'tool-result', content: failed })
+  expect(seen.paths()).toEqual([])
+})

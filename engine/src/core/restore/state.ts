@@ -1,0 +1,40 @@
+// What a host knows about its session besides the conversation: the state that a compaction must not lose. Data only.
+
+import type { Todo } from '../ledger/facts.ts'
+
+export type Skill = { readonly name: string; readonly path?: string; readonly text: string }
+
+export type BackgroundAgent = {
+  readonly id: string
+  readonly type: string
+  readonly description: string
+  readonly state: 'running' | 'finished-unreported'
+}
+
+export type SessionState = {
+  readonly todos: readonly Todo[]
+  readonly plan?: { readonly path?: string; readonly text?: string; readonly isOn: boolean }
+  /** Invoked in this session, latest first. */
+  readonly skills: readonly Skill[]
+  readonly agents: readonly BackgroundAgent[]
+  /** Deferred tools as they were announced. */
+  readonly deferredTools: readonly string[]
+  readonly mcpInstructions: readonly { readonly name: string; readonly text: string }[]
+  /** Paths of AGENTS.md, CLAUDE.md and the like, nested ones of touched folders too. Read again from the store. */
+  readonly memoryFiles: readonly string[]
+  /** Whatever else the host offers: an editor's selection, open files. */
+  readonly host: readonly { readonly title: string; readonly text: string; readonly budget: number }[]
+  /** Pinned messages that the compaction takes out of the view. */
+  readonly pinned: readonly { readonly uuid: string; readonly text: string }[]
+}
+
+export const emptyState: SessionState = {
+  todos: [],
+  skills: [],
+  agents: [],
+  deferredTools: [],
+  mcpInstructions: [],
+  memoryFiles: [],
+  host: [],
+  pinned: [],
+}

@@ -1,0 +1,92 @@
+// A list that grows at its end and now and then changes in the middle, and of which whoever asks gets the state of this
+// moment at the price of a few references. Pages that somebody may still look at are copied before they change.
+
+const pageSize = 256
+
+export type Pages<T> = {
+  readonly length: () => number
+  readonly at: (index: number) => T | undefined
+  readonly push: (value: T) => void
+  /** Puts another value in the place of one that is there. */
+  readonly set: (index: number, value: T) => void
+  readonly cutTo: (length: number) => void
+  /** The list as it is now, whatever becomes of it. */
+  readonly snapshot: () => Snapshot<T>
+}
+
+export type Snapshot<T> = {
+  readonly length: number
+  /** A list of its own for whoever asks; each time a new one. */
+  readonly toArray: () => T[]
+}
+
+export function createPages<T>(): Pages<T> {
+  return new PageList<T>()
+}
+
+class PageList<T> implements Pages<T> {
+  private readonly pages: T[][] = []
+  /** For each page when it was made: one older than the newest snapshot belongs to that too. */
+  private readonly made: number[] = []
+  private snapshots = 0
+  private count = 0
+
+  length(): number {
+    return this.count
+  }
+
+  at(index: number): T | undefined {
+    return this.pages[Math.floor(index / pageSize)]?.[index % pageSize]
+  }
+
+  push(value: T): void {
+    // Behind what a snapshot looks at: no copy is needed.
+    const page = this.count % pageSize === 0 ? this.freshPage() : this.pages.at(-1)
+    page?.push(value)
+    this.count++
+  }
+
+  set(index: number, value: T): void {
+    this.ownPage(Math.floor(index / pageSize))[index % pageSize] = value
+  }
+
+  cutTo(length: number): void {
+    if (length >= this.count) return
+    const whole = Math.ceil(length / pageSize)
+    this.pages.length = whole
+    this.made.length = whole
+    this.count = length
+    const rest = length % pageSize
+    if (rest > 0) this.ownPage(whole - 1).length = rest
+  }
+
+  snapshot(): Snapshot<T> {
+    this.snapshots++
+    const pages = this.pages.slice()
+    const length = this.count
+    return { length, toArray: () => joined(pages, length) }
+  }
+
+  private freshPage(): T[] {
+    const page: T[] = []
+    this.pages.push(page)
+    this.made.push(this.snapshots)
+    return page
+  }
+
+  private ownPage(index: number): T[] {
+    const page = this.pages[index] ?? []
+    if (this.made[index] === this.snapshots) return page
+    const copy = page.slice()
+    this.pages[index] = copy
+    this.made[index] = this.snapshots
+    return copy
+  }
+}
+
+/** The last page may have grown since. One argument for each page: no list that fits into memory has too many. */
+function joined<T>(pages: readonly T[][], length: number): T[] {
+  const all = ([] as T[]).concat(...pages)
+  if (all.length > length) all.length = length
+  return all
+}

@@ -1,0 +1,154 @@
+// The events of a Messages API stream become one answer. Blocks and fields that nobody here has heard of are kept as they
+// came. Usage of later events overwrites, it is never added; a later null erases nothing.
+import type { Block } from '../../core/message/block.ts'
+import { isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+import { noTokens, readUsage } from '../../core/message/usage.ts'
+import type { ModelAnswer } from '../../core/ports/model.ts'
+import { BrokenStream } from '../failure.ts'
+import type { Accumulator, Piece } from '../stream.ts'
+
+type Writable = Record<string, unknown>
+type OpenBlock = { readonly fields: Writable; json: string; isOpen: boolean }
+
+/** What an answer has of its own; the rest of the message is `extra`. */
+const ownFields = new Set(['type', 'role', 'id', 'model', 'content', 'stop_reason', 'usage'])
+
+export function createAccumulator(): Accumulator {
+  const state: State = { message: undefined, isComplete: false, blocks: new Map(), usage: {}, unread: {} }
+  return {
+    add: (event) => (isObject(event) ? addEvent(state, event) : undefined),
+    isComplete: () => state.isComplete,
+    answer: () => answerOf(state),
+  }
+}
+
+type State = {
+  message: Writable | undefined
+  isComplete: boolean
+  readonly blocks: Map<number, OpenBlock>
+  readonly usage: Writable
+  /** Tool inputs that were cut off in the middle, by the block's id. */
+  readonly unread: Writable
+}
+
+function addEvent(state: State, event: JsonObject): Piece | undefined {
+  switch (event.type) {
+    case 'message_start':
+      return start(state, event)
+    case 'content_block_start':
+      return startBlock(state, event)
+    case 'content_block_delta':
+      return addDelta(openBlock(state, event), objectAt(event, 'delta') ?? {})
+    case 'content_block_stop':
+      stopBlock(state, openBlock(state, event))
+      return undefined
+    case 'message_delta':
+      return changeMessage(state, event)
+    case 'message_stop':
+      state.isComplete = true
+      return undefined
+    default:
+      return undefined
+  }
+}
+
+function start(state: State, event: JsonObject): undefined {
+  if (state.message !== undefined) throw new BrokenStream('the stream began twice')
+  const message = objectAt(event, 'message') ?? {}
+  state.message = { ...message }
+  overwrite(state.usage, objectAt(message, 'usage'))
+}
+
+function startBlock(state: State, event: JsonObject): Piece | undefined {
+  const index = numberAt(event, 'index') ?? state.blocks.size
+  const block = objectAt(event, 'content_block') ?? {}
+  if (state.blocks.has(index)) throw new BrokenStream(`block ${index} began twice`)
+  if (typeof block.type !== 'string') throw new BrokenStream(`block ${index} has no type`)
+  state.blocks.set(index, { fields: structuredClone(block) as Writable, json: '', isOpen: true })
+  return pieceOf(block)
+}
+
+/** Text that came with the start of its block. */
+function pieceOf(block: JsonObject): Piece | undefined {
+  if (block.type === 'text') return { type: 'text', text: stringAt(block, 'text') ?? '' }
+  return block.type === 'thinking' ? { type: 'thinking', text: stringAt(block, 'thinking') ?? '' } : undefined
+}
+
+function openBlock(state: State, event: JsonObject): OpenBlock {
+  const index = numberAt(event, 'index') ?? -1
+  const block = state.blocks.get(index)
+  if (block?.isOpen !== true) throw new BrokenStream(`something came for block ${index}, which is not open`)
+  return block
+}
+
+function addDelta(block: OpenBlock, delta: JsonObject): Piece | undefined {
+  const { fields } = block
+  switch (delta.type) {
+    case 'text_delta':
+      return append(fields, 'text', { type: 'text', text: stringAt(delta, 'text') ?? '' })
+    case 'thinking_delta':
+      return append(fields, 'thinking', { type: 'thinking', text: stringAt(delta, 'thinking') ?? '' })
+    case 'input_json_delta':
+      block.json += stringAt(delta, 'partial_json') ?? ''
+      return { type: 'json', text: stringAt(delta, 'partial_json') ?? '' }
+    case 'citations_delta':
+      fields.citations = [...(Array.isArray(fields.citations) ? fields.citations : []), delta.citation]
+      return undefined
+    default: {
+      // signature_delta, compaction_delta, and whatever comes next: each field as it stands, byte for byte.
+      const { type: _, ...rest } = delta
+      overwrite(fields, rest)
+      return delta.type === 'compaction_delta' ? { type: 'json', text: stringAt(delta, 'content') ?? '' } : undefined
+    }
+  }
+}
+
+function append(fields: Writable, key: string, piece: Piece): Piece {
+  fields[key] = `${stringAt(fields, key) ?? ''}${piece.text}`
+  return piece
+}
+
+/** An input that is no JSON was cut off with the answer: the block stays sendable, the text is not lost. */
+function stopBlock(state: State, block: OpenBlock): void {
+  block.isOpen = false
+  if (block.json === '') return
+  try {
+    block.fields.input = JSON.parse(block.json)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    state.unread[String(block.fields.id)] = block.json
+  }
+}
+
+function changeMessage(state: State, event: JsonObject): undefined {
+  const { type: _, delta, usage, ...beside } = event
+  state.message ??= {}
+  overwrite(state.message, isObject(delta) ? delta : undefined)
+  overwrite(state.message, beside)
+  overwrite(state.usage, isObject(usage) ? usage : undefined)
+}
+
+function overwrite(target: Writable, source: JsonObject | undefined): void {
+  for (const [key, value] of Object.entries(source ?? {})) {
+    if (key === '__proto__' || value === null || value === undefined) continue
+    target[key] = value
+  }
+}
+
+function answerOf(state: State): ModelAnswer {
+  const { message } = state
+  if (message === undefined || !state.isComplete) throw new BrokenStream('the stream ended before the answer did')
+  const blocks = [...state.blocks].toSorted(([a], [b]) => a - b).map(([, block]) => block)
+  if (blocks.some(({ isOpen }) => isOpen)) throw new BrokenStream('the stream ended inside a block')
+  const extra = Object.entries(message).filter(([key, value]) => !ownFields.has(key) && value !== null)
+  const hasUnread = Object.keys(state.unread).length > 0
+  return {
+    type: 'answer',
+    id: stringAt(message, 'id') ?? '',
+    model: stringAt(message, 'model') ?? '',
+    content: blocks.map(({ fields }) => fields as Block),
+    stopReason: stringAt(message, 'stop_reason') ?? 'end_turn',
+    usage: readUsage(state.usage) ?? noTokens,
+    extra: { ...Object.fromEntries(extra), ...(hasUnread ? { unread_inputs: state.unread } : {}), usage: state.usage },
+  }
+}

@@ -1,0 +1,143 @@
+// The chunks of a streamed chat completion become one answer in the Messages API's shape. Forgiving about what servers
+// leave out (indexes, ids, usage); strict about one thing: without a finish reason the stream was cut.
+import type { Block } from '../../core/message/block.ts'
+import {
+  arrayAt,
+  isObject,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  parseObject,
+  stringAt,
+} from '../../core/message/json.ts'
+import { noTokens, type Usage } from '../../core/message/usage.ts'
+import type { ModelAnswer } from '../../core/ports/model.ts'
+import { BrokenStream } from '../failure.ts'
+import type { Accumulator, Piece } from '../stream.ts'
+
+type Call = { id: string; name: string; json: string }
+type State = {
+  id: string
+  model: string
+  thinking: string
+  text: string
+  refusal: string
+  finish: string | undefined
+  usage: JsonObject | undefined
+  readonly calls: Call[]
+}
+
+export function createChatAccumulator(): Accumulator {
+  const state: State = {
+    id: '',
+    model: '',
+    thinking: '',
+    text: '',
+    refusal: '',
+    finish: undefined,
+    usage: undefined,
+    calls: [],
+  }
+  return {
+    add: (chunk) => addChunk(state, chunk),
+    isComplete: () => state.finish !== undefined,
+    answer: () => answerOf(state),
+  }
+}
+
+function addChunk(state: State, chunk: unknown): Piece | undefined {
+  state.id ||= stringAt(chunk, 'id') ?? ''
+  state.model ||= stringAt(chunk, 'model') ?? ''
+  state.usage = objectAt(chunk, 'usage') ?? state.usage
+  const choice = arrayAt(chunk, 'choices')[0]
+  state.finish = stringAt(choice, 'finish_reason') ?? state.finish
+  const delta = objectAt(choice, 'delta') ?? {}
+  const json = arrayAt(delta, 'tool_calls')
+    .filter(isObject)
+    .map((call) => addCall(state.calls, call))
+  const thinking = stringAt(delta, 'reasoning_content') ?? stringAt(delta, 'reasoning') ?? ''
+  const text = stringAt(delta, 'content') ?? ''
+  const refusal = stringAt(delta, 'refusal') ?? ''
+  state.thinking += thinking
+  state.text += text
+  state.refusal += refusal
+  if (thinking !== '') return { type: 'thinking', text: thinking }
+  if (text !== '' || refusal !== '') return { type: 'text', text: text || refusal }
+  return { type: 'json', text: json.join('') }
+}
+
+/** Calls come in pieces by index. Some servers send whole calls and no index: then an id of its own begins a new one. */
+function addCall(calls: Call[], piece: JsonObject): string {
+  const named = objectAt(piece, 'function')
+  const id = stringAt(piece, 'id') ?? ''
+  const index = numberAt(piece, 'index') ?? indexOf(calls, id)
+  const call = calls[index] ?? { id: '', name: '', json: '' }
+  calls[index] = call
+  call.id ||= id
+  call.name ||= stringAt(named, 'name') ?? ''
+  const json = stringAt(named, 'arguments') ?? (isObject(named?.arguments) ? JSON.stringify(named.arguments) : '')
+  call.json += json
+  return json
+}
+
+function indexOf(calls: readonly Call[], id: string): number {
+  const known = id === '' ? calls.length - 1 : calls.findIndex((call) => call.id === id)
+  return known < 0 ? calls.length : known
+}
+
+function answerOf(state: State): ModelAnswer {
+  if (state.finish === undefined) throw new BrokenStream('the stream ended before the answer did')
+  const unread: Record<string, string> = {}
+  const calls = state.calls.filter(isObject).map((call, index): Block => {
+    const id = call.id || `call_${index}`
+    const input = call.json.trim() === '' ? {} : parseObject(call.json)
+    if (input === undefined) unread[id] = call.json
+    return { type: 'tool_use', id, name: call.name, input: input ?? {} }
+  })
+  const text = state.text + state.refusal
+  return {
+    type: 'answer',
+    id: state.id,
+    model: state.model,
+    content: [
+      ...(state.thinking === '' ? [] : [{ type: 'thinking', thinking: state.thinking }]),
+      ...(text === '' ? [] : [{ type: 'text', text }]),
+      ...calls,
+    ],
+    stopReason: state.refusal === '' ? stopReasonOf(state.finish, calls.length > 0) : 'refusal',
+    usage: usageOf(state.usage),
+    extra: {
+      finish_reason: state.finish,
+      usage: state.usage ?? null,
+      ...(Object.keys(unread).length > 0 ? { unread_inputs: unread } : {}),
+    },
+  }
+}
+
+const stopReasons: Readonly<Record<string, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  function_call: 'tool_use',
+  content_filter: 'refusal',
+}
+
+/** Local servers say `stop` also when they call tools. */
+function stopReasonOf(finish: string, hasCalls: boolean): string {
+  return hasCalls && finish === 'stop' ? 'tool_use' : (stopReasons[finish] ?? finish)
+}
+
+/** Cached tokens are part of the prompt here, and counted apart there. */
+function usageOf(usage: JsonObject | undefined): Usage {
+  const prompt = numberAt(usage, 'prompt_tokens') ?? 0
+  const cached =
+    numberAt(objectAt(usage, 'prompt_tokens_details'), 'cached_tokens') ??
+    numberAt(usage, 'prompt_cache_hit_tokens') ??
+    0
+  return {
+    ...noTokens,
+    input: Math.max(0, prompt - cached),
+    cacheRead: cached,
+    output: numberAt(usage, 'completion_tokens') ?? 0,
+  }
+}

@@ -1,0 +1,203 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { HookCall } from '../../core/ports/hooks.ts'
+import { noOutcome } from '../../core/ports/hooks.ts'
+import { createHooks, type HooksOptions, longestOutput } from './hooks.ts'
+import { type HookSettings, readHookSettings } from './settings.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'everlong-hooks-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const before: HookCall = { event: 'PreCompact', trigger: 'manual', instructions: 'keep the schema' }
+const after: HookCall = {
+  event: 'PostCompact',
+  trigger: 'auto',
+  summary: 'all of it',
+  tokensBefore: 9,
+  tokensAfter: 3,
+  fidelity: {
+    humanMessages: { total: 1, verbatim: 1, shortened: 0, putIn: 0 },
+    falseQuotes: [],
+    inferredApprovals: [],
+    unsupported: [],
+    missingSections: [],
+    ledgerTokens: 0,
+  },
+}
+const start: HookCall = { event: 'SessionStart', source: 'compact' }
+
+const hooksOf = (options: Partial<HooksOptions>) =>
+  createHooks({
+    sessionId: 's1',
+    transcriptPath: join(folder, 's1.jsonl'),
+    cwd: folder,
+    outputFolder: join(folder, 'hook-output'),
+    ...options,
+  })
+
+/** Shell commands for one event, without a matcher. */
+const shell = (event: keyof HookSettings, ...commands: readonly (string | { command: string; timeout: number })[]) =>
+  hooksOf({
+    settings: {
+      [event]: [
+        {
+          hooks: commands.map((command) => ({
+            type: 'command',
+            ...(typeof command === 'string' ? { command } : command),
+          })),
+        },
+      ],
+    },
+  })
+
+describe('shell commands', () => {
+  test('what a PreCompact hook prints are more instructions, in the order of configuration', async () => {
+    expect(await shell('PreCompact', 'sleep 0.2; echo first', 'echo second', 'true').run(before)).toEqual({
+      ...noOutcome,
+      instructions: ['first', 'second'],
+    })
+  })
+
+  test('what a SessionStart hook prints is context for the model', async () => {
+    expect(await shell('SessionStart', 'echo the sprint ends on Friday').run(start)).toEqual({
+      ...noOutcome,
+      context: ['the sprint ends on Friday'],
+    })
+  })
+
+  test('a command is told what happens, as JSON on its stdin', async () => {
+    const { instructions } = await shell('PreCompact', 'cat').run(before)
+    expect(instructions).toEqual([])
+    const out = join(folder, 'told.json')
+    await shell('PreCompact', `cat > ${out}`).run(before)
+    expect(JSON.parse(readFileSync(out, 'utf8'))).toEqual({
+      session_id: 's1',
+      transcript_path: join(folder, 's1.jsonl'),
+      cwd: folder,
+      hook_event_name: 'PreCompact',
+      trigger: 'manual',
+      custom_instructions: 'keep the schema',
+    })
+    await shell('PostCompact', `cat > ${out}`).run(after)
+    expect(JSON.parse(readFileSync(out, 'utf8'))).toMatchObject({
+      compact_summary: 'all of it',
+      tokens_before: 9,
+      tokens_after: 3,
+      fidelity: { humanMessages: { total: 1 } },
+    })
+  })
+
+  test('exit code 2 and a block decision are vetoes with their reason; the first counts', async () => {
+    expect(
+      await shell('PreCompact', 'echo not now >&2; exit 2', `echo '{"decision":"block","reason":"later"}'`).run(before),
+    ).toEqual({
+      ...noOutcome,
+      veto: 'not now',
+    })
+    expect((await shell('PreCompact', `echo '{"decision":"block","reason":"later"}'`).run(before)).veto).toBe('later')
+  })
+
+  test('only PreCompact can veto', async () => {
+    const { veto, problems } = await shell('SessionStart', 'echo no >&2; exit 2').run(start)
+    expect(veto).toBeUndefined()
+    expect(problems).toHaveLength(1)
+  })
+
+  test('a JSON answer may add instructions, context, a word for the person, or be the summary', async () => {
+    const said = {
+      hookSpecificOutput: { newCustomInstructions: 'a', additionalContext: 'b', userDisplayMessage: 'c', summary: 'd' },
+    }
+    expect(await shell('PreCompact', `echo '${JSON.stringify(said)}'`).run(before)).toEqual({
+      ...noOutcome,
+      instructions: ['a'],
+      context: ['b'],
+      messages: ['c'],
+      summary: 'd',
+    })
+  })
+
+  test('other exit codes, garbage, time-outs and commands that are not there are reported and not fatal', async () => {
+    const { problems, ...rest } = await shell(
+      'PreCompact',
+      'echo oops >&2; exit 1',
+      `printf '{"decision": 5}'`,
+      `printf '{not json'`,
+      `printf 'a\\000b'`,
+      { command: 'sleep 30 & sleep 30', timeout: 0.2 },
+      'definitely-no-such-command-here',
+      'echo still heard',
+    ).run(before)
+    const { problems: _, ...none } = noOutcome
+    expect(rest).toEqual({ ...none, instructions: ['still heard'] })
+    expect(problems.map((problem) => problem.replace(/^.*of PreCompact: /, ''))).toEqual([
+      'exit code 1: oops',
+      'its output is not understood: decision',
+      'its output begins like JSON and is none',
+      'its output is no text',
+      'ended after 0.2 s without finishing',
+      expect.stringContaining('exit code 127'),
+    ])
+  })
+
+  test('long output is cut, and the whole of it is in a file that is named', async () => {
+    const { instructions } = await shell('PreCompact', `head -c ${longestOutput * 2} /dev/zero | tr '\\0' x`).run(
+      before,
+    )
+    const [, path] = /\[cut: the whole output is in (.+)\]$/.exec(instructions[0] ?? '') ?? []
+    expect(readFileSync(path ?? '', 'utf8')).toBe('x'.repeat(longestOutput * 2))
+    expect(instructions[0]?.startsWith('x'.repeat(longestOutput))).toBe(true)
+  })
+
+  test('a matcher picks by trigger or source', async () => {
+    const settings: HookSettings = {
+      PreCompact: [
+        { matcher: 'auto', hooks: [{ type: 'command', command: 'echo for auto' }] },
+        { matcher: 'auto|manual', hooks: [{ type: 'command', command: 'echo for both' }] },
+        { matcher: '*', hooks: [{ type: 'command', command: 'echo always' }] },
+      ],
+    }
+    expect((await hooksOf({ settings }).run(before)).instructions).toEqual(['for both', 'always'])
+  })
+
+  test('a command that does not read what it is told does no harm', async () => {
+    const long: HookCall = { ...before, instructions: 'x'.repeat(1_000_000) }
+    expect((await shell('PreCompact', 'exec 0<&-; echo fine').run(long)).instructions).toEqual(['fine'])
+  })
+})
+
+describe('functions of the host', () => {
+  test('they say what commands can say; what they throw is reported', async () => {
+    const hooks = hooksOf({
+      functions: {
+        PreCompact: [
+          () => ({ instructions: ['', 'from code'] }),
+          () => Promise.reject(new Error('broken')),
+          () => undefined,
+        ],
+      },
+    })
+    expect(await hooks.run(before)).toEqual({
+      ...noOutcome,
+      instructions: ['from code'],
+      problems: ['hook function 2 of PreCompact: broken'],
+    })
+  })
+})
+
+describe('settings', () => {
+  test('the form that users of coding agents know is read', () => {
+    const value = { PreCompact: [{ matcher: 'manual', hooks: [{ type: 'command', command: 'x', timeout: 5 }] }] }
+    expect(readHookSettings(value)).toEqual({ type: 'read', settings: value })
+    expect(readHookSettings(undefined)).toEqual({ type: 'read', settings: {} })
+  })
+
+  test('a mistake is said with its place', () => {
+    expect(readHookSettings({ PreCompact: [{ hooks: [{ type: 'command' }] }] })).toEqual({
+      type: 'wrong',
+      problem: expect.stringContaining('hooks.PreCompact.0.hooks.0.command'),
+    })
+    expect(readHookSettings({ Precompact: [] })).toMatchObject({ type: 'wrong' })
+  })
+})

@@ -1,0 +1,134 @@
+// All hooks of a session behind one port: functions of the host and shell commands of a settings file. They run side by
+// side; what they say is merged in the order of configuration.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { HookCall, HookOutcome, Hooks } from '../../core/ports/hooks.ts'
+import { mergeOutcomes, outcomeOf } from './outcome.ts'
+import { runCommand } from './run-command.ts'
+import { commandsFor, type HookCommand, type HookSettings } from './settings.ts'
+
+/** A function of the host. What it throws is reported, never fatal. */
+export type HookFunction = (
+  call: HookCall,
+) => Promise<Partial<HookOutcome> | undefined> | Partial<HookOutcome> | undefined
+
+export type HooksOptions = {
+  readonly sessionId: string
+  readonly transcriptPath: string
+  readonly cwd: string
+  readonly functions?: Partial<Record<HookCall['event'], readonly HookFunction[]>>
+  readonly settings?: HookSettings
+  /** Where output that is too long goes, whole. */
+  readonly outputFolder: string
+  readonly env?: NodeJS.ProcessEnv
+  readonly signal?: AbortSignal
+}
+
+export const defaultTimeoutMs = 60_000
+export const longestOutput = 10_000
+
+export function createHooks(options: HooksOptions): Hooks {
+  let runs = 0
+  return {
+    run: async (call) => {
+      const functions = (options.functions?.[call.event] ?? []).map((hook, at) => runFunction(hook, call, at))
+      const commands = commandsFor(options.settings ?? {}, call.event, wordOf(call)).map((command) =>
+        runHook(command, call, { ...options, run: ++runs }),
+      )
+      return mergeOutcomes(await Promise.all([...functions, ...commands]))
+    },
+  }
+}
+
+function wordOf(call: HookCall): string {
+  if (call.event === 'PreCompact' || call.event === 'PostCompact') return call.trigger
+  return call.event === 'SessionStart' ? call.source : ''
+}
+
+async function runFunction(hook: HookFunction, call: HookCall, at: number): Promise<Partial<HookOutcome>> {
+  try {
+    return trimmed((await hook(call)) ?? {})
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return { problems: [`hook function ${at + 1} of ${call.event}: ${why}`] }
+  }
+}
+
+/** Empty strings count as none. */
+function trimmed(outcome: Partial<HookOutcome>): Partial<HookOutcome> {
+  const { veto, summary, instructions = [], context = [], ...rest } = outcome
+  const isText = (text: string) => text.trim() !== ''
+  return {
+    ...rest,
+    ...(veto === undefined ? {} : { veto }),
+    ...(summary !== undefined && isText(summary) ? { summary } : {}),
+    instructions: instructions.filter(isText),
+    context: context.filter(isText),
+  }
+}
+
+type Running = HooksOptions & { readonly run: number }
+
+async function runHook({ command, timeout }: HookCommand, call: HookCall, options: Running) {
+  const timeoutMs = timeout === undefined ? defaultTimeoutMs : timeout * 1000
+  const run = await runCommand(command, {
+    cwd: options.cwd,
+    ...(options.env ? { env: options.env } : {}),
+    input: `${JSON.stringify(toldTo(call, options))}\n`,
+    timeoutMs,
+    signal: options.signal,
+  })
+  const name = `hook ${JSON.stringify(command.slice(0, 80))} of ${call.event}`
+  const part = outcomeOf(call.event, { name, run, timeoutMs })
+  return bounded(part, (text, at) => keepWhole(text, `${call.event}-${options.run}-${at}`, options.outputFolder))
+}
+
+/** What a command reads on its stdin, in the words its users know. */
+function toldTo(call: HookCall, { sessionId, transcriptPath, cwd }: HooksOptions): Record<string, unknown> {
+  const common = { session_id: sessionId, transcript_path: transcriptPath, cwd, hook_event_name: call.event }
+  switch (call.event) {
+    case 'PreCompact':
+      return { ...common, trigger: call.trigger, custom_instructions: call.instructions }
+    case 'PostCompact':
+      return {
+        ...common,
+        trigger: call.trigger,
+        compact_summary: call.summary,
+        tokens_before: call.tokensBefore,
+        tokens_after: call.tokensAfter,
+        fidelity: call.fidelity,
+      }
+    case 'SessionStart':
+      return { ...common, source: call.source }
+    default:
+      return { ...common, ...call.details }
+  }
+}
+
+/** Every text that a model or a person would see, capped; the whole of it goes to a file that is named. */
+function bounded(part: Partial<HookOutcome>, keep: (text: string, at: number) => string): Partial<HookOutcome> {
+  let at = 0
+  const cap = (text: string) => {
+    if (text.length <= longestOutput) return text
+    return `${text.slice(0, longestOutput)}\n[cut: ${keep(text, ++at)}]`
+  }
+  const { summary, instructions, context, messages } = part
+  return {
+    ...part,
+    ...(summary === undefined ? {} : { summary: cap(summary) }),
+    ...(instructions ? { instructions: instructions.map(cap) } : {}),
+    ...(context ? { context: context.map(cap) } : {}),
+    ...(messages ? { messages: messages.map(cap) } : {}),
+  }
+}
+
+function keepWhole(text: string, name: string, folder: string): string {
+  const path = join(folder, `${name}.txt`)
+  try {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(path, text, { mode: 0o600 })
+    return `the whole output is in ${path}`
+  } catch (error) {
+    return `the whole output could not be kept: ${error instanceof Error ? error.message : String(error)}`
+  }
+}

@@ -1,0 +1,84 @@
+// Runs one shell command of a hook: JSON on stdin, a deadline, and a bound on what is kept of its output. It interprets
+// nothing.
+import { spawn } from 'node:child_process'
+
+export type CommandRun = {
+  /** Undefined when it was ended by a signal, by the deadline, or never started. */
+  readonly exit: number | undefined
+  readonly stdout: string
+  readonly stderr: string
+  readonly end: 'exited' | 'timed-out' | 'aborted' | 'not-started'
+}
+
+export type CommandOptions = {
+  readonly cwd: string
+  readonly env?: NodeJS.ProcessEnv
+  readonly input: string
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A hook that floods its output is not to fill the memory. */
+const mostBytes = 4 * 1024 * 1024
+
+export function runCommand(command: string, options: CommandOptions): Promise<CommandRun> {
+  const { cwd, env = process.env, input, timeoutMs, signal } = options
+  return new Promise((resolve) => {
+    // A group of its own, so that what the command started is ended with it.
+    const child = spawn(command, { shell: true, cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: canGroup })
+    const out = gather()
+    const err = gather()
+    let end: CommandRun['end'] = 'exited'
+    const finish = (exit: number | undefined) => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+      resolve({ exit, stdout: out.text(), stderr: err.text(), end })
+    }
+    const stop = (why: CommandRun['end']) => {
+      end = why
+      endGroup(child.pid)
+      // A grandchild that left the group may hold the pipes open: nobody waits for it.
+      child.stdout.destroy()
+      child.stderr.destroy()
+    }
+    const abort = () => stop('aborted')
+    const timer = setTimeout(() => stop('timed-out'), timeoutMs)
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, { once: true })
+    child.stdout.on('data', out.add)
+    child.stderr.on('data', err.add)
+    child.on('error', (error) => {
+      end = 'not-started'
+      err.add(Buffer.from(error.message))
+      finish(undefined)
+    })
+    child.on('close', (code) => finish(end === 'exited' ? (code ?? undefined) : undefined))
+    // A command need not read what it is told.
+    child.stdin.on('error', () => child.stdin.destroy())
+    child.stdin.end(input)
+  })
+}
+
+const canGroup = process.platform !== 'win32'
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(canGroup ? -pid : pid, 'SIGKILL')
+  } catch (error) {
+    // It ended by itself in the meantime.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}
+
+function gather() {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  return {
+    add: (chunk: Buffer) => {
+      if (bytes < mostBytes) chunks.push(chunk)
+      bytes += chunk.length
+    },
+    text: () => Buffer.concat(chunks).toString('utf8').slice(0, mostBytes),
+  }
+}

@@ -1,0 +1,152 @@
+// The notes of a session on disk: `<session>/session-memory/summary.md`, with an optional template and prompt beside it.
+// Writes are whole files moved into place; what a person changed meanwhile is merged, never overwritten; one extraction
+// at a time, across processes.
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type ExtractInput, type Extraction, extractNotes } from '../core/mechanisms/session-memory/extract.ts'
+import { merged, type Notes, parseNotes, renderNotes, withTemplate } from '../core/mechanisms/session-memory/notes.ts'
+import { type MemoryProgress, noProgress } from '../core/mechanisms/session-memory/trigger.ts'
+import { numberAt, parseObject, stringAt } from '../core/message/json.ts'
+import { type NoteHead, noteHeads } from '../core/prompts/memory.ts'
+import { nodeDisk } from './disk.ts'
+import { acquireLease, type Lease, lockPathOf } from './lease.ts'
+import { readLock } from './lock-file.ts'
+import { nodeProcesses } from './processes.ts'
+
+export type SessionMemory = {
+  readonly path: string
+  /** The notes as they stand; undefined when there are none yet. */
+  readonly notes: () => Notes | undefined
+  readonly progress: () => MemoryProgress
+  readonly saveProgress: (progress: MemoryProgress) => void
+  /** Runs one extraction, after the one that runs. Never disturbs the conversation: a failure is a value. */
+  readonly extract: (input: Omit<ExtractInput, 'notes' | 'prompt'>) => Promise<Extraction>
+  /** Waits for an extraction that runs somewhere: up to 15 seconds; one older than 60 is taken for dead. */
+  readonly settled: () => Promise<'settled' | 'still-running'>
+}
+
+export type MemoryPorts = {
+  readonly now: () => number
+  readonly wait: (milliseconds: number) => Promise<void>
+}
+
+const longestWaitMs = 15_000
+const deadAfterMs = 60_000
+const lookEveryMs = 200
+
+const nodePorts: MemoryPorts = {
+  now: () => Date.now(),
+  wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+}
+
+/** The folder beside a transcript that belongs to it. */
+export function sessionFolder(transcript: string): string {
+  return transcript.endsWith('.jsonl') ? transcript.slice(0, -'.jsonl'.length) : `${transcript}.files`
+}
+
+export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): SessionMemory {
+  const folder = join(sessionFolder(transcript), 'session-memory')
+  const path = join(folder, 'summary.md')
+  const statePath = join(folder, 'progress.json')
+  const notes = () => {
+    const text = readText(path)
+    return text === undefined ? undefined : withTemplate(parseNotes(text), templateIn(folder))
+  }
+  const settled = async (): Promise<'settled' | 'still-running'> => {
+    const start = ports.now()
+    while (isRunning(path, ports.now())) {
+      if (ports.now() - start >= longestWaitMs) return 'still-running'
+      await ports.wait(lookEveryMs)
+    }
+    return 'settled'
+  }
+  return {
+    path,
+    notes,
+    progress: () => progressIn(readText(statePath)),
+    saveProgress: (progress) => writeWhole(statePath, `${JSON.stringify(progress)}\n`),
+    settled,
+    extract: async (input) => {
+      if ((await settled()) === 'still-running') return failed('another extraction is running')
+      mkdirSync(folder, { recursive: true })
+      const lease = takeLease(path, ports)
+      if (!lease) return failed('another extraction is running')
+      try {
+        const base = readText(path)
+        const before = withTemplate(parseNotes(base ?? ''), templateIn(folder))
+        const prompt = readText(join(folder, 'config', 'prompt.md'))
+        const extraction = await extractNotes({ ...input, notes: before, prompt })
+        if (extraction.type === 'failed') return extraction
+        // Somebody who was taken for dead has nothing to write any more.
+        if (lease.confirm().type === 'lease-lost') return failed('another process took over')
+        const now = readText(path)
+        const next =
+          now === undefined || now === base ? extraction.notes : merged(before, parseNotes(now), extraction.notes)
+        writeWhole(path, renderNotes(next))
+        return { ...extraction, notes: next }
+      } finally {
+        lease.release()
+      }
+    },
+  }
+}
+
+function failed(reason: string): Extraction {
+  return { type: 'failed', reason, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 } }
+}
+
+function takeLease(path: string, { now }: MemoryPorts): Lease | undefined {
+  const asked = acquireLease(path, {
+    owner: 'session memory',
+    durationMs: deadAfterMs,
+    graceMs: 0,
+    ports: { now },
+  })
+  return asked.type === 'acquired' ? asked.lease : undefined
+}
+
+function isRunning(path: string, now: number): boolean {
+  const lock = readLock({ disk: nodeDisk, path: lockPathOf(path) })
+  if (lock === undefined || nodeProcesses.isDead(lock)) return false
+  return now - Date.parse(lock.acquiredAt) < deadAfterMs && Date.parse(lock.expiresAt) > now
+}
+
+/** The user's own template counts when it has at least one section. */
+function templateIn(folder: string): readonly NoteHead[] {
+  const own = parseNotes(readText(join(folder, 'config', 'template.md')) ?? '')
+  return own.length > 0 ? own.map(({ heading, hint }) => ({ heading, hint })) : noteHeads
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined
+    throw error
+  }
+}
+
+function writeWhole(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const draft = `${path}.${randomUUID()}.draft`
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flush: true })
+    renameSync(draft, path)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+function progressIn(text: string | undefined): MemoryProgress {
+  const value = text === undefined ? undefined : parseObject(text)
+  if (!value) return noProgress
+  const [tokens, lastSeen] = [numberAt(value, 'tokens'), stringAt(value, 'lastSeen')]
+  return {
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(lastSeen === undefined ? {} : { lastSeen }),
+    toolCallsSince: numberAt(value, 'toolCallsSince') ?? 0,
+    failures: numberAt(value, 'failures') ?? 0,
+  }
+}
