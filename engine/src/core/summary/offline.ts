@@ -13,6 +13,7 @@ import { sectionNumbers, type Variant } from './sections.ts'
 import type { SummarySource } from './source.ts'
 import { lastSteps, reportsOf, shortPath } from './steps.ts'
 
+const codeTitle = 'Code as last seen:'
 const before = 'From the summary before, unchecked:'
 
 export const offlineSlots: readonly Slot[] = [
@@ -21,7 +22,7 @@ export const offlineSlots: readonly Slot[] = [
   { section: 'urls', place: 2, title: ledgerTitles.urls },
   { section: 'earlier 2', place: 2, title: before },
   { section: 'files', place: 3, title: ledgerTitles.files },
-  { section: 'excerpts', place: 3, title: 'Code as last seen:' },
+  { section: 'excerpts', place: 3, title: codeTitle },
   { section: 'earlier 3', place: 3, title: before },
   { section: 'errors', place: 4 },
   { section: 'earlier 4', place: 4, title: before },
@@ -43,11 +44,16 @@ const mostSteps = 24
 
 /** The lines that compete for room with the ledger's own. */
 export function offlineLines({ messages }: SummarySource): readonly Line[] {
-  const now = messages.length
-  return [...workLines(messages), ...excerptLines(messages), ...carriedLines(messages)].map((line) => ({
-    ...line,
-    worth: line.worth(recency(line.at, now)),
-  }))
+  return weigh([...workLines(messages), ...excerptLines(messages), ...carriedLines(messages)], messages.length)
+}
+
+/** The code that stands beside a model's prose. */
+export function codeLines({ messages }: SummarySource): readonly Line[] {
+  return weigh(excerptLines(messages), messages.length)
+}
+
+function weigh(lines: readonly Weighed[], now: number): readonly Line[] {
+  return lines.map(({ at, worth, ...line }) => ({ ...line, worth: worth(recency(at, now)) }))
 }
 
 type Weighed = Omit<Line, 'worth'> & { readonly at: number; readonly worth: (recency: number) => number }
@@ -70,7 +76,9 @@ function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
       worth: (recent) => (isNear ? 12 : 0.5 + 2 * recent),
     }
   })
-  const steps = lastSteps(messages, mostSteps).filter(({ type, at }) => type === 'called' || at !== current?.at)
+  const steps = lastSteps(messages, mostSteps).filter(
+    ({ type, at }) => type === 'called' || (at !== current?.at && at !== answered?.at),
+  )
   return [
     ...told,
     ...steps.map(
@@ -144,4 +152,5 @@ export function offlinePage(frame: Frame, source: SummarySource, variant: Varian
 export const proseSlots: readonly Slot[] = [
   ...sectionNumbers.map((number): Slot => ({ section: `prose ${number}`, place: number })),
   ...Object.entries(ledgerTitles).map(([section, title]): Slot => ({ section, place: 'facts', title })),
+  { section: 'excerpts', place: 'facts', title: codeTitle },
 ]

@@ -4,6 +4,7 @@ import { commandText, endingOf, outcomeLine } from '../ledger/commands.ts'
 import { oneLine } from '../ledger/text.ts'
 import { commandOf, patchedFiles, patchOf, pathOf, toolKind } from '../ledger/tools.ts'
 import {
+  type Block,
   blocksOf,
   isText,
   isToolResult,
@@ -70,13 +71,22 @@ export function lastSteps(messages: readonly ViewMessage[], count: number): read
       for (const block of blocks) if (isToolResult(block)) results.set(block.tool_use_id, block)
     } else if (message.origin === 'assistant') {
       for (const block of blocks.toReversed()) {
-        if (isToolUse(block)) steps.push({ type: 'called', at, text: callLine(block, results.get(block.id)) })
-        else if (isText(block) && block.text.trim().length >= 12)
-          steps.push({ type: 'said', at, text: block.text.trim() })
+        const step = stepOf(block, results)
+        if (step) steps.push({ ...step, at })
       }
     }
   }
   return steps.toReversed().slice(-count)
+}
+
+/** The to-do list stands elsewhere as it now is. */
+function stepOf(block: Block, results: ReadonlyMap<string, ToolResultBlock>): Omit<Step, 'at'> | undefined {
+  if (isText(block)) {
+    const text = block.text.trim()
+    return text.length >= 12 ? { type: 'said', text } : undefined
+  }
+  if (!isToolUse(block) || toolKind(block.name, block.input) === 'todo') return undefined
+  return { type: 'called', text: callLine(block, results.get(block.id)) }
 }
 
 function callLine(call: ToolUseBlock, result: ToolResultBlock | undefined): string {
