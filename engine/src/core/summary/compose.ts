@@ -40,7 +40,11 @@ function fillFrame(frame: Frame, mended: MendedProse | undefined, options: Compo
 
 function fillOffline(frame: Frame, options: ComposeOptions): string {
   const { source, variant = 'full' } = options
-  return fill(offlinePage(frame, source, variant), { options, budget: options.budget, lines: offlineLines(source) })
+  return fill(offlinePage(frame, source, variant), {
+    options,
+    budget: options.budget,
+    lines: offlineLines(source, options.budget),
+  })
 }
 
 /** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */
@@ -52,7 +56,11 @@ function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions):
   if (bare + wanted <= budget) {
     return fill(whole, { options, budget: Math.min(budget, bare + ledgerBudget), lines: codeLines(source) })
   }
-  return fill(prosePage(frame, mended, variant), { options, budget, lines: [...proseLines(mended), ...codeLines(source)] })
+  return fill(prosePage(frame, mended, variant), {
+    options,
+    budget,
+    lines: [...proseLines(mended), ...codeLines(source)],
+  })
 }
 
 type Filling = {

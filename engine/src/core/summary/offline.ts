@@ -43,8 +43,8 @@ export const offlineSlots: readonly Slot[] = [
 const mostSteps = 24
 
 /** The lines that compete for room with the ledger's own. */
-export function offlineLines({ messages }: SummarySource): readonly Line[] {
-  return weigh([...workLines(messages), ...excerptLines(messages), ...carriedLines(messages)], messages.length)
+export function offlineLines({ messages }: SummarySource, budget: number): readonly Line[] {
+  return weigh([...workLines(messages, budget), ...excerptLines(messages), ...carriedLines(messages)], messages.length)
 }
 
 /** The code that stands beside a model's prose. */
@@ -59,10 +59,12 @@ function weigh(lines: readonly Weighed[], now: number): readonly Line[] {
 type Weighed = Omit<Line, 'worth'> & { readonly at: number; readonly worth: (recency: number) => number }
 
 /** What was answered before the latest request is what that request speaks of. */
-const answerLength = 2400
+const answerLength = { least: 600, most: 2400, perToken: 0.4 } as const
 const reportLength = 600
 
-function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
+function workLines(messages: readonly ViewMessage[], budget: number): readonly Weighed[] {
+  const { least, most, perToken } = answerLength
+  const nearLength = Math.min(most, Math.max(least, Math.round(budget * perToken)))
   const reports = reportsOf(messages)
   const answered = reports.findLast(({ isEnded }) => isEnded)
   const current = reports.find(({ isEnded }) => !isEnded)
@@ -72,7 +74,7 @@ function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
       section: report === current ? 'steps' : report === answered ? 'answer' : 'reports',
       order: report.at,
       at: report.at,
-      text: `- reported: "${oneLine(report.text, isNear ? answerLength : reportLength)}"`,
+      text: `- reported: "${oneLine(report.text, isNear ? nearLength : reportLength)}"`,
       worth: (recent) => (isNear ? 12 : 0.5 + 2 * recent),
     }
   })
@@ -87,7 +89,7 @@ function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
         order: at + index / 1000,
         at,
         text: type === 'said' ? `- said: "${oneLine(text, 300)}"` : `- ${text}`,
-        worth: (recent) => 1.5 * recent,
+        worth: (recent) => 1.2 * recent,
       }),
     ),
   ]
