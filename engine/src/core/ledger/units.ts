@@ -162,7 +162,7 @@ function lineUnits(ledger: Ledger): readonly Line[] {
   for (const [order, todo] of ledger.todos.entries()) {
     add('todos', todoLine(todo), { order, worth: todo.status === 'done' ? 0.2 : 3 })
   }
-  for (const [order, text] of repositoryLines(ledger.repository).entries()) {
+  for (const [order, text] of repositoryLines(ledger.repository, ledger.commits).entries()) {
     add('repository', text, { order: order - ledger.messages, worth: 3 })
   }
   for (const fact of ledger.commits) {

@@ -7,6 +7,7 @@ import type { ViewMessage } from '../message/message.ts'
 import { earlierLines } from './earlier.ts'
 import { fenced, lastExcerpts } from './excerpts.ts'
 import type { Frame } from './frame.ts'
+import type { HumanMessage } from './human.ts'
 import { codeMade } from './marks.ts'
 import { ledgerTitles, type PageOptions, type Slot } from './page.ts'
 import { sectionNumbers, type Variant } from './sections.ts'
@@ -127,28 +128,43 @@ function carriedLines(messages: readonly ViewMessage[]): readonly Weighed[] {
 const carriedWorth: Readonly<Record<number, number>> = { 1: 1, 5: 0.6, 6: 0.6, 7: 1 }
 
 export function offlinePage(frame: Frame, source: SummarySource, variant: Variant): PageOptions {
-  const [first] = frame.messages
-  const open = source.ledger.todos.find(({ status }) => status === 'in-progress')
   return {
     opening: [codeMade],
     slots: offlineSlots,
     variant,
     end: frame.end,
-    fixed: {
-      1: [
-        ...(first === undefined ? [] : [`- It began with: "${oneLine(first.text, 240)}"`]),
-        ...(frame.end === '' ? [] : ['- What is wanted now stands at the end, word for word.']),
-        ...(frame.rules.length === 0 ? [] : ['Standing constraints, in the user’s words:', ...frame.rules]),
-      ],
-      6: frame.said,
-      9: [
-        ...(frame.latest === undefined
-          ? []
-          : [`- Go on with the latest request: "${oneLine(frame.latest.text, 200)}"`]),
-        ...(open === undefined ? [] : [`- In progress on the to-do list: ${oneLine(open.text, 240)}`]),
-      ],
-    },
+    fixed: { 1: intent(frame), 6: frame.said, 7: pending(frame), 9: nextStep(frame, source) },
   }
+}
+
+/** Not a bare command of the client, where there is anything else. */
+function beginning({ messages }: Frame): HumanMessage | undefined {
+  return messages.find(({ text }) => text.length >= 20 && !/^\/\S+$/.test(text)) ?? messages[0]
+}
+
+function intent(frame: Frame): readonly string[] {
+  const first = beginning(frame)
+  return [
+    ...(first === undefined ? [] : [`- It began with: "${oneLine(first.text, 240)}"`]),
+    ...(frame.end === '' ? [] : ['- All requests stand under 6, the latest one at the end.']),
+    ...(frame.rules.length === 0 ? [] : ['Standing constraints, in the user’s words:', ...frame.rules]),
+  ]
+}
+
+function pending(frame: Frame): readonly string[] {
+  return frame.latest === undefined ? [] : ['- The latest request, as far as the last steps under 8 have not done it']
+}
+
+const standLength = 200
+
+function nextStep({ latest }: Frame, { messages, ledger }: SummarySource): readonly string[] {
+  const open = ledger.todos.find(({ status }) => status === 'in-progress')
+  const words = lastSteps(messages, 12).findLast(({ type }) => type === 'said')?.text
+  return [
+    ...(latest === undefined ? [] : [`- Go on with the latest request: "${oneLine(latest.text, standLength)}"`]),
+    ...(open === undefined ? [] : [`- In progress on the to-do list: ${oneLine(open.text, 240)}`]),
+    ...(words === undefined ? [] : [`- The assistant’s last words: "${oneLine(words, standLength)}"`]),
+  ]
 }
 
 export const proseSlots: readonly Slot[] = [
