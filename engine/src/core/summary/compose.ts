@@ -69,9 +69,12 @@ type Filling = {
   readonly lines: Parameters<typeof unitsOf>[2]
 }
 
-function fill(page: PageOptions, { options, budget, lines }: Filling): string {
+function fill(bare: PageOptions, { options, budget, lines }: Filling): string {
   const { source, countTokens } = options
-  return fillPage(unitsOf(source.ledger, { budget, cost: costBy(countTokens) }, lines), {
+  const units = unitsOf(source.ledger, { budget, cost: costBy(countTokens) }, lines)
+  const offered = new Set(units.map((unit) => (unit.type === 'name' ? unit.home.section : unit.section)))
+  const page = { ...bare, offered }
+  return fillPage(units, {
     budget,
     countTokens,
     page: (choice) => pageOf(choice, page),

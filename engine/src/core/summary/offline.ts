@@ -90,7 +90,7 @@ function workLines(messages: readonly ViewMessage[], budget: number): readonly W
         order: at + index / 1000,
         at,
         text: type === 'said' ? `- said: "${oneLine(text, 300)}"` : `- ${text}`,
-        worth: (recent) => 1.2 * recent,
+        worth: (recent) => 0.9 * recent,
       }),
     ),
   ]
@@ -119,13 +119,13 @@ function carriedLines(messages: readonly ViewMessage[]): readonly Weighed[] {
       order,
       at: 0,
       text,
-      worth: () => carriedWorth[section] ?? 0.4,
+      worth: () => carriedWorth[section] ?? 0.1,
     }),
   )
 }
 
 /** What is pending and was asked for matters longest. */
-const carriedWorth: Readonly<Record<number, number>> = { 1: 1, 5: 0.6, 6: 0.6, 7: 1 }
+const carriedWorth: Readonly<Record<number, number>> = { 1: 0.6, 5: 0.3, 6: 0.4, 7: 0.5 }
 
 export function offlinePage(frame: Frame, source: SummarySource, variant: Variant): PageOptions {
   return {
@@ -155,7 +155,7 @@ function pending(frame: Frame): readonly string[] {
   return frame.latest === undefined ? [] : ['- The latest request, as far as the last steps under 8 have not done it']
 }
 
-const standLength = 200
+const standLength = 140
 
 function nextStep({ latest }: Frame, { messages, ledger }: SummarySource): readonly string[] {
   const open = ledger.todos.find(({ status }) => status === 'in-progress')

@@ -79,7 +79,7 @@ export function readSections(text: string): Sections {
     const start = found[index]
     if (!start) return ''
     const body = lines.slice(start.line + 1, found[index + 1]?.line ?? lines.length).join('\n')
-    return `${start.rest}\n${body}`.trim()
+    return dedented(`${start.rest}\n${body}`)
   }
   return {
     preamble: lines
@@ -92,6 +92,14 @@ export function readSections(text: string): Sections {
       return { number, body: nothing.test(body) ? '' : body, isMissing: index < 0 }
     }),
   }
+}
+
+/** Without blank lines around it, and without the indent that all its lines share. */
+function dedented(text: string): string {
+  const lines = text.replace(/^(?:[ \t]*\n)+|\s+$/g, '').split('\n')
+  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/))
+  const shared = indents.length === 0 ? 0 : Math.min(...indents)
+  return lines.map((line) => line.slice(shared)).join('\n')
 }
 
 function headingIn(line: string, last: number): Omit<Found, 'line'> | undefined {
