@@ -30,7 +30,7 @@ export function sectionHeading(number: SectionNumber, variant: Variant = 'full')
 
 /** What models write for a section that holds nothing. */
 const nothing =
-  /^\W*(?:none|nothing|n\/a|not applicable|no (?:errors|pending tasks|\w+ (?:yet|so far)))\b[\s\S]{0,40}$/i
+  /^\W*(?:none|nothing|left out for room|n\/a|not applicable|no (?:errors|pending tasks|\w+ (?:yet|so far)))\b[\s\S]{0,40}$/i
 
 export type Section = {
   readonly number: SectionNumber
