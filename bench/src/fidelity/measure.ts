@@ -109,12 +109,12 @@ function namesFile(context: string, path: string): boolean {
 
 const doubt = /^Named above and found nowhere in the conversation.*$/gm
 
-/** A line range says where a change begins and ends; the record holds its beginning and its length. */
-const rangeEnd = /(\d)–\d+/g
+/** Counts: where a stretch of lines ends, how many a file has, how much was left out. True, though nowhere written. */
+const counted = /(?<=\d)–\d+|(?<=\d of )\d+|(?<=… )\d+(?= (?:lines|characters))/g
 
 export function unsupported(context: string, source: string): readonly string[] {
   const doubted = [...context.matchAll(doubt)].join('\n')
-  const claimed = atomsOf(context.replace(doubt, '').replace(rangeEnd, '$1'))
+  const claimed = atomsOf(context.replace(doubt, '').replace(counted, ''))
   return [...claimed].filter((atom) => !isKnown(atom.toLowerCase(), source) && !doubted.includes(atom))
 }
 

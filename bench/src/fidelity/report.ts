@@ -29,7 +29,11 @@ export function markdown(cases: readonly CaseReport[]): string {
     '',
     '## Recall at fixed budgets',
     '',
-    ...budgetTable(cases),
+    ...budgetTable(cases, 'recall'),
+    '',
+    'The same, without margins:',
+    '',
+    ...budgetTable(cases, 'recallApart'),
     '',
     '## Each compaction, at no more tokens than recorded: recall',
     '',
@@ -61,14 +65,14 @@ function meanTable(cases: readonly CaseReport[], ats: readonly Row['at'][]): rea
   ]
 }
 
-function budgetTable(cases: readonly CaseReport[]): readonly string[] {
+function budgetTable(cases: readonly CaseReport[], key: 'recall' | 'recallApart'): readonly string[] {
   const rows = cases.flatMap((found) => found.rows).filter(({ at }) => typeof at === 'number')
   const budgets = [...new Set(rows.map(({ at }) => at))]
   const lines = contendersOf(rows).map((contender) => {
     const cells = budgets.map((budget) =>
       mean(
         rows.filter((row) => row.contender === contender && row.at === budget),
-        'recall',
+        key,
       ).toFixed(3),
     )
     return `| ${contender} | ${cells.join(' | ')} |`

@@ -27,24 +27,17 @@ export function composeSummary(options: ComposeOptions): ComposedSummary {
       countTokens,
       recall,
     })
-    const text = fillFrame(frame, mended, options)
+    const room = Math.floor(budget * share)
+    const text = mended === undefined ? fillOffline(frame, room, options) : fillBeside(frame, mended, options)
     const tokens = countTokens(text)
     if (tokens <= budget) return { text, tokens, report: reportOf(frame, { mended, text, countTokens }) }
   }
   return tiny(options)
 }
 
-function fillFrame(frame: Frame, mended: MendedProse | undefined, options: ComposeOptions): string {
-  return mended === undefined ? fillOffline(frame, options) : fillBeside(frame, mended, options)
-}
-
-function fillOffline(frame: Frame, options: ComposeOptions): string {
-  const { source, variant = 'full' } = options
-  return fill(offlinePage(frame, source, variant), {
-    options,
-    budget: options.budget,
-    lines: offlineLines(source, options.budget),
-  })
+function fillOffline(frame: Frame, room: number, options: ComposeOptions): string {
+  const { source, budget, variant = 'full' } = options
+  return fill(offlinePage(frame, { source, variant, room }), { options, budget, lines: offlineLines(source) })
 }
 
 /** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */

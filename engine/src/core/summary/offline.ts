@@ -12,7 +12,7 @@ import { codeMade } from './marks.ts'
 import { ledgerTitles, type PageOptions, type Slot } from './page.ts'
 import { sectionNumbers, type Variant } from './sections.ts'
 import type { SummarySource } from './source.ts'
-import { lastSteps, reportsOf, shortPath } from './steps.ts'
+import { lastSteps, type Report, reportsOf, shortPath } from './steps.ts'
 
 const codeTitle = 'Code as last seen:'
 const before = 'From the summary before, unchecked:'
@@ -35,7 +35,6 @@ export const offlineSlots: readonly Slot[] = [
   { section: 'earlier 6', place: 6, title: 'Earlier ones, as the summary before tells them, unchecked:' },
   { section: 'todos', place: 7, title: ledgerTitles.todos },
   { section: 'earlier 7', place: 7, title: before },
-  { section: 'answer', place: 8, title: 'Before the latest request:' },
   { section: 'steps', place: 8, title: 'The last steps, oldest first:' },
   { section: 'repository', place: 8, title: ledgerTitles.repository },
   { section: 'earlier 8', place: 5, title: 'Work at the time of the summary before:' },
@@ -44,8 +43,8 @@ export const offlineSlots: readonly Slot[] = [
 const mostSteps = 24
 
 /** The lines that compete for room with the ledger's own. */
-export function offlineLines({ messages }: SummarySource, budget: number): readonly Line[] {
-  return weigh([...workLines(messages, budget), ...excerptLines(messages), ...carriedLines(messages)], messages.length)
+export function offlineLines({ messages }: SummarySource): readonly Line[] {
+  return weigh([...workLines(messages), ...excerptLines(messages), ...carriedLines(messages)], messages.length)
 }
 
 /** The code that stands beside a model's prose. */
@@ -59,32 +58,43 @@ function weigh(lines: readonly Weighed[], now: number): readonly Line[] {
 
 type Weighed = Omit<Line, 'worth'> & { readonly at: number; readonly worth: (recency: number) => number }
 
-/** What was answered before the latest request is what that request speaks of. */
-const answerLength = { least: 600, most: 2400, perToken: 0.4 } as const
+/** What was answered before the latest request, and what was said since: the one text that shows where the work is. */
+const nearLength = { least: 200, most: 2400, perToken: 0.22 } as const
 const reportLength = 600
 
-function workLines(messages: readonly ViewMessage[], budget: number): readonly Weighed[] {
-  const { least, most, perToken } = answerLength
-  const nearLength = Math.min(most, Math.max(least, Math.round(budget * perToken)))
-  const reports = reportsOf(messages)
+function nearReports(reports: readonly Report[]): readonly Report[] {
   const answered = reports.findLast(({ isEnded }) => isEnded)
   const current = reports.find(({ isEnded }) => !isEnded)
-  const told = reports.map((report): Weighed => {
-    const isNear = report === answered || report === current
-    return {
-      section: report === current ? 'steps' : report === answered ? 'answer' : 'reports',
-      order: report.at,
-      at: report.at,
-      text: `- reported: "${oneLine(report.text, isNear ? nearLength : reportLength)}"`,
-      worth: (recent) => (isNear ? 12 : 0.5 + 2 * recent),
-    }
+  return [answered, current].filter((report) => report !== undefined)
+}
+
+/** In any case, though not at any length. */
+function standing(messages: readonly ViewMessage[], room: number): readonly string[] {
+  const { least, most, perToken } = nearLength
+  const longest = Math.min(most, Math.max(least, Math.round(room * perToken)))
+  return nearReports(reportsOf(messages)).map(({ text, isEnded }) => {
+    const when = isEnded ? 'Before the latest request the assistant' : 'Since then it'
+    return `- ${when} reported: "${oneLine(text, longest)}"`
   })
-  const steps = lastSteps(messages, mostSteps).filter(
-    ({ type, at }) => type === 'called' || (at !== current?.at && at !== answered?.at),
-  )
-  return [
-    ...told,
-    ...steps.map(
+}
+
+function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
+  const reports = reportsOf(messages)
+  const near = new Set(nearReports(reports).map(({ at }) => at))
+  const told = reports
+    .filter(({ at }) => !near.has(at))
+    .map(
+      ({ at, text }): Weighed => ({
+        section: 'reports',
+        order: at,
+        at,
+        text: `- reported: "${oneLine(text, reportLength)}"`,
+        worth: (recent) => 1 + 2 * recent,
+      }),
+    )
+  const steps = lastSteps(messages, mostSteps)
+    .filter(({ type, at }) => type === 'called' || !near.has(at))
+    .map(
       ({ type, at, text }, index): Weighed => ({
         section: 'steps',
         order: at + index / 1000,
@@ -92,8 +102,8 @@ function workLines(messages: readonly ViewMessage[], budget: number): readonly W
         text: type === 'said' ? `- said: "${oneLine(text, 300)}"` : `- ${text}`,
         worth: (recent) => 0.9 * recent,
       }),
-    ),
-  ]
+    )
+  return [...told, ...steps]
 }
 
 const worthOfLine = 0.02
@@ -127,13 +137,26 @@ function carriedLines(messages: readonly ViewMessage[]): readonly Weighed[] {
 /** What is pending and was asked for matters longest. */
 const carriedWorth: Readonly<Record<number, number>> = { 1: 0.6, 5: 0.3, 6: 0.4, 7: 0.5 }
 
-export function offlinePage(frame: Frame, source: SummarySource, variant: Variant): PageOptions {
+export type OfflineOptions = {
+  readonly source: SummarySource
+  readonly variant: Variant
+  /** In tokens: what is there in any case is cut to a share of it. */
+  readonly room: number
+}
+
+export function offlinePage(frame: Frame, { source, variant, room }: OfflineOptions): PageOptions {
   return {
     opening: [codeMade],
     slots: offlineSlots,
     variant,
     end: frame.end,
-    fixed: { 1: intent(frame), 6: frame.said, 7: pending(frame), 9: nextStep(frame, source) },
+    fixed: {
+      1: intent(frame),
+      6: frame.said,
+      7: pending(frame),
+      8: standing(source.messages, room),
+      9: nextStep(frame, source),
+    },
   }
 }
 
@@ -159,7 +182,7 @@ const standLength = 140
 
 function nextStep({ latest }: Frame, { messages, ledger }: SummarySource): readonly string[] {
   const open = ledger.todos.find(({ status }) => status === 'in-progress')
-  const words = lastSteps(messages, 12).findLast(({ type }) => type === 'said')?.text
+  const words = lastSteps(messages, 4).findLast(({ type }) => type === 'said')?.text
   return [
     ...(latest === undefined ? [] : [`- Go on with the latest request: "${oneLine(latest.text, standLength)}"`]),
     ...(open === undefined ? [] : [`- In progress on the to-do list: ${oneLine(open.text, 240)}`]),
