@@ -156,6 +156,8 @@ export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from '.
 export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
 export { createStateBook, type StateBook } from './core/restore/state-book.ts'
 export { type TouchedFile, touchedFiles } from './core/restore/touched.ts'
+export { composeSummary } from './core/summary/compose.ts'
+export type { ComposedSummary, ComposeOptions, SummarySource } from './core/summary/source.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export {
