@@ -1,5 +1,7 @@
 // The public names, one by one.
 
+export { type CompactOptions, type CompactOutcome, compact } from './compact.ts'
+
 export {
   type AnswerSeen,
   afterCompaction,
@@ -188,3 +190,4 @@ export { type ContextState, type ExplainInput, type Explanation, explain } from 
 export { ConfigurationError, type Figure } from './core/tokens/figure.ts'
 export { type Prediction, predictCompaction, type TurnSize, whereCompactionsWouldFall } from './core/tokens/predict.ts'
 export type { Environment, Mark, TokenSettings } from './core/tokens/settings.ts'
+export type { AnthropicMessage, OpenAIMessage, PlainMessage } from './plain-messages.ts'
