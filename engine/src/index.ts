@@ -1,5 +1,7 @@
 // The public names, one by one.
 
+export { type CompactOptions, type CompactOutcome, compact } from './compact.ts'
+
 export {
   type AnswerSeen,
   afterCompaction,
@@ -24,6 +26,18 @@ export { createFingerprinter, type Fingerprint, type RequestParts } from './core
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
 export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
+export { runCompaction } from './core/ladder/compact.ts'
+export {
+  type CommitResult,
+  type Compacted,
+  type CompactionFailed,
+  type CompactionInput,
+  type CompactionResult,
+  type CompactionSettings,
+  defaultCompaction,
+  type PartialChoice,
+} from './core/ladder/compact-input.ts'
+export { type CompactionPlan, planCompaction } from './core/ladder/compact-plan.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
@@ -150,12 +164,16 @@ export type {
   StreamEvent,
 } from './core/ports/model.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
+export type { Restoration, Restore, RestoredPiece, RestoreRequest } from './core/ports/restore.ts'
+export { type ContinuationInput, continuationText } from './core/prompts/continuation.ts'
+export { type SummaryPromptInput, type SummaryVariant, sectionTitles, summaryPrompt } from './core/prompts/summary.ts'
 export { defaultRestorers, type RestoredContext, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
 export type { NotRestored, Piece, PieceKind, Restored, RestoreInput, Restorer } from './core/restore/restorer.ts'
 export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from './core/restore/seen-files.ts'
 export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
 export { createStateBook, type StateBook } from './core/restore/state-book.ts'
 export { type TouchedFile, touchedFiles } from './core/restore/touched.ts'
+export type { Tried } from './core/summary/asking.ts'
 export { composeSummary } from './core/summary/compose.ts'
 export type { ComposedSummary, ComposeOptions, SummarySource } from './core/summary/source.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
@@ -178,3 +196,4 @@ export { type ContextState, type ExplainInput, type Explanation, explain } from 
 export { ConfigurationError, type Figure } from './core/tokens/figure.ts'
 export { type Prediction, predictCompaction, type TurnSize, whereCompactionsWouldFall } from './core/tokens/predict.ts'
 export type { Environment, Mark, TokenSettings } from './core/tokens/settings.ts'
+export type { AnthropicMessage, OpenAIMessage, PlainMessage } from './plain-messages.ts'
