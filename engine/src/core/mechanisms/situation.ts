@@ -1,11 +1,12 @@
 // Puts together what mechanisms may know besides the view. The clock reading and everything else from outside are
 // handed in.
+
+import type { CompactionAhead } from '../cache/economics.ts'
 import type { CacheEditState } from '../cache/edit-state.ts'
-import { cacheStateOf } from '../cache/state.ts'
-import { modelFacts } from '../catalog/models.ts'
+import { type CacheState, cacheLifetimes, cacheStateOf } from '../cache/state.ts'
+import { cachePrices, modelFacts } from '../catalog/models.ts'
 import { contextTokens } from '../message/usage.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
-import { predictCompaction } from '../tokens/predict.ts'
 import type { View } from '../transcript/fold.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
 import { type ReductionChoices, reductionSettings } from './settings.ts'
@@ -31,43 +32,95 @@ export function situationOf(view: View, input: SituationInput): Situation {
   const size = input.size ?? viewSize(view, input)
   const explanation = explain({ ...input, messages, size })
   const { model } = explanation
+  const cache = cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime })
   const growth = growthOf(view)
+  const base = baseOf(view)
   return {
     explanation,
     weigher: input.weigher ?? createWeigher({ ...input, model }),
-    cache: cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime }),
+    cache,
+    coldShare: coldShareOf(view, cache),
     now: input.now,
     model: model === undefined ? undefined : modelFacts(model),
     client: { cacheEdits: false, contextManagement: false, ...input.client },
     settings: reductionSettings(input.reductions),
     ...(input.expectedTurns === undefined ? {} : { expectedTurns: input.expectedTurns }),
     ...(growth === undefined ? {} : { growth }),
+    ...(base === undefined ? {} : { base }),
     ...(input.cacheEdits === undefined ? {} : { cacheEdits: input.cacheEdits }),
   }
 }
 
-/** The median over the answers in the view. */
+/** In real sessions so many requests come after a pause longer than this; they count like a session of this length. */
+const usualColdShare = { short: 0.03, long: 0.007 } as const
+const usualLength = 50
+
+function coldShareOf({ messages }: View, { lifetime }: CacheState): number {
+  const usual = lifetime > cacheLifetimes.short ? usualColdShare.long : usualColdShare.short
+  const times = messages.flatMap(({ role, time }) => (role === 'assistant' && time !== undefined ? [time] : []))
+  const cold = times.filter((time, at) => at > 0 && time - (times[at - 1] ?? time) >= lifetime).length
+  return (cold + usual * usualLength) / (times.length + usualLength)
+}
+
+/** The smallest context that was reported: what no reduction gets below. */
+function baseOf({ messages }: View): number | undefined {
+  const sizes = messages.flatMap(({ usage }) => (usage ? [contextTokens(usage)] : []))
+  return sizes.length === 0 ? undefined : Math.min(...sizes)
+}
+
+/** The mean over the answers in the view: few large results make most of it, and a median would not see them. */
 function growthOf({ messages }: View): number | undefined {
-  const sizes = messages.flatMap(({ usage }) => (usage ? [{ tokens: contextTokens(usage) }] : []))
-  return predictCompaction(sizes, Number.MAX_SAFE_INTEGER)?.growth
+  const sizes = messages.flatMap(({ usage }) => (usage ? [contextTokens(usage)] : []))
+  // What shrank the context was a reduction, not growth.
+  const steps = sizes.slice(1).flatMap((size, at) => (size >= (sizes[at] ?? 0) ? [size - (sizes[at] ?? 0)] : []))
+  const mean = steps.reduce((sum, step) => sum + step, 0) / steps.length
+  return mean > 0 ? mean : undefined
 }
 
 const mostTurns = 200
 const usualTurns = 20
 
 /**
- * How many requests what is freed will be saved in: until the context is full again, since what goes makes room for
- * more of them. A guess when nothing is known.
+ * In how many requests what is freed will be saved. Where a compaction comes by itself: until then, since it would have
+ * dropped all of it. Else until the context is full again, since what goes makes room for more of them. A guess when
+ * nothing is known.
  */
-export function turnsAhead({ expectedTurns, growth, explanation }: Situation, freed: number): number {
+export function turnsAhead(situation: Situation, freed: number): number {
+  const { expectedTurns, growth, explanation } = situation
   if (expectedTurns !== undefined) return expectedTurns
   if (growth === undefined || growth <= 0) return usualTurns
-  const room = explanation.limit.value - explanation.size.tokens + freed
+  const room = explanation.limit.value - explanation.size.tokens + (isCompactionComing(situation) ? 0 : freed)
   return Math.min(mostTurns, Math.max(1, Math.ceil(room / growth)))
 }
 
-/** Less than half of the way from the warning to the limit is left: no time to wait until it pays. */
-export function isInDanger({ explanation }: Situation): boolean {
-  const { warning, limit, size, isAboveThreshold, isBlocking } = explanation
-  return isAboveThreshold || isBlocking || size.tokens >= (warning.value + limit.value) / 2
+/** Tokens of a summary, about. */
+const usualSummary = 3_000
+
+/** What the compaction that comes by itself will cost and leave; undefined where none comes, or too little is known. */
+export function compactionAhead(situation: Situation): CompactionAhead | undefined {
+  const { growth, base, explanation, model, cache } = situation
+  if (!isCompactionComing(situation) || growth === undefined || base === undefined) return undefined
+  const at = explanation.limit.value
+  const after = Math.min(base + usualSummary, at)
+  const outputPrice = model?.price ? model.price.output / model.price.input : 5
+  const cost = at * cachePrices.read + usualSummary * outputPrice + after * writePrice(cache)
+  return { at, after, cost, growth }
+}
+
+function writePrice({ lifetime }: CacheState): number {
+  return lifetime > cacheLifetimes.short ? cachePrices.writeHour : cachePrices.write
+}
+
+function isCompactionComing({ explanation, expectedTurns }: Situation): boolean {
+  return explanation.autoCompact.mode === true && expectedTurns === undefined
+}
+
+/**
+ * No time to wait until it pays: no compaction will come to help, and less than half of the way from the warning to the
+ * limit is left.
+ */
+export function isInDanger(situation: Situation): boolean {
+  const { warning, limit, size, isBlocking } = situation.explanation
+  if (situation.explanation.autoCompact.mode === true) return false
+  return isBlocking || size.tokens >= (warning.value + limit.value) / 2
 }
