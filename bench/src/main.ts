@@ -9,6 +9,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   'fit-estimator': () => import('./tokens/fit.ts'),
   ledger: () => import('./ledger/run.ts'),
   recall: () => import('./recall/run.ts'),
+  cost: () => import('./cost/report.ts'),
 }
 
 const [name = ''] = process.argv.slice(2)

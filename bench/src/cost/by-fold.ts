@@ -18,6 +18,7 @@ import {
   type Situation,
   seedCalibration,
   situationOf,
+  type TokenSettings,
   type ViewMessage,
 } from 'everlong'
 import { createFold, type Edit, editRecord, type View } from 'everlong/transcript'
@@ -31,6 +32,8 @@ export type FoldRule = {
   readonly mechanisms: readonly Mechanism[]
   readonly reductions?: ReductionChoices
   readonly client?: Partial<ClientAbilities>
+  /** Thresholds other than the usual ones. */
+  readonly settings?: TokenSettings
 }
 
 export function byFold(rule: FoldRule): Strategy {
@@ -110,7 +113,7 @@ class FoldKeeper implements Keeper {
     return situationOf(view, {
       model,
       now: this.port.now(),
-      settings: { contextWindow: window },
+      settings: { contextWindow: window, ...this.rule.settings },
       cacheLifetime: lifetime === '1h' ? 3_600_000 : 300_000,
       freedSinceAnswer: this.freed,
       weigher: this.weigher,

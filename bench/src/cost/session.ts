@@ -4,6 +4,7 @@ import {
   asksForSummary,
   createSimulator,
   type RepositoryTools,
+  type RouteRule,
   route,
   type Simulator,
   summariser,
@@ -40,6 +41,8 @@ export type Outcome = {
   readonly answers: number
 }
 
+/** Summaries are asked for in many words; whoever offers no tools wants text. */
+const isSummary: RouteRule['when'] = (request) => request.tools.length === 0 || asksForSummary(request)
 /** Short enough for any cache. */
 const shortPause = 60_000
 /** Agents cut long results at the source; so many characters are common. */
@@ -78,7 +81,7 @@ class Session {
       clock: this.clock,
       seed: setup.seed,
       windows: { [setup.model]: setup.window },
-      script: route([{ when: asksForSummary, script: summariser({ seed: setup.seed }) }], script),
+      script: route([{ when: isSummary, script: summariser({ seed: setup.seed }) }], script),
       summariser: summariser({ lastTextAsks: true, seed: setup.seed }),
     })
     this.keeper = strategy.open(this.port())

@@ -15,3 +15,8 @@ export type Setup = {
 
 /** What a client leaves for an answer. */
 export const mostOutput = 16_384
+
+/** Where a compaction comes in a window of this size, for every strategy that does not say otherwise. */
+export function thresholdOf({ window }: Pick<Setup, 'window'>): number {
+  return window - 20_000 - 13_000
+}
