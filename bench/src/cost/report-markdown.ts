@@ -73,16 +73,24 @@ function countTable(rows: readonly Ran[]): string {
   ].join('\n')
 }
 
-/** Ours against the best peer, in words, kind by kind. */
+export type Cheapest = { readonly ours: Ran; readonly peer: Ran }
+
+/** Our cheapest setting and the cheapest peer, for each length and kind of session. */
+export function cheapestOf(rows: readonly Ran[]): readonly Cheapest[] {
+  const groups = Map.groupBy(rows, ({ setup }) => `${setup.answers} ${setup.kind}`)
+  const cheapest = (some: readonly Ran[]) => some.toSorted((a, b) => a.outcome.price - b.outcome.price)[0]
+  return [...groups.values()].flatMap((group) => {
+    const ours = cheapest(group.filter(({ who }) => who === 'Everlong'))
+    const peer = cheapest(group.filter(isPeer))
+    return ours && peer ? [{ ours, peer }] : []
+  })
+}
+
 function verdict(rows: readonly Ran[]): string {
-  const lines = kindsIn(rows).map((kind) => {
-    const own = rows.filter(({ setup }) => setup.kind === kind)
-    const cheapest = (some: readonly Ran[]) => some.toSorted((a, b) => a.outcome.price - b.outcome.price)[0]
-    const ours = cheapest(own.filter(({ who }) => who === 'Everlong'))
-    const peer = cheapest(own.filter(isPeer))
-    if (!ours || !peer) return ''
+  const lines = cheapestOf(rows).map(({ ours, peer }) => {
     const less = 100 * (1 - ours.outcome.price / peer.outcome.price)
-    return `- **${kind}**: ${ours.name} ${dollars(ours.outcome.price)}, the best peer (${keyOf(peer)}) ${dollars(peer.outcome.price)}: ${less.toFixed(0)} % less.`
+    const theirs = `the best peer (${keyOf(peer)}) ${dollars(peer.outcome.price)}`
+    return `- **${ours.setup.kind}**: ${ours.name} ${dollars(ours.outcome.price)}, ${theirs}: ${less.toFixed(0)} % less.`
   })
   return lines.join('\n')
 }

@@ -1,7 +1,7 @@
 // Two peers whose code cannot be called as a function over messages, or weighs more than this whole house: their documented
 // rules, written by us. pi: summarise between turns once less than 16,384 tokens are left, keep the newest 20,000. Mastra's
 // token limiter: the newest rounds that fit under the limit, before every request, for good.
-import { blocksOf, isToolResult, type Message, repairRequest, textOf } from 'everlong'
+import { blocksOf, createWeigher, isToolResult, type Message, repairRequest, textOf } from 'everlong'
 import { byList, sizeOf } from '../by-list.ts'
 import { thresholdOf } from '../setup.ts'
 import type { Port, Strategy } from '../strategy.ts'
@@ -53,6 +53,9 @@ const pi: Strategy = byList({
   },
 })
 
+/** It counts by tokenx, which is about right; so is this. Whole by length / 4 it would overflow first. */
+const counter = createWeigher()
+
 const mastra: Strategy = byList({
   name: 'TokenLimiter at the threshold, retold',
   who: 'Mastra',
@@ -61,7 +64,7 @@ const mastra: Strategy = byList({
     const rounds = roundsOf(messages)
     let tokens = 0
     const kept = rounds.toReversed().filter((round) => {
-      const size = round.reduce((sum, message) => sum + sizeOf(message) / 4, 0)
+      const size = round.reduce((sum, message) => sum + counter.message(message), 0)
       if (tokens + size > limit) return false
       tokens += size
       return true
