@@ -201,11 +201,10 @@ class Session {
 
   private outcome(): Outcome {
     const { requests, cost, read, write5m, write1h, input, output } = this.simulator.meter.totals()
-    const refused = this.failed.overflow + this.failed.signature + this.failed.invalid
     return {
       strategy: this.strategy.name,
       price: cost,
-      requests: Math.max(requests, this.answers + refused),
+      requests,
       read,
       written: write5m + write1h,
       plain: input,

@@ -33,8 +33,10 @@ export function situationOf(view: View, input: SituationInput): Situation {
   const explanation = explain({ ...input, messages, size })
   const { model } = explanation
   const cache = cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime })
-  const growth = growthOf(view)
-  const base = baseOf(view)
+  const sizes = messages.flatMap(({ usage }) => (usage ? [contextTokens(usage)] : []))
+  const growth = growthOf(sizes)
+  // The smallest context that was reported: what no reduction gets below.
+  const base = sizes.reduce<number | undefined>((least, size) => Math.min(least ?? size, size), undefined)
   return {
     explanation,
     weigher: input.weigher ?? createWeigher({ ...input, model }),
@@ -62,15 +64,8 @@ function coldShareOf({ messages }: View, { lifetime }: CacheState): number {
   return (cold + usual * usualLength) / (times.length + usualLength)
 }
 
-/** The smallest context that was reported: what no reduction gets below. */
-function baseOf({ messages }: View): number | undefined {
-  const sizes = messages.flatMap(({ usage }) => (usage ? [contextTokens(usage)] : []))
-  return sizes.length === 0 ? undefined : Math.min(...sizes)
-}
-
 /** The mean over the answers in the view: few large results make most of it, and a median would not see them. */
-function growthOf({ messages }: View): number | undefined {
-  const sizes = messages.flatMap(({ usage }) => (usage ? [contextTokens(usage)] : []))
+function growthOf(sizes: readonly number[]): number | undefined {
   // What shrank the context was a reduction, not growth.
   const steps = sizes.slice(1).flatMap((size, at) => (size >= (sizes[at] ?? 0) ? [size - (sizes[at] ?? 0)] : []))
   const mean = steps.reduce((sum, step) => sum + step, 0) / steps.length
