@@ -1,6 +1,6 @@
 // The public names, one by one.
 
-export { type CompactOptions, type CompactOutcome, compact } from './compact.ts'
+export { type CompactMessagesOptions, type CompactOutcome, compact } from './compact.ts'
 
 export {
   type AnswerSeen,
