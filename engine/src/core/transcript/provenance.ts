@@ -25,6 +25,25 @@ export type Provenance = {
   readonly prefixChanges: () => readonly PrefixChange[]
 }
 
+/**
+ * Tokens that edits freed since the newest answer; undefined when nothing was done since, or something whose weight
+ * nobody knows: then its usage is that of another view.
+ */
+export function freedSince({ changes, standing }: Ground, lists: MergedMessages): number | undefined {
+  const answer = lists.merged.at(lastAnswerBefore(Number.POSITIVE_INFINITY, lists, 0))?.row
+  if (answer === undefined) return undefined
+  let freed: number | undefined
+  for (let at = changes.length - 1; at >= 0; at--) {
+    const change = changes[at]
+    if (!change || change.row < answer) break
+    const { edit } = change
+    if (edit?.type === 'pin' || edit?.type === 'unpin' || edit?.type === 'server-cleared') continue
+    if (edit?.freed === undefined || standing.out.has(change.row)) return undefined
+    freed = (freed ?? 0) + edit.freed
+  }
+  return freed
+}
+
 /** The prefix was changed at a place, for the answers that stand between two rows of the transcript. */
 export type PrefixChange = { readonly place: number; readonly above: number; readonly below: number }
 
@@ -119,6 +138,8 @@ function prefixChanges({ changes, standing, order }: Ground, firstPlace: FirstPl
     // Undone, its answers stand on another prefix than they were given on; in force, those from before it do.
     if (edit === undefined) return isOut || order.placeOf(row) !== undefined ? [{ place: -1, above, below }] : []
     if (edit.type === 'rewind') return isOut ? [{ place: -1, above, below }] : []
+    // Thinking may leave oldest first and then nothing else is touched; it may not leave a gap, nor come back.
+    if (edit.type === 'clear-thinking' && edit.after === undefined && !isOut) return []
     const place = firstPlace(change)
     return place === undefined ? [] : [{ place, above, below }]
   })
@@ -182,9 +203,9 @@ function isLasting({ standing }: Ground, row: number, edit: Edit | undefined): b
   return isByName(edit) || !standing.out.has(row)
 }
 
-/** Taking thinking out, and pins, leave what other thinking is bound to as it was. */
+/** Where the prefix is another one from. Pins change nothing. */
 function firstPlace({ order, effects }: Ground, { row, uuid, edit }: Change): number {
-  if (!edit || edit.type === 'pin' || edit.type === 'unpin' || edit.type === 'clear-thinking') return nowhere
+  if (!edit || edit.type === 'pin' || edit.type === 'unpin') return nowhere
   let first = nowhere
   for (const touched of effects.touchedBy({ row, uuid, edit })) {
     first = Math.min(first, order.placeOf(touched) ?? nowhere)
