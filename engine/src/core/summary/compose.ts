@@ -36,8 +36,9 @@ export function composeSummary(options: ComposeOptions): ComposedSummary {
 }
 
 function fillOffline(frame: Frame, room: number, options: ComposeOptions): string {
-  const { source, budget, variant = 'full' } = options
-  return fill(offlinePage(frame, { source, variant, room }), { options, budget, lines: offlineLines(source) })
+  const { source, budget, variant = 'full', instructions = '' } = options
+  const page = offlinePage(frame, { source, variant, room, instructions })
+  return fill(page, { options, budget, lines: offlineLines(source, instructions) })
 }
 
 /** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */

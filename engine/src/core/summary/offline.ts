@@ -43,8 +43,21 @@ export const offlineSlots: readonly Slot[] = [
 const mostSteps = 24
 
 /** The lines that compete for room with the ledger's own. */
-export function offlineLines({ messages }: SummarySource): readonly Line[] {
-  return weigh([...workLines(messages), ...excerptLines(messages), ...carriedLines(messages)], messages.length)
+export function offlineLines({ messages }: SummarySource, instructions = ''): readonly Line[] {
+  const lines = weigh([...workLines(messages), ...excerptLines(messages), ...carriedLines(messages)], messages.length)
+  const wanted = new Set(wordsOf(instructions))
+  if (wanted.size === 0) return lines
+  return lines.map((line) => {
+    const hits = new Set(wordsOf(line.text).filter((word) => wanted.has(word))).size
+    return hits === 0 ? line : { ...line, worth: line.worth + hits * worthOfHit }
+  })
+}
+
+/** A line that speaks of what the summary is to pay heed to is worth more for each word of it. */
+const worthOfHit = 2
+
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? []
 }
 
 /** The code that stands beside a model's prose. */
@@ -81,6 +94,7 @@ function standing(messages: readonly ViewMessage[], room: number): readonly stri
 function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
   const reports = reportsOf(messages)
   const near = new Set(nearReports(reports).map(({ at }) => at))
+  const spoken = new Set(reports.map(({ at }) => at))
   const told = reports
     .filter(({ at }) => !near.has(at))
     .map(
@@ -93,7 +107,7 @@ function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
       }),
     )
   const steps = lastSteps(messages, mostSteps)
-    .filter(({ type, at }) => type === 'called' || !near.has(at))
+    .filter(({ type, at }) => type === 'called' || !spoken.has(at))
     .map(
       ({ type, at, text }, index): Weighed => ({
         section: 'steps',
@@ -142,16 +156,17 @@ export type OfflineOptions = {
   readonly variant: Variant
   /** In tokens: what is there in any case is cut to a share of it. */
   readonly room: number
+  readonly instructions: string
 }
 
-export function offlinePage(frame: Frame, { source, variant, room }: OfflineOptions): PageOptions {
+export function offlinePage(frame: Frame, { source, variant, room, instructions }: OfflineOptions): PageOptions {
   return {
     opening: [codeMade],
     slots: offlineSlots,
     variant,
     end: frame.end,
     fixed: {
-      1: intent(frame),
+      1: intent(frame, instructions),
       6: frame.said,
       7: pending(frame),
       8: standing(source.messages, room),
@@ -165,10 +180,11 @@ function beginning({ messages }: Frame): HumanMessage | undefined {
   return messages.find(({ text }) => text.length >= 20 && !/^\/\S+$/.test(text)) ?? messages[0]
 }
 
-function intent(frame: Frame): readonly string[] {
+function intent(frame: Frame, instructions: string): readonly string[] {
   const first = beginning(frame)
   return [
     ...(first === undefined ? [] : [`- It began with: "${oneLine(first.text, 240)}"`]),
+    ...(instructions.trim() === '' ? [] : [`- Asked of this summary: "${oneLine(instructions, 300)}"`]),
     ...(frame.end === '' ? [] : ['- All requests stand under 6, the latest one at the end.']),
     ...(frame.rules.length === 0 ? [] : ['Standing constraints, in the user’s words:', ...frame.rules]),
   ]
