@@ -68,6 +68,7 @@ export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
 export { microBySize } from './core/mechanisms/micro/by-size.ts'
 export { native } from './core/mechanisms/native.ts'
 export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
+export { type ServerCompactionInput, serverCompaction } from './core/mechanisms/server-compaction.ts'
 export {
   type ExtractInput,
   type Extraction,

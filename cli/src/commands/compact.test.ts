@@ -63,7 +63,13 @@ describe('everlong compact', () => {
   })
 
   test('a dry run says what would be done, and does nothing', async () => {
-    const { stdout, exitCode } = await everlong(['compact', file, '--dry-run', '--model', 'anthropic:claude-sonnet-4-5'])
+    const { stdout, exitCode } = await everlong([
+      'compact',
+      file,
+      '--dry-run',
+      '--model',
+      'anthropic:claude-sonnet-4-5',
+    ])
     expect(exitCode).toBe(0)
     expect(stdout).toContain('tried in turn  direct, offline')
     expect(stdout).toContain('Nothing was asked of anybody, and nothing was written.')

@@ -1,4 +1,5 @@
-import { noOutcome, objectAt, textOf } from 'everlong'
+import { type Hooks, noOutcome, objectAt, stringAt, textOf } from 'everlong'
+import { editRecord } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { createSimulator } from '../simulator.ts'
 import { summariser } from '../summary/summariser.ts'
@@ -99,4 +100,44 @@ test('the boundary says what was done, and ours is in a field of its own', async
   expect(Object.keys(objectAt(everlong, 'compaction') ?? {}).toSorted()).toEqual(
     ['chain', 'cost', 'fidelity', 'ledger', 'mechanism', 'model', 'reason', 'tokens', 'tried', 'usage'].toSorted(),
   )
+})
+
+test('restored context and what hooks say stand behind the summary, the latest request comes last, and all can be undone', async () => {
+  const { model } = world()
+  const table = conversation()
+  const before = JSON.stringify(table.view().messages)
+  const pieces = [
+    { kind: 'files', title: 'File a.ts', text: 'export const a = 1', tokens: 12, path: 'a.ts' },
+    { kind: 'todos', title: 'To-do list', text: '- [ ] sort', tokens: 8 },
+  ]
+  const notRestored = [{ kind: 'files', what: 'b.ts', why: 'it has 90,000 tokens' }]
+  const hooks: Hooks = {
+    run: async ({ event }) => (event === 'SessionStart' ? { ...noOutcome, context: ['branch: main'] } : noOutcome),
+  }
+  const result = done(await table.compact(model, { hooks, restore: async () => ({ pieces, notRestored, tokens: 20 }) }))
+  expectWhole(table, result)
+  expect(result.records.map(({ type, attachment }) => stringAt(attachment, 'type') ?? type)).toEqual([
+    'system',
+    'user',
+    'files',
+    'todos',
+    'not_restored',
+    'hook_additional_context',
+    'user',
+  ])
+  const [only] = table.view().messages
+  const words = textOf(only?.content)
+  const human = table.records.findLast((record) => record.type === 'user' && record.promptSource !== undefined)
+  expect(words.indexOf('export const a = 1')).toBeGreaterThan(words.indexOf('Summary:'))
+  expect(words).toContain('- b.ts: it has 90,000 tokens')
+  const latest = words.slice(words.lastIndexOf('The latest request of the user, word for word:'))
+  expect(latest).not.toContain('</system-reminder>')
+  if (human) expect(latest).toContain(textOf(objectAt(human, 'message')?.content).trim())
+  expect(table.events.filter(({ type }) => type.startsWith('file-'))).toEqual([
+    { type: 'file-restored', path: 'a.ts', tokens: 12 },
+    { type: 'file-not-restored', path: 'b.ts', reason: 'it has 90,000 tokens' },
+  ])
+  const place = { uuid: 'undo', parentUuid: String(result.records.at(-1)?.uuid), timestamp: '2026-11-03T00:00:00.000Z' }
+  table.add([editRecord({ type: 'undo', uuid: result.boundaryUuid }, { ...place, sessionId: 'bench' })])
+  expect(JSON.stringify(table.view().messages)).toBe(before)
 })

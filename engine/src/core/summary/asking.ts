@@ -1,11 +1,12 @@
 // Sends one request for a summary and says what came of it. Keeps the connection's watchers awake meanwhile, adds up
 // what was used, and never sends again what was too long.
-import { addCounts, billedCounts, noTokens, type TokenCounts, type Usage } from '../message/usage.ts'
+import { addCounts, billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { CompactionFailure } from '../ports/events.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { createStop } from '../ports/stop.ts'
 import { judgeSummary } from './judge.ts'
+import { onDemandText } from './request.ts'
 import type { TextCounter } from './too-long.ts'
 
 export type Asked =
@@ -76,8 +77,10 @@ export function createAsker({ ports, signal, countTokens }: AskerOptions): Asker
       return seen
     }
     usage = addCounts(usage, billedCounts(seen.answer.usage))
-    if (mechanism === 'cache-sharing') hitRate = hitRateOf(seen.answer.usage)
-    const judged = judgeSummary({ answer: seen.answer, prompt, countTokens, sourceTokens })
+    if (mechanism === 'cache-sharing' || mechanism === 'server-compaction')
+      hitRate = hitRateOf(billedCounts(seen.answer.usage))
+    const words = { ...seen.answer, content: onDemandText(seen.answer.content) }
+    const judged = judgeSummary({ answer: words, prompt, countTokens, sourceTokens })
     if (judged.type === 'refused') {
       note({ mechanism, outcome: 'failed', why: judged.why, reason: judged.reason })
       return { type: 'failed', reason: judged.reason, why: judged.why }
@@ -144,7 +147,7 @@ function interpret(
   return { type: 'failed', reason: 'api_error', why: message }
 }
 
-function hitRateOf(usage: Usage): number | undefined {
+function hitRateOf(usage: TokenCounts): number | undefined {
   const prompt = usage.input + usage.cacheRead + usage.cacheWrite
   return prompt === 0 ? undefined : usage.cacheRead / prompt
 }
