@@ -3,12 +3,13 @@
 const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => void | Promise<void> }>>> = {
   transcript: () => import('./transcript/report.ts'),
   simulator: () => import('./simulator/bench.ts'),
-  fold: () => import('./fold/report.ts'),
+  engine: () => import('./engine/report.ts'),
   tokens: () => import('./tokens/report.ts'),
   readme: () => import('./readme.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
   fidelity: () => import('./fidelity/run.ts'),
   recall: () => import('./recall/run.ts'),
+  micro: () => import('./micro/run.ts'),
 }
 
 const [name = ''] = process.argv.slice(2)

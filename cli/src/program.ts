@@ -3,6 +3,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander'
 import packageFacts from '../package.json' with { type: 'json' }
 import type { CompactOptions } from './commands/compact.ts'
+import type { MicroOptions } from './commands/micro.ts'
 import type { RecallOptions } from './commands/recall.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
 import type { Outcome } from './outcome.ts'
@@ -80,6 +81,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   const show = createShow(surroundings, end)
   addLooking(program, show, surroundings)
   addMeasuring(program, show, surroundings)
+  addReducing(program, show, surroundings)
   addMending(program, show)
   addCompacting(program, show, surroundings)
   addRecalling(program, show, surroundings)
@@ -92,6 +94,7 @@ const examples = `Examples:
   everlong tour                       a guided look at a made-up session
   everlong inspect session.jsonl      one screen about one session
   everlong context session.jsonl      what its context is made of
+  everlong micro session.jsonl        what could leave the context
   everlong stats ~/.claude/projects   figures over all sessions
   everlong repair broken.jsonl --out mended.jsonl
   everlong compact session.jsonl      the context to go on with
@@ -169,14 +172,12 @@ function addMeasuring(program: Command, show: Show, surroundings: Surroundings):
       show(gather(file, { ...options, env: surroundings.env }), { ...options, render })
     },
   )
-  measuring(
-    program,
-    'explain',
-    'every window and threshold with its source, and when the next compaction comes',
-  ).action(async (file: string, options: WindowOptions) => {
-    const { gather, render } = await import('./commands/explain.ts')
-    show(gather(file, { ...options, surroundings }), { ...options, render })
-  })
+  measuring(program, 'explain', 'every window and threshold with its source, and when the next compaction comes')
+    .option('--now <time>', 'as if it were then (default: now)', time)
+    .action(async (file: string, options: WindowOptions & { now?: number }) => {
+      const { gather, render } = await import('./commands/explain.ts')
+      show(gather(file, { ...options, surroundings }), { ...options, render })
+    })
   command(program, 'stats', 'figures over one session or thousands')
     .argument('<path...>', 'transcripts, or folders with transcripts anywhere below them')
     .action(async (paths: readonly string[], options: { json?: boolean }) => {
@@ -186,6 +187,46 @@ function addMeasuring(program: Command, show: Show, surroundings: Surroundings):
       ])
       show(await gather(paths, surroundings), { ...options, render })
     })
+}
+
+function addReducing(program: Command, show: Show, surroundings: Surroundings): void {
+  measuring(program, 'micro', 'what could leave the context without a model, and what that costs in cache')
+    .option('--mechanism <name>', `only this one: ${mechanisms.join(', ')}; more than once for more`, mechanism)
+    .option('--now <time>', 'as if it were then (default: now)', time)
+    .option('--keep <number>', 'how many of the newest results stay', wholeNumber)
+    .option('--target <tokens>', 'by size: so many tokens of results may stay', tokens)
+    .option('--least <tokens>', 'by size: less than this is not worth it', tokens)
+    .option('--always', 'by size: below the warning threshold too')
+    .option('--turns <number>', 'how many requests are still to come', wholeNumber)
+    .option('--recall', 'leave the id to recall each result by')
+    .option('--apply', 'do what the first of them would do: append it to the file')
+    .action(async (file: string, options: WindowOptions & MicroOptions) => {
+      const [{ gather }, { render }] = await Promise.all([
+        import('./commands/micro.ts'),
+        import('./commands/micro-screen.ts'),
+      ])
+      show(await gather(file, { ...options, surroundings }), { ...options, render })
+    })
+  command(program, 'undo', 'take back the last edit of a session; nothing is removed')
+    .addArgument(transcript())
+    .option('--edit <uuid>', 'this edit, undo or compaction instead; more than once for more', collected)
+    .action(async (file: string, options: { json?: boolean; edit?: readonly string[] }) => {
+      const { gather, render } = await import('./commands/undo.ts')
+      show(await gather(file, { ...options, surroundings }), { ...options, render })
+    })
+}
+
+/** Named here too, so that --help need not load the engine; a test holds the two together. */
+export const mechanisms: readonly string[] = ['by-size', 'by-idle', 'by-cache-edit', 'native']
+
+function mechanism(text: string, before: readonly string[] = []): readonly string[] {
+  const name = text.replace(/^micro-/, '')
+  if (!mechanisms.includes(name)) throw new InvalidArgumentError(`Choose from ${mechanisms.join(', ')}.`)
+  return [...before, name]
+}
+
+function collected(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
 }
 
 function addMending(program: Command, show: Show): void {
@@ -271,6 +312,12 @@ function addServing(program: Command, end: End, surroundings: Surroundings): voi
 function wholeNumber(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
   return Number(text)
+}
+
+function time(text: string): number {
+  const value = Date.parse(text)
+  if (Number.isNaN(value)) throw new InvalidArgumentError('Give a time, such as 2026-03-02T10:30:00Z.')
+  return value
 }
 
 /** 200000, 200_000, 200,000 or 200k. */

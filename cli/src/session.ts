@@ -1,7 +1,15 @@
 // What several commands need of a session file: a scan with a progress line, the live window as messages, and how
 // full the context is. Gathers only; renders nothing.
-import { ConfigurationError, type Environment, type Explanation, explain, type ViewMessage } from 'everlong'
-import { type FileScan, type LiveFile, openLive, scanFile } from 'everlong/node'
+import {
+  ConfigurationError,
+  type ContextSize,
+  type Environment,
+  type Explanation,
+  editedSize,
+  explain,
+  type ViewMessage,
+} from 'everlong'
+import { type FileScan, type LiveFile, openLive, openView, scanFile, type ViewFile } from 'everlong/node'
 import { headOf, messagesOf, type Tally, tallyOf } from 'everlong/transcript'
 import { createProgress } from './progress.ts'
 import { count } from './render/numbers.ts'
@@ -23,13 +31,18 @@ export function isTranscript(scan: FileScan): boolean {
 
 export type LiveSession = {
   readonly live: LiveFile
+  /** What the next request would carry, edits and all. */
   readonly messages: readonly ViewMessage[]
   readonly tally: Tally
+  /** The whole of it, folded: only when edits of ours are in force, since the file's end does not tell what they do. */
+  readonly edited: ViewFile | undefined
 }
 
 export function openLiveSession(path: string): LiveSession {
   const live = openLive(path)
-  return { live, messages: messagesOf(live.entries), tally: tallyOf(live.entries) }
+  const edited = live.isEdited ? openView(path) : undefined
+  const messages = edited?.view.messages ?? messagesOf(live.entries)
+  return { live, messages, tally: tallyOf(live.entries), edited }
 }
 
 /**
@@ -57,11 +70,14 @@ export type WindowChoice = { readonly model?: string; readonly window?: number }
 
 export type Measured = WindowChoice & { readonly env: Environment }
 
+export type Sized = { readonly messages: readonly ViewMessage[]; readonly edited?: ViewFile | undefined }
+
 /** Throws a ConfigurationError when the settings cannot work. */
-export function explainSession(messages: readonly ViewMessage[], { env, model, window }: Measured): Explanation {
+export function explainSession({ messages, edited }: Sized, { env, model, window }: Measured): Explanation {
   const explanation = explain({
     messages,
     environment: env,
+    size: edited && sizeOf(edited, model),
     ...(model === undefined ? {} : { model }),
     ...(window === undefined ? {} : { settings: { contextWindow: window } }),
   })
@@ -71,13 +87,18 @@ export function explainSession(messages: readonly ViewMessage[], { env, model, w
   return { ...explanation, contextWindow: { ...contextWindow, source: '--window' } }
 }
 
+/** Of the view, with what was edited since the newest answer taken off. */
+export function sizeOf({ answered, view }: ViewFile, model: string | undefined): ContextSize {
+  return editedSize(answered, view, { model })
+}
+
 /** The same for screens on which a setting that cannot work is only one problem among others. */
 export function tryToExplain(
-  messages: readonly ViewMessage[],
+  session: Sized,
   measured: Measured,
 ): { readonly explanation: Explanation | undefined; readonly trouble: string | undefined } {
   try {
-    return { explanation: explainSession(messages, measured), trouble: undefined }
+    return { explanation: explainSession(session, measured), trouble: undefined }
   } catch (error) {
     if (error instanceof ConfigurationError) return { explanation: undefined, trouble: error.message }
     throw error

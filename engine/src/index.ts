@@ -67,6 +67,12 @@ export { microByCacheEdit, pinnedCacheEdits } from './core/mechanisms/micro/by-c
 export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
 export { microBySize } from './core/mechanisms/micro/by-size.ts'
 export { native } from './core/mechanisms/native.ts'
+export {
+  type ExplainedReduction,
+  explainReductions,
+  reductions,
+  worthInWords,
+} from './core/mechanisms/reductions.ts'
 export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
 export { type ServerCompactionInput, serverCompaction } from './core/mechanisms/server-compaction.ts'
 export {
@@ -94,7 +100,7 @@ export {
   reductionSettings,
 } from './core/mechanisms/settings.ts'
 export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
-export { type ViewSizeOptions, viewSize } from './core/mechanisms/size.ts'
+export { editedSize, type ViewSizeOptions, viewSize } from './core/mechanisms/size.ts'
 export { type SnipInput, snip } from './core/mechanisms/snip.ts'
 export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
 export {

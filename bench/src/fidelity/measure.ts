@@ -3,7 +3,7 @@
 import { estimateTokens, type ViewMessage } from 'everlong'
 import { messagesOf } from 'everlong/transcript'
 import { atomsOf } from './atoms.ts'
-import { type Case, shownIn, stringsIn } from './cases.ts'
+import { type Case, shownIn } from './cases.ts'
 import { ledgerOf } from './ledger-of.ts'
 
 /** The estimator counts another maker's vocabulary; this is how much more the models at hand use. */
@@ -45,7 +45,7 @@ export function questionsOf(found: Case): Questions {
     edited: ledger.files.filter(({ changes }) => changes > 0).map(({ path }) => path),
     commands: ledger.commands.map(({ text }) => text),
     rules: ledger.constraints.map(({ text }) => text),
-    source: `${shown}\n${found.before.map(({ record }) => stringsIn(record)).join('\n')}`,
+    source: `${shown}\n${found.before.map(({ record }) => wordsOf(record)).join('\n')}`.toLowerCase(),
   }
 }
 
@@ -101,15 +101,27 @@ function namesFile(context: string, path: string): boolean {
 
 const doubt = /^Named above and found nowhere in the conversation.*$/gm
 
+/** A line range says where a change begins and ends; the record holds its beginning and its length. */
+const rangeEnd = /(\d)–\d+/g
+
 export function unsupported(context: string, source: string): readonly string[] {
   const doubted = [...context.matchAll(doubt)].join('\n')
-  return [...atomsOf(context.replace(doubt, ''))].filter((atom) => !isKnown(atom, source) && !doubted.includes(atom))
+  const claimed = atomsOf(context.replace(doubt, '').replace(rangeEnd, '$1'))
+  return [...claimed].filter((atom) => !isKnown(atom.toLowerCase(), source) && !doubted.includes(atom))
 }
 
-/** A path may be told with another beginning, a name with its member: every part of it must be known. */
+/** A path may be told with another beginning, a name with its member, in the plural: every part must be known. */
 function isKnown(atom: string, source: string): boolean {
-  if (source.includes(atom)) return true
+  if (source.includes(atom) || source.includes(atom.replace(/s$/, ''))) return true
   if (atom.includes('://')) return false
   const parts = atom.split(/[/.:#@~]+/).filter((part) => part.length >= 2)
   return parts.length > 1 && parts.every((part) => source.includes(part))
+}
+
+/** The strings, numbers and keys of a value. */
+function wordsOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.entries(value)
+    .map(([key, part]) => `${Array.isArray(value) ? '' : key} ${wordsOf(part)}`)
+    .join('\n')
 }

@@ -26,14 +26,15 @@ export type ContextReport = Breakdown &
 
 export function gather(path: string, measured: Measured): Outcome<ContextReport> {
   return reading(path, () => {
-    const { messages, live } = openLiveSession(path)
-    const explanation = explainSession(messages, measured)
+    const session = openLiveSession(path)
+    const { messages, live } = session
+    const explanation = explainSession(session, measured)
     const { warning, autoCompactThreshold, blocking, effectiveWindow, contextWindow } = explanation
     const report: ContextReport = {
       path,
       model: explanation.model,
       ...fullnessOf(explanation),
-      ...breakdown({ messages, model: explanation.model }),
+      ...breakdown({ messages, model: explanation.model, size: explanation.size }),
       marks: { warning, autoCompactThreshold, blocking, effectiveWindow, contextWindow },
       hint: windowHint(explanation, live, measured),
       warnings: explanation.warnings,

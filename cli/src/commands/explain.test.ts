@@ -54,3 +54,26 @@ test('after one turn nothing is foretold', async () => {
   expect((await report<ExplainReport>('explain', file)).prediction).toBe(null)
   expect((await everlong(['explain', file])).stdout).toContain('Nothing can be said: fewer than two turns.')
 })
+
+test('every reduction says what it would do, and shows its sum: what is saved against what is written again', async () => {
+  const told = session({ startTime: '2026-03-02T09:00:00.000Z' }).user('go')
+  for (let at = 1; at <= 6; at++) {
+    told.assistant([{ type: 'tool_use', id: `t${at}`, name: 'Bash', input: { command: 'run' } }])
+    told.toolResult(`t${at}`, 'word '.repeat(12_000))
+  }
+  told.assistant('done', { model: 'claude-opus-4-8', tokens: { input: 90_000, output: 20 } })
+  const file = folder.write('reducible.jsonl', told.records)
+  const found = await report<ExplainReport>('explain', file, '--now', '2026-03-02T09:01:00Z')
+  expect(found.reductions.map(({ mechanism, type, freed }) => ({ mechanism, type, freed }))).toEqual([
+    { mechanism: 'micro-by-size', type: 'declined', freed: 0 },
+    { mechanism: 'micro-by-idle', type: 'declined', freed: 0 },
+    { mechanism: 'micro-by-cache-edit', type: 'declined', freed: 0 },
+    { mechanism: 'native', type: 'planned', freed: 0 },
+  ])
+  const [bySize] = found.reductions
+  const { freed = 0, suffix = 0, turns = 0, read = 0, write = 0, saved, cost } = bySize?.worth ?? {}
+  expect([saved, cost]).toEqual([expect.closeTo(freed * turns * read, 0), expect.closeTo(suffix * (write - read), 0)])
+  expect(freed).toBeGreaterThan(30_000)
+  const { stdout } = await everlong(['explain', file, '--now', '2026-03-02T09:01:00Z'])
+  expect(stdout.replace(/\s+/g, ' ')).toContain(`if it did: ${bySize?.sum}`)
+})

@@ -1,5 +1,17 @@
 // `everlong explain`: every number about the window with its source, and when the next compaction will come.
-import { type Explanation, type Figure, type Prediction, predictCompaction, whereCompactionsWouldFall } from 'everlong'
+import {
+  type ExplainedReduction,
+  type Explanation,
+  explainReductions,
+  type Figure,
+  type Prediction,
+  predictCompaction,
+  situationOf,
+  whereCompactionsWouldFall,
+  worthInWords,
+} from 'everlong'
+import { openView } from 'everlong/node'
+import type { View } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
 import { count, counted, dateTime } from '../render/numbers.ts'
@@ -9,6 +21,7 @@ import { padEnd, padStart, wrap } from '../render/width.ts'
 import {
   explainSession,
   isTranscript,
+  type Measured,
   openLiveSession,
   scanWithProgress,
   type WindowChoice,
@@ -26,16 +39,29 @@ export type ExplainReport = Explanation & {
   readonly hint: string | undefined
   /** What the session did, and what it would have done with these settings. */
   readonly compactions: { readonly happened: number; readonly wouldHaveFallen: number }
+  /** What each reduction that needs no model would do before the next request, and its sum. */
+  readonly reductions: readonly ReductionInWords[]
+}
+
+export type ReductionInWords = {
+  readonly mechanism: string
+  readonly type: 'planned' | 'declined'
+  readonly reason: string
+  readonly freed: number
+  readonly worth: ExplainedReduction['worth'] | undefined
+  readonly sum: string | undefined
 }
 
 export function gather(
   path: string,
-  { surroundings, ...measured }: WindowChoice & { readonly surroundings: Surroundings },
+  { surroundings, now, ...measured }: WindowChoice & { readonly now?: number; readonly surroundings: Surroundings },
 ): Outcome<ExplainReport> {
   return reading(path, () => {
-    const { messages, live } = openLiveSession(path)
+    const session = openLiveSession(path)
     const how = { ...measured, env: surroundings.env }
-    const explanation = explainSession(messages, how)
+    const explanation = explainSession(session, how)
+    const { live } = session
+    const { view } = session.edited ?? openView(path)
     const scan = scanWithProgress(path, surroundings)
     const threshold = explanation.autoCompactThreshold.value
     // The newest turn ends with what the context is now, the estimate of what came after the last answer included.
@@ -54,9 +80,34 @@ export function gather(
           { threshold },
         ).length,
       },
+      reductions: reductionsOf(view, explanation, { ...how, now: now ?? surroundings.now() }),
     }
     return orNoTranscript(report, { path, bytes: scan.bytes, isTranscript: isTranscript(scan) })
   })
+}
+
+/** As a client of the public API would see it. */
+function reductionsOf(
+  view: View,
+  { size, model }: Explanation,
+  { now, window, env }: Measured & { readonly now: number },
+): readonly ReductionInWords[] {
+  const situation = situationOf(view, {
+    now,
+    size,
+    environment: env,
+    client: { contextManagement: true },
+    ...(model === undefined ? {} : { model }),
+    ...(window === undefined ? {} : { settings: { contextWindow: window } }),
+  })
+  return explainReductions(view, situation).map(({ mechanism, outcome, worth }) => ({
+    mechanism,
+    type: outcome.type,
+    reason: outcome.type === 'planned' ? outcome.reason : outcome.detail,
+    freed: outcome.type === 'planned' ? outcome.freed : 0,
+    worth,
+    sum: worth && worthInWords(worth),
+  }))
 }
 
 export function render(report: ExplainReport, screen: Screen): readonly string[] {
@@ -94,6 +145,9 @@ export function render(report: ExplainReport, screen: Screen): readonly string[]
     ...paragraph(switchesInWords(report), screen),
     ...remarks([...(report.hint === undefined ? [] : [report.hint]), ...report.warnings], screen),
     '',
+    heading('Reductions', screen) + screen.paint('dim', '  before the next request, without a model'),
+    ...report.reductions.flatMap((reduction) => reductionLines(reduction, screen)),
+    '',
     heading('Next compaction', screen),
     ...predictionLines(report, screen).flatMap((line) => paragraph(line, screen)),
   ]
@@ -125,6 +179,19 @@ function figures(rows: readonly (readonly [string, Figure])[], screen: Screen): 
         : `${' '.repeat(names + numbers + 6)}${note}`,
     )
   })
+}
+
+function reductionLines({ mechanism, type, reason, freed, sum }: ReductionInWords, screen: Screen): readonly string[] {
+  const names = 20
+  const what = type === 'declined' ? 'nothing' : freed > 0 ? `frees ${count(freed)}` : 'frees nothing yet'
+  const isWeighed = sum !== undefined && (type === 'declined' || freed > 0)
+  const lines = [`${what}: ${oneLine(reason)}`, ...(isWeighed ? [type === 'declined' ? `if it did: ${sum}` : sum] : [])]
+  return lines
+    .flatMap((line) => wrap(line, screen.width - names - 3))
+    .map(
+      (line, index) =>
+        `  ${padEnd(index === 0 ? mechanism : '', names)} ${index === 0 ? line : screen.paint('dim', line)}`,
+    )
 }
 
 function predictionLines(report: ExplainReport, { timeZone }: Screen): readonly string[] {

@@ -63,7 +63,7 @@ export function gather(
     const measured = { ...options, env: surroundings.env }
     const scan = scanWithProgress(path, surroundings)
     const session = openLiveSession(path)
-    const { explanation, trouble } = tryToExplain(session.messages, measured)
+    const { explanation, trouble } = tryToExplain(session, measured)
     const hint = explanation && windowHint(explanation, session.live, measured)
     const findings = findingsOf(scan, scan.problems, session.tally)
     const errors = findings.filter(({ severity }) => severity === 'error')

@@ -15,12 +15,17 @@ export function failedTry(error: unknown, { now, endpoint }: FailedAt): FailedTr
   const status = numberAt(error, 'status')
   const body = bodyOf(error)
   if (body === undefined) return withoutBody(error)
-  const { reason, message, overflow } = readRefusal({ body, endpoint, ...(status === undefined ? {} : { status }) })
+  const { reason, message, code, overflow } = readRefusal({
+    body,
+    endpoint,
+    ...(status === undefined ? {} : { status }),
+  })
   return {
     type: 'try-failed',
     reason,
     message,
     ...(status === undefined ? {} : { status }),
+    ...(code === undefined ? {} : { code }),
     ...(overflow === undefined ? {} : { overflow }),
     ...(isObject(error) ? headersOf(error.headers, now) : {}),
   }

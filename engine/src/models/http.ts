@@ -1,5 +1,6 @@
 // A fetch for the SDKs that keeps what they throw away: the whole body of a refusal, and how long a stream has been
 // silent. Sends nothing of its own and retries nothing.
+import { parseObject } from '../core/message/json.ts'
 import type { ModelPorts } from './ports.ts'
 
 export type Fetch = typeof globalThis.fetch
@@ -25,8 +26,9 @@ export function keepingFetch(inner: Fetch | undefined, ports: ModelPorts, silenc
   return async (input, init) => {
     const response = await (inner ?? globalThis.fetch)(input, init)
     if (!response.ok) return kept(response)
-    const isStream = response.headers.get('content-type')?.includes('event-stream') === true
-    if (!isStream || response.body === null) return response
+    const type = response.headers.get('content-type') ?? ''
+    if (type.includes('json') && asksForStream(input)) return asStream(response)
+    if (!type.includes('event-stream') || response.body === null) return response
     return new Response(watched(response.body, ports, silenceMs), {
       status: response.status,
       statusText: response.statusText,
@@ -37,9 +39,24 @@ export function keepingFetch(inner: Fetch | undefined, ports: ModelPorts, silenc
 
 async function kept(response: Response): Promise<Response> {
   const text = await response.text()
-  const copy = new Response(text, { status: response.status, headers: response.headers })
+  // A status that allows no body must not get one, not even an empty one.
+  const copy = new Response(text === '' ? null : text, { status: response.status, headers: response.headers })
   bodies.set(copy.headers, text)
   return copy
+}
+
+/** Whatever we send there asks for a stream. */
+function asksForStream(input: Parameters<Fetch>[0]): boolean {
+  const url = input instanceof Request ? input.url : String(input)
+  return /\/(?:messages|completions)(?:\?|$)/.test(url)
+}
+
+/** Some servers answer 200 and no stream: with an error (LM Studio), or with the whole answer. The SDKs see neither. */
+async function asStream(response: Response): Promise<Response> {
+  const text = await response.text()
+  const name = parseObject(text)?.error === undefined ? 'message' : 'error'
+  const event = `event: ${name}\ndata: ${text.replaceAll(/[\r\n]+/g, ' ')}\n\n`
+  return new Response(event, { status: response.status, headers: { 'content-type': 'text/event-stream' } })
 }
 
 /** Counted in bytes, not events: a ping shows that somebody is there, and the SDKs do not pass pings on. */

@@ -3,6 +3,7 @@
 export { overflowOfAnswer, type Refusal, readRefusal, type Verdict } from '../core/overflow/refusal.ts'
 export { type AnthropicLike, type AnthropicOptions, anthropic } from './anthropic/client.ts'
 export { type ModelContractInput, type ModelContractReport, runModelContract } from './contract.ts'
+export { modelNamed, type NamedModel, type NamedOptions, type UnknownModel } from './named.ts'
 export { type OfflineOptions, offline, offlineNotice } from './offline.ts'
 export { type OpenAILike, type OpenAIOptions, openai } from './openai/client.ts'
 export { type ModelPorts, systemPorts } from './ports.ts'

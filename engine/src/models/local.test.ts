@@ -43,6 +43,11 @@ describe('the offline client', () => {
     ])
   })
 
+  test('keeps no notes', async () => {
+    const notes = { ...request, source: 'session-memory' as const }
+    expect(await textOfAnswer(offline(), notes)).toEqual(['refused', 'no model is set up to keep notes'])
+  })
+
   test('is free and says that it is no conversation partner', async () => {
     expect(offline().capabilities('')).toEqual({
       cacheEdits: false,

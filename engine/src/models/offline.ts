@@ -5,7 +5,7 @@ import type { ModelClient, ModelRequest } from '../core/ports/model.ts'
 import { localAnswer, localCapabilities } from './local.ts'
 
 export type OfflineOptions = {
-  /** Writes the summary that a request of source `compact` asks for. */
+  /** Writes the summary that a request of source `compact` or `collapse` asks for. */
   readonly summarise?: (request: ModelRequest) => string
 }
 
@@ -18,8 +18,11 @@ export function offline({ summarise = plainExtract }: OfflineOptions = {}): Mode
     provider: 'offline',
     model: 'offline',
     capabilities: () => localCapabilities,
-    send: async (request, options = {}) =>
-      localAnswer(request.source === 'turn' ? offlineNotice : summarise(request), 'offline', options),
+    send: async (request, options = {}) => {
+      if (request.source === 'session-memory')
+        return { type: 'failed', reason: 'refused', message: 'no model is set up to keep notes', tries: 1 }
+      return localAnswer(request.source === 'turn' ? offlineNotice : summarise(request), 'offline', options)
+    },
   }
 }
 

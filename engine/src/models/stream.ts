@@ -46,6 +46,7 @@ export async function readStream(
     if (signal.aborted) return abortedTry
     return accumulator.answer()
   } catch (error) {
+    if (error instanceof Theirs && signal.aborted) return abortedTry
     if (error instanceof Theirs && accumulator.isComplete()) return accumulator.answer()
     if (error instanceof Theirs) return failedTry(error.cause, { now: ports.now(), endpoint })
     if (error instanceof BrokenStream) return { type: 'try-failed', reason: 'transient', message: error.message }
@@ -68,20 +69,27 @@ export async function tryOnce<T extends object>(
 class Theirs extends Error {}
 
 async function* theirs(open: () => PromiseLike<AsyncIterable<unknown>>): AsyncGenerator<unknown> {
-  let iterator: AsyncIterator<unknown> | undefined
+  const iterator = await orTheirs(async () => (await open())[Symbol.asyncIterator]())
   let isOver = false
   try {
-    iterator = (await open())[Symbol.asyncIterator]()
-    for (;;) {
-      const next = await iterator.next()
+    while (!isOver) {
+      const next = await orTheirs(() => iterator.next())
       isOver = next.done === true
-      if (isOver) return
-      yield next.value
+      if (!isOver) yield next.value
     }
-  } catch (cause) {
+  } catch (error) {
     isOver = true
-    throw new Theirs('thrown by the other side', { cause })
+    throw error
   } finally {
-    if (!isOver) await iterator?.return?.()
+    // Whoever stopped listening early: the connection is closed, and how that went is the other side's doing too.
+    if (!isOver) await orTheirs(async () => iterator.return?.())
+  }
+}
+
+async function orTheirs<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (cause) {
+    throw new Theirs('thrown by the other side', { cause })
   }
 }

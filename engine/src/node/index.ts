@@ -1,6 +1,7 @@
 // everlong/node: transcripts on disk.
 
 export { pointedId, recallPointer } from '../core/prompts/recall.ts'
+export { type AppliedEdits, type ApplyOptions, applyEdits } from './apply-edits.ts'
 export { type Archive, type ArchiveOptions, archiveFolder, openArchive } from './archive/archive.ts'
 export type { CatchUpOptions, CaughtUp } from './archive/catch-up.ts'
 export type { Match, SearchResult } from './archive/matches.ts'
@@ -54,7 +55,9 @@ export {
   type StatsProgress,
   type Unreadable,
 } from './stats.ts'
+export { originalResults, type StoredResults, storeResults, type ToolResult } from './stored-results.ts'
 export { findSubagents, type SubAgent, type SubAgents } from './subagents.ts'
+export { openView, type ViewFile, type ViewFileOptions } from './view-file.ts'
 export { type WorkspaceOptions, workspaceFiles } from './workspace-files.ts'
 export {
   type AppendResult,

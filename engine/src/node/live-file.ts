@@ -1,6 +1,7 @@
 // Opens the live window of a transcript from the tail of its file: what the next request would be made of, in the
 // memory of that window, however long the history before it is.
 import { closeSync, fstatSync, openSync } from 'node:fs'
+import { editSubtype } from '../core/transcript/edits.ts'
 import { type Entry, type Head, headOf } from '../core/transcript/entry.ts'
 import { createTranscriptReader, type Format } from '../core/transcript/formats/reader.ts'
 import { type LiveWindow, liveWindow } from '../core/transcript/live.ts'
@@ -17,6 +18,8 @@ export type LiveFile = {
   readonly stop: LiveWindow['stop']
   /** How many entries were found on side branches. */
   readonly recovered: number
+  /** Edits of ours were read: the window is what was said, and what a request carries is the fold's to say. */
+  readonly isEdited: boolean
   /** How much of the file was read. */
   readonly bytesRead: number
   /** Of the part that was read. */
@@ -113,7 +116,11 @@ function hasRoom(live: LiveWindow): boolean {
 
 const linesOfOneAnswer = 100
 
-function chosen(loaded: readonly Loaded[], live: LiveWindow): Pick<LiveFile, 'entries' | 'stop' | 'recovered'> {
+function chosen(
+  loaded: readonly Loaded[],
+  live: LiveWindow,
+): Pick<LiveFile, 'entries' | 'stop' | 'recovered' | 'isEdited'> {
   const entries = live.order.map((index) => loaded[index]?.entry).filter((entry) => entry !== undefined)
-  return { entries, stop: live.stop, recovered: live.recovered }
+  const isEdited = loaded.some(({ entry }) => entry.record.subtype === editSubtype)
+  return { entries, stop: live.stop, recovered: live.recovered, isEdited }
 }

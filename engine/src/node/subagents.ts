@@ -5,6 +5,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { blocksOf, isToolResult, isToolUse, textOf } from '../core/message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../core/message/json.ts'
 import { forEachEntry } from './entries.ts'
+import { resultsFolder, sessionFolder } from './session-folder.ts'
 
 export type SubAgent = {
   /** The agent's id, or the uuid of its first entry where it has none. */
@@ -27,7 +28,7 @@ export type SubAgents = {
 
 export function findSubagents(path: string): SubAgents {
   const main = readMain(path)
-  const folder = join(dirname(path), basename(path, extname(path)))
+  const folder = sessionFolder(path)
   const files = [
     // The files beside a sub-agent's own are its siblings.
     ...(isAgentFile(basename(path)) ? [] : agentFiles(dirname(path))).map((file) => ({
@@ -41,7 +42,7 @@ export function findSubagents(path: string): SubAgents {
     const isOurs = place === 'folder' || (agent.sessionId !== undefined && main.sessionIds.has(agent.sessionId))
     return isOurs ? [{ ...agent.found, place, toolUseId: main.byAgentId.get(agent.found.id) }] : []
   })
-  return { agents: [...insideAgents(path, main), ...outside], toolResults: resultFiles(join(folder, 'tool-results')) }
+  return { agents: [...insideAgents(path, main), ...outside], toolResults: resultFiles(resultsFolder(path)) }
 }
 
 type Call = { readonly id: string; readonly description: string | undefined; readonly agentType: string | undefined }

@@ -129,7 +129,7 @@ function prompt(stage: Stage): void {
 function image({ pool, random }: Stage): JsonObject {
   return {
     type: 'image',
-    source: { type: 'base64', media_type: 'image/png', data: pool.base64(random.int(2, 60) * 1024) },
+    source: { type: 'base64', media_type: 'image/png', data: pool.png(random.int(2, 60) * 1024) },
   }
 }
 

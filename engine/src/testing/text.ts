@@ -10,10 +10,15 @@ export type TextPool = {
   cut(kind: TextKind, chars: number): string
   /** Base64-looking characters, exactly so many. */
   base64(chars: number): string
+  /** A picture as far as anybody looks who does not decode it: the head of a PNG of 1280 × 800, then noise. */
+  png(chars: number): string
   sentence(): string
 }
 
 const poolChars = 32_768
+
+/** Signature and IHDR chunk, in base64: 33 bytes, so that what follows begins at a whole group. */
+const pngHead = 'iVBORw0KGgoAAAANSUhEUgAABQAAAAMgCAIAAADz+lis'
 
 export function textPool(random: Random): TextPool {
   const texts = new Map<string, string>()
@@ -25,6 +30,12 @@ export function textPool(random: Random): TextPool {
     texts.set(key, text)
     return text
   }
+  const base64 = (chars: number) =>
+    cutAnywhere(
+      textOf('base64', () => base64Chunk(random)),
+      random,
+      chars,
+    )
   return {
     cut: (kind, chars) =>
       cutLines(
@@ -32,12 +43,8 @@ export function textPool(random: Random): TextPool {
         random,
         chars,
       ),
-    base64: (chars) =>
-      cutAnywhere(
-        textOf('base64', () => base64Chunk(random)),
-        random,
-        chars,
-      ),
+    base64,
+    png: (chars) => pngHead + base64(chars).slice(pngHead.length),
     sentence: () => sentence(random),
   }
 }

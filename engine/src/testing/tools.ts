@@ -48,7 +48,7 @@ const weight = makers.reduce((sum, [share]) => sum + share, 0)
 export function makeCall(shop: Workshop): ToolCall {
   const { random, pool, project } = shop
   if (shop.images && random.chance(0.04)) {
-    return imageCall(`${project.cwd}/docs/${random.pick(nouns)}.png`, pool.base64(random.int(4, 90) * 1024))
+    return imageCall(`${project.cwd}/docs/${random.pick(nouns)}.png`, pool.png(random.int(4, 90) * 1024))
   }
   let rest = random.int(0, weight - 1)
   for (const [share, maker] of makers) {

@@ -73,6 +73,22 @@ describe('the OpenAI client', () => {
     expect(second.usage.input).toBeLessThan(150)
   })
 
+  test('puts on the wire what the request says, and nothing else', async () => {
+    const seen: unknown[] = []
+    const fetch: OpenAIOptions['fetch'] = (input, init) => {
+      const headers = new Headers(init?.headers)
+      seen.push([String(input).replace(server.url, ''), headers.get('authorization'), init?.body])
+      return globalThis.fetch(input, init)
+    }
+    await clientOf({ fetch }).send({ ...hello, system: 'Be brief.', maxTokens: 9 })
+    const system = '{"role":"system","content":"Be brief."}'
+    const messages = `[${system},{"role":"user","content":"Hello"}]`
+    const rest = '"max_tokens":9,"stream":true,"stream_options":{"include_usage":true}'
+    expect(seen).toEqual([
+      ['/v1/chat/completions', 'Bearer key', `{"model":"gpt-large","messages":${messages},${rest}}`],
+    ])
+  })
+
   // An error inside a stream is the Messages API's own way; chat completions of the simulator refuse before they begin.
   test.each(overflowShapes)('knows an overflow told the way of %s', async (shape) => {
     const failed = await clientOf({ headers: { 'x-everlong-overflow': shape } }).send(long)

@@ -1,4 +1,4 @@
-import { blocksOf, type JsonObject, type ModelClient, repairRequest, textOf } from 'everlong'
+import { blocksOf, type JsonObject, type ModelClient, objectAt, repairRequest, textOf } from 'everlong'
 import { generateWithTruth, random, session } from 'everlong/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -92,8 +92,8 @@ test('what one compaction kept is summarised or kept by the next, never lost', a
   done(await table.compact(client))
   const asked = JSON.stringify(client.requests[0]?.messages)
   for (const uuid of first.keptUuids) {
-    const { message } = table.fold.entry(uuid)?.record as { message?: { content?: unknown } }
-    for (const block of blocksOf(message?.content)) {
+    const record = table.fold.entry(uuid)?.record
+    for (const block of blocksOf(objectAt(record, 'message')?.content)) {
       if (block.type === 'tool_use') expect(asked).toContain(String(block.id))
     }
   }

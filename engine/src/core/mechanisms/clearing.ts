@@ -1,7 +1,6 @@
 // From what may go to a plan: the edits, what they free, what becomes of bound thinking, and the sum. Shared by the
 // mechanisms that clear; which results go is theirs to say.
 import { worthOf } from '../cache/economics.ts'
-import { blocksOf, isThinking } from '../message/block.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
 import {
@@ -12,6 +11,7 @@ import {
   type RequestOptions,
   type Situation,
 } from './mechanism.ts'
+import { thinkingIn, weightFrom } from './messages-in-view.ts'
 import { turnsAhead } from './situation.ts'
 
 export type ClearingInput = {
@@ -24,7 +24,7 @@ export type ClearingInput = {
 
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
   const { mechanism, reason } = input
-  const items = input.items.filter(({ frees }) => frees > 0).toSorted((a, b) => a.message - b.message)
+  const items = inOrder(input.items.filter(({ frees }) => frees > 0))
   const first = items[0]
   if (!first) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
   const edits: readonly Edit[] = [clearEdit(items, input, situation)]
@@ -56,9 +56,15 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
   return { ...base, items: all, ...sums(view, situation, all), thinking: 'removed', outcome }
 }
 
+/** As they stand in the view; the very same list when they do. */
+function inOrder(items: readonly PlannedItem[]): readonly PlannedItem[] {
+  const isSorted = items.every(({ message }, at) => at === 0 || (items[at - 1]?.message ?? 0) <= message)
+  return isSorted ? items : items.toSorted((a, b) => a.message - b.message)
+}
+
 function clearEdit(items: readonly PlannedItem[], { mechanism, reason }: ClearingInput, { settings }: Situation): Edit {
-  const toolUseIds = items.flatMap(({ toolUseId }) => (toolUseId === undefined ? [] : [toolUseId]))
-  const attachments = items.flatMap(({ type, uuids }) => (type === 'attachment' ? uuids : []))
+  const toolUseIds = items.map(({ toolUseId }) => toolUseId).filter((id) => id !== undefined)
+  const attachments = items.filter(({ type }) => type === 'attachment').flatMap(({ uuids }) => uuids)
   return {
     type: 'clear-results',
     toolUseIds,
@@ -72,25 +78,24 @@ function clearEdit(items: readonly PlannedItem[], { mechanism, reason }: Clearin
 /** Thinking in the answers behind a changed message, on models that bind it; nothing on all others. */
 export function boundThinking(view: View, { model, weigher }: Situation, changed: number): readonly PlannedItem[] {
   if (model?.bindsThinking !== true) return []
-  return view.messages.flatMap((message, index): readonly PlannedItem[] => {
-    if (index <= changed || message.role !== 'assistant') return []
-    const thinking = blocksOf(message.content).filter(isThinking)
-    if (thinking.length === 0) return []
-    const frees = thinking.reduce((sum, block) => sum + weigher.block(block), 0)
-    const uuids = view.sources[index]?.uuids ?? []
-    return [{ type: 'thinking', uuids, message: index, tokens: Math.round(frees), frees, why: 'bound to the prefix' }]
+  return thinkingIn(view, weigher).flatMap(({ message, blocks }): readonly PlannedItem[] => {
+    if (message <= changed) return []
+    const frees = blocks.reduce((sum, block) => sum + weigher.block(block), 0)
+    const uuids = view.sources[message]?.uuids ?? []
+    return [{ type: 'thinking', uuids, message, tokens: Math.round(frees), frees, why: 'bound to the prefix' }]
   })
+}
+
+/** Whether there is any. */
+export function hasBoundThinking(view: View, { model, weigher }: Situation, changed: number): boolean {
+  return model?.bindsThinking === true && (thinkingIn(view, weigher).at(-1)?.message ?? -1) > changed
 }
 
 /** What goes altogether, and whether it pays: what stands from the first changed message on is written again. */
 export function sums(view: View, situation: Situation, items: readonly PlannedItem[]): Pick<Plan, 'freed' | 'worth'> {
   const first = items.reduce((least, { message }) => Math.min(least, message), Number.POSITIVE_INFINITY)
   const exact = items.reduce((sum, { frees }) => sum + frees, 0)
-  let behind = 0
-  for (let index = first; index < view.messages.length; index++) {
-    const message = view.messages[index]
-    if (message) behind += situation.weigher.message(message)
-  }
+  const behind = weightFrom(view, situation.weigher, first)
   const freed = Math.round(exact)
   const worth = worthOf({
     freed,

@@ -31,6 +31,8 @@ export type Situation = {
   /** Unknown models have none. */
   readonly model: ModelFacts | undefined
   readonly client: ClientAbilities
+  /** Whether the next request turns thinking on: the API refuses to manage thinking where it is off. */
+  readonly thinks: boolean
   readonly settings: ReductionSettings
   /** Requests still expected, where somebody knows; else they follow from the growth. */
   readonly expectedTurns?: number | undefined

@@ -3,11 +3,8 @@ import { textOf } from '../message/block.ts'
 import { isObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { View } from '../transcript/fold.ts'
-import type { Source } from '../transcript/merge.ts'
 import type { PlannedItem, Situation } from './mechanism.ts'
-
-/** nested_memory of Claude Code and its likes: memory, memory_file, relevant_memories … */
-const memoryKind = /(^|_)memor(y|ies)(_|$)/
+import { memoryIn } from './messages-in-view.ts'
 
 /** What the fold puts in the place of a cleared attachment. */
 const clearedContext = '[Old context cleared]'
@@ -17,10 +14,7 @@ export function supersededMemory(view: View, { weigher }: Situation): readonly P
   const pins = new Set(view.pins)
   const later = new Set<string>()
   const found: PlannedItem[] = []
-  const copies = view.sources.flatMap((source, at) =>
-    weigher.once(memoryIn, source).map((piece) => [at, piece] as const),
-  )
-  for (const [message, piece] of copies.toReversed()) {
+  for (const { message, piece } of memoryIn(view, weigher).toReversed()) {
     const { uuid, attachment = '' } = piece
     if (uuid === undefined || textOf(piece.content) === clearedContext) continue
     const path = pathOfMemory(piece)
@@ -40,10 +34,6 @@ export function supersededMemory(view: View, { weigher }: Situation): readonly P
     }
   }
   return found.reverse()
-}
-
-function memoryIn({ pieces }: Source): readonly ViewMessage[] {
-  return pieces.filter(({ attachment }) => attachment !== undefined && memoryKind.test(attachment))
 }
 
 /** Attachments without text of their own are shown as JSON; the path is in there. */

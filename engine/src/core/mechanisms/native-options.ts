@@ -2,8 +2,17 @@
 // is; the server leaves out what these options name.
 import { blocksOf, isToolUse } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
 import type { View } from '../transcript/fold.ts'
-import { type Clearable, clearableKind, clearableResults } from './clearable.ts'
+import {
+  type Clearable,
+  type ClearableKind,
+  clearableKind,
+  clearableResults,
+  rulesKey,
+  type ToolRules,
+} from './clearable.ts'
+import { createFollower } from './follow.ts'
 import type { RequestOptions, Situation } from './mechanism.ts'
 
 export const contextManagementBeta = 'context-management-2025-06-27'
@@ -51,7 +60,7 @@ export function toolUsesEdit(
   const isWanted = (tool: ToolIn) => tool.isClearable && (results || (inputs && tool.isWriter))
   const excluded = tools.filter((tool) => !isWanted(tool)).map(({ name }) => name)
   const left = new Set(tools.filter(isWanted).map(({ name }) => name))
-  const items = clearableResults(view, situation).filter(({ tool }) => left.has(tool ?? ''))
+  const items = clearableResults(view, situation).filter(({ tool }) => left.has(tool))
   const edit = {
     type: 'clear_tool_uses_20250919',
     trigger:
@@ -69,21 +78,57 @@ export function toolUsesEdit(
 type ToolIn = { readonly name: string; readonly isClearable: boolean; readonly isWriter: boolean }
 
 /** By name, in the order of the alphabet, so that the same conversation gives the same bytes. */
-function toolsIn(view: View, { settings }: Situation): readonly ToolIn[] {
-  const found = new Map<string, ToolIn>()
-  for (const { role, content } of view.messages) {
-    if (role !== 'assistant' || typeof content === 'string') continue
-    for (const block of blocksOf(content)) {
-      if (!isToolUse(block)) continue
-      const kind = clearableKind(block, settings)
-      const before = found.get(block.name)
-      found.set(block.name, {
-        name: block.name,
-        // The server knows names only: a tool of which one call must stay, stays.
-        isClearable: kind !== undefined && before?.isClearable !== false,
-        isWriter: kind === 'write' || kind === 'edit' || before?.isWriter === true,
-      })
-    }
+function toolsIn(view: View, { settings, weigher }: Situation): readonly ToolIn[] {
+  return weigher.once(toolReader, weigher)(view, settings)
+}
+
+/** As long as the rules stay what they are, only the calls that are new are looked at. */
+function toolReader(): (view: View, rules: ToolRules) => readonly ToolIn[] {
+  let reader: { readonly key: string; readonly read: (messages: View['messages']) => readonly ToolIn[] } | undefined
+  return ({ messages }, rules) => {
+    const key = rulesKey(rules)
+    if (reader?.key !== key) reader = { key, read: createToolTally(rules) }
+    return reader.read(messages)
   }
-  return [...found.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Of the calls of a tool, how many must stay, and how many write. */
+type Tally = { readonly staying: number; readonly writing: number }
+const noCalls: Tally = { staying: 0, writing: 0 }
+
+function createToolTally(rules: ToolRules): (messages: View['messages']) => readonly ToolIn[] {
+  const tallies = new Map<string, Tally>()
+  const follow = createFollower(({ role, content }: ViewMessage) => {
+    if (role !== 'assistant' || typeof content === 'string') return undefined
+    const uses = blocksOf(content).filter(isToolUse)
+    if (uses.length === 0) return undefined
+    const before = uses.map((call): readonly [string, Tally | undefined] => {
+      const known = tallies.get(call.name)
+      tallies.set(call.name, withCall(known ?? noCalls, clearableKind(call, rules)))
+      return [call.name, known]
+    })
+    return () => {
+      for (const [name, known] of before.toReversed()) {
+        if (known) tallies.set(name, known)
+        else tallies.delete(name)
+      }
+    }
+  })
+  return (messages) => {
+    follow(messages)
+    // The server knows names only: a tool of which one call must stay, stays.
+    const tools = [...tallies].map(([name, { staying, writing }]) => ({
+      name,
+      isClearable: staying === 0,
+      isWriter: writing > 0,
+    }))
+    return tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  }
+}
+
+function withCall({ staying, writing }: Tally, kind: ClearableKind | undefined): Tally {
+  return {
+    staying: staying + (kind === undefined ? 1 : 0),
+    writing: writing + (kind === 'write' || kind === 'edit' ? 1 : 0),
+  }
 }

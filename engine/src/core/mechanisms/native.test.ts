@@ -23,7 +23,7 @@ const last = view.messages.findLast(({ role }) => role === 'assistant')?.time ??
 
 const planOf = (input: Partial<SituationInput> = {}) => {
   const client = { contextManagement: true }
-  return native.plan(view, situationOf(view, { now: last + 1, estimator: 'chars/4', client, ...input }))
+  return native.plan(view, situationOf(view, { now: last + 1, estimator: 'chars/4', client, thinks: true, ...input }))
 }
 const editsOf = (input: Partial<SituationInput> = {}) => {
   const plan = planOf(input)
@@ -56,6 +56,15 @@ describe('native context management', () => {
     expect(editsOf({ reductions: { native: { toolResults: false, keepTokens: 0, thinking: false } } })).toMatchObject({
       why: 'nothing-to-do',
     })
+  })
+
+  test('leaves thinking alone where the next request does not think: the API would refuse it', () => {
+    expect(editsOf({ thinks: false })).toEqual([{ ...uses, clear_tool_inputs: ['Write'] }])
+    const unsaid = situationOf(view, { now: last + 1, model: 'claude-fable-5-1' })
+    expect([unsaid.thinks, situationOf(view, { now: last + 1, model: 'claude-haiku-4-5' }).thinks]).toEqual([
+      true,
+      false,
+    ])
   })
 
   test('after more than an hour the last thinking turn is enough', () => {

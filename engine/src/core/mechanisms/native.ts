@@ -1,12 +1,13 @@
 // The API's own context management, composed from independent strategies: results of read-like tools, inputs of
 // write-like ones, old thinking. The server decides at its trigger; what it did is recorded as an edit.
 import { worthOf } from '../cache/economics.ts'
-import { blocksOf, isThinking } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { View } from '../transcript/fold.ts'
 import { type Clearable, clearableResults } from './clearable.ts'
-import { boundThinking } from './clearing.ts'
+import { hasBoundThinking } from './clearing.ts'
+import { itemOf } from './item.ts'
 import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from './mechanism.ts'
+import { thinkingIn, weightFrom } from './messages-in-view.ts'
 import { managementOf, toolUsesEdit } from './native-options.ts'
 import { turnsAhead } from './situation.ts'
 
@@ -41,12 +42,12 @@ function plan(view: View, situation: Situation): Plan | Declined {
     type: 'planned',
     mechanism: name,
     reason: isDue ? 'the context is above the trigger' : 'the server acts once the context is above the trigger',
-    items: items.map(({ kind: _, ...item }) => ({ ...item, why: 'the server leaves it out' })),
+    items: items.map((item) => itemOf(item, 'the server leaves it out')),
     freed,
-    thinking: boundThinking(view, situation, first).length > 0 ? 'delegated' : 'untouched',
+    thinking: hasBoundThinking(view, situation, first) ? 'delegated' : 'untouched',
     worth: worthOf({
       freed,
-      suffix: isDue ? behind(view, situation, first) - freed : 0,
+      suffix: isDue ? Math.round(weightFrom(view, situation.weigher, first)) - freed : 0,
       turns: turnsAhead(situation, freed),
       cache,
       price: situation.model?.price,
@@ -68,14 +69,9 @@ function newestWorth(results: readonly Clearable[], tokens: number): number {
 }
 
 /** After a long pause the last thinking turn is enough; in active use all of it stays. */
-function thinkingEdits({ messages }: View, { cache, now, settings }: Situation): readonly JsonObject[] {
-  const hasThinking = messages.some(({ role, content }) => role === 'assistant' && blocksOf(content).some(isThinking))
-  if (!hasThinking) return []
+function thinkingEdits(view: View, { cache, now, settings, thinks, weigher }: Situation): readonly JsonObject[] {
+  if (!thinks || thinkingIn(view, weigher).length === 0) return []
   const isIdle = cache.lastAnswer !== undefined && now - cache.lastAnswer > settings.native.idleMinutes * minute
   const keep = isIdle ? { type: 'thinking_turns', value: 1 } : { type: 'all' }
   return [{ type: 'clear_thinking_20251015', keep }]
-}
-
-function behind({ messages }: View, { weigher }: Situation, first: number): number {
-  return Math.round(messages.slice(first).reduce((sum, message) => sum + weigher.message(message), 0))
 }

@@ -5,7 +5,7 @@ import { cacheStateOf } from '../cache/state.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { contextTokens } from '../message/usage.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
-import { predictCompaction } from '../tokens/predict.ts'
+import { predictCompaction, type TurnSize, turnsLookedAt } from '../tokens/predict.ts'
 import type { View } from '../transcript/fold.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
 import { type ReductionChoices, reductionSettings } from './settings.ts'
@@ -19,6 +19,8 @@ export type SituationInput = ExplainInput &
     /** Milliseconds that the provider keeps a prefix, where that is known. */
     readonly cacheLifetime?: number
     readonly client?: Partial<ClientAbilities>
+    /** Whether the next request turns thinking on; not said, it is taken to where the model does so by itself. */
+    readonly thinks?: boolean
     readonly expectedTurns?: number
     readonly cacheEdits?: CacheEditState
     /** The one of the conversation, so that nothing is weighed twice. */
@@ -28,17 +30,19 @@ export type SituationInput = ExplainInput &
 /** Throws a ConfigurationError when the settings of windows and thresholds cannot work. */
 export function situationOf(view: View, input: SituationInput): Situation {
   const { messages } = view
-  const size = input.size ?? viewSize(view, input)
+  const size = input.size ?? viewSize(view, { ...input, measure: input.weigher?.measured })
   const explanation = explain({ ...input, messages, size })
   const { model } = explanation
   const growth = growthOf(view)
+  const facts = model === undefined ? undefined : modelFacts(model)
   return {
     explanation,
     weigher: input.weigher ?? createWeigher({ ...input, model }),
     cache: cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime }),
     now: input.now,
-    model: model === undefined ? undefined : modelFacts(model),
+    model: facts,
     client: { cacheEdits: false, contextManagement: false, ...input.client },
+    thinks: input.thinks ?? (facts?.thinking === 'always' || facts?.thinksUnasked === true),
     settings: reductionSettings(input.reductions),
     ...(input.expectedTurns === undefined ? {} : { expectedTurns: input.expectedTurns }),
     ...(growth === undefined ? {} : { growth }),
@@ -46,10 +50,14 @@ export function situationOf(view: View, input: SituationInput): Situation {
   }
 }
 
-/** The median over the answers in the view. */
+/** The median over the newest answers in the view: those before them would not be looked at. */
 function growthOf({ messages }: View): number | undefined {
-  const sizes = messages.flatMap(({ usage }) => (usage ? [{ tokens: contextTokens(usage) }] : []))
-  return predictCompaction(sizes, Number.MAX_SAFE_INTEGER)?.growth
+  const sizes: TurnSize[] = []
+  for (let at = messages.length - 1; at >= 0 && sizes.length <= turnsLookedAt; at--) {
+    const usage = messages[at]?.usage
+    if (usage) sizes.push({ tokens: contextTokens(usage) })
+  }
+  return predictCompaction(sizes.reverse(), Number.MAX_SAFE_INTEGER)?.growth
 }
 
 const mostTurns = 200

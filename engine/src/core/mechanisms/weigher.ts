@@ -2,7 +2,7 @@
 // same conversation before each request.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
-import { measureBlock } from '../tokens/blocks.ts'
+import { type Measure, type Measuring, measureBlock, measureContent } from '../tokens/blocks.ts'
 import { type Counting, scaled } from '../tokens/counting.ts'
 
 export type Weigher = {
@@ -10,6 +10,8 @@ export type Weigher = {
   readonly block: (block: Block) => number
   readonly content: (content: Content) => number
   readonly message: (message: Message) => number
+  /** Before it is scaled, for whoever measures another way than the weigher: images count by the model. */
+  readonly measured: (message: Message, how: Measuring) => Measure
   /** What was found out about something that does not change, found out once. One finding for each thing. */
   readonly once: <K extends object, T>(find: (thing: K) => T, thing: K) => T
 }
@@ -23,8 +25,11 @@ export function createWeigher(counting: Counting = {}): Weigher {
       known = new WeakMap()
       findings.set(find, known)
     }
-    if (!known.has(thing)) known.set(thing, find(thing))
-    return known.get(thing) as T
+    const found = known.get(thing)
+    if (found !== undefined || known.has(thing)) return found as T
+    const fresh = find(thing)
+    known.set(thing, fresh)
+    return fresh
   }
   const strings = new Map<string, number>()
   const weigh = (block: Block): number => scaled(measureBlock(block, counting), counting)
@@ -35,6 +40,15 @@ export function createWeigher(counting: Counting = {}): Weigher {
     strings.set(given, tokens)
     return tokens
   }
+  const measures = new Map<string, WeakMap<Message, Measure>>()
+  const measured = (message: Message, how: Measuring): Measure => {
+    const key = `${how.estimator} ${how.model}`
+    const known = measures.get(key) ?? new WeakMap<Message, Measure>()
+    measures.set(key, known)
+    const measure = known.get(message) ?? measureContent(message.content, how)
+    known.set(message, measure)
+    return measure
+  }
   const weighMessage = (message: Message): number => content(message.content)
-  return { block, content, message: (message) => once(weighMessage, message), once }
+  return { block, content, message: (message) => once(weighMessage, message), measured, once }
 }

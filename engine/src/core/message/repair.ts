@@ -1,6 +1,6 @@
 // Makes a request valid, whatever was cut out of it: to be run on everything that goes to a model. It reports what it
 // did, does nothing to a valid request, nothing more the second time, and never puts words in a person's mouth.
-import { isText, isThinking } from './block.ts'
+import { type Block, isEmptyText, isText, isThinking, isToolResult } from './block.ts'
 import { type Draft, draftOf, messageOfDraft, note, type Pass, type Repair, type Report, withBlocks } from './draft.ts'
 import type { Message } from './message.ts'
 import { pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
@@ -84,12 +84,18 @@ function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonl
 
 function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.flatMap((draft) => {
-    const blocks = draft.blocks.filter((block) => !isText(block) || block.text.trim() !== '')
-    if (blocks.length < draft.blocks.length || blocks.length === 0) {
-      report({ type: 'empty-dropped', message: draft.index })
-    }
-    return blocks.length === 0 ? [] : [withBlocks(draft, blocks)]
+    const blocks = draft.blocks.filter((block) => !isText(block) || block.text.trim() !== '').map(withoutEmptyTexts)
+    const mended = withBlocks(draft, blocks)
+    if (mended !== draft || blocks.length === 0) report({ type: 'empty-dropped', message: draft.index })
+    return blocks.length === 0 ? [] : [mended]
   })
+}
+
+/** A tool that printed nothing: its result may be empty, but may not hold an empty text. */
+function withoutEmptyTexts(block: Block): Block {
+  if (!isToolResult(block) || !Array.isArray(block.content)) return block
+  const content = block.content.filter((part) => !isEmptyText(part))
+  return content.length === block.content.length ? block : { ...block, content }
 }
 
 function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {

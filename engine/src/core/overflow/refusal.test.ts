@@ -198,6 +198,7 @@ const wordings: readonly Case[] = [
     'Prompt has 140,000 tokens, but the configured context size is 131,072 tokens',
     { actual: 140_000, limit: 131_072 },
   ],
+  ['openai', 'finish_reason: model_context_window_exceeded', {}],
   ['litellm', "litellm.ContextWindowExceededError: this model can't take it", {}],
   ['litellm', "Input exceeds the model's maximum context length of 32,768 tokens", { limit: 32_768 }],
   ['vllm', 'the engine prompt length exceeds the max_model_len', {}],
@@ -244,7 +245,13 @@ describe('an overflow', () => {
 
   test('is told by a code alone', () => {
     const error = { message: 'No.', code: 'context_length_exceeded' }
-    expect(readRefusal({ status: 400, body: { error } })).toMatchObject({ reason: 'overflow', message: 'No.' })
+    expect(readRefusal({ status: 400, body: { error } })).toEqual({
+      reason: 'overflow',
+      message: 'No.',
+      code: 'context_length_exceeded',
+      shape: 'openai',
+      overflow: {},
+    })
   })
 
   test('is told by a status and nothing else at one provider, and at no other', () => {
@@ -356,6 +363,7 @@ describe('everything else', () => {
     [408, '', 'transient'],
     [409, '', 'transient'],
     [429, body('slow down'), 'transient'],
+    [429, body('Extra usage is required for long context requests.'), 'refused'],
     [500, body('Internal server error'), 'transient'],
     [503, 'upstream connect error', 'transient'],
     [529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'transient'],
@@ -365,9 +373,23 @@ describe('everything else', () => {
     [undefined, { type: 'error', error: { type: 'authentication_error', message: 'No' } }, 'refused'],
     [undefined, { type: 'error', error: { type: 'invalid_request_error', message: 'Odd' } }, 'invalid'],
     [undefined, '', 'transient'],
+    [undefined, { error: { code: 429, message: 'Provider returned error' } }, 'transient'],
+    [undefined, { error: { code: '401', message: 'User not found.' } }, 'refused'],
+    [200, { error: { code: 400, message: 'Odd' } }, 'invalid'],
   ]
   test.each(rows)('status %s, body %j: %s', (status, told, reason) => {
     expect(readRefusal({ body: told, ...(status === undefined ? {} : { status }) }).reason).toBe(reason)
+  })
+
+  test('the name that a provider has for it is kept, and nothing that is no name', () => {
+    const codeOf = (error: object) => readRefusal({ status: 400, body: { error } }).code
+    expect([
+      codeOf({ message: 'No', code: 'odd', details: { error_code: 'compaction_nothing_to_summarize' } }),
+      codeOf({ message: 'No', code: 'model_not_found' }),
+      codeOf({ message: 'No', code: 400 }),
+      codeOf({ message: 'No', code: '400' }),
+      codeOf({ message: 'No', code: 'Client specified an invalid argument' }),
+    ]).toEqual(['compaction_nothing_to_summarize', 'model_not_found', undefined, undefined, undefined])
   })
 
   test('no body whatever makes the reader fail, or take long', () => {

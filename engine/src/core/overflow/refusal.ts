@@ -1,6 +1,6 @@
 // What a provider's refusal means: too long, too large, refused, invalid, or only for now. Pure and table-driven. A rate
 // limit is never an overflow, whatever words it shares with one.
-import { isObject, numberAt, parseObject, stringAt } from '../message/json.ts'
+import { isObject, numberAt, objectAt, parseObject, stringAt } from '../message/json.ts'
 import { totalOf } from '../message/usage.ts'
 import type { FailureReason, ModelAnswer, Overflow } from '../ports/model.ts'
 import { overflowRows, rateLimitWords, tooLargeWords } from './shapes.ts'
@@ -18,6 +18,8 @@ export type Refusal = {
 export type Verdict = {
   readonly reason: Exclude<FailureReason, 'aborted'>
   readonly message: string
+  /** The provider's own name for it. */
+  readonly code?: string
   readonly overflow?: Overflow
   /** Which row of the table spoke, for people who look into it. */
   readonly shape?: string
@@ -28,16 +30,16 @@ const longestText = 16_000
 const deepest = 8
 
 export function readRefusal(refusal: Refusal): Verdict {
-  const { status } = refusal
+  const status = refusal.status === undefined || refusal.status < 300 ? statusIn(refusal.body) : refusal.status
   const texts = textsOf(refusal.body)
   const all = texts.join('\n').slice(0, longestText)
-  const message = messageOf(refusal, texts)
+  const said = { message: messageOf(refusal, texts), ...codeIn(refusal.body) }
   const isRateLimit = rateLimitWords.test(all)
   const found = isRateLimit || !mayBeOverflow(status) ? undefined : overflowIn(refusal, all)
-  if (found !== undefined) return { reason: 'overflow', message, ...found }
+  if (found !== undefined) return { reason: 'overflow', ...said, ...found }
   if (!isRateLimit && (status === 413 || (mayBeOverflow(status) && tooLargeWords.test(all))))
-    return { reason: 'too-large', message }
-  return { reason: reasonOf(status, all, isRateLimit), message }
+    return { reason: 'too-large', ...said }
+  return { reason: reasonOf(status, all, isRateLimit), ...said }
 }
 
 /**
@@ -56,7 +58,7 @@ export function overflowOfAnswer(answer: ModelAnswer, window?: number): Overflow
 
 /** The status gates the verdict; 500 and 502 because local servers and proxies put a client's mistake there. */
 function mayBeOverflow(status: number | undefined): boolean {
-  return status === undefined || [200, 400, 413, 422, 424, 500, 502].includes(status)
+  return status === undefined || [400, 413, 422, 424, 500, 502].includes(status)
 }
 
 function overflowIn(refusal: Refusal, text: string): Pick<Verdict, 'overflow' | 'shape'> | undefined {
@@ -112,7 +114,8 @@ const transientWords =
 function reasonOf(status: number | undefined, text: string, isRateLimit: boolean): Verdict['reason'] {
   if (status !== undefined && [401, 402, 403, 404].includes(status)) return 'refused'
   if (isRateLimit && asksForMoreThanAllowed(text)) return 'refused'
-  if (status === 429) return /insufficient_quota|billing|credit/i.test(text) ? 'refused' : 'transient'
+  if (status === 429)
+    return /insufficient_quota|billing|credit|extra usage is required/i.test(text) ? 'refused' : 'transient'
   if (status === 413) return 'refused'
   if (status !== undefined && ([408, 409, 425].includes(status) || status >= 500)) return 'transient'
   if (status !== undefined && status >= 400) return refusedWords.test(text) ? 'refused' : 'invalid'
@@ -137,6 +140,19 @@ function textsOf(body: unknown, depth = 0): readonly string[] {
   }
   if (Array.isArray(body)) return body.slice(0, 20).flatMap((item) => textsOf(item, depth + 1))
   return isObject(body) ? Object.values(body).flatMap((value) => textsOf(value, depth + 1)) : []
+}
+
+/** Inside a stream that began with 200, gateways say the status they would have sent. */
+function statusIn(body: unknown): number | undefined {
+  const error = errorIn(body)
+  const code = Number(numberAt(error, 'code') ?? numberAt(error, 'status') ?? stringAt(error, 'code'))
+  return Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined
+}
+
+function codeIn(body: unknown): { readonly code?: string } {
+  const error = errorIn(body)
+  const code = stringAt(objectAt(error, 'details'), 'error_code') ?? stringAt(error, 'code')
+  return code !== undefined && /^[a-z][\w.-]{0,99}$/i.test(code) ? { code } : {}
 }
 
 function errorIn(body: unknown): unknown {

@@ -47,6 +47,8 @@ export type ModelFailure = {
   /** In the provider's words. */
   readonly message: string
   readonly status?: number
+  /** The provider's own name for it, where it has one: `compaction_nothing_to_summarize`, `context_length_exceeded` … */
+  readonly code?: string
   /** Of an overflow, as far as the words can be read. */
   readonly overflow?: Overflow
   /** How often it was sent. */

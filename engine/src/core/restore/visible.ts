@@ -3,7 +3,8 @@
 import { blocksOf, isToolResult, isToolUse, type ToolUseBlock, textOf } from '../message/block.ts'
 import { isObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { fileEventOf, isPointer } from '../tokens/file-reads.ts'
+import { fileEventOf } from '../tokens/file-reads.ts'
+import { isPointer } from '../tokens/stale-reads.ts'
 import { clearedText } from '../transcript/messages.ts'
 
 export function visibleFiles(messages: readonly ViewMessage[]): ReadonlySet<string> {
@@ -20,7 +21,7 @@ export function visibleFiles(messages: readonly ViewMessage[]): ReadonlySet<stri
       if (event?.type !== 'read') continue
       const isWhole = event.read.from === 1 && event.read.to === Number.POSITIVE_INFINITY
       const isCleared = textOf([event.read.result]).startsWith(clearedText)
-      if (isWhole && !isCleared && !isPointer(event.read)) visible.add(event.read.path)
+      if (isWhole && !isCleared && !isPointer(event.read.result)) visible.add(event.read.path)
     }
   }
   return visible

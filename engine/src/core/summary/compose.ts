@@ -6,7 +6,7 @@ import { unitsOf } from '../ledger/units.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
 import { type Frame, frameOf } from './frame.ts'
 import { fitMessage } from './human.ts'
-import { offlineLines, offlinePage } from './offline.ts'
+import { codeLines, offlineLines, offlinePage } from './offline.ts'
 import { type PageOptions, pageOf } from './page.ts'
 import type { ComposedSummary, ComposeOptions } from './source.ts'
 import { sourceText } from './support.ts'
@@ -40,21 +40,27 @@ function fillFrame(frame: Frame, mended: MendedProse | undefined, options: Compo
 
 function fillOffline(frame: Frame, options: ComposeOptions): string {
   const { source, variant = 'full' } = options
-  return fill(offlinePage(frame, source, variant), { options, budget: options.budget, lines: offlineLines(source) })
+  return fill(offlinePage(frame, source, variant), {
+    options,
+    budget: options.budget,
+    lines: offlineLines(source, options.budget),
+  })
 }
 
 /** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */
-const leastForFacts = 0.3
-
 function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions): string {
-  const { budget, countTokens, ledgerBudget = defaults.ledgerBudget, variant = 'full' } = options
+  const { source, budget, countTokens, ledgerBudget = defaults.ledgerBudget, variant = 'full' } = options
   const whole = wholeProsePage(frame, mended, variant)
   const bare = countTokens(pageOf(noChoice, whole))
-  const wanted = Math.min(ledgerBudget, Math.floor(budget * leastForFacts))
+  const wanted = Math.min(ledgerBudget, defaults.ledgerBudget)
   if (bare + wanted <= budget) {
-    return fill(whole, { options, budget: Math.min(budget, bare + ledgerBudget), lines: [] })
+    return fill(whole, { options, budget: Math.min(budget, bare + ledgerBudget), lines: codeLines(source) })
   }
-  return fill(prosePage(frame, mended, variant), { options, budget, lines: proseLines(mended) })
+  return fill(prosePage(frame, mended, variant), {
+    options,
+    budget,
+    lines: [...proseLines(mended), ...codeLines(source)],
+  })
 }
 
 type Filling = {

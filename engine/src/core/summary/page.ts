@@ -57,5 +57,5 @@ export const ledgerTitles = {
   files: 'Files, with the names that mattered in them:',
   commands: 'Other commands:',
   names: 'Other names:',
-  urls: 'URLs:',
+  urls: 'Web addresses:',
 } as const

@@ -33,6 +33,8 @@ export type KindTokens = {
 
 export type BreakdownInput = SizeOptions & {
   readonly messages: readonly ViewMessage[]
+  /** The size, where it is known already; else the messages are counted. */
+  readonly size?: ContextSize | undefined
   readonly systemPrompt?: string | undefined
   readonly tools?: readonly ToolDefinition[] | undefined
   /** Files that are part of the request beside the messages. */
@@ -79,7 +81,7 @@ export function breakdown(given: BreakdownInput): Breakdown {
   const overhead = found
     .filter(({ kind }) => outsideMessages.includes(kind))
     .reduce((sum, { tokens }) => sum + tokens, 0)
-  const size = contextSize(input.messages, { ...input, overhead: input.overhead ?? overhead })
+  const size = input.size ?? contextSize(input.messages, { ...input, overhead: input.overhead ?? overhead })
   return {
     size,
     kinds: found.filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens),

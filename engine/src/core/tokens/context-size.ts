@@ -1,7 +1,7 @@
 // How large the context is: what the latest answer reported, plus an estimate of everything that came after it.
 import type { ViewMessage } from '../message/message.ts'
 import { contextTokens, type Usage } from '../message/usage.ts'
-import { addMeasures, type Measure, measureContent, nothing } from './blocks.ts'
+import { addMeasures, type Measure, type Measuring, measureContent, nothing } from './blocks.ts'
 import { type Counting, scaled, withMargin } from './counting.ts'
 
 export type SizeOptions = Counting & {
@@ -12,6 +12,8 @@ export type SizeOptions = Counting & {
   readonly freshFrom?: number | string | undefined
   /** Estimated tokens of the system prompt and the tools: counted only while no usage includes them. */
   readonly overhead?: number | undefined
+  /** Measures as measureContent does, and may remember what it has measured. */
+  readonly measure?: ((message: ViewMessage, how: Measuring) => Measure) | undefined
 }
 
 export type ContextSize = {
@@ -21,6 +23,8 @@ export type ContextSize = {
   /** The part we estimated, margin included. */
   readonly estimated: number
   readonly source: 'usage' | 'usage+estimate' | 'estimate'
+  /** Taken off what was reported or estimated, since it went afterwards. */
+  readonly freed?: number
   /** The first message of the answer whose usage was taken. */
   readonly anchorUuid?: string
 }
@@ -75,7 +79,7 @@ function hasStubOutput({ usage, own }: Anchor): boolean {
 }
 
 function measureOf(message: ViewMessage, options: SizeOptions): Measure {
-  return measureContent(message.content, options)
+  return options.measure ? options.measure(message, options) : measureContent(message.content, options)
 }
 
 /** The usage that counts when it does: some tokens, from an assistant. Synthetic messages carry none. */
@@ -134,11 +138,14 @@ type Freshness = (message: ViewMessage, index: number) => boolean
 function freshness(messages: readonly ViewMessage[], { freshFrom = 0 }: SizeOptions): Freshness {
   const named = typeof freshFrom === 'string' ? messages.findIndex((message) => message.uuid === freshFrom) : freshFrom
   const from = named < 0 ? messages.length : named
-  const lastSummary = messages.findLastIndex((message) => message.origin === 'summary')
-  const summaryTime = messages.reduce(
-    (latest, message) => (message.origin === 'summary' ? Math.max(latest, message.time ?? latest) : latest),
-    Number.NEGATIVE_INFINITY,
-  )
+  let lastSummary = -1
+  let summaryTime = Number.NEGATIVE_INFINITY
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index]
+    if (message?.origin !== 'summary') continue
+    lastSummary = index
+    summaryTime = Math.max(summaryTime, message.time ?? summaryTime)
+  }
   return (message, index) =>
     index >= from && index > lastSummary && (message.time === undefined || message.time >= summaryTime)
 }

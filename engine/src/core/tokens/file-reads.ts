@@ -1,5 +1,5 @@
 // Finds the file reads in a conversation, in the spellings of well-known agents, and which of them a later read of the
-// same lines, or a change, has made worthless. It looks at tool requests and results; it never reads files.
+// same lines brings again. It looks at tool requests and results; it never reads files.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { arrayAt, numberAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
@@ -28,53 +28,50 @@ export function fileReads(messages: readonly Message[]): readonly FileRead[] {
 
 /** The reads whose every line a later read of the same file brings again. */
 export function duplicateReads(messages: readonly Message[]): readonly FileRead[] {
-  const covering = new Map<string, FileRead[]>()
+  const later = new Map<string, Covered>()
   const duplicates: FileRead[] = []
   for (const read of fileReads(messages).toReversed()) {
-    const later = covering.get(read.path) ?? []
-    if (later.some(({ from, to }) => from <= read.from && to >= read.to)) duplicates.unshift(read)
-    else covering.set(read.path, [...later, read])
+    const covered = later.get(read.path) ?? createCovered()
+    later.set(read.path, covered)
+    if (covered.holds(read)) duplicates.push(read)
+    else covered.add(read)
   }
-  return duplicates
+  return duplicates.reverse()
 }
-
-/** Why a read is worth nothing any more. */
-export type StaleRead = FileRead & { readonly why: 'read-again' | 'changed-since' }
 
 /** A call with what it brought. */
 export type AnsweredCall = { readonly call: ToolUseBlock; readonly result: ToolResultBlock }
 
-/**
- * Reads whose every line stands further down again, and whole reads of files that were changed since. A result that is
- * no longer there, or only says that nothing changed, does not bring anything again. In the order given.
- */
-export function staleReads<C extends AnsweredCall>(
-  calls: readonly C[],
-  how: { readonly isGone: (call: C) => boolean; readonly eventOf?: (call: C) => FileEvent | undefined },
-): readonly StaleRead[] {
-  const { isGone, eventOf = fileEventOf } = how
-  const stale: StaleRead[] = []
-  const later = new Map<string, FileRead[]>()
-  const changed = new Set<string>()
-  for (const call of calls.toReversed()) {
-    const event = eventOf(call)
-    if (event?.type === 'changed') for (const path of event.paths) changed.add(path)
-    if (event?.type !== 'read') continue
-    const { read } = event
-    const covering = later.get(read.path) ?? []
-    const isAgain = covering.some(({ from, to }) => from <= read.from && to >= read.to)
-    const isWhole = read.from === 1 && read.to === Number.POSITIVE_INFINITY
-    if (isAgain) stale.push({ ...read, why: 'read-again' })
-    else if (isWhole && changed.has(read.path)) stale.push({ ...read, why: 'changed-since' })
-    if (!isAgain && !isGone(call) && !isPointer(read)) later.set(read.path, [...covering, read])
-  }
-  return stale.reverse()
-}
+type Range = Pick<FileRead, 'from' | 'to'>
+type Covered = { readonly holds: (range: Range) => boolean; readonly add: (range: Range) => void }
 
-/** Some clients answer a second read of an unchanged file with a pointer to the first. */
-export function isPointer({ result }: FileRead): boolean {
-  const text = textOf([result])
-  return text.length < 500 && /\bunchanged since\b/i.test(text)
+/**
+ * The lines that some single read brings. Of reads within another only the other is kept, so first and last lines rise
+ * together and one look is enough: the same file may be read thousands of times.
+ */
+function createCovered(): Covered {
+  const rising: Range[] = []
+  /** How many begin at this line or before it. */
+  const upTo = (line: number): number => {
+    let low = 0
+    let high = rising.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((rising[middle]?.from ?? 0) <= line) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+  return {
+    holds: ({ from, to }) => (rising[upTo(from) - 1]?.to ?? -1) >= to,
+    add: (range) => {
+      let first = upTo(range.from)
+      while (first > 0 && rising[first - 1]?.from === range.from) first--
+      let end = first
+      while (end < rising.length && (rising[end]?.to ?? 0) <= range.to) end++
+      rising.splice(first, end - first, range)
+    },
+  }
 }
 
 export type FileEvent =
@@ -85,7 +82,7 @@ export type FileEvent =
 export function fileEventOf({ call, result }: AnsweredCall): FileEvent | undefined {
   if (result.is_error === true) return undefined
   const read = readOf(call)
-  if (read) return { type: 'read', read: { ...read, toolUseId: result.tool_use_id, result } }
+  if (read) return { type: 'read', read: { ...reached(read, result), toolUseId: result.tool_use_id, result } }
   const paths = pathsChanged(call)
   return paths.length > 0 ? { type: 'changed', paths } : undefined
 }
@@ -108,6 +105,19 @@ export function readOf(request: ToolUseBlock): Pick<FileRead, 'path' | 'from' | 
   if (toolKind(request) !== 'read' || path === undefined) return undefined
   if (command !== undefined && command !== 'view' && command !== 'read') return undefined
   return { path, ...linesOf(request.input) }
+}
+
+/** Clients end the read of a whole file here. */
+const mostLines = 2_000
+
+/** A read that was asked to go to the end and was cut short brings what it brought, and nothing behind that again. */
+function reached<R extends Pick<FileRead, 'from' | 'to'>>(read: R, result: ToolResultBlock): R {
+  if (read.to !== Number.POSITIVE_INFINITY) return read
+  const text = textOf([result])
+  if (text.length < mostLines) return read
+  const isCut = /\btruncated\b/i.test(text.slice(-300))
+  const lines = text.split('\n').length
+  return lines >= mostLines || isCut ? { ...read, to: read.from + lines - 1 } : read
 }
 
 function linesOf(input: unknown): Pick<FileRead, 'from' | 'to'> {

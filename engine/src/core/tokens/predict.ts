@@ -12,7 +12,8 @@ export type Prediction = {
   readonly growth: number
 }
 
-const turnsLookedAt = 20
+/** Before the newest one. */
+export const turnsLookedAt = 20
 
 /** Undefined where nothing can be said: fewer than two turns, or a context that does not grow. */
 export function predictCompaction(turns: readonly TurnSize[], threshold: number): Prediction | undefined {

@@ -119,6 +119,8 @@ function prefixChanges({ changes, standing, order }: Ground, firstPlace: FirstPl
     // Undone, its answers stand on another prefix than they were given on; in force, those from before it do.
     if (edit === undefined) return isOut || order.placeOf(row) !== undefined ? [{ place: -1, above, below }] : []
     if (edit.type === 'rewind') return isOut ? [{ place: -1, above, below }] : []
+    // Thinking may leave oldest first and then nothing else is touched; it may not leave a gap, nor come back.
+    if (edit.type === 'clear-thinking' && edit.after === undefined && !isOut) return []
     const place = firstPlace(change)
     return place === undefined ? [] : [{ place, above, below }]
   })
@@ -182,9 +184,9 @@ function isLasting({ standing }: Ground, row: number, edit: Edit | undefined): b
   return isByName(edit) || !standing.out.has(row)
 }
 
-/** Taking thinking out, and pins, leave what other thinking is bound to as it was. */
+/** Where the prefix is another one from. Pins change nothing. */
 function firstPlace({ order, effects }: Ground, { row, uuid, edit }: Change): number {
-  if (!edit || edit.type === 'pin' || edit.type === 'unpin' || edit.type === 'clear-thinking') return nowhere
+  if (!edit || edit.type === 'pin' || edit.type === 'unpin') return nowhere
   let first = nowhere
   for (const touched of effects.touchedBy({ row, uuid, edit })) {
     first = Math.min(first, order.placeOf(touched) ?? nowhere)

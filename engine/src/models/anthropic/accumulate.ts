@@ -1,7 +1,7 @@
 // The events of a Messages API stream become one answer. Blocks and fields that nobody here has heard of are kept as they
 // came. Usage of later events overwrites, it is never added; a later null erases nothing.
-import type { Block } from '../../core/message/block.ts'
-import { isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+import { type Block, isBlock, isText } from '../../core/message/block.ts'
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import { noTokens, readUsage } from '../../core/message/usage.ts'
 import type { ModelAnswer } from '../../core/ports/model.ts'
 import { BrokenStream } from '../failure.ts'
@@ -47,6 +47,8 @@ function addEvent(state: State, event: JsonObject): Piece | undefined {
     case 'message_stop':
       state.isComplete = true
       return undefined
+    case 'message':
+      return whole(state, event)
     default:
       return undefined
   }
@@ -57,6 +59,16 @@ function start(state: State, event: JsonObject): undefined {
   const message = objectAt(event, 'message') ?? {}
   state.message = { ...message }
   overwrite(state.usage, objectAt(message, 'usage'))
+}
+
+/** From a server that does not stream. */
+function whole(state: State, message: JsonObject): Piece {
+  start(state, { message })
+  for (const [index, fields] of arrayAt(message, 'content').filter(isBlock).entries())
+    state.blocks.set(index, { fields: { ...fields }, json: '', isOpen: false })
+  state.isComplete = true
+  const texts = arrayAt(message, 'content').filter(isBlock).filter(isText)
+  return { type: 'text', text: texts.map(({ text }) => text).join('') }
 }
 
 function startBlock(state: State, event: JsonObject): Piece | undefined {

@@ -1,7 +1,7 @@
 // A model behind the Messages API, through the official SDK: streams, counts, asks about models. The SDK is an optional
 // peer, loaded with the first request; its own retries are off, so that every retry is told.
-import { isObject, numberAt } from '../../core/message/json.ts'
-import type { CountedTokens, ModelClient, ModelRequest } from '../../core/ports/model.ts'
+import { isObject, type JsonObject, numberAt } from '../../core/message/json.ts'
+import type { CountedTokens, ModelClient } from '../../core/ports/model.ts'
 import { createCapabilities } from '../capabilities.ts'
 import { keepingFetch } from '../http.ts'
 import { type ModelPorts, systemPorts } from '../ports.ts'
@@ -47,51 +47,48 @@ export function anthropic(options: AnthropicOptions): ModelClient {
   const call = createCaller(options, ports)
   const endpoint = options.client?.baseURL ?? options.baseURL ?? publicEndpoint
   const at = { ports, endpoint }
-  const wire: Wire = { load, options }
   return {
     provider: 'anthropic',
     model: options.model,
     endpoint,
     capabilities: (model) => book.of(model || options.model),
-    send: (request, send = {}) =>
-      call(send, (per) =>
-        readStream(() => openStream(wire, request, per), {
-          ...send,
-          ...at,
-          signal: per.signal,
-          accumulator: createAccumulator(),
-        }),
-      ),
-    count: (request, send = {}) => call(send, (per) => tryOnce(() => countTokens(wire, request, per), at)),
+    send: async (request, send = {}) => {
+      const body = messageBody(request, options)
+      return call(send, (per) => {
+        const reading = { ...send, ...at, signal: per.signal, accumulator: createAccumulator() }
+        return readStream(() => openStream(load, body, per), reading)
+      })
+    },
+    count: async (request, send = {}) => {
+      const body = countBody(request, options)
+      return call(send, (per) => tryOnce(() => countTokens(load, body, per), at))
+    },
     describe: async (named, send = {}) => {
       const model = named || options.model
       const known = book.asked(model)
       if (known !== undefined) return { type: 'described', model, capabilities: known }
-      const asked = await call(send, (per) => tryOnce(() => modelInfo(wire, model, per), at))
+      const asked = await call(send, (per) => tryOnce(() => modelInfo(load, model, per), at))
       if (asked.type === 'failed') return asked
       return { type: 'described', model, capabilities: book.learn(model, fromModelInfo(asked.info)) }
     },
   }
 }
 
-type Wire = {
-  readonly load: () => Promise<AnthropicLike>
-  readonly options: AnthropicOptions
+type Load = () => Promise<AnthropicLike>
+
+// The SDK's types know only the blocks of its own day; what a conversation holds is passed on as it stands.
+async function openStream(load: Load, body: JsonObject, per: PerRequest): Promise<AsyncIterable<unknown>> {
+  const { messages } = (await load()).beta
+  return (await messages.create(body as never, per as never)) as AsyncIterable<unknown>
 }
 
-async function openStream({ load, options }: Wire, request: ModelRequest, per: PerRequest) {
+async function countTokens(load: Load, body: JsonObject, per: PerRequest): Promise<CountedTokens> {
   const { messages } = (await load()).beta
-  // The SDK's types know only the blocks of its own day; what a conversation holds is passed on as it stands.
-  return (await messages.create(messageBody(request, options) as never, per as never)) as AsyncIterable<unknown>
-}
-
-async function countTokens({ load, options }: Wire, request: ModelRequest, per: PerRequest): Promise<CountedTokens> {
-  const { messages } = (await load()).beta
-  const counted = await messages.countTokens(countBody(request, options) as never, per as never)
+  const counted = await messages.countTokens(body as never, per as never)
   return { type: 'counted', tokens: numberAt(counted, 'input_tokens') ?? 0 }
 }
 
-async function modelInfo({ load }: Wire, model: string, per: PerRequest) {
+async function modelInfo(load: Load, model: string, per: PerRequest) {
   const { models } = (await load()).beta
   const info = await models?.retrieve(model, {} as never, per as never)
   return { type: 'info' as const, info: isObject(info) ? info : {} }

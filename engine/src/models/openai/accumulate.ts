@@ -24,7 +24,8 @@ type State = {
   refusal: string
   finish: string | undefined
   usage: JsonObject | undefined
-  readonly calls: Call[]
+  /** By index: a server's number, so never the place in a list. */
+  readonly calls: Map<number, Call>
 }
 
 export function createChatAccumulator(): Accumulator {
@@ -36,7 +37,7 @@ export function createChatAccumulator(): Accumulator {
     refusal: '',
     finish: undefined,
     usage: undefined,
-    calls: [],
+    calls: new Map(),
   }
   return {
     add: (chunk) => addChunk(state, chunk),
@@ -51,7 +52,8 @@ function addChunk(state: State, chunk: unknown): Piece | undefined {
   state.usage = objectAt(chunk, 'usage') ?? state.usage
   const choice = arrayAt(chunk, 'choices')[0]
   state.finish = stringAt(choice, 'finish_reason') ?? state.finish
-  const delta = objectAt(choice, 'delta') ?? {}
+  // `message` from a server that does not stream.
+  const delta = objectAt(choice, 'delta') ?? objectAt(choice, 'message') ?? {}
   const json = arrayAt(delta, 'tool_calls')
     .filter(isObject)
     .map((call) => addCall(state.calls, call))
@@ -67,12 +69,12 @@ function addChunk(state: State, chunk: unknown): Piece | undefined {
 }
 
 /** Calls come in pieces by index. Some servers send whole calls and no index: then an id of its own begins a new one. */
-function addCall(calls: Call[], piece: JsonObject): string {
+function addCall(calls: Map<number, Call>, piece: JsonObject): string {
   const named = objectAt(piece, 'function')
   const id = stringAt(piece, 'id') ?? ''
-  const index = numberAt(piece, 'index') ?? indexOf(calls, id)
-  const call = calls[index] ?? { id: '', name: '', json: '' }
-  calls[index] = call
+  const index = numberAt(piece, 'index') ?? indexOf(calls, id, named)
+  const call = calls.get(index) ?? { id: '', name: '', json: '' }
+  calls.set(index, call)
   call.id ||= id
   call.name ||= stringAt(named, 'name') ?? ''
   const json = stringAt(named, 'arguments') ?? (isObject(named?.arguments) ? JSON.stringify(named.arguments) : '')
@@ -80,15 +82,16 @@ function addCall(calls: Call[], piece: JsonObject): string {
   return json
 }
 
-function indexOf(calls: readonly Call[], id: string): number {
-  const known = id === '' ? calls.length - 1 : calls.findIndex((call) => call.id === id)
-  return known < 0 ? calls.length : known
+function indexOf(calls: ReadonlyMap<number, Call>, id: string, named: JsonObject | undefined): number {
+  const begins = id === '' && stringAt(named, 'name') !== undefined
+  const known = begins ? undefined : [...calls].findLast(([, call]) => id === '' || call.id === id)
+  return known === undefined ? calls.size : known[0]
 }
 
 function answerOf(state: State): ModelAnswer {
   if (state.finish === undefined) throw new BrokenStream('the stream ended before the answer did')
   const unread: Record<string, string> = {}
-  const calls = state.calls.filter(isObject).map((call, index): Block => {
+  const calls = [...state.calls.values()].map((call, index): Block => {
     const id = call.id || `call_${index}`
     const input = call.json.trim() === '' ? {} : parseObject(call.json)
     if (input === undefined) unread[id] = call.json

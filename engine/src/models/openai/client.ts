@@ -1,13 +1,13 @@
 // A model behind any OpenAI-compatible server, through the official SDK: hosted, a gateway, or one on this machine. Only
 // chat completions; the SDK is an optional peer, loaded with the first request, its own retries off.
 import { modelFacts } from '../../core/catalog/models.ts'
-import type { JsonObject } from '../../core/message/json.ts'
-import type { ModelCapabilities, ModelClient, ModelRequest } from '../../core/ports/model.ts'
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+import type { ModelCapabilities, ModelClient } from '../../core/ports/model.ts'
 import { createCapabilities, noCapabilities } from '../capabilities.ts'
 import { keepingFetch } from '../http.ts'
 import { type ModelPorts, systemPorts } from '../ports.ts'
 import { createCaller, defaultSilenceMs, loadedOnce, type PerRequest, type SdkOptions } from '../sdk.ts'
-import { readStream } from '../stream.ts'
+import { readStream, tryOnce } from '../stream.ts'
 import { createChatAccumulator } from './accumulate.ts'
 import { type ChatDefaults, chatBody } from './body.ts'
 
@@ -33,6 +33,7 @@ export type OpenAILike = {
   readonly chat: {
     readonly completions: { readonly create: (body: never, options?: never) => PromiseLike<unknown> }
   }
+  readonly models?: { readonly list: (options?: never) => PromiseLike<unknown> }
 }
 
 const publicEndpoint = 'https://api.openai.com/v1'
@@ -45,26 +46,62 @@ export function openai(options: OpenAIOptions): ModelClient {
   const load = loadedOnce('openai', async () => options.client ?? makeClient(options, ports))
   const call = createCaller(options, ports)
   const defaults = { maxTokensField: fieldFor(endpoint), ...options }
-  const open = async (request: ModelRequest, per: PerRequest) => {
+  const open = async (body: JsonObject, per: PerRequest) => {
     const { completions } = (await load()).chat
-    return (await completions.create(chatBody(request, defaults) as never, per as never)) as AsyncIterable<unknown>
+    return (await completions.create(body as never, per as never)) as AsyncIterable<unknown>
   }
   return {
     provider: 'openai',
     model: options.model,
     endpoint,
     capabilities: (model) => book.of(model || options.model),
-    send: (request, send = {}) =>
-      call(send, (per) =>
-        readStream(() => open(request, per), {
-          ...send,
-          ports,
-          endpoint,
-          signal: per.signal,
-          accumulator: createChatAccumulator(),
-        }),
-      ),
+    send: async (request, send = {}) => {
+      const body = chatBody(request, defaults)
+      return call(send, (per) => {
+        const reading = { ...send, ports, endpoint, signal: per.signal, accumulator: createChatAccumulator() }
+        return readStream(() => open(body, per), reading)
+      })
+    },
+    describe: async (named, send = {}) => {
+      const model = named || options.model
+      const known = book.asked(model)
+      if (known !== undefined) return { type: 'described', model, capabilities: known }
+      const listed = await call(send, (per) => tryOnce(() => listModels(load, per), { ports, endpoint }))
+      if (listed.type === 'failed') return listed
+      const info = listed.models.find((one) => stringAt(one, 'id') === model)
+      if (info === undefined)
+        return { type: 'failed', reason: 'refused', message: `the server lists no ${model}`, tries: 1 }
+      return { type: 'described', model, capabilities: book.learn(model, limitsIn(info)) }
+    },
   }
+}
+
+/** Listed, not asked for by name: names with a slash get lost in a path. */
+async function listModels(load: () => Promise<OpenAILike>, per: PerRequest) {
+  const { models } = await load()
+  return { type: 'listed' as const, models: arrayAt(await models?.list(per as never), 'data') }
+}
+
+/** What servers call it; the API itself has no word for a window. */
+const windowFields = [
+  'max_model_len',
+  'loaded_context_length',
+  'context_length',
+  'context_window',
+  'max_context_length',
+  'max_input_tokens',
+]
+const outputFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
+
+function limitsIn(info: unknown): Partial<ModelCapabilities> {
+  const places = [info, objectAt(info, 'top_provider'), objectAt(info, 'meta')]
+  const read = (fields: readonly string[]): number | undefined =>
+    places
+      .flatMap((place) => fields.map((field) => numberAt(place, field)))
+      .find((value) => value !== undefined && value > 0)
+  const window = read([...windowFields, 'n_ctx'])
+  const maxOutput = read(outputFields)
+  return { ...(window === undefined ? {} : { window }), ...(maxOutput === undefined ? {} : { maxOutput }) }
 }
 
 /** OpenAI's own models of today refuse the old name; nearly nobody else knows the new one. */

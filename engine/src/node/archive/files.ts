@@ -1,10 +1,11 @@
 // Which files an archive is made of: a transcript with its sub-agents and the results stored apart, or all of these
 // below a folder. It only looks at names and first lines; what is in the files is not its business.
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
-import { basename, dirname, extname, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/decode.ts'
 import { diskProblem } from '../disk.ts'
+import { resultsFolder, resultsName, sessionFolder } from '../session-folder.ts'
 import { findTranscripts } from '../stats.ts'
 
 export type ArchiveFile = {
@@ -55,22 +56,19 @@ type Found = Pick<ArchiveFile, 'path' | 'type'>
 function below(folder: string): readonly Found[] {
   const transcripts = findTranscripts([folder]).files.map((path): Found => ({ path, type: 'transcript' }))
   const folders = readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((item) => item.isDirectory() && item.name === resultsFolder)
+    .filter((item) => item.isDirectory() && item.name === resultsName)
     .map((item) => join(item.parentPath, item.name))
   return [...transcripts, ...folders.flatMap(resultFiles)]
 }
 
-const resultsFolder = 'tool-results'
-
 function around(transcript: string, idsOf: IdsOf): readonly Found[] {
-  const folder = join(dirname(transcript), basename(transcript, extname(transcript)))
   const own = idsOf(transcript)
   const beside = agentFiles(dirname(transcript)).filter(
     (path) => path !== transcript && idsOf(path).some((id) => own.includes(id)),
   )
-  const agents = [...beside, ...agentFiles(join(folder, 'subagents'))]
+  const agents = [...beside, ...agentFiles(join(sessionFolder(transcript), 'subagents'))]
   const transcripts = [transcript, ...agents].map((path): Found => ({ path, type: 'transcript' }))
-  return [...transcripts, ...resultFiles(join(folder, resultsFolder))]
+  return [...transcripts, ...resultFiles(resultsFolder(transcript))]
 }
 
 function agentFiles(folder: string): readonly string[] {

@@ -1,4 +1,5 @@
 // From a query to what is shown of its matches: found in the database, their texts looked up in the files.
+import { pieceKinds } from './pieces.ts'
 import { pieceText, type Shelf } from './reading.ts'
 import { type Card, cardOf, type PieceRow, piecesById } from './rows.ts'
 import { findPieces, type SearchQuery } from './search.ts'
@@ -30,12 +31,20 @@ export function searchPieces(shelf: Shelf, query: SearchQuery): SearchResult {
 
 function withoutCopies(rows: readonly PieceRow[]): readonly PieceRow[] {
   const seen = new Set<string>()
-  return rows.filter((row) => {
-    // Only these ids are the same in every copy, and never those of something else.
-    if (row.uuid === null || row.format !== 'claude-code') return true
-    const key = `${row.uuid}#${row.piece}`
-    if (seen.has(key)) return false
+  const isFirst = (key: string): boolean => {
+    const isNew = !seen.has(key)
     seen.add(key)
-    return true
+    return isNew
+  }
+  return rows.filter((row) => {
+    // A result that was stored apart as well is found once, by the id that both go by.
+    if (row.tool_use_id !== null && pieceKinds[row.kind] === 'tool-result') {
+      const others = row.type === 'result' ? ['inside', 'apart'] : ['apart']
+      const isCopy = others.some((place) => seen.has(`${place} ${row.tool_use_id}`))
+      seen.add(`${row.type === 'result' ? 'apart' : 'inside'} ${row.tool_use_id}`)
+      if (isCopy) return false
+    }
+    // Only these ids are the same in every copy, and never those of something else.
+    return row.uuid === null || row.format !== 'claude-code' || isFirst(`${row.uuid}#${row.piece}`)
   })
 }

@@ -5,9 +5,9 @@ import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
 import { clearableResults } from '../clearable.ts'
 import { planClearing } from '../clearing.ts'
+import { itemOf } from '../item.ts'
 import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from '../mechanism.ts'
 import { clearToolUses } from '../native-options.ts'
-import { itemOf } from './item.ts'
 
 const name = 'micro-by-idle'
 const minute = 60_000

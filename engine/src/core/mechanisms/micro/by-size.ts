@@ -2,10 +2,13 @@
 // the newest few, and does nothing where little would be saved.
 
 import { inWords } from '../../tokens/figure.ts'
-import { staleReads } from '../../tokens/file-reads.ts'
+import { createStaleReads, type WhyStale } from '../../tokens/stale-reads.ts'
 import type { View } from '../../transcript/fold.ts'
-import { answeredCalls, type CallInView, type Clearable, clearableResults, isCleared } from '../clearable.ts'
+import { answeredCalls, type CallInView, isCleared } from '../calls-in-view.ts'
+import { type Clearable, clearableResults } from '../clearable.ts'
 import { planClearing } from '../clearing.ts'
+import { createFollower } from '../follow.ts'
+import { itemOf } from '../item.ts'
 import {
   type Declined,
   declined,
@@ -18,7 +21,7 @@ import {
 import { supersededMemory } from '../memory-copies.ts'
 import { clearToolUses } from '../native-options.ts'
 import { isInDanger } from '../situation.ts'
-import { itemOf } from './item.ts'
+import type { Weigher } from '../weigher.ts'
 
 const name = 'micro-by-size'
 
@@ -27,10 +30,9 @@ export const microBySize: Mechanism = { name, plan, perform: performPlan(name) }
 function plan(view: View, situation: Situation): Plan | Declined {
   const off = whyNot(situation)
   if (off) return off
-  const calls = answeredCalls(view, situation.weigher)
-  const results = clearableResults(view, situation, calls)
-  const chosen = choose(results, calls, situation)
-  const items = [...chosen, ...supersededMemory(view, situation)].filter(({ frees }) => frees > 0)
+  const results = clearableResults(view, situation)
+  const chosen = choose(results, staleIn(view, situation.weigher), situation)
+  const items = chosen.concat(supersededMemory(view, situation)).filter(({ frees }) => frees > 0)
   if (items.length === 0) return declined(name, 'nothing-to-do', 'No old tool result weighs on the context.')
   const saved = items.reduce((sum, { tokens }) => sum + tokens, 0)
   const { least } = situation.settings.bySize
@@ -61,26 +63,35 @@ function whyNot({ settings, explanation }: Situation): Declined | undefined {
 
 const staleWords = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
 
+type WhyOf = (toolUseId: string) => WhyStale | undefined
+
+function staleIn(view: View, weigher: Weigher): WhyOf {
+  return weigher.once(staleReader, weigher)(answeredCalls(view, weigher))
+}
+
+function staleReader(): (calls: readonly CallInView[]) => WhyOf {
+  const { take, whyOf } = createStaleReads()
+  const follow = createFollower((call: CallInView) => take(call, { gone: isCleared(call.result) }))
+  return (calls) => {
+    follow(calls)
+    return whyOf
+  }
+}
+
 /** Worthless reads all go, whatever their age; then the oldest, while too much remains. */
-function choose(
-  results: readonly Clearable[],
-  calls: readonly CallInView[],
-  { settings }: Situation,
-): readonly PlannedItem[] {
+function choose(results: readonly Clearable[], whyOf: WhyOf, { settings }: Situation): readonly PlannedItem[] {
   const { keep, target } = settings.bySize
-  const isGone = ({ result }: CallInView) => isCleared(result)
-  const stale = new Map(staleReads(calls, { isGone }).map(({ toolUseId, why }) => [toolUseId, why]))
   let remaining = results.reduce((sum, { tokens }) => sum + tokens, 0)
   const chosen: PlannedItem[] = []
   for (const item of results) {
-    const why = stale.get(item.toolUseId)
+    const why = whyOf(item.toolUseId)
     if (why === undefined) continue
     chosen.push(itemOf(item, staleWords[why]))
     remaining -= item.tokens
   }
   for (const item of results.slice(0, Math.max(0, results.length - keep))) {
     if (remaining <= target) break
-    if (stale.has(item.toolUseId) || item.frees <= 0) continue
+    if (item.frees <= 0 || whyOf(item.toolUseId) !== undefined) continue
     chosen.push(itemOf(item, 'among the oldest'))
     remaining -= item.tokens
   }

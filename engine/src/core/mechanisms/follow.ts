@@ -1,0 +1,22 @@
+// Follows a list that is mostly the one before with a little more at its end: takes in what is new, and takes back what
+// is no longer there. Whoever plans before each request reads a conversation once in this way.
+
+/** Takes back what was taken in; undefined where that was nothing. */
+type Undo = (() => void) | undefined
+
+/**
+ * Brings what `take` has taken in to the items of the list it is given. Items are told apart by identity: they never
+ * change. What is taken back is taken back from the end.
+ */
+export function createFollower<T extends object>(take: (item: T, index: number) => Undo): (list: readonly T[]) => void {
+  let known: readonly T[] = []
+  const undos: Undo[] = []
+  return (list) => {
+    const end = Math.min(undos.length, list.length)
+    let same = 0
+    while (same < end && known[same] === list[same]) same++
+    while (undos.length > same) undos.pop()?.()
+    known = list
+    for (let index = same; index < list.length; index++) undos.push(take(list[index] as T, index))
+  }
+}

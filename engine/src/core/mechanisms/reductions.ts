@@ -1,0 +1,91 @@
+// The reductions that need neither a model nor a word from anybody, and what each of them would do now: its plan or why
+// it declines, with the sum of what it saves and what it costs in cache. It shows; it never decides and never performs.
+import type { Worth } from '../cache/economics.ts'
+import { inWords } from '../tokens/figure.ts'
+import type { View } from '../transcript/fold.ts'
+import type { Declined, DeclineReason, Mechanism, Plan, Situation } from './mechanism.ts'
+import { microByCacheEdit } from './micro/by-cache-edit.ts'
+import { microByIdle } from './micro/by-idle.ts'
+import { microBySize } from './micro/by-size.ts'
+import { native } from './native.ts'
+
+export const reductions: readonly Mechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
+
+export type ExplainedReduction = {
+  readonly mechanism: string
+  readonly outcome: Plan | Declined
+  /** Of the plan; of what a rule held back, as if the rule were not there. Absent when there is nothing to weigh. */
+  readonly worth?: Worth
+}
+
+/** Pure. Each mechanism is asked by itself: what one of them would take, another may name as well. */
+export function explainReductions(
+  view: View,
+  situation: Situation,
+  mechanisms: readonly Mechanism[] = reductions,
+): readonly ExplainedReduction[] {
+  return mechanisms.map((mechanism) => {
+    const outcome = mechanism.plan(view, situation)
+    const worth = outcome.worth ?? heldBack(outcome, () => mechanism.plan(view, unruly(situation)))?.worth
+    return { mechanism: mechanism.name, outcome, ...(worth === undefined ? {} : { worth }) }
+  })
+}
+
+/** Rules about when, not about what. */
+const rules: ReadonlySet<DeclineReason> = new Set(['below-warning', 'too-little'])
+
+function heldBack(outcome: Plan | Declined, again: () => Plan | Declined): Plan | Declined | undefined {
+  return outcome.type === 'declined' && rules.has(outcome.why) ? again() : undefined
+}
+
+function unruly(situation: Situation): Situation {
+  const { settings } = situation
+  return { ...situation, settings: { ...settings, microCompact: 'always', bySize: { ...settings.bySize, least: 0 } } }
+}
+
+/** The sum as a sentence: what is saved, what is written again, who wins. In tokens at the input price, then dollars. */
+export function worthInWords(worth: Worth): string {
+  const { freed, saved, cost, net, dollars, breakEven } = worth
+  if (freed <= 0) return 'Nothing is freed, so nothing is saved.'
+  const other = Math.round(net - (saved - cost))
+  const parts = [
+    gainInWords(worth),
+    lossInWords(worth),
+    ...(other === 0 ? [] : [`what comes of it later ${other > 0 ? 'saves' : 'costs'} ${inWords(Math.abs(other))}`]),
+  ]
+  const money = dollars === undefined ? '' : ` (${inDollars(dollars.net)})`
+  const isMatterOfTime = !worth.pays && other === 0 && breakEven !== undefined
+  const when = isMatterOfTime ? `, it would after ${inWords(Math.ceil(breakEven))} turns` : ''
+  return `${parts.join('; ')}: ${worth.pays ? `pays by ${inWords(net)}${money}` : `does not pay${money}${when}`}.`
+}
+
+/** The price of a turn is shown as it was reckoned with, whatever went into it. */
+function gainInWords({ freed, turns, write, cache, saved }: Worth): string {
+  const all = `${inWords(turns)} ${turns === 1 ? 'turn' : 'turns'}`
+  if (cache !== 'cold')
+    return `${inWords(freed)} tokens × ${all} × ${priceOf(saved, freed * turns)} save ${inWords(saved)}`
+  const later =
+    turns > 1
+      ? ` and not read in the ${inWords(turns - 1)} after (× ${priceOf(saved - freed * write, freed * (turns - 1))})`
+      : ''
+  return `${inWords(freed)} tokens not written in the next request (× ${write})${later} save ${inWords(saved)}`
+}
+
+function lossInWords({ suffix, write, read, cache, cost }: Worth): string {
+  if (cache === 'cold') return 'the cache is cold, so nothing is lost'
+  if (cost === 0) return 'the cached prefix stays, so nothing is lost'
+  return `${inWords(suffix)} tokens written again × ${tidy(write - read)} cost ${inWords(cost)}`
+}
+
+function priceOf(sum: number, tokens: number): number {
+  return tokens === 0 ? 0 : tidy(sum / tokens)
+}
+
+function tidy(value: number): number {
+  return Math.round(value * 1_000) / 1_000
+}
+
+/** Small sums are the usual case: three digits behind the point, and the sign in front. */
+function inDollars(value: number): string {
+  return `${value < 0 ? '-' : '+'}$${Math.abs(value).toFixed(3)}`
+}

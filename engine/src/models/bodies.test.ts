@@ -1,0 +1,114 @@
+// What goes over the wire for one conversation that has everything: request-shape snapshots of both providers.
+import { expect, test } from 'vitest'
+import type { ModelRequest } from '../core/ports/model.ts'
+import { countBody, messageBody } from './anthropic/body.ts'
+import { chatBody } from './openai/body.ts'
+
+/** With what a view knows besides; none of it is the API's business. */
+const human = { role: 'user' as const, content: 'Look at this.', origin: 'human', uuid: 'u1', time: 5 }
+
+const request: ModelRequest = {
+  source: 'turn',
+  model: '',
+  system: [{ type: 'text', text: 'You read files.', cache_control: { type: 'ephemeral' } }],
+  tools: [
+    { name: 'read', description: 'Reads', input_schema: { type: 'object', properties: { path: { type: 'string' } } } },
+    { type: 'web_search_20250305', name: 'web_search' },
+  ],
+  messages: [
+    human,
+    {
+      role: 'assistant',
+      content: [
+        { type: 'compaction', content: 'Before: all was well.', encrypted_content: 'abc' },
+        { type: 'thinking', thinking: 'Hm.', signature: 'sig' },
+        { type: 'text', text: 'I read.' },
+        { type: 'tool_use', id: 't1', name: 'read', input: { path: 'a.ts' } },
+        { type: 'tool_use', id: 't2', name: 'read', input: {} },
+      ],
+    },
+    {
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 't1', content: 'export {}' },
+        {
+          type: 'tool_result',
+          tool_use_id: 't2',
+          is_error: true,
+          content: [
+            { type: 'text', text: 'a picture' },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw==' } },
+          ],
+        },
+        { type: 'text', text: 'And these?' },
+        { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } },
+        {
+          type: 'document',
+          title: 'a.pdf',
+          source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+        },
+        { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'plain words' } },
+      ],
+    },
+    { role: 'assistant', content: [{ type: 'thinking', thinking: 'Nothing to say.', signature: 'sig' }] },
+    { role: 'user', content: 'Well?' },
+  ],
+  thinking: { type: 'adaptive' },
+  betas: ['context-management-2025-06-27', 'compact-2026-01-12', 'compact-2026-01-12'],
+  options: {
+    context_management: { edits: [{ type: 'compact_20260112' }] },
+    tool_choice: { type: 'any', disable_parallel_tool_use: true },
+    stop_sequences: ['END'],
+    temperature: 0,
+    metadata: { user_id: 'u' },
+  },
+}
+
+test('the Messages API gets the request as it stands', () => {
+  expect(JSON.stringify(messageBody(request, { model: 'claude-opus-5' }), null, 1)).toMatchSnapshot()
+})
+
+test('counting gets the prompt, and what changes it', () => {
+  expect(Object.keys(countBody(request, { model: 'claude-opus-5' }))).toEqual([
+    'model',
+    'system',
+    'tools',
+    'messages',
+    'thinking',
+    'context_management',
+    'tool_choice',
+    'betas',
+  ])
+})
+
+test('chat completions get what they have a place for', () => {
+  const defaults = { model: 'gpt-large', maxTokensField: 'max_tokens' } as const
+  expect(JSON.stringify(chatBody({ ...request, maxTokens: 100 }, defaults), null, 1)).toMatchSnapshot()
+})
+
+test('the output limit is the request’s, else the client’s, else a usual one within the model’s', () => {
+  const limitOf = (model: string, more: Partial<ModelRequest> = {}, maxTokens?: number) =>
+    messageBody({ ...request, ...more }, { model, ...(maxTokens === undefined ? {} : { maxTokens }) }).max_tokens
+  expect([
+    limitOf('claude-opus-5', { maxTokens: 5 }, 7),
+    limitOf('claude-opus-5', {}, 7),
+    limitOf('claude-opus-5'),
+    limitOf('claude-3-5-haiku'),
+    limitOf('somebody-else'),
+  ]).toEqual([5, 7, 32_000, 8_192, 32_000])
+})
+
+test('chat completions set no limit unless they are told to, and put the body of the host last', () => {
+  const { maxTokens: _, ...plain } = request
+  const body = chatBody(plain, {
+    model: 'm',
+    maxTokensField: 'max_completion_tokens',
+    body: { stream_options: {}, seed: 7 },
+  })
+  expect([body.max_tokens, body.max_completion_tokens, body.stream_options, body.seed]).toEqual([
+    undefined,
+    undefined,
+    {},
+    7,
+  ])
+})

@@ -1,0 +1,80 @@
+// Before anything is sent: a package that is not there, a key that is not there.
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { ModelRequest } from '../core/ports/model.ts'
+import { anthropic } from './anthropic/client.ts'
+import { openai } from './openai/client.ts'
+import { systemPorts } from './ports.ts'
+import { createCaller, loadedOnce } from './sdk.ts'
+import { tryOnce } from './stream.ts'
+
+const hello: ModelRequest = { source: 'turn', model: '', messages: [{ role: 'user', content: 'Hello' }] }
+
+/** What Node throws when nobody has installed it. */
+function missing(): Promise<never> {
+  const error = new Error("Cannot find package 'x' imported from y")
+  return Promise.reject(Object.assign(error, { code: 'ERR_MODULE_NOT_FOUND' }))
+}
+
+describe('loading an SDK', () => {
+  test('that is not installed is a refusal that says what to install', async () => {
+    const load = loadedOnce('@anthropic-ai/sdk', missing)
+    const result = await createCaller({}, systemPorts)({}, () =>
+      tryOnce(async () => ({ type: 'loaded', sdk: await load() }), { ports: systemPorts, endpoint: '' }),
+    )
+    expect(result).toEqual({
+      type: 'failed',
+      reason: 'refused',
+      message:
+        'the package @anthropic-ai/sdk is not installed; it is an optional peer of everlong: npm install @anthropic-ai/sdk',
+      tries: 1,
+    })
+  })
+
+  test('happens once, and again only where it failed', async () => {
+    let loads = 0
+    const load = loadedOnce('x', async () => {
+      loads++
+      if (loads === 1) throw new Error('the disk is on fire')
+      return loads
+    })
+    await expect(load()).rejects.toThrow('the disk is on fire')
+    expect([await load(), await load(), loads]).toEqual([2, 2, 2])
+  })
+})
+
+describe('without a key', () => {
+  beforeEach(() => {
+    const names = [
+      'ANTHROPIC_API_KEY',
+      'ANTHROPIC_AUTH_TOKEN',
+      'ANTHROPIC_PROFILE',
+      'OPENAI_API_KEY',
+      'OPENAI_ADMIN_KEY',
+    ]
+    for (const name of names) vi.stubEnv(name, undefined)
+    // Where the SDK would look for one.
+    for (const name of ['HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'APPDATA']) vi.stubEnv(name, '/nowhere')
+  })
+  afterEach(() => {
+    vi.unstubAllEnvs()
+  })
+
+  test.each([
+    ['anthropic', anthropic],
+    ['openai', openai],
+  ])('%s refuses before anything is sent', async (_, make) => {
+    const fetch = () => Promise.reject(new Error('sent'))
+    const failed = await make({ model: 'm', fetch }).send(hello)
+    expect(failed).toMatchObject({ type: 'failed', reason: 'refused', tries: 1 })
+  })
+
+  test('a server with an address of its own is asked all the same', async () => {
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      const keys = new Headers(init?.headers).get('authorization')
+      const chunk = { id: 'x', model: 'm', choices: [{ delta: { content: String(keys) }, finish_reason: 'stop' }] }
+      return new Response(`data: ${JSON.stringify(chunk)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+    }
+    const answer = await openai({ model: 'm', baseURL: 'http://127.0.0.1:1/v1', fetch }).send(hello)
+    expect(answer).toMatchObject({ type: 'answer', content: [{ text: 'Bearer none' }] })
+  })
+})
