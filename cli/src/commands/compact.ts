@@ -17,7 +17,7 @@ import {
   type ViewMessage,
 } from 'everlong'
 import { systemPorts } from 'everlong/models'
-import { openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
+import { forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
 import { expecting, failed, gathered, type Outcome, reading } from '../outcome.ts'
@@ -212,8 +212,10 @@ function written(
   const { out } = options
   if (out === undefined) return gathered(report)
   return expecting(out, () => {
-    const records = [...session.entries.map(({ record }) => record), ...result.records]
-    const wrote = writeNewTranscript(out, records)
+    const wrote = writeNewTranscript(out, (write) => {
+      forEachRecordAt(session.path, { before: options.before }, write)
+      for (const record of result.records) write(record)
+    })
     if (wrote.type === 'refused')
       return failed(`${visible(out)} exists and is not overwritten. Give --out another name.`)
     return gathered({ ...report, out })

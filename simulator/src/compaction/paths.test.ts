@@ -1,10 +1,11 @@
-import { type Hooks, noOutcome, objectAt, stringAt, textOf } from 'everlong'
+import { type Hooks, noOutcome, objectAt, shapeOf, stringAt, textOf } from 'everlong'
+import { session } from 'everlong/testing'
 import { editRecord } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { createSimulator } from '../simulator.ts'
 import { summariser } from '../summary/summariser.ts'
 import { type ClientOptions, simulatedClient } from '../testing/client.ts'
-import { bare, brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
+import { bare, bench, brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
 
 function world(options: ClientOptions = {}) {
   const simulator = createSimulator({ script: summariser(), acceptForeignSignatures: true })
@@ -32,6 +33,26 @@ describe('each path alone', () => {
     expect(result.usage.cacheRead).toBe(written)
     expect(result.usage.cacheWrite).toBe(0)
     expect(result.hitRate).toBeGreaterThan(0.9)
+  })
+
+  test('in the middle of a turn: results wait for an answer, and the question comes behind them', async () => {
+    const { model, simulator } = world()
+    const talk = session().user('read them all')
+    for (const at of [1, 2, 3, 4]) {
+      talk.toolUse(`t${at}`, 'Read', { file_path: `src/part-${at}.ts` })
+      talk.toolResult(
+        `t${at}`,
+        Array.from({ length: 400 }, (_, line) => `export const v${at}_${line} = ${line}`).join('\n'),
+      )
+    }
+    const table = bench(talk.records)
+    const own = ownRequest(table.view())
+    await model.send(own)
+    const result = done(await table.compact(model, { conversation: own, trigger: 'auto' }))
+    expect(result.mechanism).toBe('cache-sharing')
+    expectWhole(table, result)
+    expect(shapeOf(model.requests[1]?.messages ?? [])).toBe(`${shapeOf(own.messages)} u`)
+    expect(result.usage.cacheRead).toBe(simulator.log.entries[0]?.samplings[0]?.write5m)
   })
 
   test('directly, where the summariser is another model: a system prompt of its own, no tools, a limit', async () => {
