@@ -5,6 +5,7 @@ import {
   type CompactionInput,
   type CompactionPlan,
   type CompactionResult,
+  countTokens,
   type FidelityReport,
   type Message,
   type ModelClient,
@@ -75,7 +76,7 @@ export async function gather(file: string, options: Asked): Promise<Outcome<Comp
   const input = inputFor(session, options)
   if (options.dryRun) return planned(session, { input, client: model.client, options })
   const result = await compact(input, model.client, options.surroundings)
-  return result.type === 'failed' ? notDone(session, result) : written(session, result, options)
+  return result.type === 'failed' ? notDone(session, input, result) : written(session, result, options)
 }
 
 function open(file: string, { before, surroundings }: Asked): Outcome<SessionAt> {
@@ -148,10 +149,12 @@ async function compact(
 const bare = (messages: readonly ViewMessage[]): readonly Message[] =>
   messages.map(({ role, content }) => ({ role, content }))
 
-function unchanged(session: SessionAt, tokens: number): CompactReport {
+function unchanged(session: SessionAt, { counting = {} }: CompactionInput): CompactReport {
+  const { messages } = session.fold.view()
+  const tokens = countTokens(messages, counting)
   return {
     file: session.path,
-    messages: bare(session.fold.view().messages),
+    messages: bare(messages),
     tokens: { before: tokens, after: tokens },
     mechanism: undefined,
     model: undefined,
@@ -175,16 +178,16 @@ function planned(
   }: { readonly input: CompactionInput; readonly client: ModelClient; readonly options: Asked },
 ): Outcome<CompactReport> {
   const plan = planCompaction(input, client)
-  const before = plan.type === 'planned' ? plan.tokens.before : 0
   const named = options.before === undefined ? {} : { before: options.before }
-  return gathered({ ...unchanged(session, before), ...named, plan }, plan.type === 'planned' ? 0 : 1)
+  return gathered({ ...unchanged(session, input), ...named, plan }, plan.type === 'planned' ? 0 : 1)
 }
 
 function notDone(
   session: SessionAt,
+  input: CompactionInput,
   { reason, detail, tried }: Extract<CompactionResult, { type: 'failed' }>,
 ): Outcome<CompactReport> {
-  const report = { ...unchanged(session, 0), tried, failed: { reason, detail } }
+  const report = { ...unchanged(session, input), tried, failed: { reason, detail } }
   return { type: 'gathered', report, exitCode: 1, complaint: `nothing was compacted (${reason}): ${detail}` }
 }
 

@@ -66,7 +66,10 @@ export function createAsker({ ports, signal, countTokens }: AskerOptions): Asker
     const answer = await send(question, { ports, signal })
     const seen = interpret(answer)
     if (seen.type === 'aborted') return seen
-    if (seen.type === 'overflow') tooLong.add(key)
+    if (seen.type === 'overflow') {
+      tooLong.add(key)
+      tellLimit(ports, request.model, seen.overflow)
+    }
     if (seen.type !== 'answer') {
       note({
         mechanism,
@@ -89,6 +92,12 @@ export function createAsker({ ports, signal, countTokens }: AskerOptions): Asker
     return { type: 'prose', text: judged.text, answer: seen.answer }
   }
   return { ask, note, tried: () => tried, usage: () => usage, hitRate: () => hitRate }
+}
+
+/** The real window, where a provider names it: worth more than what any table says. */
+function tellLimit({ model, emit }: CompactionPorts, asked: string, overflow: Overflow | undefined): void {
+  if (overflow?.limit === undefined) return
+  emit({ type: 'limit-learned', endpoint: model.endpoint ?? model.provider, model: asked, limit: overflow.limit })
 }
 
 type Surroundings = Pick<AskerOptions, 'ports' | 'signal'>
