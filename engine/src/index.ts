@@ -102,6 +102,7 @@ export {
   worthInWords,
 } from './core/mechanisms/reductions.ts'
 export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
+export { type ServerCompactionInput, serverCompaction } from './core/mechanisms/server-compaction.ts'
 export {
   type ExtractInput,
   type Extraction,

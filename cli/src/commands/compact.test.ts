@@ -63,13 +63,7 @@ describe('everlong compact', () => {
   })
 
   test('a dry run says what would be done, and does nothing', async () => {
-    const { stdout, exitCode } = await everlong([
-      'compact',
-      file,
-      '--dry-run',
-      '--model',
-      'anthropic:claude-sonnet-4-5',
-    ])
+    const { stdout, exitCode } = await everlong(['compact', file, '--dry-run', '--model', 'anthropic:claude-sonnet-5'])
     expect(exitCode).toBe(0)
     expect(stdout).toContain('tried in turn  direct, offline')
     expect(stdout).toContain('Nothing was asked of anybody, and nothing was written.')
@@ -93,9 +87,9 @@ describe('everlong compact', () => {
     const url = `http://127.0.0.1:${server.port}`
     try {
       const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'key' }
-      const ran = await everlong(['compact', file, '--json', '--model', 'anthropic:claude-sonnet-4-5'], { env })
-      expect(JSON.parse(ran.stdout)).toMatchObject({ mechanism: 'direct', model: 'claude-sonnet-4-5' })
-      const chat = await everlong(['compact', file, '--json', '--model', `openai:claude-sonnet-4-5@${url}/v1`])
+      const ran = await everlong(['compact', file, '--json', '--model', 'anthropic:claude-sonnet-5'], { env })
+      expect(JSON.parse(ran.stdout)).toMatchObject({ mechanism: 'direct', model: 'claude-sonnet-5' })
+      const chat = await everlong(['compact', file, '--json', '--model', `openai:claude-sonnet-5@${url}/v1`])
       expect(JSON.parse(chat.stdout)).toMatchObject({ mechanism: 'direct' })
     } finally {
       await server.close()
