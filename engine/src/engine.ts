@@ -18,6 +18,7 @@ import type { FileStore } from './core/ports/files.ts'
 import { type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
+import { calibrationOf } from './core/tokens/calibrate.ts'
 import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/entry.ts'
 import { systemPorts } from './models/ports.ts'
@@ -158,6 +159,8 @@ function deskFor(
     base,
     tracking: newTracking(ports.newId()),
     weigher: freshWeigher({ settings, lessons }, modelName),
+    calibration: calibrationOf(lessons.calibrations, modelName),
+    noted: undefined,
     delegated: undefined,
   }
 }

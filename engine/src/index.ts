@@ -41,6 +41,7 @@ export {
 export { type CompactionPlan, planCompaction } from './core/ladder/compact-plan.ts'
 export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
 export type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
+export { type ContextNote, readContextNote } from './core/ladder/context-note.ts'
 export { defaultLadder } from './core/ladder/default-ladder.ts'
 export type { Ask, ModelChoice, RequestBase } from './core/ladder/desk.ts'
 export type { GivenAnswer, GivenMessage } from './core/ladder/given.ts'

@@ -5,6 +5,7 @@ import { noTokens } from '../../message/usage.ts'
 import type { EngineEvent } from '../../ports/events.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
+import { calibrationOf } from '../../tokens/calibrate.ts'
 import { createConversation } from '../conversation.ts'
 import { defaultLadder } from '../default-ladder.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from '../desk.ts'
@@ -124,6 +125,8 @@ export function createTestWorld(options: WorldOptions = {}): World {
         base: options.base ?? {},
         tracking: newTracking(newId()),
         weigher: freshWeigher({ settings, lessons }, model.model),
+        calibration: calibrationOf(lessons.calibrations, model.model),
+        noted: undefined,
         delegated: undefined,
       }
       return desk
