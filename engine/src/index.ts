@@ -165,6 +165,7 @@ export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 export type { Message, Origin, Role, ViewMessage } from './core/message/message.ts'
 export { type Pair, pairsOf } from './core/message/pairing.ts'
 export { type Repaired, type RepairOptions, repairRequest } from './core/message/repair.ts'
+export { createRepairer, type Repairer } from './core/message/repairer.ts'
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
 export { shapeOf } from './core/message/shape.ts'
 export { contextTokens, type TokenCounts, type Usage } from './core/message/usage.ts'

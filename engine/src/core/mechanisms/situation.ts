@@ -31,7 +31,8 @@ export type SituationInput = ExplainInput &
 /** Throws a ConfigurationError when the settings of windows and thresholds cannot work. */
 export function situationOf(view: View, input: SituationInput): Situation {
   const { messages } = view
-  const size = input.size ?? viewSize(view, { ...input, measure: input.weigher?.measured })
+  const size =
+    input.size ?? viewSize(view, { ...input, measure: input.weigher?.measured, summaries: input.weigher?.summaries })
   const explanation = explain({ ...input, messages, size })
   const { model } = explanation
   const cache = cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime })
