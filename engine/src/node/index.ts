@@ -46,12 +46,8 @@ export { type FileScan, scanFile } from './scan-file.ts'
 export {
   forEachRecordAt,
   type NoSessionAt,
-  type NoSessionAt,
-  openSessionAt,
   openSessionAt,
   type SessionAt,
-  type SessionAt,
-  type SessionAtOptions,
   type SessionAtOptions,
 } from './session-at.ts'
 export { sessionFolder } from './session-folder.ts'
