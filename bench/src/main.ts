@@ -11,6 +11,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   recall: () => import('./recall/run.ts'),
   micro: () => import('./micro/run.ts'),
   cost: () => import('./cost/report.ts'),
+  memory: () => import('./memory/report.ts'),
 }
 
 const [name = ''] = process.argv.slice(2)
