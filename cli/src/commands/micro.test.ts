@@ -150,6 +150,9 @@ describe('--apply', () => {
     const freed = shown.reductions[0]?.freed ?? 0
     expect(await sizeNow()).toBe(before - freed)
     expect(applied.applied?.size.tokens).toBe(before - freed)
+    expect((await everlong(['context', file])).stdout.replace(/\s+/g, ' ')).toMatch(
+      /reported, less [\d,]+ that went since/,
+    )
     const again = await everlong(['micro', ...words, '--apply'])
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('nothing was changed')])
     const undone = await report<UndoReport>('undo', file)

@@ -7,8 +7,10 @@ import { columnsOf } from './width.ts'
 
 /** Where the number comes from, in words; an estimate is always called one. */
 export function sourceInWords(size: ContextSize): string {
-  if (size.source === 'usage') return 'as the latest answer reported'
-  if (size.source === 'estimate') return 'all of it estimated'
+  const { source, freed = 0 } = size
+  if (source === 'usage' && freed > 0) return `as the latest answer reported, less ${count(freed)} that went since`
+  if (source === 'usage') return 'as the latest answer reported'
+  if (source === 'estimate') return 'all of it estimated'
   return `${count(size.reported)} reported, ${count(size.estimated)} estimated`
 }
 

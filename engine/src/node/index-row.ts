@@ -2,13 +2,17 @@
 // It knows the key orders that Claude Code writes, and takes a line only if its end shows that it is whole and no
 // second record begins in it. Whatever looks different in the least is left to the exact reader: then it says so by
 // returning false, and nothing it wrote may be used.
+import { sideEntry, typeCode } from '../core/transcript/entry-table.ts'
 import { idLength, readId } from '../core/transcript/id-table.ts'
+import { readContextTokens } from './index-usage.ts'
+import { type Chunk, chunkOf, endsWith, type Known, known, pattern, searchFor } from './index-words.ts'
 
 export type Row = {
-  /** 'user', 'assistant', … as far as the index tells types apart; '' for a side entry. */
-  type: string
+  /** The code of the type. */
+  type: number
   sidechain: boolean
-  hasParent: boolean
+  /** Where the parent is told: nowhere, by being the entry that was read last, or by its id in `parent`. */
+  parentIs: 'none' | 'last' | 'named'
   readonly uuid: Uint32Array
   readonly parent: Uint32Array
   /** Tokens in the context after the answer; 0 where the line has no usage. */
@@ -17,7 +21,7 @@ export type Row = {
 
 export function emptyRow(): Row {
   const ids = { uuid: new Uint32Array(4), parent: new Uint32Array(4) }
-  return { type: '', sidechain: false, hasParent: false, ...ids, contextTokens: 0 }
+  return { type: sideEntry, sidechain: false, parentIs: 'none', ...ids, contextTokens: 0 }
 }
 
 /** Fills the row from the line in buffer[start, end); false when the exact reader must see it. */
@@ -27,8 +31,11 @@ const headLength = 640
 const tailLength = 640
 const timestampLength = 24
 const openBrace = 0x7b
-/** The end of the key that begins a record. Its first letter is rare in text, which makes it quick to find. */
-const keyEnd = Buffer.from('Uuid":')
+const closeBrace = 0x7d
+const userCode = typeCode('user')
+const assistantCode = typeCode('assistant')
+const attachmentCode = typeCode('attachment')
+const progressCode = typeCode('progress')
 const rootStart = pattern('{"parentUuid":null,"isSidechain":')
 const childStart = pattern('{"parentUuid":"')
 const sidechainBehind = pattern('","isSidechain":')
@@ -38,102 +45,152 @@ const progressBefore = pattern('"type":"progress","data":')
 const assistantBefore = pattern('"type":"assistant",')
 const attachmentBefore = pattern('"type":"attachment",')
 const uuidKey = pattern('"uuid":"')
-/** Begins with a byte that is rare in text, which makes it quick to find. */
-const uuidBehindMessage = Buffer.from('},"uuid":"')
+const uuidBehindBytes = Buffer.from('},"uuid":"')
+const uuidBehindMessage = pattern('},"uuid":"')
 const timestampBehind = pattern('","timestamp":"')
 const timestampBefore = pattern('"timestamp":"')
+const resultBehind = pattern('","toolUseResult":')
 const callKey = pattern('"sourceToolAssistantUUID":"')
 /** From the uuid's key to what stands behind the timestamp. */
 const stampLength = uuidKey.length + idLength + timestampBehind.length + timestampLength
+
+/** A letter that is rare in text, which makes it quick to find, in the key that begins a record and in a result's. */
+const rareLetter = 0x55
+/** `Uuid":` */
+const recordKey = [0x64697555, 0x3a22] as const
+const resultToLetter = '","tool'.length
 
 /**
  * What stands at the end of a line, from the timestamp or from the user type on (folder, session, version, …), is the
  * same on most lines of a session. The reader remembers such endings: one that matches needs no further look.
  */
 type Memory = {
-  readonly endings: Buffer[]
-  readonly closings: Buffer[]
-  /** The bytes of the chunk at hand, also as words. */
-  buffer: Buffer
-  view: DataView
+  readonly endings: Known[]
+  readonly closings: Known[]
+  /** The uuid that was read last, as it was written. */
+  readonly last: Uint32Array
 }
+
+type Line = Chunk & { readonly start: number; readonly end: number; readonly memory: Memory }
 
 export function createRowReader(): RowReader {
-  const nothing = Buffer.alloc(0)
-  const memory: Memory = { endings: [], closings: [], buffer: nothing, view: new DataView(nothing.buffer) }
+  const memory: Memory = { endings: [], closings: [], last: new Uint32Array(idLength / 4) }
+  const line = { ...chunkOf(Buffer.alloc(0)), start: 0, end: 0, memory }
   return (buffer, start, end, row) => {
-    if (memory.buffer !== buffer) {
-      memory.buffer = buffer
-      memory.view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
-    }
+    if (line.buffer !== buffer) Object.assign(line, chunkOf(buffer))
+    line.start = start
+    line.end = end
     row.contextTokens = 0
-    if (buffer[end - 1] !== 0x7d) return false
-    if (startsWith(memory, start, sideStart)) return readSideRow(buffer, start, end, row)
-    const at = readParent(memory, start, row)
-    return at >= 0 && !mayBeginAgain(buffer, at, end) && readTreeRow(memory, at, end, row)
+    if (buffer[end - 1] !== closeBrace) return false
+    if (sideStart.isAt(line, start)) return readSideRow(line, row)
+    const at = readParent(line, row)
+    const key = at < 0 ? -1 : readTreeRow(line, at, row)
+    return key >= 0 && readUuid(line, key + uuidKey.length, row)
   }
-}
-
-function readTreeRow(memory: Memory, at: number, end: number, row: Row): boolean {
-  const { buffer, endings } = memory
-  const open = buffer.indexOf(openBrace, at)
-  if (open >= 0 && open < end) {
-    if (endsWith(memory, open, userBefore)) return readUser(memory, open, end, row)
-    if (endsWith(memory, open, progressBefore)) return readProgress(memory, open, end, row)
-    for (const ending of endings) {
-      const key = end - ending.length - stampLength
-      if (key <= open || !endsLike(buffer, end, ending)) continue
-      if (startsWith(memory, key, uuidKey)) return readStamped(memory, open, key, row)
-    }
-  }
-  return readUnknown(memory, at, end, row)
-}
-
-/**
- * Whether another record may begin on this line, because the first one was cut. The text of a string cannot look like
- * a key; a key of another name that ends in the same letters is rare, and then the exact reader decides.
- */
-function mayBeginAgain(buffer: Buffer, at: number, end: number): boolean {
-  const next = buffer.indexOf(keyEnd, at)
-  return next >= 0 && next < end
 }
 
 /** Reads the parent and the sidechain flag; returns the place behind them, or -1. */
-function readParent(memory: Memory, start: number, row: Row): number {
-  const { buffer } = memory
-  row.hasParent = startsWith(memory, start, childStart)
+function readParent(line: Line, row: Row): number {
+  const { buffer, start } = line
   let at = start + rootStart.length
-  if (row.hasParent) {
+  if (childStart.isAt(line, start)) {
     const id = start + childStart.length
-    if (!readId(buffer, id, row.parent) || !startsWith(memory, id + idLength, sidechainBehind)) return -1
+    if (!sidechainBehind.isAt(line, id + idLength)) return -1
     at = id + idLength + sidechainBehind.length
-  } else if (!startsWith(memory, start, rootStart)) return -1
+    // Most entries hang on the one right before them: then nothing need be decoded or looked up.
+    row.parentIs = isLast(line, id) ? 'last' : 'named'
+    if (row.parentIs === 'named' && !readId(line.view, id, row.parent)) return -1
+  } else {
+    row.parentIs = 'none'
+    if (!rootStart.isAt(line, start)) return -1
+  }
   row.sidechain = buffer[at] === 0x74
   return at
 }
 
+function readUuid({ view, end, memory }: Line, id: number, row: Row): boolean {
+  if (id + idLength > end || !readId(view, id, row.uuid)) return false
+  const { last } = memory
+  for (let i = 0; i < last.length; i++) last[i] = view.getUint32(id + i * 4, true)
+  return true
+}
+
+function isLast({ view, memory }: Line, id: number): boolean {
+  const { last } = memory
+  for (let i = 0; i < last.length; i++) if (view.getUint32(id + i * 4, true) !== last[i]) return false
+  return true
+}
+
+/** Adds the type to the row; returns the place of the uuid's key, or -1. */
+function readTreeRow(line: Line, at: number, row: Row): number {
+  const { buffer, end, memory } = line
+  const result = findResult(line, at)
+  if (result === mayBeginAgain) return -1
+  for (const ending of memory.endings) {
+    const key = end - ending.length - stampLength
+    if (key <= at || !endsWith(line, end, ending) || !uuidKey.isAt(line, key)) continue
+    if (readStamped(line, key, row)) return key
+  }
+  const open = buffer.indexOf(openBrace, at)
+  if (open >= 0 && open < end) {
+    if (userBefore.isAt(line, open - userBefore.length)) return readUser(line, result < 0 ? open : result, row)
+    if (progressBefore.isAt(line, open - progressBefore.length)) return readProgress(line, open, row)
+  }
+  return readUnknown(line, at, row)
+}
+
+/** Whether the key of a uuid stands in these bytes, or the start of another side entry. */
+const hasSideText = searchFor('"uuid":"', '{"type":')
+
+const noResult = -1
+const mayBeginAgain = -2
+
+/**
+ * Finds the raw tool result of a line, and whether another record may begin on it, because the first one was cut. The
+ * text of a string cannot look like a key; a key of another name that ends in the same letters is rare, and then the
+ * exact reader decides. Returns where the message before the result ends, noResult or mayBeginAgain.
+ */
+function findResult(line: Line, at: number): number {
+  const { buffer, end } = line
+  let found = noResult
+  for (let place = buffer.indexOf(rareLetter, at); place >= 0 && place < end; ) {
+    if (isRecordKey(line, place)) return mayBeginAgain
+    if (found < 0 && resultBehind.isAt(line, place - resultToLetter)) {
+      const message = place - resultToLetter - stampLength - 2
+      if (uuidBehindMessage.isAt(line, message)) found = message
+    }
+    place = buffer.indexOf(rareLetter, place + 1)
+  }
+  return found
+}
+
+function isRecordKey({ view, size }: Line, at: number): boolean {
+  return at + 6 <= size && view.getInt32(at, true) === recordKey[0] && view.getUint16(at + 4, true) === recordKey[1]
+}
+
 /** The first uuid behind a user's message is the record's own, whatever raw tool result comes after it. */
-function readUser(memory: Memory, at: number, end: number, row: Row): boolean {
-  const { buffer } = memory
-  const found = buffer.indexOf(uuidBehindMessage, at)
+function readUser(line: Line, at: number, row: Row): number {
+  const { buffer, end } = line
+  const found = uuidBehindMessage.isAt(line, at) ? at : buffer.indexOf(uuidBehindBytes, at)
   const key = found + 2
-  if (found < 0 || key + stampLength >= end || !readId(buffer, key + uuidKey.length, row.uuid)) return false
-  if (!startsWith(memory, key + uuidKey.length + idLength, timestampBehind)) return false
-  row.type = 'user'
-  return isClosed(memory, key, end)
+  if (found < 0 || key + stampLength >= end) return -1
+  if (!timestampBehind.isAt(line, key + uuidKey.length + idLength)) return -1
+  row.type = userCode
+  return isClosed(line, key) ? key : -1
 }
 
 /** Whether the end of the line is the end of its record, and not where a write was cut. */
-function isClosed(memory: Memory, at: number, end: number): boolean {
-  const { buffer } = memory
+function isClosed(line: Line, at: number): boolean {
+  const { end, memory } = line
   if (at + stampLength + 2 === end) return true
-  if (startsWith(memory, end - 2 - idLength - callKey.length, callKey)) return true
-  for (const closing of memory.closings) if (endsLike(buffer, end, closing)) return true
+  if (callKey.isAt(line, end - 2 - idLength - callKey.length)) return true
+  for (const closing of memory.closings) if (endsWith(line, end, closing)) return true
   const tailStart = Math.max(at, end - tailLength)
-  const tail = latin1(buffer, tailStart, end)
+  const tail = latin1(line, tailStart, end)
   const key = Math.max(tail.lastIndexOf(',"userType":"'), tail.lastIndexOf(',"permissionMode":"'))
-  if (!isPlainFrom(tail, key)) return false
-  remember(memory.closings, buffer.subarray(tailStart + key, end))
+  // A side entry that was written behind a cut record would end like one, too.
+  if (!isPlainFrom(tail, key) || tail.endsWith('"type":"permission-mode"', key)) return false
+  remember(memory.closings, line, tailStart + key)
   return true
 }
 
@@ -142,54 +199,46 @@ function isPlainFrom(tail: string, from: number): boolean {
   return from >= 0 && tail.indexOf('}', from) === tail.length - 1 && tail.indexOf('{', from) < 0
 }
 
-function endsLike(buffer: Buffer, end: number, ending: Buffer): boolean {
-  return buffer.compare(ending, 0, ending.length, end - ending.length, end) === 0
-}
-
 /** `…,"timestamp":"…","uuid":"…"}` or `…,"uuid":"…","timestamp":"…"}`: the end of the line, and nothing after it. */
-function readProgress(memory: Memory, at: number, end: number, row: Row): boolean {
-  const { buffer } = memory
-  row.type = 'progress'
+function readProgress(line: Line, at: number, row: Row): number {
+  const { end } = line
+  row.type = progressCode
   const last = end - 2 - idLength - uuidKey.length
   const before = last - 2 - timestampLength - timestampBefore.length
-  const key = before > at && startsWith(memory, before, timestampBefore) ? last : end - 2 - stampLength
-  return key > at && startsWith(memory, key, uuidKey) && readId(buffer, key + uuidKey.length, row.uuid)
+  const key = before > at && timestampBefore.isAt(line, before) ? last : end - 2 - stampLength
+  return key > at && uuidKey.isAt(line, key) ? key : -1
 }
 
 /** The key is the record's own: nothing is opened behind it, and the text of a string cannot look like a key. */
-function readStamped(memory: Memory, at: number, key: number, row: Row): boolean {
-  const { buffer } = memory
-  if (!startsWith(memory, key + uuidKey.length + idLength, timestampBehind)) return false
-  if (!readId(buffer, key + uuidKey.length, row.uuid)) return false
-  if (endsWith(memory, key, assistantBefore)) {
-    row.type = 'assistant'
-    return readUsage(memory, at, key, row)
-  }
-  row.type = 'attachment'
-  return endsWith(memory, key, attachmentBefore)
+function readStamped(line: Line, key: number, row: Row): boolean {
+  if (!timestampBehind.isAt(line, key + uuidKey.length + idLength)) return false
+  const isAnswer = assistantBefore.isAt(line, key - assistantBefore.length)
+  if (!isAnswer && !attachmentBefore.isAt(line, key - attachmentBefore.length)) return false
+  row.type = isAnswer ? assistantCode : attachmentCode
+  if (isAnswer) row.contextTokens = readContextTokens(line, key)
+  return !isAnswer || row.contextTokens > 0
 }
 
-function readUnknown(memory: Memory, at: number, end: number, row: Row): boolean {
-  const { buffer } = memory
+function readUnknown(line: Line, at: number, row: Row): number {
+  const { end, memory } = line
   const tailStart = Math.max(at, end - tailLength)
-  const tail = latin1(buffer, tailStart, end)
-  const key = tail.lastIndexOf('"uuid":"')
+  const tail = latin1(line, tailStart, end)
+  const found = tail.lastIndexOf('"uuid":"')
   // Behind the last uuid of the line only plain values may stand; then it is the record's own.
-  if (!isPlainFrom(tail, key)) return false
-  const place = tailStart + key
-  if (startsWith(memory, place + uuidKey.length + idLength, timestampBehind)) {
-    remember(memory.endings, buffer.subarray(place + stampLength, end))
-    if (readStamped(memory, at, place, row)) return true
+  if (!isPlainFrom(tail, found)) return -1
+  const key = tailStart + found
+  if (timestampBehind.isAt(line, key + uuidKey.length + idLength)) {
+    remember(memory.endings, line, key + stampLength)
+    if (readStamped(line, key, row)) return key
   }
-  if (!readId(buffer, place + uuidKey.length, row.uuid)) return false
-  const head = latin1(buffer, at, Math.min(end, at + headLength))
-  row.type = typeInHead(head)
-  return isPlain(row.type, head)
+  const head = latin1(line, at, Math.min(end, at + headLength))
+  const type = typeInHead(head)
+  row.type = typeCode(type)
+  return isPlain(type, head) ? key : -1
 }
 
-function remember(endings: Buffer[], ending: Buffer): void {
-  if (endings.some((known) => known.equals(ending))) return
-  endings.unshift(Buffer.from(ending))
+function remember(endings: Known[], { buffer, end }: Line, from: number): void {
+  endings.unshift(known(buffer.subarray(from, end)))
   if (endings.length > 4) endings.pop()
 }
 
@@ -197,14 +246,6 @@ function remember(endings: Buffer[], ending: Buffer): void {
 function isPlain(type: string, head: string): boolean {
   if (type === 'system') return head.includes('"subtype":"') && !head.includes('compact_boundary')
   return type === 'user' || type === 'progress' || type === 'attachment'
-}
-
-function readSideRow(buffer: Buffer, start: number, end: number, row: Row): boolean {
-  row.type = ''
-  row.sidechain = false
-  row.hasParent = false
-  const line = buffer.subarray(start + 1, end)
-  return line.indexOf(uuidKey.bytes) < 0 && line.indexOf(sideStart.bytes) < 0
 }
 
 /** The first type in the head, if nothing was opened before it: then it is the record's own. */
@@ -215,67 +256,13 @@ function typeInHead(head: string): string {
   return head.slice(key + 8, head.indexOf('"', key + 8))
 }
 
-const usageKeys = [
-  pattern('{"input_tokens":'),
-  pattern(',"cache_creation_input_tokens":'),
-  pattern(',"cache_read_input_tokens":'),
-] as const
-
-const usageBefore = pattern('"usage":')
-/** So far before the uuid the usage begins, at the most, when it is of the ordinary kind. */
-const usageLength = 1600
-
-/**
- * The usage is the last part of the message, its counts in an order that seldom changes. An answer of several
- * iterations, or one that counts nothing at its top level, is left to the exact reader.
- */
-function readUsage(memory: Memory, at: number, end: number, row: Row): boolean {
-  const { buffer } = memory
-  let place = buffer.indexOf(usageKeys[0].bytes, Math.max(at, end - usageLength))
-  if (!endsWith(memory, place, usageBefore)) return false
-  let sum = 0
-  for (const key of usageKeys) {
-    if (place >= end || !startsWith(memory, place, key)) return false
-    place += key.length
-    let value = 0
-    for (let digit = (buffer[place] ?? 0) - 48; digit >= 0 && digit <= 9; digit = (buffer[place] ?? 0) - 48) {
-      value = value * 10 + digit
-      place++
-    }
-    sum += value
-  }
-  const rest = latin1(buffer, place, end)
-  const output = rest.indexOf('"output_tokens":')
-  const iteration = rest.indexOf('{"input_tokens":')
-  if (sum === 0 || output < 0 || (iteration >= 0 && rest.indexOf('{"input_tokens":', iteration + 1) >= 0)) return false
-  row.contextTokens = sum + Number.parseInt(rest.slice(output + 16, output + 28), 10)
-  return row.contextTokens > 0
+function readSideRow({ buffer, start, end }: Line, row: Row): boolean {
+  row.type = sideEntry
+  row.sidechain = false
+  row.parentIs = 'none'
+  return !hasSideText(buffer, start + 1, end)
 }
 
-function latin1(buffer: Buffer, start: number, end: number): string {
+function latin1({ buffer }: Line, start: number, end: number): string {
   return buffer.toString('latin1', start, end)
-}
-
-/** At least four bytes that are looked for at a known place. */
-type Pattern = {
-  readonly bytes: Buffer
-  readonly words: Uint32Array
-  readonly lastWord: number
-  readonly length: number
-}
-
-function pattern(text: string): Pattern {
-  const bytes = Buffer.from(text)
-  const words = Uint32Array.from({ length: bytes.length >> 2 }, (_, at) => bytes.readUInt32LE(at * 4))
-  return { bytes, words, lastWord: bytes.readUInt32LE(bytes.length - 4), length: bytes.length }
-}
-
-function endsWith(memory: Memory, end: number, wanted: Pattern): boolean {
-  return startsWith(memory, end - wanted.length, wanted)
-}
-
-function startsWith({ view }: Memory, at: number, { words, lastWord, length }: Pattern): boolean {
-  if (at < 0 || at + length > view.byteLength) return false
-  for (let i = 0; i < words.length; i++) if (view.getUint32(at + i * 4, true) !== words[i]) return false
-  return view.getUint32(at + length - 4, true) === lastWord
 }

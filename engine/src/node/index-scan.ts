@@ -11,8 +11,10 @@ import {
   type EntryTable,
   type GrowingTable,
   missingParent,
+  noParent,
   resolvePending,
-  typeCode,
+  setType,
+  sideEntry,
 } from '../core/transcript/entry-table.ts'
 import { createTranscriptReader, type Format } from '../core/transcript/formats/reader.ts'
 import { idOf } from '../core/transcript/id-table.ts'
@@ -63,6 +65,7 @@ export function withUnsettledLine(path: string, settled: Indexed, format: Format
 function lineAdder(table: GrowingTable, format: Format): (line: Line) => void {
   const row = emptyRow()
   const readRow = createRowReader()
+  const addRow = rowAdder(table)
   const sink = {
     reader: createTranscriptReader(),
     visit: (entry: Entry) => addHead(table, headOf(entry), readAnswerLine(entry.record)?.usage),
@@ -70,21 +73,29 @@ function lineAdder(table: GrowingTable, format: Format): (line: Line) => void {
   }
   const isOurs = format === 'claude-code'
   return (line) => {
-    const { buffer, start, end } = line
-    if (isOurs && line.ended && readRow(buffer, start, end, row)) addRow(table, line, row)
+    if (isOurs && line.ended && readRow(line.buffer, line.start, line.end, row)) addRow(line, row)
     else readLine(line, sink)
   }
 }
 
-function addRow(table: GrowingTable, line: Line, row: Row): void {
-  const at = addPlace(table, { offset: line.offset, length: line.end - line.start, line: line.number, nth: 0 })
-  table.types[at] = typeCode(row.type, row.sidechain)
-  table.contextTokens[at] = row.contextTokens
-  if (row.type === '') return
-  if (!table.ids.add(row.uuid, at)) table.duplicates.push(at)
-  if (!row.hasParent) return
-  // Most entries hang on the one right before them.
-  const parent = at > 0 && table.ids.isAt(at - 1, row.parent) ? at - 1 : table.ids.find(row.parent)
-  table.parents[at] = parent < 0 ? missingParent : parent
-  if (parent < 0) table.pending.set(at, idOf(row.parent))
+function rowAdder(table: GrowingTable): (line: Line, row: Row) => void {
+  const { ids } = table
+  /** The entry that has the id which was read last. */
+  let last = noParent
+  return (line, row) => {
+    const at = addPlace(table, { offset: line.offset, length: line.end - line.start, line: line.number, nth: 0 })
+    setType(table, at, { code: row.type, sidechain: row.sidechain })
+    if (row.type === sideEntry) return
+    table.contextTokens[at] = row.contextTokens
+    const before = last
+    last = at
+    if (!ids.add(row.uuid, at)) {
+      last = ids.find(row.uuid)
+      table.duplicates.push(at)
+    }
+    if (row.parentIs === 'none') return
+    const parent = row.parentIs === 'last' ? before : ids.find(row.parent)
+    table.parents[at] = parent < 0 ? missingParent : parent
+    if (parent < 0) table.pending.set(at, idOf(row.parent))
+  }
 }

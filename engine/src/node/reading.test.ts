@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../core/message/json.ts'
 import { headOf } from '../core/transcript/entry.ts'
+import { isSidechainAt, typeAt } from '../core/transcript/entry-table.ts'
 import { liveWindow } from '../core/transcript/live.ts'
 import { tallyOf } from '../core/transcript/tally.ts'
 import {
@@ -135,6 +136,65 @@ describe('a generated session', () => {
       }),
       { numRuns: 20 },
     )
+  })
+})
+
+describe('a line of an unusual shape', () => {
+  const uuid = '11111111-2222-4333-8444-555555555555'
+  const parent = '99999999-2222-4333-8444-555555555555'
+  const start = `{"parentUuid":"${parent}","isSidechain":false`
+  const stamp = `"uuid":"${uuid}","timestamp":"2026-03-02T09:00:07.105Z"`
+  const counts = (output: number) => `"input_tokens":1,"output_tokens":${output},"cache_read_input_tokens":3`
+  const iteration = (type: string, output: number) =>
+    `{${counts(output)},"cache_creation_input_tokens":4,"cache_creation":{"a":4},"type":"${type}"}`
+  const answer = (usage: string) =>
+    `${start},"message":{"id":"m","role":"assistant","content":[],"usage":{${usage}}},"type":"assistant",${stamp}}`
+  const top = '"input_tokens":10,"cache_creation_input_tokens":20,"cache_read_input_tokens":30,"output_tokens":40'
+  test.each([
+    ['a uuid that is shorter than any', `${start},"type":"user","uuid":"x"}`],
+    ['a uuid in capital letters', `${start},"type":"attachment","attachment":{},"uuid":"${uuid.toUpperCase()}"}`],
+    ['a parent that is no uuid', `{"parentUuid":"x","isSidechain":true,"type":"user","message":{},${stamp}}`],
+    ['itself as its parent', `{"parentUuid":"${uuid}","isSidechain":true,"type":"user","message":{},${stamp}}`],
+    ['a tool result that holds a record', `${start},"type":"user","message":{},${stamp},"toolUseResult":{${stamp}}}`],
+    ['a message that holds a uuid', `${start},"type":"user","message":{"a":{},"uuid":"x"},${stamp}}`],
+    ['no usage', `${start},"message":{"id":"m","role":"assistant"},"type":"assistant",${stamp}}`],
+    ['a usage of nothing', answer('"input_tokens":0,"output_tokens":0')],
+    ['a usage of its own order', answer('"output_tokens":5,"input_tokens":6')],
+    ['a usage with a fraction', answer(`${top}.5`)],
+    ['a usage and no list of iterations', answer(top)],
+    ['an empty list of iterations', answer(`${top},"iterations":[]`)],
+    ['an iteration', answer(`${top},"iterations":[${iteration('message', 2)}]`)],
+    ['an iteration that compacted', answer(`${top},"iterations":[${iteration('compaction', 2)}]`)],
+    ['two iterations', answer(`${top},"iterations":[${iteration('message', 2)},${iteration('message', 9)}]`)],
+    ['an iteration that begins with its type', answer(`${top},"iterations":[{"type":"message",${counts(7)}}]`)],
+    [
+      'a second record',
+      `${start},"type":"user","message":{"content":"cut${start},"type":"user","message":{},${stamp}}`,
+    ],
+    [
+      'a cut result and a side entry',
+      `${start},"type":"user","message":{},${stamp},"toolUseResult":{"a":"{"type":"permission-mode","permissionMode":"plan"}`,
+    ],
+    ['a side entry with a uuid', `{"type":"note","uuid":"${uuid}"}`],
+    ['two side entries', '{"type":"mode","mode":"a"}{"type":"mode","mode":"b"}'],
+  ])('%s has the same row in the index as in a full scan', (_, line) => {
+    const before = `{"parentUuid":null,"isSidechain":false,"type":"user","message":{},"uuid":"${parent}"}`
+    const path = write([before, line, line, ''].join('\n'))
+    const { table } = scanFile(path)
+    const index = openIndex(path, { folder: false })
+    const rows = Array.from({ length: table.rows }, (__, row) => ({
+      row,
+      offset: table.offsets[row],
+      length: table.lengths[row],
+      line: table.lines[row],
+      nth: table.nth[row],
+      type: typeAt(table, row),
+      sidechain: isSidechainAt(table, row),
+      parent: table.parents[row],
+      contextTokens: table.contextTokens[row],
+    }))
+    expect(Array.from({ length: index.rows }, (__, row) => index.row(row))).toEqual(rows)
+    expect(index.find(uuid)?.row ?? -1).toBe(table.ids.findId(uuid))
   })
 })
 

@@ -45,23 +45,42 @@ function unruly(situation: Situation): Situation {
 
 /** The sum as a sentence: what is saved, what is written again, who wins. In tokens at the input price, then dollars. */
 export function worthInWords(worth: Worth): string {
-  const { freed, suffix, turns, read, write, cache, saved, cost, net, dollars, breakEven } = worth
+  const { freed, net, dollars, breakEven } = worth
   if (freed <= 0) return 'Nothing is freed, so nothing is saved.'
-  const all = `${inWords(turns)} ${turns === 1 ? 'turn' : 'turns'}`
-  const gain =
-    cache === 'cold'
-      ? `${inWords(freed)} tokens not written (× ${write}) and not read in ${all} (× ${read}) save ${inWords(saved)}`
-      : `${inWords(freed)} tokens × ${all} × ${read} save ${inWords(saved)}`
-  const loss =
-    cache === 'cold'
-      ? 'the cache is cold, so nothing is lost'
-      : cost === 0
-        ? 'the cached prefix stays, so nothing is lost'
-        : `${inWords(suffix)} tokens written again × ${tidy(write - read)} cost ${inWords(cost)}`
+  const deferral = Math.round(worth.deferral)
+  const parts = [
+    gainInWords(worth),
+    lossInWords(worth),
+    ...(deferral === 0
+      ? []
+      : [`putting off the next compaction ${deferral > 0 ? 'saves' : 'costs'} ${inWords(Math.abs(deferral))}`]),
+  ]
   const money = dollars === undefined ? '' : ` (${inDollars(dollars.net)})`
-  const when = worth.pays || breakEven === undefined ? '' : `, it would after ${inWords(Math.ceil(breakEven))} turns`
-  const verdict = worth.pays ? `pays by ${inWords(net)}${money}` : `does not pay${money}${when}`
-  return `${gain}; ${loss}: ${verdict}.`
+  const isMatterOfTime = !worth.pays && deferral === 0 && breakEven !== undefined
+  const when = isMatterOfTime ? `, it would after ${inWords(Math.ceil(breakEven))} turns` : ''
+  return `${parts.join('; ')}: ${worth.pays ? `pays by ${inWords(net)}${money}` : `does not pay${money}${when}`}.`
+}
+
+/** The price of a turn is shown as it was reckoned with, whatever went into it. */
+function gainInWords({ freed, turns, write, cache, saved }: Worth): string {
+  const all = `${inWords(turns)} ${turns === 1 ? 'turn' : 'turns'}`
+  if (cache !== 'cold')
+    return `${inWords(freed)} tokens × ${all} × ${priceOf(saved, freed * turns)} save ${inWords(saved)}`
+  const later =
+    turns > 1
+      ? ` and not read in the ${inWords(turns - 1)} after (× ${priceOf(saved - freed * write, freed * (turns - 1))})`
+      : ''
+  return `${inWords(freed)} tokens not written in the next request (× ${write})${later} save ${inWords(saved)}`
+}
+
+function lossInWords({ suffix, write, read, cache, cost }: Worth): string {
+  if (cache === 'cold') return 'the cache is cold, so nothing is lost'
+  if (cost === 0) return 'the cached prefix stays, so nothing is lost'
+  return `${inWords(suffix)} tokens written again × ${tidy(write - read)} cost ${inWords(cost)}`
+}
+
+function priceOf(sum: number, tokens: number): number {
+  return tokens === 0 ? 0 : tidy(sum / tokens)
 }
 
 function tidy(value: number): number {

@@ -54,5 +54,5 @@ function less(size: ContextSize, tokens: number): ContextSize {
   if (tokens <= 0) return size
   const reported = Math.max(0, size.reported - tokens)
   const estimated = Math.max(0, size.estimated - (tokens - (size.reported - reported)))
-  return { ...size, tokens: reported + estimated, reported, estimated }
+  return { ...size, tokens: reported + estimated, reported, estimated, freed: tokens }
 }

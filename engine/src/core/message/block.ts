@@ -34,6 +34,11 @@ export function isText(block: Block): block is TextBlock {
   return block.type === 'text' && typeof block.text === 'string'
 }
 
+/** The API refuses it wherever it stands, in a tool result too. */
+export function isEmptyText(block: unknown): boolean {
+  return isBlock(block) && isText(block) && block.text === ''
+}
+
 export function isThinking(block: Block): block is ThinkingBlock | RedactedThinkingBlock {
   return block.type === 'thinking' || block.type === 'redacted_thinking'
 }

@@ -1,6 +1,6 @@
 // What a request must be, as code: the rules of the Messages API that a cut or an edit can break. Written without the
 // repairer in mind, and used to test it. It reports and never mends.
-import { type Block, blocksOf, isText, isThinking } from './block.ts'
+import { type Block, blocksOf, isEmptyText, isText, isThinking } from './block.ts'
 import type { Message } from './message.ts'
 import { pairHalfOf, pairsOf } from './pairing.ts'
 
@@ -39,7 +39,8 @@ function checkMessage(messages: readonly Message[], index: number): readonly Pro
   if (index === 0 && message.role !== 'user') say('opening-not-user')
   if (index > 0 && messages[index - 1]?.role === message.role) say('roles-not-alternating')
   if (blocks.length === 0) say('content-empty')
-  if (blocks.some((block) => isText(block) && block.text.trim() === '')) say('text-empty')
+  const isEmpty = (block: Block) => isText(block) && block.text.trim() === ''
+  if (blocks.some((block) => isEmpty(block) || blocksOf(block.content).some(isEmptyText))) say('text-empty')
   const firstOther = blocks.findIndex((block) => block.type !== 'tool_result')
   if (firstOther >= 0 && blocks.slice(firstOther).some((block) => block.type === 'tool_result')) {
     say('results-not-first')

@@ -87,6 +87,19 @@ describe('the repairer', () => {
     expect(shapesOf(whole)).toEqual({ shape: 'u a[su sr t] u', did: [] })
   })
 
+  test('takes empty texts out of results, which may be empty but may not hold one', () => {
+    const request = [
+      u(text('go')),
+      a(use('t1'), use('t2')),
+      u(result('t1', [text('')]), result('t2', [text(''), text('x')])),
+    ]
+    expect(checkRequest(request)).toEqual([{ type: 'text-empty', message: 2 }])
+    const { messages, repairs } = repairRequest(request)
+    expect(messages).toEqual([request[0], request[1], u(result('t1', []), result('t2', [text('x')]))])
+    expect(repairs).toEqual([{ type: 'empty-dropped', message: 2 }])
+    expect(checkRequest(messages)).toEqual([])
+  })
+
   test('merges neighbours of one role and drops what is empty', () => {
     const request = [u(text('a')), u(text(' ')), { role: 'user', content: '' } as const, u(text('b')), a(text('c'))]
     expect(shapesOf(request)).toEqual({
@@ -139,6 +152,7 @@ const anyBlock: fc.Arbitrary<Block> = fc.oneof(
   ids.map((id) => use(id, { other: true })),
   ids.map((id) => result(id)),
   ids.map((id) => result(id, [text('x'), { type: 'image', source: {} }])),
+  ids.map((id) => result(id, [text(''), text('some')])),
   fc.constantFrom('', 'c2ln').map(thinking),
   fc.constant<Block>({ type: 'redacted_thinking', data: 'eA==' }),
   ids.map(serverUse),

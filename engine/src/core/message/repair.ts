@@ -1,6 +1,6 @@
 // Makes a request valid, whatever was cut out of it: to be run on everything that goes to a model. It reports what it
 // did, does nothing to a valid request, nothing more the second time, and never puts words in a person's mouth.
-import { isText, isThinking } from './block.ts'
+import { type Block, isEmptyText, isText, isThinking, isToolResult } from './block.ts'
 import { type Draft, draftOf, messageOfDraft, note, type Pass, type Repair, type Report, withBlocks } from './draft.ts'
 import type { Message } from './message.ts'
 import { pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
@@ -35,17 +35,32 @@ const passes: readonly Pass[] = [
 /** Each round mends what the one before laid open; more than a few mean that two passes undo one another. */
 const mostRounds = 12
 
+/** For whoever asks again and again about a conversation that grows: `createRepairer`. */
 export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
-  const repairs: Repair[] = []
-  const report: Report = (repair) => repairs.push(repair)
-  let drafts = stripThinking(messages.map(draftOf), { ...options, report })
+  const { drafts, steps } = mendDrafts(messages.map(draftOf), options)
+  if (steps.length === 0) return { messages, repairs: [] }
+  return { messages: drafts.map(messageOfDraft), repairs: steps.map(({ repair }) => repair) }
+}
+
+/** A repair, and in which of the passes it was made, counted through all rounds. */
+export type Step = { readonly pass: number; readonly repair: Repair }
+type Mended = { readonly drafts: readonly Draft[]; readonly steps: readonly Step[] }
+
+/** Every pass reports in the order of the drafts, and a draft that it leaves alone comes out as the very same. */
+export function mendDrafts(given: readonly Draft[], options: RepairOptions): Mended {
+  const steps: Step[] = []
+  let pass = 0
+  const report: Report = (repair) => steps.push({ pass, repair })
+  let drafts = stripThinking(given, { ...options, report })
   for (let round = 0; ; round++) {
-    const before = repairs.length
-    drafts = passes.reduce((now, pass) => pass(now, report), drafts)
-    if (repairs.length === before) break
+    const before = steps.length
+    for (const mend of passes) {
+      pass++
+      drafts = mend(drafts, report)
+    }
+    if (steps.length === before) return { drafts, steps }
     if (round === mostRounds) throw new Error('The repair of a request came to no end.')
   }
-  return repairs.length === 0 ? { messages, repairs } : { messages: drafts.map(messageOfDraft), repairs }
 }
 
 function stripThinking(
@@ -84,12 +99,18 @@ function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonl
 
 function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.flatMap((draft) => {
-    const blocks = draft.blocks.filter((block) => !isText(block) || block.text.trim() !== '')
-    if (blocks.length < draft.blocks.length || blocks.length === 0) {
-      report({ type: 'empty-dropped', message: draft.index })
-    }
-    return blocks.length === 0 ? [] : [withBlocks(draft, blocks)]
+    const blocks = draft.blocks.filter((block) => !isText(block) || block.text.trim() !== '').map(withoutEmptyTexts)
+    const mended = withBlocks(draft, blocks)
+    if (mended !== draft || blocks.length === 0) report({ type: 'empty-dropped', message: draft.index })
+    return blocks.length === 0 ? [] : [mended]
   })
+}
+
+/** A tool that printed nothing: its result may be empty, but may not hold an empty text. */
+function withoutEmptyTexts(block: Block): Block {
+  if (!isToolResult(block) || !Array.isArray(block.content)) return block
+  const content = block.content.filter((part) => !isEmptyText(part))
+  return content.length === block.content.length ? block : { ...block, content }
 }
 
 function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {

@@ -1,6 +1,6 @@
 // Finds the file reads in a conversation, in the spellings of well-known agents, and which of them a later read of the
 // same lines brings again. It looks at tool requests and results; it never reads files.
-import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock } from '../message/block.ts'
+import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { arrayAt, numberAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import { pathOf, pathsChanged, toolKind } from './tool-kinds.ts'
@@ -82,7 +82,7 @@ export type FileEvent =
 export function fileEventOf({ call, result }: AnsweredCall): FileEvent | undefined {
   if (result.is_error === true) return undefined
   const read = readOf(call)
-  if (read) return { type: 'read', read: { ...read, toolUseId: result.tool_use_id, result } }
+  if (read) return { type: 'read', read: { ...reached(read, result), toolUseId: result.tool_use_id, result } }
   const paths = pathsChanged(call)
   return paths.length > 0 ? { type: 'changed', paths } : undefined
 }
@@ -105,6 +105,19 @@ export function readOf(request: ToolUseBlock): Pick<FileRead, 'path' | 'from' | 
   if (toolKind(request) !== 'read' || path === undefined) return undefined
   if (command !== undefined && command !== 'view' && command !== 'read') return undefined
   return { path, ...linesOf(request.input) }
+}
+
+/** Clients end the read of a whole file here. */
+const mostLines = 2_000
+
+/** A read that was asked to go to the end and was cut short brings what it brought, and nothing behind that again. */
+function reached<R extends Pick<FileRead, 'from' | 'to'>>(read: R, result: ToolResultBlock): R {
+  if (read.to !== Number.POSITIVE_INFINITY) return read
+  const text = textOf([result])
+  if (text.length < mostLines) return read
+  const isCut = /\btruncated\b/i.test(text.slice(-300))
+  const lines = text.split('\n').length
+  return lines >= mostLines || isCut ? { ...read, to: read.from + lines - 1 } : read
 }
 
 function linesOf(input: unknown): Pick<FileRead, 'from' | 'to'> {

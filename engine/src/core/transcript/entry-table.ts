@@ -8,6 +8,8 @@ export const entryTypes = ['', 'user', 'assistant', 'system', 'attachment', 'pro
 /** '' is a side entry: it hangs nowhere. 'boundary' is a compaction's. */
 export type EntryType = (typeof entryTypes)[number]
 
+/** The code of a side entry's type. */
+export const sideEntry = entryTypes.indexOf('')
 const sideFlag = 128
 const otherCode = entryTypes.indexOf('other')
 
@@ -63,7 +65,7 @@ export function addPlace(table: GrowingTable, place: Place): number {
 export function addHead(table: GrowingTable, head: Head, usage: Usage | undefined): number {
   const row = addPlace(table, head)
   const type = head.boundary ? 'boundary' : head.uuid === undefined ? '' : head.type
-  table.types[row] = typeCode(type, head.sidechain)
+  setType(table, row, { code: typeCode(type), sidechain: head.sidechain })
   table.contextTokens[row] = usage ? contextTokens(usage) : 0
   if (head.uuid === undefined) return row
   if (!table.ids.addId(head.uuid, row)) table.duplicates.push(row)
@@ -87,8 +89,16 @@ export function resolvePending(table: GrowingTable): void {
 
 const typeCodes: ReadonlyMap<string, number> = new Map(entryTypes.map((type, code) => [type, code]))
 
-export function typeCode(type: string, sidechain: boolean): number {
-  return (typeCodes.get(type) ?? otherCode) + (sidechain ? sideFlag : 0)
+export function typeCode(type: string): number {
+  return typeCodes.get(type) ?? otherCode
+}
+
+export function setType(
+  table: GrowingTable,
+  row: number,
+  type: { readonly code: number; readonly sidechain: boolean },
+): void {
+  table.types[row] = type.sidechain ? type.code + sideFlag : type.code
 }
 
 export function typeAt(table: EntryTable, row: number): EntryType {

@@ -365,6 +365,33 @@ describe('bound thinking', () => {
       .summary('so far')
     expect(viewOf(compacted).changed).toEqual(new Set([1]))
   })
+
+  // The API allows thinking to be dropped oldest first, newest last or all of it: no gap, and none may come back.
+  describe('that leaves by itself', () => {
+    const thoughts = () => {
+      const built = session()
+      for (const turn of [1, 2, 3]) {
+        built.user(`ask ${turn}`).assistant([thinkingBlock(`t${turn}`), { type: 'text', text: `answer ${turn}` }])
+      }
+      return built
+    }
+
+    test('from the middle voids what was thought behind it', () => {
+      const edited = edit(thoughts(), { type: 'clear-thinking', after: 'u2', before: 'u3' }, 'e1')
+      expect(viewOf(edited).changed).toEqual(new Set([3, 5]))
+    })
+
+    test('oldest first leaves the rest as it was', () => {
+      expect(viewOf(edit(thoughts(), { type: 'clear-thinking', before: 'u2' }, 'e1')).changed).toEqual(new Set())
+    })
+
+    test('and comes back voids what was thought while it was gone', () => {
+      const gone = edit(thoughts(), { type: 'clear-thinking', before: 'u2' }, 'e1')
+      gone.user('ask 4').assistant([thinkingBlock('t4'), { type: 'text', text: 'answer 4' }])
+      expect(viewOf(gone).changed).toEqual(new Set())
+      expect(viewOf(edit(gone, { type: 'undo', uuid: 'e1' }, 'x1')).changed).toEqual(new Set([7]))
+    })
+  })
 })
 
 describe('what peers got wrong', () => {

@@ -4,23 +4,35 @@
 const wordsPerId = 4
 const hexDigits = '0123456789abcdef'
 const nibbles = Int8Array.from({ length: 256 }, (_, code) => hexDigits.indexOf(String.fromCharCode(code)))
-/** Where the 32 digits of a uuid lie among its 36 characters. */
-const digitPlaces = Uint8Array.from({ length: 36 }, (_, at) => at).filter((at) => ![8, 13, 18, 23].includes(at))
-
 export const idLength = 36
+/** Where the 16 pairs of digits of a uuid lie among its 36 characters. */
+const pairPlaces = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
+const hyphenPlaces = [8, 13, 18, 23]
+const hyphen = 0x2d
+/** What two characters, read as one little-endian number, say as hexadecimal digits; negative when they are none. */
+const pairs = hexPairs()
+
+function hexPairs(): Int16Array {
+  const table = new Int16Array(1 << 16).fill(-1)
+  const code = (digit: number) => hexDigits.charCodeAt(digit)
+  for (let value = 0; value < 256; value++) table[code(value >> 4) | (code(value & 15) << 8)] = value
+  return table
+}
 
 /** Reads the 36 bytes of a uuid into four words; false when they are none (only lower-case ones count). */
-export function readId(bytes: Uint8Array, at: number, words: Uint32Array): boolean {
+export function readId(bytes: DataView, at: number, words: Uint32Array): boolean {
+  let all = 0
   for (let word = 0; word < wordsPerId; word++) {
     let value = 0
-    for (let digit = word * 8; digit < word * 8 + 8; digit++) {
-      const nibble = nibbles[bytes[at + (digitPlaces[digit] ?? 0)] ?? 0] ?? -1
-      if (nibble < 0) return false
-      value = (value << 4) | nibble
+    for (let pair = word * 4; pair < word * 4 + 4; pair++) {
+      const read = pairs[bytes.getUint16(at + (pairPlaces[pair] ?? 0), true)] ?? -1
+      all |= read
+      value = (value << 8) | read
     }
     words[word] = value
   }
-  return bytes[at + 8] === 0x2d && bytes[at + 13] === 0x2d && bytes[at + 18] === 0x2d && bytes[at + 23] === 0x2d
+  for (const place of hyphenPlaces) if (bytes.getUint8(at + place) !== hyphen) return false
+  return all >= 0
 }
 
 /** The same from a string. */
@@ -59,8 +71,6 @@ export type IdTable = {
   readonly add: (words: Uint32Array, row: number) => boolean
   /** The row of a uuid, or -1. */
   readonly find: (words: Uint32Array) => number
-  /** Whether this row carries this uuid. */
-  readonly isAt: (row: number, words: Uint32Array) => boolean
   /** The same for an id of any form. */
   readonly addId: (id: string, row: number) => boolean
   readonly findId: (id: string) => number
@@ -114,7 +124,7 @@ function isNothing(id: Uint32Array): boolean {
 }
 
 /** Open addressing: a slot holds a row number plus one, the words of each row lie in one array. */
-function createUuidTable(room: number): Pick<IdTable, 'add' | 'find' | 'isAt' | 'words'> {
+function createUuidTable(room: number): Pick<IdTable, 'add' | 'find' | 'words'> {
   let words = new Uint32Array(wordsPerId * room)
   let slots = new Int32Array(2 ** Math.ceil(Math.log2(room * 2 + 2)))
   let count = 0
@@ -160,7 +170,7 @@ function createUuidTable(room: number): Pick<IdTable, 'add' | 'find' | 'isAt' | 
     rows = Math.max(rows, row + 1)
     return true
   }
-  return { add, isAt, find: (id) => (slots[slotOf(id)] ?? 0) - 1, words: () => words.subarray(0, rows * wordsPerId) }
+  return { add, find: (id) => (slots[slotOf(id)] ?? 0) - 1, words: () => words.subarray(0, rows * wordsPerId) }
 }
 
 function grown(words: Uint32Array, least: number): Uint32Array<ArrayBuffer> {

@@ -71,6 +71,23 @@ describe('micro-compact by cache edit', () => {
   })
 })
 
+describe('what it costs', () => {
+  test('is nothing where the client edits the cache in place', () => {
+    expect(planOf(12, { client: { cacheEdits: true }, expectedTurns: 1 })).toMatchObject({
+      type: 'planned',
+      worth: { suffix: 0, cost: 0 },
+    })
+  })
+
+  test('is the prefix behind the first result where the server clears: then it has to pay', () => {
+    const server = (expectedTurns: number) => planOf(12, { client: { contextManagement: true }, expectedTurns })
+    expect(server(1)).toMatchObject({ type: 'declined', why: 'does-not-pay', worth: { pays: false } })
+    const { worth } = server(1_000)
+    expect(server(1_000).type).toBe('planned')
+    expect(worth?.suffix).toBeGreaterThan(0)
+  })
+})
+
 describe('the state of cache edits', () => {
   test('remembers in order of arrival, each once, and is the same value when nothing is new', () => {
     const state = withSeen(noCacheEdits, ['a', 'b', 'a'])

@@ -6,7 +6,7 @@ import { type CacheEditState, noCacheEdits, withSeen } from '../../cache/edit-st
 import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
 import { type Clearable, clearableResults } from '../clearable.ts'
-import { hasBoundThinking } from '../clearing.ts'
+import { hasBoundThinking, sums } from '../clearing.ts'
 import { itemOf } from '../item.ts'
 import {
   type CacheEdit,
@@ -19,7 +19,7 @@ import {
   type Situation,
 } from '../mechanism.ts'
 import { clearToolUses } from '../native-options.ts'
-import { turnsAhead } from '../situation.ts'
+import { isInDanger, turnsAhead } from '../situation.ts'
 
 const name = 'micro-by-cache-edit'
 
@@ -46,18 +46,33 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const going = active.slice(0, Math.max(0, active.length - keep))
   const request = requestFor(view, situation, { going, state })
   if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
-  const freed = Math.round(going.reduce((sum, { frees }) => sum + Math.max(0, frees), 0))
+  const items = going.map((item) => itemOf(item, `not among the newest ${keep}`))
   const first = going.reduce((least, { message }) => Math.min(least, message), Number.POSITIVE_INFINITY)
+  const { freed, worth } = client.cacheEdits ? inPlace(going, situation) : sums(view, situation, items)
+  // A cache edit leaves the prefix where it is. A server that clears writes it anew, so then it has to pay.
+  if (!client.cacheEdits && !worth.pays && !isInDanger(situation)) {
+    const detail = `The server would clear ${inWords(freed)} tokens and write ${inWords(worth.suffix)} again.`
+    return { ...declined(name, 'does-not-pay', detail), worth }
+  }
   return {
     type: 'planned',
     mechanism: name,
     reason: `${inWords(active.length)} tool results are in the cached prefix`,
-    items: going.map((item) => itemOf(item, `not among the newest ${keep}`)),
+    items,
     freed,
     thinking: hasBoundThinking(view, situation, first) ? 'delegated' : 'untouched',
-    // The prefix stays where it is, so nothing is written again.
-    worth: worthOf({ freed, suffix: 0, turns: turnsAhead(situation, freed), cache, price: situation.model?.price }),
+    worth,
     outcome: { type: 'request', request },
+  }
+}
+
+/** The prefix stays where it is, so nothing is written again. */
+function inPlace(going: readonly Clearable[], situation: Situation): Pick<Plan, 'freed' | 'worth'> {
+  const freed = Math.round(going.reduce((sum, { frees }) => sum + Math.max(0, frees), 0))
+  const { cache, model } = situation
+  return {
+    freed,
+    worth: worthOf({ freed, suffix: 0, turns: turnsAhead(situation, freed), cache, price: model?.price }),
   }
 }
 
