@@ -25,7 +25,7 @@ import {
   uuidOfPlain,
 } from './plain-messages.ts'
 
-export type CompactOptions = {
+export type CompactMessagesOptions = {
   /** Writes the summary: `anthropic(…)`, `openai(…)`. Left out, the summary is made by code, without a model. */
   readonly model?: ModelClient
   /** What the summary is to pay heed to. */
@@ -76,7 +76,7 @@ export type CompactOutcome<M extends PlainMessage> =
  */
 export async function compact<M extends PlainMessage>(
   messages: readonly M[],
-  options: CompactOptions = {},
+  options: CompactMessagesOptions = {},
 ): Promise<CompactOutcome<M>> {
   const plain = readPlain(messages)
   const partial = partialOf(messages, options.keep ?? 0)

@@ -1,6 +1,6 @@
 // The public names, one by one.
 
-export { type CompactOptions, type CompactOutcome, compact } from './compact.ts'
+export { type CompactMessagesOptions, type CompactOutcome, compact } from './compact.ts'
 
 export {
   type AnswerSeen,
@@ -26,6 +26,7 @@ export { createFingerprinter, type Fingerprint, type RequestParts } from './core
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
 export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
+export type { Breaker } from './core/ladder/breaker.ts'
 export { runCompaction } from './core/ladder/compact.ts'
 export {
   type CommitResult,
@@ -38,6 +39,34 @@ export {
   type PartialChoice,
 } from './core/ladder/compact-input.ts'
 export { type CompactionPlan, planCompaction } from './core/ladder/compact-plan.ts'
+export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
+export type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
+export { type ContextNote, readContextNote } from './core/ladder/context-note.ts'
+export { defaultLadder } from './core/ladder/default-ladder.ts'
+export type { Ask, ModelChoice, RequestBase } from './core/ladder/desk.ts'
+export type { GivenAnswer, GivenMessage } from './core/ladder/given.ts'
+export type { CompactionMode, GuardReason } from './core/ladder/guards.ts'
+export type { EditOutcome, UndoOutcome } from './core/ladder/hands.ts'
+export { mechanismRung } from './core/ladder/mechanism-rung.ts'
+export type { Switched } from './core/ladder/model-switch.ts'
+export type { Blocked, PrepareOptions, Ready } from './core/ladder/prepare.ts'
+export type { Recovery } from './core/ladder/reactive.ts'
+export type { Recalled, RecallMatch } from './core/ladder/recall.ts'
+export type {
+  CompactionCause,
+  CompactionReport,
+  CompactRange,
+  Ladder,
+  LadderTrigger,
+  RecordPlace,
+  Rung,
+  RungContext,
+  RungResult,
+} from './core/ladder/rung.ts'
+export type { CompactOptions, Session, Turn } from './core/ladder/session-types.ts'
+export type { EngineSettings } from './core/ladder/settings.ts'
+export { StoreError } from './core/ladder/store.ts'
+export type { Tracking } from './core/ladder/tracking.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
@@ -136,9 +165,10 @@ export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 export type { Message, Origin, Role, ViewMessage } from './core/message/message.ts'
 export { type Pair, pairsOf } from './core/message/pairing.ts'
 export { type Repaired, type RepairOptions, repairRequest } from './core/message/repair.ts'
+export { createRepairer, type Repairer } from './core/message/repairer.ts'
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
 export { shapeOf } from './core/message/shape.ts'
-export type { TokenCounts, Usage } from './core/message/usage.ts'
+export { contextTokens, type TokenCounts, type Usage } from './core/message/usage.ts'
 export type {
   ChainInfo,
   CompactionFailure,
@@ -197,4 +227,11 @@ export { type ContextState, type ExplainInput, type Explanation, explain } from 
 export { ConfigurationError, type Figure } from './core/tokens/figure.ts'
 export { type Prediction, predictCompaction, type TurnSize, whereCompactionsWouldFall } from './core/tokens/predict.ts'
 export type { Environment, Mark, TokenSettings } from './core/tokens/settings.ts'
+export {
+  createEngine,
+  type Engine,
+  type EngineOptions,
+  type EngineSession,
+  type SessionOptions,
+} from './engine.ts'
 export type { AnthropicMessage, OpenAIMessage, PlainMessage } from './plain-messages.ts'
