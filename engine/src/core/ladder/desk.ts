@@ -22,6 +22,7 @@ import type { View } from '../transcript/fold.ts'
 import { type ContextNote, contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
 import { type LearnedLimits, limitOf } from './limits.ts'
+import type { Outgoing } from './outgoing.ts'
 import type { Ladder } from './rung.ts'
 import type { EngineSettings } from './settings.ts'
 import type { Tracking } from './tracking.ts'
@@ -57,8 +58,13 @@ export type Desk = {
   /** The model's name in requests. */
   modelName: string
   base: RequestBase
+  readonly outgoing: Outgoing
   tracking: Tracking
   weigher: Weigher
+  /** The size that was last asked for: it is asked for several times before each request. */
+  sized: { readonly view: View; readonly key: string; readonly size: ContextSize } | undefined
+  /** How long the provider keeps a prefix, in milliseconds, as the newest answer that wrote one tells. */
+  cacheLifetime: number | undefined
   /** As far as it has been adopted: sizes do not jitter with every answer that teaches a little. */
   calibration: Calibration
   /** The newest note about all this in the transcript. */
@@ -125,8 +131,13 @@ function overheadMessages({ system, tools }: RequestBase): readonly Message[] {
 /** The one size: gauge, trigger, and the measure of every success. */
 export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): ContextSize {
   const counting = countingFor(desk, model)
-  const size = viewSize(view, { ...counting, measure: desk.weigher.measured, overhead: overheadOf(desk, model) })
-  return inTokensOf(size, { model, answered: modelOf(view.messages) })
+  const overhead = overheadOf(desk, model)
+  const key = `${model} ${counting.calibration?.factor} ${overhead}`
+  if (desk.sized?.view === view && desk.sized.key === key) return desk.sized.size
+  const counted = viewSize(view, { ...counting, measure: desk.weigher.measured, overhead })
+  const size = inTokensOf(counted, { model, answered: modelOf(view.messages) })
+  desk.sized = { view, key, size }
+  return size
 }
 
 /** What another model counted, in the tokens of this one. */
@@ -157,6 +168,7 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
     weigher: desk.weigher,
     client: { cacheEdits, contextManagement },
     cacheEdits: desk.tracking.cacheEdits,
+    ...(desk.cacheLifetime === undefined ? {} : { cacheLifetime: desk.cacheLifetime }),
     reductions: {
       ...settings.reductions,
       reproducible: [...(settings.reductions?.reproducible ?? []), ...(desk.base.reproducible ?? [])],

@@ -9,6 +9,7 @@ import { calibrationOf } from '../../tokens/calibrate.ts'
 import { createConversation } from '../conversation.ts'
 import { defaultLadder } from '../default-ladder.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from '../desk.ts'
+import { createOutgoing } from '../outgoing.ts'
 import type { Ladder, Rung } from '../rung.ts'
 import { createSession } from '../session.ts'
 import type { Session } from '../session-types.ts'
@@ -127,6 +128,9 @@ export function createTestWorld(options: WorldOptions = {}): World {
         weigher: freshWeigher({ settings, lessons }, model.model),
         calibration: calibrationOf(lessons.calibrations, model.model),
         noted: undefined,
+        outgoing: createOutgoing(),
+        sized: undefined,
+        cacheLifetime: undefined,
         delegated: undefined,
       }
       return desk
