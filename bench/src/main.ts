@@ -4,12 +4,14 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   transcript: () => import('./transcript/report.ts'),
   simulator: () => import('./simulator/bench.ts'),
   engine: () => import('./engine/report.ts'),
+  soak: () => import('./soak/report.ts'),
   tokens: () => import('./tokens/report.ts'),
   readme: () => import('./readme.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
-  ledger: () => import('./ledger/run.ts'),
+  fidelity: () => import('./fidelity/run.ts'),
   recall: () => import('./recall/run.ts'),
   micro: () => import('./micro/run.ts'),
+  cost: () => import('./cost/report.ts'),
 }
 
 const [name = ''] = process.argv.slice(2)

@@ -6,12 +6,12 @@ import { serverCleared } from './server-cleared.ts'
 import { createWeigher } from './weigher.ts'
 
 export type ViewSizeOptions = SizeOptions & {
-  /** What mechanisms freed since the newest answer. Without it, usage from before the edits is not believed at all. */
+  /** What mechanisms freed since the newest answer, where the edits do not say so themselves. */
   readonly freedSinceAnswer?: number | undefined
 }
 
 export function viewSize(view: View, options: ViewSizeOptions = {}): ContextSize {
-  const { freedSinceAnswer: freed = 0 } = options
+  const freed = options.freedSinceAnswer ?? view.freed ?? 0
   if (freed > 0) {
     const size = contextSize(view.messages, { ...options, freshFrom: 0 })
     if (size.source !== 'estimate') return less(size, freed)
@@ -25,6 +25,8 @@ export function viewSize(view: View, options: ViewSizeOptions = {}): ContextSize
  * what the answer reported, less what has gone since, or with what has come back.
  */
 export function editedSize(answered: View, now: View, options: SizeOptions = {}): ContextSize {
+  // Edits that say what they freed need no comparing.
+  if (now.freed !== undefined) return viewSize(now, options)
   const base = viewSize(answered, options)
   if (answered === now) return base
   const [before, after] = anchors(answered, now, base.anchorUuid)

@@ -25,6 +25,25 @@ export type Provenance = {
   readonly prefixChanges: () => readonly PrefixChange[]
 }
 
+/**
+ * Tokens that edits freed since the newest answer; undefined when nothing was done since, or something whose weight
+ * nobody knows: then its usage is that of another view.
+ */
+export function freedSince({ changes, standing }: Ground, lists: MergedMessages): number | undefined {
+  const answer = lists.merged.at(lastAnswerBefore(Number.POSITIVE_INFINITY, lists, 0))?.row
+  if (answer === undefined) return undefined
+  let freed: number | undefined
+  for (let at = changes.length - 1; at >= 0; at--) {
+    const change = changes[at]
+    if (!change || change.row < answer) break
+    const { edit } = change
+    if (edit?.type === 'pin' || edit?.type === 'unpin' || edit?.type === 'server-cleared') continue
+    if (edit?.freed === undefined || standing.out.has(change.row)) return undefined
+    freed = (freed ?? 0) + edit.freed
+  }
+  return freed
+}
+
 export function createProvenance(ground: Ground): Provenance {
   const places = createFirstPlaces(ground)
   let stale = { row: -1, index: 0 }

@@ -1,0 +1,78 @@
+// The compactions that a transcript records: what the model had seen before each, what was left, what it wrote after.
+import { type Block, textOf, type ViewMessage } from 'everlong'
+import { forEachEntry } from 'everlong/node'
+import { type Entry, messagesOf, readBoundary } from 'everlong/transcript'
+
+export type Case = {
+  readonly name: string
+  /** What the model had seen since the compaction before, that one's summary included. */
+  readonly before: readonly Entry[]
+  /** Summary, kept messages and restored attachments. */
+  readonly left: readonly Entry[]
+  /** What the assistant wrote afterwards, until the next compaction. */
+  readonly written: string
+}
+
+export function casesOf(path: string, name: string): readonly Case[] {
+  const entries: Entry[] = []
+  const seen = new Set<string>()
+  forEachEntry(path, (entry) => {
+    const { uuid } = entry.record
+    if (entry.record.isSidechain === true || (typeof uuid === 'string' && seen.has(uuid))) return
+    if (typeof uuid === 'string') seen.add(uuid)
+    entries.push(entry)
+  })
+  const boundaries = entries.flatMap((entry, at) => (readBoundary(entry.record) ? [at] : []))
+  return boundaries.map((at, index) => {
+    const after = entries.slice(at + 1, boundaries[index + 1] ?? entries.length)
+    const kept = keptOf(entries.slice(boundaries[index - 1] ?? 0, at), entries[at])
+    const time = timeOf(entries[at])
+    const isNew = (entry: Entry) =>
+      entry.record.type === 'assistant' && (Number.isNaN(timeOf(entry)) || timeOf(entry) >= time) && !kept.has(entry)
+    const first = after.findIndex(isNew)
+    return {
+      name: `${name}#${index + 1}`,
+      before: entries.slice((boundaries[index - 1] ?? -1) + 1, at),
+      left: [...kept, ...(first < 0 ? after : after.slice(0, first))],
+      written: messagesOf(after.filter(isNew)).map(writtenIn).join('\n'),
+    }
+  })
+}
+
+function timeOf(entry: Entry | undefined): number {
+  return Date.parse(String(entry?.record.timestamp ?? ''))
+}
+
+function keptOf(before: readonly Entry[], boundary: Entry | undefined): ReadonlySet<Entry> {
+  const kept = boundary && readBoundary(boundary.record)?.kept
+  if (kept?.type === 'listed') {
+    const uuids = new Set(kept.uuids)
+    return new Set(before.filter(({ record }) => uuids.has(String(record.uuid))))
+  }
+  if (kept?.type !== 'segment') return new Set()
+  const head = before.findIndex(({ record }) => record.uuid === kept.head)
+  const tail = before.findIndex(({ record }) => record.uuid === kept.tail)
+  return new Set(head < 0 || tail < head ? [] : before.slice(head, tail + 1))
+}
+
+/** What the assistant itself wrote: text and the inputs of its tool calls, not its thinking. */
+export function writtenIn(message: ViewMessage): string {
+  if (typeof message.content === 'string') return message.content
+  return message.content.map((block) => (block.type === 'tool_use' ? stringsIn(block.input) : textIn(block))).join('\n')
+}
+
+function textIn(block: Block): string {
+  return block.type === 'thinking' ? '' : textOf([block])
+}
+
+/** The strings and numbers of a value as they read, without JSON's escapes. */
+function stringsIn(value: unknown): string {
+  if (typeof value === 'string' || typeof value === 'number') return String(value)
+  if (Array.isArray(value)) return value.map(stringsIn).join('\n')
+  return typeof value === 'object' && value !== null ? Object.values(value).map(stringsIn).join('\n') : ''
+}
+
+/** Everything a message shows to the model. */
+export function shownIn(message: ViewMessage): string {
+  return message.role === 'assistant' ? writtenIn(message) : textOf(message.content)
+}

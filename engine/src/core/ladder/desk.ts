@@ -1,0 +1,192 @@
+// What a session works with: its parts, and the few things about it that change. The functions of this room take a desk
+// and do one thing each; nobody else holds a session's state.
+import { modelFacts } from '../catalog/models.ts'
+import type { RequestOptions, Situation } from '../mechanisms/mechanism.ts'
+import { situationOf } from '../mechanisms/situation.ts'
+import { viewSize } from '../mechanisms/size.ts'
+import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
+import type { Block } from '../message/block.ts'
+import type { JsonObject } from '../message/json.ts'
+import type { Message } from '../message/message.ts'
+import type { Emit } from '../ports/events.ts'
+import type { ModelClient } from '../ports/model.ts'
+import type { CompactionPorts } from '../ports/ports.ts'
+import { addMeasures, nothing } from '../tokens/blocks.ts'
+import { type Calibration, type Calibrations, calibrationOf } from '../tokens/calibrate.ts'
+import { type ContextSize, modelOf } from '../tokens/context-size.ts'
+import { type Counting, scaled } from '../tokens/counting.ts'
+import type { Explanation } from '../tokens/explain.ts'
+import { familyFactor } from '../tokens/family.ts'
+import type { Environment, TokenSettings } from '../tokens/settings.ts'
+import type { View } from '../transcript/fold.ts'
+import { type ContextNote, contextNoteRecord } from './context-note.ts'
+import type { Conversation } from './conversation.ts'
+import { type LearnedLimits, limitOf } from './limits.ts'
+import type { Outgoing } from './outgoing.ts'
+import type { Ladder } from './rung.ts'
+import type { EngineSettings } from './settings.ts'
+import type { Tracking } from './tracking.ts'
+
+/** What goes with every request beside the messages. */
+export type RequestBase = {
+  readonly system?: string | readonly Block[]
+  readonly tools?: readonly JsonObject[]
+  readonly maxTokens?: number
+  readonly thinking?: JsonObject
+  readonly betas?: readonly string[]
+  readonly options?: JsonObject
+  /** Names of tools whose results can be had again: old ones may be cleared. Not part of the request itself. */
+  readonly reproducible?: readonly string[]
+}
+
+/** Ask mode: undefined, or no answer in time, means no. */
+export type Ask = (question: { readonly tokens: number; readonly threshold: number }) => Promise<boolean | undefined>
+
+/** What sessions of one engine share and learn together. */
+export type Lessons = { calibrations: Calibrations; limits: LearnedLimits }
+
+export type Desk = {
+  readonly conversation: Conversation
+  readonly settings: EngineSettings
+  readonly environment: Environment
+  readonly ladder: Ladder
+  readonly ports: Omit<CompactionPorts, 'model'>
+  readonly emit: Emit
+  readonly ask?: Ask | undefined
+  readonly lessons: Lessons
+  model: ModelClient
+  /** The model's name in requests. */
+  modelName: string
+  base: RequestBase
+  readonly outgoing: Outgoing
+  tracking: Tracking
+  weigher: Weigher
+  /** The size that was last asked for: it is asked for several times before each request. */
+  sized: { readonly view: View; readonly key: string; readonly size: ContextSize } | undefined
+  /** How long the provider keeps a prefix, in milliseconds, as the newest answer that wrote one tells. */
+  cacheLifetime: number | undefined
+  /** As far as it has been adopted: sizes do not jitter with every answer that teaches a little. */
+  calibration: Calibration
+  /** The newest note about all this in the transcript. */
+  noted: string | undefined
+  /** What the server was asked to leave out of the next request. */
+  delegated: RequestOptions | undefined
+}
+
+export type ModelChoice = { readonly client: ModelClient; readonly name: string }
+
+type Counted = Pick<Desk, 'settings' | 'lessons'> & Partial<Pick<Desk, 'calibration' | 'modelName'>>
+
+export function countingFor({ settings, lessons, calibration, modelName }: Counted, model: string): Counting {
+  const adopted = model === modelName ? calibration : undefined
+  return { estimator: settings.estimator, model, calibration: adopted ?? calibrationOf(lessons.calibrations, model) }
+}
+
+const worthAdopting = 0.02
+
+/** Between two requests: what was learned since, if it makes a difference, and a note of what holds from now on. */
+export function settleContext(desk: Desk): void {
+  const { lessons, modelName: model, conversation, model: client, settings } = desk
+  const learned = calibrationOf(lessons.calibrations, model)
+  if (Math.abs(learned.factor / desk.calibration.factor - 1) > worthAdopting) desk.calibration = learned
+  const learnedWindow = limitOf(lessons.limits, client, model)
+  const note = {
+    model,
+    overhead: overheadOf(desk),
+    calibration: desk.calibration,
+    settings: tokenSettings(settings),
+    provider: providerFacts(client, model, learnedWindow),
+    ...(learnedWindow === undefined ? {} : { learnedWindow }),
+  }
+  const text = JSON.stringify(note)
+  if (text === desk.noted) return
+  desk.noted = text
+  const timestamp = new Date(desk.ports.now()).toISOString()
+  conversation.note([contextNoteRecord(note, { timestamp, sessionId: conversation.place().sessionId })])
+}
+
+function tokenSettings(all: EngineSettings): TokenSettings {
+  const { reductions, mode, target, background, cacheMarks, estimator, askTimeoutMs, ...tokens } = all
+  return tokens
+}
+
+export function freshWeigher(desk: Counted, model: string): Weigher {
+  return createWeigher(countingFor(desk, model))
+}
+
+/** System prompt, tools and memory files: what no compaction makes smaller. Without the margin. */
+export function overheadOf(desk: Desk, model: string = desk.modelName): number {
+  const counting = countingFor(desk, model)
+  const messages = desk.weigher.once(overheadMessages, desk.base)
+  const measure = messages.reduce((sum, message) => addMeasures(sum, desk.weigher.measured(message, counting)), nothing)
+  return Math.round(scaled(measure, counting))
+}
+
+/** As messages, so that they are measured once like these. */
+function overheadMessages({ system, tools }: RequestBase): readonly Message[] {
+  const parts = [...(system === undefined ? [] : [system]), ...(tools?.length ? [JSON.stringify(tools)] : [])]
+  return parts.map((content) => ({ role: 'user', content }))
+}
+
+/** The one size: gauge, trigger, and the measure of every success. */
+export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): ContextSize {
+  const counting = countingFor(desk, model)
+  const overhead = overheadOf(desk, model)
+  const key = `${model} ${counting.calibration?.factor} ${overhead}`
+  if (desk.sized?.view === view && desk.sized.key === key) return desk.sized.size
+  const counted = viewSize(view, { ...counting, measure: desk.weigher.measured, overhead })
+  const size = inTokensOf(counted, { model, answered: modelOf(view.messages) })
+  desk.sized = { view, key, size }
+  return size
+}
+
+/** What another model counted, in the tokens of this one. */
+function inTokensOf(
+  size: ContextSize,
+  { model, answered }: { readonly model: string; readonly answered: string | undefined },
+): ContextSize {
+  if (answered === undefined || answered === model || size.reported === 0) return size
+  const reported = Math.ceil((size.reported * familyFactor(model)) / familyFactor(answered))
+  return { ...size, reported, tokens: reported + size.estimated }
+}
+
+/** Throws a ConfigurationError when the settings cannot work. */
+export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situation {
+  const { settings, environment, lessons, ports } = desk
+  const client = choice?.client ?? desk.model
+  const model = choice?.name ?? desk.modelName
+  const { cacheEdits, contextManagement } = client.capabilities(model)
+  const learned = limitOf(lessons.limits, client, model)
+  return situationOf(view, {
+    now: ports.now(),
+    model,
+    settings,
+    environment,
+    provider: providerFacts(client, model, learned),
+    learnedWindow: learned,
+    size: sizeOf(desk, view, model),
+    weigher: desk.weigher,
+    client: { cacheEdits, contextManagement },
+    cacheEdits: desk.tracking.cacheEdits,
+    ...(desk.cacheLifetime === undefined ? {} : { cacheLifetime: desk.cacheLifetime }),
+    reductions: {
+      ...settings.reductions,
+      reproducible: [...(settings.reductions?.reproducible ?? []), ...(desk.base.reproducible ?? [])],
+    },
+  })
+}
+
+/** What the provider itself says: a client that knows no better repeats our table, and an overflow is the later word. */
+function providerFacts(client: ModelClient, model: string, learned: number | undefined): ContextNote['provider'] {
+  const { window, maxOutput } = client.capabilities(model)
+  const table = modelFacts(model)
+  const isOverruled = learned !== undefined && window !== undefined && learned < window
+  return {
+    window: isOverruled || window === table?.window ? undefined : window,
+    maxOutput: maxOutput === table?.maxOutput ? undefined : maxOutput,
+  }
+}
+
+export function explainDesk(desk: Desk): Explanation {
+  return situationIn(desk, desk.conversation.view()).explanation
+}
