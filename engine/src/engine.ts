@@ -1,12 +1,12 @@
 // The engine on Node: opens sessions on disk or starts them in memory, and gives each what it needs. What a session does
 // is core's business (core/ladder).
+
 import { cacheStateOf } from './core/cache/state.ts'
 import { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
 import { createConversation } from './core/ladder/conversation.ts'
 import { defaultLadder } from './core/ladder/default-ladder.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/ladder/desk.ts'
 import { leftInQueue } from './core/ladder/held.ts'
-import { createOutgoing } from './core/ladder/outgoing.ts'
 import { type Recalled, recallFrom } from './core/ladder/recall.ts'
 import type { Ladder } from './core/ladder/rung.ts'
 import { createSession } from './core/ladder/session.ts'
@@ -23,6 +23,7 @@ import type { CompactionPorts } from './core/ports/ports.ts'
 import { calibrationOf } from './core/tokens/calibrate.ts'
 import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/entry.ts'
+import { createRequester } from './core/transcript/request.ts'
 import { systemPorts } from './models/ports.ts'
 import { openSessionFile } from './node/session-file.ts'
 import { subagentPath } from './node/subagents.ts'
@@ -163,7 +164,7 @@ function deskFor(
     weigher: freshWeigher({ settings, lessons }, modelName),
     calibration: calibrationOf(lessons.calibrations, modelName),
     noted: undefined,
-    outgoing: createOutgoing(),
+    requester: createRequester(),
     sized: undefined,
     cacheLifetime: cacheStateOf({ messages: conversation.view().messages, now: 0 }).lifetime,
     delegated: undefined,

@@ -1,4 +1,5 @@
 // A session in memory for tests: a clock that stands still, ids that can be foreseen, a model that says what it is told.
+
 import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
@@ -6,10 +7,10 @@ import type { EngineEvent } from '../../ports/events.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { calibrationOf } from '../../tokens/calibrate.ts'
+import { createRequester } from '../../transcript/request.ts'
 import { createConversation } from '../conversation.ts'
 import { defaultLadder } from '../default-ladder.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from '../desk.ts'
-import { createOutgoing } from '../outgoing.ts'
 import type { Ladder, Rung } from '../rung.ts'
 import { createSession } from '../session.ts'
 import type { Session } from '../session-types.ts'
@@ -128,7 +129,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
         weigher: freshWeigher({ settings, lessons }, model.model),
         calibration: calibrationOf(lessons.calibrations, model.model),
         noted: undefined,
-        outgoing: createOutgoing(),
+        requester: createRequester(),
         sized: undefined,
         cacheLifetime: undefined,
         delegated: undefined,
