@@ -5,6 +5,7 @@ export const caps = {
   commands: 200,
   errors: 80,
   urls: 120,
+  typed: 200,
   constraints: 120,
   decisions: 60,
   commits: 60,
@@ -15,7 +16,10 @@ export const caps = {
 } as const
 
 /** What a boundary's metadata carries: lower ranks are found again when they are met again. */
-export const storedCaps = { files: 120, commands: 80, errors: 40, urls: 60, names: 1200 } as const
+export const storedCaps = { files: 120, commands: 80, errors: 40, urls: 60, typed: 80, names: 1200 } as const
+
+/** Of one typed message, and of all of them in a boundary's metadata. */
+export const typedCharacters = { each: 2400, stored: 32_000 } as const
 
 type Trim<Fact> = { readonly cap: number; readonly slack: number; readonly score: (fact: Fact) => number }
 

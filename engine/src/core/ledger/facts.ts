@@ -74,6 +74,15 @@ export type Saying = {
   readonly uuid?: string
 }
 
+/** A message that a person typed, word for word, so that it outlives the compactions after the next. */
+export type Typed = {
+  readonly text: string
+  readonly last: number
+  readonly uuid?: string
+  /** Too long to be carried: the middle is not there. */
+  readonly isCut?: boolean
+}
+
 export type TodoStatus = 'pending' | 'in-progress' | 'done'
 export type Todo = { readonly id: string; readonly text: string; readonly status: TodoStatus }
 
@@ -133,6 +142,7 @@ export type Ledger = {
   readonly commands: readonly CommandFact[]
   readonly errors: readonly ErrorFact[]
   readonly urls: readonly UrlFact[]
+  readonly typed: readonly Typed[]
   readonly constraints: readonly Saying[]
   readonly decisions: readonly Saying[]
   readonly todos: readonly Todo[]
@@ -156,6 +166,7 @@ export const emptyLedger: Ledger = {
   commands: [],
   errors: [],
   urls: [],
+  typed: [],
   constraints: [],
   decisions: [],
   todos: [],

@@ -1,7 +1,7 @@
 // The ledger in a boundary's metadata: plain JSON, names as rows because there are many. Reading takes whatever is
 // there: a part that is not what it should be is left out, never an error.
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
-import { best, storedCaps } from './caps.ts'
+import { best, storedCaps, typedCharacters } from './caps.ts'
 import type {
   CommandFact,
   Commit,
@@ -18,6 +18,7 @@ import type {
   Todo,
   TodoStatus,
   Tracking,
+  Typed,
   UrlFact,
 } from './facts.ts'
 import { commandScore, errorScore, fileScore, nameScore, urlScore } from './rank.ts'
@@ -36,6 +37,7 @@ export function toJson(ledger: Ledger): JsonObject {
     commands: best(ledger.commands, { keep: storedCaps.commands, score: (fact) => commandScore(fact, now) }),
     errors: best(ledger.errors, { keep: storedCaps.errors, score: (fact) => errorScore(fact, now) }),
     urls: best(ledger.urls, { keep: storedCaps.urls, score: (fact) => urlScore(fact, now) }),
+    typed: storedTyped(ledger.typed),
     homes,
     names: names.map((fact) => [
       fact.name,
@@ -63,6 +65,7 @@ export function fromJson(value: unknown): Ledger {
     commands: read(value, 'commands', readCommand),
     errors: read(value, 'errors', readError),
     urls: read(value, 'urls', readUrl),
+    typed: read(value, 'typed', readTyped),
     constraints: read(value, 'constraints', readSaying),
     decisions: read(value, 'decisions', readSaying),
     todos: read(value, 'todos', readTodo),
@@ -146,6 +149,31 @@ function readUrl(item: JsonObject): UrlFact | undefined {
   const url = stringAt(item, 'url')
   const how = oneOf(item.how, ['fetched', 'failed', 'named', 'seen'] as const) ?? 'seen'
   return url === undefined ? undefined : { url, times: whole(item, 'times', 1), last: whole(item, 'last'), how }
+}
+
+/** The newest, within a number of characters: a boundary is read whenever its session is opened. */
+function storedTyped(typed: readonly Typed[]): readonly Typed[] {
+  let left: number = typedCharacters.stored
+  const isIn = ({ text }: Typed) => {
+    if (text.length > left) return false
+    left -= text.length
+    return true
+  }
+  const newest = typed.toSorted((a, b) => b.last - a.last).slice(0, storedCaps.typed)
+  const kept = new Set(newest.filter(isIn))
+  return typed.filter((fact) => kept.has(fact))
+}
+
+function readTyped(item: JsonObject): Typed | undefined {
+  const text = stringAt(item, 'text')
+  const uuid = stringAt(item, 'uuid')
+  if (text === undefined) return undefined
+  return {
+    text,
+    last: whole(item, 'last'),
+    ...(uuid === undefined ? {} : { uuid }),
+    ...(item.isCut === true ? { isCut: true } : {}),
+  }
 }
 
 function readSaying(item: JsonObject): Saying | undefined {

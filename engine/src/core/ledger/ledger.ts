@@ -6,7 +6,7 @@ import type { ViewMessage } from '../message/message.ts'
 import { noteCall, noteResult } from './calls.ts'
 import { emptyLedger, type Ledger } from './facts.ts'
 import { constraintsIn, decisionsIn } from './sayings.ts'
-import { createState, ledgerOf, noteFile, noteNames, noteSaying, type State, trimState } from './state.ts'
+import { createState, ledgerOf, noteFile, noteNames, noteSaying, noteTyped, type State, trimState } from './state.ts'
 import { oneLine } from './text.ts'
 
 export type LedgerBook = {
@@ -83,6 +83,7 @@ function readAnswer(state: State, block: Block, uuid: string | undefined): void 
 
 function readHuman(state: State, text: string, uuid: string | undefined): void {
   noteNames(state, text, talk('human', 2, 'asked'))
+  noteTyped(state, text, uuid)
   const source = uuid ? { uuid } : {}
   for (const rule of constraintsIn(text))
     noteSaying(state, state.constraints, { text: oneLine(rule, 400), by: 'human', ...source })

@@ -1,7 +1,7 @@
 // Two ledgers of one conversation made one, without a model: what the later one saw counts as having come after.
 // Associative, and the empty ledger changes nothing. It drops nothing either: caps are for whoever writes or stores.
 import type { CommandFact, ErrorFact, FileFact, Ledger, NameFact, RepositoryFact, Saying, UrlFact } from './facts.ts'
-import { commandKey, errorKey } from './keys.ts'
+import { commandKey, errorKey, typedKey } from './keys.ts'
 import { sayingKey } from './sayings.ts'
 import { betterHow, lastRanges } from './state.ts'
 
@@ -15,6 +15,7 @@ export function mergeLedgers(earlier: Ledger, later: Ledger): Ledger {
     commands: mergeFacts(earlier.commands, moved.commands, { key: commandKey, join: joinCommands }),
     errors: mergeFacts(earlier.errors, moved.errors, { key: errorKey, join: joinErrors }),
     urls: mergeFacts(earlier.urls, moved.urls, { key: (fact) => fact.url, join: joinUrls }),
+    typed: mergeFacts(earlier.typed, moved.typed, { key: typedKey, join: (_, fact) => fact }),
     constraints: mergeFacts(earlier.constraints, moved.constraints, sayings),
     decisions: mergeFacts(earlier.decisions, moved.decisions, sayings),
     todos: later.todos.length > 0 ? later.todos : earlier.todos,
@@ -54,6 +55,7 @@ function moveLedger(ledger: Ledger, by: number): Ledger {
     commands: ledger.commands.map(move),
     errors: ledger.errors.map(move),
     urls: ledger.urls.map(move),
+    typed: ledger.typed.map(move),
     constraints: ledger.constraints.map(move),
     decisions: ledger.decisions.map(move),
     commits: ledger.commits.map(move),

@@ -1,7 +1,7 @@
 // A ledger while it is being written: the facts by key, the calls that wait for their result, the errors that wait for
 // their fix. Every list is bounded, so that a session of any length stays small.
 
-import { caps, trimFacts } from './caps.ts'
+import { caps, trimFacts, typedCharacters } from './caps.ts'
 import type {
   CommandFact,
   Commit,
@@ -15,12 +15,14 @@ import type {
   RepositoryFact,
   Saying,
   Todo,
+  Typed,
   UrlFact,
 } from './facts.ts'
-import { commandKey, errorKey } from './keys.ts'
+import { commandKey, errorKey, typedKey } from './keys.ts'
 import { type NameCache, namesIn, numbersIn } from './names.ts'
 import { commandScore, errorScore, fileScore, nameScore, sayingScore, urlScore } from './rank.ts'
 import { sayingKey } from './sayings.ts'
+import { withoutSecrets } from './secrets.ts'
 import type { ToolKind } from './tools.ts'
 
 /** A tool call whose result has not come yet. */
@@ -43,6 +45,7 @@ export type State = {
   readonly commands: Map<string, CommandFact>
   readonly errors: Map<string, ErrorFact>
   readonly urls: Map<string, UrlFact>
+  readonly typed: Map<string, Typed>
   readonly constraints: Map<string, Saying>
   readonly decisions: Map<string, Saying>
   readonly commits: Map<string, Commit>
@@ -62,6 +65,7 @@ export function createState(from: Ledger): State {
     commands: new Map(from.commands.map((fact) => [commandKey(fact), fact])),
     errors: new Map(from.errors.map((fact) => [errorKey(fact), fact])),
     urls: new Map(from.urls.map((fact) => [fact.url, fact])),
+    typed: new Map(from.typed.map((fact) => [typedKey(fact), fact])),
     constraints: new Map(from.constraints.map((fact) => [sayingKey(fact.text), fact])),
     decisions: new Map(from.decisions.map((fact) => [sayingKey(fact.text), fact])),
     commits: new Map(from.commits.map((fact) => [fact.hash, fact])),
@@ -83,6 +87,7 @@ export function ledgerOf(state: State): Ledger {
     commands: [...state.commands.values()],
     errors: [...state.errors.values()],
     urls: [...state.urls.values()],
+    typed: [...state.typed.values()],
     constraints: [...state.constraints.values()],
     decisions: [...state.decisions.values()],
     todos: state.todos,
@@ -102,6 +107,7 @@ export function trimState(state: State, slack: number): void {
   trimFacts(state.commands, { cap: caps.commands, slack, score: (fact) => commandScore(fact, now) })
   trimFacts(state.errors, { cap: caps.errors, slack, score: (fact) => errorScore(fact, now) })
   trimFacts(state.urls, { cap: caps.urls, slack, score: (fact) => urlScore(fact, now) })
+  trimFacts(state.typed, { cap: caps.typed, slack, score: (fact) => fact.last })
   trimFacts(state.constraints, { cap: caps.constraints, slack, score: sayingScore })
   trimFacts(state.decisions, { cap: caps.decisions, slack, score: sayingScore })
   trimFacts(state.commits, { cap: caps.commits, slack, score: (fact) => fact.last })
@@ -243,4 +249,19 @@ export function noteSaying(state: State, into: Map<string, Saying>, saying: Omit
   if (key === '') return
   // The first wording stays, with the entry it stands in; being said again makes it new.
   into.set(key, { ...(into.get(key) ?? saying), last: state.messages })
+}
+
+/** Word for word, but for secrets; of a long one both ends. */
+export function noteTyped(state: State, text: string, uuid: string | undefined): void {
+  const said = withoutSecrets(text).toWellFormed()
+  if (said.trim() === '') return
+  const half = typedCharacters.each / 2
+  const isCut = said.length > typedCharacters.each
+  const fact: Typed = {
+    text: isCut ? `${said.slice(0, half)}\n…\n${said.slice(-half)}`.toWellFormed() : said,
+    last: state.messages,
+    ...(uuid === undefined ? {} : { uuid }),
+    ...(isCut ? { isCut } : {}),
+  }
+  state.typed.set(typedKey(fact), fact)
 }

@@ -30,7 +30,8 @@ export type Section =
 /** A line of its own. Worth is counted in names that are certain to be needed. */
 export type LineUnit = {
   readonly type: 'line'
-  readonly section: Section
+  /** Of the ledger's page, or of whatever page is filled. */
+  readonly section: string
   readonly order: number
   readonly text: string
   readonly cost: number
@@ -58,6 +59,9 @@ export type NameUnit = {
   readonly home: HomeUnit
 }
 
+/** A line before it is weighed: its worth is what it says beside the names in it. */
+export type Line = Omit<LineUnit, 'type' | 'names' | 'cost'>
+
 export type Unit = LineUnit | HomeUnit | NameUnit
 
 export type Pricing = {
@@ -66,13 +70,17 @@ export type Pricing = {
   readonly cost: (text: string) => number
 }
 
-/** A name is paid with the comma before it, anything else with the end of its line. */
-export function unitsOf(ledger: Ledger, { budget, cost }: Pricing): readonly Unit[] {
+/**
+ * The ledger's units, and those of other lines that share its page. A name is paid with the comma before it, anything
+ * else with the end of its line.
+ */
+export function unitsOf(ledger: Ledger, { budget, cost }: Pricing, more: readonly Line[] = []): readonly Unit[] {
   const chances = new Map(ledger.names.map((fact) => [fact.name, chanceOf(fact, ledger.messages)]))
   const cache: NameCache = new Map()
-  const lines = lineUnits(ledger).map((line): LineUnit => {
+  const lines = [...lineUnits(ledger), ...more].map((line): LineUnit => {
     const names = [...namesIn(line.text, cache)].map((name) => ({ name, chance: chances.get(name) ?? 0 }))
     return {
+      type: 'line',
       ...line,
       names,
       cost: cost(`${line.text}\n`),
@@ -146,11 +154,11 @@ function isVerifying({ purpose }: CommandFact): boolean {
   return purpose !== 'git' && purpose !== 'other'
 }
 
-function lineUnits(ledger: Ledger): readonly Omit<LineUnit, 'names' | 'cost'>[] {
+function lineUnits(ledger: Ledger): readonly Line[] {
   const now = ledger.messages
-  const found: Omit<LineUnit, 'names' | 'cost'>[] = []
+  const found: Line[] = []
   const add = (section: Section, text: string, at: { readonly order: number; readonly worth: number }) =>
-    found.push({ type: 'line', section, text, ...at })
+    found.push({ section, text, ...at })
   for (const [order, todo] of ledger.todos.entries()) {
     add('todos', todoLine(todo), { order, worth: todo.status === 'done' ? 0.2 : 3 })
   }

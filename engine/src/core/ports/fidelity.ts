@@ -14,6 +14,8 @@ export type FidelityReport = {
   }
   /** Quotations of the user that the user never said: taken out. */
   readonly falseQuotes: readonly string[]
+  /** Sentences that told of an approval for which the user's words give no ground: taken out. */
+  readonly inferredApprovals: readonly string[]
   /** Paths, identifiers, commands, URLs, numbers that occur nowhere in the source. */
   readonly unsupported: readonly string[]
   /** Sections that the model left out. */

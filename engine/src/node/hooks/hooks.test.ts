@@ -20,6 +20,7 @@ const after: HookCall = {
   fidelity: {
     humanMessages: { total: 1, verbatim: 1, shortened: 0, putIn: 0 },
     falseQuotes: [],
+    inferredApprovals: [],
     unsupported: [],
     missingSections: [],
     ledgerTokens: 0,

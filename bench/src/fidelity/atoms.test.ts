@@ -5,7 +5,8 @@ import { generateSession, serialize } from 'everlong/testing'
 import { expect, test } from 'vitest'
 import { atomsOf } from './atoms.ts'
 import { casesOf } from './cases.ts'
-import { measure } from './measure.ts'
+import { contenders } from './contenders.ts'
+import { questionsOf, score } from './measure.ts'
 
 test('atoms are what must be had exactly; plain words and short numbers are none', () => {
   const text = 'See /p/src/a.ts and https://e.example/x. Call openDoor(max_tries) at 1a2b3c4d, 42 of 4711 times.'
@@ -14,15 +15,18 @@ test('atoms are what must be had exactly; plain words and short numbers are none
   )
 })
 
-test('each recorded compaction is a case, and a larger ledger keeps no less', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'everlong-ledger-'))
+test('each recorded compaction is a case, and a larger budget keeps no less of it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'everlong-fidelity-'))
   const path = join(folder, 'session.jsonl')
   writeFileSync(path, [...generateSession({ seed: 3, turns: 12, boundaries: 2 })].map(serialize).join(''))
   const cases = casesOf(path, 'made-up')
   rmSync(folder, { recursive: true })
   expect(cases.map(({ name }) => name)).toEqual(['made-up#1', 'made-up#2'])
-  for (const { alone, needed } of cases.map(measure)) {
-    expect(needed).toBeGreaterThan(0)
-    expect(alone.at(-1)).toBeGreaterThanOrEqual(alone[0] ?? 0)
+  for (const found of cases) {
+    const questions = questionsOf(found)
+    const at = (budget: number) => score(contenders['ours, offline']?.(found, budget) ?? '', questions)
+    expect(questions.needed.length).toBeGreaterThan(0)
+    expect(at(4000).recall).toBeGreaterThanOrEqual(at(1000).recall)
+    expect(at(4000)).toMatchObject({ human: 1, rules: 1 })
   }
 })

@@ -1,0 +1,115 @@
+// What a context keeps of what came before it: the atoms that the agent went on to use, what people typed, the files
+// and commands, the rules; and what it claims that is found nowhere.
+import { estimateTokens, type ViewMessage } from 'everlong'
+import { messagesOf } from 'everlong/transcript'
+import { atomsOf } from './atoms.ts'
+import { type Case, shownIn, stringsIn } from './cases.ts'
+import { ledgerOf } from './ledger-of.ts'
+
+/** The estimator counts another maker's vocabulary; this is how much more the models at hand use. */
+export const countTokens = (text: string) => Math.ceil(estimateTokens(text) * 1.25)
+
+/** What is asked of every context that a case leaves. */
+export type Questions = {
+  readonly needed: readonly string[]
+  readonly human: readonly string[]
+  readonly edited: readonly string[]
+  readonly commands: readonly string[]
+  readonly rules: readonly string[]
+  /** All that the model had seen, and what the records say of it. */
+  readonly source: string
+}
+
+export type Scores = {
+  readonly tokens: number
+  readonly recall: number
+  readonly human: number
+  readonly edited: number
+  readonly commands: number
+  readonly rules: number
+  /** Atoms of the context that are nowhere in what came before, and that it does not itself call doubtful. */
+  readonly unsupported: number
+}
+
+export function questionsOf(found: Case): Questions {
+  const messages = messagesOf(found.before)
+  const shown = messages.map(shownIn).join('\n')
+  const had = atomsOf(shown)
+  const ledger = ledgerOf(found)
+  return {
+    needed: [...atomsOf(found.written)].filter((atom) => had.has(atom)),
+    human: messages
+      .filter(({ origin }) => origin === 'human')
+      .map(typed)
+      .filter((text) => text !== ''),
+    edited: ledger.files.filter(({ changes }) => changes > 0).map(({ path }) => path),
+    commands: ledger.commands.map(({ text }) => text),
+    rules: ledger.constraints.map(({ text }) => text),
+    source: `${shown}\n${found.before.map(({ record }) => stringsIn(record)).join('\n')}`,
+  }
+}
+
+/** What was typed: of a slash command the command and its words, not the tags its client writes around them. */
+function typed(message: ViewMessage): string {
+  const text = shownIn(message).trim()
+  const name = /<command-name>([^<]+)<\/command-name>/.exec(text)?.[1]?.trim()
+  if (name === undefined) return text
+  return `${name} ${/<command-args>([\s\S]*?)<\/command-args>/.exec(text)?.[1] ?? ''}`.trim()
+}
+
+export function score(context: string, questions: Questions): Scores {
+  const flat = squeezed(context)
+  const words = wordSet(context)
+  const share = (wanted: readonly string[], has: (text: string) => boolean) =>
+    wanted.length === 0 ? 1 : wanted.filter(has).length / wanted.length
+  return {
+    tokens: countTokens(context),
+    recall: share(questions.needed, (atom) => holds(context, { atom, words })),
+    human: share(questions.human, (text) => flat.includes(squeezed(text))),
+    edited: share(questions.edited, (path) => namesFile(context, path)),
+    commands: share(questions.commands, (text) => flat.includes(squeezed(text).slice(0, 80))),
+    rules: share(questions.rules, (text) => flat.includes(squeezed(text))),
+    unsupported: unsupported(context, questions.source).length,
+  }
+}
+
+/** The atom stands there as a word of its own, not inside a longer one. */
+function holds(
+  context: string,
+  { atom, words }: { readonly atom: string; readonly words: ReadonlySet<string> },
+): boolean {
+  if (/^\w+$/.test(atom)) return words.has(atom)
+  for (let at = context.indexOf(atom); at >= 0; at = context.indexOf(atom, at + 1)) {
+    if (!/\w/.test(context[at - 1] ?? '') && !/\w/.test(context[at + atom.length] ?? '')) return true
+  }
+  return false
+}
+
+function wordSet(text: string): ReadonlySet<string> {
+  return new Set(text.match(/[\w$]+/g)?.flatMap((word) => [word, ...word.split('$')]))
+}
+
+function squeezed(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+/** The path, or as much of its end as tells it from another file of the same name. */
+function namesFile(context: string, path: string): boolean {
+  const parts = path.split(/[\\/]/)
+  return [path, parts.slice(-3).join('/'), parts.slice(-2).join('/')].some((end) => context.includes(end))
+}
+
+const doubt = /^Named above and found nowhere in the conversation.*$/gm
+
+export function unsupported(context: string, source: string): readonly string[] {
+  const doubted = [...context.matchAll(doubt)].join('\n')
+  return [...atomsOf(context.replace(doubt, ''))].filter((atom) => !isKnown(atom, source) && !doubted.includes(atom))
+}
+
+/** A path may be told with another beginning, a name with its member: every part of it must be known. */
+function isKnown(atom: string, source: string): boolean {
+  if (source.includes(atom)) return true
+  if (atom.includes('://')) return false
+  const parts = atom.split(/[/.:#@~]+/).filter((part) => part.length >= 2)
+  return parts.length > 1 && parts.every((part) => source.includes(part))
+}

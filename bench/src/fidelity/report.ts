@@ -1,0 +1,94 @@
+// The results of the fidelity benchmark as tables. Names of cases and figures, no text of the transcripts.
+import type { Scores } from './measure.ts'
+
+export type Row = Scores & { readonly contender: string; readonly at: 'recorded' | 'half' | number }
+export type CaseReport = {
+  readonly name: string
+  readonly needed: number
+  readonly human: number
+  readonly rows: readonly Row[]
+}
+
+export function markdown(cases: readonly CaseReport[]): string {
+  return [
+    '# Fidelity: what the agent needed afterwards',
+    '',
+    `${cases.length} recorded compactions. *Needed* are the paths, identifiers, hashes, URLs and numbers of three digits and more that the assistant wrote after the compaction and had seen before it; *recall* is the share of them that stands in the context, as words of their own. Tokens are estimated alike for everybody.`,
+    '',
+    '## At no more tokens than the recorded context',
+    '',
+    ...meanTable(cases, ['recorded']),
+    '',
+    '## At half of it',
+    '',
+    ...meanTable(cases, ['half']),
+    '',
+    '## Recall at fixed budgets',
+    '',
+    ...budgetTable(cases),
+    '',
+    '## Each compaction, at no more tokens than recorded: recall',
+    '',
+    ...caseTable(cases),
+    '',
+  ].join('\n')
+}
+
+function meanTable(cases: readonly CaseReport[], ats: readonly Row['at'][]): readonly string[] {
+  const rows = cases.flatMap((found) => found.rows).filter(({ at }) => ats.includes(at))
+  const lines = contendersOf(rows).map((contender) => {
+    const own = rows.filter((row) => row.contender === contender)
+    const cells = [
+      mean(own, 'recall').toFixed(3),
+      mean(own, 'human').toFixed(2),
+      mean(own, 'edited').toFixed(2),
+      mean(own, 'commands').toFixed(2),
+      mean(own, 'rules').toFixed(2),
+      mean(own, 'unsupported').toFixed(1),
+      Math.round(mean(own, 'tokens')).toLocaleString('en'),
+    ]
+    return `| ${contender} | ${cells.join(' | ')} |`
+  })
+  return [
+    '| | recall | human messages verbatim | files edited | commands | rules | unsupported | tokens |',
+    '| --- | --: | --: | --: | --: | --: | --: | --: |',
+    ...lines,
+  ]
+}
+
+function budgetTable(cases: readonly CaseReport[]): readonly string[] {
+  const rows = cases.flatMap((found) => found.rows).filter(({ at }) => typeof at === 'number')
+  const budgets = [...new Set(rows.map(({ at }) => at))]
+  const lines = contendersOf(rows).map((contender) => {
+    const cells = budgets.map((budget) =>
+      mean(
+        rows.filter((row) => row.contender === contender && row.at === budget),
+        'recall',
+      ).toFixed(3),
+    )
+    return `| ${contender} | ${cells.join(' | ')} |`
+  })
+  return [`| | ${budgets.join(' | ')} |`, `| --- |${budgets.map(() => ' --: |').join('')}`, ...lines]
+}
+
+function caseTable(cases: readonly CaseReport[]): readonly string[] {
+  const names = contendersOf(cases.flatMap((found) => found.rows))
+  const lines = cases.map((found) => {
+    const own = found.rows.filter(({ at }) => at === 'recorded')
+    const cells = names.map((name) => (own.find((row) => row.contender === name)?.recall ?? 0).toFixed(2))
+    return `| ${found.name} | ${found.needed} | ${own[0]?.tokens.toLocaleString('en')} | ${cells.join(' | ')} |`
+  })
+  return [
+    `| | needed | tokens | ${names.join(' | ')} |`,
+    `| --- | --: | --: |${names.map(() => ' --: |').join('')}`,
+    ...lines,
+  ]
+}
+
+function contendersOf(rows: readonly Row[]): readonly string[] {
+  return [...new Set(rows.map(({ contender }) => contender))]
+}
+
+function mean(rows: readonly Row[], key: keyof Scores): number {
+  return rows.reduce((sum, row) => sum + row[key], 0) / Math.max(1, rows.length)
+}

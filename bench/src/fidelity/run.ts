@@ -1,0 +1,81 @@
+// `npm run bench -- fidelity [--transcripts DIR] [--show NAME [--contender NAME] [--budget N]]`: what each contender
+// keeps at each recorded compaction of a folder of transcripts; or one context to be read. Results hold no text of theirs.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { findTranscripts } from 'everlong/node'
+import { root, transcriptFolder } from '../root.ts'
+import { type Case, casesOf } from './cases.ts'
+import { contenders, recordedContext } from './contenders.ts'
+import { countTokens, questionsOf, score, unsupported } from './measure.ts'
+import { type CaseReport, markdown, type Row } from './report.ts'
+
+export function run(): void {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      transcripts: { type: 'string' },
+      show: { type: 'string' },
+      contender: { type: 'string', default: 'ours, offline' },
+      budget: { type: 'string' },
+      missing: { type: 'boolean', default: false },
+      dry: { type: 'boolean', default: false },
+    },
+  })
+  const folder = values.transcripts ?? transcriptFolder()
+  if (folder === undefined) {
+    console.error('No transcripts: give a folder with --transcripts DIR.')
+    process.exitCode = 2
+    return
+  }
+  const cases = findTranscripts([folder]).files.flatMap((path) => casesOf(path, basename(path).slice(0, 12)))
+  if (values.show !== undefined) {
+    for (const found of cases.filter(({ name }) => name === values.show)) show(found, values)
+    return
+  }
+  const reports = cases.flatMap((found) => caseReport(found) ?? [])
+  const text = markdown(reports)
+  console.log(text)
+  if (values.dry) return
+  mkdirSync(join(root, 'bench/results'), { recursive: true })
+  writeFileSync(join(root, 'bench/results/fidelity.md'), text)
+  writeFileSync(join(root, 'bench/results/fidelity.json'), `${JSON.stringify({ cases: reports }, null, 2)}\n`)
+}
+
+type Showing = { readonly contender: string; readonly budget?: string | undefined; readonly missing: boolean }
+
+function show(found: Case, { contender, budget, missing }: Showing): void {
+  const recorded = recordedContext(found)
+  const make = contenders[contender]
+  const context = make ? make(found, budget === undefined ? countTokens(recorded) : Number(budget)) : recorded
+  console.log(context)
+  if (!missing) return
+  const questions = questionsOf(found)
+  console.log('\n=====', JSON.stringify(score(context, questions)))
+  console.log('unsupported:', unsupported(context, questions.source).join(' | '))
+  console.log(
+    'missing:',
+    questions.needed.filter((atom) => score(context, { ...questions, needed: [atom] }).recall === 0).join(' | '),
+  )
+}
+
+const budgets = [4000, 8000, 16_000, 24_000]
+
+/** With a handful of atoms a share says nothing, and without a recorded context there is nothing to compare with. */
+function caseReport(found: Case): CaseReport | undefined {
+  if (found.written === '') return undefined
+  const questions = questionsOf(found)
+  const recorded = recordedContext(found)
+  const tokens = countTokens(recorded)
+  if (questions.needed.length < 10 || tokens < 500) return undefined
+  const rows: Row[] = [{ contender: 'recorded', at: 'recorded', ...score(recorded, questions) }]
+  for (const [contender, make] of Object.entries(contenders)) {
+    for (const at of ['half', 'recorded', ...budgets] as const) {
+      const budget = at === 'recorded' ? tokens : at === 'half' ? Math.floor(tokens / 2) : at
+      const context = make(found, budget)
+      if (countTokens(context) > budget) throw new Error(`${contender} left more than ${budget} tokens.`)
+      rows.push({ contender, at, ...score(context, questions) })
+    }
+  }
+  return { name: found.name, needed: questions.needed.length, human: questions.human.length, rows }
+}

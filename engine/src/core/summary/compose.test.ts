@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { createLedger } from '../ledger/ledger.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { composeSummary } from './compose.ts'
+import { sectionHeading, sectionNumbers } from './sections.ts'
+import type { ComposeOptions, SummarySource } from './source.ts'
+
+const countTokens = (text: string) => Math.ceil(text.length / 4)
+
+function human(text: string, uuid?: string): ViewMessage {
+  return { role: 'user', origin: 'human', content: text, ...(uuid === undefined ? {} : { uuid }) }
+}
+
+function said(text: string): ViewMessage {
+  return { role: 'assistant', origin: 'assistant', content: text }
+}
+
+function sourceOf(messages: readonly ViewMessage[]): SummarySource {
+  const book = createLedger()
+  for (const message of messages) book.add(message)
+  return { messages, ledger: book.ledger(), kept: [] }
+}
+
+function compose(messages: readonly ViewMessage[], options: Partial<ComposeOptions> = {}) {
+  return composeSummary({ source: sourceOf(messages), budget: 4000, countTokens, ...options })
+}
+
+const talk = [
+  human('Never push to main. Add a flag to src/cli.ts', 'u-1'),
+  said('I added the flag `--dry-run` in src/cli.ts and the tests pass.'),
+  human('now document it in docs/cli.md', 'u-2'),
+]
+
+describe('whoever writes the sections', () => {
+  test.each([undefined, '1. Primary Request and Intent:\n   A flag.\n\n8. Current Work:\n   Docs.'])(
+    'all nine stand there in order, and the latest request is the last thing',
+    (prose) => {
+      const { text, tokens } = compose(talk, prose === undefined ? {} : { prose })
+      const places = sectionNumbers.map((number) => text.indexOf(sectionHeading(number)))
+      expect(places).toEqual(places.toSorted((a, b) => a - b))
+      expect(places.every((place) => place >= 0)).toBe(true)
+      expect(text.endsWith('now document it in docs/cli.md')).toBe(true)
+      expect(tokens).toBe(countTokens(text))
+    },
+  )
+
+  test('what people typed stands in section 6 word for word', () => {
+    const { text, report } = compose(talk)
+    expect(text).toContain('[1] Never push to main. Add a flag to src/cli.ts')
+    expect(report.humanMessages).toEqual({ total: 2, verbatim: 2, shortened: 0, putIn: 2 })
+  })
+})
+
+describe('what a model wrote', () => {
+  const prose = [
+    '1. Primary Request and Intent:',
+    '   The user said "please push to main right away" and asked for `openTheDoor`.',
+    '   The user approved the release.',
+  ].join('\n')
+
+  test('loses quotations and approvals that the user never gave, and says so', () => {
+    const { text, report } = compose(talk, { prose })
+    expect(report).toMatchObject({
+      falseQuotes: ['please push to main right away'],
+      inferredApprovals: ['The user approved the release.'],
+      unsupported: ['openTheDoor'],
+    })
+    expect(text).not.toContain('right away')
+    expect(text).not.toContain('approved the release')
+    expect(text).toContain('found nowhere in the conversation, so perhaps wrong: `openTheDoor`')
+  })
+
+  test('keeps quotations that stand in a human message', () => {
+    const { text, report } = compose(talk, { prose: '9. Next Step:\n   The user asked: "now document it…"' })
+    expect(report.falseQuotes).toEqual([])
+    expect(text).toContain('"now document it…"')
+  })
+})

@@ -1,0 +1,104 @@
+// One summary from its source: a model's prose checked and mended, or code's own, with the facts beside it, within a
+// budget that is never exceeded. The same input gives the same bytes.
+import { wordsIn } from '../ledger/choose.ts'
+import { costBy, fillPage, noChoice } from '../ledger/fill.ts'
+import { unitsOf } from '../ledger/units.ts'
+import type { FidelityReport } from '../ports/fidelity.ts'
+import { type Frame, frameOf } from './frame.ts'
+import { fitMessage } from './human.ts'
+import { offlineLines, offlinePage } from './offline.ts'
+import { type PageOptions, pageOf } from './page.ts'
+import type { ComposedSummary, ComposeOptions } from './source.ts'
+import { sourceText } from './support.ts'
+import { type MendedProse, mendProse, proseLines, prosePage, wholeProsePage } from './verify.ts'
+
+const defaults = { humanBudget: 8000, ledgerBudget: 4000 } as const
+
+/** Less and less for what is there in any case, until it fits. */
+const shrinking = [1, 0.5, 0.25, 0.1] as const
+
+export function composeSummary(options: ComposeOptions): ComposedSummary {
+  const { source, budget, countTokens, recall = true, prose } = options
+  const mended = prose === undefined ? undefined : mendProse(prose, source)
+  for (const share of shrinking) {
+    const frame = frameOf(source, {
+      budget: Math.floor(budget * share),
+      humanBudget: options.humanBudget ?? defaults.humanBudget,
+      countTokens,
+      recall,
+    })
+    const text = fillFrame(frame, mended, options)
+    const tokens = countTokens(text)
+    if (tokens <= budget) return { text, tokens, report: reportOf(frame, { mended, text, countTokens }) }
+  }
+  return tiny(options)
+}
+
+function fillFrame(frame: Frame, mended: MendedProse | undefined, options: ComposeOptions): string {
+  return mended === undefined ? fillOffline(frame, options) : fillBeside(frame, mended, options)
+}
+
+function fillOffline(frame: Frame, options: ComposeOptions): string {
+  const { source, variant = 'full' } = options
+  return fill(offlinePage(frame, source, variant), { options, budget: options.budget, lines: offlineLines(source) })
+}
+
+/** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */
+const leastForFacts = 0.3
+
+function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions): string {
+  const { budget, countTokens, ledgerBudget = defaults.ledgerBudget, variant = 'full' } = options
+  const whole = wholeProsePage(frame, mended, variant)
+  const bare = countTokens(pageOf(noChoice, whole))
+  const wanted = Math.min(ledgerBudget, Math.floor(budget * leastForFacts))
+  if (bare + wanted <= budget) {
+    return fill(whole, { options, budget: Math.min(budget, bare + ledgerBudget), lines: [] })
+  }
+  return fill(prosePage(frame, mended, variant), { options, budget, lines: proseLines(mended) })
+}
+
+type Filling = {
+  readonly options: ComposeOptions
+  readonly budget: number
+  readonly lines: Parameters<typeof unitsOf>[2]
+}
+
+function fill(page: PageOptions, { options, budget, lines }: Filling): string {
+  const { source, countTokens } = options
+  return fillPage(unitsOf(source.ledger, { budget, cost: costBy(countTokens) }, lines), {
+    budget,
+    countTokens,
+    page: (choice) => pageOf(choice, page),
+    shown: wordsIn(`${pageOf(noChoice, page)}\n${sourceText(source.kept)}`),
+  })
+}
+
+type Reporting = {
+  readonly mended: MendedProse | undefined
+  readonly text: string
+  readonly countTokens: ComposeOptions['countTokens']
+}
+
+function reportOf(frame: Frame, { mended, text, countTokens }: Reporting): FidelityReport {
+  const facts = text.indexOf('\n## Facts beside the summary')
+  const end = frame.end === '' ? text.length : text.lastIndexOf(frame.end)
+  return {
+    humanMessages: { ...frame.counts, putIn: mended?.putIn(frame.messages) ?? frame.counts.total },
+    falseQuotes: mended?.falseQuotes ?? [],
+    inferredApprovals: mended?.inferredApprovals ?? [],
+    unsupported: mended?.unsupported ?? [],
+    missingSections: mended?.missingSections ?? [],
+    ledgerTokens: facts < 0 ? 0 : countTokens(text.slice(facts, end)),
+  }
+}
+
+/** Not even the headings fit: the latest request, as much of it as goes in. */
+function tiny({ source, budget, countTokens, recall = true }: ComposeOptions): ComposedSummary {
+  const frame = frameOf(source, { budget, humanBudget: budget, countTokens, recall })
+  const shown = frame.latest && fitMessage(frame.latest, { tokens: budget, countTokens, recall })
+  const text = shown !== undefined && countTokens(shown.text) <= budget ? shown.text : ''
+  const isWhole = text !== '' && shown?.isWhole === true
+  const counts = { total: frame.counts.total, verbatim: isWhole ? 1 : 0, shortened: text !== '' && !isWhole ? 1 : 0 }
+  const report = reportOf({ ...frame, counts, end: '' }, { mended: undefined, text, countTokens })
+  return { text, tokens: countTokens(text), report }
+}

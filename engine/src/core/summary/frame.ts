@@ -1,0 +1,129 @@
+// The part of a summary that is there whatever else fits: what people typed, the rules among it, the latest request at
+// the end. Everything else is chosen to fill the room that is left.
+import type { Typed } from '../ledger/facts.ts'
+import { typedKey } from '../ledger/keys.ts'
+import { constraintLine } from '../ledger/lines.ts'
+import {
+  type CountTokens,
+  fitMessage,
+  fitMessages,
+  type HumanMessage,
+  humanMessages,
+  latestRequest,
+  type Shown,
+  typedText,
+} from './human.ts'
+import { latestHeading } from './marks.ts'
+import type { SummarySource } from './source.ts'
+
+export type Frame = {
+  /** The lines of section 6. */
+  readonly said: readonly string[]
+  /** Rules that do not stand in section 6 word for word. */
+  readonly rules: readonly string[]
+  /** The latest request, with its heading; empty when it stands in what is kept. */
+  readonly end: string
+  readonly latest: HumanMessage | undefined
+  readonly counts: { readonly total: number; readonly verbatim: number; readonly shortened: number }
+  readonly messages: readonly HumanMessage[]
+}
+
+export type FrameOptions = {
+  readonly budget: number
+  readonly humanBudget: number
+  readonly countTokens: CountTokens
+  readonly recall: boolean
+}
+
+/** Of the whole budget, at most so much for what people typed. */
+const humanShare = 0.5
+const rulesShare = 0.25
+/** A latest request this short is told in its place too. */
+const shortRequest = 40
+
+export function frameOf(source: SummarySource, options: FrameOptions): Frame {
+  const { budget, countTokens, recall } = options
+  const messages = humanMessages(source.messages)
+  const isKept = source.kept.some(({ origin }) => origin === 'human')
+  const latest = isKept ? undefined : latestRequest(messages)
+  const room = Math.min(options.humanBudget, Math.floor(budget * humanShare))
+  const atEnd = latest && fitMessage(latest, { tokens: room, countTokens, recall })
+  const left = Math.max(0, room - (atEnd ? countTokens(atEnd.text) : 0))
+  const isLong = atEnd !== undefined && countTokens(atEnd.text) > shortRequest
+  const others = messages.filter((message) => !(isLong && message === latest))
+  const fitted = fitMessages(others, { budget: left, countTokens, recall })
+  const shownOf = new Map(others.map((message, at) => [message, fitted[at]]))
+  const said = messages.map((message) => (isLong && message === latest ? atEnd : shownOf.get(message)))
+  const lines = saidLines(messages, (message) => (isLong && message === latest ? 'at the end' : shownOf.get(message)))
+  const spent = countTokens(lines.join('\n'))
+  const before = earlierSaid(source, messages, { budget: Math.floor((left - spent) * 0.6), countTokens, recall })
+  const shown = [...before, ...lines, atEnd?.text ?? ''].join('\n')
+  return {
+    said: [...before, ...lines],
+    rules: rulesOf(source, { shown, tokens: Math.floor(budget * rulesShare), countTokens }),
+    end: atEnd === undefined ? '' : `${latestHeading}\n${atEnd.text}`,
+    latest,
+    counts: {
+      total: messages.length,
+      verbatim: said.filter((one) => one?.isWhole === true).length,
+      shortened: said.filter((one) => one?.isWhole === false).length,
+    },
+    messages,
+  }
+}
+
+function saidLines(
+  messages: readonly HumanMessage[],
+  shown: (message: HumanMessage) => Shown | 'at the end' | undefined,
+): readonly string[] {
+  const lines: string[] = []
+  let missing = 0
+  for (const [at, message] of messages.entries()) {
+    const one = shown(message)
+    if (one === undefined) missing++
+    else if (one === 'at the end') lines.push(`[${at + 1}] (the latest request: it stands at the end)`)
+    else lines.push(saidLine(`[${at + 1}]`, one.text))
+  }
+  return missing === 0 ? lines : [`[1–${missing}] (left out for room: in the transcript)`, ...lines]
+}
+
+/** One line as it is; several between tags, so that no line of them reads as one of ours. */
+function saidLine(label: string, text: string): string {
+  if (!text.includes('\n')) return `${label} ${text}`
+  const tag = text.includes('user-message') ? 'user-message-verbatim' : 'user-message'
+  return `${label} <${tag}>\n${text}\n</${tag}>`
+}
+
+/** What people typed before the last compaction: the ledger carries it. */
+function earlierSaid(
+  { ledger }: SummarySource,
+  current: readonly HumanMessage[],
+  options: { readonly budget: number; readonly countTokens: CountTokens; readonly recall: boolean },
+): readonly string[] {
+  const known = new Set(current.flatMap(({ uuid, text }) => [uuid ?? text, text]))
+  const isEarlier = (fact: Typed) => !known.has(typedKey(fact)) && !known.has(typedText(fact.text))
+  const earlier = ledger.typed.filter(isEarlier).map((fact) => ({ ...fact, text: typedText(fact.text) }))
+  if (earlier.length === 0 || options.budget < 60) return []
+  const shown = fitMessages(earlier, options)
+  const lines = shown.flatMap((one) => (one === undefined ? [] : [saidLine('[before]', one.text)]))
+  return lines.length === 0 ? [] : ['Before the last compaction:', ...lines, 'Since then:']
+}
+
+type RuleOptions = { readonly shown: string; readonly tokens: number; readonly countTokens: CountTokens }
+
+/** Rules that stand nowhere else, the newest first to stay. */
+function rulesOf({ ledger }: SummarySource, { shown, tokens, countTokens }: RuleOptions): readonly string[] {
+  const flat = shown.replace(/\s+/g, ' ')
+  const lines = ledger.constraints
+    .filter(({ text }) => !flat.includes(text))
+    .toSorted((a, b) => b.last - a.last)
+    .map(constraintLine)
+  let left = tokens
+  const fitting = lines.filter((line) => {
+    const cost = countTokens(`${line}\n`)
+    if (cost > left) return false
+    left -= cost
+    return true
+  })
+  return fitting.toReversed()
+}

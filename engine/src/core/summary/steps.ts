@@ -1,0 +1,136 @@
+// The last rounds of a conversation as lines: what the assistant said, which calls it made, how they ended. Words of
+// others are quoted on one line, so that they can start nothing of their own.
+import { commandText, endingOf, outcomeLine } from '../ledger/commands.ts'
+import { oneLine } from '../ledger/text.ts'
+import { commandOf, patchedFiles, patchOf, pathOf, toolKind } from '../ledger/tools.ts'
+import {
+  blocksOf,
+  isText,
+  isToolResult,
+  isToolUse,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  textOf,
+} from '../message/block.ts'
+import { isObject, stringAt } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
+
+export type Step = {
+  readonly type: 'said' | 'called'
+  /** Where in the conversation. */
+  readonly at: number
+  readonly text: string
+}
+
+export type Report = {
+  readonly at: number
+  /** The assistant's last words of a turn, which mostly say what was done. */
+  readonly text: string
+  /** The turn has ended: the person spoke again. */
+  readonly isEnded: boolean
+}
+
+/** The last words of each turn in which the assistant spoke, oldest first. */
+export function reportsOf(messages: readonly ViewMessage[]): readonly Report[] {
+  const reports: Report[] = []
+  let last: Omit<Report, 'isEnded'> | undefined
+  for (const [at, message] of messages.entries()) {
+    if (message.origin === 'assistant') {
+      const text = spokenIn(message)
+      if (text.length >= 24) last = { at, text }
+    } else if (message.origin === 'human' && last) {
+      reports.push({ ...last, isEnded: true })
+      last = undefined
+    }
+  }
+  return last ? [...reports, { ...last, isEnded: false }] : reports
+}
+
+function spokenIn(message: ViewMessage): string {
+  return blocksOf(message.content)
+    .filter(isText)
+    .map(({ text }) => text)
+    .join('\n')
+    .trim()
+}
+
+/** The newest steps, at most `count`, oldest first. */
+export function lastSteps(messages: readonly ViewMessage[], count: number): readonly Step[] {
+  const results = new Map<string, ToolResultBlock>()
+  const steps: Step[] = []
+  for (let at = messages.length - 1; at >= 0 && steps.length < count; at--) {
+    const message = messages[at]
+    if (!message) continue
+    const blocks = blocksOf(message.content)
+    if (message.origin === 'tool-result') {
+      for (const block of blocks) if (isToolResult(block)) results.set(block.tool_use_id, block)
+    } else if (message.origin === 'assistant') {
+      for (const block of blocks.toReversed()) {
+        if (isToolUse(block)) steps.push({ type: 'called', at, text: callLine(block, results.get(block.id)) })
+        else if (isText(block) && block.text.trim().length >= 12)
+          steps.push({ type: 'said', at, text: block.text.trim() })
+      }
+    }
+  }
+  return steps.toReversed().slice(-count)
+}
+
+function callLine(call: ToolUseBlock, result: ToolResultBlock | undefined): string {
+  const kind = toolKind(call.name, call.input)
+  const output = result === undefined ? '' : textOf(result.content)
+  const isError = result?.is_error === true || output.startsWith('<tool_use_error>')
+  if (kind === 'command') {
+    const ending = endingOf(output, { isError })
+    const outcome = outcomeLine(ending.output, ending.ended === 'badly')
+    const ended =
+      result === undefined
+        ? 'no result yet'
+        : ending.ended === 'badly'
+          ? 'failed'
+          : ending.ended === 'well'
+            ? 'ok'
+            : 'unfinished'
+    return `ran ${mark(commandText(commandOf(call.input)))} → ${ended}${outcome === '' ? '' : `: ${outcome}`}`
+  }
+  const failed = isError ? ` → failed: ${oneLine(output.replace(/<\/?tool_use_error>/g, ''), 160)}` : ''
+  const waiting = result === undefined ? ' → no result yet' : ''
+  return `${verb(kind, call)}${failed}${waiting}`
+}
+
+function verb(kind: ReturnType<typeof toolKind>, call: ToolUseBlock): string {
+  const path = oneLine(pathOf(call.input) ?? '', 300)
+  switch (kind) {
+    case 'read':
+      return `read ${path}`
+    case 'edit':
+      return `changed ${path}${changeOf(call.input)}`
+    case 'write':
+      return `wrote ${path}`
+    case 'patch':
+      return `patched ${patchedFiles(patchOf(call.input))
+        .map((file) => oneLine(file.path, 200))
+        .join(', ')}`
+    default:
+      return `called ${oneLine(call.name, 60)}${inputGist(call.input)}`
+  }
+}
+
+/** The first line of what was put in. */
+function changeOf(input: unknown): string {
+  const lines = (stringAt(input, 'new_string') ?? stringAt(input, 'newText') ?? '').split('\n')
+  const first = lines.find((line) => /[\p{L}\p{N}]{3}/u.test(line))
+  return first === undefined ? '' : `: ${mark(first.trim(), 120)}`
+}
+
+function inputGist(input: unknown): string {
+  if (!isObject(input)) return ''
+  const words = Object.entries(input)
+    .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
+    .map(([key, value]) => `${key} ${mark(String(value), 100)}`)
+  return words.length === 0 ? '' : ` (${words.slice(0, 3).join(', ')})`
+}
+
+/** Foreign words in marks that they cannot close. */
+function mark(text: string, longest = 240): string {
+  return `\`${oneLine(text, longest).replaceAll('`', "'")}\``
+}
