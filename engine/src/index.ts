@@ -163,7 +163,7 @@ export { type Pair, pairsOf } from './core/message/pairing.ts'
 export { type Repaired, type RepairOptions, repairRequest } from './core/message/repair.ts'
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
 export { shapeOf } from './core/message/shape.ts'
-export type { TokenCounts, Usage } from './core/message/usage.ts'
+export { contextTokens, type TokenCounts, type Usage } from './core/message/usage.ts'
 export type {
   ChainInfo,
   CompactionFailure,

@@ -71,25 +71,26 @@ function canShare({ size, situation }: RungContext, { settings }: CompactRungOpt
 function partialOf(context: RungContext): PartialChoice | undefined {
   const { from, upTo } = context.range
   if (from !== undefined) return { type: 'from', uuid: from }
-  if (upTo !== undefined) return { type: 'up_to', uuid: upTo }
+  if (upTo !== undefined) return { type: 'up-to', uuid: upTo }
   return context.cause === 'overflow' ? newestRounds(context) : undefined
 }
 
-/** Of the target, for what is kept word for word when a request has to be sent again. */
+/** Of the target, or of the size where that is less, for what is kept word for word when a request is sent again. */
 const keptShare = 0.25
 
 /** What was just being worked on stays, as far as it is small; none of it when even the newest round is large. */
-function newestRounds({ view, target, situation }: RungContext): PartialChoice | undefined {
+function newestRounds({ view, target, size, situation }: RungContext): PartialChoice | undefined {
   const { messages } = view
+  const room = Math.min(target, size.tokens) * keptShare
   let weight = 0
   let start = messages.length
   while (start > 1) {
     const message = messages[start - 1]
     weight += message ? situation.weigher.message(message) : 0
-    if (weight > target * keptShare) break
+    if (weight > room) break
     start--
   }
   const cut = cutAfter(legalCuts(messages, { before: 'user-message' }), { index: start, length: messages.length })
   const uuid = cut === undefined || cut === 0 ? undefined : view.sources[cut]?.uuids[0]
-  return uuid === undefined ? undefined : { type: 'up_to', uuid }
+  return uuid === undefined ? undefined : { type: 'up-to', uuid }
 }

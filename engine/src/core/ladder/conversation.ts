@@ -6,7 +6,7 @@ import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
 import type { JsonObject } from '../message/json.ts'
 import { readCompaction } from '../transcript/compaction-records.ts'
 import { type Edit, editRecord } from '../transcript/edits.ts'
-import type { Entry } from '../transcript/entry.ts'
+import { type Entry, headOf } from '../transcript/entry.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/fold.ts'
 import { messageOf } from '../transcript/messages.ts'
 import { type Body, type Stamp, stamped } from './records.ts'
@@ -92,8 +92,7 @@ class Talk implements Conversation {
 
   edit = (edits: readonly Edit[]): readonly string[] => {
     const records = this.editRecords(edits)
-    // An undo may reach further back than what is held here.
-    const isFar = edits.some((edit) => edit.type === 'undo' && this.isTrimmed && !this.fold.entry(edit.uuid))
+    const isFar = edits.some((edit) => this.isFar(edit))
     this.write(records)
     if (isFar) this.reload()
     return records.map(({ uuid }) => String(uuid))
@@ -120,6 +119,14 @@ class Talk implements Conversation {
     if (found || !this.isTrimmed) return found
     this.reload()
     return newestChange(this.entries)
+  }
+
+  /** An undo, or a rewind, may lay open what is no longer held here: whatever came before the first boundary that is. */
+  private isFar(edit: Edit): boolean {
+    if (!this.isTrimmed || (edit.type !== 'undo' && edit.type !== 'rewind')) return false
+    const target = edit.type === 'undo' ? edit.uuid : edit.to
+    const first = this.entries.findIndex((entry) => headOf(entry).boundary !== undefined)
+    return this.entries.findIndex(({ record }) => record.uuid === target) <= first
   }
 
   /** Each record hangs on the one before it. */

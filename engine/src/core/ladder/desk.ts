@@ -7,12 +7,14 @@ import { viewSize } from '../mechanisms/size.ts'
 import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
 import type { Block } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
+import type { Message } from '../message/message.ts'
 import type { Emit } from '../ports/events.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import { addMeasures, nothing } from '../tokens/blocks.ts'
 import { type Calibrations, calibrationOf } from '../tokens/calibrate.ts'
 import { type ContextSize, modelOf } from '../tokens/context-size.ts'
-import { type Counting, countTokens } from '../tokens/counting.ts'
+import { type Counting, scaled } from '../tokens/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { familyFactor } from '../tokens/family.ts'
 import type { Environment } from '../tokens/settings.ts'
@@ -72,15 +74,22 @@ export function freshWeigher(desk: Pick<Desk, 'settings' | 'lessons'>, model: st
 
 /** System prompt, tools and memory files: what no compaction makes smaller. Without the margin. */
 export function overheadOf(desk: Desk, model: string = desk.modelName): number {
-  const { system, tools } = desk.base
+  const counting = countingFor(desk, model)
+  const messages = desk.weigher.once(overheadMessages, desk.base)
+  const measure = messages.reduce((sum, message) => addMeasures(sum, desk.weigher.measured(message, counting)), nothing)
+  return Math.round(scaled(measure, counting))
+}
+
+/** As messages, so that they are measured once like these. */
+function overheadMessages({ system, tools }: RequestBase): readonly Message[] {
   const parts = [...(system === undefined ? [] : [system]), ...(tools?.length ? [JSON.stringify(tools)] : [])]
-  const messages = parts.map((content) => ({ role: 'user', content }) as const)
-  return countTokens(messages, countingFor(desk, model))
+  return parts.map((content) => ({ role: 'user', content }))
 }
 
 /** The one size: gauge, trigger, and the measure of every success. */
 export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): ContextSize {
-  const size = viewSize(view, { ...countingFor(desk, model), overhead: overheadOf(desk, model) })
+  const counting = countingFor(desk, model)
+  const size = viewSize(view, { ...counting, measure: desk.weigher.measured, overhead: overheadOf(desk, model) })
   return inTokensOf(size, { model, answered: modelOf(view.messages) })
 }
 

@@ -138,9 +138,12 @@ async function compactAll({ desk, signal, steps }: Attempt): Promise<ModelReques
     steps.push({ mechanism: 'compact', outcome: 'declined', why })
     return undefined
   }
+  // What was cleared just now may have been enough: nobody can tell where the provider named no numbers.
+  const isSmaller = steps.some(({ outcome }) => outcome === 'done')
   const outcome = await compactNow(desk, { stage: 'overflow', trigger: 'auto', cause: 'overflow', signal })
   steps.push(...outcome.tried)
-  return outcome.type === 'compacted' ? buildRequest(desk, desk.conversation.view()).request : undefined
+  const isWorthIt = outcome.type === 'compacted' || (isSmaller && outcome.reason !== 'aborted')
+  return isWorthIt ? buildRequest(desk, desk.conversation.view()).request : undefined
 }
 
 function whyNotCompact(desk: Desk): string | undefined {
