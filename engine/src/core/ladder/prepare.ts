@@ -9,7 +9,7 @@ import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, overheadOf, situationIn } from './desk.ts'
+import { type Desk, overheadOf, settleContext, situationIn } from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
@@ -45,6 +45,7 @@ export async function prepareTurn(
   desk: Desk,
   { signal, isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
 ): Promise<Ready | Blocked> {
+  settleContext(desk)
   const micro = isMicroOff ? [] : await microCompact(desk, signal)
   const { tried, notices, compaction } = await autoCompact(desk, signal)
   const story = { tried: [...micro, ...tried], notices }

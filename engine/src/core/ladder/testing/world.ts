@@ -5,13 +5,18 @@ import { noTokens } from '../../message/usage.ts'
 import type { EngineEvent } from '../../ports/events.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
+import { createCleanUps } from '../clean-up.ts'
+import { createCollapser } from '../collapser.ts'
+import { calibrationOf } from '../../tokens/calibrate.ts'
 import { createConversation } from '../conversation.ts'
 import { defaultLadder } from '../default-ladder.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from '../desk.ts'
+import { createOutgoing } from '../outgoing.ts'
 import type { Ladder, Rung } from '../rung.ts'
 import { createSession } from '../session.ts'
 import type { Session } from '../session-types.ts'
 import type { EngineSettings } from '../settings.ts'
+import { nothingSpent } from '../spent.ts'
 import { memoryStore, type Store } from '../store.ts'
 import { newTracking } from '../tracking.ts'
 
@@ -90,6 +95,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const store = options.store ?? memoryStore()
   const model = options.model ?? scripted(() => 'Done.')
   const { settings = {}, lessons = { calibrations: {}, limits: {} }, hooks = noHooks } = options
+  const collapser = createCollapser()
   let desk: Desk | undefined
   const session = createSession({
     id: 'session-1',
@@ -107,7 +113,10 @@ export function createTestWorld(options: WorldOptions = {}): World {
         }),
         settings,
         environment: options.environment ?? {},
-        ladder: { ...defaultLadder(options.compaction ?? []), ...options.ladder },
+        ladder: {
+          ...defaultLadder(options.compaction ?? [], settings.mode === 'collapse' ? { collapse: collapser.rung } : {}),
+          ...options.ladder,
+        },
         ports: {
           now,
           newId,
@@ -124,7 +133,15 @@ export function createTestWorld(options: WorldOptions = {}): World {
         base: options.base ?? {},
         tracking: newTracking(newId()),
         weigher: freshWeigher({ settings, lessons }, model.model),
+        calibration: calibrationOf(lessons.calibrations, model.model),
+        noted: undefined,
+        outgoing: createOutgoing(),
+        sized: undefined,
+        cacheLifetime: undefined,
         delegated: undefined,
+        spent: nothingSpent,
+        cleanUps: createCleanUps(new Set(), { isSubagent: false }),
+        ...(settings.mode === 'collapse' ? { collapser } : {}),
       }
       return desk
     },

@@ -17,7 +17,7 @@ import {
   updatesIn,
   withTemplate,
 } from './notes.ts'
-import { keepAtMost, type MemoryPlanInput, planFromMemory } from './plan.ts'
+import { defaultKeep, type MemoryPlanInput, planFromMemory } from './plan.ts'
 import { afterCompaction, afterExtraction, afterFailure, isDue, noProgress } from './trigger.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
@@ -159,7 +159,7 @@ describe('compacting from the notes', () => {
   })
 
   test('stops at 40,000 tokens even when they are few messages', () => {
-    const messages = talk(20, keepAtMost / 2)
+    const messages = talk(20, defaultKeep.mostTokens / 2)
     expect(why(inputOf(messages, { threshold: 1_000_000 }))).toBe('keeps from 18')
   })
 
