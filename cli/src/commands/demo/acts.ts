@@ -1,6 +1,6 @@
 // What the engine did, in plain words with the numbers: one act for each event that a person should see. Reads events;
 // makes nothing up.
-import type { EngineEvent, Explanation } from 'everlong'
+import { type EngineEvent, type Explanation, type JsonObject, objectAt, stringAt } from 'everlong'
 import { count, counted, exactDollars, seconds } from '../../render/numbers.ts'
 
 export type ActName =
@@ -36,15 +36,11 @@ export type Chronicle = {
   readonly take: () => readonly Act[]
   readonly add: (act: Act) => void
   readonly seen: () => ReadonlySet<ActName>
-  /** US dollars that context management cost: notes and summaries. */
-  readonly cost: () => number
 }
 
 export function createChronicle(): Chronicle {
   const seen = new Set<ActName>()
   let waiting: readonly Act[] = []
-  let cost = 0
-  let files: readonly string[] = []
   const add = (act: Act) => {
     seen.add(act.name)
     waiting = [...waiting, act]
@@ -52,10 +48,8 @@ export function createChronicle(): Chronicle {
   return {
     add,
     hear: (event, explanation) => {
-      if (event.type === 'compaction-started') files = []
-      if (event.type === 'file-restored') files = [...files, event.path]
-      if (event.type === 'compaction-finished' || event.type === 'memory-extracted') cost += event.cost ?? 0
-      for (const told of actsOf(event, files)) add({ ...told, explanation })
+      const told = toldOf(event)
+      if (told) add({ ...told, explanation })
     },
     take: () => {
       const taken = waiting
@@ -63,28 +57,29 @@ export function createChronicle(): Chronicle {
       return taken
     },
     seen: () => seen,
-    cost: () => cost,
   }
 }
 
 type Told = Pick<Act, 'name' | 'words'>
 
-function actsOf(event: EngineEvent, files: readonly string[]): readonly Told[] {
+function toldOf(event: EngineEvent): Told | undefined {
   switch (event.type) {
     case 'micro-compacted':
-      return [{ name: 'micro-compact', words: microInWords(event) }]
+      return { name: 'micro-compact', words: microInWords(event) }
     case 'memory-extracted':
-      return [{ name: 'session memory', words: notesInWords(event) }]
+      return { name: 'session memory', words: notesInWords(event) }
     case 'compaction-finished':
-      return [compactionTold(event), ...restorationTold(event, files)]
+      return compactionTold(event)
+    case 'memory-failed':
+      return { name: 'trouble', words: `no notes this time: ${event.reason}` }
     case 'compaction-failed':
-      return event.reason === 'aborted' ? [] : [{ name: 'trouble', words: `no compaction: ${event.detail}` }]
+      return event.reason === 'aborted' ? undefined : { name: 'trouble', words: `no compaction: ${event.detail}` }
     case 'overflow-recovered':
-      return [{ name: 'trouble', words: 'the prompt was too long; it was made shorter and sent again' }]
+      return { name: 'trouble', words: 'the prompt was too long; it was made shorter and sent again' }
     case 'breaker-tripped':
-      return [{ name: 'trouble', words: 'automatic compaction came to nothing three times and stops' }]
+      return { name: 'trouble', words: 'automatic compaction came to nothing three times and stops' }
     default:
-      return []
+      return undefined
   }
 }
 
@@ -111,15 +106,27 @@ function compactionTold(event: Of<'compaction-finished'>): Told {
   }
 }
 
-function restorationTold({ restored }: Of<'compaction-finished'>, files: readonly string[]): readonly Told[] {
-  if (restored === 0) return []
-  const others = restored - files.length
-  const names = files.map((path) => path.split('/').at(-1) ?? path).join(', ')
+/** Of the records a compaction left: what was put back into the context. */
+export function restorationInWords(records: readonly JsonObject[]): string | undefined {
+  const pieces = records.map((record) => objectAt(record, 'attachment')).filter((piece) => piece !== undefined)
+  const files = pieces.filter(({ type }) => type === 'files').map((piece) => nameOf(stringAt(piece, 'content') ?? ''))
+  const kinds = new Set(pieces.map(({ type }) => String(type)).filter((kind) => kind !== 'files' && kind in kindNames))
   const what = [
-    ...(files.length > 0 ? [`${counted(files.length, 'file')} (${names})`] : []),
-    ...(others > 0 ? [`${counted(others, 'other piece')}`] : []),
+    ...(files.length > 0 ? [`${counted(files.length, 'file')} (${files.join(', ')})`] : []),
+    ...[...kinds].map((kind) => kindNames[kind]),
   ]
-  return [{ name: 'restoration', words: `${what.join(' and ')} put back as they are now` }]
+  return what.length === 0 ? undefined : `${what.join(' and ')} put back, as they are now`
+}
+
+const kindNames: Readonly<Record<string, string>> = {
+  todos: 'the to-do list',
+  plan: 'the plan',
+  pinned: 'what is pinned',
+}
+
+/** A piece opens with its title: the word File and the path. */
+function nameOf(content: string): string {
+  return content.split('\n')[0]?.split('/').at(-1) ?? ''
 }
 
 function sizes(before: number, after: number): string {

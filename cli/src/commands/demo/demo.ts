@@ -2,7 +2,7 @@
 // what the engine does about it. Real requests, a real transcript; no key, no network.
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
-import { textOf } from 'everlong'
+import { type SpentLine, textOf } from 'everlong'
 import { failed, gathered, type Outcome, systemTrouble } from '../../outcome.ts'
 import type { Surroundings } from '../../surroundings.ts'
 import { createChronicle } from './acts.ts'
@@ -55,7 +55,7 @@ async function play(show: Show, now: () => number): Promise<void> {
     board.print((screen) => openingLines(stage, screen))
     await playStory(show)
     board.end()
-    const figures = { ...figuresOf(stage), ownCost: chronicle.cost(), durationMs: now() - started }
+    const figures = { ...figuresOf(stage), durationMs: now() - started }
     const ending = { ...figures, transcript, seen: chronicle.seen(), isStopped: signal.aborted }
     board.print((screen) => endingLines(ending, screen))
   } finally {
@@ -63,8 +63,19 @@ async function play(show: Show, now: () => number): Promise<void> {
   }
 }
 
-function figuresOf({ server, session }: Stage) {
-  const { requests, cost } = server.simulator.meter.totals()
+function figuresOf({ session }: Stage) {
+  const { turn, ...own } = session.spent()
+  const ownLines = Object.values(own)
+  const lines = [turn, ...ownLines]
   const isRuleThere = session.messages().some(({ content }) => textOf(content).includes(rule))
-  return { requests, cost, rule: isRuleThere ? rule : undefined }
+  return {
+    requests: lines.reduce((sum, { requests }) => sum + requests, 0),
+    cost: costOf(lines),
+    ownCost: costOf(ownLines),
+    rule: isRuleThere ? rule : undefined,
+  }
+}
+
+function costOf(lines: readonly SpentLine[]): number {
+  return lines.reduce((sum, { cost = 0 }) => sum + cost, 0)
 }

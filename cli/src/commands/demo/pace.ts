@@ -8,7 +8,7 @@ export type Pace = {
   readonly after: (moment: Moment) => Promise<void>
 }
 
-const milliseconds: Readonly<Record<Moment, number>> = { letter: 18, person: 900, call: 380, answer: 700, act: 2_600 }
+const milliseconds: Readonly<Record<Moment, number>> = { letter: 16, person: 700, call: 280, answer: 450, act: 2_400 }
 
 export function createPace(isSlow: boolean, signal: AbortSignal): Pace {
   return {

@@ -2,9 +2,9 @@
 // lines is the agent's and the engine's doing; here it is only shown.
 import { isDeepStrictEqual } from 'node:util'
 import { type LoopEvent, query } from '@everlong/agent'
-import { type Explanation, stringAt, textOf, type ViewMessage } from 'everlong'
+import { type Explanation, type JsonObject, stringAt, textOf, type ViewMessage } from 'everlong'
 import { count, counted } from '../../render/numbers.ts'
-import type { Chronicle } from './acts.ts'
+import { type Chronicle, restorationInWords } from './acts.ts'
 import type { Board } from './board.ts'
 import { withoutRoot } from './calls.ts'
 import { actLines, agentLines, callLine, gaugeLine, personLines, typingLine } from './lines.ts'
@@ -60,7 +60,8 @@ export async function playStory(show: Show): Promise<void> {
     else if (line.type === 'undo') await undo(show, before)
     else {
       before = session.messages()
-      await session.compact({ instructions: line.instructions, signal: show.signal })
+      const outcome = await session.compact({ instructions: line.instructions, signal: show.signal })
+      if (outcome.type === 'compacted') noteRestored(show, outcome.records)
     }
     await tellActs(show)
   }
@@ -82,12 +83,25 @@ async function ask(show: Show, text: string): Promise<void> {
   const { stage, signal } = show
   const { session, tools } = stage
   const inputs = new Map<string, unknown>()
+  let records: readonly JsonObject[] = []
   session.add({ role: 'user', content: text })
   for await (const event of query({ session, tools, signal })) {
+    if (event.type === 'record') records = [...records, event.record]
+    if (event.type === 'answer') {
+      noteRestored(show, records)
+      records = []
+      // Where nobody watches, notes are waited for: then the story is the same each time.
+      if (!show.pace.isSlow) await session.idle()
+    }
     await tellActs(show)
     if (event.type === 'tool-started') inputs.set(event.toolUseId, event.input)
     await tell(show, event, inputs)
   }
+}
+
+function noteRestored({ stage, chronicle }: Show, records: readonly JsonObject[]): void {
+  const words = restorationInWords(records)
+  if (words !== undefined) chronicle.add({ name: 'restoration', words, explanation: stage.session.explain() })
 }
 
 async function tell(show: Show, event: LoopEvent, inputs: ReadonlyMap<string, unknown>): Promise<void> {
