@@ -26,7 +26,8 @@ export function createBoard(surroundings: Surroundings): Board {
   const draw = () => {
     if (last === undefined) return
     const screen = screenOf(surroundings)
-    const columns = Math.min(screen.width, stdout.columns ?? screen.width) - 1
+    // A terminal writes ^C where the cursor is: that must not break the line either.
+    const columns = Math.min(screen.width, stdout.columns ?? screen.width) - 3
     stdout.write(last({ ...screen, width: columns }))
   }
   return {

@@ -8,6 +8,7 @@ import type { Surroundings } from '../../surroundings.ts'
 import { createChronicle } from './acts.ts'
 import { createBoard } from './board.ts'
 import { endingLines, openingLines } from './frame.ts'
+import { progressLine } from './lines.ts'
 import { createPace } from './pace.ts'
 import { type Stage, setStage } from './stage.ts'
 import { playStory, rule, type Show } from './story.ts'
@@ -50,7 +51,10 @@ async function play(show: Show, now: () => number): Promise<void> {
   const { stage, board, chronicle, signal } = show
   const { session, transcript } = stage
   const started = now()
-  session.on((event) => chronicle.hear(event, session.explain()))
+  session.on((event) => {
+    chronicle.hear(event, session.explain())
+    if (event.type === 'compaction-progressed') board.live((screen) => progressLine(event, screen))
+  })
   try {
     board.print((screen) => openingLines(stage, screen))
     await playStory(show)

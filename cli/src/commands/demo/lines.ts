@@ -1,6 +1,7 @@
 // The lines of the demonstration: what the person says, what the agent does, what the engine did, and the gauge. Text in,
 // lines out; whatever came from a tool or a model is made harmless here.
-import type { Explanation } from 'everlong'
+import type { EngineEvent, Explanation } from 'everlong'
+import { phases } from '../../compact-progress.ts'
 import { gauge, stateStyles } from '../../render/bar.ts'
 import { fullnessOf } from '../../render/context.ts'
 import { count } from '../../render/numbers.ts'
@@ -53,6 +54,14 @@ export function actLines({ name, words, explanation }: Act, screen: Screen): rea
     '',
   ]
 }
+
+/** In the gauge's place while a compaction runs. */
+export function progressLine({ phase, outputTokens }: Progressed, screen: Screen): string {
+  const written = outputTokens === undefined ? '' : `, ${count(outputTokens)} tokens so far`
+  return screen.paint('magenta', cut(`${indent}compacting: ${phases[phase]}${written}`, screen.width))
+}
+
+type Progressed = Extract<EngineEvent, { readonly type: 'compaction-progressed' }>
 
 export function gaugeLine(explanation: Explanation, screen: Screen): string {
   const fullness = fullnessOf(explanation)

@@ -8,7 +8,7 @@ export type Pace = {
   readonly after: (moment: Moment) => Promise<void>
 }
 
-const milliseconds: Readonly<Record<Moment, number>> = { letter: 16, person: 700, call: 280, answer: 450, act: 2_400 }
+const milliseconds: Readonly<Record<Moment, number>> = { letter: 14, person: 600, call: 250, answer: 400, act: 2_200 }
 
 export function createPace(isSlow: boolean, signal: AbortSignal): Pace {
   return {

@@ -67,7 +67,8 @@ export async function playStory(show: Show): Promise<void> {
   }
 }
 
-async function say({ board, pace }: Show, text: string): Promise<void> {
+async function say(show: Show, text: string): Promise<void> {
+  const { board, pace, stage } = show
   board.print(() => [''])
   if (pace.isSlow) {
     for (const [at] of [...text].entries()) {
@@ -75,6 +76,7 @@ async function say({ board, pace }: Show, text: string): Promise<void> {
       await pace.after('letter')
     }
   }
+  liveGauge(show, stage.session.explain())
   board.print((screen) => personLines(text, screen))
   await pace.after('person')
 }
