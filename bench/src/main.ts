@@ -10,6 +10,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   fidelity: () => import('./fidelity/run.ts'),
   recall: () => import('./recall/run.ts'),
   micro: () => import('./micro/run.ts'),
+  cost: () => import('./cost/report.ts'),
 }
 
 const [name = ''] = process.argv.slice(2)

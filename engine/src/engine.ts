@@ -1,8 +1,9 @@
 // The engine on Node: opens sessions on disk or starts them in memory, and gives each what it needs. What a session does
 // is core's business (core/ladder).
+
+import { cacheStateOf } from './core/cache/state.ts'
 import type { CleanUp } from './core/ladder/clean-up.ts'
 import type { CompactRungOptions } from './core/ladder/compact-rung.ts'
-import { cacheStateOf } from './core/cache/state.ts'
 import { createConversation } from './core/ladder/conversation.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/ladder/desk.ts'
 import { leftInQueue } from './core/ladder/held.ts'

@@ -1,5 +1,7 @@
 // The public names, one by one.
 
+export { type CompactMessagesOptions, type CompactOutcome, compact } from './compact.ts'
+
 export {
   type AnswerSeen,
   afterCompaction,
@@ -105,6 +107,7 @@ export {
   worthInWords,
 } from './core/mechanisms/reductions.ts'
 export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
+export { type ServerCompactionInput, serverCompaction } from './core/mechanisms/server-compaction.ts'
 export {
   type ExtractInput,
   type Extraction,
@@ -172,6 +175,7 @@ export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 export type { Message, Origin, Role, ViewMessage } from './core/message/message.ts'
 export { type Pair, pairsOf } from './core/message/pairing.ts'
 export { type Repaired, type RepairOptions, repairRequest } from './core/message/repair.ts'
+export { createRepairer, type Repairer } from './core/message/repairer.ts'
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
 export { shapeOf } from './core/message/shape.ts'
 export { contextTokens, type TokenCounts, type Usage } from './core/message/usage.ts'
@@ -240,3 +244,4 @@ export {
   type EngineSession,
   type SessionOptions,
 } from './engine.ts'
+export type { AnthropicMessage, OpenAIMessage, PlainMessage } from './plain-messages.ts'

@@ -252,7 +252,7 @@ describe('a compaction from the notes', () => {
     if (why === 'last-message-gone') await session.compact()
     if (why === 'nothing-to-summarise') {
       await session.compact({ instructions: 'Be brief.' })
-      fill(session, { rounds: 1, tokens: 6_000, from: 40 })
+      fill(session, { rounds: 1, tokens: 7_400, from: 40 })
       session.add({ role: 'user', content: 'Go on.' })
       await session.send()
       await session.idle()

@@ -24,7 +24,7 @@ export function atomsOf(text: string): ReadonlySet<string> {
     const clean = found.replace(/[./]+$/, '')
     if (clean.length >= 4 && /[A-Za-z]/.test(clean)) atoms.add(clean)
   }
-  for (const [found] of rest.matchAll(file)) atoms.add(found)
+  for (const [found] of rest.matchAll(file)) if (!/^(?:e\.g|i\.e)$/i.test(found)) atoms.add(found)
   for (const [found] of rest.matchAll(word)) if (isIdentifier(found)) atoms.add(found)
   for (const [found] of rest.matchAll(number)) atoms.add(found)
   for (const [found] of rest.matchAll(hash)) atoms.add(found)

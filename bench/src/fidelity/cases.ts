@@ -66,7 +66,7 @@ function textIn(block: Block): string {
 }
 
 /** The strings and numbers of a value as they read, without JSON's escapes. */
-export function stringsIn(value: unknown): string {
+function stringsIn(value: unknown): string {
   if (typeof value === 'string' || typeof value === 'number') return String(value)
   if (Array.isArray(value)) return value.map(stringsIn).join('\n')
   return typeof value === 'object' && value !== null ? Object.values(value).map(stringsIn).join('\n') : ''

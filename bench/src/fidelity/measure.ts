@@ -3,7 +3,7 @@
 import { estimateTokens, type ViewMessage } from 'everlong'
 import { messagesOf } from 'everlong/transcript'
 import { atomsOf } from './atoms.ts'
-import { type Case, shownIn, stringsIn } from './cases.ts'
+import { type Case, shownIn } from './cases.ts'
 import { ledgerOf } from './ledger-of.ts'
 
 /** The estimator counts another maker's vocabulary; this is how much more the models at hand use. */
@@ -12,6 +12,8 @@ export const countTokens = (text: string) => Math.ceil(estimateTokens(text) * 1.
 /** What is asked of every context that a case leaves. */
 export type Questions = {
   readonly needed: readonly string[]
+  /** Those of them that stood elsewhere than in the margin of a file that was read. */
+  readonly apart: readonly string[]
   readonly human: readonly string[]
   readonly edited: readonly string[]
   readonly commands: readonly string[]
@@ -23,6 +25,8 @@ export type Questions = {
 export type Scores = {
   readonly tokens: number
   readonly recall: number
+  /** The same, numbers that only a margin of line numbers showed left out. */
+  readonly recallApart: number
   readonly human: number
   readonly edited: number
   readonly commands: number
@@ -35,9 +39,12 @@ export function questionsOf(found: Case): Questions {
   const messages = messagesOf(found.before)
   const shown = messages.map(shownIn).join('\n')
   const had = atomsOf(shown)
+  const apart = atomsOf(shown.replace(/^ *\d+[→\t|]/gm, ''))
+  const needed = [...atomsOf(found.written)].filter((atom) => had.has(atom))
   const ledger = ledgerOf(found)
   return {
-    needed: [...atomsOf(found.written)].filter((atom) => had.has(atom)),
+    needed,
+    apart: needed.filter((atom) => apart.has(atom)),
     human: messages
       .filter(({ origin }) => origin === 'human')
       .map(typed)
@@ -45,7 +52,7 @@ export function questionsOf(found: Case): Questions {
     edited: ledger.files.filter(({ changes }) => changes > 0).map(({ path }) => path),
     commands: ledger.commands.map(({ text }) => text),
     rules: ledger.constraints.map(({ text }) => text),
-    source: `${shown}\n${found.before.map(({ record }) => stringsIn(record)).join('\n')}`,
+    source: `${shown}\n${found.before.map(({ record }) => wordsOf(record)).join('\n')}`.toLowerCase(),
   }
 }
 
@@ -65,6 +72,7 @@ export function score(context: string, questions: Questions): Scores {
   return {
     tokens: countTokens(context),
     recall: share(questions.needed, (atom) => holds(context, { atom, words })),
+    recallApart: share(questions.apart, (atom) => holds(context, { atom, words })),
     human: share(questions.human, (text) => flat.includes(squeezed(text))),
     edited: share(questions.edited, (path) => namesFile(context, path)),
     commands: share(questions.commands, (text) => flat.includes(squeezed(text).slice(0, 80))),
@@ -101,15 +109,27 @@ function namesFile(context: string, path: string): boolean {
 
 const doubt = /^Named above and found nowhere in the conversation.*$/gm
 
+/** Counts: where a stretch of lines ends, how many a file has, how much was left out. True, though nowhere written. */
+const counted = /(?<=\d)–\d+|(?<=\d of )\d+|(?<=… )\d+(?= (?:lines|characters))/g
+
 export function unsupported(context: string, source: string): readonly string[] {
   const doubted = [...context.matchAll(doubt)].join('\n')
-  return [...atomsOf(context.replace(doubt, ''))].filter((atom) => !isKnown(atom, source) && !doubted.includes(atom))
+  const claimed = atomsOf(context.replace(doubt, '').replace(counted, ''))
+  return [...claimed].filter((atom) => !isKnown(atom.toLowerCase(), source) && !doubted.includes(atom))
 }
 
-/** A path may be told with another beginning, a name with its member: every part of it must be known. */
+/** A path may be told with another beginning, a name with its member, in the plural: every part must be known. */
 function isKnown(atom: string, source: string): boolean {
-  if (source.includes(atom)) return true
+  if (source.includes(atom) || source.includes(atom.replace(/s$/, ''))) return true
   if (atom.includes('://')) return false
   const parts = atom.split(/[/.:#@~]+/).filter((part) => part.length >= 2)
   return parts.length > 1 && parts.every((part) => source.includes(part))
+}
+
+/** The strings, numbers and keys of a value. */
+function wordsOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.entries(value)
+    .map(([key, part]) => `${Array.isArray(value) ? '' : key} ${wordsOf(part)}`)
+    .join('\n')
 }

@@ -13,7 +13,11 @@ export function markdown(cases: readonly CaseReport[]): string {
   return [
     '# Fidelity: what the agent needed afterwards',
     '',
-    `${cases.length} recorded compactions. *Needed* are the paths, identifiers, hashes, URLs and numbers of three digits and more that the assistant wrote after the compaction and had seen before it; *recall* is the share of them that stands in the context, as words of their own. Tokens are estimated alike for everybody.`,
+    `${cases.length} recorded compactions (${new Set(cases.map(({ name }) => name.split('#')[0])).size} sessions). *Needed* are the paths, identifiers, hashes, URLs and numbers of three digits and more that the assistant wrote after the compaction and had seen before it. *Recall* is the share of them that stands in the context as words of their own, not inside longer ones. *Without margins* leaves out numbers that were only ever seen as the line number beside a line of some file: most of these are new numbers that happen to be the same.`,
+    '',
+    'Human messages are compared word for word, but for white space. Rules are the sentences of the user that the ledger takes for standing constraints. Unsupported are atoms of the context that are nowhere in what came before, the records of the client included, and that the context does not itself call doubtful. Tokens are estimated alike for everybody.',
+    '',
+    '*ours, recorded summary* gets the very summary that the recorded client got from its model, then verified and mended; so do the peers, by the rules they document. *recorded* is what the client left: summary, kept messages, restored files.',
     '',
     '## At no more tokens than the recorded context',
     '',
@@ -25,7 +29,11 @@ export function markdown(cases: readonly CaseReport[]): string {
     '',
     '## Recall at fixed budgets',
     '',
-    ...budgetTable(cases),
+    ...budgetTable(cases, 'recall'),
+    '',
+    'The same, without margins:',
+    '',
+    ...budgetTable(cases, 'recallApart'),
     '',
     '## Each compaction, at no more tokens than recorded: recall',
     '',
@@ -40,6 +48,7 @@ function meanTable(cases: readonly CaseReport[], ats: readonly Row['at'][]): rea
     const own = rows.filter((row) => row.contender === contender)
     const cells = [
       mean(own, 'recall').toFixed(3),
+      mean(own, 'recallApart').toFixed(3),
       mean(own, 'human').toFixed(2),
       mean(own, 'edited').toFixed(2),
       mean(own, 'commands').toFixed(2),
@@ -50,20 +59,20 @@ function meanTable(cases: readonly CaseReport[], ats: readonly Row['at'][]): rea
     return `| ${contender} | ${cells.join(' | ')} |`
   })
   return [
-    '| | recall | human messages verbatim | files edited | commands | rules | unsupported | tokens |',
-    '| --- | --: | --: | --: | --: | --: | --: | --: |',
+    '| | recall | without margins | human messages verbatim | files edited | commands | rules | unsupported | tokens |',
+    '| --- | --: | --: | --: | --: | --: | --: | --: | --: |',
     ...lines,
   ]
 }
 
-function budgetTable(cases: readonly CaseReport[]): readonly string[] {
+function budgetTable(cases: readonly CaseReport[], key: 'recall' | 'recallApart'): readonly string[] {
   const rows = cases.flatMap((found) => found.rows).filter(({ at }) => typeof at === 'number')
   const budgets = [...new Set(rows.map(({ at }) => at))]
   const lines = contendersOf(rows).map((contender) => {
     const cells = budgets.map((budget) =>
       mean(
         rows.filter((row) => row.contender === contender && row.at === budget),
-        'recall',
+        key,
       ).toFixed(3),
     )
     return `| ${contender} | ${cells.join(' | ')} |`

@@ -6,8 +6,9 @@ import { parseArgs } from 'node:util'
 import { findTranscripts } from 'everlong/node'
 import { root, transcriptFolder } from '../root.ts'
 import { type Case, casesOf } from './cases.ts'
-import { contenders, recordedContext } from './contenders.ts'
+import { contenders } from './contenders.ts'
 import { countTokens, questionsOf, score, unsupported } from './measure.ts'
+import { recordedContext } from './parts.ts'
 import { type CaseReport, markdown, type Row } from './report.ts'
 
 export function run(): void {

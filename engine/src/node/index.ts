@@ -43,7 +43,13 @@ export {
 export type { RecordProblem } from './record-lines.ts'
 export { type RepairOutcome, type RepairReport, repair } from './repair.ts'
 export { type FileScan, scanFile } from './scan-file.ts'
-export { type NoSessionAt, openSessionAt, type SessionAt, type SessionAtOptions } from './session-at.ts'
+export {
+  forEachRecordAt,
+  type NoSessionAt,
+  openSessionAt,
+  type SessionAt,
+  type SessionAtOptions,
+} from './session-at.ts'
 export { sessionFolder } from './session-folder.ts'
 export { type MemoryPorts, openMemory, type SessionMemory } from './session-memory.ts'
 export { type IndexOptions, type IndexRow, indexFolder, openIndex, type TranscriptIndex } from './sidecar.ts'

@@ -45,10 +45,11 @@ export function fitSummary(fit: FitInput, prose: string | undefined): Fitted | N
   const counting = input.counting ?? {}
   const sizeWith = (summary: string) => tokensOf(newMessages(parts, { kept, summary, rest: [] }), counting)
   const share = input.restore && settings.restoreTokens > 0 ? 0.75 : 1
+  const largest = largestSummary(fit)
   for (const step of steps) {
     if (step.withProse && prose === undefined) continue
     const around = sizeWith(continuation(fit, '', step))
-    const ownRoom = largestSummary(fit) - textCounter(counting)(continuation(fit, '', step))
+    const ownRoom = largest - textCounter(counting)(continuation(fit, '', step))
     const room = Math.min(settings.summaryTokens, ownRoom, Math.floor((most - around) * (step.isShort ? 1 : share)))
     const composed = compose(fit, step.withProse ? prose : undefined, Math.floor(room * step.share))
     if (composed === undefined) continue

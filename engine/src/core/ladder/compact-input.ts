@@ -37,6 +37,8 @@ export type CompactionSettings = {
   readonly targetShare: number
   /** Thinking in kept messages on a model that binds it to the prefix: taken out, or no partial compaction. */
   readonly boundThinking: 'remove' | 'decline'
+  /** on-demand: ask the provider's own compaction first, where it offers one. */
+  readonly serverCompaction: 'off' | 'on-demand'
 }
 
 export const defaultCompaction: CompactionSettings = {
@@ -48,6 +50,7 @@ export const defaultCompaction: CompactionSettings = {
   restoreTokens: 50_000,
   targetShare: 0.6,
   boundThinking: 'remove',
+  serverCompaction: 'off',
 }
 
 export type CompactionInput = {

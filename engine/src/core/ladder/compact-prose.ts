@@ -65,13 +65,15 @@ function jobOf(
   { parts, instructions, model }: Pick<ProseInput, 'parts' | 'instructions'> & { readonly model: string },
 ): SummaryJob {
   const isSame = model === input.conversation?.model
-  const isShared = settings.shareCache && isSame && ports.model.capabilities(model).promptCache
+  const { promptCache, compaction } = ports.model.capabilities(model)
+  const isShared = settings.shareCache && isSame && promptCache
   return {
     pieces: parts.summarised,
     retained: parts.variant === 'from' ? parts.kept : [],
     variant: parts.variant,
     instructions,
     conversation: isShared ? ownRequest(input, parts) : undefined,
+    isOnDemand: settings.serverCompaction === 'on-demand' && compaction === 'on-demand',
     model,
     counting: { ...input.counting, model },
   }

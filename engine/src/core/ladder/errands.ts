@@ -19,7 +19,7 @@ export function afterAnswer(desk: Desk, signal: AbortSignalPort): void {
   if (calls > 0) return
   const request = () => buildRequest(desk, view).request
   const beside = besideOf(desk, signal)
-  memory?.look(beside, { hadToolCalls: false, request })
+  memory?.look(beside, { view, hadToolCalls: false, request })
   desk.collapser?.look(beside)
 }
 
@@ -27,9 +27,9 @@ export function afterAnswer(desk: Desk, signal: AbortSignalPort): void {
 export function afterPrepared(desk: Desk, sent: ModelRequest, signal: AbortSignalPort): void {
   const memory = keeperOf(desk.memory)
   if (!memory) return
-  const last = desk.conversation.view().messages.at(-1)
-  if (!blocksOf(last?.content ?? []).some(isToolResult)) return
-  memory.look(besideOf(desk, signal), { hadToolCalls: true, request: () => bare(sent) })
+  const view = desk.conversation.view()
+  if (!blocksOf(view.messages.at(-1)?.content ?? []).some(isToolResult)) return
+  memory.look(besideOf(desk, signal), { view, hadToolCalls: true, request: () => bare(sent) })
 }
 
 /** What was prepared carries more than a request. */

@@ -17,6 +17,7 @@ import {
 } from '../mechanisms/session-memory/trigger.ts'
 import { noTokens, totalOf } from '../message/usage.ts'
 import type { ModelRequest } from '../ports/model.ts'
+import type { View } from '../transcript/fold.ts'
 import type { Beside } from './beside.ts'
 
 export type MemoryChoices = Partial<MemorySettings> & { readonly keep?: Partial<MemoryKeep> }
@@ -44,9 +45,10 @@ export type MemoryState = {
 }
 
 export type Moment = {
+  readonly view: View
   /** Whether tools were called just before. */
   readonly hadToolCalls: boolean
-  /** The conversation's own request at this moment. */
+  /** The conversation's own request of this view. */
   readonly request: () => ModelRequest
 }
 
@@ -84,7 +86,7 @@ class Keeper implements MemoryKeeper {
   private current: MemoryProgress
   private isOpenedAgain: boolean
   private running: Promise<void> | undefined
-  private next: { readonly beside: Beside; readonly moment: Moment } | undefined
+  private next: { readonly beside: Beside; readonly moment: Moment; readonly tokens: number } | undefined
   private declined: MemoryDeclined | undefined
   private problem: string | undefined
   private compactions = 0
@@ -112,11 +114,7 @@ class Keeper implements MemoryKeeper {
 
   look = (beside: Beside, moment: Moment): void => {
     if (!this.settings.isOn || this.current.failures >= mostFailures || beside.signal.aborted) return
-    const tokens = beside.tokens()
-    if (!isDue(this.current, { tokens, hadToolCalls: moment.hadToolCalls }, this.settings)) return
-    // A newer trigger waits for the running one, and is looked at again then.
-    if (this.running) this.next = { beside, moment }
-    else this.start(beside, moment, tokens)
+    this.lookAt(beside, moment, beside.tokens())
   }
 
   compacted = (tokens: number): void => {
@@ -144,18 +142,24 @@ class Keeper implements MemoryKeeper {
     }
   }
 
+  private lookAt(beside: Beside, moment: Moment, tokens: number): void {
+    if (!isDue(this.current, { tokens, hadToolCalls: moment.hadToolCalls }, this.settings)) return
+    // A newer trigger waits for the running one, and is looked at again then.
+    if (this.running) this.next = { beside, moment, tokens }
+    else if (!beside.signal.aborted) this.start(beside, moment, tokens)
+  }
+
   private start(beside: Beside, moment: Moment, tokens: number): void {
     this.running = this.extract(beside, moment, tokens).finally(() => {
       this.running = undefined
       const { next } = this
       this.next = undefined
-      if (next) this.look(next.beside, next.moment)
+      if (next) this.lookAt(next.beside, next.moment, next.tokens)
     })
   }
 
-  private async extract(beside: Beside, { request }: Moment, tokens: number): Promise<void> {
+  private async extract(beside: Beside, { request, view }: Moment, tokens: number): Promise<void> {
     const { signal, countTokens, emit } = beside
-    const view = beside.view()
     const model = beside.model()
     const compactions = this.compactions
     const calls = this.current.toolCallsSince

@@ -67,7 +67,8 @@ test.each([
   ['Traceback (most recent call last):\n  File "a.py"\nValueError: no door', true, 'ValueError: no door'],
   ['> tsc\nsrc/a.ts(3,1): error TS2304: Cannot find name', true, 'src/a.ts(3,1): error TS2304: Cannot find name'],
   ['\u001b[32mdone\u001b[0m\n\n', false, 'done'],
-  [`{"url":"${'x'.repeat(300)}"}`, false, `{"url":"${'x'.repeat(51)}…`],
+  [`{"url":"${'x'.repeat(300)}"}`, false, ''],
+  [`{"error":"${'x'.repeat(300)}"}`, true, `{"error":"${'x'.repeat(49)}…`],
   ['', true, ''],
 ])('the line that says most of %j', (output, failed, line) => {
   expect(outcomeLine(output, failed)).toBe(line)

@@ -121,6 +121,7 @@ export function outcomeLine(output: string, failed: boolean): string {
   const count = packageCount(lines) ?? lines.findLast((line) => counts.test(line))
   const trouble = failed ? troubleIn(lines) : undefined
   const both = trouble !== undefined && count !== undefined && count !== trouble
+  if (!failed && trouble === undefined && count === undefined && /^\s*[{[]/.test(lines.at(-1) ?? '')) return ''
   const said = both ? `${oneLine(trouble, 140)} … ${count.trim()}` : (trouble ?? count ?? lines.at(-1) ?? '')
   // A page of data on one line is no outcome.
   return oneLine(said, /^\s*[{[]/.test(said) ? 60 : longestOutcome)

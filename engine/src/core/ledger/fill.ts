@@ -65,7 +65,7 @@ export function homeLines({ text, names }: OpenHome): string {
     if (line.length + name.length > longestLine) {
       lines.push(line)
       line = `  and: ${name}`
-    } else line += index === 0 ? `: ${name}` : `, ${name}`
+    } else line += index === 0 ? `: ${name}` : ` ${name}`
   }
   return [...lines, line].join('\n')
 }

@@ -78,13 +78,16 @@ export function commitLine(fact: Commit, pushedLast: number): string {
   return line(`commit ${fact.hash} "${oneLine(fact.title, 160)}"${fact.last <= pushedLast ? ' (pushed)' : ''}`)
 }
 
-export function repositoryLines(fact: RepositoryFact): readonly string[] {
+/** The commits are those of the session: made after the last look at the branch, they make that look an old one. */
+export function repositoryLines(fact: RepositoryFact, commits: readonly Commit[] = []): readonly string[] {
+  const looked = Math.max(fact.pushedLast, fact.statusLast)
+  const since = commits.filter(({ last }) => last > looked).length
   const lines: string[] = []
   if (fact.branch !== undefined) {
     const tracking = fact.tracking?.branch === fact.branch ? fact.tracking : undefined
     const place = [
       tracking?.upstream === undefined ? '' : `tracks ${oneLine(tracking.upstream, 100)}`,
-      tracking?.ahead ? `${tracking.ahead} unpushed` : tracking?.ahead === 0 ? 'nothing unpushed' : '',
+      unpushed(tracking?.ahead, since),
       tracking?.behind ? `${tracking.behind} behind` : '',
     ].filter((part) => part !== '')
     lines.push(line(`branch ${oneLine(fact.branch, 100)}${place.length === 0 ? '' : ` (${place.join(', ')})`}`))
@@ -92,8 +95,14 @@ export function repositoryLines(fact: RepositoryFact): readonly string[] {
   if (fact.statusLast < 0) return lines
   const lists = [list('staged', fact.staged), list('not staged', fact.unstaged), list('untracked', fact.untracked)]
   const shown = lists.filter((part) => part !== '').join('; ')
-  const since = fact.touchedLast > fact.statusLast ? ' (changed or committed since)' : ''
-  return [...lines, line(`working tree as last shown${since}: ${shown === '' ? 'clean' : shown}`)]
+  const isOld = fact.touchedLast > fact.statusLast ? ' (changed or committed since)' : ''
+  return [...lines, line(`working tree as last shown${isOld}: ${shown === '' ? 'clean' : shown}`)]
+}
+
+function unpushed(ahead: number | undefined, since: number): string {
+  if (since > 0) return `${since} ${since === 1 ? 'commit' : 'commits'} not seen pushed`
+  if (ahead === undefined) return ''
+  return ahead === 0 ? 'nothing unpushed when last seen' : `${ahead} unpushed when last seen`
 }
 
 function list(name: string, paths: readonly string[]): string {

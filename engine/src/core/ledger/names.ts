@@ -125,8 +125,10 @@ function isVersion(piece: string): boolean {
   return /^v?\d+\.\d+\.\d+[\w.+-]*$/.test(piece) && piece.length <= 40
 }
 
+const uuidWithin = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
+
 function readWords(piece: string): readonly string[] {
-  if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(piece)) return [piece]
+  if (piece.length <= longestName && uuidWithin.test(piece)) return [piece]
   const names: string[] = []
   for (const word of piece.split(/[^\w$]+/)) if (isName(word)) names.push(word)
   return names

@@ -26,6 +26,8 @@ function homeScore({ home }: NameFact): number {
 /** Hashes and versions in outputs are mostly of one moment; numbers are what one counts anew. */
 function guessable(fact: NameFact): number {
   if (/[ :]\d[\d–-]*$|^[a-z]+\/[a-z]+$/.test(fact.name)) return 1
+  // Said, not met as a path: "warn/error" is a choice of words.
+  if (fact.home.type === 'talk' && /^[A-Za-z-]+(?:\/[A-Za-z-]+)+$/.test(fact.name)) return 1
   return fact.written === 0 && !fact.asked && /^[\dv.]+$|^[0-9a-f-]{7,}$/.test(fact.name) ? 1.5 : 0
 }
 

@@ -51,7 +51,7 @@ test('every fact stands in a line that says what it is', () => {
     - [ ] Update the docs
 
     Repository:
-    - branch main
+    - branch main (1 commit not seen pushed)
     - commit 1a2b3c4 "Rename the door"
 
     Commands that verify the work, latest outcome:
@@ -64,7 +64,7 @@ test('every fact stands in a line that says what it is', () => {
     - assistant: "I chose openGate rather than openPortal because the hinge is called gateHinge."
 
     Files, with the names that mattered in them:
-    - /p/src/door.ts (changed at 1–3; read): openGate, openDoor, DoorHinge
+    - /p/src/door.ts (changed at 1–3; read): openGate openDoor DoorHinge
     - /p/src/door.test.ts (changed at 7)"
   `)
 })
@@ -90,7 +90,7 @@ test('the state of the working tree is told with its age', () => {
     call({ name: 'Edit', input: { file_path: '/p/a.ts' } }),
   )
   expect(renderLedger(ledger, { countTokens })).toContain(
-    '- branch main (tracks origin/main, 1 unpushed)\n- working tree as last shown (changed or committed since): not staged a.ts; untracked b.ts',
+    '- branch main (tracks origin/main, 1 unpushed when last seen)\n- working tree as last shown (changed or committed since): not staged a.ts; untracked b.ts',
   )
 })
 
@@ -122,4 +122,14 @@ describe('over many rounds', () => {
     const sizes = [8, 64, 128].map((rounds) => countTokens(renderLedger(after(rounds), { budget: 1000, countTokens })))
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1000)
   })
+})
+
+test('a commit after the push is not told as pushed', () => {
+  const ledger = ledgerOf(
+    shell('git push', 'To example\n   1111111..2222222  main -> main'),
+    shell('git commit -m x', '[main 1a2b3c4] Close the door'),
+  )
+  const text = renderLedger(ledger, { countTokens })
+  expect(text).toContain('- branch main (1 commit not seen pushed)')
+  expect(text).not.toContain('nothing unpushed')
 })

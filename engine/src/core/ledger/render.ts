@@ -51,7 +51,7 @@ const headings: Readonly<Record<Section, string>> = {
   files: 'Files, with the names that mattered in them:',
   commands: 'Other commands:',
   names: 'Other names:',
-  urls: 'URLs:',
+  urls: 'Web addresses:',
 }
 
 function page(constraints: readonly string[], choice: Choice): string {

@@ -59,7 +59,7 @@ const plans =
 export function decisionsIn(text: string): readonly string[] {
   return sentencesOf(withoutPasted(text.slice(0, longestSaid))).filter(
     (sentence) =>
-      sentence.length >= 24 && choices.test(sentence) && !/[?？:]\s*$/.test(sentence) && !plans.test(sentence),
+      sentence.length >= 32 && choices.test(sentence) && !/[?？:]\s*$/.test(sentence) && !plans.test(sentence),
   )
 }
 

@@ -14,7 +14,7 @@ export function oneLine(text: string, longest: number): string {
   return cut(part.replace(colours, '').replace(unsafe, ' ').replace(/\s+/g, ' ').trim().toWellFormed(), longest)
 }
 
-const longestWord = 60
+const leastKept = 0.4
 
 /** Where it can, between two words: half a name would be a name that nobody wrote. */
 export function cut(text: string, longest: number): string {
@@ -22,7 +22,7 @@ export function cut(text: string, longest: number): string {
   const end = isHighSurrogate(text.charCodeAt(longest - 2)) ? longest - 2 : longest - 1
   const part = text.slice(0, end)
   const space = /\s/.test(text[end] ?? '') ? end : part.search(/\s\S*$/)
-  return `${(space > 0 && end - space <= longestWord ? part.slice(0, space) : part).trimEnd()}…`
+  return `${(space > longest * leastKept ? part.slice(0, space) : part).trimEnd()}…`
 }
 
 function isHighSurrogate(code: number): boolean {

@@ -71,7 +71,7 @@ export type Pricing = {
 }
 
 /**
- * The ledger's units, and those of other lines that share its page. A name is paid with the comma before it, anything
+ * The ledger's units, and those of other lines that share its page. A name is paid with the space before it, anything
  * else with the end of its line.
  */
 export function unitsOf(ledger: Ledger, { budget, cost }: Pricing, more: readonly Line[] = []): readonly Unit[] {
@@ -98,7 +98,7 @@ export function unitsOf(ledger: Ledger, { budget, cost }: Pricing, more: readonl
       (fact): NameUnit => ({
         type: 'name',
         text: fact.name,
-        cost: cost(`, ${fact.name}`),
+        cost: cost(` ${fact.name}`),
         worth: chances.get(fact.name) ?? 0,
         home: homeAt(homes, fact.home, cost),
       }),
@@ -162,7 +162,7 @@ function lineUnits(ledger: Ledger): readonly Line[] {
   for (const [order, todo] of ledger.todos.entries()) {
     add('todos', todoLine(todo), { order, worth: todo.status === 'done' ? 0.2 : 3 })
   }
-  for (const [order, text] of repositoryLines(ledger.repository).entries()) {
+  for (const [order, text] of repositoryLines(ledger.repository, ledger.commits).entries()) {
     add('repository', text, { order: order - ledger.messages, worth: 3 })
   }
   for (const fact of ledger.commits) {
@@ -174,11 +174,11 @@ function lineUnits(ledger: Ledger): readonly Line[] {
   for (const fact of ledger.commands) addCommand(fact)
   for (const fact of ledger.errors) {
     const open = fact.fix === undefined ? 1.5 : 1
-    add('errors', errorLine(fact), { order: -fact.last, worth: open * (0.2 + 2 * recency(fact.last, now)) })
+    add('errors', errorLine(fact), { order: -fact.last, worth: open * (0.5 + 2.5 * recency(fact.last, now)) })
   }
   for (const fact of ledger.decisions) {
-    const said = fact.by === 'human' ? 2 : 0.3
-    add('decisions', decisionLine(fact), { order: fact.last, worth: said + recency(fact.last, now) })
+    const said = fact.by === 'human' ? 2.5 : 0.8
+    add('decisions', decisionLine(fact), { order: fact.last, worth: said + 1.5 * recency(fact.last, now) })
   }
   for (const fact of ledger.urls) add('urls', urlLine(fact), { order: -fact.last, worth: urlWorth(fact, now) })
   return found

@@ -2,14 +2,14 @@
 // what stands in the messages and nothing else.
 import { withoutSecrets } from '../ledger/secrets.ts'
 import { patchedFiles, patchOf, pathOf, toolKind } from '../ledger/tools.ts'
-import { blocksOf, isToolUse } from '../message/block.ts'
+import { blocksOf, isToolResult, isToolUse, type ToolUseBlock, textOf } from '../message/block.ts'
 import { arrayAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 
 export type Excerpt = {
   readonly path: string
   readonly at: number
-  readonly how: 'changed' | 'written'
+  readonly how: 'changed' | 'written' | 'read'
   readonly code: string
 }
 
@@ -21,12 +21,13 @@ const mostLines = 48
 export function lastExcerpts(messages: readonly ViewMessage[]): readonly Excerpt[] {
   const found: Excerpt[] = []
   const replaced: string[] = []
+  const results = new Map<string, string>()
   for (let at = messages.length - 1; at >= 0 && found.length < mostExcerpts; at--) {
     const message = messages[at]
-    if (message?.origin !== 'assistant') continue
-    for (const block of blocksOf(message.content).toReversed()) {
-      if (!isToolUse(block)) continue
-      for (const part of partsOf(block.name, block.input)) {
+    for (const block of blocksOf(message?.content).toReversed()) {
+      if (isToolResult(block) && block.is_error !== true) results.set(block.tool_use_id, textOf(block.content))
+      if (!isToolUse(block) || message?.origin !== 'assistant') continue
+      for (const part of partsOf(block, results.get(block.id))) {
         const isOld = replaced.some((old) => old.includes(part.code) || part.code.includes(old))
         if (!isOld && part.code.trim().length >= 24) found.push({ ...part, at, code: shortened(part.code) })
         replaced.push(...part.before)
@@ -38,9 +39,11 @@ export function lastExcerpts(messages: readonly ViewMessage[]): readonly Excerpt
 
 type Part = Pick<Excerpt, 'path' | 'how' | 'code'> & { readonly before: readonly string[] }
 
-function partsOf(name: string, input: unknown): readonly Part[] {
+function partsOf({ name, input }: ToolUseBlock, result: string | undefined): readonly Part[] {
   const path = pathOf(input)
   switch (toolKind(name, input)) {
+    case 'read':
+      return path === undefined || result === undefined ? [] : [{ path, how: 'read', code: result, before: [] }]
     case 'edit': {
       const edits = arrayAt(input, 'edits')
       return (edits.length > 0 ? edits : [input]).flatMap((edit): readonly Part[] => {

@@ -3,15 +3,18 @@
 import { recency } from '../ledger/rank.ts'
 import { oneLine } from '../ledger/text.ts'
 import type { Line } from '../ledger/units.ts'
+import type { ViewMessage } from '../message/message.ts'
 import { earlierLines } from './earlier.ts'
 import { fenced, lastExcerpts } from './excerpts.ts'
 import type { Frame } from './frame.ts'
+import type { HumanMessage } from './human.ts'
 import { codeMade } from './marks.ts'
 import { ledgerTitles, type PageOptions, type Slot } from './page.ts'
 import { sectionNumbers, type Variant } from './sections.ts'
 import type { SummarySource } from './source.ts'
-import { lastSteps, reportsOf } from './steps.ts'
+import { lastSteps, type Report, reportsOf, shortPath } from './steps.ts'
 
+const codeTitle = 'Code as last seen:'
 const before = 'From the summary before, unchecked:'
 
 export const offlineSlots: readonly Slot[] = [
@@ -20,7 +23,7 @@ export const offlineSlots: readonly Slot[] = [
   { section: 'urls', place: 2, title: ledgerTitles.urls },
   { section: 'earlier 2', place: 2, title: before },
   { section: 'files', place: 3, title: ledgerTitles.files },
-  { section: 'excerpts', place: 3, title: 'Code as last written:' },
+  { section: 'excerpts', place: 3, title: codeTitle },
   { section: 'earlier 3', place: 3, title: before },
   { section: 'errors', place: 4 },
   { section: 'earlier 4', place: 4, title: before },
@@ -40,68 +43,171 @@ export const offlineSlots: readonly Slot[] = [
 const mostSteps = 24
 
 /** The lines that compete for room with the ledger's own. */
-export function offlineLines({ messages }: SummarySource): readonly Line[] {
-  const now = messages.length
-  const reports = reportsOf(messages).map(({ at, text, isEnded }): Line => {
-    const longest = isEnded ? 400 + Math.round(400 * recency(at, now)) : 1600
-    return {
-      section: isEnded ? 'reports' : 'steps',
-      order: at,
-      text: `- reported: "${oneLine(text, longest)}"`,
-      worth: (isEnded ? 1 : 6) + 3 * recency(at, now),
-    }
+export function offlineLines({ messages }: SummarySource, instructions = ''): readonly Line[] {
+  const lines = weigh([...workLines(messages), ...excerptLines(messages), ...carriedLines(messages)], messages.length)
+  const wanted = new Set(wordsOf(instructions))
+  if (wanted.size === 0) return lines
+  return lines.map((line) => {
+    const hits = new Set(wordsOf(line.text).filter((word) => wanted.has(word))).size
+    return hits === 0 ? line : { ...line, worth: line.worth + hits * worthOfHit }
   })
-  const last = reports.at(-1)?.section === 'steps' ? reports.at(-1)?.order : undefined
-  const steps = lastSteps(messages, mostSteps)
-    .filter(({ type, at }) => type === 'called' || at !== last)
-    .map(
-      ({ type, at, text }, index): Line => ({
-        section: 'steps',
-        order: at + index / 1000,
-        text: type === 'said' ? `- said: "${oneLine(text, 300)}"` : `- ${text}`,
-        worth: 2 * recency(at, now),
-      }),
-    )
-  const excerpts = lastExcerpts(messages).map(
-    ({ path, at, how, code }, order): Line => ({
-      section: 'excerpts',
-      order,
-      text: `- ${oneLine(path, 300)}, as ${how}:\n${fenced(code)}`,
-      worth: 1 + 2 * recency(at, now),
-    }),
-  )
-  const earlier = earlierLines(messages).map(
-    ({ section, text, order }): Line => ({ section: `earlier ${section}`, order, text, worth: 0.8 }),
-  )
-  return [...reports, ...steps, ...excerpts, ...earlier]
 }
 
-export function offlinePage(frame: Frame, source: SummarySource, variant: Variant): PageOptions {
-  const [first] = frame.messages
-  const open = source.ledger.todos.find(({ status }) => status === 'in-progress')
+/** A line that speaks of what the summary is to pay heed to is worth more for each word of it. */
+const worthOfHit = 2
+
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? []
+}
+
+/** The code that stands beside a model's prose. */
+export function codeLines({ messages }: SummarySource): readonly Line[] {
+  return weigh(excerptLines(messages), messages.length)
+}
+
+function weigh(lines: readonly Weighed[], now: number): readonly Line[] {
+  return lines.map(({ at, worth, ...line }) => ({ ...line, worth: worth(recency(at, now)) }))
+}
+
+type Weighed = Omit<Line, 'worth'> & { readonly at: number; readonly worth: (recency: number) => number }
+
+/** What was answered before the latest request, and what was said since: the one text that shows where the work is. */
+const nearLength = { least: 200, most: 2400, perToken: 0.22 } as const
+const reportLength = 600
+
+function nearReports(reports: readonly Report[]): readonly Report[] {
+  const answered = reports.findLast(({ isEnded }) => isEnded)
+  const current = reports.find(({ isEnded }) => !isEnded)
+  return [answered, current].filter((report) => report !== undefined)
+}
+
+/** In any case, though not at any length. */
+function standing(messages: readonly ViewMessage[], room: number): readonly string[] {
+  const { least, most, perToken } = nearLength
+  const longest = Math.min(most, Math.max(least, Math.round(room * perToken)))
+  return nearReports(reportsOf(messages)).map(({ text, isEnded }) => {
+    const when = isEnded ? 'Before the latest request the assistant' : 'Since then it'
+    return `- ${when} reported: "${oneLine(text, longest)}"`
+  })
+}
+
+function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
+  const reports = reportsOf(messages)
+  const near = new Set(nearReports(reports).map(({ at }) => at))
+  const spoken = new Set(reports.map(({ at }) => at))
+  const told = reports
+    .filter(({ at }) => !near.has(at))
+    .map(
+      ({ at, text }): Weighed => ({
+        section: 'reports',
+        order: at,
+        at,
+        text: `- reported: "${oneLine(text, reportLength)}"`,
+        worth: (recent) => 1 + 2 * recent,
+      }),
+    )
+  const steps = lastSteps(messages, mostSteps)
+    .filter(({ type, at }) => type === 'called' || !spoken.has(at))
+    .map(
+      ({ type, at, text }, index): Weighed => ({
+        section: 'steps',
+        order: at + index / 1000,
+        at,
+        text: type === 'said' ? `- said: "${oneLine(text, 300)}"` : `- ${text}`,
+        worth: (recent) => 0.9 * recent,
+      }),
+    )
+  return [...told, ...steps]
+}
+
+const worthOfLine = 0.02
+const mostWorth = 40
+
+function excerptLines(messages: readonly ViewMessage[]): readonly Weighed[] {
+  return lastExcerpts(messages).map(
+    ({ path, at, how, code }, order): Weighed => ({
+      section: 'excerpts',
+      order,
+      at,
+      text: `- ${shortPath(path)}, as ${how}:\n${fenced(code)}`,
+      worth: (recent) =>
+        Math.min(code.split('\n').length, mostWorth) * worthOfLine * (how === 'read' ? 0.5 : 1) * recent,
+    }),
+  )
+}
+
+function carriedLines(messages: readonly ViewMessage[]): readonly Weighed[] {
+  return earlierLines(messages).map(
+    ({ section, text, order }): Weighed => ({
+      section: `earlier ${section}`,
+      order,
+      at: 0,
+      text,
+      worth: () => carriedWorth[section] ?? 0.1,
+    }),
+  )
+}
+
+/** What is pending and was asked for matters longest. */
+const carriedWorth: Readonly<Record<number, number>> = { 1: 0.6, 5: 0.3, 6: 0.4, 7: 0.5 }
+
+export type OfflineOptions = {
+  readonly source: SummarySource
+  readonly variant: Variant
+  /** In tokens: what is there in any case is cut to a share of it. */
+  readonly room: number
+  readonly instructions: string
+}
+
+export function offlinePage(frame: Frame, { source, variant, room, instructions }: OfflineOptions): PageOptions {
   return {
     opening: [codeMade],
     slots: offlineSlots,
     variant,
     end: frame.end,
     fixed: {
-      1: [
-        ...(first === undefined ? [] : [`- It began with: "${oneLine(first.text, 240)}"`]),
-        ...(frame.end === '' ? [] : ['- What is wanted now stands at the end, word for word.']),
-        ...(frame.rules.length === 0 ? [] : ['Standing constraints, in the user’s words:', ...frame.rules]),
-      ],
+      1: intent(frame, instructions),
       6: frame.said,
-      9: [
-        ...(frame.latest === undefined
-          ? []
-          : [`- Go on with the latest request: "${oneLine(frame.latest.text, 200)}"`]),
-        ...(open === undefined ? [] : [`- In progress on the to-do list: ${oneLine(open.text, 240)}`]),
-      ],
+      7: pending(frame),
+      8: standing(source.messages, room),
+      9: nextStep(frame, source),
     },
   }
+}
+
+/** Not a bare command of the client, where there is anything else. */
+function beginning({ messages }: Frame): HumanMessage | undefined {
+  return messages.find(({ text }) => text.length >= 20 && !/^\/\S+$/.test(text)) ?? messages[0]
+}
+
+function intent(frame: Frame, instructions: string): readonly string[] {
+  const first = beginning(frame)
+  return [
+    ...(first === undefined ? [] : [`- It began with: "${oneLine(first.text, 240)}"`]),
+    ...(instructions.trim() === '' ? [] : [`- Asked of this summary: "${oneLine(instructions, 300)}"`]),
+    ...(frame.end === '' ? [] : ['- All requests stand under 6, the latest one at the end.']),
+    ...(frame.rules.length === 0 ? [] : ['Standing constraints, in the user’s words:', ...frame.rules]),
+  ]
+}
+
+function pending(frame: Frame): readonly string[] {
+  return frame.latest === undefined ? [] : ['- The latest request, as far as the last steps under 8 have not done it']
+}
+
+const standLength = 140
+
+function nextStep({ latest }: Frame, { messages, ledger }: SummarySource): readonly string[] {
+  const open = ledger.todos.find(({ status }) => status === 'in-progress')
+  const words = lastSteps(messages, 4).findLast(({ type }) => type === 'said')?.text
+  return [
+    ...(latest === undefined ? [] : [`- Go on with the latest request: "${oneLine(latest.text, standLength)}"`]),
+    ...(open === undefined ? [] : [`- In progress on the to-do list: ${oneLine(open.text, 240)}`]),
+    ...(words === undefined ? [] : [`- The assistant’s last words: "${oneLine(words, standLength)}"`]),
+  ]
 }
 
 export const proseSlots: readonly Slot[] = [
   ...sectionNumbers.map((number): Slot => ({ section: `prose ${number}`, place: number })),
   ...Object.entries(ledgerTitles).map(([section, title]): Slot => ({ section, place: 'facts', title })),
+  { section: 'excerpts', place: 'facts', title: codeTitle },
 ]

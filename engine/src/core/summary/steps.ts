@@ -4,6 +4,7 @@ import { commandText, endingOf, outcomeLine } from '../ledger/commands.ts'
 import { oneLine } from '../ledger/text.ts'
 import { commandOf, patchedFiles, patchOf, pathOf, toolKind } from '../ledger/tools.ts'
 import {
+  type Block,
   blocksOf,
   isText,
   isToolResult,
@@ -30,6 +31,10 @@ export type Report = {
   readonly isEnded: boolean
 }
 
+/** Words that only announce the next call. */
+const announces =
+  /^(?:now |next,? |first,? |ok(?:ay)?[,.!]? |good[,.!]? |great[,.!]? |perfect[,.!]? )?(?:let me|let's|I'll|I will|I'm going to)\b[^.!?]{0,160}[.:!]?$/i
+
 /** The last words of each turn in which the assistant spoke, oldest first. */
 export function reportsOf(messages: readonly ViewMessage[]): readonly Report[] {
   const reports: Report[] = []
@@ -37,7 +42,7 @@ export function reportsOf(messages: readonly ViewMessage[]): readonly Report[] {
   for (const [at, message] of messages.entries()) {
     if (message.origin === 'assistant') {
       const text = spokenIn(message)
-      if (text.length >= 24) last = { at, text }
+      if (text.length >= 24 && !announces.test(text)) last = { at, text }
     } else if (message.origin === 'human' && last) {
       reports.push({ ...last, isEnded: true })
       last = undefined
@@ -66,13 +71,22 @@ export function lastSteps(messages: readonly ViewMessage[], count: number): read
       for (const block of blocks) if (isToolResult(block)) results.set(block.tool_use_id, block)
     } else if (message.origin === 'assistant') {
       for (const block of blocks.toReversed()) {
-        if (isToolUse(block)) steps.push({ type: 'called', at, text: callLine(block, results.get(block.id)) })
-        else if (isText(block) && block.text.trim().length >= 12)
-          steps.push({ type: 'said', at, text: block.text.trim() })
+        const step = stepOf(block, results)
+        if (step) steps.push({ ...step, at })
       }
     }
   }
   return steps.toReversed().slice(-count)
+}
+
+/** The to-do list stands elsewhere as it now is. */
+function stepOf(block: Block, results: ReadonlyMap<string, ToolResultBlock>): Omit<Step, 'at'> | undefined {
+  if (isText(block)) {
+    const text = block.text.trim()
+    return text.length >= 12 ? { type: 'said', text } : undefined
+  }
+  if (!isToolUse(block) || toolKind(block.name, block.input) === 'todo') return undefined
+  return { type: 'called', text: callLine(block, results.get(block.id)) }
 }
 
 function callLine(call: ToolUseBlock, result: ToolResultBlock | undefined): string {
@@ -98,7 +112,7 @@ function callLine(call: ToolUseBlock, result: ToolResultBlock | undefined): stri
 }
 
 function verb(kind: ReturnType<typeof toolKind>, call: ToolUseBlock): string {
-  const path = oneLine(pathOf(call.input) ?? '', 300)
+  const path = shortPath(pathOf(call.input) ?? '')
   switch (kind) {
     case 'read':
       return `read ${path}`
@@ -108,7 +122,7 @@ function verb(kind: ReturnType<typeof toolKind>, call: ToolUseBlock): string {
       return `wrote ${path}`
     case 'patch':
       return `patched ${patchedFiles(patchOf(call.input))
-        .map((file) => oneLine(file.path, 200))
+        .map((file) => shortPath(file.path))
         .join(', ')}`
     default:
       return `called ${oneLine(call.name, 60)}${inputGist(call.input)}`
@@ -133,4 +147,9 @@ function inputGist(input: unknown): string {
 /** Foreign words in marks that they cannot close. */
 function mark(text: string, longest = 240): string {
   return `\`${oneLine(text, longest).replaceAll('`', "'")}\``
+}
+
+/** The end of a path: the whole stands among the files. */
+export function shortPath(path: string): string {
+  return oneLine(path.split(/[\\/]/).slice(-2).join('/'), 120)
 }

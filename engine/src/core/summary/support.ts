@@ -28,7 +28,12 @@ function addValue(value: unknown, parts: string[]): void {
   if (typeof value === 'string') parts.push(value)
   else if (typeof value === 'number') parts.push(String(value))
   else if (Array.isArray(value)) for (const part of value) addValue(part, parts)
-  else if (isObject(value)) for (const part of Object.values(value)) addValue(part, parts)
+  else if (isObject(value)) {
+    for (const [key, part] of Object.entries(value)) {
+      parts.push(key)
+      addValue(part, parts)
+    }
+  }
 }
 
 /** What earlier rounds knew and the messages may not show any more. */
@@ -51,13 +56,14 @@ const mostReported = 50
 export function unsupportedIn(summary: string, source: string): readonly string[] {
   const names = namesIn(summary, new Map())
   const numbers = summary.match(/(?<![\w.,-])\d{3,}(?![\w.,-]*\w)/g) ?? []
-  const found = [...new Set([...names, ...numbers])].filter((name) => !isSupported(name, source))
+  const known = source.toLowerCase()
+  const found = [...new Set([...names, ...numbers])].filter((name) => !isSupported(name.toLowerCase(), known))
   return found.slice(0, mostReported)
 }
 
-/** A path may be told with another beginning, a name with its member: every part of it must be known. */
+/** A path may be told with another beginning, a name with its member, in the plural: every part must be known. */
 function isSupported(name: string, source: string): boolean {
-  if (source.includes(name)) return true
+  if (source.includes(name) || source.includes(name.replace(/^#|s$/g, ''))) return true
   if (name.includes('://')) return false
   const parts = name.split(/[/.:#@~]+/).filter((part) => part.length >= 2)
   return parts.length > 1 && parts.every((part) => source.includes(part))
