@@ -66,6 +66,7 @@ function ruleOf(task: number): string {
 function createWatch(stage: Stage) {
   const invalid: string[] = []
   let largest = 0
+  let compactions = 0
   return {
     /** Looks at what went out since, and lets it go: a long run must not be held in memory by its watcher. */
     look: () => {
@@ -75,11 +76,8 @@ function createWatch(stage: Stage) {
         if (result.type === 'failed' && result.reason !== 'transient') invalid.push(result.message)
         if (result.type === 'answer') largest = Math.max(largest, contextTokens(result.usage))
       }
+      compactions += stage.events.splice(0).filter(({ type }) => type === 'compaction-finished').length
     },
-    report: () => ({
-      invalid,
-      largest,
-      compactions: stage.events.filter(({ type }) => type === 'compaction-finished').length,
-    }),
+    report: () => ({ invalid, largest, compactions }),
   }
 }

@@ -6,12 +6,12 @@ import type { EngineEvent } from '../../ports/events.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { calibrationOf } from '../../tokens/calibrate.ts'
+import { createRequester } from '../../transcript/request.ts'
 import { createCleanUps } from '../clean-up.ts'
 import { createCollapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
 import { defaultLadder } from '../default-ladder.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from '../desk.ts'
-import { createOutgoing } from '../outgoing.ts'
 import type { Ladder, Rung } from '../rung.ts'
 import { createSession } from '../session.ts'
 import type { Session } from '../session-types.ts'
@@ -135,7 +135,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
         weigher: freshWeigher({ settings, lessons }, model.model),
         calibration: calibrationOf(lessons.calibrations, model.model),
         noted: undefined,
-        outgoing: createOutgoing(),
+        requester: createRequester(),
         sized: undefined,
         cacheLifetime: undefined,
         delegated: undefined,
