@@ -29,7 +29,7 @@ export type Stage = {
 export const window = 48_000
 const model = 'claude-sonnet-4-6'
 const maxTokens = 4_000
-const pastedLines = 280
+const pastedLines = 320
 
 /** As small as the window. What the server could do by itself is done by edits of ours, which the transcript shows. */
 const settings: EngineSettings = {
@@ -37,10 +37,12 @@ const settings: EngineSettings = {
   maxOutputTokens: maxTokens,
   warningDistance: 14_000,
   errorDistance: 4_000,
-  sessionMemory: { growth: 8_000, keep: { tokens: 3_000, messages: 1 } },
+  sessionMemory: { growth: 6_000, keep: { tokens: 3_000, messages: 1 } },
   reductions: {
     recall: true,
-    bySize: { keep: 3, target: 2_000, least: 4_000 },
+    bySize: { keep: 3, target: 1_000, least: 3_000 },
+    // In so small a window a compaction is always near and always cheaper: clearing would wait for it.
+    weigh: false,
     byCacheEdit: { trigger: 1_000 },
     // A test run takes its time: what it said stays until a compaction.
     toolKinds: { Bash: null },
