@@ -4,6 +4,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError } from 'command
 import packageFacts from '../package.json' with { type: 'json' }
 import type { CompactOptions } from './commands/compact.ts'
 import type { DemoOptions } from './commands/demo/demo.ts'
+import type { MemoryOptions } from './commands/memory.ts'
 import type { MicroOptions } from './commands/micro.ts'
 import type { RecallOptions } from './commands/recall.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
@@ -86,6 +87,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   addReducing(program, show, surroundings)
   addMending(program, show)
   addCompacting(program, show, surroundings)
+  addNoting(program, show, surroundings)
   addRecalling(program, show, surroundings)
   addSimulating(program, show, surroundings)
   addServing(program, end, surroundings)
@@ -282,6 +284,16 @@ function addCompacting(program: Command, show: Show, surroundings: Surroundings)
         import('./commands/compact.ts'),
         import('./commands/compact-screen.ts'),
       ])
+      show(await gather(file, { ...options, surroundings }), { ...options, render })
+    })
+}
+
+function addNoting(program: Command, show: Show, surroundings: Surroundings): void {
+  command(program, 'memory', 'the notes beside a session, or what they would be, made without a model')
+    .addArgument(transcript())
+    .option('--write', 'store notes that were made, beside the session')
+    .action(async (file: string, options: MemoryOptions) => {
+      const { gather, render } = await import('./commands/memory.ts')
       show(await gather(file, { ...options, surroundings }), { ...options, render })
     })
 }

@@ -69,6 +69,7 @@ function commandLines(file: string, screen: Screen): readonly string[] {
     [`./everlong epochs ${file}`, 'what each compaction removed'],
     [`./everlong context ${file} --window ${window}`, 'what fills the window now'],
     [`./everlong recall ${file} generated`, 'find what has left the context'],
+    [`./everlong memory ${file}`, 'the notes it kept'],
     [`./everlong tree ${file}`, 'every message, one line each'],
   ]
   const columns = Math.max(...commands.map(([command]) => columnsOf(command)))
