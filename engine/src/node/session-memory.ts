@@ -51,6 +51,7 @@ export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): 
   return {
     path,
     notes,
+    template: () => withTemplate([], templateIn(folder)),
     progress: () => progressIn(readText(statePath)),
     saveProgress: (progress) => writeWhole(statePath, `${JSON.stringify(progress)}\n`),
     settled,
