@@ -27,6 +27,7 @@ export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
 export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
 export type { Breaker } from './core/ladder/breaker.ts'
+export type { CleanUp } from './core/ladder/clean-up.ts'
 export { runCompaction } from './core/ladder/compact.ts'
 export {
   type CommitResult,
@@ -48,10 +49,12 @@ export type { GivenAnswer, GivenMessage } from './core/ladder/given.ts'
 export type { CompactionMode, GuardReason } from './core/ladder/guards.ts'
 export type { EditOutcome, UndoOutcome } from './core/ladder/hands.ts'
 export { mechanismRung } from './core/ladder/mechanism-rung.ts'
+export type { MemoryChoices, MemoryState } from './core/ladder/memory-keeper.ts'
 export type { Switched } from './core/ladder/model-switch.ts'
 export type { Blocked, PrepareOptions, Ready } from './core/ladder/prepare.ts'
 export type { Recovery } from './core/ladder/reactive.ts'
 export type { Recalled, RecallMatch } from './core/ladder/recall.ts'
+export type { HostState } from './core/ladder/restoring.ts'
 export type {
   CompactionCause,
   CompactionReport,
@@ -63,8 +66,9 @@ export type {
   RungContext,
   RungResult,
 } from './core/ladder/rung.ts'
-export type { CompactOptions, Session, Turn } from './core/ladder/session-types.ts'
+export type { CompactOptions, Session, SessionExplanation, Turn } from './core/ladder/session-types.ts'
 export type { EngineSettings } from './core/ladder/settings.ts'
+export type { Spent, SpentLine } from './core/ladder/spent.ts'
 export { StoreError } from './core/ladder/store.ts'
 export type { Tracking } from './core/ladder/tracking.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
@@ -111,7 +115,13 @@ export {
   extractNotes,
 } from './core/mechanisms/session-memory/extract.ts'
 export { type NoteSection, type Notes, parseNotes, renderNotes } from './core/mechanisms/session-memory/notes.ts'
-export { type MemoryPlan, type MemoryPlanInput, planFromMemory } from './core/mechanisms/session-memory/plan.ts'
+export {
+  type MemoryDecline,
+  type MemoryKeep,
+  type MemoryPlan,
+  type MemoryPlanInput,
+  planFromMemory,
+} from './core/mechanisms/session-memory/plan.ts'
 export {
   afterCompaction as memoryAfterCompaction,
   afterExtraction,

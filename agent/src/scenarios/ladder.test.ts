@@ -62,7 +62,8 @@ describe('a summariser that fails', () => {
     expect(turn.type).toBe('answered')
     if (turn.type !== 'answered') return
     const told = story(turn.prepared.tried)
-    expect(told[0]).toMatch(/^cache-sharing (failed|done)$/)
+    expect(told[0]).toBe('session-memory declined')
+    expect(told[1]).toMatch(/^cache-sharing (failed|done)$/)
     expect(told.at(-1)).toBe('compact done')
     expect(session.explain().size.tokens).toBeLessThan(13_800)
     expect(JSON.stringify(session.messages())).toContain('Never guess.')

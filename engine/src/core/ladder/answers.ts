@@ -6,12 +6,13 @@ import { cacheLifetimes } from '../cache/state.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { appliedEdits } from '../mechanisms/server-cleared.ts'
 import { numberAt } from '../message/json.ts'
-import { readUsage, type Usage } from '../message/usage.ts'
+import { billedCounts, readUsage, type Usage } from '../message/usage.ts'
 import { recalibrateModel } from '../tokens/calibrate.ts'
 import type { View } from '../transcript/fold.ts'
 import { countingFor, type Desk, sizeOf } from './desk.ts'
 import { type AnswerMessage, answerMessage, type GivenAnswer } from './given.ts'
 import { answerBody } from './records.ts'
+import { withSpent } from './spent.ts'
 
 /** The request that was sent, and the one before it: to say what changed when the cache was missed. */
 export type Sent = { readonly now?: RequestParts; readonly before?: RequestParts }
@@ -34,7 +35,9 @@ export function recordAnswer(desk: Desk, input: AnswerInput): void {
   if (usage && !input.isOutdated) learnFrom(desk, view, usage)
   conversation.append([answerBody(message, input)], [input.uuid])
   noteCleared(desk, message)
-  if (usage) watchCache(desk, input, { usage, message })
+  if (!usage) return
+  desk.spent = withSpent(desk.spent, { source: 'turn', usage: billedCounts(usage), model: desk.modelName })
+  watchCache(desk, input, { usage, message })
 }
 
 /** Entries that share an id are pieces of one answer; a client that gives all its answers the same one means several. */

@@ -108,7 +108,11 @@ export function sizeOf(tokens: number, { overhead = 0 }: Pick<CompactionInput, '
   return withMargin(tokens + overhead)
 }
 
-function continuation({ input, parts: { variant } }: FitInput, summary: string, { isShort }: Step): string {
+export function continuation(
+  { input, parts: { variant } }: FitInput,
+  summary: string,
+  { isShort }: { readonly isShort: boolean },
+): string {
   const auto = input.isAutonomous ? 'autonomous' : 'auto'
   return continuationText({
     summary,

@@ -11,6 +11,8 @@ export type Prose = {
   readonly mechanism: string
   readonly model?: string
   readonly hitRate?: number
+  /** It was there before, and is taken as it is. */
+  readonly isGiven?: boolean
 }
 
 export type ProseInput = {
@@ -24,6 +26,11 @@ export async function getProse(run: Run, { parts, instructions, hooks }: ProseIn
   if (hooks.summary !== undefined && isSaid(hooks.summary)) {
     note(run, { mechanism: 'hook', outcome: 'done', why: 'a hook gave the summary' })
     return { text: hooks.summary, mechanism: 'hook' }
+  }
+  const { given } = run.input
+  if (given) {
+    note(run, { mechanism: given.mechanism, outcome: 'done', why: given.why })
+    return { text: given.text, mechanism: given.mechanism, isGiven: true }
   }
   const model = summariserOf(run)
   // A recorded model needs no network either, but it has something to say.

@@ -20,11 +20,15 @@ import { familyFactor } from '../tokens/family.ts'
 import type { Environment, TokenSettings } from '../tokens/settings.ts'
 import type { View } from '../transcript/fold.ts'
 import type { Requester } from '../transcript/request.ts'
+import type { CleanUps } from './clean-up.ts'
+import type { Collapser } from './collapser.ts'
 import { type ContextNote, contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
 import { type LearnedLimits, limitOf } from './limits.ts'
+import type { Memory } from './memory-keeper.ts'
 import type { Ladder } from './rung.ts'
 import type { EngineSettings } from './settings.ts'
+import type { Spent } from './spent.ts'
 import type { Tracking } from './tracking.ts'
 
 /** What goes with every request beside the messages. */
@@ -71,6 +75,14 @@ export type Desk = {
   noted: string | undefined
   /** What the server was asked to leave out of the next request. */
   delegated: RequestOptions | undefined
+  spent: Spent
+  readonly cleanUps: CleanUps
+  /** Notes about the session, or why there are none. */
+  readonly memory?: Memory | undefined
+  /** In collapse mode. */
+  readonly collapser?: Collapser | undefined
+  /** Also of an entry that left the context long ago. */
+  readonly isPinned?: ((uuid: string) => boolean) | undefined
 }
 
 export type ModelChoice = { readonly client: ModelClient; readonly name: string }

@@ -61,7 +61,7 @@ export async function prepareTurn(
     return { type: 'blocked', why: 'nothing-to-send', detail, explanation, ...story }
   }
   if (explanation.isBlocking) {
-    return { type: 'blocked', why: 'blocking-limit', detail: blockedInWords(explanation), explanation, ...story }
+    return { type: 'blocked', why: 'blocking-limit', detail: blockedInWords(desk, explanation), explanation, ...story }
   }
   const { request, repairs } = buildRequest(desk, view)
   const body = messagesBody(request, explanation.reserve.value)
@@ -77,9 +77,11 @@ export async function prepareTurn(
   }
 }
 
-function blockedInWords({ size, blocking }: Explanation): string {
+function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): string {
+  const why = settings.mode === 'collapse' ? 'Collapse is on, and no finished part could make enough room. ' : ''
   return (
     `The context holds ${inWords(size.tokens)} tokens, and from ${inWords(blocking.value)} on no request is sent. ` +
+    why +
     'Compact by hand, remove something large, or use a model with a larger window.'
   )
 }
