@@ -4,6 +4,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   transcript: () => import('./transcript/report.ts'),
   simulator: () => import('./simulator/bench.ts'),
   engine: () => import('./engine/report.ts'),
+  soak: () => import('./soak/report.ts'),
   tokens: () => import('./tokens/report.ts'),
   readme: () => import('./readme.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),

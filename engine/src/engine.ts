@@ -7,7 +7,6 @@ import type { CompactRungOptions } from './core/ladder/compact-rung.ts'
 import { createConversation } from './core/ladder/conversation.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/ladder/desk.ts'
 import { leftInQueue } from './core/ladder/held.ts'
-import { createOutgoing } from './core/ladder/outgoing.ts'
 import { type Recalled, recallFrom } from './core/ladder/recall.ts'
 import type { HostState } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
@@ -26,6 +25,7 @@ import type { CompactionPorts } from './core/ports/ports.ts'
 import { calibrationOf } from './core/tokens/calibrate.ts'
 import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/entry.ts'
+import { createRequester } from './core/transcript/request.ts'
 import { systemPorts } from './models/ports.ts'
 import { type HookChoices, hooksFor } from './node/hooks/for-session.ts'
 import { openSessionFile } from './node/session-file.ts'
@@ -136,8 +136,13 @@ async function sessionOn(ground: Ground, place: Place, options: SessionOptions):
     listeners: onEvent ? [onEvent] : [],
     close: () => place.store.close(),
   })
-  // A setting that cannot work is said now, and not in the middle of a turn.
-  session.explain()
+  try {
+    // A setting that cannot work is said now, and not in the middle of a turn.
+    session.explain()
+  } catch (error) {
+    place.store.close()
+    throw error
+  }
   session.add(leftInQueue(place.entries))
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => recall(place.store, words, limit),
@@ -183,7 +188,7 @@ function deskFor(
     weigher: freshWeigher({ settings, lessons }, modelName),
     calibration: calibrationOf(lessons.calibrations, modelName),
     noted: undefined,
-    outgoing: createOutgoing(),
+    requester: createRequester(),
     sized: undefined,
     cacheLifetime: cacheStateOf({ messages: conversation.view().messages, now: 0 }).lifetime,
     delegated: undefined,

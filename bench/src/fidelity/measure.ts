@@ -81,6 +81,12 @@ export function score(context: string, questions: Questions): Scores {
   }
 }
 
+/** The needed atoms that a context lacks. */
+export function missingIn(context: string, { needed }: Questions): readonly string[] {
+  const words = wordSet(context)
+  return needed.filter((atom) => !holds(context, { atom, words }))
+}
+
 /** The atom stands there as a word of its own, not inside a longer one. */
 function holds(
   context: string,

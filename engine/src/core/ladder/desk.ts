@@ -19,13 +19,13 @@ import type { Explanation } from '../tokens/explain.ts'
 import { familyFactor } from '../tokens/family.ts'
 import type { Environment, TokenSettings } from '../tokens/settings.ts'
 import type { View } from '../transcript/fold.ts'
+import type { Requester } from '../transcript/request.ts'
 import type { CleanUps } from './clean-up.ts'
 import type { Collapser } from './collapser.ts'
 import { type ContextNote, contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
 import { type LearnedLimits, limitOf } from './limits.ts'
 import type { Memory } from './memory-keeper.ts'
-import type { Outgoing } from './outgoing.ts'
 import type { Ladder } from './rung.ts'
 import type { EngineSettings } from './settings.ts'
 import type { Spent } from './spent.ts'
@@ -62,7 +62,7 @@ export type Desk = {
   /** The model's name in requests. */
   modelName: string
   base: RequestBase
-  readonly outgoing: Outgoing
+  readonly requester: Requester
   tracking: Tracking
   weigher: Weigher
   /** The size that was last asked for: it is asked for several times before each request. */
@@ -146,7 +146,12 @@ export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): 
   const overhead = overheadOf(desk, model)
   const key = `${model} ${counting.calibration?.factor} ${overhead}`
   if (desk.sized?.view === view && desk.sized.key === key) return desk.sized.size
-  const counted = viewSize(view, { ...counting, measure: desk.weigher.measured, overhead })
+  const counted = viewSize(view, {
+    ...counting,
+    measure: desk.weigher.measured,
+    summaries: desk.weigher.summaries,
+    overhead,
+  })
   const size = inTokensOf(counted, { model, answered: modelOf(view.messages) })
   desk.sized = { view, key, size }
   return size

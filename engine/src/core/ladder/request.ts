@@ -1,6 +1,5 @@
 // The request of a turn from the view: mended whatever was cut out of it, with what mechanisms delegated to the server
 // and the marks of the cache. The same view gives the same bytes.
-import { modelFacts } from '../catalog/models.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
@@ -15,11 +14,7 @@ export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: r
 
 export function buildRequest(desk: Desk, view: View): BuiltRequest {
   const { base, modelName: model, settings } = desk
-  const bindsThinking = modelFacts(model)?.bindsThinking === true
-  const { messages, repairs } = desk.outgoing.mend(
-    view.messages,
-    bindsThinking ? { thinking: 'strip-changed', changed: foreignThinking(view, model) } : {},
-  )
+  const { messages, repairs } = desk.requester(view, { model })
   const { betas, options } = delegatedParts(desk)
   const request: ModelRequest = {
     source: 'turn',
@@ -49,15 +44,6 @@ export function messagesBody(request: ModelRequest, maxTokens: number): JsonObje
     messages,
     ...(thinking === undefined ? {} : { thinking }),
   }
-}
-
-/** On a model that binds thinking, that of another model is as void as that of another prefix. */
-function foreignThinking({ messages, changed }: View, model: string): ReadonlySet<number> {
-  const found = new Set(changed)
-  for (const [at, message] of messages.entries()) {
-    if (message.role === 'assistant' && message.model !== undefined && message.model !== model) found.add(at)
-  }
-  return found
 }
 
 function delegatedParts({ base, delegated }: Desk): {

@@ -28,6 +28,14 @@ describe('formatting', () => {
     expect(formatSummary('<analysis>thinking and thinking')).toEqual({ text: '', isCut: true })
   })
 
+  // Found in a recorded session that was about compaction itself.
+  test('words that only speak of the tags are left alone', () => {
+    const words = `${good}\n${Array(30).fill('More about it.').join(' ')}\n- Write an \`<analysis>\` block, then a \`<summary>\` block.`
+    expect(formatSummary(words)).toEqual({ text: words, isCut: false })
+    expect(formatSummary(`<summary>\n${words}\n</summary>`)).toEqual({ text: words, isCut: false })
+    expect(formatSummary(`Here it is: <summary>${good}</summary>`)).toEqual({ text: good, isCut: false })
+  })
+
   test('a summary that speaks of its own tags ends at the last one', () => {
     expect(formatSummary('<summary>the tag </summary> is parsed</summary>').text).toBe('the tag </summary> is parsed')
   })

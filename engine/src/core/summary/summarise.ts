@@ -152,12 +152,17 @@ async function askDirectly(work: Work, told: Overflow | undefined, wasTooLong: b
   return { type: 'none', reason: 'prompt_too_long', why }
 }
 
-function opening({ job }: Work): { left: readonly PreparedMessage[]; dropped: readonly PreparedMessage[] } {
-  const recent = preparedMessages(job.pieces)
-  if (job.retained.length === 0) return { left: withoutMarkers(recent), dropped: [] }
+/** What stays in the context anyway is shown for understanding, and only where there is room for it. */
+function opening(work: Work): { left: readonly PreparedMessage[]; dropped: readonly PreparedMessage[] } {
+  const { job } = work
+  const recent = withoutMarkers(preparedMessages(job.pieces))
+  const retained = withoutMarkers(preparedMessages(job.retained))
+  const room = roomOf(work, undefined)
+  const isRoomy = room === undefined || weightOf([...retained, ...recent], work) <= room
+  if (retained.length === 0 || !isRoomy) return { left: recent, dropped: [] }
   const piece: ViewMessage = { role: 'user', origin: 'meta', content: partBegins }
   const here: PreparedMessage = { role: 'user', content: [{ type: 'text', text: partBegins }], piece }
-  return { left: withoutMarkers([...preparedMessages(job.retained), here, ...recent]), dropped: [] }
+  return { left: [...retained, here, ...recent], dropped: [] }
 }
 
 async function ask(

@@ -3,15 +3,16 @@ import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { EngineEvent } from '../../ports/events.ts'
+import type { FileStore } from '../../ports/files.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { calibrationOf } from '../../tokens/calibrate.ts'
+import { createRequester } from '../../transcript/request.ts'
 import { createCleanUps } from '../clean-up.ts'
 import { createCollapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
 import { defaultLadder } from '../default-ladder.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from '../desk.ts'
-import { createOutgoing } from '../outgoing.ts'
 import type { Ladder, Rung } from '../rung.ts'
 import { createSession } from '../session.ts'
 import type { Session } from '../session-types.ts'
@@ -86,6 +87,8 @@ export function answerOf(
   }
 }
 
+const noFiles: FileStore = { read: async () => ({ type: 'missing' }) }
+
 export function createTestWorld(options: WorldOptions = {}): World {
   const events: EngineEvent[] = []
   let time = Date.UTC(2026, 10, 1)
@@ -117,14 +120,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
           ...defaultLadder(options.compaction ?? [], settings.mode === 'collapse' ? { collapse: collapser.rung } : {}),
           ...options.ladder,
         },
-        ports: {
-          now,
-          newId,
-          wait: options.wait ?? (async () => undefined),
-          hooks,
-          files: { read: async () => ({ type: 'missing' }) },
-          emit,
-        },
+        ports: { now, newId, wait: options.wait ?? (async () => undefined), hooks, files: noFiles, emit },
         emit,
         ask: options.ask,
         lessons,
@@ -135,7 +131,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
         weigher: freshWeigher({ settings, lessons }, model.model),
         calibration: calibrationOf(lessons.calibrations, model.model),
         noted: undefined,
-        outgoing: createOutgoing(),
+        requester: createRequester(),
         sized: undefined,
         cacheLifetime: undefined,
         delegated: undefined,
