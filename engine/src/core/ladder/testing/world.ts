@@ -96,6 +96,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const model = options.model ?? scripted(() => 'Done.')
   const { settings = {}, lessons = { calibrations: {}, limits: {} }, hooks = noHooks } = options
   const collapser = createCollapser()
+  const own = settings.mode === 'collapse' ? { collapse: collapser.rung } : {}
   let desk: Desk | undefined
   const session = createSession({
     id: 'session-1',
@@ -113,10 +114,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
         }),
         settings,
         environment: options.environment ?? {},
-        ladder: {
-          ...defaultLadder(options.compaction ?? [], settings.mode === 'collapse' ? { collapse: collapser.rung } : {}),
-          ...options.ladder,
-        },
+        ladder: { ...defaultLadder(options.compaction ?? [], own), ...options.ladder },
         ports: {
           now,
           newId,
