@@ -3,10 +3,10 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { type SoakReport, soak, soakWindow } from '@everlong/agent/testing'
 import { writeResults } from '../results.ts'
+import { type Alone, runAlone } from './alone.ts'
+import { heapInUse } from './heap.ts'
 
 const lengths = [500, 5_000] as const
 
@@ -19,48 +19,57 @@ type Run = SoakReport & {
 }
 
 export async function run(): Promise<void> {
+  const alone = await inFolder((folder) => runAlone(join(folder, 'session.jsonl'), Math.max(...lengths)))
   const runs: Run[] = []
   for (const turns of lengths) runs.push(await longRun(turns))
-  writeResults('soak', { markdown: asMarkdown(runs), json: { node: process.versions.node, window: soakWindow, runs } })
+  const json = { node: process.versions.node, window: soakWindow, alone, runs }
+  writeResults('soak', { markdown: asMarkdown(runs, alone), json })
 }
 
-async function longRun(turns: number): Promise<Run> {
+async function inFolder<T>(act: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'everlong-soak-'))
-  const path = join(folder, 'session.jsonl')
-  const heap: number[] = []
-  const began = performance.now()
-  // The simulator keeps a log of its own: it is kept short, since it is not what is measured.
-  const report = await soak({ turns, path, simulator: { logEntries: 20 }, onTask: () => heap.push(heapInUse()) })
-  const seconds = (performance.now() - began) / 1000
-  const fileMegabytes = statSync(path).size / 1e6
-  rmSync(folder, { recursive: true, force: true })
-  const at = (share: number) => heap[Math.floor((heap.length - 1) * share)] ?? Number.NaN
-  return { ...report, seconds, fileMegabytes, heapEarly: at(0.1), heapLate: at(1) }
+  try {
+    return await act(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
-setFlagsFromString('--expose-gc')
-const collect: () => void = runInNewContext('gc')
-
-/** Megabytes. */
-function heapInUse(): number {
-  collect()
-  return process.memoryUsage().heapUsed / 1e6
+function longRun(turns: number): Promise<Run> {
+  return inFolder(async (folder) => {
+    const path = join(folder, 'session.jsonl')
+    const heap: number[] = []
+    const began = performance.now()
+    // The simulator keeps a log of its own: it is kept short, since it is not what is measured.
+    const report = await soak({ turns, path, simulator: { logEntries: 20 }, onTask: () => heap.push(heapInUse()) })
+    const seconds = (performance.now() - began) / 1000
+    const at = (share: number) => heap[Math.floor((heap.length - 1) * share)] ?? Number.NaN
+    return { ...report, seconds, fileMegabytes: statSync(path).size / 1e6, heapEarly: at(0.1), heapLate: at(1) }
+  })
 }
 
-function asMarkdown(runs: readonly Run[]): string {
+function asMarkdown(runs: readonly Run[], { turns, heap }: Alone): string {
   const row = (it: Run) =>
-    `| ${it.turns} | ${it.compactions} | ${it.invalid.length} | ${it.largest} | ${it.lost.length} of ${it.tasks} | ` +
+    `| ${it.turns} | ${it.compactions} | ${it.invalid.length} | ${it.largest} | ${it.lost.length} of ${it.rules} | ` +
     `${it.fileMegabytes.toFixed(1)} | ${it.heapEarly.toFixed(0)} | ${it.heapLate.toFixed(0)} | ${it.seconds.toFixed(0)} |`
   return `# Long sessions in a small window
 
 Written by \`npm run bench -- soak\`: the query loop works on a made-up repository against the simulator, in a window of
-${soakWindow} tokens, with a transcript on disk. Each task brings a rule of its own; at the end every one of them must be in
-the context word for word.
+${soakWindow} tokens, with a transcript on disk. The first tasks bring a rule each; at the end every one of them must be in the
+context word for word.
 
 | turns | compactions | requests that broke a rule or the window | largest context | rules lost | transcript, MB | heap after a tenth, MB | heap at the end, MB | seconds |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${runs.map(row).join('\n')}
 
-The heap is that of the whole process, simulator included, after a collection.
+The heap here is that of the whole process, simulator included, after a collection.
+
+## The engine alone
+
+${turns} turns with a model that only calls tools, and compactions without a model: what the process holds, in megabytes.
+
+| turn | heap, MB |
+| --- | --- |
+${heap.map((it) => `| ${it.turn} | ${it.megabytes.toFixed(1)} |`).join('\n')}
 `
 }

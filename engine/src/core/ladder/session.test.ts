@@ -173,6 +173,14 @@ describe('guards', () => {
     expect(said(world, 'compaction-started')).toEqual([])
   })
 
+  test.each(['compact', 'session-memory', 'collapse'] as const)('a request of %s never compacts', async (source) => {
+    const world = sized(24_000, { compaction: [plainRung('short')] })
+    const prepared = await world.session.prepare({ source })
+    expect(prepared).toMatchObject({ type: 'ready', source })
+    expect(prepared.tried).toMatchObject([{ mechanism: 'guard', outcome: 'declined' }])
+    expect(said(world, 'compaction-started')).toEqual([])
+  })
+
   test('ask mode, yes: it runs; after a no it is asked again only after the next human message', async () => {
     const asked: number[] = []
     const answers = [false, true]

@@ -310,7 +310,9 @@ describe('undo', () => {
     const cleared = edit(talk(), { type: 'clear-results', toolUseIds: ['t1'] }, 'e1')
     expect(viewOf(cleared).freshFrom).toBe(4)
     expect(viewOf(edit(cleared, { type: 'undo', uuid: 'e1' }, 'x1')).freshFrom).toBe(0)
-    const seen = edit(talk(), { type: 'clear-results', toolUseIds: ['t1'] }, 'e1').user('next').assistant('sure')
+    const seen = edit(talk(), { type: 'clear-results', toolUseIds: ['t1'] }, 'e1')
+      .user('next')
+      .assistant('sure')
     expect(viewOf(edit(seen, { type: 'undo', uuid: 'e1' }, 'x1')).freshFrom).toBe(6)
   })
 

@@ -91,7 +91,10 @@ function lastChange({ changes, standing, order }: Ground): Change | undefined {
   })
 }
 
-function hasAnswer({ heads }: LiveOrder, { above, below }: { readonly above: number; readonly below: number }): boolean {
+function hasAnswer(
+  { heads }: LiveOrder,
+  { above, below }: { readonly above: number; readonly below: number },
+): boolean {
   for (let row = below - 1; row > above; row--) if (heads[row]?.type === 'assistant') return true
   return false
 }

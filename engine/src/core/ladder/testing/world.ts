@@ -3,6 +3,7 @@ import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { EngineEvent } from '../../ports/events.ts'
+import type { FileStore } from '../../ports/files.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { calibrationOf } from '../../tokens/calibrate.ts'
@@ -86,6 +87,8 @@ export function answerOf(
   }
 }
 
+const noFiles: FileStore = { read: async () => ({ type: 'missing' }) }
+
 export function createTestWorld(options: WorldOptions = {}): World {
   const events: EngineEvent[] = []
   let time = Date.UTC(2026, 10, 1)
@@ -96,7 +99,6 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const model = options.model ?? scripted(() => 'Done.')
   const { settings = {}, lessons = { calibrations: {}, limits: {} }, hooks = noHooks } = options
   const collapser = createCollapser()
-  const own = settings.mode === 'collapse' ? { collapse: collapser.rung } : {}
   let desk: Desk | undefined
   const session = createSession({
     id: 'session-1',
@@ -114,15 +116,11 @@ export function createTestWorld(options: WorldOptions = {}): World {
         }),
         settings,
         environment: options.environment ?? {},
-        ladder: { ...defaultLadder(options.compaction ?? [], own), ...options.ladder },
-        ports: {
-          now,
-          newId,
-          wait: options.wait ?? (async () => undefined),
-          hooks,
-          files: { read: async () => ({ type: 'missing' }) },
-          emit,
+        ladder: {
+          ...defaultLadder(options.compaction ?? [], settings.mode === 'collapse' ? { collapse: collapser.rung } : {}),
+          ...options.ladder,
         },
+        ports: { now, newId, wait: options.wait ?? (async () => undefined), hooks, files: noFiles, emit },
         emit,
         ask: options.ask,
         lessons,
