@@ -28,7 +28,7 @@ beforeAll(async () => {
   const ran = await demo()
   renameSync(dirname(ran.transcript), join(folder.path, 'first'))
   plain = { ...ran, transcript: join(folder.path, 'first', 'session.jsonl') }
-})
+}, 60_000)
 
 function recordsOf(transcript: string): readonly JsonObject[] {
   const lines = readFileSync(transcript, 'utf8').trimEnd().split('\n')
@@ -123,8 +123,14 @@ test('a folder that holds a session is left alone', async () => {
   expect(stderr).toContain('is there already')
 })
 
-test('stopped in the middle it says so, exits with 0 and leaves a sound transcript', async () => {
-  const { exitCode, stdout, transcript } = await demo({ stopsWhen: (text) => text.includes('Grep') })
-  expect([exitCode, stdout.includes('Stopped')]).toEqual([0, true])
-  expect(fsck(transcript).findings.filter(({ severity }) => severity !== 'note')).toEqual([])
-})
+test.for([
+  ['without a terminal', {}, 'Grep'],
+  ['on a terminal, at the pace of a reader', { isTTY: true, env: { NO_COLOR: '1', TERM: 'xterm' } }, 'TodoWrite'],
+] as const)(
+  'stopped in the middle %s it says so, exits with 0 and leaves a sound transcript',
+  async ([, how, word]) => {
+    const { exitCode, stdout, transcript } = await demo({ ...how, stopsWhen: (text) => text.includes(word) })
+    expect([exitCode, stdout.includes('Stopped')]).toEqual([0, true])
+    expect(fsck(transcript).findings.filter(({ severity }) => severity !== 'note')).toEqual([])
+  },
+)

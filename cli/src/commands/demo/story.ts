@@ -134,9 +134,11 @@ function liveGauge({ board }: Show, explanation: Explanation): void {
 async function tellActs(show: Show): Promise<void> {
   const { chronicle, board, pace } = show
   for (const act of chronicle.take()) {
-    liveGauge(show, act.explanation)
+    // An act has a gauge of its own, and one is enough.
+    board.live(() => '')
     board.print((screen) => actLines(act, screen))
     await pace.after('act')
+    liveGauge(show, act.explanation)
   }
 }
 
