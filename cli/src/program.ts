@@ -2,6 +2,7 @@
 // command line. Each command is loaded only when it is asked for, so that --help is quick.
 import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander'
 import packageFacts from '../package.json' with { type: 'json' }
+import type { CompactOptions } from './commands/compact.ts'
 import type { MicroOptions } from './commands/micro.ts'
 import type { RecallOptions } from './commands/recall.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
@@ -82,6 +83,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   addMeasuring(program, show, surroundings)
   addReducing(program, show, surroundings)
   addMending(program, show)
+  addCompacting(program, show, surroundings)
   addRecalling(program, show, surroundings)
   addSimulating(program, show, surroundings)
   addServing(program, end, surroundings)
@@ -95,6 +97,7 @@ const examples = `Examples:
   everlong micro session.jsonl        what could leave the context
   everlong stats ~/.claude/projects   figures over all sessions
   everlong repair broken.jsonl --out mended.jsonl
+  everlong compact session.jsonl      the context to go on with
   everlong recall session.jsonl migration --kind human
   everlong simulate --port 0          the Messages API, without a key
 
@@ -239,6 +242,26 @@ function addMending(program: Command, show: Show): void {
     .action(async (file: string, options: { json?: boolean; out: string }) => {
       const { gather, render } = await import('./commands/repair.ts')
       show(gather(file, options.out), { ...options, render })
+    })
+}
+
+function addCompacting(program: Command, show: Show, surroundings: Surroundings): void {
+  command(program, 'compact', 'make the context one would go on with; the file itself is never touched')
+    .addArgument(transcript())
+    .option('--before <uuid>', 'as of this entry; for a boundary: what its compaction had')
+    .option('--from <uuid>', 'summarise from this message on, keep what is before it')
+    .option('--up-to <uuid>', 'summarise what comes before this message, keep the rest')
+    .option('--model <model>', 'offline, recorded, anthropic:MODEL or openai:MODEL[@URL]', 'offline')
+    .option('--instructions <text>', 'what the summary is to pay heed to')
+    .option('--budget <tokens>', 'the new context has no more than this', tokens)
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .option('--out <new>', 'write the compacted session there; must not exist')
+    .action(async (file: string, options: CompactOptions) => {
+      const [{ gather }, { render }] = await Promise.all([
+        import('./commands/compact.ts'),
+        import('./commands/compact-screen.ts'),
+      ])
+      show(await gather(file, { ...options, surroundings }), { ...options, render })
     })
 }
 

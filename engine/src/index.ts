@@ -24,6 +24,46 @@ export { createFingerprinter, type Fingerprint, type RequestParts } from './core
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
 export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
+export type { Breaker } from './core/ladder/breaker.ts'
+export { runCompaction } from './core/ladder/compact.ts'
+export {
+  type CommitResult,
+  type Compacted,
+  type CompactionFailed,
+  type CompactionInput,
+  type CompactionResult,
+  type CompactionSettings,
+  defaultCompaction,
+  type PartialChoice,
+} from './core/ladder/compact-input.ts'
+export { type CompactionPlan, planCompaction } from './core/ladder/compact-plan.ts'
+export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
+export type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
+export { defaultLadder } from './core/ladder/default-ladder.ts'
+export type { Ask, ModelChoice, RequestBase } from './core/ladder/desk.ts'
+export type { GivenAnswer, GivenMessage } from './core/ladder/given.ts'
+export type { CompactionMode, GuardReason } from './core/ladder/guards.ts'
+export type { EditOutcome, UndoOutcome } from './core/ladder/hands.ts'
+export { mechanismRung } from './core/ladder/mechanism-rung.ts'
+export type { Switched } from './core/ladder/model-switch.ts'
+export type { Blocked, PrepareOptions, Ready } from './core/ladder/prepare.ts'
+export type { Recovery } from './core/ladder/reactive.ts'
+export type { Recalled, RecallMatch } from './core/ladder/recall.ts'
+export type {
+  CompactionCause,
+  CompactionReport,
+  CompactRange,
+  Ladder,
+  LadderTrigger,
+  RecordPlace,
+  Rung,
+  RungContext,
+  RungResult,
+} from './core/ladder/rung.ts'
+export type { CompactOptions, Session, Turn } from './core/ladder/session-types.ts'
+export type { EngineSettings } from './core/ladder/settings.ts'
+export { StoreError } from './core/ladder/store.ts'
+export type { Tracking } from './core/ladder/tracking.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
@@ -123,7 +163,7 @@ export { type Pair, pairsOf } from './core/message/pairing.ts'
 export { type Repaired, type RepairOptions, repairRequest } from './core/message/repair.ts'
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
 export { shapeOf } from './core/message/shape.ts'
-export type { TokenCounts, Usage } from './core/message/usage.ts'
+export { contextTokens, type TokenCounts, type Usage } from './core/message/usage.ts'
 export type {
   ChainInfo,
   CompactionFailure,
@@ -150,12 +190,16 @@ export type {
   StreamEvent,
 } from './core/ports/model.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
+export type { Restoration, Restore, RestoredPiece, RestoreRequest } from './core/ports/restore.ts'
+export { type ContinuationInput, continuationText } from './core/prompts/continuation.ts'
+export { type SummaryPromptInput, type SummaryVariant, sectionTitles, summaryPrompt } from './core/prompts/summary.ts'
 export { defaultRestorers, type RestoredContext, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
 export type { NotRestored, Piece, PieceKind, Restored, RestoreInput, Restorer } from './core/restore/restorer.ts'
 export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from './core/restore/seen-files.ts'
 export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
 export { createStateBook, type StateBook } from './core/restore/state-book.ts'
 export { type TouchedFile, touchedFiles } from './core/restore/touched.ts'
+export type { Tried } from './core/summary/asking.ts'
 export { composeSummary } from './core/summary/compose.ts'
 export type { ComposedSummary, ComposeOptions, SummarySource } from './core/summary/source.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
@@ -178,3 +222,10 @@ export { type ContextState, type ExplainInput, type Explanation, explain } from 
 export { ConfigurationError, type Figure } from './core/tokens/figure.ts'
 export { type Prediction, predictCompaction, type TurnSize, whereCompactionsWouldFall } from './core/tokens/predict.ts'
 export type { Environment, Mark, TokenSettings } from './core/tokens/settings.ts'
+export {
+  createEngine,
+  type Engine,
+  type EngineOptions,
+  type EngineSession,
+  type SessionOptions,
+} from './engine.ts'

@@ -28,6 +28,7 @@ export {
   type LeaseState,
 } from './lease.ts'
 export { type LiveFile, openLive } from './live-file.ts'
+export { type NewTranscript, writeNewTranscript } from './new-transcript.ts'
 export type { Processes, ProcessMark } from './processes.ts'
 export { cardLine } from './recall/cards.ts'
 export { parseSearch, type Refused, type SearchRequest } from './recall/input.ts'
@@ -41,6 +42,7 @@ export {
 export type { RecordProblem } from './record-lines.ts'
 export { type RepairOutcome, type RepairReport, repair } from './repair.ts'
 export { type FileScan, scanFile } from './scan-file.ts'
+export { type NoSessionAt, openSessionAt, type SessionAt, type SessionAtOptions } from './session-at.ts'
 export { type MemoryPorts, openMemory, type SessionMemory, sessionFolder } from './session-memory.ts'
 export { type IndexOptions, type IndexRow, indexFolder, openIndex, type TranscriptIndex } from './sidecar.ts'
 export {

@@ -15,6 +15,8 @@ export type LiveFile = {
   readonly format: Format
   /** In the order of the conversation: boundary, summary, kept messages, what followed. */
   readonly entries: readonly Entry[]
+  /** Everything that was read on the way, in the order of the file: edits and side entries too. */
+  readonly read: readonly Entry[]
   readonly stop: LiveWindow['stop']
   /** How many entries were found on side branches. */
   readonly recovered: number
@@ -119,8 +121,9 @@ const linesOfOneAnswer = 100
 function chosen(
   loaded: readonly Loaded[],
   live: LiveWindow,
-): Pick<LiveFile, 'entries' | 'stop' | 'recovered' | 'isEdited'> {
+): Pick<LiveFile, 'entries' | 'read' | 'stop' | 'recovered' | 'isEdited'> {
   const entries = live.order.map((index) => loaded[index]?.entry).filter((entry) => entry !== undefined)
-  const isEdited = loaded.some(({ entry }) => entry.record.subtype === editSubtype)
-  return { entries, stop: live.stop, recovered: live.recovered, isEdited }
+  const read = loaded.map(({ entry }) => entry)
+  const isEdited = read.some(({ record }) => record.subtype === editSubtype)
+  return { entries, read, stop: live.stop, recovered: live.recovered, isEdited }
 }

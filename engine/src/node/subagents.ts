@@ -142,3 +142,8 @@ function resultFiles(folder: string): ReadonlyMap<string, string> {
   const files = readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile())
   return new Map(files.map((name) => [basename(name, extname(name)), join(folder, name)]))
 }
+
+/** Where a sub-agent of a session writes: in the session's folder, as clients since 2.1.2 do. */
+export function subagentPath(session: string, agentId: string): string {
+  return join(dirname(session), basename(session, extname(session)), 'subagents', `agent-${agentId}.jsonl`)
+}

@@ -6,12 +6,12 @@ import { serverCleared } from './server-cleared.ts'
 import { createWeigher } from './weigher.ts'
 
 export type ViewSizeOptions = SizeOptions & {
-  /** What mechanisms freed since the newest answer. Without it, usage from before the edits is not believed at all. */
+  /** What mechanisms freed since the newest answer, where the edits do not say so themselves. */
   readonly freedSinceAnswer?: number | undefined
 }
 
 export function viewSize(view: View, options: ViewSizeOptions = {}): ContextSize {
-  const { freedSinceAnswer: freed = 0 } = options
+  const freed = options.freedSinceAnswer ?? view.freed ?? 0
   if (freed > 0) {
     const size = contextSize(view.messages, { ...options, freshFrom: 0 })
     if (size.source !== 'estimate') return less(size, freed)

@@ -2,7 +2,7 @@
 import type { Emit } from './events.ts'
 import type { FileStore } from './files.ts'
 import type { Hooks } from './hooks.ts'
-import type { ModelClient } from './model.ts'
+import type { AbortSignalPort, ModelClient } from './model.ts'
 
 export type CompactionPorts = {
   /** Milliseconds since 1970. */
@@ -13,5 +13,5 @@ export type CompactionPorts = {
   readonly files: FileStore
   readonly emit: Emit
   /** Resolves after so many milliseconds, or at once when the signal is aborted; back-off and keep-alive use it. */
-  readonly wait: (milliseconds: number, signal?: { readonly aborted: boolean }) => Promise<void>
+  readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
 }

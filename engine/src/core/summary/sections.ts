@@ -1,27 +1,14 @@
 // The nine sections of a summary: their titles, and finding them again in what a model wrote. It judges no content.
+import { type SummaryVariant, sectionTitles } from '../prompts/summary.ts'
 
-/** Which part of the conversation is summarised; the last two sections read otherwise where newer messages follow. */
-export type Variant = 'full' | 'from' | 'up-to'
-
-const titles = [
-  'Primary request and intent',
-  'Key technical concepts',
-  'Files and code sections',
-  'Errors and fixes',
-  'Problem solving',
-  'All user messages',
-  'Pending tasks',
-  'Current work',
-  'Optional next step',
-] as const
-
-const upToTitles: Readonly<Record<number, string>> = { 8: 'Work completed', 9: 'Context for continuing work' }
+/** Which part of the conversation is summarised. */
+export type Variant = SummaryVariant
 
 export const sectionNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 9] as const
 export type SectionNumber = (typeof sectionNumbers)[number]
 
 export function sectionTitle(number: SectionNumber, variant: Variant = 'full'): string {
-  return (variant === 'up-to' ? upToTitles[number] : undefined) ?? titles[number - 1] ?? ''
+  return sectionTitles(variant)[number - 1] ?? ''
 }
 
 export function sectionHeading(number: SectionNumber, variant: Variant = 'full'): string {

@@ -1,6 +1,6 @@
 // What edits do to the contents of one message: results, inputs and thinking that are cleared. Originals stay as they
 // are; a message that nothing was cleared from comes back itself.
-import { blocksOf, isThinking, isToolUse } from '../message/block.ts'
+import { type Block, blocksOf, isMedia, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import { isObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { clearedText } from './messages.ts'
@@ -36,4 +36,20 @@ export function withoutThinking(message: ViewMessage): ViewMessage | undefined {
   if (!message.content.some(isThinking)) return message
   const content = blocksOf(message.content).filter((block) => !isThinking(block))
   return content.length === 0 ? undefined : { ...message, content }
+}
+
+export function hasMedia(block: Block): boolean {
+  return isMedia(block) || (isToolResult(block) && blocksOf(block.content).some(isMedia))
+}
+
+/** `[image]`, `[document]`: what was there, and no more. */
+export function withoutMedia(message: ViewMessage): ViewMessage {
+  if (typeof message.content === 'string' || !message.content.some(hasMedia)) return message
+  return { ...message, content: message.content.map(mediaAsText) }
+}
+
+function mediaAsText(block: Block): Block {
+  if (isMedia(block)) return { type: 'text', text: `[${block.type}]` }
+  if (!isToolResult(block) || !hasMedia(block)) return block
+  return { ...block, content: blocksOf(block.content).map(mediaAsText) }
 }

@@ -2,8 +2,13 @@
 // nothing is ever lost. Here they are read and written; what they do to a view is the fold's business.
 import { isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
 
-/** Who asked for it, for people and statistics. The fold does not look at it. */
-export type EditCause = { readonly mechanism?: string; readonly reason?: string }
+/** Who asked for it and what it freed, for people, statistics and sizes. No message depends on it. */
+export type EditCause = {
+  readonly mechanism?: string
+  readonly reason?: string
+  /** Tokens by the counter of whoever made it: the usage reported before it, less this, is the size behind it. */
+  readonly freed?: number
+}
 
 export type Edit = EditCause &
   (
@@ -16,6 +21,8 @@ export type Edit = EditCause &
         readonly recall?: boolean
       }
     | { readonly type: 'clear-inputs'; readonly toolUseIds: readonly string[] }
+    /** Images and documents of these entries, also inside results: a word stands in their place. */
+    | { readonly type: 'clear-media'; readonly uuids: readonly string[] }
     /** Of the entries that stand before the edit in the transcript, between these two where they are given. */
     | { readonly type: 'clear-thinking'; readonly after?: string; readonly before?: string }
     /** A snip: the entries from here to there are out of the view; one line says so. */
@@ -71,6 +78,7 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
     ...(edit.recall === true ? { recall: true } : {}),
   }),
   'clear-inputs': (edit) => ({ type: 'clear-inputs', toolUseIds: stringsAt(edit, 'toolUseIds') }),
+  'clear-media': (edit) => ({ type: 'clear-media', uuids: stringsAt(edit, 'uuids') }),
   'clear-thinking': (edit) => ({
     type: 'clear-thinking',
     ...(typeof edit.after === 'string' ? { after: edit.after } : {}),
@@ -101,10 +109,12 @@ function readKnown(value: JsonObject): Edit | undefined {
   const edit = Object.hasOwn(readers, type) ? readers[type]?.(value) : undefined
   if (!edit) return undefined
   const { mechanism, reason } = value
+  const freed = numberAt(value, 'freed')
   return {
     ...edit,
     ...(typeof mechanism === 'string' ? { mechanism } : {}),
     ...(typeof reason === 'string' ? { reason } : {}),
+    ...(freed === undefined ? {} : { freed }),
   }
 }
 

@@ -2,7 +2,7 @@
 // keeps account of edits; it neither orders rows nor builds messages.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { clearedResult, withoutInputs, withoutThinking } from './edited.ts'
+import { clearedResult, withoutInputs, withoutMedia, withoutThinking } from './edited.ts'
 import type { Edit } from './edits.ts'
 import { withoutResults } from './messages.ts'
 import type { LiveOrder } from './order.ts'
@@ -48,6 +48,7 @@ class EffectBook implements Effects {
   private readonly results = new Map<string, EditAt[]>()
   private readonly inputs = new Map<string, EditAt[]>()
   private readonly attachments = new Map<string, EditAt[]>()
+  private readonly media = new Map<string, EditAt[]>()
   private readonly pins = new Map<string, EditAt[]>()
   private readonly covers = new Map<number, EditAt[]>()
   private readonly thinking = new Map<number, EditAt[]>()
@@ -125,6 +126,8 @@ class EffectBook implements Effects {
         return note(found, clearedResult(id, hasRecall), undefined)
       })
       now = withoutInputs(now, (id) => note(this.inputs.get(id)?.at(-1), true, false))
+      const unseen = this.media.get(message.uuid ?? '')?.at(-1)
+      if (unseen) now = note(unseen, withoutMedia(now), now)
     }
     const unthought = this.thinking.get(row)?.at(-1)
     const left = unthought ? withoutThinking(now) : now
@@ -133,8 +136,8 @@ class EffectBook implements Effects {
   }
 
   isIdle(): boolean {
-    const { results, inputs, attachments, thinking } = this
-    return results.size + inputs.size + attachments.size + thinking.size === 0
+    const { results, inputs, attachments, media, thinking } = this
+    return results.size + inputs.size + attachments.size + media.size + thinking.size === 0
   }
 
   touchedBy(at: EditAt): readonly number[] {
@@ -146,6 +149,8 @@ class EffectBook implements Effects {
       }
       case 'clear-inputs':
         return edit.toolUseIds.flatMap(this.order.usesOf)
+      case 'clear-media':
+        return edit.uuids.map(this.order.rowOf).filter((row) => row >= 0)
       case 'pin':
       case 'unpin':
         return this.roundOf(this.order.rowOf(edit.uuid))
@@ -178,6 +183,9 @@ class EffectBook implements Effects {
         break
       case 'clear-inputs':
         for (const id of edit.toolUseIds) how(this.inputs, id, at)
+        break
+      case 'clear-media':
+        for (const uuid of edit.uuids) how(this.media, uuid, at)
         break
       case 'pin':
       case 'unpin':

@@ -8,7 +8,7 @@ import { type Entry, headOf } from './entry.ts'
 import type { Piece, Source } from './merge.ts'
 import { messageOf } from './messages.ts'
 import { createLiveOrder, isVisible, type LiveOrder } from './order.ts'
-import { changedAnswers, createProvenance, type Ground } from './provenance.ts'
+import { changedAnswers, createProvenance, freedSince, type Ground } from './provenance.ts'
 import { createRowRounds, type MergedMessages, type RowRounds } from './rounds-of-rows.ts'
 import { type Change, nothingUndone, type Standing, standingOf } from './standing.ts'
 
@@ -22,6 +22,8 @@ export type View = {
   readonly pins: readonly string[]
   /** The first message whose usage may be believed: what comes before was counted on another view. */
   readonly freshFrom: number
+  /** What edits freed since the newest answer, where they all say so: its usage less this is the size. */
+  readonly freed?: number
   /** Answers that were given on another prefix than the one before them now: bound thinking of theirs is void. */
   readonly changed: ReadonlySet<number>
 }
@@ -159,8 +161,11 @@ class Folding implements Ground {
 
   private editsInForce(): ReadonlyMap<number, EditAt> {
     const found = new Map<number, EditAt>()
+    const boundary = this.changes.findLast(({ row, edit }) => !edit && !this.standing.out.has(row))?.row ?? -1
     for (const { row, uuid, edit } of this.changes) {
       if (!edit || edit.type === 'undo' || edit.type === 'rewind' || this.standing.out.has(row)) continue
+      // What the server left out of a history that was summarised since is no longer left out of anything.
+      if (edit.type === 'server-cleared' && row < boundary) continue
       found.set(row, this.applied.get(row) ?? { row, uuid, edit })
     }
     return found
@@ -210,6 +215,7 @@ class Folding implements Ground {
   private viewOf(lists: MergedMessages): View {
     const { edits, pins } = this
     const freshFrom = this.provenance.staleBefore(lists)
+    const freed = freedSince(this, lists)
     const changes = this.provenance.prefixChanges()
     const merged = lists.merged.snapshot()
     const messages = once(lists.messages.snapshot().toArray)
@@ -225,6 +231,7 @@ class Folding implements Ground {
       edits,
       pins,
       freshFrom,
+      ...(freed === undefined ? {} : { freed }),
       get changed() {
         return changed()
       },

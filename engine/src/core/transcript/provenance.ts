@@ -25,6 +25,25 @@ export type Provenance = {
   readonly prefixChanges: () => readonly PrefixChange[]
 }
 
+/**
+ * Tokens that edits freed since the newest answer; undefined when nothing was done since, or something whose weight
+ * nobody knows: then its usage is that of another view.
+ */
+export function freedSince({ changes, standing }: Ground, lists: MergedMessages): number | undefined {
+  const answer = lists.merged.at(lastAnswerBefore(Number.POSITIVE_INFINITY, lists, 0))?.row
+  if (answer === undefined) return undefined
+  let freed: number | undefined
+  for (let at = changes.length - 1; at >= 0; at--) {
+    const change = changes[at]
+    if (!change || change.row < answer) break
+    const { edit } = change
+    if (edit?.type === 'pin' || edit?.type === 'unpin' || edit?.type === 'server-cleared') continue
+    if (edit?.freed === undefined || standing.out.has(change.row)) return undefined
+    freed = (freed ?? 0) + edit.freed
+  }
+  return freed
+}
+
 /** The prefix was changed at a place, for the answers that stand between two rows of the transcript. */
 export type PrefixChange = { readonly place: number; readonly above: number; readonly below: number }
 

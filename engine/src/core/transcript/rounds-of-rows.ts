@@ -222,3 +222,13 @@ function indexAt(rounds: readonly Round[], place: number): number {
   }
   return Math.max(0, low)
 }
+
+/** The messages that these pieces make, one piece for each entry in the order of the view. */
+export function mergedMessages(pieces: readonly ViewMessage[]): readonly ViewMessage[] {
+  const rounds = createRowRounds((place): Piece | undefined => {
+    const message = pieces[place]
+    return message && { message, uuids: message.uuid ?? [], edits: [], isPinned: false, row: place, place }
+  })
+  rounds.growTo(pieces.length)
+  return rounds.messages().messages.snapshot().toArray()
+}

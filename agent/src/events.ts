@@ -1,0 +1,36 @@
+// What the loop yields: messages and events, as they come. The host shows them.
+import type { EngineEvent, JsonObject, ModelAnswer, ModelFailure, StreamEvent, Tried } from 'everlong'
+
+/** Handed from iteration to iteration. */
+export type LoopState = {
+  readonly turnId: string
+  /** Answers since the last compaction, or since the loop began. */
+  readonly turn: number
+  /** Whether a compaction has happened in this loop. */
+  readonly isCompacted: boolean
+  /** Automatic compactions in a row that came to nothing. */
+  readonly failures: number
+}
+
+export type StopReason = 'finished' | 'aborted' | 'blocked' | 'failed' | 'turn-limit'
+
+export type LoopEvent =
+  | { readonly type: 'engine'; readonly event: EngineEvent }
+  | { readonly type: 'stream'; readonly event: StreamEvent }
+  /** After a compaction, one by one: boundary, summary, attachments, what hooks said. */
+  | { readonly type: 'record'; readonly record: JsonObject }
+  | { readonly type: 'answer'; readonly answer: ModelAnswer; readonly uuid: string }
+  | { readonly type: 'tool-started'; readonly toolUseId: string; readonly name: string; readonly input: unknown }
+  | {
+      readonly type: 'tool-finished'
+      readonly toolUseId: string
+      readonly name: string
+      readonly content: string | readonly JsonObject[]
+      readonly isError: boolean
+    }
+  /** What a person should know. */
+  | { readonly type: 'notice'; readonly text: string }
+  | { readonly type: 'subagent'; readonly toolUseId: string; readonly event: LoopEvent }
+  | { readonly type: 'blocked'; readonly detail: string; readonly tried: readonly Tried[] }
+  | { readonly type: 'failed'; readonly failure: ModelFailure; readonly steps: readonly Tried[] }
+  | { readonly type: 'stopped'; readonly why: StopReason; readonly state: LoopState }

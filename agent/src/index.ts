@@ -1,0 +1,7 @@
+// The public names, one by one.
+
+export type { LoopEvent, LoopState, StopReason } from './events.ts'
+export { type QueryOptions, query } from './loop.ts'
+export { interrupted } from './run-tools.ts'
+export { type SubagentToolOptions, subagentTool } from './subagent-tool.ts'
+export { type AnyTool, defineTool, definitionsOf, type Tool, type ToolContext, type ToolOutput } from './tool.ts'

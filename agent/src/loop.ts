@@ -1,0 +1,115 @@
+// The query loop: prepare, send, run tools, again, until the model stops. An async generator; the host shows what it
+// yields. Compaction, recovery and the transcript are the session's business.
+import { blocksOf, type EngineSession, isToolUse, type StreamEvent, type ToolUseBlock, type Turn } from 'everlong'
+import { createChannel } from './channel.ts'
+import type { LoopEvent, LoopState, StopReason } from './events.ts'
+import { runTools, type ToolRun } from './run-tools.ts'
+import { type AnyTool, definitionsOf, reproducibleIn } from './tool.ts'
+
+export type QueryOptions = {
+  /** With the conversation in it: what a person asked was added to it. */
+  readonly session: EngineSession
+  readonly tools?: readonly AnyTool[]
+  readonly signal?: AbortSignal
+  /** Answers at the most. */
+  readonly mostTurns?: number
+  /** Goes on from where an earlier loop ended. */
+  readonly state?: LoopState
+}
+
+type Loop = Required<Pick<QueryOptions, 'session' | 'tools' | 'signal'>> & {
+  readonly channel: ReturnType<typeof createChannel<LoopEvent>>
+}
+
+/** Returns the state at its end; `stopped` is the last event. */
+export async function* query(options: QueryOptions): AsyncGenerator<LoopEvent, LoopState> {
+  const { session, tools = [], signal = new AbortController().signal, mostTurns = Number.POSITIVE_INFINITY } = options
+  const channel = createChannel<LoopEvent>()
+  const loop: Loop = { session, tools, signal, channel }
+  if (tools.length > 0) session.configure({ tools: definitionsOf(tools), reproducible: reproducibleIn(tools) })
+  const stopListening = session.on((event) => channel.push({ type: 'engine', event }))
+  let state = options.state ?? firstState(session)
+  let why: StopReason | undefined
+  try {
+    for (let answers = 0; why === undefined; answers++) {
+      if (answers >= mostTurns) why = 'turn-limit'
+      else [state, why] = yield* iterate(loop, state)
+    }
+  } finally {
+    stopListening()
+  }
+  yield { type: 'stopped', why, state }
+  return state
+}
+
+function firstState(session: EngineSession): LoopState {
+  const { turnId, breaker } = session.tracking()
+  return { turnId, turn: 0, isCompacted: false, failures: breaker.failures }
+}
+
+/** One request with its answer and the tools it calls; why to stop, if it should. */
+async function* iterate(
+  loop: Loop,
+  before: LoopState,
+): AsyncGenerator<LoopEvent, readonly [LoopState, StopReason | undefined]> {
+  const { session, signal, channel } = loop
+  const onEvent = (event: StreamEvent) => channel.push({ type: 'stream', event })
+  const turn = yield* channel.until(session.send({ signal, onEvent }))
+  const state = yield* afterCompaction(loop, turn, before)
+  if (turn.type === 'blocked') {
+    yield { type: 'blocked', detail: turn.detail, tried: turn.tried }
+    return [state, 'blocked']
+  }
+  if (turn.type === 'failed') {
+    const { failure, steps } = turn
+    if (failure.reason === 'aborted') return [state, 'aborted']
+    yield { type: 'failed', failure, steps }
+    return [state, 'failed']
+  }
+  const { answer, uuid } = turn
+  yield { type: 'answer', answer, uuid }
+  const calls = blocksOf(answer.content).filter(isToolUse)
+  if (calls.length > 0) yield* callTools(loop, calls)
+  const next = { ...state, turn: state.turn + 1 }
+  if (signal.aborted) return [next, 'aborted']
+  return [next, goesOn(loop, turn, calls) ? undefined : 'finished']
+}
+
+/** The new messages one by one; then the count begins again. */
+async function* afterCompaction({ session }: Loop, turn: Turn, state: LoopState): AsyncGenerator<LoopEvent, LoopState> {
+  const { turnId, breaker } = session.tracking()
+  const prepared = turn.type === 'blocked' ? turn : turn.prepared
+  for (const text of prepared.notices) yield { type: 'notice', text }
+  const compaction = 'compaction' in prepared ? prepared.compaction : undefined
+  if (!compaction) return { ...state, turnId, failures: breaker.failures }
+  for (const record of compaction.records) yield { type: 'record', record }
+  return { turnId, turn: 0, isCompacted: true, failures: 0 }
+}
+
+async function* callTools(loop: Loop, calls: readonly ToolUseBlock[]): AsyncGenerator<LoopEvent, void> {
+  const { session, tools, signal, channel } = loop
+  const results = yield* channel.until(runTools({ session, tools, calls, signal, tell: channel.push }))
+  session.add({ role: 'user', content: results.map(({ block }) => block), ...detailsOf(results) })
+}
+
+/** As clients write it: of a single call what its tool knows; of several, nothing that could be told apart. */
+function detailsOf(results: readonly ToolRun[]): { readonly toolUseResult?: unknown } {
+  const [only] = results
+  return results.length === 1 && only?.details !== undefined ? { toolUseResult: only.details } : {}
+}
+
+const windowEnded = 'Your answer met the end of the context window. Go on from where it ends.'
+
+/** Tools were called, a server's turn was paused, the window cut the answer off, or somebody typed meanwhile. */
+function goesOn(
+  { session }: Loop,
+  { answer }: Extract<Turn, { readonly type: 'answered' }>,
+  calls: readonly unknown[],
+) {
+  if (calls.length > 0 || answer.stopReason === 'pause_turn') return true
+  if (answer.stopReason === 'model_context_window_exceeded') {
+    session.add({ role: 'user', content: windowEnded, origin: 'meta' })
+    return true
+  }
+  return session.messages().at(-1)?.role === 'user'
+}

@@ -1,0 +1,74 @@
+// Runs the calls of one answer: neighbours that only read side by side, everything else one after another. Every call
+// gets a result, whatever happens: an unknown tool, a wrong input, a fault, an abort.
+import type { Block, EngineSession, ToolUseBlock } from 'everlong'
+import type { LoopEvent } from './events.ts'
+import type { AnyTool, ToolOutput } from './tool.ts'
+
+export type RunInput = {
+  readonly session: EngineSession
+  readonly tools: readonly AnyTool[]
+  readonly calls: readonly ToolUseBlock[]
+  readonly signal: AbortSignal
+  readonly tell: (event: LoopEvent) => void
+}
+
+export type ToolRun = { readonly block: Block; readonly details?: unknown }
+
+export const interrupted = 'Interrupted before it was finished.'
+
+/** In the order of the calls. */
+export async function runTools(input: RunInput): Promise<readonly ToolRun[]> {
+  const results: ToolRun[] = []
+  for (const group of groupsOf(input)) {
+    results.push(...(await Promise.all(group.map((call) => runOne(input, call)))))
+  }
+  return results
+}
+
+function groupsOf({ calls, tools }: RunInput): readonly (readonly ToolUseBlock[])[] {
+  const groups: ToolUseBlock[][] = []
+  const isReading = ({ name }: ToolUseBlock) => tools.find((tool) => tool.name === name)?.isReadOnly === true
+  for (const call of calls) {
+    const last = groups.at(-1)
+    if (last?.every(isReading) && isReading(call)) last.push(call)
+    else groups.push([call])
+  }
+  return groups
+}
+
+async function runOne(input: RunInput, call: ToolUseBlock): Promise<ToolRun> {
+  const { tell } = input
+  tell({ type: 'tool-started', toolUseId: call.id, name: call.name, input: call.input })
+  const output = await outputOf(input, call)
+  const { content, isError = false, details } = output
+  tell({ type: 'tool-finished', toolUseId: call.id, name: call.name, content, isError })
+  const block = { type: 'tool_result', tool_use_id: call.id, content, ...(isError ? { is_error: true } : {}) }
+  return { block, ...(details === undefined ? {} : { details }) }
+}
+
+async function outputOf(input: RunInput, call: ToolUseBlock): Promise<ToolOutput> {
+  const { session, tools, signal, tell } = input
+  const tool = tools.find(({ name }) => name === call.name)
+  if (!tool) return failed(`There is no tool ${call.name}. There are: ${tools.map(({ name }) => name).join(', ')}.`)
+  if (signal.aborted) return failed(interrupted)
+  try {
+    const run = tool.call(call.input, { session, signal, toolUseId: call.id, tell })
+    return await Promise.race([run, aborted(signal)])
+  } catch (error) {
+    // A tool's fault is the model's to see: it may know another way.
+    return failed(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<ToolOutput> {
+  return new Promise((resolve) => {
+    const end = () => resolve(failed(interrupted))
+    // The tool itself may have been what stopped it.
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
+}
+
+function failed(content: string): ToolOutput {
+  return { content, isError: true }
+}

@@ -1,0 +1,98 @@
+import { overflowShapes, text } from '@everlong/simulator'
+import { checkRequest } from 'everlong'
+import { describe, expect, test } from 'vitest'
+import { fill } from '../testing/history.ts'
+import { type StageOptions, setStage } from '../testing/stage.ts'
+
+const model = 'claude-opus-4-5'
+/** The engine believes the table, 200,000; the server takes 40,000. */
+const smaller = (options: StageOptions = {}): StageOptions => ({
+  model,
+  script: () => text('Here you are.'),
+  ...options,
+  simulator: { windows: { [model]: 40_000 }, ...options.simulator },
+})
+
+const said = (events: readonly { readonly type: string }[], type: string) =>
+  events.filter((event) => event.type === type)
+
+describe('a prompt that is too long', () => {
+  test.each(overflowShapes)(
+    'is met, told as %s: the conversation goes on as if nothing had happened',
+    async (shape) => {
+      const stage = await setStage(smaller({ simulator: { windows: { [model]: 40_000 }, overflow: shape } }))
+      const session = await stage.engine.start({ system: 'You answer.', maxTokens: 1_000 })
+      fill(session, { rounds: 10, tokens: 5_500 })
+      session.add({ role: 'user', content: 'And what comes next?' })
+      const turn = await session.send()
+      expect(turn).toMatchObject({ type: 'answered', answer: { content: [{ text: 'Here you are.' }] } })
+      expect(said(stage.events, 'overflow-recovered')).toHaveLength(1)
+      expect(said(stage.events, 'overflow-unrecovered')).toEqual([])
+      const turns = stage.sent.filter(({ request }) => request.source === 'turn')
+      expect(turns.map(({ result }) => result.type)).toEqual(['failed', 'answer'])
+      expect(turns.flatMap(({ request }) => checkRequest(request.messages))).toEqual([])
+      expect(JSON.stringify(session.messages())).toContain('And what comes next?')
+    },
+  )
+
+  test('teaches the real limit of this endpoint and model, and every later window knows it', async () => {
+    const stage = await setStage(smaller())
+    const session = await stage.engine.start({ maxTokens: 1_000 })
+    expect(session.explain().contextWindow.value).toBe(200_000)
+    fill(session, { rounds: 10, tokens: 5_500 })
+    session.add({ role: 'user', content: 'Go on.' })
+    await session.send()
+    expect(said(stage.events, 'limit-learned')).toEqual([
+      { type: 'limit-learned', endpoint: 'http://127.0.0.1', model, limit: 40_000 },
+    ])
+    const learned = { value: 40_000, source: 'learned from an overflow error' }
+    expect(session.explain().contextWindow).toEqual(learned)
+    expect((await stage.engine.start()).explain().contextWindow).toEqual(learned)
+  })
+
+  test('by the output alone: a lower limit is enough, and nothing leaves the context', async () => {
+    const older = 'claude-sonnet-4'
+    const stage = await setStage({
+      model: older,
+      script: () => text('Here you are.'),
+      simulator: { windows: { [older]: 40_000 } },
+    })
+    const session = await stage.engine.start({ maxTokens: 20_000 })
+    fill(session, { rounds: 6, tokens: 4_000 })
+    session.add({ role: 'user', content: 'Go on.' })
+    const before = session.messages()
+    expect(await session.send()).toMatchObject({ type: 'answered' })
+    expect(said(stage.events, 'overflow-recovered')).toMatchObject([{ steps: ['lower-output: done'] }])
+    expect(session.messages().slice(0, before.length)).toEqual(before)
+    expect(stage.sent.at(-1)?.request.maxTokens).toBeLessThan(20_000)
+  })
+
+  test('by its bytes: images leave first, and only they', async () => {
+    const stage = await setStage({ script: () => text('Seen.'), simulator: { longestBody: 300_000 } })
+    const session = await stage.engine.start()
+    const image = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } })
+    const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+    session.add({ role: 'user', content: [image(png + 'A'.repeat(200_000)), { type: 'text', text: 'First.' }] })
+    session.add({ role: 'assistant', content: 'I see.' })
+    session.add({ role: 'user', content: [image(png + 'A'.repeat(200_000)), { type: 'text', text: 'Second.' }] })
+    await session.send()
+    expect(said(stage.events, 'overflow-recovered')).toMatchObject([{ steps: ['strip-media: done'] }])
+    const kinds = session
+      .messages()
+      .map(({ content }) => (typeof content === 'string' ? content : content.map(({ type }) => type)))
+    expect(kinds).toEqual([['text', 'text'], ['text'], ['image', 'text'], ['text']])
+  })
+
+  test('that nothing makes shorter is shown as the provider told it, with what was tried', async () => {
+    const stage = await setStage(smaller({ engine: { settings: { autoCompact: false } } }))
+    const session = await stage.engine.start({ maxTokens: 1_000 })
+    session.add({ role: 'user', content: 'x '.repeat(45_000) })
+    const turn = await session.send()
+    expect(turn).toMatchObject({
+      type: 'failed',
+      failure: { reason: 'overflow', message: expect.stringContaining('prompt is too long') },
+    })
+    expect(turn.type === 'failed' && turn.steps.at(-1)).toMatchObject({ mechanism: 'compact', outcome: 'declined' })
+    expect(said(stage.events, 'overflow-unrecovered')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,47 @@
+// A tool that starts a sub-agent: a conversation of its own, with its own window, state and breaker, whose last words are
+// the result.
+import { textOf } from 'everlong'
+import { z } from 'zod'
+import { query } from './loop.ts'
+import { type AnyTool, defineTool } from './tool.ts'
+
+export type SubagentToolOptions = {
+  readonly name?: string
+  readonly description?: string
+  readonly system?: string
+  /** What the sub-agent may use; not this tool itself, unless it is put there. */
+  readonly tools: readonly AnyTool[]
+  readonly mostTurns?: number
+}
+
+const input = z.object({
+  description: z.string().describe('The task in a few words.'),
+  prompt: z.string().describe('The whole task: the sub-agent sees nothing else.'),
+})
+
+export function subagentTool(options: SubagentToolOptions): AnyTool {
+  const { system, tools, mostTurns = 200 } = options
+  return defineTool({
+    name: options.name ?? 'Agent',
+    description: options.description ?? 'Gives a task to a sub-agent and returns its report.',
+    input,
+    isReadOnly: false,
+    run: async ({ prompt }, { session, signal, tell, toolUseId }) => {
+      const sub = await session.subagent(system === undefined ? {} : { system })
+      try {
+        sub.add({ role: 'user', content: prompt })
+        let why = 'finished'
+        for await (const event of query({ session: sub, tools, signal, mostTurns })) {
+          tell({ type: 'subagent', toolUseId, event })
+          if (event.type === 'stopped') why = event.why
+        }
+        const last = sub.messages().findLast(({ role }) => role === 'assistant')
+        const report = textOf(last?.content).trim()
+        if (why === 'finished' && report !== '') return report
+        return { content: `The sub-agent stopped (${why}). ${report}`.trim(), isError: why !== 'finished' }
+      } finally {
+        await sub.close()
+      }
+    },
+  })
+}

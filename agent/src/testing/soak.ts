@@ -1,0 +1,85 @@
+// A long session of the loop: task after task, each with a rule that must hold to the end. It looks at every request
+// that goes out, and at what is left at the end.
+import { checkRequest, contextTokens, type EngineSession, textOf } from 'everlong'
+import { query } from '../loop.ts'
+import { type Stage, type StageOptions, setStage } from './stage.ts'
+
+export type SoakOptions = StageOptions & {
+  readonly turns: number
+  readonly path?: string
+  /** After each task. */
+  readonly onTask?: (task: number, session: EngineSession) => void
+}
+
+export type SoakReport = {
+  readonly turns: number
+  readonly tasks: number
+  readonly compactions: number
+  /** Requests of turns that break a rule of the API, or that the window could not take. */
+  readonly invalid: readonly string[]
+  readonly largest: number
+  /** Rules that are no longer in the context word for word. */
+  readonly lost: readonly string[]
+  /** How loops ended that did not end as they should. */
+  readonly endings: readonly string[]
+}
+
+export const soakWindow = 40_000
+const turnsPerTask = 12
+
+export async function soak({ turns, path, onTask, ...options }: SoakOptions): Promise<SoakReport> {
+  const stage = await setStage({
+    window: soakWindow,
+    turnsPerTask,
+    ...options,
+    engine: { ...options.engine, settings: { maxOutputTokens: 4_000, ...options.engine?.settings } },
+  })
+  const session = await stage.engine.start({ maxTokens: 4_000, system: 'You mend bugs.', ...(path ? { path } : {}) })
+  const watch = createWatch(stage)
+  const endings: string[] = []
+  let done = 0
+  let task = 0
+  for (; done < turns; task++) {
+    session.add({ role: 'user', content: `Task ${task + 1}: make the tests pass. ${ruleOf(task)}` })
+    for await (const event of query({ session, tools: stage.tools, mostTurns: turnsPerTask })) {
+      if (event.type === 'answer') done++
+      if (event.type === 'stopped' && event.why !== 'finished' && event.why !== 'turn-limit') endings.push(event.why)
+      if (event.type === 'failed') endings.push(`${event.failure.reason}: ${event.failure.message}`)
+    }
+    watch.look()
+    onTask?.(task, session)
+  }
+  const context = session
+    .messages()
+    .map(({ content }) => textOf(content))
+    .join('\n')
+  const lost = Array.from({ length: task }, (_, at) => ruleOf(at)).filter((rule) => !context.includes(rule))
+  await session.close()
+  await stage.close()
+  return { turns: done, tasks: task, endings, lost, ...watch.report() }
+}
+
+function ruleOf(task: number): string {
+  return `Never rename the export number ${task + 1} of src/generated/tables.ts.`
+}
+
+function createWatch(stage: Stage) {
+  const invalid: string[] = []
+  let largest = 0
+  return {
+    /** Looks at what went out since, and lets it go: a long run must not be held in memory by its watcher. */
+    look: () => {
+      for (const { request, result } of stage.sent.splice(0)) {
+        if (request.source !== 'turn') continue
+        for (const { type, message } of checkRequest(request.messages)) invalid.push(`${type} at ${message}`)
+        if (result.type === 'failed' && result.reason !== 'transient') invalid.push(result.message)
+        if (result.type === 'answer') largest = Math.max(largest, contextTokens(result.usage))
+      }
+    },
+    report: () => ({
+      invalid,
+      largest,
+      compactions: stage.events.filter(({ type }) => type === 'compaction-finished').length,
+    }),
+  }
+}

@@ -1,0 +1,141 @@
+// A stage for the loop: the simulated API with an agent and a summariser behind it, a made-up repository with tools that
+// work, and an engine in front. In process, or over HTTP on this machine.
+import {
+  type AgentOptions,
+  agent,
+  asksForSummary,
+  createSimulator,
+  type FaultPlan,
+  type Repository,
+  route,
+  type Script,
+  type Simulator,
+  type SimulatorOptions,
+  startServer,
+  summariser,
+  syntheticRepository,
+  toolsOf,
+  turnableClock,
+  withFaults,
+} from '@everlong/simulator'
+import {
+  type AbortSignalPort,
+  createEngine,
+  type Engine,
+  type EngineEvent,
+  type EngineOptions,
+  type ModelAnswer,
+  type ModelClient,
+  type ModelFailure,
+  type ModelRequest,
+} from 'everlong'
+import { anthropic, systemPorts } from 'everlong/models'
+import { z } from 'zod'
+import { type AnyTool, defineTool } from '../tool.ts'
+
+export type StageOptions = {
+  readonly model?: string
+  /** Of the model, in tokens. */
+  readonly window?: number
+  readonly turnsPerTask?: number
+  /** Behind requests that ask for a summary. */
+  readonly summaries?: Script
+  /** In the agent's place. */
+  readonly script?: Script
+  readonly agent?: Partial<AgentOptions>
+  readonly simulator?: Partial<SimulatorOptions>
+  readonly engine?: Partial<EngineOptions>
+  readonly faults?: FaultPlan
+  readonly over?: 'process' | 'http'
+}
+
+export type Stage = {
+  readonly engine: Engine
+  readonly model: ModelClient
+  readonly simulator: Simulator
+  readonly repository: Repository
+  readonly tools: readonly AnyTool[]
+  readonly events: EngineEvent[]
+  /** Every request that went out, and what came of it. */
+  readonly sent: { readonly request: ModelRequest; readonly result: ModelAnswer | ModelFailure }[]
+  readonly close: () => Promise<void>
+}
+
+export async function setStage(options: StageOptions = {}): Promise<Stage> {
+  const { model: name = 'claude-opus-4-5', window, over = 'process' } = options
+  const repository = syntheticRepository({ seed: 11, files: 24 })
+  const worker =
+    options.script ?? agent({ repository, seed: 3, turnsPerTask: options.turnsPerTask ?? 12, ...options.agent })
+  const clock = turnableClock()
+  const settings: SimulatorOptions = {
+    script: route([{ when: asksForSummary, script: options.summaries ?? summariser() }], worker),
+    clock,
+    ...(window === undefined ? {} : { windows: { [name]: window } }),
+    ...options.simulator,
+  }
+  const faults: FaultPlan | undefined = options.faults && { wait: (ms) => wait(ms), ...options.faults }
+  const served = over === 'http' ? await startServer({ ...settings, ...(faults ? { faults } : {}) }) : undefined
+  const simulator = served?.simulator ?? createSimulator(settings)
+  const handle = faults ? withFaults((request) => simulator.fetch(request), faults) : undefined
+  const fetch: typeof globalThis.fetch = async (input, init) =>
+    handle ? handle(new Request(input, init)) : simulator.fetch(input as string, init)
+  const sent: Stage['sent'] = []
+  const client = anthropic({
+    model: name,
+    apiKey: 'none',
+    baseURL: served?.url ?? 'http://127.0.0.1',
+    ...(served ? {} : { fetch }),
+    ports: { now: () => Date.now(), wait, random: () => 0.5 },
+  })
+  const model: ModelClient = {
+    ...client,
+    send: async (request, how) => {
+      const result = await client.send(request, how)
+      sent.push({ request, result })
+      return result
+    },
+  }
+  const events: EngineEvent[] = []
+  const engine = createEngine({
+    model,
+    environment: {},
+    onEvent: (event) => events.push(event),
+    ...options.engine,
+    settings: { ...(window === undefined ? {} : { contextWindow: window }), ...options.engine?.settings },
+    ports: { now: clock.now, wait, ...options.engine?.ports },
+  })
+  return {
+    engine,
+    model,
+    simulator,
+    repository,
+    tools: repositoryTools(repository),
+    events,
+    sent,
+    close: async () => {
+      await served?.close()
+    },
+  }
+}
+
+/** Back-off takes hardly any time; what watches for silence, or keeps a connection alive, waits as it would. */
+function wait(milliseconds: number, signal?: AbortSignalPort): Promise<void> {
+  return systemPorts.wait(milliseconds < 10_000 ? milliseconds / 200 : milliseconds, signal)
+}
+
+const readers: ReadonlySet<string> = new Set(['Read', 'Grep'])
+
+/** The repository's own tools: they check their inputs themselves. */
+function repositoryTools(repository: Repository): readonly AnyTool[] {
+  const tools = toolsOf(repository)
+  return tools.definitions.map((definition) => ({
+    ...defineTool({
+      name: definition.name,
+      description: definition.description ?? '',
+      input: z.looseObject({}),
+      isReadOnly: readers.has(definition.name),
+      run: (input) => tools.run(definition.name, input),
+    }),
+    definition: { ...definition },
+  }))
+}

@@ -1,0 +1,78 @@
+// The new context as text, for people and for pipes; or, for --dry-run and --out, a short account of it.
+import { type Block, blocksOf, type CompactionPlan, isText, isToolResult, isToolUse, textOf } from 'everlong'
+import { count, dollars } from '../render/numbers.ts'
+import { visible } from '../render/safe.ts'
+import { facts, heading, type Screen } from '../render/screen.ts'
+import type { CompactReport } from './compact.ts'
+
+export function render(report: CompactReport, screen: Screen): readonly string[] {
+  if (report.failed) return []
+  if (report.plan) return planLines(report.plan, screen)
+  if (report.out !== undefined) {
+    return [heading(`Wrote ${visible(report.out)}`, screen), ...account(report, screen), untouched(report, screen)]
+  }
+  if (!screen.isTerminal) return contextLines(report)
+  return [heading('New context', screen), ...account(report, screen), '', ...contextLines(report).map(shown)]
+}
+
+const shown = (line: string): string => visible(line.replaceAll('\t', '  '))
+
+function untouched({ file }: CompactReport, screen: Screen): string {
+  return screen.paint('dim', `  ${visible(file)} is as it was.`)
+}
+
+function account(report: CompactReport, screen: Screen): readonly string[] {
+  const { tokens, fidelity, restored, notRestored, cost } = report
+  const human = fidelity?.humanMessages
+  return facts(
+    [
+      ['tokens', `${count(tokens.before)} → ${count(tokens.after)}`],
+      ['made by', [report.mechanism ?? '', report.model ?? ''].filter((part) => part !== '').join(', ')],
+      ['messages', `${count(report.summarised)} summarised, ${count(report.kept)} kept`],
+      ...(human
+        ? [
+            [
+              'human messages',
+              `${human.verbatim} of ${human.total} word for word, ${human.shortened} shortened`,
+            ] as const,
+          ]
+        : []),
+      ['put back', `${count(restored.length)}${notRestored.length > 0 ? `, not put back: ${notRestored.length}` : ''}`],
+      ...(cost === undefined ? [] : [['cost', dollars(cost)] as const]),
+    ],
+    screen,
+  )
+}
+
+function planLines(plan: CompactionPlan, screen: Screen): readonly string[] {
+  if (plan.type === 'declined') return [plan.why]
+  const { summarised, kept, tokens } = plan
+  return [
+    heading('What would be done', screen),
+    ...facts(
+      [
+        ['summarised', `${count(summarised.messages)} entries, about ${count(summarised.tokens)} tokens`],
+        ['kept', `${count(kept.messages)} entries, about ${count(kept.tokens)} tokens`],
+        ['now', `${count(tokens.before)} tokens`],
+        ['afterwards', `${count(tokens.most)} tokens at the most`],
+        ['summary', `${count(tokens.summaryAtMost)} tokens at the most`],
+        ['put back', `${count(tokens.restoredAtMost)} tokens at the most`],
+        ['tried in turn', plan.mechanisms.join(', ')],
+        ['summariser', visible(plan.model)],
+      ],
+      screen,
+    ),
+    screen.paint('dim', '  Nothing was asked of anybody, and nothing was written.'),
+  ]
+}
+
+function contextLines({ messages }: CompactReport): readonly string[] {
+  return messages.flatMap(({ role, content }) => [`[${role}]`, ...blocksOf(content).flatMap(blockLines), ''])
+}
+
+function blockLines(block: Block): readonly string[] {
+  if (isText(block)) return block.text.split('\n')
+  if (isToolUse(block)) return [`[call ${block.name}] ${JSON.stringify(block.input)}`]
+  if (isToolResult(block)) return ['[result]', ...textOf(block.content).split('\n')]
+  return [`[${block.type}]`]
+}

@@ -1,0 +1,221 @@
+// `everlong compact`: makes of a session the context one would go on with, as of now or as of any entry. Prints it, or
+// writes the compacted session to a new file. The session itself is never touched.
+import { randomUUID } from 'node:crypto'
+import {
+  type CompactionInput,
+  type CompactionPlan,
+  type CompactionResult,
+  type FidelityReport,
+  type Message,
+  type ModelClient,
+  modelFacts,
+  noHooks,
+  type PartialChoice,
+  planCompaction,
+  runCompaction,
+  type Tried,
+  type ViewMessage,
+} from 'everlong'
+import { systemPorts } from 'everlong/models'
+import { openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
+import { createCompactProgress } from '../compact-progress.ts'
+import { chooseModel } from '../model-choice.ts'
+import { expecting, failed, gathered, type Outcome, reading } from '../outcome.ts'
+import { createProgress } from '../progress.ts'
+import { visible } from '../render/safe.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+export type CompactOptions = {
+  readonly before?: string
+  readonly from?: string
+  readonly upTo?: string
+  readonly model?: string
+  readonly instructions?: string
+  readonly budget?: number
+  readonly dryRun?: boolean
+  readonly out?: string
+  readonly json?: boolean
+}
+
+export type CompactReport = {
+  readonly file: string
+  readonly before?: string
+  /** The new context; as it was where nothing was done. */
+  readonly messages: readonly Message[]
+  readonly tokens: { readonly before: number; readonly after: number }
+  readonly mechanism: string | undefined
+  readonly model: string | undefined
+  readonly fidelity: FidelityReport | undefined
+  readonly tried: readonly Tried[]
+  readonly kept: number
+  readonly summarised: number
+  readonly restored: readonly string[]
+  readonly notRestored: readonly string[]
+  readonly cost: number | undefined
+  readonly durationMs: number
+  /** Of --dry-run: what would be done. */
+  readonly plan?: CompactionPlan
+  readonly failed?: { readonly reason: string; readonly detail: string }
+  /** Of --out: the new file. */
+  readonly out?: string
+}
+
+type Asked = CompactOptions & { readonly surroundings: Surroundings }
+
+export async function gather(file: string, options: Asked): Promise<Outcome<CompactReport>> {
+  if (options.from !== undefined && options.upTo !== undefined) {
+    return failed('--from and --up-to name one cut each. Give one of them.')
+  }
+  const opened = open(file, options)
+  if (opened.type === 'failed') return opened
+  const session = opened.report
+  const { env } = options.surroundings
+  const model = chooseModel(options.model ?? 'offline', { env, recordedSummary: session.recordedSummary })
+  if (model.type === 'refused') return failed(model.why)
+  const input = inputFor(session, options)
+  if (options.dryRun) return planned(session, { input, client: model.client, options })
+  const result = await compact(input, model.client, options.surroundings)
+  return result.type === 'failed' ? notDone(session, result) : written(session, result, options)
+}
+
+function open(file: string, { before, surroundings }: Asked): Outcome<SessionAt> {
+  return reading(file, () => {
+    const progress = createProgress(surroundings)
+    try {
+      const session = openSessionAt(file, { before, onProgress: progress.show })
+      if (session.type === 'session') return gathered(session)
+      return failed(`no entry of ${visible(file)} has the uuid ${visible(session.uuid)}. See everlong tree and epochs.`)
+    } finally {
+      progress.clear()
+    }
+  })
+}
+
+function inputFor(session: SessionAt, options: Asked): CompactionInput {
+  const view = session.fold.view()
+  const model = view.messages.findLast((message) => message.model !== undefined && modelFacts(message.model))?.model
+  const partial = partialOf(options)
+  return {
+    trigger: 'manual',
+    reason: 'command line',
+    view,
+    recordOf: (uuid) => session.fold.entry(uuid)?.record,
+    ledger: session.ledger,
+    restore: session.restore,
+    ...(partial ? { partial } : {}),
+    ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+    ...(options.budget === undefined ? {} : { budget: options.budget }),
+    ...(model === undefined ? {} : { counting: { model } }),
+    threshold: 0,
+    transcriptPath: session.path,
+    sessionId: session.sessionId,
+    lastUuid: session.lastUuid,
+    envelope: session.envelope,
+  }
+}
+
+function partialOf({ from, upTo }: CompactOptions): PartialChoice | undefined {
+  if (from !== undefined) return { type: 'from', uuid: from }
+  return upTo === undefined ? undefined : { type: 'up-to', uuid: upTo }
+}
+
+async function compact(
+  input: CompactionInput,
+  model: ModelClient,
+  surroundings: Surroundings,
+): Promise<CompactionResult> {
+  const progress = createCompactProgress(surroundings)
+  try {
+    return await runCompaction(
+      input,
+      {
+        now: surroundings.now,
+        newId: randomUUID,
+        model,
+        hooks: noHooks,
+        // Restoring reads what the transcript showed; this machine's files are none of its business.
+        files: { read: async () => ({ type: 'missing' }) },
+        emit: progress.tell,
+        wait: systemPorts.wait,
+      },
+      progress.signal,
+    )
+  } finally {
+    progress.end()
+  }
+}
+
+const bare = (messages: readonly ViewMessage[]): readonly Message[] =>
+  messages.map(({ role, content }) => ({ role, content }))
+
+function unchanged(session: SessionAt, tokens: number): CompactReport {
+  return {
+    file: session.path,
+    messages: bare(session.fold.view().messages),
+    tokens: { before: tokens, after: tokens },
+    mechanism: undefined,
+    model: undefined,
+    fidelity: undefined,
+    tried: [],
+    kept: 0,
+    summarised: 0,
+    restored: [],
+    notRestored: [],
+    cost: undefined,
+    durationMs: 0,
+  }
+}
+
+function planned(
+  session: SessionAt,
+  {
+    input,
+    client,
+    options,
+  }: { readonly input: CompactionInput; readonly client: ModelClient; readonly options: Asked },
+): Outcome<CompactReport> {
+  const plan = planCompaction(input, client)
+  const before = plan.type === 'planned' ? plan.tokens.before : 0
+  const named = options.before === undefined ? {} : { before: options.before }
+  return gathered({ ...unchanged(session, before), ...named, plan }, plan.type === 'planned' ? 0 : 1)
+}
+
+function notDone(
+  session: SessionAt,
+  { reason, detail, tried }: Extract<CompactionResult, { type: 'failed' }>,
+): Outcome<CompactReport> {
+  const report = { ...unchanged(session, 0), tried, failed: { reason, detail } }
+  return { type: 'gathered', report, exitCode: 1, complaint: `nothing was compacted (${reason}): ${detail}` }
+}
+
+function written(
+  session: SessionAt,
+  result: Extract<CompactionResult, { type: 'compacted' }>,
+  options: Asked,
+): Outcome<CompactReport> {
+  const report: CompactReport = {
+    file: session.path,
+    ...(options.before === undefined ? {} : { before: options.before }),
+    messages: bare(result.messages),
+    tokens: result.tokens,
+    mechanism: result.mechanism,
+    model: result.model,
+    fidelity: result.fidelity,
+    tried: result.tried,
+    kept: result.keptUuids.length,
+    summarised: session.fold.view().sources.flatMap(({ uuids }) => uuids).length - result.keptUuids.length,
+    restored: result.restored.pieces.map(({ title }) => title),
+    notRestored: result.restored.notRestored.map(({ what, why }) => `${what}: ${why}`),
+    cost: result.cost,
+    durationMs: result.durationMs,
+  }
+  const { out } = options
+  if (out === undefined) return gathered(report)
+  return expecting(out, () => {
+    const records = [...session.entries.map(({ record }) => record), ...result.records]
+    const wrote = writeNewTranscript(out, records)
+    if (wrote.type === 'refused')
+      return failed(`${visible(out)} exists and is not overwritten. Give --out another name.`)
+    return gathered({ ...report, out })
+  })
+}

@@ -1,0 +1,72 @@
+// The line on stderr while a compaction runs: phase, tokens so far, time; and Esc to stop it. Only on a terminal, and
+// gone without a trace when it is over.
+import { clearLine, cursorTo } from 'node:readline'
+import type { EngineEvent } from 'everlong'
+import { count } from './render/numbers.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export type CompactProgress = {
+  readonly tell: (event: EngineEvent) => void
+  readonly signal: AbortSignal
+  readonly end: () => void
+}
+
+const phases: Readonly<Record<string, string>> = {
+  'hooks-before': 'asking hooks',
+  summarising: 'summarising',
+  verifying: 'checking the summary against its source',
+  restoring: 'putting context back',
+  committing: 'writing',
+  'hooks-after': 'telling hooks',
+}
+
+export function createCompactProgress(surroundings: Surroundings): CompactProgress {
+  const { stderr, now } = surroundings
+  const controller = new AbortController()
+  const release = onEscape(surroundings, () => controller.abort())
+  const started = now()
+  let phase = ''
+  let tokens = 0
+  const isTerminal = stderr.isTTY === true
+  const show = (): void => {
+    if (!isTerminal || phase === '') return
+    const seconds = Math.round((now() - started) / 1_000)
+    cursorTo(stderr, 0)
+    stderr.write(`${phase}${tokens > 0 ? `, ${count(tokens)} tokens` : ''}, ${seconds} s  (Esc stops it)`)
+    clearLine(stderr, 1)
+  }
+  const ticking = isTerminal ? setInterval(show, 1_000) : undefined
+  return {
+    signal: controller.signal,
+    tell: (event) => {
+      if (event.type !== 'compaction-progressed') return
+      phase = phases[event.phase] ?? event.phase
+      tokens = event.outputTokens ?? (event.phase === 'summarising' ? tokens : 0)
+      show()
+    },
+    end: () => {
+      clearInterval(ticking)
+      release()
+      if (!isTerminal || phase === '') return
+      cursorTo(stderr, 0)
+      clearLine(stderr, 0)
+    },
+  }
+}
+
+/** Keys come one by one only in raw mode, in which Ctrl-C is a key as well. */
+function onEscape({ stdin, stderr }: Surroundings, stop: () => void): () => void {
+  const terminal = stdin as Partial<NodeJS.ReadStream>
+  if (stderr.isTTY !== true || terminal.isTTY !== true || !terminal.setRawMode) return () => undefined
+  const listen = (bytes: Buffer): void => {
+    if (bytes.includes(0x03) || (bytes[0] === 0x1b && bytes.length === 1)) stop()
+  }
+  terminal.setRawMode(true)
+  stdin.on('data', listen)
+  stdin.resume()
+  return () => {
+    stdin.off('data', listen)
+    stdin.pause()
+    terminal.setRawMode?.(false)
+  }
+}

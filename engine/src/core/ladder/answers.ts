@@ -1,0 +1,103 @@
+// What an answer brings with it: its record, what the server left out, what the cache did, how good the estimate was.
+import { type BreakCause, type CacheBreak, watchAnswer } from '../cache/break-detector.ts'
+import { afterAnswer } from '../cache/edit-state.ts'
+import type { Fingerprint, RequestParts } from '../cache/fingerprint.ts'
+import { cacheStateOf } from '../cache/state.ts'
+import { modelFacts } from '../catalog/models.ts'
+import { appliedEdits } from '../mechanisms/server-cleared.ts'
+import { numberAt } from '../message/json.ts'
+import { readUsage, type Usage } from '../message/usage.ts'
+import { recalibrateModel } from '../tokens/calibrate.ts'
+import type { View } from '../transcript/fold.ts'
+import { countingFor, type Desk, sizeOf } from './desk.ts'
+import { type AnswerMessage, answerMessage, type GivenAnswer } from './given.ts'
+import { answerBody } from './records.ts'
+
+/** The request that was sent, and the one before it: to say what changed when the cache was missed. */
+export type Sent = { readonly now?: RequestParts; readonly before?: RequestParts }
+
+export type AnswerInput = {
+  /** Of its entry. */
+  readonly uuid: string
+  readonly given: GivenAnswer
+  readonly sent: Sent
+  readonly printOf: (parts: RequestParts) => Fingerprint
+  /** The view has changed since the request was made: the answer's usage says nothing about it. */
+  readonly isOutdated: boolean
+}
+
+export function recordAnswer(desk: Desk, input: AnswerInput): void {
+  const { conversation, ports } = desk
+  const message = answerMessage(input.given, { id: ports.newId(), model: desk.modelName })
+  const usage = readUsage(message.usage)
+  const view = conversation.view()
+  if (usage && !input.isOutdated) learnFrom(desk, view, usage)
+  conversation.append([answerBody(message, input)], [input.uuid])
+  noteCleared(desk, message)
+  if (usage) watchCache(desk, input, { usage, message })
+}
+
+/** One and the same text, by our estimate and as it was counted: what came since the answer before. */
+function learnFrom(desk: Desk, view: View, usage: Usage): void {
+  const { lessons, modelName } = desk
+  const size = sizeOf(desk, view)
+  if (view.freed !== undefined || (size.source === 'estimate' && view.edits.length > 0)) return
+  const factor = countingFor(desk, modelName).calibration?.factor ?? 1
+  const reported = usage.input + usage.cacheRead + usage.cacheWrite - size.reported
+  const estimated = (size.estimated * 3) / 4 / factor
+  if (usage.iterations || reported <= 0) return
+  lessons.calibrations = recalibrateModel(lessons.calibrations, modelName, { estimated, reported })
+}
+
+/** The server tells of the whole history each time: written down when it is another number. */
+function noteCleared({ conversation }: Desk, message: AnswerMessage): void {
+  const known = conversation.view().edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
+  const told = appliedEdits(message)
+  if (told.length > 0 && JSON.stringify(told[0]) !== JSON.stringify(known)) conversation.edit(told)
+}
+
+function watchCache(
+  desk: Desk,
+  { sent, printOf }: AnswerInput,
+  { usage, message }: { readonly usage: Usage; readonly message: AnswerMessage },
+): void {
+  const { tracking, ports, modelName } = desk
+  const time = ports.now()
+  const deletedTokens = numberAt(message.usage, 'cache_deleted_input_tokens')
+  const { lifetime } = cacheStateOf({ messages: desk.conversation.view().messages, now: time })
+  const seen = { usage, time, deletedTokens, lifetime, answer: message }
+  const { watch, found } = watchAnswer(tracking.watch, seen)
+  desk.tracking = { ...tracking, watch, cacheEdits: afterAnswer(tracking.cacheEdits, { deletedTokens }) }
+  if (!found) return
+  // Fingerprints are taken only now: nearly every answer finds its cache.
+  const { baseline } = tracking.watch
+  const print = sent.before && printOf(sent.before)
+  const explained = watchAnswer(
+    { ...tracking.watch, ...(baseline ? { baseline: { ...baseline, print } } : {}) },
+    { ...seen, print: sent.now && printOf(sent.now) },
+  ).found
+  tellBreak(desk, explained ?? found, modelFacts(modelName)?.price?.input)
+}
+
+function tellBreak(desk: Desk, { causes, dropped, diagnosis }: CacheBreak, price: number | undefined): void {
+  const why = [...causes.map(causeInWords), ...(diagnosis ? [`the API says ${diagnosis.reason}`] : [])].join('; ')
+  const cost = price === undefined ? {} : { cost: (dropped * price) / 1_000_000 }
+  desk.emit({ type: 'cache-broken', why, tokens: dropped, ...cost })
+}
+
+function causeInWords(cause: BreakCause): string {
+  switch (cause.type) {
+    case 'model-changed':
+      return `the model changed from ${cause.from} to ${cause.to}`
+    case 'tools-changed':
+      return 'the tools changed'
+    case 'system-changed':
+      return 'the system prompt changed'
+    case 'messages-changed':
+      return `message ${cause.message} changed`
+    case 'expired':
+      return `the cache expired after ${Math.round(cause.lifetime / 60_000)} minutes`
+    case 'unknown':
+      return 'no cause is known here'
+  }
+}

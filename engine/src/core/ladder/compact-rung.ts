@@ -1,0 +1,96 @@
+// The compaction procedure as a rung of the ladder: all of the conversation, or the part that was named. What it tells
+// about beginning and end is left to whoever climbs, since that is where success is measured.
+import { cutAfter, legalCuts } from '../message/cut-points.ts'
+import type { Restore } from '../ports/restore.ts'
+import { runCompaction } from './compact.ts'
+import type { CompactionInput, CompactionSettings, PartialChoice } from './compact-input.ts'
+import type { Rung, RungContext } from './rung.ts'
+
+export type CompactRungOptions = {
+  readonly settings?: Partial<CompactionSettings>
+  readonly restore?: Restore | undefined
+  /** The agent has the recall tool. */
+  readonly recall?: boolean
+  /** It works by itself: after a compaction the work goes on. */
+  readonly isAutonomous?: boolean
+}
+
+export function compactRung(options: CompactRungOptions = {}): Rung {
+  return {
+    name: 'compact',
+    run: async (context) => {
+      const { ports, signal } = context
+      const result = await runCompaction(inputFor(context, options), ports, signal)
+      const { tried, usage, notices } = result
+      if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried }
+      const { mechanism, cost, restored } = result
+      return { type: 'compacted', mechanism, usage, cost, restored: restored.pieces.length, tried, notices }
+    },
+  }
+}
+
+function inputFor(context: RungContext, options: CompactRungOptions): CompactionInput {
+  const { place, situation, target } = context
+  const threshold = situation.explanation.autoCompactThreshold.value
+  return {
+    trigger: context.trigger,
+    reason: context.cause,
+    view: context.view,
+    recordOf: context.record,
+    conversation: context.request(),
+    instructions: context.instructions,
+    partial: partialOf(context),
+    settings: { ...options.settings, targetShare: target / threshold, shareCache: canShare(context, options) },
+    counting: context.counting,
+    overhead: context.overhead,
+    size: context.size.tokens,
+    threshold,
+    ledger: context.ledger(),
+    restore: options.restore,
+    ...(options.isAutonomous === undefined ? {} : { isAutonomous: options.isAutonomous }),
+    ...(options.recall === undefined ? {} : { recall: options.recall }),
+    transcriptPath: place.transcript,
+    turnId: context.turnId,
+    sessionId: place.sessionId,
+    lastUuid: place.tip ?? undefined,
+    envelope: place.envelope,
+    commit: context.commit,
+    tellsEnds: false,
+  }
+}
+
+/** For the instruction that is appended. */
+const instructionRoom = 3_000
+
+/** The whole request once more, with an instruction at its end: where that cannot fit, it is not sent to be refused. */
+function canShare({ size, situation }: RungContext, { settings }: CompactRungOptions): boolean {
+  const { contextWindow } = situation.explanation
+  return settings?.shareCache !== false && size.tokens + instructionRoom < contextWindow.value
+}
+
+function partialOf(context: RungContext): PartialChoice | undefined {
+  const { from, upTo } = context.range
+  if (from !== undefined) return { type: 'from', uuid: from }
+  if (upTo !== undefined) return { type: 'up-to', uuid: upTo }
+  return context.cause === 'overflow' ? newestRounds(context) : undefined
+}
+
+/** Of the target, or of the size where that is less, for what is kept word for word when a request is sent again. */
+const keptShare = 0.25
+
+/** What was just being worked on stays, as far as it is small; none of it when even the newest round is large. */
+function newestRounds({ view, target, size, situation }: RungContext): PartialChoice | undefined {
+  const { messages } = view
+  const room = Math.min(target, size.tokens) * keptShare
+  let weight = 0
+  let start = messages.length
+  while (start > 1) {
+    const message = messages[start - 1]
+    weight += message ? situation.weigher.message(message) : 0
+    if (weight > room) break
+    start--
+  }
+  const cut = cutAfter(legalCuts(messages, { before: 'user-message' }), { index: start, length: messages.length })
+  const uuid = cut === undefined || cut === 0 ? undefined : view.sources[cut]?.uuids[0]
+  return uuid === undefined ? undefined : { type: 'up-to', uuid }
+}

@@ -1,0 +1,60 @@
+// Whether automatic compaction may run at all, and why not. It reads what it is given and decides; asking a person is
+// the caller's business.
+import type { QuerySource } from '../ports/model.ts'
+import type { Explanation } from '../tokens/explain.ts'
+import { inWords } from '../tokens/figure.ts'
+import { mostFailures } from './breaker.ts'
+import type { Tracking } from './tracking.ts'
+
+/** reactive-only: nothing before the provider refuses. collapse: another mechanism keeps the context small. */
+export type CompactionMode = 'proactive' | 'reactive-only' | 'collapse'
+
+export type GuardReason =
+  | 'query-source' // a compaction's own request would wait for itself
+  | 'below-threshold'
+  | 'auto-compact-off'
+  | 'reactive-only'
+  | 'collapse-on'
+  | 'breaker-open'
+  | 'overhead' // what cannot be compacted is alone over the threshold
+  | 'refused' // ask mode: no, or no answer
+
+export type Guarded =
+  | { readonly type: 'allowed'; readonly asks: boolean }
+  | { readonly type: 'refused'; readonly why: GuardReason; readonly detail: string }
+
+export type GuardInput = {
+  readonly source: QuerySource
+  readonly explanation: Explanation
+  readonly mode: CompactionMode
+  readonly tracking: Tracking
+  /** Tokens of system prompt, tools and memory files. */
+  readonly overhead: number
+}
+
+export function guardAutoCompact({ source, explanation, mode, tracking, overhead }: GuardInput): Guarded {
+  const { autoCompact, autoCompactThreshold: threshold, size, isAboveThreshold } = explanation
+  const refuse = (why: GuardReason, detail: string): Guarded => ({ type: 'refused', why, detail })
+  if (source !== 'turn') return refuse('query-source', `A request of ${source} never compacts.`)
+  if (autoCompact.mode === false) return refuse('auto-compact-off', `Auto-compact is off: ${autoCompact.source}.`)
+  if (!isAboveThreshold) {
+    return refuse('below-threshold', `${inWords(size.tokens)} tokens are below ${inWords(threshold.value)}.`)
+  }
+  if (mode === 'reactive-only') return refuse('reactive-only', 'Compaction waits until the provider refuses.')
+  if (mode === 'collapse') return refuse('collapse-on', 'Collapsing keeps the context small.')
+  if (overhead >= threshold.value) return refuse('overhead', overheadInWords(overhead, threshold.value))
+  if (tracking.breaker.isOpen) return refuse('breaker-open', breakerInWords)
+  if (autoCompact.mode === 'ask' && tracking.isRefused) return refuse('refused', 'It was asked for, and not allowed.')
+  return { type: 'allowed', asks: autoCompact.mode === 'ask' }
+}
+
+export function overheadInWords(overhead: number, threshold: number): string {
+  return (
+    `The system prompt, tools and memory files alone take ${inWords(overhead)} tokens, and the threshold is ` +
+    `${inWords(threshold)}: compacting the conversation cannot help. Use fewer tools or a larger window.`
+  )
+}
+
+export const breakerInWords =
+  `Automatic compaction has stopped for this conversation: ${mostFailures} attempts came to nothing. ` +
+  'Compact by hand, remove something large, or change the model; then go on.'

@@ -1,0 +1,178 @@
+// What happens before each request: micro-compact, compact when over the threshold and allowed, stop at the blocking
+// limit. The answer is a request that can be sent, or the reason why none is.
+import { withDeleted } from '../cache/edit-state.ts'
+import type { Repair } from '../message/draft.ts'
+import type { JsonObject } from '../message/json.ts'
+import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
+import { createStop } from '../ports/stop.ts'
+import type { Explanation } from '../tokens/explain.ts'
+import { inWords } from '../tokens/figure.ts'
+import { climb, type Solution } from './climb.ts'
+import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
+import { type Desk, overheadOf, situationIn } from './desk.ts'
+import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
+import { buildRequest, messagesBody } from './request.ts'
+import type { RungContext, Tried } from './rung.ts'
+import { patience } from './settings.ts'
+import { withViewChange } from './tracking.ts'
+
+/** A request that can be sent: with our clients as it is, with others by its `body`. */
+export type Ready = ModelRequest & {
+  readonly type: 'ready'
+  /** The parameters of the Messages API. */
+  readonly body: JsonObject
+  readonly explanation: Explanation
+  /** What was tried before it, and why. */
+  readonly tried: readonly Tried[]
+  readonly compaction?: CompactionDone
+  /** What a person should know, each said once. */
+  readonly notices: readonly string[]
+  readonly repairs: readonly Repair[]
+}
+
+export type Blocked = {
+  readonly type: 'blocked'
+  readonly why: 'blocking-limit' | 'nothing-to-send'
+  readonly detail: string
+  readonly explanation: Explanation
+  readonly tried: readonly Tried[]
+  readonly notices: readonly string[]
+}
+
+export type PrepareOptions = { readonly signal?: AbortSignalPort | undefined }
+
+export async function prepareTurn(
+  desk: Desk,
+  { signal, isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
+): Promise<Ready | Blocked> {
+  const micro = isMicroOff ? [] : await microCompact(desk, signal)
+  const { tried, notices, compaction } = await autoCompact(desk, signal)
+  const story = { tried: [...micro, ...tried], notices }
+  const view = desk.conversation.view()
+  const { explanation } = situationIn(desk, view)
+  tellCrossing(desk, explanation)
+  if (view.messages.length === 0) {
+    const detail = 'There is no message to send yet.'
+    return { type: 'blocked', why: 'nothing-to-send', detail, explanation, ...story }
+  }
+  if (explanation.isBlocking) {
+    return { type: 'blocked', why: 'blocking-limit', detail: blockedInWords(explanation), explanation, ...story }
+  }
+  const { request, repairs } = buildRequest(desk, view)
+  const body = messagesBody(request, explanation.reserve.value)
+  return { type: 'ready', ...request, body, explanation, ...story, repairs, ...(compaction ? { compaction } : {}) }
+}
+
+function blockedInWords({ size, blocking }: Explanation): string {
+  return (
+    `The context holds ${inWords(size.tokens)} tokens, and from ${inWords(blocking.value)} on no request is sent. ` +
+    'Compact by hand, remove something large, or use a model with a larger window.'
+  )
+}
+
+/** Small reductions that need no model. The first that has something to do does it. */
+async function microCompact(desk: Desk, signal?: AbortSignalPort): Promise<readonly Tried[]> {
+  const stage = 'every-request'
+  const context = contextFor(desk, { stage, trigger: 'auto', cause: 'threshold', signal }, noCommit)
+  const last = desk.delegated
+  desk.delegated = undefined
+  const { solution, tried } = await climb(desk.ladder[stage], context, () => undefined)
+  if (!solution) return tried
+  const before = context.size.tokens
+  applyMicro(desk, solution)
+  // Asked of the server anew with each request: told when it is something else than before.
+  if (solution.type === 'delegated' && JSON.stringify(last) === JSON.stringify(solution.request)) return tried
+  const after = situationIn(desk, desk.conversation.view()).explanation.size.tokens
+  const results = solution.type === 'compacted' ? 0 : solution.results
+  const mechanism = tried.at(-1)?.mechanism ?? stage
+  desk.emit({ type: 'micro-compacted', mechanism, results, tokensBefore: before, tokensAfter: after })
+  return tried
+}
+
+/** A compaction needs the threshold, or a person. */
+export const noCommit: Pick<RungContext, 'commit'> = {
+  commit: async () => ({ type: 'failed', message: 'No compaction was asked for.' }),
+}
+
+function applyMicro(desk: Desk, solution: Solution): void {
+  if (solution.type === 'delegated') {
+    desk.delegated = solution.request
+    const { cacheEdits } = solution.request
+    if (!cacheEdits) return
+    const deleted = cacheEdits.map(({ cache_reference }) => cache_reference)
+    desk.tracking = { ...desk.tracking, cacheEdits: withDeleted(desk.tracking.cacheEdits, deleted) }
+    return
+  }
+  if (solution.type === 'reduced') desk.conversation.edit(withFreed(solution.edits, solution.freed))
+  desk.tracking = withViewChange(desk.tracking)
+}
+
+type AutoCompacted = {
+  readonly tried: readonly Tried[]
+  readonly notices: readonly string[]
+  readonly compaction?: CompactionDone
+}
+
+async function autoCompact(desk: Desk, signal: AbortSignalPort | undefined): Promise<AutoCompacted> {
+  const { explanation } = situationIn(desk, desk.conversation.view())
+  const { size, autoCompactThreshold: threshold, effectiveWindow } = explanation
+  desk.emit({
+    type: 'threshold-checked',
+    tokens: size.tokens,
+    threshold: threshold.value,
+    effectiveWindow: effectiveWindow.value,
+    freedBySnips: desk.tracking.freedBySnips,
+    source: 'turn',
+  })
+  const { settings, tracking } = desk
+  const mode = settings.mode ?? 'proactive'
+  const overhead = explanation.isAboveThreshold ? overheadOf(desk) : 0
+  const guarded = guardAutoCompact({ source: 'turn', explanation, mode, tracking, overhead })
+  if (guarded.type === 'refused') return refusal(desk, guarded)
+  if (guarded.asks && !(await hasAllowed(desk, explanation))) {
+    desk.tracking = { ...desk.tracking, isRefused: true }
+    return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
+  }
+  const outcome = await compactNow(desk, { stage: 'over-threshold', trigger: 'auto', cause: 'threshold', signal })
+  if (outcome.type === 'compacted') return { tried: outcome.tried, notices: outcome.notices, compaction: outcome }
+  const isTripped = desk.tracking.breaker.isOpen && !tracking.breaker.isOpen
+  return { tried: outcome.tried, notices: isTripped ? [breakerInWords] : [] }
+}
+
+function refusal(desk: Desk, { why, detail }: Extract<Guarded, { readonly type: 'refused' }>): AutoCompacted {
+  if (why === 'below-threshold' || why === 'auto-compact-off') return { tried: [], notices: [] }
+  const tried: readonly Tried[] = [{ mechanism: 'guard', outcome: 'declined', why: `${why}: ${detail}` }]
+  if (why !== 'overhead' || desk.tracking.isOverheadSaid) return { tried, notices: [] }
+  desk.tracking = { ...desk.tracking, isOverheadSaid: true }
+  return { tried, notices: [detail] }
+}
+
+/** The host is asked; no answer in time means no. */
+async function hasAllowed(desk: Desk, { size, autoCompactThreshold }: Explanation): Promise<boolean> {
+  const { ask, ports, settings } = desk
+  if (!ask) return false
+  const over = createStop()
+  const answer = ask({ tokens: size.tokens, threshold: autoCompactThreshold.value })
+  const silence = ports.wait(patience(settings), over.signal).then(() => undefined)
+  const isAllowed = (await Promise.race([answer, silence])) === true
+  over.stop()
+  return isAllowed
+}
+
+/** Told when it gets worse, once for each state. */
+function tellCrossing(desk: Desk, explanation: Explanation): void {
+  const { state, size } = explanation
+  const before = desk.tracking.state
+  if (state === before) return
+  desk.tracking = { ...desk.tracking, state }
+  if (severity.indexOf(state) < severity.indexOf(before)) return
+  desk.emit({ type: 'threshold-crossed', state, tokens: size.tokens, threshold: crossed(explanation) })
+}
+
+const severity: readonly Explanation['state'][] = ['ok', 'warning', 'error', 'over-threshold', 'blocking']
+
+function crossed({ state, warning, error, autoCompactThreshold, blocking }: Explanation): number {
+  if (state === 'blocking') return blocking.value
+  if (state === 'over-threshold') return autoCompactThreshold.value
+  return state === 'error' ? error.value : warning.value
+}

@@ -1,0 +1,91 @@
+// The request of a turn from the view: mended whatever was cut out of it, with what mechanisms delegated to the server
+// and the marks of the cache. The same view gives the same bytes.
+import { modelFacts } from '../catalog/models.ts'
+import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
+import { type Block, blocksOf } from '../message/block.ts'
+import type { Repair } from '../message/draft.ts'
+import { isObject, type JsonObject } from '../message/json.ts'
+import type { Message, ViewMessage } from '../message/message.ts'
+import { repairRequest } from '../message/repair.ts'
+import type { ModelRequest } from '../ports/model.ts'
+import type { View } from '../transcript/fold.ts'
+import { withCacheMarks } from './cache-marks.ts'
+import type { Desk } from './desk.ts'
+
+export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: readonly Repair[] }
+
+export function buildRequest(desk: Desk, view: View): BuiltRequest {
+  const { base, modelName: model, settings } = desk
+  const bindsThinking = modelFacts(model)?.bindsThinking === true
+  const { messages, repairs } = repairRequest(
+    view.messages.map(bare),
+    bindsThinking ? { thinking: 'strip-changed', changed: foreignThinking(view, model) } : {},
+  )
+  const { betas, options } = delegatedParts(desk)
+  const request: ModelRequest = {
+    source: 'turn',
+    model,
+    ...(base.system === undefined ? {} : { system: base.system }),
+    ...(base.tools === undefined ? {} : { tools: base.tools }),
+    messages: withCacheEdits(messages, desk),
+    ...(base.maxTokens === undefined ? {} : { maxTokens: base.maxTokens }),
+    ...(base.thinking === undefined ? {} : { thinking: base.thinking }),
+    ...(betas.length === 0 ? {} : { betas }),
+    ...(options === undefined ? {} : { options }),
+  }
+  const lifetime = settings.cacheMarks ?? '5m'
+  const isMarked = lifetime !== false && desk.model.capabilities(model).promptCache
+  return { request: isMarked ? withCacheMarks(request, lifetime) : request, repairs }
+}
+
+/** The request as the Messages API takes it, for clients that are not ours. */
+export function messagesBody(request: ModelRequest, maxTokens: number): JsonObject {
+  const { model, system, tools, messages, thinking, options } = request
+  return {
+    ...options,
+    model,
+    max_tokens: request.maxTokens ?? maxTokens,
+    ...(system === undefined ? {} : { system }),
+    ...(tools === undefined ? {} : { tools }),
+    messages,
+    ...(thinking === undefined ? {} : { thinking }),
+  }
+}
+
+/** What the API knows of a message: the rest is ours. Remembered by nobody; it is cheap, and the contents are shared. */
+function bare({ role, content }: ViewMessage): Message {
+  return { role, content }
+}
+
+/** On a model that binds thinking, that of another model is as void as that of another prefix. */
+function foreignThinking({ messages, changed }: View, model: string): ReadonlySet<number> {
+  const found = new Set(changed)
+  for (const [at, message] of messages.entries()) {
+    if (message.role === 'assistant' && message.model !== undefined && message.model !== model) found.add(at)
+  }
+  return found
+}
+
+function delegatedParts({ base, delegated }: Desk): {
+  readonly betas: readonly string[]
+  readonly options: JsonObject | undefined
+} {
+  const betas = [...new Set([...(base.betas ?? []), ...(delegated?.betas ?? [])])]
+  if (!delegated?.contextManagement) return { betas, options: base.options }
+  const own = base.options?.context_management
+  const edits = isObject(own) && Array.isArray(own.edits) ? own.edits : []
+  const management = { ...(isObject(own) ? own : {}), edits: [...delegated.contextManagement.edits, ...edits] }
+  return { betas, options: { ...base.options, context_management: management } }
+}
+
+/** Deletions are relative to the cached prefix and go with every request, at its end. */
+function withCacheEdits(messages: readonly Message[], desk: Desk): readonly Message[] {
+  const { cacheEdits } = desk.tracking
+  if (cacheEdits.deleted.length === 0) return messages
+  const inView = new Set(messages.flatMap(({ content }) => blocksOf(content).map(({ tool_use_id }) => tool_use_id)))
+  const edits = pinnedCacheEdits(cacheEdits).filter(({ cache_reference }) => inView.has(cache_reference))
+  const last = messages.at(-1)
+  if (edits.length === 0 || last?.role !== 'user') return messages
+  const block: Block = { type: 'cache_edits', edits }
+  return [...messages.slice(0, -1), { role: last.role, content: [...blocksOf(last.content), block] }]
+}

@@ -1,0 +1,66 @@
+// A session as hosts see it, and what its calls bring back.
+import type { SnipInput } from '../mechanisms/snip.ts'
+import type { ViewMessage } from '../message/message.ts'
+import type { EngineEvent } from '../ports/events.ts'
+import type { AbortSignalPort, ModelAnswer, ModelFailure, SendOptions } from '../ports/model.ts'
+import type { Explanation } from '../tokens/explain.ts'
+import type { CompactionDone, CompactionNotDone } from './compaction.ts'
+import type { ModelChoice, RequestBase } from './desk.ts'
+import type { GivenAnswer, GivenMessage } from './given.ts'
+import type { EditOutcome, UndoOutcome } from './hands.ts'
+import type { Switched } from './model-switch.ts'
+import type { Blocked, PrepareOptions, Ready } from './prepare.ts'
+import type { Recovery } from './reactive.ts'
+import type { Tried } from './rung.ts'
+import type { Tracking } from './tracking.ts'
+
+export type CompactOptions = {
+  readonly instructions?: string
+  /** Summarise what comes after this entry, or up to it; all of it when neither is given. */
+  readonly from?: string
+  readonly upTo?: string
+  readonly signal?: AbortSignalPort
+}
+
+/** How a whole turn went. */
+export type Turn =
+  | { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string; readonly prepared: Ready }
+  | Blocked
+  /** The failure as the provider told it, and what was tried about it. */
+  | {
+      readonly type: 'failed'
+      readonly failure: ModelFailure
+      readonly steps: readonly Tried[]
+      readonly prepared: Ready
+    }
+
+export type Session = {
+  readonly id: string
+  /** Where the transcript lies, when it is a file. */
+  readonly path: string | undefined
+  /** Returns the uuids of the entries. While a request or a compaction is under way they are held, and come after it. */
+  readonly add: (messages: GivenMessage | readonly GivenMessage[]) => readonly string[]
+  readonly prepare: (options?: PrepareOptions) => Promise<Ready | Blocked>
+  readonly record: (answer: GivenAnswer) => string
+  /** Prepare, send, recover if the prompt was too long, record. */
+  readonly send: (options?: SendOptions) => Promise<Turn>
+  /** For hosts that send by themselves: what to send instead after a prompt was too long. */
+  readonly recover: (failure: ModelFailure, options?: PrepareOptions) => Promise<Recovery>
+  readonly compact: (options?: CompactOptions) => Promise<CompactionDone | CompactionNotDone>
+  readonly explain: () => Explanation
+  /** What the next request would carry, before it is mended. */
+  readonly messages: () => readonly ViewMessage[]
+  readonly undo: () => Promise<UndoOutcome>
+  readonly snip: (input: SnipInput) => Promise<EditOutcome>
+  readonly pin: (uuid: string) => Promise<EditOutcome>
+  readonly unpin: (uuid: string) => Promise<EditOutcome>
+  /** The view is what it was when this entry was the newest. */
+  readonly rewind: (to: string) => Promise<EditOutcome>
+  readonly useModel: (choice: ModelChoice, options?: PrepareOptions) => Promise<Switched>
+  /** What goes with every request: system prompt, tools, limits. */
+  readonly configure: (base: RequestBase) => void
+  readonly tracking: () => Tracking
+  readonly on: (listener: (event: EngineEvent) => void) => () => void
+  /** Waits for what is under way and gives the transcript back. */
+  readonly close: () => Promise<void>
+}

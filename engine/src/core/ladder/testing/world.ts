@@ -1,0 +1,142 @@
+// A session in memory for tests: a clock that stands still, ids that can be foreseen, a model that says what it is told.
+import type { Block } from '../../message/block.ts'
+import type { JsonObject } from '../../message/json.ts'
+import { noTokens } from '../../message/usage.ts'
+import type { EngineEvent } from '../../ports/events.ts'
+import { type Hooks, noHooks } from '../../ports/hooks.ts'
+import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
+import { createConversation } from '../conversation.ts'
+import { defaultLadder } from '../default-ladder.ts'
+import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from '../desk.ts'
+import type { Ladder, Rung } from '../rung.ts'
+import { createSession } from '../session.ts'
+import type { Session } from '../session-types.ts'
+import type { EngineSettings } from '../settings.ts'
+import { memoryStore, type Store } from '../store.ts'
+import { newTracking } from '../tracking.ts'
+
+export type WorldOptions = {
+  readonly settings?: EngineSettings
+  readonly environment?: Readonly<Record<string, string>>
+  readonly compaction?: readonly Rung[]
+  readonly ladder?: Partial<Ladder>
+  readonly base?: RequestBase
+  readonly ask?: Ask
+  readonly hooks?: Hooks
+  readonly model?: ModelClient
+  readonly store?: Store
+  readonly lessons?: Lessons
+  readonly wait?: (milliseconds: number) => Promise<void>
+}
+
+export type World = {
+  readonly session: Session
+  readonly desk: Desk
+  readonly events: EngineEvent[]
+  readonly turn: (milliseconds: number) => void
+  readonly records: () => readonly JsonObject[]
+}
+
+const abilities: ModelCapabilities = {
+  cacheEdits: false,
+  contextManagement: false,
+  compaction: 'none',
+  promptCache: true,
+  offline: false,
+}
+
+/** Answers with what `reply` says; a text is an answer. */
+export function scripted(
+  reply: (request: ModelRequest, count: number) => string | ModelAnswer | ModelFailure,
+  options: { readonly model?: string; readonly capabilities?: Partial<ModelCapabilities> } = {},
+): ModelClient & { readonly requests: ModelRequest[] } {
+  const requests: ModelRequest[] = []
+  const model = options.model ?? 'claude-opus-4-5'
+  return {
+    requests,
+    provider: 'scripted',
+    model,
+    capabilities: () => ({ ...abilities, ...options.capabilities }),
+    send: async (request) => {
+      requests.push(request)
+      const said = reply(request, requests.length)
+      return typeof said === 'string' ? answerOf(said, { model, id: `msg_${requests.length}` }) : said
+    },
+  }
+}
+
+export function answerOf(
+  content: string | readonly Block[],
+  more: Partial<Omit<ModelAnswer, 'content'>> = {},
+): ModelAnswer {
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  return {
+    type: 'answer',
+    id: 'msg_1',
+    model: 'claude-opus-4-5',
+    content: blocks,
+    stopReason: 'end_turn',
+    usage: noTokens,
+    ...more,
+  }
+}
+
+export function createTestWorld(options: WorldOptions = {}): World {
+  const events: EngineEvent[] = []
+  let time = Date.UTC(2026, 10, 1)
+  let ids = 0
+  const now = () => time
+  const newId = () => `id-${++ids}`
+  const store = options.store ?? memoryStore()
+  const model = options.model ?? scripted(() => 'Done.')
+  const { settings = {}, lessons = { calibrations: {}, limits: {} }, hooks = noHooks } = options
+  let desk: Desk | undefined
+  const session = createSession({
+    id: 'session-1',
+    listeners: [(event) => events.push(event)],
+    close: () => store.close(),
+    desk: (emit) => {
+      desk = {
+        conversation: createConversation({
+          store,
+          sessionId: 'session-1',
+          envelope: {},
+          entries: [...store.entries()],
+          now,
+          newId,
+        }),
+        settings,
+        environment: options.environment ?? {},
+        ladder: { ...defaultLadder(options.compaction ?? []), ...options.ladder },
+        ports: {
+          now,
+          newId,
+          wait: options.wait ?? (async () => undefined),
+          hooks,
+          files: { read: async () => ({ type: 'missing' }) },
+          emit,
+        },
+        emit,
+        ask: options.ask,
+        lessons,
+        model,
+        modelName: model.model,
+        base: options.base ?? {},
+        tracking: newTracking(newId()),
+        weigher: freshWeigher({ settings, lessons }, model.model),
+        delegated: undefined,
+      }
+      return desk
+    },
+  })
+  if (!desk) throw new Error('A session was made without its desk.')
+  return {
+    session,
+    desk,
+    events,
+    turn: (milliseconds) => {
+      time += milliseconds
+    },
+    records: () => [...store.entries()].map(({ record }) => record),
+  }
+}

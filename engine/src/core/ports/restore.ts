@@ -1,0 +1,32 @@
+// What a compaction asks of restoring, and what it gets: titled pieces for the new context, and what could not be had.
+import type { ViewMessage } from '../message/message.ts'
+
+export type RestoreRequest = {
+  /** What stays in the context word for word: what is visible there is not restored again. */
+  readonly kept: readonly ViewMessage[]
+  /** What is about to leave it. */
+  readonly removed: readonly ViewMessage[]
+  /** Tokens, for everything together. */
+  readonly budget: number
+  readonly countTokens: (text: string) => number
+}
+
+export type RestoredPiece = {
+  /** `files`, `todos`, `plan` …: the kind of the attachment. */
+  readonly kind: string
+  readonly title: string
+  readonly text: string
+  readonly tokens: number
+  readonly path?: string
+}
+
+export type Restoration = {
+  readonly pieces: readonly RestoredPiece[]
+  readonly notRestored: readonly { readonly kind: string; readonly what: string; readonly why: string }[]
+  readonly tokens: number
+}
+
+/** Never fails: what cannot be read is named. */
+export type Restore = (request: RestoreRequest) => Promise<Restoration>
+
+export const nothingRestored: Restoration = { pieces: [], notRestored: [], tokens: 0 }

@@ -1,0 +1,115 @@
+// When the request for a summary is itself too long: the oldest rounds go, as many as the provider's words ask for, and
+// what code can read off them is told instead. Works on values; nothing is sent, and nothing is dropped twice.
+
+import { createLedger } from '../ledger/ledger.ts'
+import { renderLedger } from '../ledger/render.ts'
+import { type Block, isText, textOf } from '../message/block.ts'
+import type { Message } from '../message/message.ts'
+import { roundsOf } from '../message/rounds.ts'
+import type { Overflow } from '../ports/model.ts'
+import { carriedText } from '../prompts/summary.ts'
+import type { PreparedMessage } from './prepare.ts'
+
+export const truncationMarker = '[earlier conversation truncated for compaction retry]'
+
+export type TextCounter = (text: string) => number
+
+export type Truncated = {
+  /** What is left, oldest first, without anything synthetic. */
+  readonly left: readonly PreparedMessage[]
+  readonly dropped: readonly PreparedMessage[]
+  readonly groups: { readonly dropped: number; readonly left: number }
+}
+
+/** A marker from an earlier try would be a group of its own, and dropping it no progress. */
+export function withoutMarkers(messages: readonly PreparedMessage[]): readonly PreparedMessage[] {
+  return messages.flatMap((message) => {
+    const content = message.content.filter((block) => !isMarker(block))
+    if (content.length === message.content.length) return [message]
+    return content.length === 0 ? [] : [{ ...message, content }]
+  })
+}
+
+function isMarker(block: Block): boolean {
+  return isText(block) && block.text.trim() === truncationMarker
+}
+
+/**
+ * Drops the oldest rounds: as many as cover the gap, or a fifth of them when it is not known; one at least, and one is
+ * left at least. Undefined when there is only one.
+ */
+export function truncated(
+  messages: readonly PreparedMessage[],
+  { gap, weigh }: { readonly gap: number | undefined; readonly weigh: (message: Message) => number },
+): Truncated | undefined {
+  const rounds = roundsOf(messages)
+  if (rounds.length < 2) return undefined
+  let count = gap === undefined ? Math.max(1, Math.floor(rounds.length / 5)) : 0
+  if (gap !== undefined) {
+    for (let freed = 0; freed < gap && count < rounds.length; count++) {
+      const round = rounds[count]
+      if (round) for (const message of messages.slice(round.start, round.end)) freed += weigh(message)
+    }
+  }
+  count = Math.min(Math.max(1, count), rounds.length - 1)
+  const cut = rounds[count]?.start ?? messages.length
+  return {
+    left: messages.slice(cut),
+    dropped: messages.slice(0, cut),
+    groups: { dropped: count, left: rounds.length - count },
+  }
+}
+
+/** By how much the prompt was too long, as far as the provider's words say. */
+export function gapOf(overflow: Overflow | undefined): number | undefined {
+  if (overflow?.actual === undefined || overflow.limit === undefined) return undefined
+  const gap = overflow.actual + (overflow.maxTokens ?? 0) - overflow.limit
+  return gap > 0 ? gap : undefined
+}
+
+export type FoldInOptions = { readonly countTokens: TextCounter; readonly budget: number }
+
+/** What stands before the rest: facts and user messages of what was dropped, and the marker where an answer would open. */
+export function withFoldedIn(
+  { left, dropped }: Pick<Truncated, 'left' | 'dropped'>,
+  options: FoldInOptions,
+): readonly Message[] {
+  if (dropped.length === 0) return left
+  const facts = foldedIn(dropped, options)
+  const opening: Block[] = facts === '' ? [] : [{ type: 'text', text: carriedText('facts', facts) }]
+  if (left[0]?.role === 'assistant') opening.push({ type: 'text', text: truncationMarker })
+  return opening.length === 0 ? left : [{ role: 'user', content: opening }, ...left]
+}
+
+/** User messages first, since no ledger holds them whole; then the ledger in what is left of the budget. */
+function foldedIn(dropped: readonly PreparedMessage[], { countTokens, budget }: FoldInOptions): string {
+  const book = createLedger()
+  for (const { piece } of dropped) book.add(piece)
+  const said = dropped
+    .filter(({ piece }) => piece.origin === 'human' || piece.origin === 'summary')
+    .map(({ piece }) => ({ origin: piece.origin, text: textOf(piece.content) }))
+  const quotes: string[] = []
+  let room = Math.floor(budget * 0.7)
+  for (const { origin, text } of said.toReversed()) {
+    const line = `- ${origin === 'human' ? 'The user wrote' : 'An earlier summary said'}: ${JSON.stringify(cutInMiddle(text, 6_000))}`
+    const tokens = countTokens(line)
+    if (tokens > room) continue
+    room -= tokens
+    quotes.unshift(line)
+  }
+  const ledger = renderLedger(book.ledger(), {
+    budget: Math.floor(budget * 0.3),
+    countTokens,
+    shown: quotes.join('\n'),
+  })
+  return [quotes.join('\n'), ledger].filter((part) => part !== '').join('\n\n')
+}
+
+/** At most so many characters, the middle missing and said to be. */
+export function cutInMiddle(text: string, limit: number): string {
+  const most = Math.floor(limit)
+  if (text.length <= most) return text
+  const head = Math.ceil(most * 0.6)
+  const tail = most - head
+  return `${text.slice(0, head)}\n[… ${text.length - most} characters left out …]\n${text.slice(text.length - tail)}`
+}

@@ -1,0 +1,164 @@
+// What a compaction leaves in the transcript, as records in the Claude Code format: boundary, summary, restored context,
+// what hooks said. They are to be appended in this order, all of them in one write. Ids and times are handed in.
+import { type JsonObject, numberAt, objectAt, stringsAt } from '../message/json.ts'
+import { type Edit, editRecord } from './edits.ts'
+
+export type CompactionFacts = {
+  readonly trigger: 'manual' | 'auto'
+  readonly preTokens: number
+  readonly postTokens: number
+  readonly durationMs: number
+  readonly messagesSummarized: number
+  readonly cumulativeDroppedTokens: number
+  /** Names of deferred tools that had been discovered. */
+  readonly discoveredTools: readonly string[]
+  /** The instructions given. */
+  readonly userContext: string
+  /** What only we read: mechanism, model, usage, cost, fidelity, chain, ledger, reason. */
+  readonly everlong: JsonObject
+}
+
+export type KeptEntries = {
+  readonly uuids: readonly string[]
+  /** after: they come behind the summary. before: the summary comes behind them. */
+  readonly place: 'after' | 'before'
+}
+
+export type AttachmentFacts = { readonly type: string; readonly content: string; readonly [key: string]: unknown }
+
+export type CompactionPlace = {
+  readonly newId: () => string
+  /** ISO time. */
+  readonly timestamp: string
+  readonly sessionId: string
+  /** The newest entry of the chain. */
+  readonly logicalParent: string | undefined
+  /** What else the client puts on each record: cwd, version, gitBranch …; in a sub-agent's file, isSidechain. */
+  readonly envelope?: JsonObject | undefined
+}
+
+export type CompactionParts = {
+  readonly facts: CompactionFacts
+  readonly summary: string
+  readonly kept?: KeptEntries | undefined
+  readonly attachments: readonly AttachmentFacts[]
+  /** The last word of the new context, where something stands behind the summary. */
+  readonly closing?: string | undefined
+  readonly edits?: readonly Edit[]
+}
+
+export type CompactionRecords = {
+  readonly records: readonly JsonObject[]
+  readonly boundary: string
+  readonly summary: string
+}
+
+export function compactionRecords(parts: CompactionParts, place: CompactionPlace): CompactionRecords {
+  const { facts, kept, attachments, closing, edits = [] } = parts
+  const boundary = place.newId()
+  const summary = place.newId()
+  const records: JsonObject[] = [
+    boundaryRecord({ uuid: boundary, anchor: kept?.place === 'before' ? boundary : summary }, { facts, kept }, place),
+    summaryRecord(parts.summary, { uuid: summary, parent: boundary }, place),
+  ]
+  let parent = summary
+  const add = (make: (uuid: string, parent: string) => JsonObject): void => {
+    const uuid = place.newId()
+    records.push(make(uuid, parent))
+    parent = uuid
+  }
+  for (const attachment of attachments) {
+    add((uuid, above) => ({ ...frame(above, place), type: 'attachment', attachment, uuid, timestamp: place.timestamp }))
+  }
+  if (closing !== undefined) add((uuid, above) => summaryRecord(closing, { uuid, parent: above }, place))
+  const { timestamp, sessionId, envelope } = place
+  for (const edit of edits) {
+    add((uuid, above) =>
+      editRecord(edit, { uuid, parentUuid: above, timestamp, sessionId, ...(envelope ? { envelope } : {}) }),
+    )
+  }
+  return { records, boundary, summary }
+}
+
+function frame(parentUuid: string | null, { envelope, sessionId }: CompactionPlace): JsonObject {
+  return { parentUuid, isSidechain: false, ...envelope, sessionId }
+}
+
+function boundaryRecord(
+  ids: { readonly uuid: string; readonly anchor: string },
+  { facts, kept }: { readonly facts: CompactionFacts; readonly kept: KeptEntries | undefined },
+  place: CompactionPlace,
+): JsonObject {
+  return {
+    ...frame(null, place),
+    ...(place.logicalParent === undefined ? {} : { logicalParentUuid: place.logicalParent }),
+    type: 'system',
+    subtype: 'compact_boundary',
+    content: 'Conversation compacted',
+    isMeta: false,
+    level: 'info',
+    compactMetadata: metadataOf(facts, kept, ids.anchor),
+    everlong: { compaction: facts.everlong },
+    timestamp: place.timestamp,
+    uuid: ids.uuid,
+  }
+}
+
+function metadataOf(facts: CompactionFacts, kept: KeptEntries | undefined, anchorUuid: string): JsonObject {
+  const uuids = kept?.uuids ?? []
+  const preserved =
+    uuids.length === 0
+      ? {}
+      : {
+          preservedSegment: { headUuid: uuids[0], anchorUuid, tailUuid: uuids.at(-1) },
+          // One by one as well: results of parallel calls, and what an earlier compaction kept, are on no one chain.
+          preservedMessages: { anchorUuid, uuids, allUuids: uuids },
+        }
+  return {
+    trigger: facts.trigger,
+    preTokens: facts.preTokens,
+    postTokens: facts.postTokens,
+    durationMs: facts.durationMs,
+    messagesSummarized: facts.messagesSummarized,
+    cumulativeDroppedTokens: facts.cumulativeDroppedTokens,
+    ...(facts.discoveredTools.length === 0 ? {} : { preCompactDiscoveredTools: facts.discoveredTools }),
+    ...preserved,
+    ...(facts.userContext === '' ? {} : { userContext: facts.userContext }),
+  }
+}
+
+function summaryRecord(
+  text: string,
+  ids: { readonly uuid: string; readonly parent: string },
+  place: CompactionPlace,
+): JsonObject {
+  return {
+    ...frame(ids.parent, place),
+    type: 'user',
+    message: { role: 'user', content: text },
+    isVisibleInTranscriptOnly: true,
+    isCompactSummary: true,
+    uuid: ids.uuid,
+    timestamp: place.timestamp,
+  }
+}
+
+/** What an earlier boundary of ours says, as far as the next compaction goes on from it. */
+export type EarlierCompaction = {
+  readonly ledger: unknown
+  readonly cumulativeDroppedTokens: number
+  readonly discoveredTools: readonly string[]
+  readonly turnId: string | undefined
+}
+
+export function readCompaction(record: JsonObject | undefined): EarlierCompaction {
+  const metadata = objectAt(record, 'compactMetadata')
+  const own = objectAt(objectAt(record, 'everlong'), 'compaction')
+  const chain = objectAt(own, 'chain')
+  return {
+    ledger: own?.ledger,
+    cumulativeDroppedTokens: numberAt(metadata, 'cumulativeDroppedTokens') ?? 0,
+    discoveredTools: stringsAt(metadata, 'preCompactDiscoveredTools'),
+    turnId: typeof chain?.turnId === 'string' ? chain.turnId : undefined,
+  }
+}

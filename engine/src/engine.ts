@@ -1,0 +1,183 @@
+// The engine on Node: opens sessions on disk or starts them in memory, and gives each what it needs. What a session does
+// is core's business (core/ladder).
+import { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
+import { createConversation } from './core/ladder/conversation.ts'
+import { defaultLadder } from './core/ladder/default-ladder.ts'
+import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/ladder/desk.ts'
+import { leftInQueue } from './core/ladder/held.ts'
+import { type Recalled, recallFrom } from './core/ladder/recall.ts'
+import type { Ladder } from './core/ladder/rung.ts'
+import { createSession } from './core/ladder/session.ts'
+import type { Session } from './core/ladder/session-types.ts'
+import type { EngineSettings } from './core/ladder/settings.ts'
+import { memoryStore, type Store } from './core/ladder/store.ts'
+import { newTracking } from './core/ladder/tracking.ts'
+import type { JsonObject } from './core/message/json.ts'
+import type { EngineEvent } from './core/ports/events.ts'
+import type { FileStore } from './core/ports/files.ts'
+import { type Hooks, noHooks } from './core/ports/hooks.ts'
+import type { ModelClient } from './core/ports/model.ts'
+import type { CompactionPorts } from './core/ports/ports.ts'
+import type { Environment } from './core/tokens/settings.ts'
+import type { Entry } from './core/transcript/entry.ts'
+import { systemPorts } from './models/ports.ts'
+import { openSessionFile } from './node/session-file.ts'
+import { subagentPath } from './node/subagents.ts'
+import { workspaceFiles } from './node/workspace-files.ts'
+
+export type EngineOptions = {
+  readonly model: ModelClient
+  readonly settings?: EngineSettings
+  readonly hooks?: Hooks
+  /** Files of the workspace, for restoring: those below the working directory unless said. */
+  readonly files?: FileStore
+  /** How summaries are made, and what is put back after them. */
+  readonly compaction?: CompactRungOptions
+  /** Rungs in place of the usual ones, by trigger. */
+  readonly ladder?: Partial<Ladder>
+  /** Ask mode: whether a compaction may run now. */
+  readonly ask?: Ask
+  readonly environment?: Environment
+  readonly onEvent?: (event: EngineEvent) => void
+  readonly ports?: Partial<Pick<CompactionPorts, 'now' | 'newId' | 'wait'>>
+}
+
+export type SessionOptions = RequestBase & {
+  /** Another than the client's own. */
+  readonly model?: string
+  /** What is put on each record besides: cwd, version, gitBranch … */
+  readonly envelope?: JsonObject
+  /** Who writes, for whoever finds the session taken. */
+  readonly owner?: string
+  /** When somebody else writes this session: refuse (the default), or go on in a copy of it. */
+  readonly ifHeld?: 'refuse' | 'fork'
+}
+
+export type EngineSession = Session & {
+  /** Searches everything that was ever said, also what has left the context. */
+  readonly recall: (words: string, options?: { readonly limit?: number }) => Promise<Recalled>
+  /** A conversation of its own: its own window, state and breaker; its file lies in this session's folder. */
+  readonly subagent: (options?: SessionOptions) => Promise<EngineSession>
+}
+
+export type Engine = {
+  readonly model: ModelClient
+  /** Throws an Error that says why when the session cannot be opened. */
+  readonly open: (path: string, options?: SessionOptions) => Promise<EngineSession>
+  /** A new session: in memory unless it gets a path. */
+  readonly start: (options?: SessionOptions & { readonly path?: string }) => Promise<EngineSession>
+}
+
+export function createEngine(options: EngineOptions): Engine {
+  const lessons: Lessons = { calibrations: {}, limits: {} }
+  const ground: Ground = { options, lessons, ports: portsOf(options) }
+  return {
+    model: options.model,
+    open: (path, session = {}) => openAt(ground, path, session),
+    start: ({ path, ...session } = {}) => {
+      if (path !== undefined) return openAt(ground, path, session)
+      const store = memoryStore()
+      return sessionOn(ground, { store, entries: [], id: ground.ports.newId() }, session)
+    },
+  }
+}
+
+/** A sub-agent's file carries the id of the session it belongs to. */
+type OpenOptions = SessionOptions & { readonly id?: string }
+type Ground = { readonly options: EngineOptions; readonly lessons: Lessons; readonly ports: Desk['ports'] }
+type Place = { readonly store: Store; readonly entries: readonly Entry[]; readonly id: string }
+
+function portsOf({ hooks = noHooks, files, ports }: EngineOptions): Desk['ports'] {
+  return {
+    now: () => Date.now(),
+    newId: () => crypto.randomUUID(),
+    wait: systemPorts.wait,
+    hooks,
+    files: files ?? workspaceFiles({ root: process.cwd() }),
+    emit: () => undefined,
+    ...ports,
+  }
+}
+
+async function openAt(ground: Ground, path: string, session: OpenOptions): Promise<EngineSession> {
+  const opened = await openSessionFile(path, {
+    owner: session.owner ?? 'everlong',
+    ...(session.ifHeld === undefined ? {} : { ifHeld: session.ifHeld }),
+  })
+  if (opened.type === 'failed') throw new Error(opened.why)
+  const { store, entries, sessionId } = opened
+  const { id = sessionId, ...options } = session
+  return sessionOn(ground, { store, entries, id }, options)
+}
+
+async function sessionOn(ground: Ground, place: Place, options: SessionOptions): Promise<EngineSession> {
+  const { onEvent } = ground.options
+  const session = createSession({
+    id: place.id,
+    path: place.store.path,
+    desk: (emit) => deskFor(ground, place, { options, emit }),
+    listeners: onEvent ? [onEvent] : [],
+    close: () => place.store.close(),
+  })
+  // A setting that cannot work is said now, and not in the middle of a turn.
+  session.explain()
+  session.add(leftInQueue(place.entries))
+  return Object.assign(session, {
+    recall: (words: string, { limit = 10 } = {}) => recall(place.store, words, limit),
+    subagent: (own: SessionOptions = {}) => startSubagent(ground, place, { ...options, ...own }),
+  })
+}
+
+function deskFor(
+  { options: engine, lessons, ports }: Ground,
+  place: Place,
+  { options, emit }: { readonly options: SessionOptions; readonly emit: Desk['emit'] },
+): Desk {
+  const { settings = {}, environment = process.env, ladder, model, ask } = engine
+  const { model: named, envelope, owner: _, ifHeld: __, ...base } = options
+  const modelName = named ?? model.model
+  const conversation = createConversation({
+    store: place.store,
+    sessionId: place.id,
+    envelope: { userType: 'external', cwd: process.cwd(), ...envelope },
+    entries: place.entries,
+    now: ports.now,
+    newId: ports.newId,
+  })
+  return {
+    conversation,
+    settings,
+    environment,
+    ladder: { ...defaultLadder([compactRung(engine.compaction)]), ...ladder },
+    ports,
+    emit,
+    ask,
+    lessons,
+    model,
+    modelName,
+    base,
+    tracking: newTracking(ports.newId()),
+    weigher: freshWeigher({ settings, lessons }, modelName),
+    delegated: undefined,
+  }
+}
+
+async function startSubagent(ground: Ground, parent: Place, options: SessionOptions): Promise<EngineSession> {
+  const agentId = ground.ports.newId()
+  const own = { ...options, envelope: { ...options.envelope, isSidechain: true, agentId } }
+  const { path } = parent.store
+  if (path !== undefined) return openAt(ground, subagentPath(path, agentId), { ...own, id: parent.id })
+  return sessionOn(ground, { store: memoryStore(), entries: [], id: parent.id }, own)
+}
+
+async function recall(store: Store, words: string, limit: number): Promise<Recalled> {
+  if (store.path === undefined) return recallFrom(store.entries(), words, limit)
+  // Loaded when it is wanted: not every host has a use for the database behind it.
+  const { openArchive } = await import('./node/archive/archive.ts')
+  const archive = openArchive(store.path)
+  try {
+    return archive.search({ words, limit })
+  } finally {
+    archive.close()
+  }
+}

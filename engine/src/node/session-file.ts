@@ -1,0 +1,97 @@
+// A session on disk as an engine works with it: what its window is made of, read from the tail, and a store that appends
+// with the lease held. Nothing that was written is changed.
+import { existsSync, statSync } from 'node:fs'
+import { basename, extname } from 'node:path'
+import type { Store, StoreResult } from '../core/ladder/store.ts'
+import { stringAt } from '../core/message/json.ts'
+import { readEdit } from '../core/transcript/edits.ts'
+import type { Entry } from '../core/transcript/entry.ts'
+import { forEachEntry } from './entries.ts'
+import { openLive } from './live-file.ts'
+import { type AppendResult, openWriter, type TranscriptWriter, type WriterOptions } from './writer.ts'
+
+export type SessionFile =
+  | {
+      readonly type: 'opened'
+      readonly store: Store
+      readonly entries: readonly Entry[]
+      readonly sessionId: string
+      /** The session that it was copied from, because somebody else writes that one. */
+      readonly forkedFrom?: string
+    }
+  | { readonly type: 'failed'; readonly why: string }
+
+export async function openSessionFile(path: string, options: WriterOptions): Promise<SessionFile> {
+  const known = new Set<string>()
+  const opened = await openWriter(path, { ...options, knows: (uuid) => known.has(uuid) })
+  if (opened.type === 'held') {
+    const { owner, pid, host, since } = opened.by
+    return { type: 'failed', why: `${path} is being written by ${owner} (process ${pid} on ${host}, since ${since}).` }
+  }
+  if (opened.type === 'open-failed') return { type: 'failed', why: opened.message }
+  const { writer } = opened
+  const found = readEntries(writer.path)
+  if (typeof found === 'string') {
+    writer.close()
+    return { type: 'failed', why: found }
+  }
+  for (const { record } of found) if (typeof record.uuid === 'string') known.add(record.uuid)
+  const named = found.map(({ record }) => stringAt(record, 'sessionId')).find((id) => id !== undefined)
+  return {
+    type: 'opened',
+    store: storeOn(writer),
+    entries: found,
+    sessionId: named ?? basename(writer.path, extname(writer.path)),
+    ...(opened.forkedFrom === undefined ? {} : { forkedFrom: opened.forkedFrom }),
+  }
+}
+
+/** What the window needs; all of it when an edit refers to something further back. A string says why not. */
+function readEntries(path: string): readonly Entry[] | string {
+  if (!existsSync(path) || statSync(path).size === 0) return []
+  const live = openLive(path)
+  if (live.format !== 'claude-code') {
+    return `${path} is a session of another agent (${live.format}): it can be read, not continued.`
+  }
+  const uuids = new Set(live.read.map(({ record }) => record.uuid))
+  const isFar = live.read.some(({ record }) => {
+    const edit = readEdit(record)
+    if (edit?.type === 'undo') return !uuids.has(edit.uuid)
+    return edit?.type === 'rewind' && !uuids.has(edit.to)
+  })
+  return isFar ? allEntries(path) : live.read
+}
+
+function allEntries(path: string): readonly Entry[] {
+  const entries: Entry[] = []
+  forEachEntry(path, (entry) => entries.push(entry))
+  return entries
+}
+
+function storeOn(writer: TranscriptWriter): Store {
+  return {
+    path: writer.path,
+    append: (records) => storeResult(writer.appendAll(records)),
+    entries: () => allEntries(writer.path),
+    close: () => {
+      writer.close()
+    },
+  }
+}
+
+function storeResult(result: AppendResult): StoreResult {
+  switch (result.type) {
+    case 'appended':
+    case 'sync-failed':
+      return { type: 'stored' }
+    case 'refused':
+      return { type: 'store-failed', why: result.problem.message }
+    case 'lease-lost':
+      return {
+        type: 'store-failed',
+        why: `Another process writes this session now${result.by ? `: ${result.by.owner}` : ''}.`,
+      }
+    case 'write-failed':
+      return { type: 'store-failed', why: result.message }
+  }
+}

@@ -1,0 +1,130 @@
+// A conversation on the bench: records in, its view, a compaction with whatever model, and the view afterwards. Shared by
+// the scenario tests of the compaction procedure. No part of the package.
+import {
+  type Compacted,
+  type CompactionInput,
+  type CompactionPorts,
+  type CompactionResult,
+  checkRequest,
+  type EngineEvent,
+  type Hooks,
+  type JsonObject,
+  type Message,
+  type ModelClient,
+  type ModelRequest,
+  noHooks,
+  repairRequest,
+  runCompaction,
+  stringAt,
+} from 'everlong'
+import { generateWithTruth, type SessionOptions } from 'everlong/testing'
+import { createFold, type Fold, type View } from 'everlong/transcript'
+
+export type Bench = {
+  readonly fold: Fold
+  readonly view: () => View
+  readonly add: (records: readonly JsonObject[]) => void
+  readonly records: readonly JsonObject[]
+  readonly events: EngineEvent[]
+  /** Compacts, and appends what it gives when it goes well. */
+  readonly compact: (model: ModelClient, choices?: BenchChoices) => Promise<CompactionResult>
+}
+
+export type BenchChoices = Partial<CompactionInput> & {
+  readonly hooks?: Hooks
+  readonly signal?: AbortSignal
+  readonly onEvent?: (event: EngineEvent) => void
+  readonly wait?: CompactionPorts['wait']
+}
+
+export function bench(records: readonly JsonObject[]): Bench {
+  const fold = createFold()
+  const all: JsonObject[] = []
+  const events: EngineEvent[] = []
+  let ids = 0
+  let time = Date.UTC(2026, 10, 2)
+  const add = (more: readonly JsonObject[]): void => {
+    for (const record of more) {
+      all.push(record)
+      fold.add({ record, position: { line: all.length, offset: all.length, length: 1, nth: 0 } })
+    }
+  }
+  add(records)
+  const compact: Bench['compact'] = async (model, choices = {}) => {
+    const { hooks = noHooks, signal, onEvent, wait = untilStopped, ...input } = choices
+    const ports: CompactionPorts = {
+      now: () => (time += 7),
+      newId: () => `c${++ids}`,
+      model,
+      hooks,
+      files: { read: async () => ({ type: 'missing' }) },
+      emit: (event) => {
+        events.push(event)
+        onEvent?.(event)
+      },
+      wait,
+    }
+    const result = await runCompaction(
+      {
+        trigger: 'manual',
+        reason: 'test',
+        view: fold.view(),
+        recordOf: (uuid) => fold.entry(uuid)?.record,
+        threshold: 0,
+        sessionId: 'bench',
+        lastUuid: all.map((record) => stringAt(record, 'uuid')).findLast((uuid) => uuid !== undefined),
+        ...input,
+      },
+      ports,
+      signal,
+    )
+    if (result.type === 'compacted') add(result.records)
+    return result
+  }
+  return { fold, view: () => fold.view(), add, records: all, events, compact }
+}
+
+/** No test waits: short waits are over at once, the keep-alive's when the work is. */
+const untilStopped: CompactionPorts['wait'] = async (milliseconds, signal) => {
+  if (milliseconds < 30_000) return
+  await new Promise<void>((resolve) => signal?.addEventListener('abort', resolve, { once: true }))
+}
+
+/** The conversation's own request for a view, with its cache marks where a client would put them. */
+export function ownRequest(view: View, choices: Partial<ModelRequest> = {}): ModelRequest {
+  const messages = repairRequest(view.messages).messages.map(({ role, content }) => ({ role, content }))
+  return {
+    source: 'turn',
+    model: 'claude-sonnet-4-5',
+    system: [{ type: 'text', text: 'You are a careful engineer. '.repeat(200), cache_control: { type: 'ephemeral' } }],
+    tools: [{ name: 'Read', description: 'Reads a file.', input_schema: { type: 'object' } }],
+    maxTokens: 16_000,
+    options: { cache_control: { type: 'ephemeral' } },
+    messages,
+    ...choices,
+  }
+}
+
+/** A made-up session without a boundary. */
+export function conversation(seed = 1, options: Partial<SessionOptions> = {}): Bench {
+  return bench(generateWithTruth({ seed, targetBytes: 200_000, boundaries: 0, ...options }).records)
+}
+
+export function done(result: CompactionResult): Compacted {
+  if (result.type === 'failed') throw new Error(`${result.reason}: ${result.detail}`)
+  return result
+}
+
+export const bare = (messages: readonly Message[]): readonly Message[] =>
+  messages.map(({ role, content }) => ({ role, content }))
+
+/** What holds after every compaction, whatever made the summary; the words for what does not. */
+export function brokenBy(table: Bench, result: Compacted): readonly string[] {
+  const { messages } = table.view()
+  const broken: string[] = []
+  if (JSON.stringify(bare(messages)) !== JSON.stringify(bare(result.messages)))
+    broken.push('the view is not what was promised')
+  for (const problem of checkRequest(repairRequest(messages).messages)) broken.push(JSON.stringify(problem))
+  if (result.tokens.after >= result.tokens.before) broken.push('it is not smaller')
+  return broken
+}
