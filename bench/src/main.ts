@@ -10,6 +10,8 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   fidelity: () => import('./fidelity/run.ts'),
   recall: () => import('./recall/run.ts'),
   micro: () => import('./micro/run.ts'),
+  speed: () => import('./speed/run.ts'),
+  rounds: () => import('./rounds/run.ts'),
 }
 
 const [name = ''] = process.argv.slice(2)
