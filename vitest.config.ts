@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**'],
     setupFiles: ['scripts/property-seed.ts'],
-    testTimeout: 60_000,
+    testTimeout: 240_000,
     maxWorkers: 2,
   },
 })

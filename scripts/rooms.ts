@@ -39,6 +39,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   bench: { rooms: ['bench'], packages: ['*'] },
   // The fit writes the estimator's weights, so it must read its character classes, which are nobody else's business.
   'bench/src/tokens': { rooms: ['bench', `${core}/tokens`], packages: ['*'] },
+  examples: { rooms: ['examples'], packages: ['*'] },
   scripts: { rooms: ['scripts'], packages: ['*'] },
 }
 

@@ -4,6 +4,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   transcript: () => import('./transcript/report.ts'),
   simulator: () => import('./simulator/bench.ts'),
   engine: () => import('./engine/report.ts'),
+  soak: () => import('./soak/report.ts'),
   tokens: () => import('./tokens/report.ts'),
   readme: () => import('./readme.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
@@ -12,6 +13,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   micro: () => import('./micro/run.ts'),
   speed: () => import('./speed/run.ts'),
   rounds: () => import('./rounds/run.ts'),
+  cost: () => import('./cost/report.ts'),
 }
 
 const [name = ''] = process.argv.slice(2)

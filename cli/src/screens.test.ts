@@ -18,6 +18,7 @@ const screens: readonly (readonly [string, ...(readonly string[])])[] = [
   ['stats', 'stats', file],
   ['fsck', 'fsck', file],
   ['tree', 'tree', file, '--limit', '60'],
+  ['compact', 'compact', file, '--dry-run'],
 ]
 
 test.for(screens)('the screen of %s', async ([name, ...words]) => {

@@ -2,11 +2,13 @@
 // full the context is. Gathers only; renders nothing.
 import {
   ConfigurationError,
+  type ContextNote,
   type ContextSize,
   type Environment,
   type Explanation,
   editedSize,
   explain,
+  readContextNote,
   type ViewMessage,
 } from 'everlong'
 import { type FileScan, type LiveFile, openLive, openView, scanFile, type ViewFile } from 'everlong/node'
@@ -34,15 +36,18 @@ export type LiveSession = {
   /** What the next request would carry, edits and all. */
   readonly messages: readonly ViewMessage[]
   readonly tally: Tally
-  /** The whole of it, folded: only when edits of ours are in force, since the file's end does not tell what they do. */
+  /** The whole of it, folded: only when an engine of ours wrote in it, since the file's end does not tell what edits do. */
   readonly edited: ViewFile | undefined
+  /** What the session itself counted with, where an engine of ours wrote it. */
+  readonly note: ContextNote | undefined
 }
 
 export function openLiveSession(path: string): LiveSession {
   const live = openLive(path)
-  const edited = live.isEdited ? openView(path) : undefined
+  const note = readContextNote(live.read)
+  const edited = live.isEdited || note ? openView(path) : undefined
   const messages = edited?.view.messages ?? messagesOf(live.entries)
-  return { live, messages, tally: tallyOf(live.entries), edited }
+  return { live, messages, tally: tallyOf(live.entries), edited, note }
 }
 
 /**
@@ -70,16 +75,24 @@ export type WindowChoice = { readonly model?: string; readonly window?: number }
 
 export type Measured = WindowChoice & { readonly env: Environment }
 
-export type Sized = { readonly messages: readonly ViewMessage[]; readonly edited?: ViewFile | undefined }
+export type Sized = {
+  readonly messages: readonly ViewMessage[]
+  readonly edited?: ViewFile | undefined
+  readonly note?: ContextNote | undefined
+}
 
 /** Throws a ConfigurationError when the settings cannot work. */
-export function explainSession({ messages, edited }: Sized, { env, model, window }: Measured): Explanation {
+export function explainSession({ messages, edited, note }: Sized, { env, model, window }: Measured): Explanation {
+  // What the person says comes before what the session says; of another model its notes say nothing.
+  const noted = note !== undefined && (model === undefined || model === note.model) ? note : undefined
+  const counting = noted ?? (model === undefined ? {} : { model })
+  const settings = { ...noted?.settings, ...(window === undefined ? {} : { contextWindow: window }) }
   const explanation = explain({
     messages,
     environment: env,
-    size: edited && sizeOf(edited, model),
-    ...(model === undefined ? {} : { model }),
-    ...(window === undefined ? {} : { settings: { contextWindow: window } }),
+    ...counting,
+    settings,
+    size: edited && editedSize(edited.answered, edited.view, counting),
   })
   const { contextWindow } = explanation
   // The person who typed the option should find it again under its own name.

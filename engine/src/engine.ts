@@ -1,34 +1,44 @@
 // The engine on Node: opens sessions on disk or starts them in memory, and gives each what it needs. What a session does
 // is core's business (core/ladder).
-import { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
+
+import { cacheStateOf } from './core/cache/state.ts'
+import type { CleanUp } from './core/ladder/clean-up.ts'
+import type { CompactRungOptions } from './core/ladder/compact-rung.ts'
 import { createConversation } from './core/ladder/conversation.ts'
-import { defaultLadder } from './core/ladder/default-ladder.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/ladder/desk.ts'
 import { leftInQueue } from './core/ladder/held.ts'
 import { type Recalled, recallFrom } from './core/ladder/recall.ts'
+import type { HostState } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
 import { createSession } from './core/ladder/session.ts'
 import type { Session } from './core/ladder/session-types.ts'
 import type { EngineSettings } from './core/ladder/settings.ts'
+import { nothingSpent } from './core/ladder/spent.ts'
 import { memoryStore, type Store } from './core/ladder/store.ts'
 import { newTracking } from './core/ladder/tracking.ts'
-import type { JsonObject } from './core/message/json.ts'
+import { type JsonObject, stringAt } from './core/message/json.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'
 import { type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
+import { calibrationOf } from './core/tokens/calibrate.ts'
 import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/entry.ts'
+import { createRequester } from './core/transcript/request.ts'
 import { systemPorts } from './models/ports.ts'
+import { type HookChoices, hooksFor } from './node/hooks/for-session.ts'
 import { openSessionFile } from './node/session-file.ts'
 import { subagentPath } from './node/subagents.ts'
 import { workspaceFiles } from './node/workspace-files.ts'
+import { sessionParts } from './session-parts.ts'
 
 export type EngineOptions = {
   readonly model: ModelClient
   readonly settings?: EngineSettings
   readonly hooks?: Hooks
+  /** Functions and shell commands in the form of settings files; where `hooks` is not given. */
+  readonly hookSettings?: HookChoices
   /** Files of the workspace, for restoring: those below the working directory unless said. */
   readonly files?: FileStore
   /** How summaries are made, and what is put back after them. */
@@ -47,6 +57,8 @@ export type SessionOptions = RequestBase & {
   readonly model?: string
   /** What is put on each record besides: cwd, version, gitBranch … */
   readonly envelope?: JsonObject
+  /** What the host knows of the session besides the conversation: put back after a compaction. */
+  readonly state?: HostState
   /** Who writes, for whoever finds the session taken. */
   readonly owner?: string
   /** When somebody else writes this session: refuse (the default), or go on in a copy of it. */
@@ -70,7 +82,7 @@ export type Engine = {
 
 export function createEngine(options: EngineOptions): Engine {
   const lessons: Lessons = { calibrations: {}, limits: {} }
-  const ground: Ground = { options, lessons, ports: portsOf(options) }
+  const ground: Ground = { options, lessons, ports: portsOf(options), shared: new Set() }
   return {
     model: options.model,
     open: (path, session = {}) => openAt(ground, path, session),
@@ -84,7 +96,12 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** A sub-agent's file carries the id of the session it belongs to. */
 type OpenOptions = SessionOptions & { readonly id?: string }
-type Ground = { readonly options: EngineOptions; readonly lessons: Lessons; readonly ports: Desk['ports'] }
+type Ground = {
+  readonly options: EngineOptions
+  readonly lessons: Lessons
+  readonly ports: Desk['ports']
+  readonly shared: Set<CleanUp>
+}
 type Place = { readonly store: Store; readonly entries: readonly Entry[]; readonly id: string }
 
 function portsOf({ hooks = noHooks, files, ports }: EngineOptions): Desk['ports'] {
@@ -129,27 +146,33 @@ async function sessionOn(ground: Ground, place: Place, options: SessionOptions):
 }
 
 function deskFor(
-  { options: engine, lessons, ports }: Ground,
+  { options: engine, lessons, ports, shared }: Ground,
   place: Place,
   { options, emit }: { readonly options: SessionOptions; readonly emit: Desk['emit'] },
 ): Desk {
   const { settings = {}, environment = process.env, ladder, model, ask } = engine
-  const { model: named, envelope, owner: _, ifHeld: __, ...base } = options
+  const { model: named, envelope, owner: _, ifHeld: __, state: host, ...base } = options
   const modelName = named ?? model.model
+  const cwd = stringAt(envelope, 'cwd') ?? process.cwd()
+  const { compaction, files } = engine
+  const isSubagent = envelope?.isSidechain === true
+  const parts = sessionParts({ ...place, cwd, settings, compaction, files, host, shared, isSubagent })
   const conversation = createConversation({
     store: place.store,
     sessionId: place.id,
-    envelope: { userType: 'external', cwd: process.cwd(), ...envelope },
+    envelope: { userType: 'external', cwd, ...envelope },
     entries: place.entries,
     now: ports.now,
     newId: ports.newId,
+    watch: parts.watch,
   })
+  const { memory, collapser, cleanUps, isPinned } = parts
   return {
     conversation,
     settings,
     environment,
-    ladder: { ...defaultLadder([compactRung(engine.compaction)]), ...ladder },
-    ports,
+    ladder: { ...parts.ladderFor(conversation), ...ladder },
+    ports: { ...ports, ...hooksIn(engine, { id: place.id, path: place.store.path, cwd }) },
     emit,
     ask,
     lessons,
@@ -158,8 +181,22 @@ function deskFor(
     base,
     tracking: newTracking(ports.newId()),
     weigher: freshWeigher({ settings, lessons }, modelName),
+    calibration: calibrationOf(lessons.calibrations, modelName),
+    noted: undefined,
+    requester: createRequester(),
+    sized: undefined,
+    cacheLifetime: cacheStateOf({ messages: conversation.view().messages, now: 0 }).lifetime,
     delegated: undefined,
+    spent: nothingSpent,
+    cleanUps,
+    memory,
+    collapser,
+    isPinned,
   }
+}
+
+function hooksIn({ hooks, hookSettings }: EngineOptions, session: Parameters<typeof hooksFor>[1]): { hooks?: Hooks } {
+  return hooks || !hookSettings ? {} : { hooks: hooksFor(hookSettings, session) }
 }
 
 async function startSubagent(ground: Ground, parent: Place, options: SessionOptions): Promise<EngineSession> {

@@ -1,5 +1,7 @@
 // The public names, one by one.
 
+export { type CompactMessagesOptions, type CompactOutcome, compact } from './compact.ts'
+
 export {
   type AnswerSeen,
   afterCompaction,
@@ -25,6 +27,7 @@ export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
 export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
 export type { Breaker } from './core/ladder/breaker.ts'
+export type { CleanUp } from './core/ladder/clean-up.ts'
 export { runCompaction } from './core/ladder/compact.ts'
 export {
   type CommitResult,
@@ -39,16 +42,19 @@ export {
 export { type CompactionPlan, planCompaction } from './core/ladder/compact-plan.ts'
 export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
 export type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
+export { type ContextNote, readContextNote } from './core/ladder/context-note.ts'
 export { defaultLadder } from './core/ladder/default-ladder.ts'
 export type { Ask, ModelChoice, RequestBase } from './core/ladder/desk.ts'
 export type { GivenAnswer, GivenMessage } from './core/ladder/given.ts'
 export type { CompactionMode, GuardReason } from './core/ladder/guards.ts'
 export type { EditOutcome, UndoOutcome } from './core/ladder/hands.ts'
 export { mechanismRung } from './core/ladder/mechanism-rung.ts'
+export type { MemoryChoices, MemoryState } from './core/ladder/memory-keeper.ts'
 export type { Switched } from './core/ladder/model-switch.ts'
 export type { Blocked, PrepareOptions, Ready } from './core/ladder/prepare.ts'
 export type { Recovery } from './core/ladder/reactive.ts'
 export type { Recalled, RecallMatch } from './core/ladder/recall.ts'
+export type { HostState } from './core/ladder/restoring.ts'
 export type {
   CompactionCause,
   CompactionReport,
@@ -60,8 +66,9 @@ export type {
   RungContext,
   RungResult,
 } from './core/ladder/rung.ts'
-export type { CompactOptions, Session, Turn } from './core/ladder/session-types.ts'
+export type { CompactOptions, Session, SessionExplanation, Turn } from './core/ladder/session-types.ts'
 export type { EngineSettings } from './core/ladder/settings.ts'
+export type { Spent, SpentLine } from './core/ladder/spent.ts'
 export { StoreError } from './core/ladder/store.ts'
 export type { Tracking } from './core/ladder/tracking.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
@@ -100,6 +107,7 @@ export {
   worthInWords,
 } from './core/mechanisms/reductions.ts'
 export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
+export { type ServerCompactionInput, serverCompaction } from './core/mechanisms/server-compaction.ts'
 export {
   type ExtractInput,
   type Extraction,
@@ -107,7 +115,13 @@ export {
   extractNotes,
 } from './core/mechanisms/session-memory/extract.ts'
 export { type NoteSection, type Notes, parseNotes, renderNotes } from './core/mechanisms/session-memory/notes.ts'
-export { type MemoryPlan, type MemoryPlanInput, planFromMemory } from './core/mechanisms/session-memory/plan.ts'
+export {
+  type MemoryDecline,
+  type MemoryKeep,
+  type MemoryPlan,
+  type MemoryPlanInput,
+  planFromMemory,
+} from './core/mechanisms/session-memory/plan.ts'
 export {
   afterCompaction as memoryAfterCompaction,
   afterExtraction,
@@ -161,6 +175,7 @@ export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 export type { Message, Origin, Role, ViewMessage } from './core/message/message.ts'
 export { type Pair, pairsOf } from './core/message/pairing.ts'
 export { type Repaired, type RepairOptions, repairRequest } from './core/message/repair.ts'
+export { createRepairer, type Repairer } from './core/message/repairer.ts'
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
 export { shapeOf } from './core/message/shape.ts'
 export { contextTokens, type TokenCounts, type Usage } from './core/message/usage.ts'
@@ -229,3 +244,4 @@ export {
   type EngineSession,
   type SessionOptions,
 } from './engine.ts'
+export type { AnthropicMessage, OpenAIMessage, PlainMessage } from './plain-messages.ts'

@@ -21,7 +21,13 @@ export { type LiveWindow, liveWindow } from './core/transcript/live.ts'
 export type { Source } from './core/transcript/merge.ts'
 export { messagesOf } from './core/transcript/messages.ts'
 export { isSynthetic, originOf } from './core/transcript/origin.ts'
-export { type RequestChoices, type RequestMessages, requestMessages } from './core/transcript/request.ts'
+export {
+  createRequester,
+  type RequestChoices,
+  type Requester,
+  type RequestMessages,
+  requestMessages,
+} from './core/transcript/request.ts'
 export { createScanner, type Scan, type Scanner } from './core/transcript/scan.ts'
 export {
   createStatisticsBook,

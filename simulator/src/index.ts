@@ -30,5 +30,6 @@ export type { Answer, Script, ScriptContext, ScriptRequest, ToolDefinition } fro
 export { type RunningServer, type ServerOptions, startServer } from './server.ts'
 export { createSimulator, type Simulator } from './simulator.ts'
 export { inventions } from './summary/inventions.ts'
+export { asksForNotes, noteTaker } from './summary/note-taker.ts'
 export { type Fact, type Section, sectionTitles } from './summary/sections.ts'
 export { asksForSummary, type SummariserOptions, summariser } from './summary/summariser.ts'

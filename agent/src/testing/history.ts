@@ -30,9 +30,9 @@ const vocabulary = [
 /** So many rounds of a question, a read, its result and an answer; each round of about so many tokens. */
 export function fill(
   session: EngineSession,
-  { rounds, tokens }: { readonly rounds: number; readonly tokens: number },
+  { rounds, tokens, from = 0 }: { readonly rounds: number; readonly tokens: number; readonly from?: number },
 ): void {
-  for (let at = 0; at < rounds; at++) {
+  for (let at = from; at < from + rounds; at++) {
     const id = `toolu_fill_${at}`
     const file_path = `src/file-${at}.ts`
     session.add({ role: 'user', content: `Question ${at + 1}: what does ${file_path} do? Never change it.` })

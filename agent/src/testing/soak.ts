@@ -14,6 +14,8 @@ export type SoakOptions = StageOptions & {
 export type SoakReport = {
   readonly turns: number
   readonly tasks: number
+  /** How many rules were laid down: one with each of the first tasks. */
+  readonly rules: number
   readonly compactions: number
   /** Requests of turns that break a rule of the API, or that the window could not take. */
   readonly invalid: readonly string[]
@@ -26,6 +28,8 @@ export type SoakReport = {
 
 export const soakWindow = 40_000
 const turnsPerTask = 12
+/** More rules than anybody lays down; beyond what a page for rules holds, the oldest give way. */
+const mostRules = 50
 
 export async function soak({ turns, path, onTask, ...options }: SoakOptions): Promise<SoakReport> {
   const stage = await setStage({
@@ -40,7 +44,10 @@ export async function soak({ turns, path, onTask, ...options }: SoakOptions): Pr
   let done = 0
   let task = 0
   for (; done < turns; task++) {
-    session.add({ role: 'user', content: `Task ${task + 1}: make the tests pass. ${ruleOf(task)}` })
+    session.add({
+      role: 'user',
+      content: `Task ${task + 1}: make the tests pass. ${task < mostRules ? ruleOf(task) : ''}`,
+    })
     for await (const event of query({ session, tools: stage.tools, mostTurns: turnsPerTask })) {
       if (event.type === 'answer') done++
       if (event.type === 'stopped' && event.why !== 'finished' && event.why !== 'turn-limit') endings.push(event.why)
@@ -53,10 +60,11 @@ export async function soak({ turns, path, onTask, ...options }: SoakOptions): Pr
     .messages()
     .map(({ content }) => textOf(content))
     .join('\n')
-  const lost = Array.from({ length: task }, (_, at) => ruleOf(at)).filter((rule) => !context.includes(rule))
+  const rules = Array.from({ length: Math.min(task, mostRules) }, (_, at) => ruleOf(at))
+  const lost = rules.filter((rule) => !context.includes(rule))
   await session.close()
   await stage.close()
-  return { turns: done, tasks: task, endings, lost, ...watch.report() }
+  return { turns: done, tasks: task, rules: rules.length, endings, lost, ...watch.report() }
 }
 
 function ruleOf(task: number): string {
@@ -66,6 +74,7 @@ function ruleOf(task: number): string {
 function createWatch(stage: Stage) {
   const invalid: string[] = []
   let largest = 0
+  let compactions = 0
   return {
     /** Looks at what went out since, and lets it go: a long run must not be held in memory by its watcher. */
     look: () => {
@@ -75,11 +84,8 @@ function createWatch(stage: Stage) {
         if (result.type === 'failed' && result.reason !== 'transient') invalid.push(result.message)
         if (result.type === 'answer') largest = Math.max(largest, contextTokens(result.usage))
       }
+      compactions += stage.events.splice(0).filter(({ type }) => type === 'compaction-finished').length
     },
-    report: () => ({
-      invalid,
-      largest,
-      compactions: stage.events.filter(({ type }) => type === 'compaction-finished').length,
-    }),
+    report: () => ({ invalid, largest, compactions }),
   }
 }

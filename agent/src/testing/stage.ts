@@ -3,9 +3,11 @@
 import {
   type AgentOptions,
   agent,
+  asksForNotes,
   asksForSummary,
   createSimulator,
   type FaultPlan,
+  noteTaker,
   type Repository,
   route,
   type Script,
@@ -40,6 +42,8 @@ export type StageOptions = {
   readonly turnsPerTask?: number
   /** Behind requests that ask for a summary. */
   readonly summaries?: Script
+  /** Behind requests that ask for notes about the session. */
+  readonly notes?: Script
   /** In the agent's place. */
   readonly script?: Script
   readonly agent?: Partial<AgentOptions>
@@ -68,7 +72,13 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     options.script ?? agent({ repository, seed: 3, turnsPerTask: options.turnsPerTask ?? 12, ...options.agent })
   const clock = turnableClock()
   const settings: SimulatorOptions = {
-    script: route([{ when: asksForSummary, script: options.summaries ?? summariser() }], worker),
+    script: route(
+      [
+        { when: asksForNotes, script: options.notes ?? noteTaker() },
+        { when: asksForSummary, script: options.summaries ?? summariser() },
+      ],
+      worker,
+    ),
     clock,
     ...(window === undefined ? {} : { windows: { [name]: window } }),
     ...options.simulator,

@@ -8,6 +8,7 @@ import { root } from '../root.ts'
 import { type Folding, measureFolding } from './folding.ts'
 import { type LedgerTimes, measureLedger } from './ledger.ts'
 import { measurePlanning, type Planned } from './planning.ts'
+import { measureTurns, type TurnTimes } from './turns.ts'
 
 export type EngineReport = {
   readonly node: string
@@ -15,25 +16,28 @@ export type EngineReport = {
   readonly planning: readonly Planned[]
   readonly folding: Folding
   readonly ledger: LedgerTimes
+  readonly turns: readonly TurnTimes[]
 }
 
 type Target = { readonly what: string; readonly wanted: number; readonly milliseconds: number }
 
-export function run(): void {
+export async function run(): Promise<void> {
+  const turns = await measureTurns()
   const ledger = measureLedger()
   const planning = measurePlanning()
   const folding = measureFolding()
   const report = {
     node: process.versions.node,
-    targets: targetsOf({ planning, folding, ledger }),
+    targets: targetsOf({ planning, folding, ledger, turns }),
     planning,
     folding,
     ledger,
+    turns,
   }
   writeResults('engine', { markdown: asMarkdown(report), json: report })
 }
 
-function targetsOf({ planning, folding, ledger }: Pick<EngineReport, 'planning' | 'folding' | 'ledger'>) {
+function targetsOf({ planning, folding, ledger, turns }: Omit<EngineReport, 'node' | 'targets'>): readonly Target[] {
   const [calm] = planning
   const slowest = Math.max(...planning.map(({ situation, plans }) => situation + plans))
   const longest = Math.max(...folding.folded.map(({ milliseconds }) => milliseconds))
@@ -41,6 +45,7 @@ function targetsOf({ planning, folding, ledger }: Pick<EngineReport, 'planning' 
   return [
     { what: 'planning over 10,000 messages, the slowest case', wanted: 5, milliseconds: slowest },
     { what: 'a turn in which nothing is to be done, at 10,000 messages', wanted: 1, milliseconds: calm?.turn ?? 0 },
+    { what: 'a whole turn of a session at 10,000 messages', wanted: 1, milliseconds: turns.at(-1)?.turn ?? 0 },
     { what: 'folding 100,000 entries, the slower case', wanted: 300, milliseconds: longest },
     ...(recall === undefined
       ? []
@@ -69,7 +74,7 @@ function slowestRecall(): number | undefined {
 const exact = (value: number) => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
 const row = (...cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`
 
-function asMarkdown({ node, targets, planning, folding, ledger }: EngineReport): string {
+function asMarkdown({ node, targets, planning, folding, ledger, turns }: EngineReport): string {
   return `# The speed of the engine
 
 Written by \`npm run bench -- engine\` with Node ${node}. Medians, in one process, over made-up sessions. Milliseconds are this
@@ -78,6 +83,15 @@ machine's, and whatever else it was doing; the ratios say more.
 | what | wanted below, ms | measured, ms |
 | --- | --- | --- |
 ${targets.map(({ what, wanted, milliseconds }) => row(what, wanted, exact(milliseconds))).join('\n')}
+
+## A turn of a session
+
+A result added and an answer recorded (*add*), the next request looked at, reduced if need be, mended and marked (*prepare*):
+all that the engine does between two requests while nothing has to be compacted.
+
+| messages | add, ms | prepare, ms | both, ms |
+| --- | --- | --- | --- |
+${turns.map((it) => row(it.messages, exact(it.add), exact(it.prepare), exact(it.turn))).join('\n')}
 
 ## Planning before a request
 

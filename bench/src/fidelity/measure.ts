@@ -12,6 +12,8 @@ export const countTokens = (text: string) => Math.ceil(estimateTokens(text) * 1.
 /** What is asked of every context that a case leaves. */
 export type Questions = {
   readonly needed: readonly string[]
+  /** Those of them that stood elsewhere than in the margin of a file that was read. */
+  readonly apart: readonly string[]
   readonly human: readonly string[]
   readonly edited: readonly string[]
   readonly commands: readonly string[]
@@ -23,6 +25,8 @@ export type Questions = {
 export type Scores = {
   readonly tokens: number
   readonly recall: number
+  /** The same, numbers that only a margin of line numbers showed left out. */
+  readonly recallApart: number
   readonly human: number
   readonly edited: number
   readonly commands: number
@@ -35,9 +39,12 @@ export function questionsOf(found: Case): Questions {
   const messages = messagesOf(found.before)
   const shown = messages.map(shownIn).join('\n')
   const had = atomsOf(shown)
+  const apart = atomsOf(shown.replace(/^ *\d+[→\t|]/gm, ''))
+  const needed = [...atomsOf(found.written)].filter((atom) => had.has(atom))
   const ledger = ledgerOf(found)
   return {
-    needed: [...atomsOf(found.written)].filter((atom) => had.has(atom)),
+    needed,
+    apart: needed.filter((atom) => apart.has(atom)),
     human: messages
       .filter(({ origin }) => origin === 'human')
       .map(typed)
@@ -65,12 +72,19 @@ export function score(context: string, questions: Questions): Scores {
   return {
     tokens: countTokens(context),
     recall: share(questions.needed, (atom) => holds(context, { atom, words })),
+    recallApart: share(questions.apart, (atom) => holds(context, { atom, words })),
     human: share(questions.human, (text) => flat.includes(squeezed(text))),
     edited: share(questions.edited, (path) => namesFile(context, path)),
     commands: share(questions.commands, (text) => flat.includes(squeezed(text).slice(0, 80))),
     rules: share(questions.rules, (text) => flat.includes(squeezed(text))),
     unsupported: unsupported(context, questions.source).length,
   }
+}
+
+/** The needed atoms that a context lacks. */
+export function missingIn(context: string, { needed }: Questions): readonly string[] {
+  const words = wordSet(context)
+  return needed.filter((atom) => !holds(context, { atom, words }))
 }
 
 /** The atom stands there as a word of its own, not inside a longer one. */
@@ -101,12 +115,12 @@ function namesFile(context: string, path: string): boolean {
 
 const doubt = /^Named above and found nowhere in the conversation.*$/gm
 
-/** A line range says where a change begins and ends; the record holds its beginning and its length. */
-const rangeEnd = /(\d)–\d+/g
+/** Counts: where a stretch of lines ends, how many a file has, how much was left out. True, though nowhere written. */
+const counted = /(?<=\d)–\d+|(?<=\d of )\d+|(?<=… )\d+(?= (?:lines|characters))/g
 
 export function unsupported(context: string, source: string): readonly string[] {
   const doubted = [...context.matchAll(doubt)].join('\n')
-  const claimed = atomsOf(context.replace(doubt, '').replace(rangeEnd, '$1'))
+  const claimed = atomsOf(context.replace(doubt, '').replace(counted, ''))
   return [...claimed].filter((atom) => !isKnown(atom.toLowerCase(), source) && !doubted.includes(atom))
 }
 

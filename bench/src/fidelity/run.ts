@@ -6,8 +6,9 @@ import { parseArgs } from 'node:util'
 import { findTranscripts } from 'everlong/node'
 import { root, transcriptFolder } from '../root.ts'
 import { type Case, casesOf } from './cases.ts'
-import { contenders, recordedContext } from './contenders.ts'
-import { countTokens, questionsOf, score, unsupported } from './measure.ts'
+import { contenders } from './contenders.ts'
+import { countTokens, missingIn, questionsOf, score, unsupported } from './measure.ts'
+import { recordedContext } from './parts.ts'
 import { type CaseReport, markdown, type Row } from './report.ts'
 
 export function run(): void {
@@ -53,10 +54,7 @@ function show(found: Case, { contender, budget, missing }: Showing): void {
   const questions = questionsOf(found)
   console.log('\n=====', JSON.stringify(score(context, questions)))
   console.log('unsupported:', unsupported(context, questions.source).join(' | '))
-  console.log(
-    'missing:',
-    questions.needed.filter((atom) => score(context, { ...questions, needed: [atom] }).recall === 0).join(' | '),
-  )
+  console.log('missing:', missingIn(context, questions).join(' | '))
 }
 
 const budgets = [4000, 8000, 16_000, 24_000]

@@ -59,5 +59,6 @@ test.skipIf(recorded.length === 0).for(recorded)('$name $uuid', async ({ name, u
     expect(made.tokens.after).toBeLessThanOrEqual(tokens)
     expect(made.tokens.after).toBeLessThan(made.tokens.before)
     expect(countTokens(made.messages)).toBeLessThanOrEqual(tokens)
+    if (model === 'recorded') expect(made.tried).toMatchObject([{ mechanism: 'direct', outcome: 'done' }])
   }
 })

@@ -5,6 +5,7 @@ import {
   type CompactionInput,
   type CompactionPlan,
   type CompactionResult,
+  countTokens,
   type FidelityReport,
   type Message,
   type ModelClient,
@@ -17,7 +18,7 @@ import {
   type ViewMessage,
 } from 'everlong'
 import { systemPorts } from 'everlong/models'
-import { openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
+import { forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
 import { expecting, failed, gathered, type Outcome, reading } from '../outcome.ts'
@@ -75,7 +76,7 @@ export async function gather(file: string, options: Asked): Promise<Outcome<Comp
   const input = inputFor(session, options)
   if (options.dryRun) return planned(session, { input, client: model.client, options })
   const result = await compact(input, model.client, options.surroundings)
-  return result.type === 'failed' ? notDone(session, result) : written(session, result, options)
+  return result.type === 'failed' ? notDone(session, input, result) : written(session, result, options)
 }
 
 function open(file: string, { before, surroundings }: Asked): Outcome<SessionAt> {
@@ -148,10 +149,12 @@ async function compact(
 const bare = (messages: readonly ViewMessage[]): readonly Message[] =>
   messages.map(({ role, content }) => ({ role, content }))
 
-function unchanged(session: SessionAt, tokens: number): CompactReport {
+function unchanged(session: SessionAt, { counting = {} }: CompactionInput): CompactReport {
+  const { messages } = session.fold.view()
+  const tokens = countTokens(messages, counting)
   return {
     file: session.path,
-    messages: bare(session.fold.view().messages),
+    messages: bare(messages),
     tokens: { before: tokens, after: tokens },
     mechanism: undefined,
     model: undefined,
@@ -175,16 +178,16 @@ function planned(
   }: { readonly input: CompactionInput; readonly client: ModelClient; readonly options: Asked },
 ): Outcome<CompactReport> {
   const plan = planCompaction(input, client)
-  const before = plan.type === 'planned' ? plan.tokens.before : 0
   const named = options.before === undefined ? {} : { before: options.before }
-  return gathered({ ...unchanged(session, before), ...named, plan }, plan.type === 'planned' ? 0 : 1)
+  return gathered({ ...unchanged(session, input), ...named, plan }, plan.type === 'planned' ? 0 : 1)
 }
 
 function notDone(
   session: SessionAt,
+  input: CompactionInput,
   { reason, detail, tried }: Extract<CompactionResult, { type: 'failed' }>,
 ): Outcome<CompactReport> {
-  const report = { ...unchanged(session, 0), tried, failed: { reason, detail } }
+  const report = { ...unchanged(session, input), tried, failed: { reason, detail } }
   return { type: 'gathered', report, exitCode: 1, complaint: `nothing was compacted (${reason}): ${detail}` }
 }
 
@@ -212,8 +215,10 @@ function written(
   const { out } = options
   if (out === undefined) return gathered(report)
   return expecting(out, () => {
-    const records = [...session.entries.map(({ record }) => record), ...result.records]
-    const wrote = writeNewTranscript(out, records)
+    const wrote = writeNewTranscript(out, (write) => {
+      forEachRecordAt(session.path, { before: options.before }, write)
+      for (const record of result.records) write(record)
+    })
     if (wrote.type === 'refused')
       return failed(`${visible(out)} exists and is not overwritten. Give --out another name.`)
     return gathered({ ...report, out })

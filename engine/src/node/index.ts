@@ -15,6 +15,7 @@ export type { Disk, DiskProblem } from './disk.ts'
 export { forEachEntry, type LineProblem, type ReadReport } from './entries.ts'
 export { type EventLogOptions, eventLog } from './event-log.ts'
 export { type FsckReport, fsck } from './fsck.ts'
+export type { HookChoices } from './hooks/for-session.ts'
 export { createHooks, type HookFunction, type HooksOptions } from './hooks/hooks.ts'
 export { type HookSettings, type HookSettingsRead, readHookSettings } from './hooks/settings.ts'
 export {
@@ -42,8 +43,15 @@ export {
 export type { RecordProblem } from './record-lines.ts'
 export { type RepairOutcome, type RepairReport, repair } from './repair.ts'
 export { type FileScan, scanFile } from './scan-file.ts'
-export { type NoSessionAt, openSessionAt, type SessionAt, type SessionAtOptions } from './session-at.ts'
-export { type MemoryPorts, openMemory, type SessionMemory, sessionFolder } from './session-memory.ts'
+export {
+  forEachRecordAt,
+  type NoSessionAt,
+  openSessionAt,
+  type SessionAt,
+  type SessionAtOptions,
+} from './session-at.ts'
+export { sessionFolder } from './session-folder.ts'
+export { type MemoryPorts, openMemory, type SessionMemory } from './session-memory.ts'
 export { type IndexOptions, type IndexRow, indexFolder, openIndex, type TranscriptIndex } from './sidecar.ts'
 export {
   collectingStatistics,

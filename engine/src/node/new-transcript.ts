@@ -8,7 +8,7 @@ export type NewTranscript =
 
 const together = 500
 
-export function writeNewTranscript(path: string, records: Iterable<JsonObject>): NewTranscript {
+export function writeNewTranscript(path: string, give: (write: (record: JsonObject) => void) => void): NewTranscript {
   let file: number
   try {
     file = openSync(path, 'wx', 0o600)
@@ -19,7 +19,7 @@ export function writeNewTranscript(path: string, records: Iterable<JsonObject>):
     throw error
   }
   try {
-    return { type: 'written', records: writeAll(file, records) }
+    return { type: 'written', records: writeAll(file, give) }
   } catch (error) {
     unlinkSync(path) // Half a session is worse than none.
     throw error
@@ -28,19 +28,18 @@ export function writeNewTranscript(path: string, records: Iterable<JsonObject>):
   }
 }
 
-function writeAll(file: number, records: Iterable<JsonObject>): number {
+function writeAll(file: number, give: Parameters<typeof writeNewTranscript>[1]): number {
   let count = 0
-  let pending: JsonObject[] = []
+  let pending: string[] = []
   const flush = (): void => {
-    const text = pending.map((record) => `${JSON.stringify(record)}\n`).join('')
-    const bytes = Buffer.from(text)
+    const bytes = Buffer.from(pending.join(''))
     for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
     pending = []
   }
-  for (const record of records) {
+  give((record) => {
     count++
-    if (pending.push(record) === together) flush()
-  }
+    if (pending.push(`${JSON.stringify(record)}\n`) === together) flush()
+  })
   flush()
   return count
 }

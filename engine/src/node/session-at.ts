@@ -11,6 +11,7 @@ import { createSeenFiles, seenFileStore } from '../core/restore/seen-files.ts'
 import { createStateBook } from '../core/restore/state-book.ts'
 import { touchedFiles } from '../core/restore/touched.ts'
 import { type Boundary, readBoundary } from '../core/transcript/boundary.ts'
+import { readEdit } from '../core/transcript/edits.ts'
 import type { Entry } from '../core/transcript/entry.ts'
 import { createFold, type Fold } from '../core/transcript/fold.ts'
 import type { Format } from '../core/transcript/formats/reader.ts'
@@ -22,8 +23,6 @@ export type SessionAt = {
   readonly type: 'session'
   readonly path: string
   readonly format: Format
-  /** Everything up to that entry, in the order of the file. */
-  readonly entries: readonly Entry[]
   readonly fold: Fold
   /** Facts of the whole conversation so far, over all its compactions. */
   readonly ledger: Ledger
@@ -45,31 +44,80 @@ export type SessionAtOptions = LineOptions & {
 }
 
 export function openSessionAt(path: string, options: SessionAtOptions = {}): SessionAt | NoSessionAt {
-  const { before, ...lines } = options
-  const cut = new Cut(before)
-  const { format } = forEachEntry(path, (entry) => cut.add(entry), lines)
-  if (before !== undefined && !cut.isReached) return { type: 'not-found', uuid: before }
-  return { type: 'session', path, format, ...gathered(cut, path) }
+  const short = readUpTo(path, options, 'live')
+  // An undo, or messages that were kept again and again, can reach further back than what was remembered.
+  const cut = short.isWhole() ? short : readUpTo(path, options, 'all')
+  if (options.before !== undefined && !cut.isReached) return { type: 'not-found', uuid: options.before }
+  return { type: 'session', path, ...gathered(cut, path) }
 }
+
+function readUpTo(path: string, { before, ...lines }: SessionAtOptions, keeps: Keeps): Cut {
+  const cut = new Cut(before, keeps)
+  cut.format = forEachEntry(path, (entry) => cut.add(entry), lines).format
+  return cut
+}
+
+/** Which entries are held: those that the view can be made of, or every one. Facts are read off all of them. */
+type Keeps = 'live' | 'all'
 
 /** Takes entries up to the one that is named; of what follows a boundary, what that had kept and what it wrote. */
 class Cut {
-  readonly entries: Entry[] = []
+  entries: Entry[] = []
   isReached = false
   summary: string | undefined
+  format: Format = 'claude-code'
+  readonly facts = createLedger()
+  readonly seen = createSeenFiles()
+  readonly state = createStateBook()
+  last: JsonObject | undefined
+  /** Where the boundaries stand among the entries that are held. */
+  private marks: number[] = []
+  private readonly known = new Set<unknown>()
   private boundary: Boundary | undefined
   private kept: ReadonlySet<string> = new Set()
   private readonly before: string | undefined
+  private readonly keeps: Keeps
 
-  constructor(before: string | undefined) {
+  constructor(before: string | undefined, keeps: Keeps) {
     this.before = before
+    this.keeps = keeps
   }
 
   add(entry: Entry): void {
     const { record } = entry
     if (!this.isReached && this.before !== undefined && record.uuid === this.before) this.reach(record)
-    else if (!this.isReached) this.entries.push(entry)
+    else if (!this.isReached) this.take(entry)
     else if (this.boundary) this.addFollowing(entry)
+  }
+
+  /** Whatever the entries that are held refer to is held as well. */
+  isWhole(): boolean {
+    if (this.keeps === 'all') return true
+    const held = new Set(this.entries.map(({ record }) => record.uuid))
+    return this.entries.every(({ record }) => referredBy(record).every((uuid) => held.has(uuid)))
+  }
+
+  private take(entry: Entry): void {
+    const { record } = entry
+    const isMain = record.isSidechain !== true
+    this.entries.push(entry)
+    if (isMain && this.keeps === 'live' && readBoundary(record)) this.forget()
+    // A line that was written twice says nothing new.
+    if (!isMain || this.known.has(record.uuid ?? entry)) return
+    if (record.uuid !== undefined) this.known.add(record.uuid)
+    if (typeof record.uuid === 'string') this.last = record
+    const message = messageOf(record)
+    if (!message) return
+    for (const book of [this.facts, this.seen, this.state]) book.add(message, record)
+  }
+
+  /** The epoch before the newest boundary stays: what a compaction keeps lies there. */
+  private forget(): void {
+    this.marks.push(this.entries.length - 1)
+    const previous = this.marks.at(-2) ?? 0
+    if (this.marks.length < 3) return
+    this.entries = this.entries.slice(previous)
+    this.marks = [0, this.entries.length - 1]
   }
 
   private reach(record: JsonObject): void {
@@ -85,32 +133,28 @@ class Cut {
     if (record.isCompactSummary === true && this.summary === undefined) {
       this.summary = textOf(objectAt(record, 'message')?.content)
     }
-    if (typeof record.uuid === 'string' && this.kept.has(record.uuid)) this.entries.push(entry)
+    if (typeof record.uuid === 'string' && this.kept.has(record.uuid)) this.take(entry)
     if (readBoundary(record) !== undefined) this.boundary = undefined
   }
 }
 
-function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path' | 'format'> {
-  const { entries, summary } = cut
+/** Entries that a boundary keeps, or that an undo or a rewind goes back to. */
+function referredBy(record: JsonObject): readonly string[] {
+  const edit = readEdit(record)
+  if (edit?.type === 'undo') return [edit.uuid]
+  if (edit?.type === 'rewind') return [edit.to]
+  const kept = readBoundary(record)?.kept
+  if (kept?.type === 'listed') return kept.uuids
+  return kept?.type === 'segment' ? [kept.head, kept.tail] : []
+}
+
+function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path'> {
+  const { entries, summary, facts, seen, state, last, format } = cut
   const fold = createFold()
-  const facts = createLedger()
-  const seen = createSeenFiles()
-  const state = createStateBook()
-  const known = new Set<unknown>()
-  for (const entry of entries) {
-    const { record } = entry
-    fold.add(entry)
-    // A line that was written twice says nothing new.
-    if (record.isSidechain === true || known.has(record.uuid ?? entry)) continue
-    known.add(record.uuid ?? entry)
-    const message = messageOf(record)
-    if (!message) continue
-    for (const book of [facts, seen, state]) book.add(message, record)
-  }
+  for (const entry of entries) fold.add(entry)
   const ledger = facts.ledger()
-  const last = entries.findLast(({ record }) => typeof record.uuid === 'string' && record.isSidechain !== true)
   return {
-    entries,
+    format,
     fold,
     ledger,
     restore: async ({ kept, budget, countTokens }) =>
@@ -125,11 +169,29 @@ function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path' | 'fo
         },
         { budget },
       ),
-    sessionId: stringAt(last?.record, 'sessionId') ?? 'unknown',
-    lastUuid: stringAt(last?.record, 'uuid'),
-    envelope: envelopeOf(last?.record),
+    sessionId: stringAt(last, 'sessionId') ?? 'unknown',
+    lastUuid: stringAt(last, 'uuid'),
+    envelope: envelopeOf(last),
     recordedSummary: summary,
   }
+}
+
+/** Every record up to there, in the order of the file: for a copy that something is to be appended to. */
+export function forEachRecordAt(path: string, options: SessionAtOptions, visit: (record: JsonObject) => void): void {
+  const { before, ...lines } = options
+  let isReached = false
+  let kept = new Set<string>()
+  forEachEntry(
+    path,
+    ({ record }) => {
+      if (!isReached && before !== undefined && record.uuid === before) {
+        isReached = true
+        const named = readBoundary(record)?.kept
+        if (named?.type === 'listed') kept = new Set(named.uuids)
+      } else if (!isReached || (typeof record.uuid === 'string' && kept.delete(record.uuid))) visit(record)
+    },
+    lines,
+  )
 }
 
 /** What the person pinned and the compaction takes out of the view. */

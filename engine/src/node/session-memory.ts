@@ -4,8 +4,9 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type ExtractInput, type Extraction, extractNotes } from '../core/mechanisms/session-memory/extract.ts'
-import { merged, type Notes, parseNotes, renderNotes, withTemplate } from '../core/mechanisms/session-memory/notes.ts'
+import { type Extraction, extractNotes } from '../core/mechanisms/session-memory/extract.ts'
+import { merged, parseNotes, renderNotes, withTemplate } from '../core/mechanisms/session-memory/notes.ts'
+import type { SessionMemory } from '../core/mechanisms/session-memory/store.ts'
 import { type MemoryProgress, noProgress } from '../core/mechanisms/session-memory/trigger.ts'
 import { numberAt, parseObject, stringAt } from '../core/message/json.ts'
 import { type NoteHead, noteHeads } from '../core/prompts/memory.ts'
@@ -13,18 +14,9 @@ import { nodeDisk } from './disk.ts'
 import { acquireLease, type Lease, lockPathOf } from './lease.ts'
 import { readLock } from './lock-file.ts'
 import { nodeProcesses } from './processes.ts'
+import { sessionFolder } from './session-folder.ts'
 
-export type SessionMemory = {
-  readonly path: string
-  /** The notes as they stand; undefined when there are none yet. */
-  readonly notes: () => Notes | undefined
-  readonly progress: () => MemoryProgress
-  readonly saveProgress: (progress: MemoryProgress) => void
-  /** Runs one extraction, after the one that runs. Never disturbs the conversation: a failure is a value. */
-  readonly extract: (input: Omit<ExtractInput, 'notes' | 'prompt'>) => Promise<Extraction>
-  /** Waits for an extraction that runs somewhere: up to 15 seconds; one older than 60 is taken for dead. */
-  readonly settled: () => Promise<'settled' | 'still-running'>
-}
+export type { SessionMemory }
 
 export type MemoryPorts = {
   readonly now: () => number
@@ -38,11 +30,6 @@ const lookEveryMs = 200
 const nodePorts: MemoryPorts = {
   now: () => Date.now(),
   wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-}
-
-/** The folder beside a transcript that belongs to it. */
-export function sessionFolder(transcript: string): string {
-  return transcript.endsWith('.jsonl') ? transcript.slice(0, -'.jsonl'.length) : `${transcript}.files`
 }
 
 export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): SessionMemory {

@@ -162,3 +162,26 @@ test('with every tool result cleared it still mends a bug it once saw', async ()
   const bug = repository.bugs[0]!
   expect(tools.files.get(bug.path)).toContain(bug.right)
 })
+
+test('habits show: one reads more, one writes more, one says more', async () => {
+  const habits = ['reading', 'editing', 'long-outputs'] as const
+  const told = await Promise.all(
+    habits.map(async (habit) => {
+      const script = agent({ repository, seed: 5, turnsPerTask: 9, habit })
+      const { messages } = await converse({ script, tools: toolsOf(repository), tasks })
+      const named = (name: string) => uses(messages).filter((block) => block.name === name).length
+      const said = messages
+        .filter(({ role }) => role === 'assistant')
+        .reduce((sum, { content }) => sum + spoken(content), 0)
+      return { Read: named('Read'), Write: named('Write'), said }
+    }),
+  )
+  const most = (key: 'Read' | 'Write' | 'said') => {
+    const values = told.map((counts) => counts[key])
+    return habits[values.indexOf(Math.max(...values))]
+  }
+  expect([most('Read'), most('Write'), most('said')]).toEqual(['reading', 'editing', 'long-outputs'])
+})
+
+const spoken = (content: Message['content']) =>
+  textOf(blocksOf(content).filter((block) => block.type === 'text')).length

@@ -11,9 +11,9 @@ import {
   toolNamed,
 } from '../repository/tool-names.ts'
 import { combine, text, thinking, toolUse } from '../script/answers.ts'
-import { pick, type Random, type Seed, seededRandom } from '../script/random.ts'
+import { integerBelow, pick, type Random, type Seed, seededRandom } from '../script/random.ts'
 import type { Answer, Script, ScriptRequest, ToolDefinition } from '../script/script.ts'
-import { type Call, callsOf, type Move, moveAt, type Scene, sparesFor } from './moves.ts'
+import { type Call, callsOf, type Habit, type Move, moveAt, type Scene, sparesFor } from './moves.ts'
 import { beginsTurn, bugInSight, nextPosition, type Position, textMark, toolId } from './position.ts'
 
 export type AgentOptions = {
@@ -27,6 +27,8 @@ export type AgentOptions = {
    * where the request did not ask for it.
    */
   readonly thinking?: number
+  /** What it does most: a bit of everything unless told. */
+  readonly habit?: Habit
 }
 
 /**
@@ -42,14 +44,14 @@ export function agent(options: AgentOptions): Script {
     const share = options.thinking ?? 0.3
     const thinks = random() < (share > 0 && beginsTurn(request.messages) ? 1 : share)
     if (at.step >= turns - 1 || offered.size === 0) return lastAnswer({ at, request, offered })
-    const move = moveAt(at.step, turns - 1)
+    const move = moveAt(at.step, turns - 1, options.habit)
     const bug = bugInSight(request.messages, options.repository.bugs)
     const scene: Scene = { repository: options.repository, random, bug, ...at }
     const calls = callsOf(move, scene).map((call) => realised({ call, scene, offered }))
     const named = calls.map(({ name, input }, index) => toolUse(name, input, toolId(at, { turn: context.turn, index })))
     return combine(
       ...(thinks ? [thinking(thought(move, scene))] : []),
-      ...(speaksAt(at, random) ? [text(`${remarks[move]} ${textMark(at)}`)] : []),
+      ...(speaksAt(at, random) ? [text(`${remarks[move]} ${textMark(at)}${reportIn(options, scene)}`)] : []),
       ...named,
     )
   }
@@ -59,6 +61,24 @@ export function agent(options: AgentOptions): Script {
 function speaksAt(at: Position, random: Random): boolean {
   return at.step % 3 === 0 || random() < 0.3
 }
+
+/** Agents of long outputs explain themselves at length. */
+function reportIn({ habit }: AgentOptions, { random, repository }: Scene): string {
+  if (habit !== 'long-outputs') return ''
+  const paths = [...repository.files.keys()]
+  const sentences = Array.from({ length: 15 + integerBelow(random, 30) }, () => {
+    const path = paths[integerBelow(random, paths.length)] ?? 'README.md'
+    return `${path} was looked at: ${pick(random, findings)}.`
+  })
+  return `\n\n${sentences.join(' ')}`
+}
+
+const findings: readonly [string, ...string[]] = [
+  'nothing there touches the failing test',
+  'its limit is read once and never again',
+  'two callers rely on the order it keeps',
+  'the change there would be larger than the mistake',
+]
 
 type Offered = ReadonlyMap<Tool, ToolDefinition>
 
@@ -122,4 +142,7 @@ const remarks: Readonly<Record<Move, string>> = {
   verify: 'I run the tests again.',
   explore: 'I look around for more of the kind.',
   review: 'I bring the list up to date.',
+  browse: 'I read what stands around it.',
+  draft: 'I write down what is missing.',
+  build: 'I build it all.',
 }

@@ -5,7 +5,21 @@ import type { Bug, Repository } from '../repository/repository.ts'
 import type { InputName, Tool } from '../repository/tool-names.ts'
 import { integerBelow, pick, type Random } from '../script/random.ts'
 
-export type Move = 'plan' | 'test' | 'look' | 'study' | 'mend' | 'verify' | 'explore' | 'review'
+export type Move =
+  | 'plan'
+  | 'test'
+  | 'look'
+  | 'study'
+  | 'mend'
+  | 'verify'
+  | 'explore'
+  | 'review'
+  | 'browse'
+  | 'draft'
+  | 'build'
+
+/** What an agent does most of the day. */
+export type Habit = 'mixed' | 'reading' | 'editing' | 'long-outputs'
 
 /** A tool call in our own words; inputs that are spelt differently from client to client stand under `named`. */
 export type Call = {
@@ -22,15 +36,26 @@ export type Scene = {
   readonly step: number
 }
 
-const cycle: readonly Move[] = ['plan', 'test', 'look', 'study', 'mend', 'verify', 'explore', 'review']
+/** Each move once in a cycle, and all cycles of one length: rounds are counted by it. */
+const cycles: Readonly<Record<Habit, readonly Move[]>> = {
+  mixed: ['plan', 'test', 'look', 'study', 'mend', 'verify', 'explore', 'review'],
+  reading: ['plan', 'test', 'look', 'study', 'browse', 'mend', 'verify', 'review'],
+  editing: ['plan', 'test', 'study', 'mend', 'verify', 'draft', 'look', 'review'],
+  'long-outputs': ['plan', 'test', 'look', 'study', 'mend', 'verify', 'build', 'review'],
+}
+const cycleLength = cycles.mixed.length
 /** What to keep first when there is no room for a whole cycle. */
-const byWeight: readonly Move[] = ['test', 'mend', 'verify', 'study', 'plan', 'look', 'review', 'explore']
+const byWeight: readonly Move[] = [
+  ...(['test', 'mend', 'verify', 'study', 'browse', 'draft', 'build'] as const),
+  ...(['plan', 'look', 'review', 'explore'] as const),
+]
 
 /** The move of a step among `steps` steps with tools: whole cycles, then one cut down to what matters most. */
-export function moveAt(step: number, steps: number): Move {
+export function moveAt(step: number, steps: number, habit: Habit = 'mixed'): Move {
+  const cycle = cycles[habit]
   const begun = step - (step % cycle.length)
   const room = Math.min(cycle.length, steps - begun)
-  const kept = byWeight.slice(0, Math.max(1, room))
+  const kept = byWeight.filter((move) => cycle.includes(move)).slice(0, Math.max(1, room))
   return cycle.filter((move) => kept.includes(move))[step - begun] ?? 'explore'
 }
 
@@ -52,6 +77,12 @@ export function callsOf(move: Move, scene: Scene): readonly Call[] {
       return [scene.bug ? mending(scene, scene.bug) : newFile(scene)]
     case 'explore':
       return exploreCalls(scene)
+    case 'browse':
+      return Array.from({ length: 3 + integerBelow(scene.random, 3) }, () => read(scene, someFile(scene)))
+    case 'draft':
+      return [newFile(scene, 120), newFile({ ...scene, step: scene.step + 0.5 }, 80)]
+    case 'build':
+      return [bash('npm run build')]
   }
 }
 
@@ -95,18 +126,15 @@ function mending(scene: Scene, bug: Bug): Call {
   return { tool: 'Edit', named: { path: `${scene.repository.root}/${bug.path}`, old: bug.wrong, new: bug.right } }
 }
 
-function newFile(scene: Scene): Call {
+function newFile(scene: Scene, lineCount = 8 + integerBelow(scene.random, 30)): Call {
   const name = `note-${scene.task}-${scene.step}`
-  const lines = Array.from(
-    { length: 8 + integerBelow(scene.random, 30) },
-    (_, index) => `export const step${index} = ${index}`,
-  )
+  const lines = Array.from({ length: lineCount }, (_, index) => `export const step${index} = ${index}`)
   const content = `// Written for task ${scene.task}.\n${lines.join('\n')}\n`
   return { tool: 'Write', named: { path: `${scene.repository.root}/src/notes/${name}.ts`, content } }
 }
 
 function todos(scene: Scene, status: 'in_progress' | 'completed'): Call {
-  const round = Math.floor(scene.step / cycle.length) + 1
+  const round = Math.floor(scene.step / cycleLength) + 1
   const next = status === 'completed' ? 'in_progress' : 'pending'
   const list = [
     { content: `Task ${scene.task}: find what fails (round ${round})`, status },

@@ -1,4 +1,4 @@
-import { blocksOf, type JsonObject, type ModelClient, repairRequest, textOf } from 'everlong'
+import { blocksOf, type JsonObject, type ModelClient, objectAt, repairRequest, textOf } from 'everlong'
 import { generateWithTruth, random, session } from 'everlong/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -92,8 +92,8 @@ test('what one compaction kept is summarised or kept by the next, never lost', a
   done(await table.compact(client))
   const asked = JSON.stringify(client.requests[0]?.messages)
   for (const uuid of first.keptUuids) {
-    const { message } = table.fold.entry(uuid)?.record as { message?: { content?: unknown } }
-    for (const block of blocksOf(message?.content)) {
+    const record = table.fold.entry(uuid)?.record
+    for (const block of blocksOf(objectAt(record, 'message')?.content)) {
       if (block.type === 'tool_use') expect(asked).toContain(String(block.id))
     }
   }
@@ -139,5 +139,26 @@ test('after any compaction of any conversation the request is accepted, small, a
       }
     }),
     { numRuns: 20 },
+  )
+})
+
+test('compactions of every kind, one after another, each on what the ones before left', async () => {
+  const kinds = fc.constantFrom('full' as const, 'from' as const, 'up-to' as const)
+  const step = fc.record({ type: kinds, at: fc.double({ min: 0.1, max: 0.9, noNaN: true }) })
+  await fc.assert(
+    fc.asyncProperty(fc.nat(5_000), fc.array(step, { minLength: 2, maxLength: 4 }), async (seed, steps) => {
+      const table = conversation(seed, { targetBytes: 60_000 })
+      for (const [round, { type, at }] of steps.entries()) {
+        const uuids = table.view().sources.flatMap((source) => source.uuids)
+        const uuid = uuids[Math.floor(at * uuids.length)] ?? ''
+        const before = JSON.stringify(table.view().messages)
+        const result = await table.compact(offline(), type === 'full' ? {} : { partial: { type, uuid } })
+        if (result.type === 'compacted') expect(brokenBy(table, result)).toEqual([])
+        else expect(JSON.stringify(table.view().messages)).toBe(before)
+        goOn(table, seed + round + 1, [`round ${round}`, 'and on'])
+        expect(contextText(table)).toContain(`round ${round}`)
+      }
+    }),
+    { numRuns: 12 },
   )
 })

@@ -69,6 +69,16 @@ describe('from a message', () => {
     expect(JSON.stringify(client.requests[0]?.messages)).toContain('The part to be summarised begins here')
   })
 
+  test('what stays is shown to the summariser only where there is room for it', async () => {
+    const table = bench(talk().records)
+    const capabilities = { window: 8_000, maxOutput: 1_000 }
+    const client = simulatedClient(createSimulator({ script: summariser() }), { capabilities })
+    const result = done(await table.compact(client, { partial: { type: 'from', uuid: 'u2' } }))
+    expect(brokenBy(table, result)).toEqual([])
+    const asked = JSON.stringify(client.requests.map(({ messages }) => messages.slice(0, -1)))
+    expect([asked.includes('first task 7'), asked.includes('npm test')]).toEqual([false, true])
+  })
+
   test('a point outside the context is refused', async () => {
     const table = bench(talk().records)
     expect(await table.compact(offline(), { partial: { type: 'from', uuid: 'nowhere' } })).toMatchObject({

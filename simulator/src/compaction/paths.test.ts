@@ -1,9 +1,11 @@
-import { noOutcome, objectAt, textOf } from 'everlong'
+import { type Hooks, noOutcome, objectAt, shapeOf, stringAt, textOf } from 'everlong'
+import { session } from 'everlong/testing'
+import { editRecord } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { createSimulator } from '../simulator.ts'
 import { summariser } from '../summary/summariser.ts'
 import { type ClientOptions, simulatedClient } from '../testing/client.ts'
-import { bare, brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
+import { bare, bench, brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
 
 function world(options: ClientOptions = {}) {
   const simulator = createSimulator({ script: summariser(), acceptForeignSignatures: true })
@@ -31,6 +33,26 @@ describe('each path alone', () => {
     expect(result.usage.cacheRead).toBe(written)
     expect(result.usage.cacheWrite).toBe(0)
     expect(result.hitRate).toBeGreaterThan(0.9)
+  })
+
+  test('in the middle of a turn: results wait for an answer, and the question comes behind them', async () => {
+    const { model, simulator } = world()
+    const talk = session().user('read them all')
+    for (const at of [1, 2, 3, 4]) {
+      talk.toolUse(`t${at}`, 'Read', { file_path: `src/part-${at}.ts` })
+      talk.toolResult(
+        `t${at}`,
+        Array.from({ length: 400 }, (_, line) => `export const v${at}_${line} = ${line}`).join('\n'),
+      )
+    }
+    const table = bench(talk.records)
+    const own = ownRequest(table.view())
+    await model.send(own)
+    const result = done(await table.compact(model, { conversation: own, trigger: 'auto' }))
+    expect(result.mechanism).toBe('cache-sharing')
+    expectWhole(table, result)
+    expect(shapeOf(model.requests[1]?.messages ?? [])).toBe(`${shapeOf(own.messages)} u`)
+    expect(result.usage.cacheRead).toBe(simulator.log.entries[0]?.samplings[0]?.write5m)
   })
 
   test('directly, where the summariser is another model: a system prompt of its own, no tools, a limit', async () => {
@@ -99,4 +121,44 @@ test('the boundary says what was done, and ours is in a field of its own', async
   expect(Object.keys(objectAt(everlong, 'compaction') ?? {}).toSorted()).toEqual(
     ['chain', 'cost', 'fidelity', 'ledger', 'mechanism', 'model', 'reason', 'tokens', 'tried', 'usage'].toSorted(),
   )
+})
+
+test('restored context and what hooks say stand behind the summary, the latest request comes last, and all can be undone', async () => {
+  const { model } = world()
+  const table = conversation()
+  const before = JSON.stringify(table.view().messages)
+  const pieces = [
+    { kind: 'files', title: 'File a.ts', text: 'export const a = 1', tokens: 12, path: 'a.ts' },
+    { kind: 'todos', title: 'To-do list', text: '- [ ] sort', tokens: 8 },
+  ]
+  const notRestored = [{ kind: 'files', what: 'b.ts', why: 'it has 90,000 tokens' }]
+  const hooks: Hooks = {
+    run: async ({ event }) => (event === 'SessionStart' ? { ...noOutcome, context: ['branch: main'] } : noOutcome),
+  }
+  const result = done(await table.compact(model, { hooks, restore: async () => ({ pieces, notRestored, tokens: 20 }) }))
+  expectWhole(table, result)
+  expect(result.records.map(({ type, attachment }) => stringAt(attachment, 'type') ?? type)).toEqual([
+    'system',
+    'user',
+    'files',
+    'todos',
+    'not_restored',
+    'hook_additional_context',
+    'user',
+  ])
+  const [only] = table.view().messages
+  const words = textOf(only?.content)
+  const human = table.records.findLast((record) => record.type === 'user' && record.promptSource !== undefined)
+  expect(words.indexOf('export const a = 1')).toBeGreaterThan(words.indexOf('Summary:'))
+  expect(words).toContain('- b.ts: it has 90,000 tokens')
+  const latest = words.slice(words.lastIndexOf('The latest request of the user, word for word:'))
+  expect(latest).not.toContain('</system-reminder>')
+  if (human) expect(latest).toContain(textOf(objectAt(human, 'message')?.content).trim())
+  expect(table.events.filter(({ type }) => type.startsWith('file-'))).toEqual([
+    { type: 'file-restored', path: 'a.ts', tokens: 12 },
+    { type: 'file-not-restored', path: 'b.ts', reason: 'it has 90,000 tokens' },
+  ])
+  const place = { uuid: 'undo', parentUuid: String(result.records.at(-1)?.uuid), timestamp: '2026-11-03T00:00:00.000Z' }
+  table.add([editRecord({ type: 'undo', uuid: result.boundaryUuid }, { ...place, sessionId: 'bench' })])
+  expect(JSON.stringify(table.view().messages)).toBe(before)
 })

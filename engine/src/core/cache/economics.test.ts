@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type WorthInput, worthOf } from './economics.ts'
+import { type CompactionAhead, type WorthInput, worthOf } from './economics.ts'
 
 const warm = { type: 'warm', lifetime: 300_000 } as const
 const hour = { type: 'warm', lifetime: 3_600_000 } as const
@@ -29,6 +30,7 @@ describe('the worth of a reduction', () => {
       write: 1.25,
       saved: 100_000,
       cost: 46_000,
+      deferral: 0,
       net: 54_000,
       breakEven: 4.6,
       pays: true,
@@ -55,4 +57,67 @@ describe('the worth of a reduction', () => {
     const worth = worthOf({ freed: 1_000, suffix: 1_000, turns: 1, cache: warm, prices: { read: 0.5, write: 1 } })
     expect(worth).toMatchObject({ saved: 500, cost: 500, net: 0, pays: false })
   })
+
+  test('counts requests to come that will find the cache cold', () => {
+    const input = { freed: 10_000, suffix: 0, turns: 10, cache: warm }
+    expect(worthOf({ ...input, coldShare: 0.02 }).saved).toBe(10_000 + 0.02 * 1.15 * 100_000)
+  })
+
+  // 100,000 go at 150,000 of 170,000, with 50,000 behind them.
+  test.each<[string, number, boolean]>([
+    ['a cheap one is the better deal', 50_000, false],
+    ['a dear one is worth putting off', 400_000, true],
+  ])('weighs the compaction that is put off: %s', (_, cost, pays) => {
+    const compaction = { at: 170_000, after: 20_000, cost, growth: 1_500 }
+    const turns = Math.ceil(20_000 / 1_500)
+    expect(worthOf({ freed: 100_000, suffix: 50_000, turns, cache: warm, compaction }).pays).toBe(pays)
+  })
+
+  test('agrees with two sessions told to the end, one that clears and one that waits', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 400, max: 4_000 }), fc.integer({ min: 20, max: 90 }), (growth, share) => {
+        const compaction = { at: 170_000, after: 20_000, cost: 60_000, growth }
+        const size = 150_000
+        const freed = Math.round((size * share) / 100)
+        const turns = Math.ceil((compaction.at - size) / growth)
+        const { net } = worthOf({ freed, suffix: 30_000, turns, cache: warm, compaction })
+        const told = averagedDifference({ compaction, size, freed, cost: 30_000 * 1.15 })
+        // Sizes move in whole steps of growth, so the two are a few requests' reading apart.
+        expect(Math.abs(net - told)).toBeLessThan(4 * 0.1 * compaction.at + 0.02 * Math.abs(told))
+      }),
+    )
+  })
 })
+
+type Told = {
+  readonly compaction: CompactionAhead
+  readonly size: number
+  readonly freed: number
+  readonly cost: number
+}
+
+/** What waiting costs more than clearing, over a long time, on average over when one stops to look. */
+function averagedDifference({ compaction, size, freed, cost }: Told): number {
+  const { at, after, growth } = compaction
+  const cycle = Math.round((at - after) / growth)
+  const many = 20 * cycle
+  const waiting = runningCosts(compaction, size, many)
+  const clearing = runningCosts(compaction, size - freed, many)
+  let sum = 0
+  for (let end = many - cycle; end < many; end++) sum += (waiting[end] ?? 0) - (clearing[end] ?? 0) - cost
+  return sum / cycle
+}
+
+function runningCosts({ at, after, cost, growth }: CompactionAhead, from: number, requests: number): readonly number[] {
+  let size = from
+  let spent = 0
+  return Array.from({ length: requests }, () => {
+    if (size >= at) {
+      spent += cost
+      size = after
+    }
+    spent += 0.1 * size
+    size += growth
+    return spent
+  })
+}

@@ -11,9 +11,25 @@ export type WorthInput = {
   /** Requests still to come, the next one included. */
   readonly turns: number
   readonly cache: CacheState
+  /** Of the requests to come, the share that will find the cache cold and write all of it again: none unless told. */
+  readonly coldShare?: number | undefined
   readonly price?: Price | undefined
+  /** Where one will come by itself: what goes puts it off, for better or worse. */
+  readonly compaction?: CompactionAhead | undefined
   /** Multiples of the input price; those left out are the documented ones. */
   readonly prices?: { readonly read?: number; readonly write?: number; readonly writeHour?: number } | undefined
+}
+
+/** The compaction that comes when the context is full, in tokens. */
+export type CompactionAhead = {
+  /** The size at which it comes. */
+  readonly at: number
+  /** The size it leaves. */
+  readonly after: number
+  /** What it costs, at the input price: reading all, writing the summary, caching what is left. */
+  readonly cost: number
+  /** By which the context grows with each request. */
+  readonly growth: number
 }
 
 /** All but the dollars in tokens at the input price. */
@@ -29,6 +45,8 @@ export type Worth = {
   readonly saved: number
   /** What is paid once because the cached prefix ends earlier. Nothing when there was none. */
   readonly cost: number
+  /** What putting off the compaction is worth: less than nothing where the compaction would have been the better deal. */
+  readonly deferral: number
   readonly net: number
   /** After how many turns it has paid for itself; absent when it never does. */
   readonly breakEven?: number
@@ -40,14 +58,19 @@ export type Worth = {
  * Warm: what goes would have been read each turn, and the suffix is written where it would have been read. Cold: all is
  * written anyway, so it costs nothing, and what goes is not even written. Unknown is taken for warm: the worse case.
  */
-export function worthOf({ freed, suffix, turns, cache, price, prices }: WorthInput): Worth {
+export function worthOf(input: WorthInput): Worth {
+  const { freed, suffix, turns, cache, coldShare = 0, price, compaction, prices } = input
   const multiples = { ...cachePrices, ...prices }
   const { read } = multiples
   const write = cache.lifetime > fiveMinutes ? multiples.writeHour : multiples.write
   const isCold = cache.type === 'cold'
   const cost = isCold ? 0 : suffix * (write - read)
   const reads = freed * read
-  const saved = turns <= 0 ? 0 : isCold ? freed * write + reads * (turns - 1) : reads * turns
+  // What a token costs in a request to come: read from the cache, or now and then written again.
+  const rent = read + coldShare * (write - read)
+  const saved = turns <= 0 ? 0 : isCold ? freed * (write + rent * (turns - 1)) : freed * rent * turns
+  const deferral = compaction ? deferralOf(compaction, { freed, rent }) : 0
+  const net = saved + deferral - cost
   const breakEven = isCold ? 0 : cost === 0 ? 0 : reads > 0 ? cost / reads : undefined
   const inDollars = (tokens: number) => (tokens * (price?.input ?? 0)) / 1_000_000
   return {
@@ -59,11 +82,29 @@ export function worthOf({ freed, suffix, turns, cache, price, prices }: WorthInp
     write,
     saved: tidy(saved),
     cost: tidy(cost),
-    net: tidy(saved - cost),
+    deferral: tidy(deferral),
+    net: tidy(net),
     ...(breakEven === undefined ? {} : { breakEven: tidy(breakEven) }),
-    pays: saved > cost,
-    ...(price ? { dollars: { saved: inDollars(saved), cost: inDollars(cost), net: inDollars(saved - cost) } } : {}),
+    pays: net > 0,
+    ...(price ? { dollars: { saved: inDollars(saved), cost: inDollars(cost), net: inDollars(net) } } : {}),
   }
+}
+
+/**
+ * `saved` counts until the compaction would have come. Then the context is at `at - freed` instead of `after`, and works
+ * its way up to the same compaction: freed / growth requests later. In a session that goes on and on, those requests
+ * spread one compaction over more of them (the share of it that is saved), but each reads what a compaction would have
+ * dropped (on average half of what lies between). The difference between the two averages is exact for steady growth.
+ */
+function deferralOf(
+  ahead: CompactionAhead,
+  { freed, rent }: { readonly freed: number; readonly rent: number },
+): number {
+  const { at, after, cost, growth } = ahead
+  if (growth <= 0 || at <= after) return 0
+  const sharePutOff = freed / (at - after)
+  const carried = at - freed - after
+  return cost * sharePutOff - (rent * carried * freed) / (2 * growth)
 }
 
 const fiveMinutes = 300_000

@@ -16,7 +16,7 @@ export const cacheLifetimes = { short: 300_000, long: 3_600_000 } as const
 export type CacheStateInput = {
   readonly messages: readonly ViewMessage[]
   readonly now: number
-  /** Where it is known; else the newest answer that wrote to the cache tells, and an hour is assumed without one. */
+  /** Where it is known; else the newest answer that wrote to the cache tells, if it is not long ago, and an hour is assumed. */
   readonly lifetime?: number | undefined
 }
 
@@ -32,8 +32,14 @@ export function newestAnswerTime(messages: readonly ViewMessage[]): number | und
   return messages.findLast(({ role }) => role === 'assistant')?.time
 }
 
+/** Where a cache is in use nearly every answer writes to it: further back there is nothing to be found. */
+const lookedAt = 200
+
 function lifetimeOf(messages: readonly ViewMessage[]): number {
-  const writer = messages.findLast(({ usage }) => usage !== undefined && usage.cacheWrite > 0)?.usage
-  if (!writer) return cacheLifetimes.long
-  return writer.cacheWriteHour > 0 ? cacheLifetimes.long : cacheLifetimes.short
+  for (let at = messages.length - 1; at >= Math.max(0, messages.length - lookedAt); at--) {
+    const usage = messages[at]?.usage
+    if (usage === undefined || usage.cacheWrite === 0) continue
+    return usage.cacheWriteHour > 0 ? cacheLifetimes.long : cacheLifetimes.short
+  }
+  return cacheLifetimes.long
 }

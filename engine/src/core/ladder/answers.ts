@@ -2,16 +2,17 @@
 import { type BreakCause, type CacheBreak, watchAnswer } from '../cache/break-detector.ts'
 import { afterAnswer } from '../cache/edit-state.ts'
 import type { Fingerprint, RequestParts } from '../cache/fingerprint.ts'
-import { cacheStateOf } from '../cache/state.ts'
+import { cacheLifetimes } from '../cache/state.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { appliedEdits } from '../mechanisms/server-cleared.ts'
 import { numberAt } from '../message/json.ts'
-import { readUsage, type Usage } from '../message/usage.ts'
+import { billedCounts, readUsage, type Usage } from '../message/usage.ts'
 import { recalibrateModel } from '../tokens/calibrate.ts'
 import type { View } from '../transcript/fold.ts'
 import { countingFor, type Desk, sizeOf } from './desk.ts'
 import { type AnswerMessage, answerMessage, type GivenAnswer } from './given.ts'
 import { answerBody } from './records.ts'
+import { withSpent } from './spent.ts'
 
 /** The request that was sent, and the one before it: to say what changed when the cache was missed. */
 export type Sent = { readonly now?: RequestParts; readonly before?: RequestParts }
@@ -34,7 +35,9 @@ export function recordAnswer(desk: Desk, input: AnswerInput): void {
   if (usage && !input.isOutdated) learnFrom(desk, view, usage)
   conversation.append([answerBody(message, input)], [input.uuid])
   noteCleared(desk, message)
-  if (usage) watchCache(desk, input, { usage, message })
+  if (!usage) return
+  desk.spent = withSpent(desk.spent, { source: 'turn', usage: billedCounts(usage), model: desk.modelName })
+  watchCache(desk, input, { usage, message })
 }
 
 /** One and the same text, by our estimate and as it was counted: what came since the answer before. */
@@ -51,9 +54,10 @@ function learnFrom(desk: Desk, view: View, usage: Usage): void {
 
 /** The server tells of the whole history each time: written down when it is another number. */
 function noteCleared({ conversation }: Desk, message: AnswerMessage): void {
-  const known = conversation.view().edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
   const told = appliedEdits(message)
-  if (told.length > 0 && JSON.stringify(told[0]) !== JSON.stringify(known)) conversation.edit(told)
+  if (told.length === 0) return
+  const known = conversation.view().edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
+  if (JSON.stringify(told[0]) !== JSON.stringify(known)) conversation.edit(told)
 }
 
 function watchCache(
@@ -64,7 +68,10 @@ function watchCache(
   const { tracking, ports, modelName } = desk
   const time = ports.now()
   const deletedTokens = numberAt(message.usage, 'cache_deleted_input_tokens')
-  const { lifetime } = cacheStateOf({ messages: desk.conversation.view().messages, now: time })
+  if (usage.cacheWrite > 0) {
+    desk.cacheLifetime = usage.cacheWriteHour > 0 ? cacheLifetimes.long : cacheLifetimes.short
+  }
+  const lifetime = desk.cacheLifetime ?? cacheLifetimes.long
   const seen = { usage, time, deletedTokens, lifetime, answer: message }
   const { watch, found } = watchAnswer(tracking.watch, seen)
   desk.tracking = { ...tracking, watch, cacheEdits: afterAnswer(tracking.cacheEdits, { deletedTokens }) }

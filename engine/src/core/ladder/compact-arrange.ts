@@ -86,12 +86,13 @@ function namesOf(notRestored: Restoration['notRestored'], count: number): readon
   return [{ type: 'not_restored', content: `Not put back:\n${names.join('\n')}`, isRestored: true }]
 }
 
-function attachmentOf({ kind, title, text, path }: RestoredPiece): AttachmentFacts {
+function attachmentOf({ kind, title, text, path, entry }: RestoredPiece): AttachmentFacts {
   return {
     type: kind,
     content: `${title}\n${text}`,
     isRestored: true,
     ...(path === undefined ? {} : { filename: path }),
+    ...(entry === undefined ? {} : { entry }),
   }
 }
 

@@ -45,10 +45,11 @@ export function fitSummary(fit: FitInput, prose: string | undefined): Fitted | N
   const counting = input.counting ?? {}
   const sizeWith = (summary: string) => tokensOf(newMessages(parts, { kept, summary, rest: [] }), counting)
   const share = input.restore && settings.restoreTokens > 0 ? 0.75 : 1
+  const largest = largestSummary(fit)
   for (const step of steps) {
     if (step.withProse && prose === undefined) continue
     const around = sizeWith(continuation(fit, '', step))
-    const ownRoom = largestSummary(fit) - textCounter(counting)(continuation(fit, '', step))
+    const ownRoom = largest - textCounter(counting)(continuation(fit, '', step))
     const room = Math.min(settings.summaryTokens, ownRoom, Math.floor((most - around) * (step.isShort ? 1 : share)))
     const composed = compose(fit, step.withProse ? prose : undefined, Math.floor(room * step.share))
     if (composed === undefined) continue
@@ -107,7 +108,11 @@ export function sizeOf(tokens: number, { overhead = 0 }: Pick<CompactionInput, '
   return withMargin(tokens + overhead)
 }
 
-function continuation({ input, parts: { variant } }: FitInput, summary: string, { isShort }: Step): string {
+export function continuation(
+  { input, parts: { variant } }: FitInput,
+  summary: string,
+  { isShort }: { readonly isShort: boolean },
+): string {
   const auto = input.isAutonomous ? 'autonomous' : 'auto'
   return continuationText({
     summary,

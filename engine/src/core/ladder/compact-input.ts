@@ -18,6 +18,9 @@ export type PartialChoice =
   /** What comes before this message is summarised, the message and what follows it stay. */
   | { readonly type: 'up-to'; readonly uuid: string }
 
+/** Words that somebody kept ready, and what they are called in the boundary. */
+export type GivenSummary = { readonly text: string; readonly mechanism: string; readonly why: string }
+
 export type CompactionSettings = {
   /** A summariser other than the conversation's model: its cache cannot be shared then. */
   readonly model?: string | undefined
@@ -34,6 +37,8 @@ export type CompactionSettings = {
   readonly targetShare: number
   /** Thinking in kept messages on a model that binds it to the prefix: taken out, or no partial compaction. */
   readonly boundThinking: 'remove' | 'decline'
+  /** on-demand: ask the provider's own compaction first, where it offers one. */
+  readonly serverCompaction: 'off' | 'on-demand'
 }
 
 export const defaultCompaction: CompactionSettings = {
@@ -45,6 +50,7 @@ export const defaultCompaction: CompactionSettings = {
   restoreTokens: 50_000,
   targetShare: 0.6,
   boundThinking: 'remove',
+  serverCompaction: 'off',
 }
 
 export type CompactionInput = {
@@ -58,6 +64,8 @@ export type CompactionInput = {
   readonly conversation?: ModelRequest | undefined
   readonly instructions?: string | undefined
   readonly partial?: PartialChoice | undefined
+  /** A summary that is there already: no model is asked. What people typed is put behind it. */
+  readonly given?: GivenSummary | undefined
   readonly settings?: Partial<CompactionSettings>
   readonly counting?: Counting
   /** Estimated tokens of the system prompt and the tools. */

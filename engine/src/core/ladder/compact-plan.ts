@@ -58,9 +58,15 @@ function mechanismsFor(
 ): readonly string[] {
   const { settings, client, summariser } = at
   if (client.provider === 'offline') return ['offline']
-  const isShared =
-    settings.shareCache && conversation?.model === summariser && client.capabilities(summariser).promptCache
-  return [...(isShared ? ['cache-sharing'] : []), 'direct', ...(settings.offline === 'never' ? [] : ['offline'])]
+  const { promptCache, compaction } = client.capabilities(summariser)
+  const isShared = settings.shareCache && conversation?.model === summariser && promptCache
+  const isOnDemand = isShared && settings.serverCompaction === 'on-demand' && compaction === 'on-demand'
+  return [
+    ...(isOnDemand ? ['server-compaction'] : []),
+    ...(isShared ? ['cache-sharing'] : []),
+    'direct',
+    ...(settings.offline === 'never' ? [] : ['offline']),
+  ]
 }
 
 /**

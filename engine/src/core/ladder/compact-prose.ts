@@ -11,6 +11,8 @@ export type Prose = {
   readonly mechanism: string
   readonly model?: string
   readonly hitRate?: number
+  /** It was there before, and is taken as it is. */
+  readonly isGiven?: boolean
 }
 
 export type ProseInput = {
@@ -24,6 +26,11 @@ export async function getProse(run: Run, { parts, instructions, hooks }: ProseIn
   if (hooks.summary !== undefined && isSaid(hooks.summary)) {
     note(run, { mechanism: 'hook', outcome: 'done', why: 'a hook gave the summary' })
     return { text: hooks.summary, mechanism: 'hook' }
+  }
+  const { given } = run.input
+  if (given) {
+    note(run, { mechanism: given.mechanism, outcome: 'done', why: given.why })
+    return { text: given.text, mechanism: given.mechanism, isGiven: true }
   }
   const model = summariserOf(run)
   // A recorded model needs no network either, but it has something to say.
@@ -58,13 +65,15 @@ function jobOf(
   { parts, instructions, model }: Pick<ProseInput, 'parts' | 'instructions'> & { readonly model: string },
 ): SummaryJob {
   const isSame = model === input.conversation?.model
-  const isShared = settings.shareCache && isSame && ports.model.capabilities(model).promptCache
+  const { promptCache, compaction } = ports.model.capabilities(model)
+  const isShared = settings.shareCache && isSame && promptCache
   return {
     pieces: parts.summarised,
     retained: parts.variant === 'from' ? parts.kept : [],
     variant: parts.variant,
     instructions,
     conversation: isShared ? ownRequest(input, parts) : undefined,
+    isOnDemand: settings.serverCompaction === 'on-demand' && compaction === 'on-demand',
     model,
     counting: { ...input.counting, model },
   }

@@ -3,8 +3,8 @@
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import type { Restore } from '../ports/restore.ts'
 import { runCompaction } from './compact.ts'
-import type { CompactionInput, CompactionSettings, PartialChoice } from './compact-input.ts'
-import type { Rung, RungContext } from './rung.ts'
+import type { CompactionInput, CompactionResult, CompactionSettings, PartialChoice } from './compact-input.ts'
+import type { Rung, RungContext, RungResult } from './rung.ts'
 
 export type CompactRungOptions = {
   readonly settings?: Partial<CompactionSettings>
@@ -20,16 +20,19 @@ export function compactRung(options: CompactRungOptions = {}): Rung {
     name: 'compact',
     run: async (context) => {
       const { ports, signal } = context
-      const result = await runCompaction(inputFor(context, options), ports, signal)
-      const { tried, usage, notices } = result
-      if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried }
-      const { mechanism, cost, restored } = result
-      return { type: 'compacted', mechanism, usage, cost, restored: restored.pieces.length, tried, notices }
+      return rungResult(await runCompaction(inputFor(context, options), ports, signal))
     },
   }
 }
 
-function inputFor(context: RungContext, options: CompactRungOptions): CompactionInput {
+export function rungResult(result: CompactionResult): RungResult {
+  const { tried, usage, notices } = result
+  if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried }
+  const { mechanism, cost, restored } = result
+  return { type: 'compacted', mechanism, usage, cost, restored: restored.pieces.length, tried, notices }
+}
+
+export function inputFor(context: RungContext, options: CompactRungOptions): CompactionInput {
   const { place, situation, target } = context
   const threshold = situation.explanation.autoCompactThreshold.value
   return {

@@ -6,6 +6,7 @@ import type { CompactionPorts } from '../ports/ports.ts'
 import { arrangeContext } from './compact-arrange.ts'
 import { commitCompaction } from './compact-commit.ts'
 import { fitSummary, sizeOf, tokensOf } from './compact-fit.ts'
+import { fitGiven } from './compact-given.ts'
 import { historyOf } from './compact-history.ts'
 import { type Compacted, type CompactionInput, type CompactionResult, defaultCompaction } from './compact-input.ts'
 import { type CompactionParts, compactionParts, withoutThinking } from './compact-parts.ts'
@@ -59,7 +60,8 @@ async function procedure(run: Run): Promise<Compacted> {
   const ledger = run.history.ledgerWith(parts.summarised)
   const kept = parts.unthinks ? withoutThinking(parts.kept) : parts.kept
   const most = mostTokens(input, { settings, tokensBefore })
-  const fitted = fitSummary({ input, settings, parts, kept, ledger, instructions, most }, prose.text)
+  const fit = { input, settings, parts, kept, ledger, instructions, most }
+  const fitted = prose.isGiven ? fitGiven(fit, prose.text ?? '') : fitSummary(fit, prose.text)
   if ('detail' in fitted) throw new Ended('no_progress', fitted.detail)
   const arranged = await arrangeContext(run, { parts, kept, fitted, most })
   if (arranged.tokens > most) throw new Ended('no_progress', 'What hooks added leaves no room: let them say less.')

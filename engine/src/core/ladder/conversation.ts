@@ -4,9 +4,10 @@ import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
 import type { JsonObject } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
 import { readCompaction } from '../transcript/compaction-records.ts'
 import { type Edit, editRecord } from '../transcript/edits.ts'
-import type { Entry } from '../transcript/entry.ts'
+import { type Entry, headOf } from '../transcript/entry.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/fold.ts'
 import { messageOf } from '../transcript/messages.ts'
 import { type Body, type Stamp, stamped } from './records.ts'
@@ -22,6 +23,8 @@ export type ConversationInput = {
   readonly entries: readonly Entry[]
   readonly now: () => number
   readonly newId: () => string
+  /** Sees every entry of this conversation once, in order; `isLive` when it came after the opening. */
+  readonly watch?: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => void
 }
 
 export type Conversation = {
@@ -57,6 +60,7 @@ class Talk implements Conversation {
   private fold: Fold = createFold()
   private tip: string | null = null
   private isTrimmed = false
+  private isOpen = false
 
   constructor(input: ConversationInput) {
     this.input = input
@@ -65,6 +69,7 @@ class Talk implements Conversation {
     const carried = readCompaction(input.entries[known]?.record).ledger
     this.book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
     for (const [at, entry] of input.entries.entries()) this.take(entry, { isKnown: at <= known })
+    this.isOpen = true
   }
 
   view = (): View => this.fold.view()
@@ -92,8 +97,7 @@ class Talk implements Conversation {
 
   edit = (edits: readonly Edit[]): readonly string[] => {
     const records = this.editRecords(edits)
-    // An undo may reach further back than what is held here.
-    const isFar = edits.some((edit) => edit.type === 'undo' && this.isTrimmed && !this.fold.entry(edit.uuid))
+    const isFar = edits.some((edit) => this.isFar(edit))
     this.write(records)
     if (isFar) this.reload()
     return records.map(({ uuid }) => String(uuid))
@@ -122,6 +126,14 @@ class Talk implements Conversation {
     return newestChange(this.entries)
   }
 
+  /** An undo, or a rewind, may lay open what is no longer held here: whatever came before the first boundary that is. */
+  private isFar(edit: Edit): boolean {
+    if (!this.isTrimmed || (edit.type !== 'undo' && edit.type !== 'rewind')) return false
+    const target = edit.type === 'undo' ? edit.uuid : edit.to
+    const first = this.entries.findIndex((entry) => headOf(entry).boundary !== undefined)
+    return this.entries.findIndex(({ record }) => record.uuid === target) <= first
+  }
+
   /** Each record hangs on the one before it. */
   private chained(makers: readonly ((place: Stamp) => JsonObject)[]): readonly JsonObject[] {
     const { sessionId, envelope, now, newId } = this.input
@@ -146,9 +158,11 @@ class Talk implements Conversation {
     this.entries.push(entry)
     this.fold.add(entry)
     const isSide = this.input.envelope.isSidechain === true
-    if (typeof record.uuid === 'string' && (record.isSidechain === true) === isSide) this.tip = record.uuid
-    const message = isKnown ? undefined : messageOf(record)
-    if (message) this.book.add(message, record)
+    const isOwn = (record.isSidechain === true) === isSide
+    if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
+    const message = isKnown && !this.input.watch ? undefined : messageOf(record)
+    if (message && !isKnown) this.book.add(message, record)
+    if (isOwn) this.input.watch?.(record, message, { isLive: this.isOpen })
   }
 
   private hold(entries: Iterable<Entry>): void {

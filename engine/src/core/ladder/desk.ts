@@ -7,20 +7,28 @@ import { viewSize } from '../mechanisms/size.ts'
 import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
 import type { Block } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
+import type { Message } from '../message/message.ts'
 import type { Emit } from '../ports/events.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
-import { type Calibrations, calibrationOf } from '../tokens/calibrate.ts'
+import { addMeasures, nothing } from '../tokens/blocks.ts'
+import { type Calibration, type Calibrations, calibrationOf } from '../tokens/calibrate.ts'
 import { type ContextSize, modelOf } from '../tokens/context-size.ts'
-import { type Counting, countTokens } from '../tokens/counting.ts'
+import { type Counting, scaled } from '../tokens/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { familyFactor } from '../tokens/family.ts'
-import type { Environment } from '../tokens/settings.ts'
+import type { Environment, TokenSettings } from '../tokens/settings.ts'
 import type { View } from '../transcript/fold.ts'
+import type { Requester } from '../transcript/request.ts'
+import type { CleanUps } from './clean-up.ts'
+import type { Collapser } from './collapser.ts'
+import { type ContextNote, contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
 import { type LearnedLimits, limitOf } from './limits.ts'
+import type { Memory } from './memory-keeper.ts'
 import type { Ladder } from './rung.ts'
 import type { EngineSettings } from './settings.ts'
+import type { Spent } from './spent.ts'
 import type { Tracking } from './tracking.ts'
 
 /** What goes with every request beside the messages. */
@@ -54,34 +62,99 @@ export type Desk = {
   /** The model's name in requests. */
   modelName: string
   base: RequestBase
+  readonly requester: Requester
   tracking: Tracking
   weigher: Weigher
+  /** The size that was last asked for: it is asked for several times before each request. */
+  sized: { readonly view: View; readonly key: string; readonly size: ContextSize } | undefined
+  /** How long the provider keeps a prefix, in milliseconds, as the newest answer that wrote one tells. */
+  cacheLifetime: number | undefined
+  /** As far as it has been adopted: sizes do not jitter with every answer that teaches a little. */
+  calibration: Calibration
+  /** The newest note about all this in the transcript. */
+  noted: string | undefined
   /** What the server was asked to leave out of the next request. */
   delegated: RequestOptions | undefined
+  spent: Spent
+  readonly cleanUps: CleanUps
+  /** Notes about the session, or why there are none. */
+  readonly memory?: Memory | undefined
+  /** In collapse mode. */
+  readonly collapser?: Collapser | undefined
+  /** Also of an entry that left the context long ago. */
+  readonly isPinned?: ((uuid: string) => boolean) | undefined
 }
 
 export type ModelChoice = { readonly client: ModelClient; readonly name: string }
 
-export function countingFor({ settings, lessons }: Pick<Desk, 'settings' | 'lessons'>, model: string): Counting {
-  return { estimator: settings.estimator, model, calibration: calibrationOf(lessons.calibrations, model) }
+type Counted = Pick<Desk, 'settings' | 'lessons'> & Partial<Pick<Desk, 'calibration' | 'modelName'>>
+
+export function countingFor({ settings, lessons, calibration, modelName }: Counted, model: string): Counting {
+  const adopted = model === modelName ? calibration : undefined
+  return { estimator: settings.estimator, model, calibration: adopted ?? calibrationOf(lessons.calibrations, model) }
 }
 
-export function freshWeigher(desk: Pick<Desk, 'settings' | 'lessons'>, model: string): Weigher {
+const worthAdopting = 0.02
+
+/** Between two requests: what was learned since, if it makes a difference, and a note of what holds from now on. */
+export function settleContext(desk: Desk): void {
+  const { lessons, modelName: model, conversation, model: client, settings } = desk
+  const learned = calibrationOf(lessons.calibrations, model)
+  if (Math.abs(learned.factor / desk.calibration.factor - 1) > worthAdopting) desk.calibration = learned
+  const learnedWindow = limitOf(lessons.limits, client, model)
+  const note = {
+    model,
+    overhead: overheadOf(desk),
+    calibration: desk.calibration,
+    settings: tokenSettings(settings),
+    provider: providerFacts(client, model, learnedWindow),
+    ...(learnedWindow === undefined ? {} : { learnedWindow }),
+  }
+  const text = JSON.stringify(note)
+  if (text === desk.noted) return
+  desk.noted = text
+  const timestamp = new Date(desk.ports.now()).toISOString()
+  conversation.note([contextNoteRecord(note, { timestamp, sessionId: conversation.place().sessionId })])
+}
+
+function tokenSettings(all: EngineSettings): TokenSettings {
+  const { reductions, mode, target, background, cacheMarks, estimator, askTimeoutMs, ...tokens } = all
+  return tokens
+}
+
+export function freshWeigher(desk: Counted, model: string): Weigher {
   return createWeigher(countingFor(desk, model))
 }
 
 /** System prompt, tools and memory files: what no compaction makes smaller. Without the margin. */
 export function overheadOf(desk: Desk, model: string = desk.modelName): number {
-  const { system, tools } = desk.base
+  const counting = countingFor(desk, model)
+  const messages = desk.weigher.once(overheadMessages, desk.base)
+  const measure = messages.reduce((sum, message) => addMeasures(sum, desk.weigher.measured(message, counting)), nothing)
+  return Math.round(scaled(measure, counting))
+}
+
+/** As messages, so that they are measured once like these. */
+function overheadMessages({ system, tools }: RequestBase): readonly Message[] {
   const parts = [...(system === undefined ? [] : [system]), ...(tools?.length ? [JSON.stringify(tools)] : [])]
-  const messages = parts.map((content) => ({ role: 'user', content }) as const)
-  return countTokens(messages, countingFor(desk, model))
+  return parts.map((content) => ({ role: 'user', content }))
 }
 
 /** The one size: gauge, trigger, and the measure of every success. */
 export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): ContextSize {
-  const size = viewSize(view, { ...countingFor(desk, model), overhead: overheadOf(desk, model) })
-  return inTokensOf(size, { model, answered: modelOf(view.messages) })
+  const counting = countingFor(desk, model)
+  const overhead = overheadOf(desk, model)
+  const key = `${model} ${counting.calibration?.factor} ${overhead}`
+  if (desk.sized?.view === view && desk.sized.key === key) return desk.sized.size
+  const counted = viewSize(view, {
+    ...counting,
+    measure: desk.weigher.measured,
+    summaries: desk.weigher.summaries,
+    overhead,
+  })
+  const size = inTokensOf(counted, { model, answered: modelOf(view.messages) })
+  desk.sized = { view, key, size }
+  return size
 }
 
 /** What another model counted, in the tokens of this one. */
@@ -112,6 +185,7 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
     weigher: desk.weigher,
     client: { cacheEdits, contextManagement },
     cacheEdits: desk.tracking.cacheEdits,
+    ...(desk.cacheLifetime === undefined ? {} : { cacheLifetime: desk.cacheLifetime }),
     reductions: {
       ...settings.reductions,
       reproducible: [...(settings.reductions?.reproducible ?? []), ...(desk.base.reproducible ?? [])],
@@ -120,7 +194,7 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
 }
 
 /** What the provider itself says: a client that knows no better repeats our table, and an overflow is the later word. */
-function providerFacts(client: ModelClient, model: string, learned: number | undefined) {
+function providerFacts(client: ModelClient, model: string, learned: number | undefined): ContextNote['provider'] {
   const { window, maxOutput } = client.capabilities(model)
   const table = modelFacts(model)
   const isOverruled = learned !== undefined && window !== undefined && learned < window

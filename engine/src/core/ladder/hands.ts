@@ -33,7 +33,8 @@ export function snipOut(desk: Desk, input: SnipInput): EditOutcome {
 
 /** Pins, unpins, rewinds: edits that name one entry, which must be there. */
 export function editAt(desk: Desk, uuid: string, edit: Edit): EditOutcome {
-  if (!desk.conversation.record(uuid)) return { type: 'declined', why: `There is no entry ${uuid} in this session.` }
+  const isKnown = desk.conversation.record(uuid) !== undefined || (edit.type === 'unpin' && desk.isPinned?.(uuid))
+  if (!isKnown) return { type: 'declined', why: `There is no entry ${uuid} in this session.` }
   if (edit.type === 'pin' || edit.type === 'unpin') desk.conversation.edit([edit])
   else editView(desk, [edit])
   return { type: 'done', freed: 0 }

@@ -1,6 +1,7 @@
 // Another model for the same conversation. When the history does not fit its window, the old model, which can still read
 // all of it, compacts first.
 import type { AbortSignalPort } from '../ports/model.ts'
+import { calibrationOf } from '../tokens/calibrate.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
 import { type Desk, freshWeigher, type ModelChoice, situationIn } from './desk.ts'
 import { withChange, withViewChange } from './tracking.ts'
@@ -23,6 +24,7 @@ export async function switchModel(desk: Desk, choice: ModelChoice, signal?: Abor
     : undefined
   desk.model = choice.client
   desk.modelName = choice.name
+  desk.calibration = calibrationOf(desk.lessons.calibrations, choice.name)
   desk.weigher = freshWeigher(desk, choice.name)
   desk.delegated = undefined
   desk.tracking = withChange(withViewChange(desk.tracking))

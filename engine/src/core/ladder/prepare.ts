@@ -3,13 +3,13 @@
 import { withDeleted } from '../cache/edit-state.ts'
 import type { Repair } from '../message/draft.ts'
 import type { JsonObject } from '../message/json.ts'
-import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
+import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, overheadOf, situationIn } from './desk.ts'
+import { type Desk, overheadOf, settleContext, situationIn } from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
@@ -39,14 +39,19 @@ export type Blocked = {
   readonly notices: readonly string[]
 }
 
-export type PrepareOptions = { readonly signal?: AbortSignalPort | undefined }
+export type PrepareOptions = {
+  readonly signal?: AbortSignalPort | undefined
+  /** What the request is for: a turn, unless said. All others are made as the view is, and never compact. */
+  readonly source?: QuerySource | undefined
+}
 
 export async function prepareTurn(
   desk: Desk,
-  { signal, isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
+  { signal, source = 'turn', isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
 ): Promise<Ready | Blocked> {
-  const micro = isMicroOff ? [] : await microCompact(desk, signal)
-  const { tried, notices, compaction } = await autoCompact(desk, signal)
+  settleContext(desk)
+  const micro = isMicroOff || source !== 'turn' ? [] : await microCompact(desk, signal)
+  const { tried, notices, compaction } = await autoCompact(desk, { signal, source })
   const story = { tried: [...micro, ...tried], notices }
   const view = desk.conversation.view()
   const { explanation } = situationIn(desk, view)
@@ -56,16 +61,27 @@ export async function prepareTurn(
     return { type: 'blocked', why: 'nothing-to-send', detail, explanation, ...story }
   }
   if (explanation.isBlocking) {
-    return { type: 'blocked', why: 'blocking-limit', detail: blockedInWords(explanation), explanation, ...story }
+    return { type: 'blocked', why: 'blocking-limit', detail: blockedInWords(desk, explanation), explanation, ...story }
   }
   const { request, repairs } = buildRequest(desk, view)
   const body = messagesBody(request, explanation.reserve.value)
-  return { type: 'ready', ...request, body, explanation, ...story, repairs, ...(compaction ? { compaction } : {}) }
+  return {
+    type: 'ready',
+    ...request,
+    source,
+    body,
+    explanation,
+    ...story,
+    repairs,
+    ...(compaction ? { compaction } : {}),
+  }
 }
 
-function blockedInWords({ size, blocking }: Explanation): string {
+function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): string {
+  const why = settings.mode === 'collapse' ? 'Collapse is on, and no finished part could make enough room. ' : ''
   return (
     `The context holds ${inWords(size.tokens)} tokens, and from ${inWords(blocking.value)} on no request is sent. ` +
+    why +
     'Compact by hand, remove something large, or use a model with a larger window.'
   )
 }
@@ -113,7 +129,10 @@ type AutoCompacted = {
   readonly compaction?: CompactionDone
 }
 
-async function autoCompact(desk: Desk, signal: AbortSignalPort | undefined): Promise<AutoCompacted> {
+async function autoCompact(
+  desk: Desk,
+  { signal, source }: { readonly signal: AbortSignalPort | undefined; readonly source: QuerySource },
+): Promise<AutoCompacted> {
   const { explanation } = situationIn(desk, desk.conversation.view())
   const { size, autoCompactThreshold: threshold, effectiveWindow } = explanation
   desk.emit({
@@ -122,12 +141,12 @@ async function autoCompact(desk: Desk, signal: AbortSignalPort | undefined): Pro
     threshold: threshold.value,
     effectiveWindow: effectiveWindow.value,
     freedBySnips: desk.tracking.freedBySnips,
-    source: 'turn',
+    source,
   })
   const { settings, tracking } = desk
   const mode = settings.mode ?? 'proactive'
   const overhead = explanation.isAboveThreshold ? overheadOf(desk) : 0
-  const guarded = guardAutoCompact({ source: 'turn', explanation, mode, tracking, overhead })
+  const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead })
   if (guarded.type === 'refused') return refusal(desk, guarded)
   if (guarded.asks && !(await hasAllowed(desk, explanation))) {
     desk.tracking = { ...desk.tracking, isRefused: true }
@@ -148,7 +167,7 @@ function refusal(desk: Desk, { why, detail }: Extract<Guarded, { readonly type: 
 }
 
 /** The host is asked; no answer in time means no. */
-async function hasAllowed(desk: Desk, { size, autoCompactThreshold }: Explanation): Promise<boolean> {
+export async function hasAllowed(desk: Desk, { size, autoCompactThreshold }: Explanation): Promise<boolean> {
   const { ask, ports, settings } = desk
   if (!ask) return false
   const over = createStop()

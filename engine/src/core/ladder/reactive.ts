@@ -8,7 +8,7 @@ import { compactNow, contextFor, withFreed } from './compaction.ts'
 import { type Desk, situationIn } from './desk.ts'
 import { endpointOf, withLimit } from './limits.ts'
 import { mediaEdits } from './media.ts'
-import { noCommit } from './prepare.ts'
+import { hasAllowed, noCommit } from './prepare.ts'
 import { buildRequest } from './request.ts'
 import type { Tried } from './rung.ts'
 import { withViewChange } from './tracking.ts'
@@ -133,7 +133,7 @@ async function clearResults({ desk, failure, signal, steps }: Attempt): Promise<
 }
 
 async function compactAll({ desk, signal, steps }: Attempt): Promise<ModelRequest | undefined> {
-  const why = whyNotCompact(desk)
+  const why = await whyNotCompact(desk)
   if (why !== undefined) {
     steps.push({ mechanism: 'compact', outcome: 'declined', why })
     return undefined
@@ -146,11 +146,15 @@ async function compactAll({ desk, signal, steps }: Attempt): Promise<ModelReques
   return isWorthIt ? buildRequest(desk, desk.conversation.view()).request : undefined
 }
 
-function whyNotCompact(desk: Desk): string | undefined {
-  const { autoCompact } = situationIn(desk, desk.conversation.view()).explanation
+async function whyNotCompact(desk: Desk): Promise<string | undefined> {
+  const { explanation } = situationIn(desk, desk.conversation.view())
+  const { autoCompact } = explanation
   if (autoCompact.mode === false) return `Auto-compact is off: ${autoCompact.source}.`
-  if (autoCompact.mode === 'ask' && desk.tracking.isRefused) return 'It was asked for, and not allowed.'
-  return desk.tracking.breaker.isOpen ? 'Automatic compaction has stopped for this conversation.' : undefined
+  if (desk.tracking.breaker.isOpen) return 'Automatic compaction has stopped for this conversation.'
+  if (autoCompact.mode !== 'ask') return undefined
+  if (!desk.tracking.isRefused && (await hasAllowed(desk, explanation))) return undefined
+  desk.tracking = { ...desk.tracking, isRefused: true }
+  return 'It was asked for, and not allowed.'
 }
 
 function apply(desk: Desk, edits: Parameters<Desk['conversation']['edit']>[0]): void {

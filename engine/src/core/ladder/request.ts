@@ -1,12 +1,10 @@
 // The request of a turn from the view: mended whatever was cut out of it, with what mechanisms delegated to the server
 // and the marks of the cache. The same view gives the same bytes.
-import { modelFacts } from '../catalog/models.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
 import { isObject, type JsonObject } from '../message/json.ts'
-import type { Message, ViewMessage } from '../message/message.ts'
-import { repairRequest } from '../message/repair.ts'
+import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import type { View } from '../transcript/fold.ts'
 import { withCacheMarks } from './cache-marks.ts'
@@ -16,11 +14,7 @@ export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: r
 
 export function buildRequest(desk: Desk, view: View): BuiltRequest {
   const { base, modelName: model, settings } = desk
-  const bindsThinking = modelFacts(model)?.bindsThinking === true
-  const { messages, repairs } = repairRequest(
-    view.messages.map(bare),
-    bindsThinking ? { thinking: 'strip-changed', changed: foreignThinking(view, model) } : {},
-  )
+  const { messages, repairs } = desk.requester(view, { model })
   const { betas, options } = delegatedParts(desk)
   const request: ModelRequest = {
     source: 'turn',
@@ -50,20 +44,6 @@ export function messagesBody(request: ModelRequest, maxTokens: number): JsonObje
     messages,
     ...(thinking === undefined ? {} : { thinking }),
   }
-}
-
-/** What the API knows of a message: the rest is ours. Remembered by nobody; it is cheap, and the contents are shared. */
-function bare({ role, content }: ViewMessage): Message {
-  return { role, content }
-}
-
-/** On a model that binds thinking, that of another model is as void as that of another prefix. */
-function foreignThinking({ messages, changed }: View, model: string): ReadonlySet<number> {
-  const found = new Set(changed)
-  for (const [at, message] of messages.entries()) {
-    if (message.role === 'assistant' && message.model !== undefined && message.model !== model) found.add(at)
-  }
-  return found
 }
 
 function delegatedParts({ base, delegated }: Desk): {

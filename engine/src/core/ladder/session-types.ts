@@ -4,14 +4,17 @@ import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, SendOptions } from '../ports/model.ts'
 import type { Explanation } from '../tokens/explain.ts'
+import type { CleanUp } from './clean-up.ts'
 import type { CompactionDone, CompactionNotDone } from './compaction.ts'
-import type { ModelChoice, RequestBase } from './desk.ts'
+import { type Desk, explainDesk, type ModelChoice, type RequestBase } from './desk.ts'
 import type { GivenAnswer, GivenMessage } from './given.ts'
 import type { EditOutcome, UndoOutcome } from './hands.ts'
+import { type MemoryState, memoryState } from './memory-keeper.ts'
 import type { Switched } from './model-switch.ts'
 import type { Blocked, PrepareOptions, Ready } from './prepare.ts'
 import type { Recovery } from './reactive.ts'
 import type { Tried } from './rung.ts'
+import type { Spent } from './spent.ts'
 import type { Tracking } from './tracking.ts'
 
 export type CompactOptions = {
@@ -34,6 +37,13 @@ export type Turn =
       readonly prepared: Ready
     }
 
+/** The numbers that everybody sees, and what session memory is up to. */
+export type SessionExplanation = Explanation & { readonly sessionMemory?: MemoryState }
+
+export function explainSession(desk: Desk): SessionExplanation {
+  return { ...explainDesk(desk), ...(desk.memory ? { sessionMemory: memoryState(desk.memory) } : {}) }
+}
+
 export type Session = {
   readonly id: string
   /** Where the transcript lies, when it is a file. */
@@ -47,7 +57,7 @@ export type Session = {
   /** For hosts that send by themselves: what to send instead after a prompt was too long. */
   readonly recover: (failure: ModelFailure, options?: PrepareOptions) => Promise<Recovery>
   readonly compact: (options?: CompactOptions) => Promise<CompactionDone | CompactionNotDone>
-  readonly explain: () => Explanation
+  readonly explain: () => SessionExplanation
   /** What the next request would carry, before it is mended. */
   readonly messages: () => readonly ViewMessage[]
   readonly undo: () => Promise<UndoOutcome>
@@ -60,6 +70,12 @@ export type Session = {
   /** What goes with every request: system prompt, tools, limits. */
   readonly configure: (base: RequestBase) => void
   readonly tracking: () => Tracking
+  /** What was used since it was opened, a line for each purpose. */
+  readonly spent: () => Spent
+  /** Whoever keeps something that a compaction makes void says here how to clear it. Returns how to take it back. */
+  readonly cleanUp: (owner: CleanUp) => () => void
+  /** When the work in the background (notes, staged summaries) is done. Nobody has to wait for it. */
+  readonly idle: () => Promise<void>
   readonly on: (listener: (event: EngineEvent) => void) => () => void
   /** Waits for what is under way and gives the transcript back. */
   readonly close: () => Promise<void>

@@ -128,11 +128,12 @@ describe('the ladder', () => {
 
   test('what frees too little is not applied and counts as failed', async () => {
     const world = sized(24_000, { compaction: [plainRung(words(14_000))] })
-    const before = world.records().length
+    const before = world.session.messages()
     const request = await world.session.prepare()
     expect(request.tried.at(-1)).toMatchObject({ mechanism: 'plain', outcome: 'failed' })
     expect(request.tried.at(-1)?.why).toMatch(/frees too little: 24,000 → \d\d,\d{3} tokens, and the target is 13,800/)
-    expect(world.records()).toHaveLength(before)
+    expect(world.session.messages()).toEqual(before)
+    expect(world.records().filter(({ subtype }) => subtype === 'compact_boundary')).toEqual([])
     expect(said(world, 'compaction-failed')).toMatchObject([{ reason: 'no_progress' }])
     expect(world.session.tracking().breaker.failures).toBe(1)
   })
@@ -169,6 +170,14 @@ describe('guards', () => {
   ])('%s keeps automatic compaction away', async (_, options) => {
     const world = sized(24_000, { compaction: [plainRung('short')], ...options })
     expect(await world.session.prepare()).not.toHaveProperty('compaction')
+    expect(said(world, 'compaction-started')).toEqual([])
+  })
+
+  test.each(['compact', 'session-memory', 'collapse'] as const)('a request of %s never compacts', async (source) => {
+    const world = sized(24_000, { compaction: [plainRung('short')] })
+    const prepared = await world.session.prepare({ source })
+    expect(prepared).toMatchObject({ type: 'ready', source })
+    expect(prepared.tried).toMatchObject([{ mechanism: 'guard', outcome: 'declined' }])
     expect(said(world, 'compaction-started')).toEqual([])
   })
 
@@ -239,11 +248,12 @@ describe('guards', () => {
       signal.aborted = true
     }
     const world = sized(24_000, { compaction: [plainRung('short', { during })] })
-    const before = world.records()
+    const before = world.session.messages()
     await world.session.prepare({ signal })
     expect(world.session.tracking().breaker.failures).toBe(0)
     expect(said(world, 'compaction-failed')).toMatchObject([{ reason: 'aborted' }])
-    expect(world.records()).toEqual(before)
+    expect(world.session.messages()).toEqual(before)
+    expect(world.records().filter(({ subtype }) => subtype === 'compact_boundary')).toEqual([])
   })
 })
 

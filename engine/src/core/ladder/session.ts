@@ -5,11 +5,12 @@ import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
-import type { Explanation } from '../tokens/explain.ts'
 import { recordAnswer, type Sent } from './answers.ts'
 import { type Ahead, startAhead } from './background.ts'
+import type { CleanUp } from './clean-up.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
 import { type Desk, explainDesk, type ModelChoice, type RequestBase } from './desk.ts'
+import { afterAnswer, afterPrepared, errandsDone } from './errands.ts'
 import type { GivenAnswer, GivenMessage } from './given.ts'
 import { type EditOutcome, editAt, snipOut, type UndoOutcome, undoNewest } from './hands.ts'
 import { createInbox, type Inbox } from './inbox.ts'
@@ -17,7 +18,14 @@ import { createLine } from './line.ts'
 import { type Switched, switchModel } from './model-switch.ts'
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from './prepare.ts'
 import { type Recovery, recover, tellRecovery } from './reactive.ts'
-import type { CompactOptions, Session, Turn } from './session-types.ts'
+import {
+  type CompactOptions,
+  explainSession,
+  type Session,
+  type SessionExplanation,
+  type Turn,
+} from './session-types.ts'
+import type { Spent } from './spent.ts'
 import { type Tracking, withChange } from './tracking.ts'
 
 export type SessionInput = {
@@ -81,6 +89,7 @@ class Shell implements Session {
       const tried = [...(swapped?.tried ?? []), ...prepared.tried]
       if (prepared.type === 'blocked') return { ...prepared, tried }
       this.handOut(prepared)
+      afterPrepared(this.desk, prepared, this.stop.signal)
       const compaction = prepared.compaction ?? (swapped?.type === 'compacted' ? swapped : undefined)
       return { ...prepared, tried, ...(compaction ? { compaction } : {}) }
     })
@@ -91,6 +100,7 @@ class Shell implements Session {
     const write = () => {
       const isOutdated = out !== undefined && out.changes !== this.desk.tracking.changes
       recordAnswer(this.desk, { uuid, given, sent, printOf, isOutdated })
+      afterAnswer(this.desk, this.stop.signal)
     }
     // An answer that comes while a compaction runs must not stand before its boundary.
     if (this.line.isBusy()) this.late = [...this.late, write]
@@ -136,9 +146,12 @@ class Shell implements Session {
       return outcome
     })
 
-  explain = (): Explanation => explainDesk(this.desk)
+  explain = (): SessionExplanation => explainSession(this.desk)
   messages = (): readonly ViewMessage[] => this.desk.conversation.view().messages
   tracking = (): Tracking => this.desk.tracking
+  spent = (): Spent => this.desk.spent
+  cleanUp = (owner: CleanUp): (() => void) => this.desk.cleanUps.register(owner)
+  idle = (): Promise<void> => errandsDone(this.desk)
   undo = (): Promise<UndoOutcome> => this.line.run(() => undoNewest(this.desk))
   snip = (input: SnipInput): Promise<EditOutcome> => this.line.run(() => snipOut(this.desk, input))
   pin = (uuid: string): Promise<EditOutcome> => this.line.run(() => editAt(this.desk, uuid, { type: 'pin', uuid }))
@@ -166,6 +179,7 @@ class Shell implements Session {
     this.stop.stop()
     this.out = undefined
     await this.line.run(() => this.dropAhead())
+    await errandsDone(this.desk)
     await this.giveBack()
   }
 

@@ -3,10 +3,13 @@ import type { ReductionChoices } from '../mechanisms/settings.ts'
 import type { EstimatorName } from '../tokens/blocks.ts'
 import type { TokenSettings } from '../tokens/settings.ts'
 import type { CompactionMode } from './guards.ts'
+import type { MemoryChoices } from './memory-keeper.ts'
 
 export type EngineSettings = TokenSettings & {
   readonly reductions?: ReductionChoices
   readonly mode?: CompactionMode
+  /** Notes about the session, taken in the background; `false` for none. */
+  readonly sessionMemory?: boolean | MemoryChoices
   /** A compaction must get below this share of the threshold: 0.6 unless said. */
   readonly target?: number
   /** Prepare a compaction while work goes on, from this share of the threshold on: 0.8 when only turned on. */
@@ -35,4 +38,10 @@ export function headStart({ background }: EngineSettings): number | undefined {
 
 export function patience({ askTimeoutMs }: EngineSettings): number {
   return askTimeoutMs !== undefined && askTimeoutMs >= 0 ? askTimeoutMs : usualPatience
+}
+
+/** Session memory is on unless it is turned off. */
+export function memoryChoices({ sessionMemory }: EngineSettings): MemoryChoices {
+  if (sessionMemory === undefined || typeof sessionMemory === 'boolean') return { isOn: sessionMemory !== false }
+  return sessionMemory
 }

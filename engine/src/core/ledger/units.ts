@@ -174,10 +174,10 @@ function lineUnits(ledger: Ledger): readonly Line[] {
   for (const fact of ledger.commands) addCommand(fact)
   for (const fact of ledger.errors) {
     const open = fact.fix === undefined ? 1.5 : 1
-    add('errors', errorLine(fact), { order: -fact.last, worth: open * (0.4 + 2.5 * recency(fact.last, now)) })
+    add('errors', errorLine(fact), { order: -fact.last, worth: open * (0.5 + 2.5 * recency(fact.last, now)) })
   }
   for (const fact of ledger.decisions) {
-    const said = fact.by === 'human' ? 2.5 : 0.6
+    const said = fact.by === 'human' ? 2.5 : 0.8
     add('decisions', decisionLine(fact), { order: fact.last, worth: said + 1.5 * recency(fact.last, now) })
   }
   for (const fact of ledger.urls) add('urls', urlLine(fact), { order: -fact.last, worth: urlWorth(fact, now) })

@@ -1,6 +1,7 @@
 // From what may go to a plan: the edits, what they free, what becomes of bound thinking, and the sum. Shared by the
 // mechanisms that clear; which results go is theirs to say.
 import { worthOf } from '../cache/economics.ts'
+import { inWords } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type Situation,
 } from './mechanism.ts'
 import { thinkingIn, weightFrom } from './messages-in-view.ts'
-import { turnsAhead } from './situation.ts'
+import { compactionAhead, isInDanger, turnsAhead } from './situation.ts'
 
 export type ClearingInput = {
   readonly mechanism: string
@@ -97,12 +98,28 @@ export function sums(view: View, situation: Situation, items: readonly PlannedIt
   const exact = items.reduce((sum, { frees }) => sum + frees, 0)
   const behind = weightFrom(view, situation.weigher, first)
   const freed = Math.round(exact)
+  const compaction = compactionAhead(situation)
   const worth = worthOf({
     freed,
     suffix: Math.max(0, Math.round(behind - exact)),
     turns: turnsAhead(situation, freed),
     cache: situation.cache,
     price: situation.model?.price,
+    ...(compaction ? { compaction, coldShare: situation.coldShare } : {}),
   })
   return { freed, worth }
+}
+
+/**
+ * The gate: what does not pay waits, unless nothing else will come to help. `margin` is the share of what is saved that
+ * a forecast must be good for. A prefix that the server edits is written anew too.
+ */
+export function weighed(plan: Plan | Declined, situation: Situation, margin: number): Plan | Declined {
+  if (plan.type === 'declined' || !situation.settings.weigh) return plan
+  const { worth, mechanism } = plan
+  const needed = compactionAhead(situation) ? worth.saved * margin : 0
+  if (worth.net > needed || worth.cache === 'unknown' || isInDanger(situation)) return plan
+  const sum = `${inWords(worth.saved)} saved, ${inWords(worth.cost)} to write again, ${inWords(worth.deferral)} for putting off a compaction`
+  const detail = `Clearing ${inWords(worth.freed)} tokens does not pay in ${inWords(worth.turns)} requests: ${sum}.`
+  return { ...declined(mechanism, 'does-not-pay', detail), worth }
 }

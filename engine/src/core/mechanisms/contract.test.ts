@@ -16,6 +16,7 @@ import { microByCacheEdit } from './micro/by-cache-edit.ts'
 import { microByIdle } from './micro/by-idle.ts'
 import { microBySize } from './micro/by-size.ts'
 import { native } from './native.ts'
+import { serverCompaction } from './server-compaction.ts'
 import type { ReductionChoices } from './settings.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { snip } from './snip.ts'
@@ -53,6 +54,8 @@ const anySituation = fc.record({
 /** Small numbers, so that small conversations have something to clear. */
 const reductionsOf = (recall: boolean, keep: number): ReductionChoices => ({
   microCompact: 'always',
+  // What it costs is the gate's business, and the gate has tests of its own.
+  weigh: false,
   recall,
   bySize: { keep, target: 500, least: 300 },
   byIdle: { keep },
@@ -72,6 +75,7 @@ const mechanisms: readonly (readonly [string, Maker])[] = [
   [microByIdle.name, () => microByIdle],
   [microByCacheEdit.name, () => microByCacheEdit],
   [native.name, () => native],
+  ['server-compaction', () => serverCompaction()],
   ['snip', snipSomewhere],
   ['collapse', collapseAll],
 ]

@@ -1,5 +1,6 @@
 // Follows a list that is mostly the one before with a little more at its end: takes in what is new, and takes back what
 // is no longer there. Whoever plans before each request reads a conversation once in this way.
+import { sameStart } from '../message/same-start.ts'
 
 /** Takes back what was taken in; undefined where that was nothing. */
 type Undo = (() => void) | undefined
@@ -12,9 +13,7 @@ export function createFollower<T extends object>(take: (item: T, index: number) 
   let known: readonly T[] = []
   const undos: Undo[] = []
   return (list) => {
-    const end = Math.min(undos.length, list.length)
-    let same = 0
-    while (same < end && known[same] === list[same]) same++
+    const same = Math.min(undos.length, sameStart(known, list))
     while (undos.length > same) undos.pop()?.()
     known = list
     for (let index = same; index < list.length; index++) undos.push(take(list[index] as T, index))

@@ -38,6 +38,10 @@ export type Situation = {
   readonly expectedTurns?: number | undefined
   /** Tokens by which the context grows with each request, where that can be told. */
   readonly growth?: number | undefined
+  /** The smallest context that was reported, about what a compaction comes back to. */
+  readonly base?: number | undefined
+  /** Of the requests to come, the share that will find the cache cold. */
+  readonly coldShare: number
   /** What has been deleted from the provider's cache so far, in conversations that use cache edits. */
   readonly cacheEdits?: CacheEditState | undefined
 }
@@ -48,6 +52,8 @@ export type ClientAbilities = {
   readonly cacheEdits: boolean
   /** Takes `context_management`. */
   readonly contextManagement: boolean
+  /** Summarises on the server: when a threshold is passed, on demand. */
+  readonly compaction?: 'none' | 'by-threshold' | 'on-demand'
 }
 
 export type PlannedItem = {

@@ -95,8 +95,8 @@ describe('the sum in words', () => {
       '2,000 tokens not written in the next request (× 1.25) and not read in the 10 after (× 0.1) save 4,500; the cache is cold, so nothing is lost: pays by 4,500.',
     ],
     [
-      { ...worthOf({ freed: 2_000, suffix: 1_000, turns: 10, cache: warm }), net: -150, pays: false },
-      '2,000 tokens × 10 turns × 0.1 save 2,000; 1,000 tokens written again × 1.15 cost 1,150; what comes of it later costs 1,000: does not pay.',
+      { ...worthOf({ freed: 2_000, suffix: 1_000, turns: 10, cache: warm }), deferral: -1_000, net: -150, pays: false },
+      '2,000 tokens × 10 turns × 0.1 save 2,000; 1,000 tokens written again × 1.15 cost 1,150; putting off the next compaction costs 1,000: does not pay.',
     ],
     [
       worthOf({ freed: 2_000, suffix: 0, turns: 10, cache: warm }),

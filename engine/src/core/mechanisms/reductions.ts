@@ -45,16 +45,18 @@ function unruly(situation: Situation): Situation {
 
 /** The sum as a sentence: what is saved, what is written again, who wins. In tokens at the input price, then dollars. */
 export function worthInWords(worth: Worth): string {
-  const { freed, saved, cost, net, dollars, breakEven } = worth
+  const { freed, net, dollars, breakEven } = worth
   if (freed <= 0) return 'Nothing is freed, so nothing is saved.'
-  const other = Math.round(net - (saved - cost))
+  const deferral = Math.round(worth.deferral)
   const parts = [
     gainInWords(worth),
     lossInWords(worth),
-    ...(other === 0 ? [] : [`what comes of it later ${other > 0 ? 'saves' : 'costs'} ${inWords(Math.abs(other))}`]),
+    ...(deferral === 0
+      ? []
+      : [`putting off the next compaction ${deferral > 0 ? 'saves' : 'costs'} ${inWords(Math.abs(deferral))}`]),
   ]
   const money = dollars === undefined ? '' : ` (${inDollars(dollars.net)})`
-  const isMatterOfTime = !worth.pays && other === 0 && breakEven !== undefined
+  const isMatterOfTime = !worth.pays && deferral === 0 && breakEven !== undefined
   const when = isMatterOfTime ? `, it would after ${inWords(Math.ceil(breakEven))} turns` : ''
   return `${parts.join('; ')}: ${worth.pays ? `pays by ${inWords(net)}${money}` : `does not pay${money}${when}`}.`
 }

@@ -4,6 +4,8 @@ import type { ToolKind } from '../tokens/tool-kinds.ts'
 export type ReductionSettings = {
   /** false turns all three micro-compactions off. */
   readonly microCompact: false | 'above-warning' | 'always'
+  /** Clear only where it pays; false clears whatever it costs. */
+  readonly weigh: boolean
   /** Leave the id with which the recall tool finds the original. */
   readonly recall: boolean
   /** Tools, by their exact names, whose results the host can have again: those of MCP servers too. */
@@ -41,6 +43,7 @@ export type ReductionChoices = {
 
 export const defaultReductions: ReductionSettings = {
   microCompact: 'above-warning',
+  weigh: true,
   recall: false,
   reproducible: [],
   toolKinds: {},

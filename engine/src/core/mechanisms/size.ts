@@ -25,6 +25,8 @@ export function viewSize(view: View, options: ViewSizeOptions = {}): ContextSize
  * what the answer reported, less what has gone since, or with what has come back.
  */
 export function editedSize(answered: View, now: View, options: SizeOptions = {}): ContextSize {
+  // Edits that say what they freed need no comparing.
+  if (now.freed !== undefined) return viewSize(now, options)
   const base = viewSize(answered, options)
   if (answered === now) return base
   const [before, after] = anchors(answered, now, base.anchorUuid)

@@ -1,8 +1,9 @@
 // Weighs blocks and messages in the tokens of a model, and remembers what it has weighed and looked at: planning reads the
 // same conversation before each request.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
-import type { Message } from '../message/message.ts'
+import type { Message, ViewMessage } from '../message/message.ts'
 import { type Measure, type Measuring, measureBlock, measureContent } from '../tokens/blocks.ts'
+import { createSummaries, type Summaries } from '../tokens/context-size.ts'
 import { type Counting, scaled } from '../tokens/counting.ts'
 
 export type Weigher = {
@@ -12,6 +13,8 @@ export type Weigher = {
   readonly message: (message: Message) => number
   /** Before it is scaled, for whoever measures another way than the weigher: images count by the model. */
   readonly measured: (message: Message, how: Measuring) => Measure
+  /** Of a view of the conversation: what has been looked at is not looked at again. */
+  readonly summaries: (messages: readonly ViewMessage[]) => Summaries
   /** What was found out about something that does not change, found out once. One finding for each thing. */
   readonly once: <K extends object, T>(find: (thing: K) => T, thing: K) => T
 }
@@ -50,5 +53,6 @@ export function createWeigher(counting: Counting = {}): Weigher {
     return measure
   }
   const weighMessage = (message: Message): number => content(message.content)
-  return { block, content, message: (message) => once(weighMessage, message), measured, once }
+  const message = (given: Message): number => once(weighMessage, given)
+  return { block, content, message, measured, summaries: createSummaries(), once }
 }

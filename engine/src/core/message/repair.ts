@@ -35,17 +35,32 @@ const passes: readonly Pass[] = [
 /** Each round mends what the one before laid open; more than a few mean that two passes undo one another. */
 const mostRounds = 12
 
+/** For whoever asks again and again about a conversation that grows: `createRepairer`. */
 export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
-  const repairs: Repair[] = []
-  const report: Report = (repair) => repairs.push(repair)
-  let drafts = stripThinking(messages.map(draftOf), { ...options, report })
+  const { drafts, steps } = mendDrafts(messages.map(draftOf), options)
+  if (steps.length === 0) return { messages, repairs: [] }
+  return { messages: drafts.map(messageOfDraft), repairs: steps.map(({ repair }) => repair) }
+}
+
+/** A repair, and in which of the passes it was made, counted through all rounds. */
+export type Step = { readonly pass: number; readonly repair: Repair }
+type Mended = { readonly drafts: readonly Draft[]; readonly steps: readonly Step[] }
+
+/** Every pass reports in the order of the drafts, and a draft that it leaves alone comes out as the very same. */
+export function mendDrafts(given: readonly Draft[], options: RepairOptions): Mended {
+  const steps: Step[] = []
+  let pass = 0
+  const report: Report = (repair) => steps.push({ pass, repair })
+  let drafts = stripThinking(given, { ...options, report })
   for (let round = 0; ; round++) {
-    const before = repairs.length
-    drafts = passes.reduce((now, pass) => pass(now, report), drafts)
-    if (repairs.length === before) break
+    const before = steps.length
+    for (const mend of passes) {
+      pass++
+      drafts = mend(drafts, report)
+    }
+    if (steps.length === before) return { drafts, steps }
     if (round === mostRounds) throw new Error('The repair of a request came to no end.')
   }
-  return repairs.length === 0 ? { messages, repairs } : { messages: drafts.map(messageOfDraft), repairs }
 }
 
 function stripThinking(

@@ -72,7 +72,10 @@ export type EngineEvent =
       readonly left: number
     }
   | { readonly type: 'memory-extracted'; readonly tokens: number; readonly usage: TokenCounts; readonly cost?: number }
+  | { readonly type: 'memory-failed'; readonly reason: string; readonly failures: number; readonly usage: TokenCounts }
   | { readonly type: 'memory-declined'; readonly reason: string }
+  | { readonly type: 'collapse-staged'; readonly tokens: number; readonly usage: TokenCounts; readonly cost?: number }
+  | { readonly type: 'collapse-failed'; readonly reason: string; readonly usage: TokenCounts }
   | { readonly type: 'file-restored'; readonly path: string; readonly tokens: number }
   | { readonly type: 'file-not-restored'; readonly path: string; readonly reason: string }
   | { readonly type: 'cache-broken'; readonly why: string; readonly tokens: number; readonly cost?: number }

@@ -18,6 +18,8 @@ export type RestoredPiece = {
   readonly text: string
   readonly tokens: number
   readonly path?: string
+  /** The entry it was taken from, word for word. */
+  readonly entry?: string
 }
 
 export type Restoration = {

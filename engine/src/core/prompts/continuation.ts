@@ -21,12 +21,17 @@ export function continuationText(input: ContinuationInput): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
+const begins = 'This conversation continues from an earlier one whose context ran out.'
+const goesOn = 'What followed the messages above no longer fitted in the context.'
+
+/** Whether a text is one of these: where messages come without a word on who wrote them. */
+export function isContinuation(text: string): boolean {
+  return text.startsWith(begins) || text.startsWith(goesOn)
+}
+
 function opening({ kept }: ContinuationInput): string {
-  if (kept === 'before') {
-    return 'What followed the messages above no longer fitted in the context. This summary, made from it, stands in its place:'
-  }
-  const start =
-    'This conversation continues from an earlier one whose context ran out. The summary below covers the earlier part.'
+  if (kept === 'before') return `${goesOn} This summary, made from it, stands in its place:`
+  const start = `${begins} The summary below covers the earlier part.`
   return kept === 'after' ? `${start} The newest messages follow it word for word.` : start
 }
 

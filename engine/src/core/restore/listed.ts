@@ -13,7 +13,7 @@ import {
 } from './restorer.ts'
 
 type Count = (text: string) => number
-type Titled = { readonly title: string; readonly text: string }
+type Titled = { readonly title: string; readonly text: string; readonly entry?: string }
 
 /** As many as fit, in the order given. */
 function within(
@@ -24,10 +24,10 @@ function within(
   const pieces: Piece[] = []
   const notRestored: NotRestored[] = []
   let left = room
-  for (const { title, text } of items) {
+  for (const { title, text, entry } of items) {
     const tokens = countTokens(`${title}\n${text}`)
     if (tokens <= left) {
-      pieces.push({ kind, title, text, tokens })
+      pieces.push({ kind, title, text, tokens, ...(entry === undefined ? {} : { entry }) })
       left -= tokens
     } else notRestored.push({ kind, what: title, why: `it has ${tokens} tokens, and ${left} are left` })
   }
@@ -75,6 +75,7 @@ export const restoreTools: Restorer = {
 }
 
 const perPinned = 2_000
+export const pinnedTitle = 'Pinned message'
 
 export const restorePinned: Restorer = {
   kind: 'pinned',
@@ -82,7 +83,7 @@ export const restorePinned: Restorer = {
   restore: async ({ state, countTokens }, room) => {
     const items = state.pinned.map(({ uuid, text }) => {
       const marker = `[cut: the rest is at ${recallPointer(uuid)}]`
-      return { title: 'Pinned message', text: headWithin(text, { tokens: perPinned, countTokens, marker }) }
+      return { title: pinnedTitle, entry: uuid, text: headWithin(text, { tokens: perPinned, countTokens, marker }) }
     })
     return within('pinned', items, { room, countTokens })
   },

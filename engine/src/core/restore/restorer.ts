@@ -14,6 +14,8 @@ export type Piece = {
   readonly text: string
   readonly tokens: number
   readonly path?: string
+  /** The entry it was taken from, word for word. */
+  readonly entry?: string
 }
 
 export type NotRestored = {

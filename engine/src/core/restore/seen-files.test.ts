@@ -34,7 +34,7 @@ test('a read shows a file, with or without the client’s own account, and witho
   expect(await textOfFile(seen, '/a.ts')).toEqual({ type: 'text', text: 'one\ntwo' })
   expect(await textOfFile(seen, '/b.ts')).toEqual({ type: 'text', text: 'x\ny' })
   expect(await textOfFile(seen, 'c.ts')).toEqual({ type: 'text', text: 'plain\ntext' })
-  expect(await textOfFile(seen, '/d.ts')).toEqual({ type: 'missing' })
+  expect(await textOfFile(seen, '/d.ts')).toEqual({ type: 'refused', why: 'the transcript never shows what is in it' })
 })
 
 test('parts are laid over one another, and lines nobody saw are named', async () => {

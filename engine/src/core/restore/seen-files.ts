@@ -180,7 +180,9 @@ export function seenFileStore(seen: Pick<SeenFiles, 'file'>): FileStore {
   return {
     read: async (path) => {
       const file = seen.file(path)
-      return file ? { type: 'text', text: seenText(file) } : { type: 'missing' }
+      return file
+        ? { type: 'text', text: seenText(file) }
+        : { type: 'refused', why: 'the transcript never shows what is in it' }
     },
   }
 }

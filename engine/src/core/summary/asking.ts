@@ -1,11 +1,12 @@
 // Sends one request for a summary and says what came of it. Keeps the connection's watchers awake meanwhile, adds up
 // what was used, and never sends again what was too long.
-import { addCounts, billedCounts, noTokens, type TokenCounts, type Usage } from '../message/usage.ts'
+import { addCounts, billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { CompactionFailure } from '../ports/events.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { createStop } from '../ports/stop.ts'
 import { judgeSummary } from './judge.ts'
+import { onDemandText } from './request.ts'
 import type { TextCounter } from './too-long.ts'
 
 export type Asked =
@@ -65,7 +66,10 @@ export function createAsker({ ports, signal, countTokens }: AskerOptions): Asker
     const answer = await send(question, { ports, signal })
     const seen = interpret(answer)
     if (seen.type === 'aborted') return seen
-    if (seen.type === 'overflow') tooLong.add(key)
+    if (seen.type === 'overflow') {
+      tooLong.add(key)
+      tellLimit(ports, request.model, seen.overflow)
+    }
     if (seen.type !== 'answer') {
       note({
         mechanism,
@@ -76,8 +80,10 @@ export function createAsker({ ports, signal, countTokens }: AskerOptions): Asker
       return seen
     }
     usage = addCounts(usage, billedCounts(seen.answer.usage))
-    if (mechanism === 'cache-sharing') hitRate = hitRateOf(seen.answer.usage)
-    const judged = judgeSummary({ answer: seen.answer, prompt, countTokens, sourceTokens })
+    if (mechanism === 'cache-sharing' || mechanism === 'server-compaction')
+      hitRate = hitRateOf(billedCounts(seen.answer.usage))
+    const words = { ...seen.answer, content: onDemandText(seen.answer.content) }
+    const judged = judgeSummary({ answer: words, prompt, countTokens, sourceTokens })
     if (judged.type === 'refused') {
       note({ mechanism, outcome: 'failed', why: judged.why, reason: judged.reason })
       return { type: 'failed', reason: judged.reason, why: judged.why }
@@ -86,6 +92,12 @@ export function createAsker({ ports, signal, countTokens }: AskerOptions): Asker
     return { type: 'prose', text: judged.text, answer: seen.answer }
   }
   return { ask, note, tried: () => tried, usage: () => usage, hitRate: () => hitRate }
+}
+
+/** The real window, where a provider names it: worth more than what any table says. */
+function tellLimit({ model, emit }: CompactionPorts, asked: string, overflow: Overflow | undefined): void {
+  if (overflow?.limit === undefined) return
+  emit({ type: 'limit-learned', endpoint: model.endpoint ?? model.provider, model: asked, limit: overflow.limit })
 }
 
 type Surroundings = Pick<AskerOptions, 'ports' | 'signal'>
@@ -144,7 +156,7 @@ function interpret(
   return { type: 'failed', reason: 'api_error', why: message }
 }
 
-function hitRateOf(usage: Usage): number | undefined {
+function hitRateOf(usage: TokenCounts): number | undefined {
   const prompt = usage.input + usage.cacheRead + usage.cacheWrite
   return prompt === 0 ? undefined : usage.cacheRead / prompt
 }

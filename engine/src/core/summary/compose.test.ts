@@ -76,3 +76,15 @@ describe('what a model wrote', () => {
     expect(text).toContain('"now document it…"')
   })
 })
+
+test('without a model, what the summary is to pay heed to is carried before the rest', () => {
+  const turns = Array.from({ length: 40 }, (_, turn) => [
+    human(`Look at part ${turn}.`, `u-${turn}`),
+    said(
+      `Part ${turn} is done: ${turn === 2 ? 'the migration keeps the old schema' : 'nothing of note was found there'}.`,
+    ),
+  ]).flat()
+  const told = (instructions: string) => compose(turns, { instructions, budget: 800 }).text
+  expect(told('keep the schema decisions')).toContain('the migration keeps the old schema')
+  expect(told('')).not.toContain('the migration keeps the old schema')
+})

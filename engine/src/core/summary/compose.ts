@@ -27,24 +27,18 @@ export function composeSummary(options: ComposeOptions): ComposedSummary {
       countTokens,
       recall,
     })
-    const text = fillFrame(frame, mended, options)
+    const room = Math.floor(budget * share)
+    const text = mended === undefined ? fillOffline(frame, room, options) : fillBeside(frame, mended, options)
     const tokens = countTokens(text)
     if (tokens <= budget) return { text, tokens, report: reportOf(frame, { mended, text, countTokens }) }
   }
   return tiny(options)
 }
 
-function fillFrame(frame: Frame, mended: MendedProse | undefined, options: ComposeOptions): string {
-  return mended === undefined ? fillOffline(frame, options) : fillBeside(frame, mended, options)
-}
-
-function fillOffline(frame: Frame, options: ComposeOptions): string {
-  const { source, variant = 'full' } = options
-  return fill(offlinePage(frame, source, variant), {
-    options,
-    budget: options.budget,
-    lines: offlineLines(source, options.budget),
-  })
+function fillOffline(frame: Frame, room: number, options: ComposeOptions): string {
+  const { source, budget, variant = 'full', instructions = '' } = options
+  const page = offlinePage(frame, { source, variant, room, instructions })
+  return fill(page, { options, budget, lines: offlineLines(source, instructions) })
 }
 
 /** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */
@@ -69,9 +63,12 @@ type Filling = {
   readonly lines: Parameters<typeof unitsOf>[2]
 }
 
-function fill(page: PageOptions, { options, budget, lines }: Filling): string {
+function fill(bare: PageOptions, { options, budget, lines }: Filling): string {
   const { source, countTokens } = options
-  return fillPage(unitsOf(source.ledger, { budget, cost: costBy(countTokens) }, lines), {
+  const units = unitsOf(source.ledger, { budget, cost: costBy(countTokens) }, lines)
+  const offered = new Set(units.map((unit) => (unit.type === 'name' ? unit.home.section : unit.section)))
+  const page = { ...bare, offered }
+  return fillPage(units, {
     budget,
     countTokens,
     page: (choice) => pageOf(choice, page),

@@ -1,5 +1,5 @@
 // From a model's answer to the prose of a summary: the scratchpad goes, the tags go, runs of blank lines are folded. It
-// judges nothing.
+// judges nothing. Where the words only speak of such tags they are left alone.
 
 export type FormattedSummary = {
   readonly text: string
@@ -7,19 +7,37 @@ export type FormattedSummary = {
   readonly isCut: boolean
 }
 
-const open = /<summary>/i
 const close = /<\/summary>/gi
 
 export function formatSummary(answer: string): FormattedSummary {
-  const withoutAnalysis = answer.replace(/<analysis>[\s\S]*?<\/analysis>/gi, '')
-  const start = withoutAnalysis.search(open)
-  const isOpenAnalysis = start < 0 && /<analysis>/i.test(withoutAnalysis)
-  if (isOpenAnalysis) return { text: '', isCut: true }
-  if (start < 0) return { text: folded(withoutAnalysis), isCut: false }
-  const body = withoutAnalysis.slice(start).replace(open, '')
+  const analysis = openingOf(answer, 'analysis')
+  const rest = analysis === undefined ? answer : behindAnalysis(answer, analysis)
+  const start = openingOf(rest, 'summary')
+  if (start === undefined) {
+    const isOpen = openingOf(rest, 'analysis') !== undefined
+    return isOpen ? { text: '', isCut: true } : { text: folded(rest), isCut: false }
+  }
+  const body = rest.slice(start + '<summary>'.length)
   // The last one: a summary may speak of its own tags.
   const end = [...body.matchAll(close)].at(-1)?.index
   return { text: folded(end === undefined ? body : body.slice(0, end)), isCut: end === undefined }
+}
+
+const longestPreface = 200
+
+/** A tag opens a block where a line begins with it, or near the start; elsewhere somebody speaks of it. */
+function openingOf(text: string, name: 'analysis' | 'summary'): number | undefined {
+  for (const { index, 0: tag } of text.matchAll(new RegExp(`^[ \\t]*<${name}>|<${name}>`, 'gim'))) {
+    const at = index + tag.length - `<${name}>`.length
+    if (tag.length > `<${name}>`.length || at <= longestPreface || text[at - 1] === '\n') return at
+  }
+  return undefined
+}
+
+/** Without the scratchpad; as it is where that never ends. */
+function behindAnalysis(answer: string, start: number): string {
+  const end = answer.toLowerCase().indexOf('</analysis>', start)
+  return end < 0 ? answer : `${answer.slice(0, start)}${answer.slice(end + '</analysis>'.length)}`
 }
 
 function folded(text: string): string {

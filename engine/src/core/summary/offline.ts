@@ -12,7 +12,7 @@ import { codeMade } from './marks.ts'
 import { ledgerTitles, type PageOptions, type Slot } from './page.ts'
 import { sectionNumbers, type Variant } from './sections.ts'
 import type { SummarySource } from './source.ts'
-import { lastSteps, reportsOf, shortPath } from './steps.ts'
+import { lastSteps, type Report, reportsOf, shortPath } from './steps.ts'
 
 const codeTitle = 'Code as last seen:'
 const before = 'From the summary before, unchecked:'
@@ -35,7 +35,6 @@ export const offlineSlots: readonly Slot[] = [
   { section: 'earlier 6', place: 6, title: 'Earlier ones, as the summary before tells them, unchecked:' },
   { section: 'todos', place: 7, title: ledgerTitles.todos },
   { section: 'earlier 7', place: 7, title: before },
-  { section: 'answer', place: 8, title: 'Before the latest request:' },
   { section: 'steps', place: 8, title: 'The last steps, oldest first:' },
   { section: 'repository', place: 8, title: ledgerTitles.repository },
   { section: 'earlier 8', place: 5, title: 'Work at the time of the summary before:' },
@@ -44,8 +43,21 @@ export const offlineSlots: readonly Slot[] = [
 const mostSteps = 24
 
 /** The lines that compete for room with the ledger's own. */
-export function offlineLines({ messages }: SummarySource, budget: number): readonly Line[] {
-  return weigh([...workLines(messages, budget), ...excerptLines(messages), ...carriedLines(messages)], messages.length)
+export function offlineLines({ messages }: SummarySource, instructions = ''): readonly Line[] {
+  const lines = weigh([...workLines(messages), ...excerptLines(messages), ...carriedLines(messages)], messages.length)
+  const wanted = new Set(wordsOf(instructions))
+  if (wanted.size === 0) return lines
+  return lines.map((line) => {
+    const hits = new Set(wordsOf(line.text).filter((word) => wanted.has(word))).size
+    return hits === 0 ? line : { ...line, worth: line.worth + hits * worthOfHit }
+  })
+}
+
+/** A line that speaks of what the summary is to pay heed to is worth more for each word of it. */
+const worthOfHit = 2
+
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? []
 }
 
 /** The code that stands beside a model's prose. */
@@ -59,41 +71,53 @@ function weigh(lines: readonly Weighed[], now: number): readonly Line[] {
 
 type Weighed = Omit<Line, 'worth'> & { readonly at: number; readonly worth: (recency: number) => number }
 
-/** What was answered before the latest request is what that request speaks of. */
-const answerLength = { least: 600, most: 2400, perToken: 0.4 } as const
+/** What was answered before the latest request, and what was said since: the one text that shows where the work is. */
+const nearLength = { least: 200, most: 2400, perToken: 0.22 } as const
 const reportLength = 600
 
-function workLines(messages: readonly ViewMessage[], budget: number): readonly Weighed[] {
-  const { least, most, perToken } = answerLength
-  const nearLength = Math.min(most, Math.max(least, Math.round(budget * perToken)))
-  const reports = reportsOf(messages)
+function nearReports(reports: readonly Report[]): readonly Report[] {
   const answered = reports.findLast(({ isEnded }) => isEnded)
   const current = reports.find(({ isEnded }) => !isEnded)
-  const told = reports.map((report): Weighed => {
-    const isNear = report === answered || report === current
-    return {
-      section: report === current ? 'steps' : report === answered ? 'answer' : 'reports',
-      order: report.at,
-      at: report.at,
-      text: `- reported: "${oneLine(report.text, isNear ? nearLength : reportLength)}"`,
-      worth: (recent) => (isNear ? 12 : 0.5 + 2 * recent),
-    }
+  return [answered, current].filter((report) => report !== undefined)
+}
+
+/** In any case, though not at any length. */
+function standing(messages: readonly ViewMessage[], room: number): readonly string[] {
+  const { least, most, perToken } = nearLength
+  const longest = Math.min(most, Math.max(least, Math.round(room * perToken)))
+  return nearReports(reportsOf(messages)).map(({ text, isEnded }) => {
+    const when = isEnded ? 'Before the latest request the assistant' : 'Since then it'
+    return `- ${when} reported: "${oneLine(text, longest)}"`
   })
-  const steps = lastSteps(messages, mostSteps).filter(
-    ({ type, at }) => type === 'called' || (at !== current?.at && at !== answered?.at),
-  )
-  return [
-    ...told,
-    ...steps.map(
+}
+
+function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
+  const reports = reportsOf(messages)
+  const near = new Set(nearReports(reports).map(({ at }) => at))
+  const spoken = new Set(reports.map(({ at }) => at))
+  const told = reports
+    .filter(({ at }) => !near.has(at))
+    .map(
+      ({ at, text }): Weighed => ({
+        section: 'reports',
+        order: at,
+        at,
+        text: `- reported: "${oneLine(text, reportLength)}"`,
+        worth: (recent) => 1 + 2 * recent,
+      }),
+    )
+  const steps = lastSteps(messages, mostSteps)
+    .filter(({ type, at }) => type === 'called' || !spoken.has(at))
+    .map(
       ({ type, at, text }, index): Weighed => ({
         section: 'steps',
         order: at + index / 1000,
         at,
         text: type === 'said' ? `- said: "${oneLine(text, 300)}"` : `- ${text}`,
-        worth: (recent) => 1.2 * recent,
+        worth: (recent) => 0.9 * recent,
       }),
-    ),
-  ]
+    )
+  return [...told, ...steps]
 }
 
 const worthOfLine = 0.02
@@ -119,21 +143,35 @@ function carriedLines(messages: readonly ViewMessage[]): readonly Weighed[] {
       order,
       at: 0,
       text,
-      worth: () => carriedWorth[section] ?? 0.4,
+      worth: () => carriedWorth[section] ?? 0.1,
     }),
   )
 }
 
 /** What is pending and was asked for matters longest. */
-const carriedWorth: Readonly<Record<number, number>> = { 1: 1, 5: 0.6, 6: 0.6, 7: 1 }
+const carriedWorth: Readonly<Record<number, number>> = { 1: 0.6, 5: 0.3, 6: 0.4, 7: 0.5 }
 
-export function offlinePage(frame: Frame, source: SummarySource, variant: Variant): PageOptions {
+export type OfflineOptions = {
+  readonly source: SummarySource
+  readonly variant: Variant
+  /** In tokens: what is there in any case is cut to a share of it. */
+  readonly room: number
+  readonly instructions: string
+}
+
+export function offlinePage(frame: Frame, { source, variant, room, instructions }: OfflineOptions): PageOptions {
   return {
     opening: [codeMade],
     slots: offlineSlots,
     variant,
     end: frame.end,
-    fixed: { 1: intent(frame), 6: frame.said, 7: pending(frame), 9: nextStep(frame, source) },
+    fixed: {
+      1: intent(frame, instructions),
+      6: frame.said,
+      7: pending(frame),
+      8: standing(source.messages, room),
+      9: nextStep(frame, source),
+    },
   }
 }
 
@@ -142,10 +180,11 @@ function beginning({ messages }: Frame): HumanMessage | undefined {
   return messages.find(({ text }) => text.length >= 20 && !/^\/\S+$/.test(text)) ?? messages[0]
 }
 
-function intent(frame: Frame): readonly string[] {
+function intent(frame: Frame, instructions: string): readonly string[] {
   const first = beginning(frame)
   return [
     ...(first === undefined ? [] : [`- It began with: "${oneLine(first.text, 240)}"`]),
+    ...(instructions.trim() === '' ? [] : [`- Asked of this summary: "${oneLine(instructions, 300)}"`]),
     ...(frame.end === '' ? [] : ['- All requests stand under 6, the latest one at the end.']),
     ...(frame.rules.length === 0 ? [] : ['Standing constraints, in the user’s words:', ...frame.rules]),
   ]
@@ -155,11 +194,11 @@ function pending(frame: Frame): readonly string[] {
   return frame.latest === undefined ? [] : ['- The latest request, as far as the last steps under 8 have not done it']
 }
 
-const standLength = 200
+const standLength = 140
 
 function nextStep({ latest }: Frame, { messages, ledger }: SummarySource): readonly string[] {
   const open = ledger.todos.find(({ status }) => status === 'in-progress')
-  const words = lastSteps(messages, 12).findLast(({ type }) => type === 'said')?.text
+  const words = lastSteps(messages, 4).findLast(({ type }) => type === 'said')?.text
   return [
     ...(latest === undefined ? [] : [`- Go on with the latest request: "${oneLine(latest.text, standLength)}"`]),
     ...(open === undefined ? [] : [`- In progress on the to-do list: ${oneLine(open.text, 240)}`]),

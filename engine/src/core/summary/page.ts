@@ -2,7 +2,8 @@
 // lines stand in which section is a table; choosing them is the ledger's business.
 import type { Choice } from '../ledger/choose.ts'
 import { homeLines } from '../ledger/fill.ts'
-import { factsHeading, nothing } from './marks.ts'
+import type { Line } from '../ledger/units.ts'
+import { doubtsOpening, factsHeading, leftOut, nothing } from './marks.ts'
 import { type SectionNumber, sectionHeading, sectionNumbers, type Variant } from './sections.ts'
 
 /** Where chosen lines go: those of a section of the ledger, or of our own making, under a title. */
@@ -17,18 +18,27 @@ export type PageOptions = {
   readonly slots: readonly Slot[]
   /** Lines that are there in any case, by section. */
   readonly fixed: Readonly<Partial<Record<SectionNumber | 'facts', readonly string[]>>>
+  /** Names that the source does not hold: told to be doubtful where they stand. */
+  readonly doubtful?: readonly string[]
+  /** The lines that a chosen line hangs under, without which it says nothing. */
+  readonly above?: (line: ChosenLine) => readonly ChosenLine[]
+  /** The sections of all lines that could have been chosen. */
+  readonly offered?: ReadonlySet<string>
   readonly end: string
   readonly variant: Variant
 }
 
-export function pageOf(choice: Choice, { opening, slots, fixed, end, variant }: PageOptions): string {
+export type ChosenLine = Pick<Line, 'section' | 'order' | 'text'>
+
+export function pageOf(choice: Choice, page: PageOptions): string {
+  const { opening, fixed, end, variant } = page
   const chosen = (place: SectionNumber | 'facts') =>
-    slots.filter((slot) => slot.place === place).flatMap((slot) => slotLines(slot, choice))
+    page.slots.filter((slot) => slot.place === place).flatMap((slot) => slotLines(slot, choice, page))
   const parts = sectionNumbers.map((number) => {
     const lines = [...(fixed[number] ?? []), ...chosen(number)]
-    return [sectionHeading(number, variant), ...(lines.length === 0 ? [nothing] : lines)].join('\n')
+    return [sectionHeading(number, variant), ...(lines.length === 0 ? [emptyLine(number, page)] : lines)].join('\n')
   })
-  const facts = [...(fixed.facts ?? []), ...chosen('facts')]
+  const facts = [...doubtLine(page, parts), ...(fixed.facts ?? []), ...chosen('facts')]
   return [
     ...opening,
     ...parts,
@@ -37,14 +47,34 @@ export function pageOf(choice: Choice, { opening, slots, fixed, end, variant }: 
   ].join('\n\n')
 }
 
-function slotLines({ section, title }: Slot, { lines, homes }: Choice): readonly string[] {
-  const found = [
-    ...lines.filter((line) => line.section === section),
-    ...homes.filter((home) => home.section === section && (section === 'files' || home.names.length > 0)),
-  ]
+/** Nothing to say, and no room to say it, are two things. */
+function emptyLine(number: SectionNumber, { slots, offered }: PageOptions): string {
+  return slots.some(({ place, section }) => place === number && offered?.has(section)) ? leftOut : nothing
+}
+
+const mostDoubts = 16
+
+function doubtLine({ doubtful = [] }: PageOptions, parts: readonly string[]): readonly string[] {
+  if (doubtful.length === 0) return []
+  const text = parts.join('\n')
+  const named = doubtful.filter((name) => text.includes(name)).slice(0, mostDoubts)
+  const marked = named.map((name) => `\`${name.replaceAll('`', "'")}\``)
+  return named.length === 0 ? [] : [`${doubtsOpening} ${marked.join(', ')}`]
+}
+
+function slotLines({ section, title }: Slot, { lines, homes }: Choice, { above }: PageOptions): readonly string[] {
+  const own = lines.filter((line) => line.section === section)
+  const open = homes
+    .filter((home) => home.section === section && (section === 'files' || home.names.length > 0))
+    .map((home): ChosenLine => ({ section, order: home.order, text: homeLines(home) }))
+  const found = [...(above === undefined ? own : withAbove(own, above)), ...open]
     .toSorted((a, b) => a.order - b.order)
-    .map((line) => (line.type === 'home' ? homeLines(line) : line.text))
+    .map(({ text }) => text)
   return found.length === 0 || title === undefined ? found : [title, ...found]
+}
+
+function withAbove(lines: readonly ChosenLine[], above: NonNullable<PageOptions['above']>): readonly ChosenLine[] {
+  return [...new Map(lines.flatMap((line) => [...above(line), line]).map((line) => [line.order, line])).values()]
 }
 
 /** The ledger's sections under the titles they have wherever they stand. */

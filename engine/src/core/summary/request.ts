@@ -73,3 +73,32 @@ export const mostOutput = 20_000
 export function outputLimit(model: string, maxOutput: number | undefined): number {
   return Math.min(mostOutput, maxOutput ?? modelFacts(model)?.maxOutput ?? mostOutput)
 }
+
+const onDemandBeta = 'compact-2026-09-04'
+
+/**
+ * The provider's own compaction of this conversation, asked for now. Options that it refuses beside it are left out; the
+ * rest is the conversation's own request, so its cache is read.
+ */
+export function onDemandRequest(conversation: ModelRequest, instructions: string): ModelRequest {
+  const {
+    context_management: _management,
+    stop_sequences: _stops,
+    tool_choice: choice,
+    ...rest
+  } = conversation.options ?? {}
+  const isOpen = isObject(choice) && (choice.type === 'auto' || choice.type === 'none')
+  return {
+    ...conversation,
+    source: 'compact',
+    betas: [...new Set([...(conversation.betas ?? []), onDemandBeta])],
+    options: { ...rest, ...(isOpen ? { tool_choice: choice } : {}), compaction: { type: 'summarize', instructions } },
+  }
+}
+
+/** What the provider wrote, as if a model had said it: it is judged, verified and mended like any other summary. */
+export function onDemandText(content: readonly Block[]): readonly Block[] {
+  return content.map((block) =>
+    block.type === 'compaction' && typeof block.content === 'string' ? { type: 'text', text: block.content } : block,
+  )
+}

@@ -17,7 +17,7 @@ export function sectionHeading(number: SectionNumber, variant: Variant = 'full')
 
 /** What models write for a section that holds nothing. */
 const nothing =
-  /^\W*(?:none|nothing|n\/a|not applicable|no (?:errors|pending tasks|\w+ (?:yet|so far)))\b[\s\S]{0,40}$/i
+  /^\W*(?:none|nothing|left out for room|n\/a|not applicable|no (?:errors|pending tasks|\w+ (?:yet|so far)))\b[\s\S]{0,40}$/i
 
 export type Section = {
   readonly number: SectionNumber
@@ -66,7 +66,7 @@ export function readSections(text: string): Sections {
     const start = found[index]
     if (!start) return ''
     const body = lines.slice(start.line + 1, found[index + 1]?.line ?? lines.length).join('\n')
-    return `${start.rest}\n${body}`.trim()
+    return dedented(`${start.rest}\n${body}`)
   }
   return {
     preamble: lines
@@ -79,6 +79,14 @@ export function readSections(text: string): Sections {
       return { number, body: nothing.test(body) ? '' : body, isMissing: index < 0 }
     }),
   }
+}
+
+/** Without blank lines around it, and without the indent that all its lines share. */
+function dedented(text: string): string {
+  const lines = text.replace(/^(?:[ \t]*\n)+|\s+$/g, '').split('\n')
+  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/))
+  const shared = indents.length === 0 ? 0 : Math.min(...indents)
+  return lines.map((line) => line.slice(shared)).join('\n')
 }
 
 function headingIn(line: string, last: number): Omit<Found, 'line'> | undefined {

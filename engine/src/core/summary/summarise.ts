@@ -11,7 +11,7 @@ import { carriedText, partBegins, type SummaryVariant, summaryPrompt } from '../
 import { type Counting, countTokens } from '../tokens/counting.ts'
 import { type Asked, type Asker, createAsker, type Tried } from './asking.ts'
 import { type PreparedMessage, preparedMessages } from './prepare.ts'
-import { directRequest, outputLimit, sharingRequest } from './request.ts'
+import { directRequest, onDemandRequest, outputLimit, sharingRequest } from './request.ts'
 import { cutInMiddle, gapOf, truncated, withFoldedIn, withoutMarkers } from './too-long.ts'
 import { windowsOf } from './windows.ts'
 
@@ -24,6 +24,8 @@ export type SummaryJob = {
   readonly instructions: string
   /** The conversation's own request; left out when its cache cannot be shared. */
   readonly conversation?: ModelRequest | undefined
+  /** Ask the provider's own compaction first. */
+  readonly isOnDemand?: boolean
   /** Of the summariser. */
   readonly model: string
   readonly counting: Counting
@@ -72,10 +74,22 @@ export async function summarise(
 }
 
 async function climb(work: Work): Promise<Outcome> {
+  const served = await askServer(work)
+  if (served?.type === 'prose') return proseOf(served, 'server-compaction')
+  if (served?.type === 'aborted') return served
   const shared = await askSharing(work)
   if (shared?.type === 'prose') return proseOf(shared, 'cache-sharing')
   if (shared?.type === 'aborted') return shared
   return askDirectly(work, shared?.type === 'overflow' ? shared.overflow : undefined, shared?.type === 'overflow')
+}
+
+/** In its own request the whole conversation is summarised, so only full compactions can be had that way. */
+async function askServer(work: Work): Promise<Asked | undefined> {
+  const { job, asker, sourceTokens } = work
+  if (!job.isOnDemand || !job.conversation || job.variant !== 'full') return undefined
+  const prompt = promptOf(job)
+  const request = onDemandRequest(job.conversation, prompt)
+  return asker.ask({ mechanism: 'server-compaction', request, prompt, sourceTokens, sends: 1 })
 }
 
 async function askSharing(work: Work): Promise<Asked | undefined> {
@@ -138,12 +152,17 @@ async function askDirectly(work: Work, told: Overflow | undefined, wasTooLong: b
   return { type: 'none', reason: 'prompt_too_long', why }
 }
 
-function opening({ job }: Work): { left: readonly PreparedMessage[]; dropped: readonly PreparedMessage[] } {
-  const recent = preparedMessages(job.pieces)
-  if (job.retained.length === 0) return { left: withoutMarkers(recent), dropped: [] }
+/** What stays in the context anyway is shown for understanding, and only where there is room for it. */
+function opening(work: Work): { left: readonly PreparedMessage[]; dropped: readonly PreparedMessage[] } {
+  const { job } = work
+  const recent = withoutMarkers(preparedMessages(job.pieces))
+  const retained = withoutMarkers(preparedMessages(job.retained))
+  const room = roomOf(work, undefined)
+  const isRoomy = room === undefined || weightOf([...retained, ...recent], work) <= room
+  if (retained.length === 0 || !isRoomy) return { left: recent, dropped: [] }
   const piece: ViewMessage = { role: 'user', origin: 'meta', content: partBegins }
   const here: PreparedMessage = { role: 'user', content: [{ type: 'text', text: partBegins }], piece }
-  return { left: withoutMarkers([...preparedMessages(job.retained), here, ...recent]), dropped: [] }
+  return { left: [...retained, here, ...recent], dropped: [] }
 }
 
 async function ask(

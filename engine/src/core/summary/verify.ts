@@ -7,7 +7,7 @@ import { proseBlocks } from './blocks.ts'
 import type { Frame } from './frame.ts'
 import { type HumanMessage, humanMessages, typedText } from './human.ts'
 import { proseSlots } from './offline.ts'
-import type { PageOptions } from './page.ts'
+import type { ChosenLine, PageOptions } from './page.ts'
 import { mendQuotes } from './quotes.ts'
 import { readSections, type Section, sectionTitle, type Variant } from './sections.ts'
 import type { SummarySource } from './source.ts'
@@ -68,14 +68,11 @@ function hasAgreed(messages: readonly ViewMessage[]): boolean {
   return false
 }
 
-function doubts({ unsupported }: MendedProse): readonly string[] {
-  if (unsupported.length === 0) return []
-  const shown = unsupported.slice(0, 16).map((name) => `\`${name.replaceAll('`', "'")}\``)
-  return [`Named above and found nowhere in the conversation, so perhaps wrong: ${shown.join(', ')}`]
-}
+type Framing = { readonly mended: MendedProse; readonly variant: Variant }
 
-function pageFrame(frame: Frame, variant: Variant): PageOptions {
+function pageFrame(frame: Frame, { mended, variant }: Framing): PageOptions {
   return {
+    doubtful: mended.unsupported,
     opening: [],
     slots: proseSlots,
     variant,
@@ -84,28 +81,48 @@ function pageFrame(frame: Frame, variant: Variant): PageOptions {
   }
 }
 
-function factLines(frame: Frame, mended: MendedProse): readonly string[] {
-  const rules = frame.rules.length === 0 ? [] : ['Standing constraints, in the user’s words:', ...frame.rules]
-  return [...doubts(mended), ...rules]
+function factLines(frame: Frame): readonly string[] {
+  return frame.rules.length === 0 ? [] : ['Standing constraints, in the user’s words:', ...frame.rules]
 }
 
 /** Every line of the prose in its place. */
 export function wholeProsePage(frame: Frame, mended: MendedProse, variant: Variant): PageOptions {
-  const page = pageFrame(frame, variant)
+  const page = pageFrame(frame, { mended, variant })
   const bodies = Object.fromEntries(
     mended.sections.filter(({ body }) => body !== '').map(({ number, body }) => [number, [body]]),
   )
-  return { ...page, fixed: { ...bodies, 6: frame.said, facts: factLines(frame, mended) } }
+  return { ...page, fixed: { ...bodies, 6: frame.said, facts: factLines(frame) } }
 }
 
 /** The frame alone: the lines of the prose are chosen with those of the facts. */
 export function prosePage(frame: Frame, mended: MendedProse, variant: Variant): PageOptions {
-  const page = pageFrame(frame, variant)
-  return { ...page, fixed: { ...page.fixed, facts: factLines(frame, mended) } }
+  const page = pageFrame(frame, { mended, variant })
+  return { ...page, fixed: { ...page.fixed, facts: factLines(frame) }, above: linesAbove(proseLines(mended)) }
+}
+
+/** The bullets and announcements that stand over a line: each less indented than the one below it. */
+function linesAbove(lines: readonly Line[]): (line: ChosenLine) => readonly ChosenLine[] {
+  const bySection = Map.groupBy(lines, ({ section }) => section)
+  return ({ section, order }) => {
+    const found: Line[] = []
+    const own = bySection.get(section)
+    let indent = indentOf(own?.[order])
+    for (let at = order - 1; own && at >= 0 && indent > 0; at--) {
+      const line = own[at]
+      if (line === undefined || indentOf(line) >= indent) continue
+      indent = indentOf(line)
+      found.push(line)
+    }
+    return found
+  }
+}
+
+function indentOf(line: Line | undefined): number {
+  return line?.text.search(/\S/) ?? 0
 }
 
 /** What a line of each section is worth beside the names in it. */
-const worths: Readonly<Record<number, number>> = { 1: 2, 2: 0.5, 3: 0.7, 4: 1, 5: 1.2, 7: 2.5, 8: 3, 9: 3 }
+const worths: Readonly<Record<number, number>> = { 1: 1.2, 2: 0.2, 3: 0.4, 4: 0.8, 5: 0.8, 7: 1.5, 8: 1.8, 9: 1.5 }
 
 export function proseLines({ sections }: MendedProse): readonly Line[] {
   return sections.flatMap(({ number, body }) =>

@@ -1,5 +1,6 @@
 // How large the context is: what the latest answer reported, plus an estimate of everything that came after it.
 import type { ViewMessage } from '../message/message.ts'
+import { sameStart } from '../message/same-start.ts'
 import { contextTokens, type Usage } from '../message/usage.ts'
 import { addMeasures, type Measure, type Measuring, measureContent, nothing } from './blocks.ts'
 import { type Counting, scaled, withMargin } from './counting.ts'
@@ -14,7 +15,12 @@ export type SizeOptions = Counting & {
   readonly overhead?: number | undefined
   /** Measures as measureContent does, and may remember what it has measured. */
   readonly measure?: ((message: ViewMessage, how: Measuring) => Measure) | undefined
+  /** Finds as summariesIn does, and may remember what it has looked at. */
+  readonly summaries?: ((messages: readonly ViewMessage[]) => Summaries) | undefined
 }
+
+/** Where the last summary stands, and when the newest was written. */
+export type Summaries = { readonly last: number; readonly time: number }
 
 export type ContextSize = {
   readonly tokens: number
@@ -135,19 +141,45 @@ function firstPiece(messages: readonly ViewMessage[], newest: number): number {
 type Freshness = (message: ViewMessage, index: number) => boolean
 
 /** A summary ends the life of usage before it, and of kept messages that are older though they stand after it. */
-function freshness(messages: readonly ViewMessage[], { freshFrom = 0 }: SizeOptions): Freshness {
+function freshness(
+  messages: readonly ViewMessage[],
+  { freshFrom = 0, summaries = summariesIn }: SizeOptions,
+): Freshness {
   const named = typeof freshFrom === 'string' ? messages.findIndex((message) => message.uuid === freshFrom) : freshFrom
   const from = named < 0 ? messages.length : named
-  let lastSummary = -1
-  let summaryTime = Number.NEGATIVE_INFINITY
-  for (let index = 0; index < messages.length; index++) {
+  const { last, time } = summaries(messages)
+  return (message, index) => index >= from && index > last && (message.time === undefined || message.time >= time)
+}
+
+function summariesIn(messages: readonly ViewMessage[]): Summaries {
+  return summariesFrom(0, messages, noSummaries)
+}
+
+const noSummaries: Summaries = { last: -1, time: Number.NEGATIVE_INFINITY }
+
+function summariesFrom(start: number, messages: readonly ViewMessage[], known: Summaries): Summaries {
+  let { last, time } = known
+  for (let index = start; index < messages.length; index++) {
     const message = messages[index]
     if (message?.origin !== 'summary') continue
-    lastSummary = index
-    summaryTime = Math.max(summaryTime, message.time ?? summaryTime)
+    last = index
+    time = Math.max(time, message.time ?? time)
   }
-  return (message, index) =>
-    index >= from && index > lastSummary && (message.time === undefined || message.time >= summaryTime)
+  return last === known.last ? known : { last, time }
+}
+
+/** For a conversation that grows: looks at what is new. */
+export function createSummaries(): (messages: readonly ViewMessage[]) => Summaries {
+  let seen: readonly ViewMessage[] = []
+  let known = noSummaries
+  return (messages) => {
+    const same = sameStart(seen, messages)
+    // One that has gone may have been the newest of all.
+    const isKept = known.last < same
+    known = summariesFrom(isKept ? same : 0, messages, isKept ? known : noSummaries)
+    seen = messages
+    return known
+  }
 }
 
 /** The model of an answer, when it names a real one. */

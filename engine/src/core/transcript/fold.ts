@@ -2,13 +2,14 @@
 // Same transcript, same bytes, whatever path led there. It reads and never changes an entry.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { createChangedAnswers } from './changed-answers.ts'
 import { type Edit, editSubtype, readEdit } from './edits.ts'
 import { createEffects, type EditAt, type Effects, type RangeAt } from './effects.ts'
 import { type Entry, headOf } from './entry.ts'
 import type { Piece, Source } from './merge.ts'
 import { messageOf } from './messages.ts'
 import { createLiveOrder, isVisible, type LiveOrder } from './order.ts'
-import { changedAnswers, createProvenance, freedSince, type Ground } from './provenance.ts'
+import { createProvenance, freedSince, type Ground } from './provenance.ts'
 import { createRowRounds, type MergedMessages, type RowRounds } from './rounds-of-rows.ts'
 import { type Change, nothingUndone, type Standing, standingOf } from './standing.ts'
 
@@ -70,6 +71,7 @@ class Folding implements Ground {
   /** How many of the changes the effects have taken account of. */
   private known = 0
   private readonly provenance = createProvenance(this)
+  private readonly changedAnswers = createChangedAnswers()
   private current: View | undefined
 
   add(entry: Entry): void {
@@ -220,7 +222,7 @@ class Folding implements Ground {
     const merged = lists.merged.snapshot()
     const messages = once(lists.messages.snapshot().toArray)
     const sources = once(lists.sources.snapshot().toArray)
-    const changed = once(() => changedAnswers(changes, changes.length === 0 ? [] : merged.toArray()))
+    const changed = once(() => this.changedAnswers(changes, merged.toArray))
     return {
       get messages() {
         return messages()

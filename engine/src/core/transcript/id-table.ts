@@ -146,7 +146,7 @@ function createUuidTable(room: number): Pick<IdTable, 'add' | 'find' | 'words'> 
   }
   const growSlots = () => {
     const old = slots
-    slots = new Int32Array(old.length * 2)
+    slots = new Int32Array(old.length * 4)
     const mask = slots.length - 1
     // By index and without a view of each id: this goes over all of them.
     for (let index = 0; index < old.length; index++) {

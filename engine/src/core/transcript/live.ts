@@ -100,19 +100,19 @@ function siblingsOf(lines: Lines, { chain, from }: Stretch): readonly number[] {
   const results = new Set(others.flatMap((row) => heads[row]?.toolResults ?? []))
   const answers = new Set<string | undefined>()
   const open = new Set<string>()
+  const closed: string[] = []
   const openUses = ({ toolUses }: Head) => {
     for (const id of toolUses) if (results.has(id)) open.add(id)
   }
   eachHead(heads, chain, (head) => {
+    if (head.toolResults.length > 0) for (const id of head.toolResults) if (results.has(id)) closed.push(id)
     if (head.messageId === undefined) return
     if (ids.has(head.messageId)) answers.add(head.messageId)
     if (head.toolUses.length > 0) openUses(head)
   })
   const pieces = others.filter((row) => answers.has(heads[row]?.messageId))
   eachHead(heads, pieces, openUses)
-  eachHead(heads, chain, ({ toolResults }) => {
-    for (const id of toolResults) open.delete(id)
-  })
+  for (const id of closed) open.delete(id)
   const found = [...pieces]
   for (const row of others) {
     const own = heads[row]?.toolResults ?? []
@@ -156,9 +156,9 @@ function insertBeside(
   siblings: readonly number[],
 ): readonly number[] {
   if (siblings.length === 0) return chain
-  const answerOf = answerLookup(heads, { chain, siblings })
+  const { answerOf, related } = answerLookup(heads, { chain, siblings })
   const members = new Map<string, number[]>(siblings.map((sibling) => [answerOf(sibling) ?? '', []]))
-  eachHead(heads, chain, (_, row) => members.get(answerOf(row) ?? '')?.push(row))
+  for (const row of related) members.get(answerOf(row) ?? '')?.push(row)
   const behind = new Map<number, number[]>()
   for (const sibling of siblings) {
     const own = members.get(answerOf(sibling) ?? '') ?? []
@@ -177,26 +177,36 @@ function insertBeside(
   return order
 }
 
-/** By row: the answer it is a piece of, or a result for; of results only those of the siblings' answers are known. */
+type AnswerLookup = {
+  /** The answer a row is a piece of, or a result for; of results only those of the siblings' answers are known. */
+  readonly answerOf: (row: number) => string | undefined
+  /** Of the chain, in its order: the pieces of the siblings' answers, and whatever may be a result for one of them. */
+  readonly related: readonly number[]
+}
+
 function answerLookup(
   heads: readonly Head[],
   { chain, siblings }: { readonly chain: readonly number[]; readonly siblings: readonly number[] },
-): (row: number) => string | undefined {
+): AnswerLookup {
   const wanted = new Set(siblings.flatMap((row) => heads[row]?.toolResults ?? []))
   const answers = new Set(siblings.map((row) => heads[row]?.messageId))
+  const findAnswer = ({ messageId, toolUses }: Head) => {
+    if (toolUses.length > 0 && toolUses.some((id) => wanted.has(id))) answers.add(messageId)
+  }
+  eachHead(heads, chain, findAnswer)
+  eachHead(heads, siblings, findAnswer)
   const ofToolUse = new Map<string, string>()
-  for (const rows of [chain, siblings]) {
-    eachHead(heads, rows, ({ messageId, toolUses }) => {
-      if (toolUses.length > 0 && toolUses.some((id) => wanted.has(id))) answers.add(messageId)
-    })
+  const related: number[] = []
+  const relate = ({ messageId, toolUses, toolResults }: Head, row: number): void => {
+    if (messageId === undefined ? toolResults.length > 0 : answers.has(messageId)) related.push(row)
+    if (toolUses.length === 0 || messageId === undefined || !answers.has(messageId)) return
+    for (const id of toolUses) ofToolUse.set(id, messageId)
   }
-  for (const rows of [chain, siblings]) {
-    eachHead(heads, rows, ({ messageId, toolUses }) => {
-      if (toolUses.length === 0 || messageId === undefined || !answers.has(messageId)) return
-      for (const id of toolUses) ofToolUse.set(id, messageId)
-    })
-  }
-  return (row) => {
+  eachHead(heads, chain, relate)
+  const onChain = related.length
+  eachHead(heads, siblings, relate)
+  related.length = onChain
+  const answerOf = (row: number) => {
     const head = heads[row]
     if (head?.messageId !== undefined) return head.messageId
     for (const id of head?.toolResults ?? []) {
@@ -205,4 +215,5 @@ function answerLookup(
     }
     return undefined
   }
+  return { answerOf, related }
 }

@@ -45,16 +45,20 @@ export function mergeRound(pieces: readonly Piece[]): readonly MergedMessage[] {
   return said ? [said] : brought ? [brought] : []
 }
 
-/** Mostly all of the answer comes first. */
+/** Mostly all of the answer comes first. By index, here and below: a fold does this for every message there is. */
 function sidesOf(pieces: readonly Piece[]): { readonly answer: readonly Piece[]; readonly rest: readonly Piece[] } {
   const isAnswer = ({ message }: Piece) => message.role === 'assistant'
-  const end = pieces.findIndex((piece) => !isAnswer(piece))
-  if (end < 0) return { answer: pieces, rest: [] }
-  if (!pieces.some((piece, at) => at > end && isAnswer(piece))) {
-    return { answer: pieces.slice(0, end), rest: pieces.slice(end) }
+  let end = 0
+  while (end < pieces.length && pieces[end]?.message.role === 'assistant') end++
+  if (end === pieces.length) return { answer: pieces, rest: noPieces }
+  for (let at = end + 1; at < pieces.length; at++) {
+    if (pieces[at]?.message.role !== 'assistant') continue
+    return { answer: pieces.filter(isAnswer), rest: pieces.filter((piece) => !isAnswer(piece)) }
   }
-  return { answer: pieces.filter(isAnswer), rest: pieces.filter((piece) => !isAnswer(piece)) }
+  return end === 0 ? { answer: noPieces, rest: pieces } : { answer: pieces.slice(0, end), rest: pieces.slice(end) }
 }
+
+const noPieces: readonly Piece[] = []
 
 function made(pieces: readonly Piece[], { row, place }: Piece, message: ViewMessage): MergedMessage {
   return { message, source: sourceOf(pieces), row, place }
@@ -63,6 +67,10 @@ function made(pieces: readonly Piece[], { row, place }: Piece, message: ViewMess
 const noEdits: readonly string[] = []
 
 function sourceOf(pieces: readonly Piece[]): Source {
+  const [first] = pieces
+  if (pieces.length === 1 && first && typeof first.uuids === 'string') {
+    return { uuids: [first.uuids], edits: first.edits, isPinned: first.isPinned, pieces: [first.message] }
+  }
   const uuids = pieces.map(({ uuids }) => uuids)
   const isEdited = pieces.some(({ edits }) => edits.length > 0)
   return {
@@ -82,10 +90,17 @@ function mergeAnswer(pieces: readonly Piece[]): ViewMessage {
     if (!message.usage || message === first) continue
     if (!best.usage || contextTokens(message.usage) >= contextTokens(best.usage)) best = message
   }
-  const content = pieces.flatMap(({ message }) => blocksOf(message.content))
+  const content = contentOfPieces(pieces)
   const { model, usage } = best
   if (model !== undefined && usage !== undefined) return { ...first, content, model, usage }
   return { ...first, content, ...(model === undefined ? {} : { model }), ...(usage === undefined ? {} : { usage }) }
+}
+
+/** A list of just the length that is needed: most pieces are one block. */
+function contentOfPieces(pieces: readonly Piece[]): readonly Block[] {
+  const parts = pieces.map(({ message }) => blocksOf(message.content))
+  const isSingle = parts.every((part) => part.length === 1)
+  return isSingle ? parts.map((part) => part[0] as Block) : parts.flat()
 }
 
 function mergeUser(pieces: readonly Piece[]): ViewMessage {

@@ -118,7 +118,9 @@ class Order {
     const isKnown = head.parent === null || head.parent === undefined || parent >= 0
     if (head.boundary) this.addBoundary({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
     if (!isKnown && typeof head.parent === 'string') this.awaited.add(head.parent)
-    if (!isKnown || head.boundary || (head.uuid !== undefined && this.awaited.has(head.uuid))) this.isStale = true
+    // Asking an empty set would still take the hash of every uuid.
+    const isAwaited = this.awaited.size > 0 && head.uuid !== undefined && this.awaited.has(head.uuid)
+    if (!isKnown || head.boundary || isAwaited) this.isStale = true
     if (!this.isStale && isVisible(head)) this.isStale = !this.extend(head, row)
   }
 

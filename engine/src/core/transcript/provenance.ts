@@ -1,8 +1,8 @@
 // What a view's messages were made on: whether the figures reported with an answer still hold, and whether the prefix
 // an answer was given on is still the one before it. Some models bind their thinking to that prefix.
+import type { PrefixChange } from './changed-answers.ts'
 import type { Edit } from './edits.ts'
 import type { Effects } from './effects.ts'
-import type { MergedMessage } from './merge.ts'
 import type { LiveOrder } from './order.ts'
 import type { MergedMessages } from './rounds-of-rows.ts'
 import { type Change, lastTurns, type Standing } from './standing.ts'
@@ -43,9 +43,6 @@ export function freedSince({ changes, standing }: Ground, lists: MergedMessages)
   }
   return freed
 }
-
-/** The prefix was changed at a place, for the answers that stand between two rows of the transcript. */
-export type PrefixChange = { readonly place: number; readonly above: number; readonly below: number }
 
 export function createProvenance(ground: Ground): Provenance {
   const places = createFirstPlaces(ground)
@@ -100,28 +97,6 @@ function lastAnswerBefore(row: number, { merged }: MergedMessages, start: number
     if (made?.message.role === 'assistant' && made.row < row) return at
   }
   return -1
-}
-
-/** The answers among these messages that were given on another prefix than the one before them now. */
-export function changedAnswers(
-  changes: readonly PrefixChange[],
-  merged: readonly MergedMessage[],
-): ReadonlySet<number> {
-  const found = new Set<number>()
-  const lasting = changes.filter(({ above }) => above < 0).toSorted((a, b) => a.place - b.place)
-  const undone = changes.filter(({ above }) => above >= 0)
-  let next = 0
-  let below = -1
-  for (let index = 0; index < merged.length; index++) {
-    const { message, row = 0, place = 0 } = merged[index] ?? {}
-    if (message?.role !== 'assistant') continue
-    for (let change = lasting[next]; change && change.place < place; change = lasting[++next]) {
-      below = Math.max(below, change.below)
-    }
-    const isIn = (change: PrefixChange) => change.place < place && change.above < row && row < change.below
-    if (row < below || (undone.length > 0 && undone.some(isIn))) found.add(index)
-  }
-  return found
 }
 
 type FirstPlace = (change: Change) => number | undefined

@@ -3,8 +3,13 @@ import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { EngineEvent } from '../../ports/events.ts'
+import type { FileStore } from '../../ports/files.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
+import { calibrationOf } from '../../tokens/calibrate.ts'
+import { createRequester } from '../../transcript/request.ts'
+import { createCleanUps } from '../clean-up.ts'
+import { createCollapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
 import { defaultLadder } from '../default-ladder.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from '../desk.ts'
@@ -12,6 +17,7 @@ import type { Ladder, Rung } from '../rung.ts'
 import { createSession } from '../session.ts'
 import type { Session } from '../session-types.ts'
 import type { EngineSettings } from '../settings.ts'
+import { nothingSpent } from '../spent.ts'
 import { memoryStore, type Store } from '../store.ts'
 import { newTracking } from '../tracking.ts'
 
@@ -81,6 +87,8 @@ export function answerOf(
   }
 }
 
+const noFiles: FileStore = { read: async () => ({ type: 'missing' }) }
+
 export function createTestWorld(options: WorldOptions = {}): World {
   const events: EngineEvent[] = []
   let time = Date.UTC(2026, 10, 1)
@@ -90,6 +98,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const store = options.store ?? memoryStore()
   const model = options.model ?? scripted(() => 'Done.')
   const { settings = {}, lessons = { calibrations: {}, limits: {} }, hooks = noHooks } = options
+  const collapser = createCollapser()
   let desk: Desk | undefined
   const session = createSession({
     id: 'session-1',
@@ -107,15 +116,11 @@ export function createTestWorld(options: WorldOptions = {}): World {
         }),
         settings,
         environment: options.environment ?? {},
-        ladder: { ...defaultLadder(options.compaction ?? []), ...options.ladder },
-        ports: {
-          now,
-          newId,
-          wait: options.wait ?? (async () => undefined),
-          hooks,
-          files: { read: async () => ({ type: 'missing' }) },
-          emit,
+        ladder: {
+          ...defaultLadder(options.compaction ?? [], settings.mode === 'collapse' ? { collapse: collapser.rung } : {}),
+          ...options.ladder,
         },
+        ports: { now, newId, wait: options.wait ?? (async () => undefined), hooks, files: noFiles, emit },
         emit,
         ask: options.ask,
         lessons,
@@ -124,7 +129,15 @@ export function createTestWorld(options: WorldOptions = {}): World {
         base: options.base ?? {},
         tracking: newTracking(newId()),
         weigher: freshWeigher({ settings, lessons }, model.model),
+        calibration: calibrationOf(lessons.calibrations, model.model),
+        noted: undefined,
+        requester: createRequester(),
+        sized: undefined,
+        cacheLifetime: undefined,
         delegated: undefined,
+        spent: nothingSpent,
+        cleanUps: createCleanUps(new Set(), { isSubagent: false }),
+        ...(settings.mode === 'collapse' ? { collapser } : {}),
       }
       return desk
     },

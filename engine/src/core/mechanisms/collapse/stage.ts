@@ -13,6 +13,8 @@ import type { Span } from './spans.ts'
 export type StageInput = {
   readonly span: Span
   readonly model: ModelClient
+  /** The model's name in the request; the client's own unless said. */
+  readonly modelName?: string
   readonly countTokens: (text: string) => number
   readonly signal?: AbortSignalPort
 }
@@ -27,8 +29,8 @@ const longestRequest = 2_000
 const longestAnswer = 1_500
 
 export async function stageCollapse(input: StageInput): Promise<Staging> {
-  const { span, model, countTokens } = input
-  if (model.capabilities(model.model).offline) return stagedAs(input, offlineSummary(input), noTokens)
+  const { span, model, countTokens, modelName = model.model } = input
+  if (model.capabilities(modelName).offline) return stagedAs(input, offlineSummary(input), noTokens)
   const { messages } = repairRequest(
     span.parts.map(({ role, content }) => ({ role, content })),
     { thinking: 'strip-all' },
@@ -36,7 +38,7 @@ export async function stageCollapse(input: StageInput): Promise<Staging> {
   const answer = await model.send(
     {
       source: 'collapse',
-      model: model.model,
+      model: modelName,
       system: collapseSystem,
       messages: [...messages, { role: 'user', content: collapsePrompt }],
       maxTokens: mostOutput,

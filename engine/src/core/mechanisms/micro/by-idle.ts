@@ -4,7 +4,7 @@ import { newestAnswerTime } from '../../cache/state.ts'
 import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
 import { clearableResults } from '../clearable.ts'
-import { planClearing } from '../clearing.ts'
+import { planClearing, weighed } from '../clearing.ts'
 import { itemOf } from '../item.ts'
 import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from '../mechanism.ts'
 import { clearToolUses } from '../native-options.ts'
@@ -27,14 +27,12 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const results = clearableResults(view, situation)
   const old = results.slice(0, Math.max(0, results.length - keep))
   // The provider has forgotten the prefix, whatever lifetime somebody assumed.
-  return planClearing(
-    view,
-    { ...situation, cache: { ...situation.cache, type: 'cold' } },
-    {
-      mechanism: name,
-      reason: pause,
-      items: old.map((item) => itemOf(item, `not among the newest ${keep}`)),
-      delegate: () => clearToolUses(view, situation, { trigger: 'now', keep }),
-    },
-  )
+  const cold: Situation = { ...situation, cache: { ...situation.cache, type: 'cold' } }
+  const planned = planClearing(view, cold, {
+    mechanism: name,
+    reason: pause,
+    items: old.map((item) => itemOf(item, `not among the newest ${keep}`)),
+    delegate: () => clearToolUses(view, situation, { trigger: 'now', keep }),
+  })
+  return weighed(planned, cold, 0)
 }

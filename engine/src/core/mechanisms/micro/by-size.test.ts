@@ -159,12 +159,23 @@ describe('the gate', () => {
     expect(outcomeOf(built(), unknown, wide)).toEqual(['t1'])
   })
 
-  test('does not wait in danger: less than half of the way from the warning to the limit is left', () => {
-    const input = { ...warm, expectedTurns: 1 }
-    const sized = (tokens: number) => ({ tokens, reported: tokens, estimated: 0, source: 'usage' as const })
-    const at = (tokens: number) =>
-      outcomeOf(built(), { ...input, settings: { contextWindow: 200_000 }, size: sized(tokens) }, wide)
-    expect([at(156_999), at(157_000)]).toEqual(['does-not-pay', ['t1']])
+  const sized = (tokens: number) => ({ tokens, reported: tokens, estimated: 0, source: 'usage' as const })
+  const at = (tokens: number, autoCompact: boolean | 'ask') => {
+    const settings = { contextWindow: 200_000, autoCompact }
+    return outcomeOf(built(), { ...warm, expectedTurns: 1, settings, size: sized(tokens) }, wide)
+  }
+
+  test('does not wait in danger: nothing compacts by itself, and less than half of the way to the limit is left', () => {
+    expect([at(156_999, 'ask'), at(157_000, 'ask')]).toEqual(['does-not-pay', ['t1']])
+    expect([at(169_999, false), at(170_000, false)]).toEqual(['does-not-pay', ['t1']])
+  })
+
+  test('waits for a compaction that comes by itself, however near it is', () => {
+    expect(at(166_999, true)).toBe('does-not-pay')
+  })
+
+  test('can be turned off', () => {
+    expect(outcomeOf(built(), { ...warm, expectedTurns: 1 }, { ...wide, weigh: false })).toEqual(['t1'])
   })
 })
 

@@ -6,7 +6,7 @@ import { createStaleReads, type WhyStale } from '../../tokens/stale-reads.ts'
 import type { View } from '../../transcript/fold.ts'
 import { answeredCalls, type CallInView, isCleared } from '../calls-in-view.ts'
 import { type Clearable, clearableResults } from '../clearable.ts'
-import { planClearing } from '../clearing.ts'
+import { planClearing, weighed } from '../clearing.ts'
 import { createFollower } from '../follow.ts'
 import { itemOf } from '../item.ts'
 import {
@@ -20,10 +20,12 @@ import {
 } from '../mechanism.ts'
 import { supersededMemory } from '../memory-copies.ts'
 import { clearToolUses } from '../native-options.ts'
-import { isInDanger } from '../situation.ts'
 import type { Weigher } from '../weigher.ts'
 
 const name = 'micro-by-size'
+
+/** Of what is saved. Nothing forces it to act now, so a forecast that is nearly even is left to the next request. */
+const margin = 0.25
 
 export const microBySize: Mechanism = { name, plan, perform: performPlan(name) }
 
@@ -50,7 +52,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
     items,
     delegate: () => clearToolUses(view, situation, { trigger: 'now', keep: results.length - chosen.length }),
   })
-  return planned.type === 'planned' ? gated(planned, situation) : planned
+  return weighed(planned, situation, margin)
 }
 
 function whyNot({ settings, explanation }: Situation): Declined | undefined {
@@ -96,13 +98,4 @@ function choose(results: readonly Clearable[], whyOf: WhyOf, { settings }: Situa
     remaining -= item.tokens
   }
   return chosen
-}
-
-/** While the cache is warm and there is room, it waits until it pays: a prefix that the server edits is written anew too. */
-function gated(planned: Plan, situation: Situation): Plan | Declined {
-  const { worth } = planned
-  if (worth.pays || situation.cache.type !== 'warm') return planned
-  if (isInDanger(situation)) return planned
-  const detail = `Clearing ${inWords(worth.freed)} tokens pays after ${inWords(worth.breakEven ?? 0)} turns; ${inWords(worth.turns)} are expected.`
-  return { ...declined(name, 'does-not-pay', detail), worth }
 }

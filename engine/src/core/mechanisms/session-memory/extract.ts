@@ -1,8 +1,8 @@
 // One extraction: the conversation and the notes go in, new notes come out. The request is the conversation's own with
 // one message behind it, so its prefix is read from the cache; the model can change nothing but sections of the notes.
 import type { Ledger } from '../../ledger/facts.ts'
-import { textOf } from '../../message/block.ts'
-import type { ViewMessage } from '../../message/message.ts'
+import { type Block, blocksOf, textOf } from '../../message/block.ts'
+import type { Message, ViewMessage } from '../../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from '../../ports/model.ts'
 import { memoryPrompt } from '../../prompts/memory.ts'
@@ -57,6 +57,13 @@ export function extractionRequest({ notes, conversation, countTokens, prompt }: 
   return {
     ...conversation,
     source: 'session-memory',
-    messages: [...conversation.messages, { role: 'user', content: [{ type: 'text', text }] }],
+    messages: withTask(conversation.messages, { type: 'text', text }),
   }
+}
+
+/** Behind everything; where the conversation ends with results of tools, in the same message: roles must alternate. */
+function withTask(messages: readonly Message[], task: Block): readonly Message[] {
+  const last = messages.at(-1)
+  if (last?.role !== 'user') return [...messages, { role: 'user', content: [task] }]
+  return [...messages.slice(0, -1), { role: 'user', content: [...blocksOf(last.content), task] }]
 }

@@ -8,6 +8,7 @@ import { cutNotes, isEmpty, type Notes, renderNotes } from './notes.ts'
 
 export type MemoryDecline =
   | 'turned-off'
+  | 'in-memory'
   | 'instructions-given'
   | 'no-notes'
   | 'empty-notes'
@@ -15,6 +16,7 @@ export type MemoryDecline =
   | 'last-message-gone'
   | 'nothing-to-summarise'
   | 'over-threshold'
+  | 'over-target'
 
 export type MemoryPlan =
   | {
@@ -26,9 +28,10 @@ export type MemoryPlan =
     }
   | { readonly type: 'declined'; readonly why: MemoryDecline; readonly detail: string }
 
-export const keepAtLeast = 10_000
-export const keepAtMost = 40_000
-export const keepMessages = 5
+/** How much stays word for word: at least so many tokens and messages with text, and no more than so many tokens. */
+export type MemoryKeep = { readonly tokens: number; readonly mostTokens: number; readonly messages: number }
+
+export const defaultKeep: MemoryKeep = { tokens: 10_000, mostTokens: 40_000, messages: 5 }
 
 export type MemoryPlanInput = {
   readonly messages: readonly ViewMessage[]
@@ -46,6 +49,9 @@ export type MemoryPlanInput = {
   readonly weigh: (message: ViewMessage) => number
   /** System prompt, tools, and what will be put back afterwards. */
   readonly overhead: number
+  readonly keep?: MemoryKeep
+  /** From an estimate to what the gauge would show. */
+  readonly measure?: (tokens: number) => number
 }
 
 export function planFromMemory(input: MemoryPlanInput): MemoryPlan {
@@ -63,7 +69,8 @@ export function planFromMemory(input: MemoryPlanInput): MemoryPlan {
   const marker = memoryCutMarker(input.path)
   const summary = renderNotes(cutNotes(notes, { countTokens: input.countTokens, marker })).trim()
   const kept = messages.slice(keepFrom).reduce((sum, message) => sum + input.weigh(message), 0)
-  const tokensAfter = Math.ceil(input.overhead + input.countTokens(summary) + kept)
+  const { measure = (tokens: number) => tokens } = input
+  const tokensAfter = Math.ceil(measure(input.overhead + input.countTokens(summary) + kept))
   if (tokensAfter >= threshold) {
     return declined(
       'over-threshold',
@@ -78,7 +85,7 @@ function declined(why: MemoryDecline, detail: string): MemoryPlan {
 }
 
 /** From what the notes have not seen, back until enough stays; never past the boundary, never through a pair. */
-function keptFrom({ messages, weigh }: MemoryPlanInput, start: number): number {
+function keptFrom({ messages, weigh, keep = defaultKeep }: MemoryPlanInput, start: number): number {
   const first = firstAfterBoundary(messages)
   let from = Math.max(start, first)
   let tokens = 0
@@ -89,7 +96,7 @@ function keptFrom({ messages, weigh }: MemoryPlanInput, start: number): number {
     if (blocksOf(message.content).some(isText)) texts++
   }
   for (const message of messages.slice(from)) take(message)
-  while (from > first && tokens < keepAtMost && (tokens < keepAtLeast || texts < keepMessages)) {
+  while (from > first && tokens < keep.mostTokens && (tokens < keep.tokens || texts < keep.messages)) {
     from--
     take(messages[from])
   }

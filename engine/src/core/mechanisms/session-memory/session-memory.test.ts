@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLedger } from '../../ledger/ledger.ts'
+import { blocksOf } from '../../message/block.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import type { ModelAnswer, ModelClient, ModelRequest } from '../../ports/model.ts'
 import { emptyNotes, noteHeads } from '../../prompts/memory.ts'
@@ -17,7 +18,7 @@ import {
   updatesIn,
   withTemplate,
 } from './notes.ts'
-import { keepAtMost, type MemoryPlanInput, planFromMemory } from './plan.ts'
+import { defaultKeep, type MemoryPlanInput, planFromMemory } from './plan.ts'
 import { afterCompaction, afterExtraction, afterFailure, isDue, noProgress } from './trigger.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
@@ -159,7 +160,7 @@ describe('compacting from the notes', () => {
   })
 
   test('stops at 40,000 tokens even when they are few messages', () => {
-    const messages = talk(20, keepAtMost / 2)
+    const messages = talk(20, defaultKeep.mostTokens / 2)
     expect(why(inputOf(messages, { threshold: 1_000_000 }))).toBe('keeps from 18')
   })
 
@@ -223,17 +224,35 @@ describe('extraction', () => {
     extractNotes({ notes, conversation, messages: [], ledger: createLedger().ledger(), model, countTokens })
 
   test('the request is the conversation’s own with one message behind it', () => {
+    const talked: ModelRequest = {
+      ...conversation,
+      messages: [...conversation.messages, { role: 'assistant', content: 'hi' }],
+    }
     const request = extractionRequest({
       notes: noted({ Workflow: 'x'.repeat(9000) }),
+      conversation: talked,
+      messages: [],
+      ledger: createLedger().ledger(),
+      model: clientOf({}),
+      countTokens,
+    })
+    expect({ ...request, source: 'turn', messages: request.messages.slice(0, -1) }).toEqual(talked)
+    expect(request.source).toBe('session-memory')
+    expect(JSON.stringify(request.messages.at(-1))).toContain('has about 2250 tokens and may have 2000')
+  })
+
+  test('behind results of tools it stands in the same message, so that roles alternate', () => {
+    const request = extractionRequest({
+      notes: noted({}),
       conversation,
       messages: [],
       ledger: createLedger().ledger(),
       model: clientOf({}),
       countTokens,
     })
-    expect({ ...request, source: 'turn', messages: request.messages.slice(0, -1) }).toEqual(conversation)
-    expect(request.source).toBe('session-memory')
-    expect(JSON.stringify(request.messages.at(-1))).toContain('has about 2250 tokens and may have 2000')
+    expect(request.messages.map(({ role }) => role)).toEqual(['user'])
+    expect(blocksOf(request.messages[0]?.content)[0]).toEqual({ type: 'text', text: 'hello' })
+    expect(blocksOf(request.messages[0]?.content)).toHaveLength(2)
   })
 
   test('sections of the answer become the notes, and its tokens are counted', async () => {

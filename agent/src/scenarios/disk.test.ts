@@ -1,0 +1,103 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from '@everlong/simulator'
+import { findSubagents, fsck, openView } from 'everlong/node'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fill } from '../testing/history.ts'
+import { soak } from '../testing/soak.ts'
+import { type StageOptions, setStage } from '../testing/stage.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'everlong-agent-'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+const stageWith = (options: StageOptions = {}) =>
+  setStage({
+    window: 40_000,
+    script: () => text('Here you are.'),
+    ...options,
+    engine: { ...options.engine, settings: { maxOutputTokens: 4_000, ...options.engine?.settings } },
+  })
+
+describe('a session on disk', () => {
+  test('over a long run the view in memory is the view of the whole file', async () => {
+    const path = join(folder, 'soak.jsonl')
+    const report = await soak({
+      turns: 120,
+      path,
+      onTask: (_, session) => {
+        const { view } = openView(path)
+        expect(session.messages()).toEqual(view.messages)
+      },
+    })
+    expect(report).toMatchObject({ lost: [], invalid: [], endings: [] })
+    expect(report.compactions).toBeGreaterThan(2)
+    expect(fsck(path)).toMatchObject({ findings: [], errors: 0 })
+  })
+
+  test('closed and opened again it goes on where it was: view, size, undo', async () => {
+    const path = join(folder, 'session.jsonl')
+    const stage = await stageWith()
+    const session = await stage.engine.open(path, { maxTokens: 1_000 })
+    fill(session, { rounds: 4, tokens: 2_600 })
+    const full = session.messages()
+    await session.compact()
+    session.add({ role: 'user', content: 'Go on. Never guess.' })
+    await session.send()
+    const before = { messages: session.messages(), size: session.explain().size }
+    await session.close()
+
+    const again = await stage.engine.open(path, { maxTokens: 1_000 })
+    expect({ messages: again.messages(), size: again.explain().size }).toEqual(before)
+    expect(await again.undo()).toMatchObject({ type: 'undone', change: { type: 'compaction' } })
+    expect(again.messages().slice(0, full.length)).toEqual(full)
+    expect((await again.recall('question')).matches.length).toBeGreaterThan(2)
+    await again.close()
+  })
+
+  test('two of them cannot write the same session: the second is told who does', async () => {
+    const path = join(folder, 'session.jsonl')
+    const stage = await stageWith()
+    const first = await stage.engine.open(path, { owner: 'the first' })
+    first.add({ role: 'user', content: 'Hello.' })
+    await expect(stage.engine.open(path)).rejects.toThrow('is being written by the first')
+    const copy = await stage.engine.open(path, { ifHeld: 'fork' })
+    expect(copy.messages()).toEqual(first.messages())
+    await first.close()
+    await copy.close()
+  })
+
+  test('what was typed during a compaction that never ended is there when it is opened again', async () => {
+    const path = join(folder, 'session.jsonl')
+    const stage = await stageWith()
+    const session = await stage.engine.open(path, { maxTokens: 1_000 })
+    fill(session, { rounds: 2, tokens: 500 })
+    session.add({ role: 'user', content: 'Go.' })
+    await session.prepare()
+    session.add({ role: 'user', content: 'Typed while the request was out.' })
+    // The process dies here: what it left on disk is all there is.
+    const left = join(folder, 'left.jsonl')
+    copyFileSync(path, left)
+    const again = await stage.engine.open(left)
+    expect(JSON.stringify(again.messages().at(-1))).toContain('Typed while the request was out.')
+    await session.close()
+    await again.close()
+  })
+
+  test('a sub-agent writes a file of its own in the folder of its session', async () => {
+    const path = join(folder, 'session.jsonl')
+    const stage = await stageWith()
+    const session = await stage.engine.open(path)
+    session.add({ role: 'user', content: 'Hello.' })
+    const sub = await session.subagent({ system: 'You count.' })
+    sub.add({ role: 'user', content: 'Count.' })
+    await sub.send()
+    await sub.close()
+    expect(findSubagents(path).agents).toMatchObject([{ place: 'folder', kind: 'agent', entries: 2 }])
+    await session.close()
+  })
+})

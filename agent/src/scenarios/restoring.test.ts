@@ -1,0 +1,241 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from '@everlong/simulator'
+import { type EngineSession, textOf } from 'everlong'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fill } from '../testing/history.ts'
+import { type Stage, type StageOptions, setStage } from '../testing/stage.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'everlong-restoring-'))
+  mkdirSync(join(folder, 'work'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Window 80,000, 8,000 for output: effective 72,000, threshold 59,000, target 35,400. */
+const stageWith = (options: StageOptions = {}) =>
+  setStage({
+    window: 80_000,
+    script: () => text('Here you are.'),
+    ...options,
+    engine: {
+      ...options.engine,
+      settings: {
+        maxOutputTokens: 8_000,
+        reductions: { microCompact: false },
+        sessionMemory: false,
+        ...options.engine?.settings,
+      },
+    },
+  })
+
+const open = (stage: Stage, name = 'session') =>
+  stage.engine.open(join(folder, `${name}.jsonl`), {
+    maxTokens: 1_000,
+    envelope: { cwd: join(folder, 'work') },
+    state: () => ({ host: [{ title: 'Open in the editor', text: 'notes.md', budget: 100 }] }),
+  })
+
+let calls = 0
+/** A call with its result, as a client records them. */
+function use(session: EngineSession, name: string, input: object, result = 'ok'): void {
+  const id = `toolu_${++calls}`
+  session.add({ role: 'assistant', content: [{ type: 'tool_use', id, name, input }] })
+  session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: result }] })
+}
+
+/** A file that was read and has changed since, a to-do list, a rule that is pinned. */
+async function worked(session: EngineSession): Promise<string> {
+  const file = join(folder, 'work', 'queue.ts')
+  const [pinned = ''] = session.add({ role: 'user', content: 'Release only on Tuesdays, never before noon.' })
+  use(session, 'Read', { file_path: file }, '1\tconst old = 1')
+  const todos = [
+    { content: 'Drain the queue', status: 'completed', activeForm: 'Draining' },
+    { content: 'Write the test', status: 'in_progress', activeForm: 'Writing' },
+  ]
+  use(session, 'TodoWrite', { todos })
+  session.add({ role: 'assistant', content: 'Read and planned.' })
+  writeFileSync(file, 'export const current = 2\n')
+  await session.pin(pinned)
+  return pinned
+}
+
+const attachments = (session: EngineSession) =>
+  session
+    .messages()
+    .flatMap(({ content }) => (typeof content === 'string' ? [content] : [textOf(content)]))
+    .join('\n')
+
+describe('after a compaction of a session', () => {
+  test('by itself: files as they are now, to-dos, what was pinned, what the host offers', async () => {
+    const stage = await stageWith()
+    const session = await open(stage)
+    await worked(session)
+    fill(session, { rounds: 12, tokens: 3_200 })
+    session.add({ role: 'user', content: 'And what comes next?' })
+    const request = await session.prepare()
+    expect(request).toMatchObject({ type: 'ready', compaction: { type: 'compacted' } })
+    if (request.type !== 'ready') return
+    const told = JSON.stringify(request.messages).replaceAll(folder, 'FOLDER')
+    const shape = request.messages.map(({ role, content }) => {
+      const texts = (typeof content === 'string' ? [content] : content.map((block) => textOf([block]))).map((each) =>
+        each.replaceAll(folder, 'FOLDER'),
+      )
+      return { role, texts: texts.slice(1) }
+    })
+    expect(shape).toMatchSnapshot()
+    expect(told).toContain('export const current = 2')
+    expect(stage.events.filter(({ type }) => type === 'file-restored')).toMatchObject([
+      { path: join(folder, 'work', 'queue.ts') },
+    ])
+    await session.close()
+  })
+
+  test('by hand and after an overflow as well', async () => {
+    const stage = await stageWith()
+    const session = await open(stage)
+    await worked(session)
+    fill(session, { rounds: 4, tokens: 2_000 })
+    expect(await session.compact()).toMatchObject({ type: 'compacted' })
+    expect(attachments(session)).toContain('export const current = 2')
+    await session.undo()
+    session.add({ role: 'user', content: 'Go on.' })
+    const recovery = await session.recover({
+      type: 'failed',
+      reason: 'overflow',
+      message: 'prompt is too long: 90000 tokens > 80000 maximum',
+      overflow: { actual: 90_000, limit: 80_000 },
+      tries: 1,
+    })
+    expect(recovery.type).toBe('recovered')
+    expect(attachments(session)).toContain('export const current = 2')
+    await session.close()
+  })
+
+  test('the file tracker is emptied: a file that was not put back does not come back by itself', async () => {
+    const stage = await stageWith()
+    const session = await open(stage)
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
+      const path = join(folder, 'work', `${name}.ts`)
+      writeFileSync(path, `export const ${name} = 1\n`)
+      session.add({ role: 'user', content: `Read ${name}.` })
+      use(session, 'Read', { file_path: path }, `1\texport const ${name} = 1`)
+      session.add({ role: 'assistant', content: 'Read.' })
+    }
+    const back = () =>
+      ['a', 'b', 'c', 'd', 'e', 'f', 'g'].filter((name) => attachments(session).includes(`export const ${name} = 1\n`))
+    fill(session, { rounds: 2, tokens: 2_000 })
+    await session.compact()
+    const first = back()
+    rmSync(join(folder, 'work', 'g.ts'))
+    fill(session, { rounds: 1, tokens: 1_000, from: 10 })
+    await session.compact()
+    expect(first).toHaveLength(5)
+    expect(back().filter((name) => !first.includes(name))).toEqual([])
+    await session.close()
+  })
+
+  test('what was pinned comes back word for word, over two compactions and an opening, until it is unpinned', async () => {
+    const stage = await stageWith()
+    const session = await open(stage)
+    const uuid = await worked(session)
+    const isThere = (one: EngineSession) =>
+      attachments(one).includes('Pinned message\nRelease only on Tuesdays, never before noon.')
+    for (const from of [0, 10, 20]) {
+      fill(session, { rounds: 3, tokens: 1_500, from })
+      expect(await session.compact()).toMatchObject({ type: 'compacted' })
+      expect(isThere(session)).toBe(true)
+    }
+    await session.close()
+    const again = await open(stage)
+    fill(again, { rounds: 3, tokens: 1_500, from: 30 })
+    expect(await again.compact()).toMatchObject({ type: 'compacted' })
+    expect(isThere(again)).toBe(true)
+    expect(await again.unpin(uuid)).toMatchObject({ type: 'done' })
+    fill(again, { rounds: 3, tokens: 1_500, from: 40 })
+    expect(await again.compact()).toMatchObject({ type: 'compacted' })
+    expect(isThere(again)).toBe(false)
+    await again.close()
+  })
+
+  test('a file outside the workspace comes back only if the session itself read it, not because a transcript says so', async () => {
+    const outside = join(folder, 'secret.txt')
+    writeFileSync(outside, 'the secret of the house\n')
+    const stage = await stageWith()
+    const session = await open(stage)
+    session.add({ role: 'user', content: 'Read it.' })
+    use(session, 'Read', { file_path: outside }, '1\tsomething')
+    session.add({ role: 'assistant', content: 'Read.' })
+    fill(session, { rounds: 2, tokens: 1_500 })
+    await session.close()
+    const again = await open(stage)
+    await again.compact()
+    expect(attachments(again)).not.toContain('the secret of the house')
+    expect(attachments(again)).toContain(`${outside}: it lies outside the workspace`)
+    await again.undo()
+    again.add({ role: 'user', content: 'Read it again.' })
+    use(again, 'Read', { file_path: outside }, '1\tsomething')
+    again.add({ role: 'assistant', content: 'Read.' })
+    await again.compact()
+    expect(attachments(again)).toContain('the secret of the house')
+    await again.close()
+  })
+
+  test('a transcript whose folder is not on this machine: files are those that it showed', async () => {
+    const stage = await stageWith()
+    const session = await stage.engine.open(join(folder, 'far.jsonl'), {
+      maxTokens: 1_000,
+      envelope: { cwd: '/nowhere/at/all' },
+    })
+    session.add({ role: 'user', content: 'Read it.' })
+    use(session, 'Read', { file_path: '/nowhere/at/all/x.ts' }, '1\tconst far = 1\n2\tconst away = 2')
+    session.add({ role: 'assistant', content: 'Read.' })
+    fill(session, { rounds: 2, tokens: 1_500 })
+    await session.close()
+    const again = await stage.engine.open(join(folder, 'far.jsonl'), { maxTokens: 1_000 })
+    await again.compact()
+    expect(attachments(again)).toContain('const far = 1\nconst away = 2')
+    await again.close()
+  })
+
+  test('owners of caches are told, a sub-agent tells only its own', async () => {
+    const stage = await stageWith()
+    const session = await open(stage)
+    const cleared: string[] = []
+    const drop = session.cleanUp({ name: 'prompt', scope: 'all', clear: () => cleared.push('all') })
+    session.cleanUp({
+      name: 'approvals',
+      scope: 'conversation',
+      clear: ({ tokens }) => cleared.push(tokens > 0 ? 'own' : ''),
+    })
+    const helper = await session.subagent()
+    helper.cleanUp({ name: 'its own', scope: 'conversation', clear: () => cleared.push('helper') })
+    fill(helper, { rounds: 3, tokens: 1_500 })
+    await helper.compact()
+    expect(cleared).toEqual(['helper'])
+    fill(session, { rounds: 3, tokens: 1_500 })
+    await session.compact()
+    expect(cleared).toEqual(['helper', 'own', 'all'])
+    drop()
+    fill(session, { rounds: 3, tokens: 1_500, from: 10 })
+    await session.compact()
+    expect(cleared).toEqual(['helper', 'own', 'all', 'own'])
+    await helper.close()
+    await session.close()
+  })
+
+  test('shell hooks of the settings are heard: a veto stops it, and nothing has changed', async () => {
+    const settings = { PreCompact: [{ hooks: [{ type: 'command' as const, command: 'echo not now >&2; exit 2' }] }] }
+    const stage = await stageWith({ engine: { hookSettings: { settings } } })
+    const session = await open(stage)
+    fill(session, { rounds: 3, tokens: 1_500 })
+    const before = session.messages()
+    expect(await session.compact()).toMatchObject({ type: 'not-compacted', reason: 'vetoed', detail: 'not now' })
+    expect(session.messages()).toEqual(before)
+    await session.close()
+  })
+})

@@ -1,0 +1,50 @@
+// How long people and tools take between two requests: the shape of the gaps in real sessions, as quantiles. Only the
+// quantiles were taken from those sessions; nothing else of them is here.
+import type { Random } from '../random.ts'
+
+type Quantile = readonly [share: number, seconds: number]
+
+/** Between an answer and the person's next message: 137 gaps; one in five outlives five minutes, one in twenty an hour. */
+const human: readonly Quantile[] = [
+  [0, 3],
+  [0.05, 9.3],
+  [0.25, 38.3],
+  [0.5, 103],
+  [0.75, 213],
+  [0.9, 551],
+  [0.95, 4_330],
+  [0.99, 31_800],
+  [1, 60_000],
+]
+
+/** Between an answer that calls tools and their results: 1,478 gaps. */
+const tools: readonly Quantile[] = [
+  [0, 0.02],
+  [0.25, 0.1],
+  [0.5, 0.4],
+  [0.75, 2.4],
+  [0.9, 7.6],
+  [0.95, 27],
+  [0.99, 210],
+  [1, 4_000],
+]
+
+/** What a model takes for an answer, about. */
+export const answering = 6_000
+
+/** Milliseconds. */
+export function gapBefore(next: 'human' | 'tools', random: Random): number {
+  return Math.round(1_000 * quantile(next === 'human' ? human : tools, random.next()))
+}
+
+/** Straight lines between the points, on a scale of logarithms. */
+function quantile(points: readonly Quantile[], share: number): number {
+  const upper = Math.max(
+    1,
+    points.findIndex(([at]) => at >= share),
+  )
+  const [from, low] = points[upper - 1] ?? [0, 1]
+  const [to, high] = points[upper] ?? [1, 1]
+  const part = to > from ? (share - from) / (to - from) : 0
+  return Math.exp(Math.log(low) + part * (Math.log(high) - Math.log(low)))
+}

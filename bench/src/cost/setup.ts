@@ -1,0 +1,22 @@
+// What a measured session is made of: the model and its window, how long its cache is kept, what the agent does all day.
+import type { Kind } from './kinds.ts'
+
+export type Setup = {
+  readonly model: string
+  readonly window: number
+  readonly lifetime: '5m' | '1h'
+  readonly kind: Kind
+  /** As in real sessions, or none that a cache would not outlive. */
+  readonly pauses: 'real' | 'none'
+  /** Answers of the model to be had before the session ends. */
+  readonly answers: number
+  readonly seed: number
+}
+
+/** What a client leaves for an answer. */
+export const mostOutput = 16_384
+
+/** Where a compaction comes in a window of this size, for every strategy that does not say otherwise. */
+export function thresholdOf({ window }: Pick<Setup, 'window'>): number {
+  return window - 20_000 - 13_000
+}

@@ -1,0 +1,127 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startServer, summariser } from '@everlong/simulator'
+import { generateWithTruth, session } from 'everlong/testing'
+import { afterAll, describe, expect, test } from 'vitest'
+import { everlong, report, sessionFolder } from '../testing/harness.ts'
+import type { CompactReport } from './compact.ts'
+
+const folder = sessionFolder()
+afterAll(folder.remove)
+
+const { records } = generateWithTruth({ seed: 3, turns: 12, boundaries: 1, kept: 'after' })
+const file = folder.write('session.jsonl', records)
+const bytes = readFileSync(file, 'utf8')
+const boundary = String(records.find(({ subtype }) => subtype === 'compact_boundary')?.uuid)
+
+describe('everlong compact', () => {
+  test('prints the new context, and leaves the file as it is', async () => {
+    const { exitCode, stdout, stderr } = await everlong(['compact', file])
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(stdout.startsWith('[user]\nThis conversation continues from an earlier one')).toBe(true)
+    expect(readFileSync(file, 'utf8')).toBe(bytes)
+  })
+
+  test('reports messages, tokens, mechanism, fidelity and what was tried', async () => {
+    const made = await report<CompactReport>('compact', file)
+    expect(made).toMatchObject({
+      file,
+      messages: [{ role: 'user' }],
+      mechanism: 'offline',
+      fidelity: { humanMessages: { total: expect.any(Number) } },
+      tried: [{ mechanism: 'offline', outcome: 'done' }],
+    })
+    expect(made.tokens.after).toBeLessThan(made.tokens.before)
+  })
+
+  test('as of a boundary: what that compaction had, with what it kept, and no word of its summary', async () => {
+    const made = await report<CompactReport>('compact', file, '--before', boundary)
+    const said = JSON.stringify(made.messages)
+    const summary = records.find(({ isCompactSummary }) => isCompactSummary === true)
+    expect(made.before).toBe(boundary)
+    expect(said).not.toContain(JSON.stringify(summary?.message).slice(30, 120))
+    const recorded = await report<CompactReport>('compact', file, '--before', boundary, '--model', 'recorded')
+    expect(recorded.mechanism).toBe('direct')
+    expect(recorded.tokens.before).toBe(made.tokens.before)
+  })
+
+  test('within a budget, whatever it is', async () => {
+    for (const budget of [200, 1_000, 3_000]) {
+      const made = await report<CompactReport>('compact', file, '--budget', String(budget))
+      expect(made.tokens.after).toBeLessThanOrEqual(budget)
+    }
+  })
+
+  test('from and up to a message', async () => {
+    const talk = session().user('first').assistant('a '.repeat(3_000)).user('second').assistant('b '.repeat(3_000))
+    const path = folder.write('parts.jsonl', talk.records)
+    const after = await report<CompactReport>('compact', path, '--up-to', 'u2')
+    expect(after.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+    const before = await report<CompactReport>('compact', path, '--from', 'u2')
+    expect(before.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(before.messages[0]).toEqual({ role: 'user', content: 'first' })
+  })
+
+  test('a dry run says what would be done, and does nothing', async () => {
+    const { stdout, exitCode } = await everlong(['compact', file, '--dry-run', '--model', 'anthropic:claude-sonnet-5'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('tried in turn  direct, offline')
+    expect(stdout).toContain('Nothing was asked of anybody, and nothing was written.')
+  })
+
+  test('writes the compacted session to a new file, which the other commands read, and overwrites nothing', async () => {
+    const out = join(folder.path, 'out.jsonl')
+    const made = await report<CompactReport>('compact', file, '--out', out)
+    expect(made.out).toBe(out)
+    expect(readFileSync(out, 'utf8').startsWith(bytes)).toBe(true)
+    const again = await everlong(['compact', out, '--dry-run'])
+    expect([again.exitCode, again.stdout]).toEqual([1, 'Not enough messages to compact.\n'])
+    const inspected = await everlong(['inspect', out])
+    expect([inspected.exitCode, inspected.stdout.includes('Problems  no errors')]).toEqual([0, true])
+    const second = await everlong(['compact', file, '--out', out])
+    expect([second.exitCode, second.stderr.includes('exists and is not overwritten')]).toEqual([1, true])
+  })
+
+  test('asks a model over HTTP', async () => {
+    const server = await startServer({ script: summariser(), port: 0 })
+    const url = `http://127.0.0.1:${server.port}`
+    try {
+      const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'key' }
+      const ran = await everlong(['compact', file, '--json', '--model', 'anthropic:claude-sonnet-5'], { env })
+      expect(JSON.parse(ran.stdout)).toMatchObject({ mechanism: 'direct', model: 'claude-sonnet-5' })
+      const chat = await everlong(['compact', file, '--json', '--model', `openai:claude-sonnet-5@${url}/v1`])
+      expect(JSON.parse(chat.stdout)).toMatchObject({ mechanism: 'direct' })
+    } finally {
+      await server.close()
+    }
+  })
+
+  test('says what is wrong with what it was asked', async () => {
+    const complaint = async (...words: readonly string[]) => {
+      const { exitCode, stderr } = await everlong(['compact', ...words])
+      return [exitCode, stderr.trim()]
+    }
+    expect(await complaint(file, '--before', 'nowhere')).toEqual([
+      1,
+      `everlong: no entry of ${file} has the uuid nowhere. See everlong tree and epochs.`,
+    ])
+    expect(await complaint(file, '--model', 'gpt')).toEqual([
+      1,
+      'everlong: there is no model gpt. Give offline, recorded, anthropic:MODEL or openai:MODEL[@URL].',
+    ])
+    expect(await complaint(file, '--model', 'recorded')).toEqual([
+      1,
+      'everlong: nothing is recorded here. Name a compaction with --before and the uuid of its boundary.',
+    ])
+    expect(await complaint(file, '--from', 'a', '--up-to', 'b')).toEqual([
+      1,
+      'everlong: --from and --up-to name one cut each. Give one of them.',
+    ])
+    const short = folder.write('short.jsonl', session().user('hello').records)
+    expect(await complaint(short)).toEqual([
+      1,
+      'everlong: nothing was compacted (nothing_to_compact): Not enough messages to compact.',
+    ])
+    expect(existsSync(join(folder.path, 'nothing'))).toBe(false)
+  })
+})

@@ -1,0 +1,63 @@
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import { createCompactProgress } from './compact-progress.ts'
+import type { Output, Surroundings } from './surroundings.ts'
+
+function terminal(isTTY: boolean) {
+  const written: string[] = []
+  const raw: boolean[] = []
+  const stderr = Object.assign(new PassThrough(), { isTTY })
+  stderr.on('data', (chunk) => written.push(String(chunk)))
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY,
+    setRawMode: (isRaw: boolean) => {
+      raw.push(isRaw)
+    },
+  })
+  let time = 0
+  const surroundings: Surroundings = {
+    stdin,
+    stdout: stderr as unknown as Output,
+    stderr: stderr as unknown as Output,
+    env: {},
+    cwd: '/',
+    now: () => (time += 4_000),
+  }
+  return { surroundings, written, raw, stdin }
+}
+
+test('phase, tokens and time are shown on a terminal, and gone at the end', () => {
+  const { surroundings, written, raw } = terminal(true)
+  const progress = createCompactProgress(surroundings)
+  progress.tell({ type: 'compaction-progressed', phase: 'summarising', outputTokens: 1_234 })
+  progress.tell({ type: 'compaction-progressed', phase: 'restoring' })
+  progress.end()
+  const text = written.join('')
+  expect(text).toContain('summarising, 1,234 tokens, 4 s  (Esc stops it)')
+  expect(text).toContain('putting context back, 8 s')
+  expect(text.endsWith('\u001b[2K')).toBe(true)
+  expect(raw).toEqual([true, false])
+})
+
+test('Esc stops it, and so does Ctrl-C; an arrow key does not', async () => {
+  for (const [key, stops] of [
+    ['\u001b', true],
+    ['\u0003', true],
+    ['\u001b[A', false],
+  ] as const) {
+    const { surroundings, stdin } = terminal(true)
+    const progress = createCompactProgress(surroundings)
+    stdin.write(key)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(progress.signal.aborted).toBe(stops)
+    progress.end()
+  }
+})
+
+test('without a terminal nothing is shown and no key is read', () => {
+  const { surroundings, written, raw } = terminal(false)
+  const progress = createCompactProgress(surroundings)
+  progress.tell({ type: 'compaction-progressed', phase: 'summarising', outputTokens: 5 })
+  progress.end()
+  expect([written, raw]).toEqual([[], []])
+})

@@ -1,0 +1,157 @@
+// compact(messages, options): the compaction procedure for whoever holds plain messages and no session. Nothing is read
+// from or written to a disk.
+import { runCompaction } from './core/ladder/compact.ts'
+import type { CompactionFailed, CompactionSettings } from './core/ladder/compact-input.ts'
+import { fromJson, toJson } from './core/ledger/json.ts'
+import { createLedger } from './core/ledger/ledger.ts'
+import { type JsonObject, objectAt, stringAt } from './core/message/json.ts'
+import type { TokenCounts } from './core/message/usage.ts'
+import type { Emit } from './core/ports/events.ts'
+import type { FidelityReport } from './core/ports/fidelity.ts'
+import { type Hooks, noHooks } from './core/ports/hooks.ts'
+import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
+import type { Restore } from './core/ports/restore.ts'
+import type { Tried } from './core/summary/asking.ts'
+import type { Counting } from './core/tokens/counting.ts'
+import { offline } from './models/offline.ts'
+import { systemPorts } from './models/ports.ts'
+import {
+  firstOfNewest,
+  indexOfPlain,
+  type PlainMessage,
+  type PlainView,
+  readPlain,
+  userText,
+  uuidOfPlain,
+} from './plain-messages.ts'
+
+export type CompactMessagesOptions = {
+  /** Writes the summary: `anthropic(…)`, `openai(…)`. Left out, the summary is made by code, without a model. */
+  readonly model?: ModelClient
+  /** What the summary is to pay heed to. */
+  readonly instructions?: string
+  /** Tokens that the new messages may have together, by `countTokens`. */
+  readonly budget?: number
+  /** Keep so many of the newest messages as they are. The cut moves so that no call loses its result. Default 0. */
+  readonly keep?: number
+  /** The conversation's own request, to share its prompt cache: one message is put behind it. */
+  readonly conversation?: ModelRequest
+  /** What the compaction before gave back: facts of the conversation, carried from round to round. */
+  readonly ledger?: JsonObject
+  readonly settings?: Partial<CompactionSettings>
+  readonly counting?: Counting
+  readonly hooks?: Hooks
+  readonly restore?: Restore
+  readonly onEvent?: Emit
+  readonly signal?: AbortSignalPort
+}
+
+/** What came of it. On failure the messages are those that were given, untouched, and `reason` says why. */
+export type CompactOutcome<M extends PlainMessage> =
+  | {
+      readonly type: 'compacted'
+      /** To go on with: system messages first, then the summary, then what was kept, as the objects that were given. */
+      readonly messages: readonly (M | PlainMessage)[]
+      readonly summary: string
+      readonly tokens: { readonly before: number; readonly after: number }
+      /** `cache-sharing`, `direct`, `direct-truncated`, `windows`, `hook` or `offline`. */
+      readonly mechanism: string
+      readonly fidelity: FidelityReport
+      readonly tried: readonly Tried[]
+      readonly usage: TokenCounts
+      readonly cost?: number
+      /** To hand in the next time. */
+      readonly ledger: JsonObject
+    }
+  | (Pick<CompactionFailed, 'type' | 'reason' | 'detail' | 'tried' | 'usage'> & { readonly messages: readonly M[] })
+
+/**
+ * Makes a long conversation short: older messages become one summary that is held against its source, the newest may
+ * stay word for word. Takes messages in the shape of the Messages API or of chat completions, and gives them back in it.
+ *
+ * ```ts
+ * const result = await compact(messages, { model: anthropic({ model: 'claude-sonnet-5' }), keep: 6 })
+ * if (result.type === 'compacted') messages = result.messages
+ * ```
+ */
+export async function compact<M extends PlainMessage>(
+  messages: readonly M[],
+  options: CompactMessagesOptions = {},
+): Promise<CompactOutcome<M>> {
+  const plain = readPlain(messages)
+  const partial = partialOf(messages, options.keep ?? 0)
+  const result = await runCompaction(
+    {
+      trigger: 'manual',
+      reason: 'compact()',
+      view: plain.view,
+      threshold: 0,
+      sessionId: 'plain',
+      ledger: ledgerOf(plain, partial?.first ?? messages.length, options.ledger),
+      ...(partial ? { partial: { type: 'up-to', uuid: uuidOfPlain(partial.first) } } : {}),
+      conversation: options.conversation,
+      instructions: options.instructions,
+      budget: options.budget,
+      restore: options.restore,
+      ...(options.settings ? { settings: options.settings } : {}),
+      ...(options.counting ? { counting: options.counting } : {}),
+    },
+    {
+      now: systemPorts.now,
+      newId: () => crypto.randomUUID(),
+      model: options.model ?? offline(),
+      hooks: options.hooks ?? noHooks,
+      files: { read: async () => ({ type: 'missing' }) },
+      emit: options.onEvent ?? (() => undefined),
+      wait: systemPorts.wait,
+    },
+    options.signal,
+  )
+  if (result.type === 'failed') {
+    const { reason, detail, tried, usage } = result
+    return { type: 'failed', reason, detail, tried, usage, messages }
+  }
+  const kept = new Set(result.keptUuids.map(indexOfPlain))
+  const { tokens, mechanism, fidelity, tried, usage, cost } = result
+  return {
+    type: 'compacted',
+    messages: [
+      ...plain.system.flatMap((index) => messages[index] ?? []),
+      userText(result.summary),
+      ...messages.filter((_, index) => kept.has(index)),
+      ...contextBehind(result.records.slice(2)),
+    ],
+    summary: result.summary,
+    tokens,
+    mechanism,
+    fidelity,
+    tried,
+    usage,
+    ...(cost === undefined ? {} : { cost }),
+    ledger: toJson(result.ledger),
+  }
+}
+
+/** What was put back, and what hooks said: one message, which says what it is. */
+function contextBehind(records: readonly JsonObject[]): readonly PlainMessage[] {
+  const pieces = records.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? [])
+  const last = records.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
+  if (pieces.length === 0) return []
+  const frame = `<system-reminder>\nContext that may or may not be relevant:\n\n${pieces.join('\n\n')}\n</system-reminder>`
+  return [userText([frame, ...last].join('\n\n'))]
+}
+
+function partialOf(messages: readonly PlainMessage[], keep: number): { readonly first: number } | undefined {
+  if (keep <= 0) return undefined
+  const first = firstOfNewest(messages, keep)
+  return first > 0 ? { first } : undefined
+}
+
+/** Of what is about to go; what stays is read the next time. */
+function ledgerOf({ view }: PlainView, end: number, earlier: JsonObject | undefined) {
+  const book = createLedger(...(earlier ? [fromJson(earlier)] : []))
+  for (const message of view.messages) {
+    if (indexOfPlain(message.uuid ?? '') < end) book.add(message)
+  }
+  return book.ledger()
+}

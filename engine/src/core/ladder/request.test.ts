@@ -1,0 +1,112 @@
+// What a model sees, readable in review: the shape of each request, and where its marks for the cache stand.
+import { expect, test } from 'vitest'
+import { blocksOf } from '../message/block.ts'
+import type { JsonObject } from '../message/json.ts'
+import { shapeOf } from '../message/shape.ts'
+import { plainRung } from './testing/rungs.ts'
+import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
+
+async function pictureOf({ session }: World): Promise<readonly string[]> {
+  const request = await session.prepare()
+  if (request.type !== 'ready') throw new Error(request.detail)
+  const isMarked = (block: JsonObject) => block.cache_control !== undefined
+  const marks = [
+    ...(request.tools ?? []).flatMap((tool, at) => (isMarked(tool) ? [`tools.${at}`] : [])),
+    ...blocksOf(request.system).flatMap((block, at) => (isMarked(block) ? [`system.${at}`] : [])),
+    ...request.messages.flatMap(({ content }, message) =>
+      blocksOf(content).flatMap((block, at) => (isMarked(block) ? [`messages.${message}.${at}`] : [])),
+    ),
+  ]
+  const extras = [...(request.betas ?? []), ...Object.keys(request.options ?? {})]
+  return [
+    shapeOf(request.messages),
+    `marks: ${marks.join(' ')}`,
+    ...(extras.length > 0 ? [`with: ${extras.join(' ')}`] : []),
+  ]
+}
+
+const base = { system: 'You work.', tools: [{ name: 'Read' }, { name: 'Bash' }], maxTokens: 1_000 }
+const worldWith = (options: WorldOptions = {}) => createTestWorld({ base, ...options })
+const round = ({ session }: World, at: number, size = 10) => {
+  session.record(
+    answerOf([{ type: 'tool_use', id: `t${at}`, name: 'Read', input: { file_path: `${at}` } }], { id: `m${at}` }),
+  )
+  session.add({
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: `t${at}`, content: 'line '.repeat(size) }],
+  })
+}
+
+test('a first question', async () => {
+  const world = worldWith()
+  world.session.add({ role: 'user', content: 'Go.' })
+  expect(await pictureOf(world)).toEqual(['u', 'marks: tools.1 system.0 messages.0.0'])
+})
+
+test('in the middle of a turn: the last user message and the one before it are marked', async () => {
+  const world = worldWith()
+  world.session.add({ role: 'user', content: 'Go.' })
+  round(world, 1)
+  round(world, 2)
+  expect(await pictureOf(world)).toEqual([
+    'u a[tu] u[tr] a[tu] u[tr]',
+    'marks: tools.1 system.0 messages.2.0 messages.4.0',
+  ])
+})
+
+test('thinking and empty text carry no mark; an hour is asked for where the setting says so', async () => {
+  const world = worldWith({ settings: { cacheMarks: '1h' } })
+  world.session.add({
+    role: 'user',
+    content: [
+      { type: 'text', text: 'Go.' },
+      { type: 'image', source: {} },
+    ],
+  })
+  const request = await world.session.prepare()
+  expect(
+    request.type === 'ready' && blocksOf(request.messages[0]?.content).map(({ cache_control }) => cache_control),
+  ).toEqual([undefined, { type: 'ephemeral', ttl: '1h' }])
+})
+
+test('without a prompt cache, or with marks turned off, there are none', async () => {
+  for (const options of [
+    { settings: { cacheMarks: false } } as const,
+    { model: scripted(() => 'x', { capabilities: { promptCache: false } }) },
+  ]) {
+    const world = worldWith(options)
+    world.session.add({ role: 'user', content: 'Go.' })
+    expect(await pictureOf(world)).toEqual(['u', 'marks: '])
+  }
+})
+
+test('after a compaction: the summary, and what came since', async () => {
+  const world = worldWith({ compaction: [plainRung('A summary.')] })
+  world.session.add({ role: 'user', content: 'word '.repeat(500) })
+  round(world, 1, 500)
+  await world.session.compact()
+  expect(await pictureOf(world)).toEqual(['u', 'marks: tools.1 system.0 messages.0.0'])
+  round(world, 2)
+  expect(await pictureOf(world)).toEqual(['u a[tu] u[tr]', 'marks: tools.1 system.0 messages.0.0 messages.2.0'])
+})
+
+test('where the server manages context, the history goes as it is, with the options beside it', async () => {
+  const world = worldWith({ model: scripted(() => 'x', { capabilities: { contextManagement: true } }) })
+  world.session.add({ role: 'user', content: 'Go.' })
+  for (let at = 1; at <= 12; at++) round(world, at, 100)
+  expect(await pictureOf(world)).toEqual([
+    `u${' a[tu] u[tr]'.repeat(12)}`,
+    'marks: tools.1 system.0 messages.22.0 messages.24.0',
+    'with: context-management-2025-06-27 context_management',
+  ])
+})
+
+test('where a cached prefix can be edited, the deletions stand at the end, behind the mark', async () => {
+  const world = worldWith({ model: scripted(() => 'x', { capabilities: { cacheEdits: true } }) })
+  world.session.add({ role: 'user', content: 'Go.' })
+  for (let at = 1; at <= 12; at++) round(world, at, 100)
+  expect(await pictureOf(world)).toEqual([
+    `u${' a[tu] u[tr]'.repeat(11)} a[tu] u[tr cache_edits]`,
+    'marks: tools.1 system.0 messages.22.0 messages.24.0',
+  ])
+})

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+import { continuationText, isContinuation } from './continuation.ts'
+import { sectionTitles, summaryPrompt } from './summary.ts'
+
+const variants = ['full', 'from', 'up-to'] as const
+
+describe('the prompt', () => {
+  test.for(variants)('%s: as it is sent', (variant) => {
+    expect(summaryPrompt({ variant, instructions: 'keep the schema decisions' })).toMatchSnapshot()
+  })
+
+  test.for(variants)(
+    '%s: text only is said at the start and at the end, and the nine sections come in order',
+    (variant) => {
+      const words = summaryPrompt({ variant })
+      const only = 'Answer with text only. Do not call any tool'
+      expect(words.startsWith(only)).toBe(true)
+      expect(words.slice(-300)).toContain(only)
+      const places = sectionTitles(variant).map((title, index) => words.indexOf(`\n${index + 1}. ${title}: `))
+      expect(places).toHaveLength(9)
+      expect(places.every((place, index) => place > (places[index - 1] ?? 0))).toBe(true)
+    },
+  )
+
+  test('further instructions stand in a part of their own near the end; blank ones make none', () => {
+    const words = summaryPrompt({ instructions: '  keep it short\n\nname the ticket ' })
+    expect(words).toContain('\n\nFurther instructions for this summary:\nkeep it short\n\nname the ticket\n\nRemember:')
+    expect(summaryPrompt({ instructions: ' \n ' })).toBe(summaryPrompt())
+  })
+
+  test('a window says which it is, and that what is left out is lost', () => {
+    expect(summaryPrompt({ window: { number: 1, of: 3 } })).toContain('this is part 1 of 3. What you write is carried')
+    expect(summaryPrompt({ window: { number: 2, of: 3 } })).toContain('what you leave out is lost')
+  })
+})
+
+describe('the continuation', () => {
+  const summary = 'All is well.'
+
+  test('by hand it adds nothing, by itself it goes on with the task, on its own it is no first start', () => {
+    expect(continuationText({ summary, mode: 'manual' })).toBe(
+      'This conversation continues from an earlier one whose context ran out. The summary below covers the earlier part.\n\nSummary:\nAll is well.',
+    )
+    expect(continuationText({ summary, mode: 'auto' })).toMatch(/Go on with the last task from where it stood\./)
+    expect(continuationText({ summary, mode: 'auto' })).not.toContain('first start')
+    expect(continuationText({ summary, mode: 'autonomous' })).toContain('this is not a first start')
+  })
+
+  test('it says where the rest lies and how to have it again', () => {
+    const words = continuationText({ summary, mode: 'manual', transcriptPath: '/s.jsonl', recall: true })
+    expect(words).toContain('with the recall tool')
+    expect(words.trimEnd().endsWith('read the transcript at /s.jsonl.')).toBe(true)
+  })
+
+  test('it is known again', () => {
+    const all = [undefined, 'after', 'before'] as const
+    const texts = all.map((kept) => continuationText({ summary, mode: 'auto', kept }))
+    expect(texts.map(isContinuation)).toEqual([true, true, true])
+    expect(isContinuation('This is new.')).toBe(false)
+  })
+})

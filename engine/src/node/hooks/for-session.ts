@@ -1,0 +1,21 @@
+// The hooks of one session: functions of the host and shell commands of its settings file, told where they run.
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Hooks } from '../../core/ports/hooks.ts'
+import { sessionFolder } from '../session-folder.ts'
+import { createHooks, type HooksOptions } from './hooks.ts'
+
+export type HookChoices = Pick<HooksOptions, 'functions' | 'settings' | 'env'>
+
+export type HookedSession = { readonly id: string; readonly path?: string | undefined; readonly cwd: string }
+
+export function hooksFor(choices: HookChoices, { id, path, cwd }: HookedSession): Hooks {
+  const folder = path === undefined ? join(tmpdir(), 'everlong') : sessionFolder(path)
+  return createHooks({
+    ...choices,
+    sessionId: id,
+    transcriptPath: path ?? '',
+    cwd,
+    outputFolder: join(folder, 'hook-output'),
+  })
+}

@@ -1,0 +1,128 @@
+// Messages as people hold them, in the shape of the Messages API or of chat completions, read into a view and given back
+// in the shape they came in. What is kept comes back as the very object that was given.
+import { type Block, blocksOf, isToolResult } from './core/message/block.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from './core/message/json.ts'
+import type { ViewMessage } from './core/message/message.ts'
+import { isContinuation } from './core/prompts/continuation.ts'
+import type { View } from './core/transcript/fold.ts'
+import { originOf } from './core/transcript/origin.ts'
+
+/** A message of the Messages API: `{ role: 'user' | 'assistant', content }`. */
+export type AnthropicMessage = { readonly role: 'user' | 'assistant'; readonly content: string | readonly JsonObject[] }
+
+/** A message of chat completions: system, developer, user, assistant (with `tool_calls`) or tool. */
+export type OpenAIMessage = {
+  readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
+  readonly content?: string | readonly JsonObject[] | null
+  readonly tool_calls?: readonly JsonObject[]
+  readonly tool_call_id?: string
+}
+
+export type PlainMessage = AnthropicMessage | OpenAIMessage
+
+export type PlainView = {
+  readonly view: View
+  /** Stands before the conversation and is no part of it: system and developer messages. */
+  readonly system: readonly number[]
+  readonly shape: 'anthropic' | 'openai'
+}
+
+/** Each message is an entry of its own; its uuid says which of the given ones it is. */
+export function readPlain(messages: readonly PlainMessage[]): PlainView {
+  const shape = messages.some(isOpenAI) ? 'openai' : 'anthropic'
+  const system: number[] = []
+  const read = messages.flatMap((message, index): readonly ViewMessage[] => {
+    if (message.role === 'system' || message.role === 'developer') {
+      system.push(index)
+      return []
+    }
+    return [viewMessage(message, index)]
+  })
+  return { view: viewOf(read), system, shape }
+}
+
+export function uuidOfPlain(index: number): string {
+  return `message-${index}`
+}
+
+export function indexOfPlain(uuid: string): number {
+  return Number(uuid.slice('message-'.length))
+}
+
+function isOpenAI(message: PlainMessage): boolean {
+  if (message.role === 'system' || message.role === 'developer' || message.role === 'tool') return true
+  return 'tool_calls' in message && Array.isArray(message.tool_calls)
+}
+
+function viewMessage(message: PlainMessage, index: number): ViewMessage {
+  const uuid = uuidOfPlain(index)
+  const content = contentOf(message)
+  if (message.role === 'assistant') return { role: 'assistant', content, origin: 'assistant', uuid }
+  const record = { type: 'user', message: { content } }
+  const text =
+    typeof content === 'string' ? content : String(blocksOf(content).find(({ type }) => type === 'text')?.text)
+  const origin = isContinuation(text) ? 'summary' : (originOf(record) ?? 'meta')
+  return { role: 'user', content, origin, uuid }
+}
+
+function contentOf(message: PlainMessage): ViewMessage['content'] {
+  if (message.role === 'tool') {
+    const id = 'tool_call_id' in message ? message.tool_call_id : undefined
+    return [{ type: 'tool_result', tool_use_id: id ?? '', content: plainContent(message.content) }]
+  }
+  const calls = message.role === 'assistant' ? arrayAt(message, 'tool_calls') : []
+  if (calls.length === 0) return plainContent(message.content)
+  return [...blocksOf(plainContent(message.content)), ...calls.flatMap(toolUse)]
+}
+
+function plainContent(content: unknown): string | readonly Block[] {
+  if (typeof content === 'string') return content
+  return blocksOf(content).map((part) => (part.type === 'image_url' ? { type: 'image', source: part.image_url } : part))
+}
+
+function toolUse(call: unknown): readonly Block[] {
+  const made = objectAt(call, 'function')
+  const id = stringAt(call, 'id')
+  if (id === undefined) return []
+  const words = stringAt(made, 'arguments') ?? '{}'
+  const input = parseObject(words) ?? { arguments: words }
+  return [{ type: 'tool_use', id, name: stringAt(made, 'name') ?? 'unknown', input }]
+}
+
+function viewOf(messages: readonly ViewMessage[]): View {
+  return {
+    messages,
+    sources: messages.map((message) => ({
+      uuids: [message.uuid ?? ''],
+      edits: [],
+      isPinned: false,
+      pieces: [message],
+    })),
+    edits: [],
+    pins: [],
+    freshFrom: 0,
+    changed: new Set(),
+  }
+}
+
+/** What stands in the place of the messages that went: a user's message in either shape. */
+export function userText(content: string): AnthropicMessage {
+  return { role: 'user', content }
+}
+
+/** The first of the newest messages that may be kept: what one of them answers is kept with it. */
+export function firstOfNewest(messages: readonly PlainMessage[], keep: number): number {
+  const first = Math.max(0, messages.length - keep)
+  for (let at = first; at < messages.length; at++) {
+    const message = messages[at]
+    if (message && !isAnswerToCall(message)) return at
+  }
+  return first
+}
+
+function isAnswerToCall(message: PlainMessage): boolean {
+  if (message.role === 'tool') return true
+  return (
+    Array.isArray(message.content) && message.content.some((block) => isObject(block) && isToolResult(block as Block))
+  )
+}

@@ -1,0 +1,94 @@
+// What a session of the engine is equipped with besides its conversation: notes, collapse, restoring, clean-up, hooks.
+// It puts them together and keeps nothing itself.
+import { type CleanUp, type CleanUps, createCleanUps } from './core/ladder/clean-up.ts'
+import { type Collapser, createCollapser } from './core/ladder/collapser.ts'
+import { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
+import type { Conversation, ConversationInput } from './core/ladder/conversation.ts'
+import { defaultLadder } from './core/ladder/default-ladder.ts'
+import { createMemoryKeeper, type Memory } from './core/ladder/memory-keeper.ts'
+import { memoryRung } from './core/ladder/memory-rung.ts'
+import { createRestoring, type HostState, type Restoring } from './core/ladder/restoring.ts'
+import type { Ladder } from './core/ladder/rung.ts'
+import { type EngineSettings, memoryChoices } from './core/ladder/settings.ts'
+import type { Store } from './core/ladder/store.ts'
+import type { FileStore } from './core/ports/files.ts'
+import type { Entry } from './core/transcript/entry.ts'
+import { sessionFiles } from './node/session-files.ts'
+import { openMemory } from './node/session-memory.ts'
+
+export type PartsInput = {
+  readonly id: string
+  readonly store: Store
+  /** What was there when it was opened. */
+  readonly entries: readonly Entry[]
+  readonly isSubagent: boolean
+  /** The workspace, as the host says; never what a transcript says. */
+  readonly cwd: string
+  readonly settings: EngineSettings
+  readonly compaction?: CompactRungOptions | undefined
+  readonly files?: FileStore | undefined
+  readonly host?: HostState | undefined
+  /** Clean-up that belongs to all sessions of an engine. */
+  readonly shared: Set<CleanUp>
+}
+
+export type SessionParts = {
+  readonly watch: NonNullable<ConversationInput['watch']>
+  /** To be called once, with the conversation that `watch` was given to. */
+  readonly ladderFor: (conversation: Conversation) => Ladder
+  readonly memory: Memory
+  readonly collapser: Collapser | undefined
+  readonly cleanUps: CleanUps
+  readonly isPinned: Restoring['isPinned']
+}
+
+export function sessionParts(input: PartsInput): SessionParts {
+  const { settings, compaction = {}, store, entries, cwd } = input
+  const { files, see } = sessionFiles({ given: input.files, entries, cwd, hasRead: (path) => restoring.hasRead(path) })
+  const restoring: Restoring = createRestoring({
+    files,
+    host: input.host,
+    entries: store.entries,
+  })
+  const memory = memoryFor(input)
+  const collapser = settings.mode === 'collapse' ? createCollapser() : undefined
+  const cleanUps = createCleanUps(input.shared, { isSubagent: input.isSubagent })
+  cleanUps.register({ name: 'file tracker', scope: 'conversation', clear: restoring.compacted })
+  if ('store' in memory) {
+    cleanUps.register({
+      name: 'session memory',
+      scope: 'conversation',
+      clear: ({ tokens }) => memory.compacted(tokens),
+    })
+  }
+  if (collapser) cleanUps.register({ name: 'collapse', scope: 'conversation', clear: collapser.clear })
+  return {
+    watch: (record, message, how) => {
+      restoring.add(record, message, how)
+      if (message) see(message, record)
+    },
+    ladderFor: (conversation) => {
+      const options: CompactRungOptions = {
+        restore: (request) => restoring.restore(request, conversation),
+        ...compaction,
+      }
+      return defaultLadder([compactRung(options)], {
+        memory: memoryRung(memory, options),
+        collapse: collapser?.rung,
+      })
+    },
+    memory,
+    collapser,
+    cleanUps,
+    isPinned: restoring.isPinned,
+  }
+}
+
+function memoryFor({ store, entries, settings, isSubagent }: PartsInput): Memory {
+  if (isSubagent) return { why: 'turned-off', detail: 'Sub-agents keep no notes.' }
+  if (store.path === undefined) {
+    return { why: 'in-memory', detail: 'The session lies in memory only, and notes are a file beside it.' }
+  }
+  const choices = memoryChoices(settings)
+  return createMemoryKeeper({ store: openMemory(store.path), choices, isResumed: entries.length > 0 })
+}

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { main as anyClient } from './any-client.ts'
+import { main as compactMessages } from './compact-messages.ts'
+import { main as tenLines } from './ten-lines.ts'
+
+async function said(main: (say: (line: string) => void) => Promise<void>): Promise<readonly string[]> {
+  const lines: string[] = []
+  await main((line) => lines.push(line))
+  return lines
+}
+
+test('the newcomer’s ten lines work as they stand', async () => {
+  const [line] = await said(tenLines)
+  expect(line).toMatch(/^prepared: ready; found again: [1-9]\d*; \d+ % left$/)
+})
+
+test('what a session prepared can be sent with the official SDK', async () => {
+  const lines = await said(anyClient)
+  expect(lines).toHaveLength(3)
+  for (const line of lines) expect(line).toMatch(/^\d+ tokens in, \d+ in the context, \d+ % left$/)
+})
+
+test('a list of messages becomes a shorter one, and the rule is still there', async () => {
+  const [sizes, rule] = await said(compactMessages)
+  expect(rule).toBe('the rule is still there: true')
+  const [, from = 0, to = 0] = /^40 messages became \d+; (\d+) tokens became (\d+)$/.exec(sizes ?? '') ?? []
+  expect(Number(to)).toBeLessThan(Number(from) / 2)
+})
+
+test('every example has at most 60 lines', () => {
+  const folder = new URL('.', import.meta.url)
+  for (const name of readdirSync(folder).filter((file) => !file.endsWith('.test.ts'))) {
+    expect([name, readFileSync(new URL(name, folder), 'utf8').split('\n').length <= 61]).toEqual([name, true])
+  }
+})

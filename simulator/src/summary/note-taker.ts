@@ -1,0 +1,60 @@
+// The model that keeps notes about a session: answers a request for them with sections in the form that was asked for,
+// out of what the conversation holds. The same for the same request.
+import { blocksOf, isText, isToolUse, type Message, textOf } from 'everlong'
+import { text } from '../script/answers.ts'
+import type { Script, ScriptRequest } from '../script/script.ts'
+
+/** True when the last message asks for sections of notes: for a route to the note taker. */
+export function asksForNotes(request: Pick<ScriptRequest, 'messages'>): boolean {
+  const last = request.messages.at(-1)
+  return (
+    last?.role === 'user' &&
+    blocksOf(last.content)
+      .filter(isText)
+      .some(({ text: words }) => words.includes(form))
+  )
+}
+
+const form = '<section name="'
+const longest = 400
+
+export function noteTaker(): Script {
+  return ({ messages }) => {
+    const talk = messages.slice(0, -1)
+    const asked = wordsOf(talk, 'user')
+    const said = wordsOf(talk, 'assistant')
+    const calls = talk.flatMap(({ content }) => blocksOf(content).filter(isToolUse))
+    return text(
+      [
+        section(
+          'Session title',
+          asked.slice(0, 1).map((words) => words.split(' ').slice(0, 8).join(' ')),
+        ),
+        section(
+          'Current state',
+          [...asked.slice(-1), ...said.slice(-1)].map((words) => `- ${words}`),
+        ),
+        section(
+          'Task specification',
+          asked.map((words) => `- ${words}`),
+        ),
+        section('Worklog', [
+          ...new Set(calls.map(({ name, input }) => `- ${name} ${JSON.stringify(input)}`.slice(0, 120))),
+        ]),
+      ].join('\n\n'),
+    )
+  }
+}
+
+function wordsOf(messages: readonly Message[], role: Message['role']): readonly string[] {
+  return messages
+    .filter((message) => message.role === role)
+    .map(({ content }) => textOf(blocksOf(content).filter(isText)).replace(/\s+/g, ' ').trim().slice(0, longest))
+    .filter((words) => words !== '')
+}
+
+const mostLines = 20
+
+function section(name: string, lines: readonly string[]): string {
+  return `<section name="${name}">\n${lines.slice(-mostLines).join('\n')}\n</section>`
+}
