@@ -1,4 +1,4 @@
-// `npm run bench -- NAME`: the table of benchmarks. Each is loaded only when asked for.
+// `npm run bench -- NAME`: the table of benchmarks. Each is loaded only when asked for; without a name all of them run.
 
 const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => void | Promise<void> }>>> = {
   transcript: () => import('./transcript/report.ts'),
@@ -14,9 +14,11 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   speed: () => import('./speed/run.ts'),
   rounds: () => import('./rounds/run.ts'),
   cost: () => import('./cost/report.ts'),
+  summary: () => import('./summary/run.ts'),
+  everything: () => import('./summary/everything.ts'),
 }
 
-const [name = ''] = process.argv.slice(2)
+const [name = 'everything'] = process.argv.slice(2)
 const load = Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined
 if (load) {
   const { run } = await load()

@@ -72,7 +72,9 @@ function roundOf(
 
 function byKind(kept: readonly PlantedFact[], all: readonly PlantedFact[]): Round['byKind'] {
   const count = (list: readonly PlantedFact[], kind: Kind) => list.filter((fact) => fact.kind === kind).length
-  return Object.fromEntries(kinds.map((kind) => [kind, [count(kept, kind), count(all, kind)]])) as unknown as Round['byKind']
+  return Object.fromEntries(
+    kinds.map((kind) => [kind, [count(kept, kind), count(all, kind)]]),
+  ) as unknown as Round['byKind']
 }
 
 /** Everything that the model would read. */

@@ -49,15 +49,20 @@ const fewestSamples = 3
 /** Nobody is waited for longer than this, by what the sizes before foretell. */
 const patience = 6_000
 
-export type Holding = { readonly sizes: readonly number[]; readonly prime: (size: number) => void }
+export type Holding = {
+  readonly sizes: readonly number[]
+  readonly prime: (size: number) => void
+  /** The clock of this machine unless said. */
+  readonly measure?: (work: Work) => Promise<Sample>
+}
 
-export async function hold(contest: Contest, { sizes, prime }: Holding): Promise<ContestReport> {
+export async function hold(contest: Contest, { sizes, prime, measure = once }: Holding): Promise<ContestReport> {
   const tried = sizes.filter((size) => size <= (contest.upTo ?? Number.POSITIVE_INFINITY))
   const found = new Map<string, (number | undefined)[]>()
   for (const size of tried) {
     prime(size)
     const starting = contest.contestants.filter(({ name }) => isStillIn(found.get(name) ?? [], { tried, size }))
-    const times = await takeTurns(starting, size)
+    const times = await takeTurns(starting, { size, measure })
     for (const { name } of contest.contestants) found.set(name, [...(found.get(name) ?? []), times.get(name)])
   }
   const rows = contest.contestants.map(({ name, side }) => {
@@ -78,7 +83,10 @@ function isStillIn(
   return last * (size / (tried[times.length - 1] ?? size)) ** growth < patience
 }
 
-async function takeTurns(contestants: readonly Contestant[], size: number): Promise<ReadonlyMap<string, number>> {
+async function takeTurns(
+  contestants: readonly Contestant[],
+  { size, measure }: { readonly size: number; readonly measure: (work: Work) => Promise<Sample> },
+): Promise<ReadonlyMap<string, number>> {
   const works = new Map<string, Work>()
   for (const { name, ready } of contestants) works.set(name, await ready(size))
   const samples = new Map<string, Sample[]>(contestants.map(({ name }) => [name, []]))
@@ -86,7 +94,7 @@ async function takeTurns(contestants: readonly Contestant[], size: number): Prom
     for (const [name, work] of works) {
       const before = samples.get(name) ?? []
       if (isEnough(before)) continue
-      before.push(await once(work))
+      before.push(await measure(work))
     }
   }
   for (const { end } of works.values()) end?.()
@@ -94,7 +102,7 @@ async function takeTurns(contestants: readonly Contestant[], size: number): Prom
 }
 
 /** Milliseconds by the clock, and of the processor: those are exact over many runs only, since they come in ticks. */
-type Sample = { readonly clock: number; readonly processor: number }
+export type Sample = { readonly clock: number; readonly processor: number }
 
 /** Longer than this, and somebody else's work is likely to be in it. */
 const short = 5
