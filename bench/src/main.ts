@@ -1,4 +1,4 @@
-// `npm run bench -- NAME`: the table of benchmarks. Each is loaded only when asked for.
+// `npm run bench -- NAME`: the table of benchmarks. Each is loaded only when asked for; without a name all of them run.
 
 const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => void | Promise<void> }>>> = {
   transcript: () => import('./transcript/report.ts'),
@@ -11,11 +11,15 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   fidelity: () => import('./fidelity/run.ts'),
   recall: () => import('./recall/run.ts'),
   micro: () => import('./micro/run.ts'),
+  speed: () => import('./speed/run.ts'),
+  rounds: () => import('./rounds/run.ts'),
   cost: () => import('./cost/report.ts'),
   memory: () => import('./memory/report.ts'),
+  summary: () => import('./summary/run.ts'),
+  everything: () => import('./summary/everything.ts'),
 }
 
-const [name = ''] = process.argv.slice(2)
+const [name = 'everything'] = process.argv.slice(2)
 const load = Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined
 if (load) {
   const { run } = await load()

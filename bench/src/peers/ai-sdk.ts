@@ -1,0 +1,35 @@
+// Conversations in the AI SDK's shape, and its pruneMessages as its documentation calls it.
+import { type ModelMessage, pruneMessages } from 'ai'
+import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse, type Message, textOf } from 'everlong'
+
+export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
+  return messages.flatMap(({ role, content }) => {
+    const blocks = blocksOf(content)
+    const results = role === 'user' ? blocks.filter(isToolResult) : []
+    const rest = role === 'user' ? blocks.filter((block) => !isToolResult(block)) : blocks
+    return [
+      ...(results.length > 0 ? [{ role: 'tool', content: results.map(partOf) }] : []),
+      ...(rest.length > 0 ? [{ role, content: rest.map(partOf) }] : []),
+    ] as unknown as ModelMessage[]
+  })
+}
+
+function partOf(block: Block): object {
+  if (isText(block)) return { type: 'text', text: block.text }
+  if (isThinking(block)) return { type: 'reasoning', text: String(block.thinking ?? '') }
+  if (isToolUse(block)) return { type: 'tool-call', toolCallId: block.id, toolName: block.name, input: block.input }
+  if (isToolResult(block)) {
+    const output = { type: 'text', value: textOf(block.content) }
+    return { type: 'tool-result', toolCallId: block.tool_use_id, toolName: '', output }
+  }
+  return { type: 'file', data: '', mediaType: 'image/png' }
+}
+
+export function prune(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  return pruneMessages({
+    messages: [...messages],
+    reasoning: 'before-last-message',
+    toolCalls: 'before-last-2-messages',
+    emptyMessages: 'remove',
+  })
+}

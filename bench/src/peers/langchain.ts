@@ -1,0 +1,69 @@
+// Conversations in LangChain's shape, and its own functions as this room calls them. Its code, not ours, does the work.
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
+import { type Block, blocksOf, isText, isToolResult, isToolUse, type JsonObject, type Message, textOf } from 'everlong'
+import { ClearToolUsesEdit, countTokensApproximately, summarizationMiddleware } from 'langchain'
+
+export { type BaseMessage, trimMessages } from '@langchain/core/messages'
+export { countTokensApproximately } from 'langchain'
+
+export function toLangChain(messages: readonly Message[]): BaseMessage[] {
+  const list: BaseMessage[] = []
+  const add = (make: (id: string) => BaseMessage) => list.push(make(`m${list.length}`))
+  for (const { role, content } of messages) {
+    const blocks = blocksOf(content)
+    if (role === 'assistant') {
+      const calls = blocks.filter(isToolUse).map(({ id, name, input }) => ({ id, name, args: input as JsonObject }))
+      add((id) => new AIMessage({ id, content: textOf(blocks.filter(isText)), tool_calls: calls }))
+      continue
+    }
+    for (const block of blocks.filter(isToolResult)) {
+      add((id) => new ToolMessage({ id, tool_call_id: block.tool_use_id, content: textOf(block.content) }))
+    }
+    const rest = blocks.filter((block: Block) => !isToolResult(block))
+    if (rest.length > 0) add((id) => new HumanMessage({ id, content: textOf(rest) }))
+  }
+  return list
+}
+
+/** contextEditingMiddleware's own edit, on a list that it changes. */
+export async function clearToolUses(messages: BaseMessage[], trigger: number): Promise<void> {
+  const edit = new ClearToolUsesEdit({ trigger: { tokens: trigger }, keep: { messages: 3 } })
+  await edit.apply({ messages, countTokens: countTokensApproximately } as never)
+}
+
+type Update = { readonly messages?: readonly BaseMessage[] } | undefined
+type Hook = (state: { readonly messages: BaseMessage[] }, runtime: { readonly context: object }) => Promise<Update>
+
+export type Summarising = {
+  readonly tokens: number
+  /** Its default is 20 messages. */
+  readonly keep?: number
+  /** Its default is 4,000: what is longer is cut before the model sees it. */
+  readonly mostToSummarise?: number
+  readonly answer: (prompt: string) => string | Promise<string>
+}
+
+/** summarizationMiddleware with whoever answers as its model: the new list, or the old one when it did nothing. */
+export function summariseWith({ tokens, keep = 20, mostToSummarise, answer }: Summarising) {
+  const model = {
+    invoke: async (prompt: unknown) => new AIMessage(await answer(wordsOf(prompt))),
+  }
+  const options = {
+    model,
+    trigger: { tokens },
+    keep: { messages: keep },
+    ...(mostToSummarise === undefined ? {} : { trimTokensToSummarize: mostToSummarise }),
+  }
+  const { beforeModel } = summarizationMiddleware(options as never)
+  const hook = (typeof beforeModel === 'function' ? beforeModel : beforeModel?.hook) as unknown as Hook
+  return async (messages: BaseMessage[]): Promise<BaseMessage[]> => {
+    const update = await hook({ messages }, { context: {} })
+    return update?.messages?.filter((message) => message.getType() !== 'remove') ?? messages
+  }
+}
+
+function wordsOf(prompt: unknown): string {
+  if (typeof prompt === 'string') return prompt
+  if (!Array.isArray(prompt)) return JSON.stringify(prompt)
+  return prompt.map((message: { readonly content?: unknown }) => String(message.content)).join('\n')
+}

@@ -1,0 +1,137 @@
+// Everlong in the rounds: the compaction procedure itself, and the archive for recall.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type JsonObject, type Message, type ModelClient, noHooks, repairRequest, runCompaction } from 'everlong'
+import { offline, recorded } from 'everlong/models'
+import { openArchive } from 'everlong/node'
+import { serialize } from 'everlong/testing'
+import { createFold } from 'everlong/transcript'
+import { type Contender, type Keeper, threshold } from './contender.ts'
+import { summaryOf } from './summarise.ts'
+
+export const oursOffline: Contender = {
+  name: 'Everlong, without a model',
+  how: 'runCompaction with the offline client',
+  open: () => keeper(offline()),
+}
+
+export const oursWithModel: Contender = {
+  name: 'Everlong, with the summariser',
+  how: 'runCompaction with the summariser as its model',
+  open: () => keeper(summarising()),
+}
+
+function summarising(): ModelClient {
+  const client = recorded({ summaries: () => undefined })
+  return {
+    ...client,
+    provider: 'simulated',
+    send: async (request, options) => {
+      if (request.source !== 'compact') return client.send(request, options)
+      const text = await summaryOf(request.messages)
+      return recorded({ summaries: [text] }).send(request, options)
+    },
+  }
+}
+
+function keeper(model: ModelClient): Keeper {
+  const fold = createFold()
+  const records: JsonObject[] = []
+  let [ids, time] = [0, Date.UTC(2026, 2, 2)]
+  let last: string | null = null
+  const put = (record: JsonObject) => {
+    records.push(record)
+    fold.add({ record, position: { line: records.length, offset: records.length, length: 1, nth: 0 } })
+    if (typeof record.uuid === 'string') last = record.uuid
+  }
+  const add = (messages: readonly Message[]) => {
+    for (const message of messages) {
+      time += 1_000
+      put(recordOf(message, { uuid: `r${++ids}`, parentUuid: last, time }))
+    }
+  }
+  const clock = () => {
+    time += 7
+    return time
+  }
+  const ports = portsWith(model, () => `c${++ids}`, clock)
+  return {
+    add,
+    context: () => repairRequest(fold.view().messages).messages,
+    compact: async () => {
+      const result = await runCompaction(
+        {
+          trigger: 'auto',
+          reason: 'threshold',
+          view: fold.view(),
+          recordOf: (uuid) => fold.entry(uuid)?.record,
+          sessionId: 'rounds',
+          ...(last === null ? {} : { lastUuid: last }),
+          recall: true,
+          threshold,
+        },
+        ports,
+      )
+      if (result.type === 'failed') throw new Error(`${result.reason}: ${result.detail}`)
+      for (const record of result.records) put(record)
+      return result.summary
+    },
+    recall: (questions) => foundFor(records, questions),
+  }
+}
+
+/** What the archive finds in the file that the records would be: the ten best, whole. */
+function foundFor(records: readonly JsonObject[], questions: readonly string[]): readonly (readonly string[])[] {
+  const folder = mkdtempSync(join(tmpdir(), 'everlong-rounds-'))
+  try {
+    const path = join(folder, 'session.jsonl')
+    writeFileSync(path, records.map(serialize).join(''))
+    const archive = openArchive(path, { folder })
+    const found = questions.map((words) =>
+      archive
+        .search({ words, limit: 10 })
+        // Of a call that was found, its result is read by the id on its card.
+        .matches.flatMap(({ id, toolUseId }) => [id, ...(toolUseId === undefined ? [] : [toolUseId])])
+        .map((id) => JSON.stringify(archive.read(id))),
+    )
+    archive.close()
+    return found
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type Placed = { readonly uuid: string; readonly parentUuid: string | null; readonly time: number }
+
+function recordOf({ role, content }: Message, { uuid, parentUuid, time }: Placed): JsonObject {
+  const message =
+    role === 'assistant'
+      ? { id: `msg_${uuid}`, type: 'message', role, model: 'claude-sonnet-4-5', content, stop_reason: 'end_turn' }
+      : { role, content }
+  const place = {
+    uuid,
+    parentUuid,
+    sessionId: 'rounds',
+    cwd: '/home/dev/shop',
+    isSidechain: false,
+    userType: 'external',
+  }
+  return { type: role, ...place, timestamp: new Date(time).toISOString(), message }
+}
+
+function portsWith(model: ModelClient, newId: () => string, now: () => number): Parameters<typeof runCompaction>[1] {
+  return {
+    now,
+    newId,
+    model,
+    hooks: noHooks,
+    files: { read: async () => ({ type: 'missing' }) },
+    emit: () => undefined,
+    // Short waits are over at once; the one that keeps a connection alive ends with the work.
+    wait: async (milliseconds, signal) => {
+      if (milliseconds < 30_000) return
+      await new Promise<void>((resolve) => signal?.addEventListener('abort', resolve, { once: true }))
+    },
+  }
+}

@@ -1,0 +1,26 @@
+// The one summariser of the rounds: the simulator's, which reads messages by plain rules and always the same way. Everybody
+// gets it, over whatever messages they chose to show it.
+import { asksForSummary, summariser } from '@everlong/simulator'
+import { estimateTokens, isText, type Message } from 'everlong'
+
+/** What a summary may be long, for everybody. */
+export const mostSummary = 4_096
+
+const script = summariser({ budget: mostSummary })
+
+const asking: Message = {
+  role: 'user',
+  content: [{ type: 'text', text: 'Write a summary of the conversation so far.' }],
+}
+
+/** Of these messages; where the last of them asks for a summary already, that is the question. */
+export async function summaryOf(messages: readonly Message[]): Promise<string> {
+  const asked = asksForSummary({ messages }) ? messages : [...messages, asking]
+  const request = { model: 'summariser', maxTokens: mostSummary, system: '', tools: [], messages: asked }
+  const answer = await script(request, { turn: 0, random: () => 0, countTokens: estimateTokens })
+  const text = answer.content
+    .filter(isText)
+    .map((block) => block.text)
+    .join('\n')
+  return /<summary>([\s\S]*)<\/summary>/.exec(text)?.[1]?.trim() ?? text
+}

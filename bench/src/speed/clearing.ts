@@ -1,0 +1,147 @@
+// Making a conversation smaller without a model, and folding a session's records into what is sent.
+import { createWeigher, microBySize, type SituationInput, situationOf, type Weigher } from 'everlong'
+import { createFold, editRecord, type Fold, foldEntries, type View } from 'everlong/transcript'
+import { prune } from '../peers/ai-sdk.ts'
+import { clearToolUses, countTokensApproximately, trimMessages } from '../peers/langchain.ts'
+import { tokenLimiter } from '../peers/mastra.ts'
+import { loadPi } from '../peers/pi.ts'
+import type { Contest, Work } from './contest.ts'
+import { conversation, inAiSdk, inLangChain, inPi } from './conversations.ts'
+
+const model = 'claude-opus-4-8'
+
+export const clearing: Contest = {
+  name: 'clearing',
+  what: 'Old tool results go, the newest stay: from the conversation to the messages that are sent.',
+  contestants: [
+    { name: 'Everlong, in a running session', side: 'ours', ready: (size) => clearingIn(size, () => running) },
+    {
+      name: 'Everlong, at first sight',
+      side: 'ours',
+      ready: (size) => clearingIn(size, () => createWeigher({ model })),
+    },
+    {
+      name: 'LangChain, ClearToolUsesEdit',
+      side: 'peer',
+      ready: (size) => ({ run: () => clearToolUses([...inLangChain(size)], 1) }),
+    },
+    { name: 'AI SDK, pruneMessages', side: 'peer', ready: (size) => ({ run: () => prune(inAiSdk(size)) }) },
+  ],
+}
+
+/** As a session keeps it. */
+const running = createWeigher({ model })
+
+function clearingIn(size: number, weigherFor: () => Weigher): Work {
+  const { entries } = conversation(size)
+  const fold = createFold()
+  for (const entry of entries) fold.add(entry)
+  let changes = 0
+  const place = () => ({
+    uuid: `change-${changes++}`,
+    parentUuid: null,
+    timestamp: '2026-03-02T10:00:00.000Z',
+    sessionId: 's',
+  })
+  const position = { line: 0, offset: 0, length: 0, nth: 0 }
+  // Planned once before: in a running session everything but the newest was weighed by the requests before.
+  planOf(fold.view(), weigherFor())
+  let edit = ''
+  return {
+    run: () => {
+      const plan = planOf(fold.view(), weigherFor())
+      if (plan.type !== 'planned' || plan.outcome.type !== 'edits') throw new Error(`Nothing was planned: ${plan.type}`)
+      edit = addEdits(fold, plan.outcome.edits, { place, position })
+      return fold.view().messages.length
+    },
+    after: () => {
+      fold.add({ record: editRecord({ type: 'undo', uuid: edit }, place()), position })
+      // Weighed again, since taking an edit back makes its messages anew, and no session does that each turn.
+      planOf(fold.view(), running)
+    },
+  }
+}
+
+type Writing = {
+  readonly place: () => Parameters<typeof editRecord>[1]
+  readonly position: Parameters<Fold['add']>[0]['position']
+}
+
+function addEdits(
+  fold: Fold,
+  edits: readonly Parameters<typeof editRecord>[0][],
+  { place, position }: Writing,
+): string {
+  let last = ''
+  for (const edit of edits) {
+    const record = editRecord(edit, place())
+    last = String(record.uuid)
+    fold.add({ record, position })
+  }
+  return last
+}
+
+function planOf(view: View, weigher: Weigher) {
+  const now = (view.messages.findLast(({ role }) => role === 'assistant')?.time ?? 0) + 1
+  const input: SituationInput = {
+    model,
+    weigher,
+    now,
+    settings: { contextWindow: 40_000 },
+    reductions: { microCompact: 'always', bySize: { least: 1 } },
+  }
+  return microBySize.plan(view, situationOf(view, input))
+}
+
+export const fitting: Contest = {
+  name: 'fitting',
+  what: 'What does not fit into half of the conversation goes: oldest messages there, old tool results here.',
+  contestants: [
+    { name: 'Everlong, in a running session', side: 'ours', ready: (size) => clearingIn(size, () => running) },
+    {
+      name: 'Everlong, at first sight',
+      side: 'ours',
+      ready: (size) => clearingIn(size, () => createWeigher({ model })),
+    },
+    {
+      name: 'LangChain, trimMessages',
+      side: 'peer',
+      ready: (size) => {
+        const list = inLangChain(size)
+        const maxTokens = Math.floor(countTokensApproximately(list) / 2)
+        return {
+          run: () => trimMessages(list, { maxTokens, strategy: 'last', tokenCounter: countTokensApproximately }),
+        }
+      },
+    },
+    {
+      name: 'Mastra, TokenLimiter',
+      side: 'peer',
+      ready: async (size) => {
+        const limit = Math.floor(countTokensApproximately(inLangChain(size)) / 2)
+        const limiter = await tokenLimiter(limit)
+        return { run: () => limiter.processLLMRequest({ prompt: inAiSdk(size) }) }
+      },
+    },
+  ],
+}
+
+export const folding: Contest = {
+  name: 'folding',
+  what: 'From the records of a session, in memory, to the messages that are sent.',
+  contestants: [
+    {
+      name: 'Everlong, foldEntries',
+      side: 'ours',
+      ready: (size) => ({ run: () => foldEntries(conversation(size).entries).messages.length }),
+    },
+    {
+      name: 'pi, buildSessionContext',
+      side: 'peer',
+      ready: async (size) => {
+        const { buildSessionContext } = await loadPi()
+        return { run: () => buildSessionContext(inPi(size)).messages.length }
+      },
+    },
+  ],
+}

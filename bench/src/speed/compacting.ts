@@ -1,0 +1,89 @@
+// A whole compaction but for the model, which answers at once with the same words for everybody. Ours has a line more:
+// without any model.
+import { type ModelClient, noHooks, runCompaction } from 'everlong'
+import { offline, recorded } from 'everlong/models'
+import { summariseWith } from '../peers/langchain.ts'
+import { loadPi, piModel } from '../peers/pi.ts'
+import type { Contest, Contestant } from './contest.ts'
+import { conversation, inLangChain, inPi } from './conversations.ts'
+
+const words = `<summary>\n1. Primary request and intent: to keep the parcels sorted.\n${'- Work went on. '.repeat(200)}\n</summary>`
+
+export const compacting: Contest = {
+  name: 'compaction',
+  what: 'A whole compaction, with a model that answers at once. Ours reads every message, keeps a ledger, and verifies.',
+  contestants: [
+    ours('Everlong, with the model', () => recorded({ summaries: () => words })),
+    ours('Everlong, without a model', () => offline()),
+    {
+      name: 'pi, prepareCompaction and compact',
+      side: 'peer',
+      ready: async (size) => {
+        const { prepareCompaction, compact } = await loadPi()
+        const model = await piModel(() => words)
+        const settings = { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000 }
+        return {
+          run: async () => {
+            const preparation = prepareCompaction(inPi(size), settings)
+            if (preparation === undefined) throw new Error('pi has nothing to compact.')
+            return compact(preparation, model.ready(), 'none')
+          },
+        }
+      },
+    },
+    {
+      name: 'LangChain, summarizationMiddleware',
+      side: 'peer',
+      ready: (size) => {
+        const summarise = summariseWith({ tokens: 1, answer: () => words })
+        return { run: () => summarise([...inLangChain(size)]) }
+      },
+    },
+  ],
+}
+
+function ours(name: string, client: () => ModelClient): Contestant {
+  return {
+    name,
+    side: 'ours',
+    ready: (size) => {
+      const { view, entries } = conversation(size)
+      const records = new Map(entries.map(({ record }) => [String(record.uuid), record]))
+      const model = client()
+      return {
+        run: async () => {
+          const result = await runCompaction(
+            {
+              trigger: 'manual',
+              reason: 'bench',
+              view,
+              recordOf: (uuid) => records.get(uuid),
+              threshold: 0,
+              sessionId: 'bench',
+            },
+            portsWith(model),
+          )
+          if (result.type === 'failed') throw new Error(`${result.reason}: ${result.detail}`)
+          return result.tokens.after
+        },
+      }
+    },
+  }
+}
+
+function portsWith(model: ModelClient): Parameters<typeof runCompaction>[1] {
+  let ids = 0
+  return {
+    now: () => Date.UTC(2026, 2, 3),
+    newId: () => `c${++ids}`,
+    model,
+    hooks: noHooks,
+    files: { read: async () => ({ type: 'missing' }) },
+    emit: () => undefined,
+    // Short waits are over at once; the one that keeps a connection alive ends with the work.
+    wait: async (milliseconds, signal) => {
+      if (milliseconds < 30_000) return
+      await new Promise<void>((resolve) => signal?.addEventListener('abort', resolve, { once: true }))
+    },
+  }
+}

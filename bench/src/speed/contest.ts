@@ -1,0 +1,141 @@
+// Runs contestants over the same work at growing sizes, taking turns. Short work is measured by the clock, long work by the
+// time that the processor really gave this thread, so that whatever else the machine does falls on nobody. Who gets too
+// slow does not start at the next size.
+import { performance } from 'node:perf_hooks'
+import { median } from '../results.ts'
+
+export type Contestant = {
+  readonly name: string
+  /** ours, a peer, or what no software of this kind can beat. */
+  readonly side: 'ours' | 'peer' | 'limit'
+  /** What is measured, for one size; making it ready is not measured. */
+  readonly ready: (size: number) => Work | Promise<Work>
+}
+
+export type Work = {
+  readonly run: () => unknown
+  /** After each run, not measured: puts back what the run changed. */
+  readonly after?: () => void
+  readonly end?: () => void
+}
+
+export type Contest = {
+  readonly name: string
+  readonly what: string
+  readonly contestants: readonly Contestant[]
+  /** The largest size that makes sense for it. */
+  readonly upTo?: number
+}
+
+export type Row = {
+  readonly name: string
+  readonly side: Contestant['side']
+  /** Milliseconds by size; undefined where it did not start. */
+  readonly milliseconds: readonly (number | undefined)[]
+  /** The power of the size with which the time grew over the last tenfold step: 1 is linear. */
+  readonly growth: number | undefined
+}
+
+export type ContestReport = {
+  readonly name: string
+  readonly what: string
+  readonly sizes: readonly number[]
+  readonly rows: readonly Row[]
+}
+
+const enoughMilliseconds = 400
+const mostSamples = 60
+const fewestSamples = 3
+/** Nobody is waited for longer than this, by what the sizes before foretell. */
+const patience = 6_000
+
+export type Holding = {
+  readonly sizes: readonly number[]
+  readonly prime: (size: number) => void
+  /** The clock of this machine unless said. */
+  readonly measure?: (work: Work) => Promise<Sample>
+}
+
+export async function hold(contest: Contest, { sizes, prime, measure = once }: Holding): Promise<ContestReport> {
+  const tried = sizes.filter((size) => size <= (contest.upTo ?? Number.POSITIVE_INFINITY))
+  const found = new Map<string, (number | undefined)[]>()
+  for (const size of tried) {
+    prime(size)
+    const starting = contest.contestants.filter(({ name }) => isStillIn(found.get(name) ?? [], { tried, size }))
+    const times = await takeTurns(starting, { size, measure })
+    for (const { name } of contest.contestants) found.set(name, [...(found.get(name) ?? []), times.get(name)])
+  }
+  const rows = contest.contestants.map(({ name, side }) => {
+    const milliseconds = found.get(name) ?? []
+    return { name, side, milliseconds, growth: growthOf(tried, milliseconds) }
+  })
+  return { name: contest.name, what: contest.what, sizes: tried, rows }
+}
+
+function isStillIn(
+  times: readonly (number | undefined)[],
+  { tried, size }: { readonly tried: readonly number[]; readonly size: number },
+): boolean {
+  const last = times.at(-1)
+  if (times.length === 0) return true
+  if (last === undefined) return false
+  const growth = Math.max(1, growthOf(tried, times) ?? 1)
+  return last * (size / (tried[times.length - 1] ?? size)) ** growth < patience
+}
+
+async function takeTurns(
+  contestants: readonly Contestant[],
+  { size, measure }: { readonly size: number; readonly measure: (work: Work) => Promise<Sample> },
+): Promise<ReadonlyMap<string, number>> {
+  const works = new Map<string, Work>()
+  for (const { name, ready } of contestants) works.set(name, await ready(size))
+  const samples = new Map<string, Sample[]>(contestants.map(({ name }) => [name, []]))
+  for (let round = 0; round <= mostSamples; round++) {
+    for (const [name, work] of works) {
+      const before = samples.get(name) ?? []
+      if (isEnough(before)) continue
+      before.push(await measure(work))
+    }
+  }
+  for (const { end } of works.values()) end?.()
+  return new Map([...samples].map(([name, taken]) => [name, typical(taken)]))
+}
+
+/** Milliseconds by the clock, and of the processor: those are exact over many runs only, since they come in ticks. */
+export type Sample = { readonly clock: number; readonly processor: number }
+
+/** Longer than this, and somebody else's work is likely to be in it. */
+const short = 5
+
+/** The first round warms up, and counts only where there was no time for a second. */
+function typical(samples: readonly Sample[]): number {
+  const counted = samples.length > 1 ? samples.slice(1) : samples
+  const clock = median(counted.map((sample) => sample.clock))
+  if (clock < short) return clock
+  return counted.reduce((sum, { processor }) => sum + processor, 0) / counted.length
+}
+
+function isEnough(samples: readonly Sample[]): boolean {
+  const sum = samples.reduce((all, { clock }) => all + clock, 0)
+  if (sum > patience / 2) return true
+  return samples.length > fewestSamples && sum > enoughMilliseconds
+}
+
+async function once({ run, after }: Work): Promise<Sample> {
+  const before = process.threadCpuUsage()
+  const began = performance.now()
+  const result = run()
+  if (result instanceof Promise) await result
+  const clock = performance.now() - began
+  const { user, system } = process.threadCpuUsage(before)
+  after?.()
+  return { clock, processor: (user + system) / 1000 }
+}
+
+function growthOf(sizes: readonly number[], times: readonly (number | undefined)[]): number | undefined {
+  const last = times.findLastIndex((time) => time !== undefined)
+  const [small, large] = [times[last - 1], times[last]]
+  const [from, to] = [sizes[last - 1], sizes[last]]
+  if (small === undefined || large === undefined || from === undefined || to === undefined) return undefined
+  return Math.log(large / small) / Math.log(to / from)
+}

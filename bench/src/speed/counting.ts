@@ -1,0 +1,121 @@
+// Counting: a whole conversation that nobody has counted yet, and then what happens before each request of a session that
+// goes on.
+import { countTokens, createWeigher, situationOf } from 'everlong'
+import { createFold } from 'everlong/transcript'
+import { countTokens as gptCount } from 'gpt-tokenizer/encoding/o200k_base'
+import { Tiktoken } from 'js-tiktoken/lite'
+import o200k from 'js-tiktoken/ranks/o200k_base'
+import { estimateTokenCount } from 'tokenx'
+import { countTokensApproximately } from '../peers/langchain.ts'
+import { loadPi } from '../peers/pi.ts'
+import type { Contest } from './contest.ts'
+import { conversation, inLangChain, inPi, texts } from './conversations.ts'
+
+const sum = <T>(items: readonly T[], of: (item: T) => number): number => items.reduce((all, item) => all + of(item), 0)
+
+export const countingAll: Contest = {
+  name: 'counting',
+  what: 'The tokens of a whole conversation that nobody has counted before.',
+  contestants: [
+    {
+      name: 'Everlong, countTokens',
+      side: 'ours',
+      ready: (size) => ({ run: () => countTokens(conversation(size).messages) }),
+    },
+    {
+      name: 'tokenx',
+      side: 'peer',
+      ready: (size) => ({ run: () => sum(texts(size), estimateTokenCount) }),
+    },
+    {
+      name: 'gpt-tokenizer, o200k',
+      side: 'peer',
+      ready: (size) => ({ run: () => sum(texts(size), (text) => gptCount(text)) }),
+    },
+    {
+      name: 'js-tiktoken, o200k',
+      side: 'peer',
+      ready: (size) => {
+        const tokenizer = new Tiktoken(o200k)
+        return { run: () => sum(texts(size), (text) => tokenizer.encode(text, 'all').length) }
+      },
+    },
+    {
+      name: 'LangChain, length / 4',
+      side: 'peer',
+      ready: (size) => ({ run: () => countTokensApproximately(inLangChain(size)) }),
+    },
+    {
+      name: 'pi, length / 4',
+      side: 'peer',
+      ready: async (size) => {
+        const { estimateTokens } = await loadPi()
+        return { run: () => sum(inPi(size), ({ message }) => estimateTokens(message as never)) }
+      },
+    },
+    {
+      name: 'the limit: byte length of each text',
+      side: 'limit',
+      ready: (size) => ({ run: () => sum(texts(size), (text) => Buffer.byteLength(text)) }),
+    },
+  ],
+}
+
+export const beforeRequest: Contest = {
+  name: 'before a request',
+  what: 'A call and its result more; then the messages to send, and how full the window is.',
+  contestants: [
+    {
+      name: 'Everlong, fold and situation',
+      side: 'ours',
+      ready: (size) => {
+        const { entries, later } = conversation(size)
+        const fold = createFold()
+        for (const entry of entries) fold.add(entry)
+        const weigher = createWeigher({ model })
+        let at = 0
+        return {
+          run: () => {
+            for (const entry of later.slice(at, at + 2)) fold.add(entry)
+            at += 2
+            const view = fold.view()
+            const { explanation } = situationOf(view, { now: 1, weigher, model })
+            return view.messages.length + explanation.size.tokens
+          },
+        }
+      },
+    },
+    {
+      name: 'pi, session context and estimate',
+      side: 'peer',
+      ready: async (size) => {
+        const { SessionManager, estimateContextTokens } = await loadPi()
+        const session = SessionManager.inMemory()
+        for (const { message } of inPi(size)) session.appendMessage(message as never)
+        const newest = inPi(size).slice(-2)
+        return {
+          run: () => {
+            for (const { message } of newest) session.appendMessage(message as never)
+            return estimateContextTokens(session.buildSessionContext().messages).tokens
+          },
+        }
+      },
+    },
+    {
+      name: 'LangChain, count of the list',
+      side: 'peer',
+      ready: (size) => {
+        const list = [...inLangChain(size)]
+        const newest = list.slice(-2)
+        return {
+          run: () => {
+            list.push(...newest)
+            return countTokensApproximately(list)
+          },
+        }
+      },
+    },
+  ],
+}
+
+const model = 'claude-opus-4-8'

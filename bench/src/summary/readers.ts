@@ -1,0 +1,109 @@
+// Reads the targets out of each benchmark's results. Those that state their own are taken as they are.
+import type { Ran } from '../cost/pool.ts'
+import type { CostReport } from '../cost/report-markdown.ts'
+import type { EngineReport } from '../engine/report.ts'
+import type { CaseReport, Row } from '../fidelity/report.ts'
+import type { TokensReport } from '../tokens/report-markdown.ts'
+import type { Target } from './target.ts'
+
+type Reader = (results: unknown) => readonly Target[]
+
+const own: Reader = (results) => (results as { readonly targets: readonly Target[] }).targets
+const percent = (share: number, digits = 1) => `${(100 * share).toFixed(digits)} %`
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+export const readers: Readonly<Record<string, Reader>> = {
+  fidelity: (results) => fidelity((results as { readonly cases: readonly CaseReport[] }).cases),
+  rounds: own,
+  cost: (results) => cost(results as CostReport),
+  speed: own,
+  engine: (results) => engine(results as EngineReport),
+  tokens: (results) => tokens(results as TokensReport),
+}
+
+function fidelity(cases: readonly CaseReport[]): readonly Target[] {
+  const at = (contender: string, place: Row['at']) =>
+    cases.flatMap(({ rows }) => rows.filter((row) => row.contender === contender && row.at === place))
+  const recall = (contender: string, place: Row['at'], wanted: number): Target => {
+    const found = mean(at(contender, place).map((row) => row.recall))
+    const where = place === 'recorded' ? 'the tokens of the recorded context' : `${place} tokens`
+    return {
+      what: `recall, ${contender}, ${where}`,
+      wanted: `${wanted}`,
+      measured: found.toFixed(3),
+      met: found >= wanted,
+    }
+  }
+  const recorded = at('ours, offline', 'recorded')
+  const human = mean(recorded.map((row) => row.human))
+  const claims = mean(recorded.map((row) => row.unsupported))
+  return [
+    recall('ours, offline', 'recorded', 0.9),
+    recall('ours, recorded summary', 'recorded', 0.93),
+    recall('ours, offline', 24_000, 0.97),
+    { what: 'human messages verbatim, offline', wanted: '1.00', measured: human.toFixed(2), met: human >= 0.9995 },
+    { what: 'unsupported claims, offline', wanted: '0', measured: claims.toFixed(1), met: claims === 0 },
+  ]
+}
+
+function cost({ compared }: CostReport): readonly Target[] {
+  const groups = Map.groupBy(compared, ({ setup }: Ran) => `${setup.kind}, ${setup.answers} answers`)
+  return [...groups].flatMap(([name, ran]): readonly Target[] => {
+    const isOurs = ({ who }: Ran) => who === 'Everlong'
+    const isPeer = ({ who }: Ran) => !isOurs({ who } as Ran) && who !== 'fixed rule'
+    const best = (those: readonly Ran[]) => those.toSorted((a, b) => a.outcome.price - b.outcome.price)[0]
+    const [ours, peer] = [best(ran.filter(isOurs)), best(ran.filter(isPeer))]
+    if (!ours || !peer) return []
+    const usual = ran.find((one) => isOurs(one) && one.name.includes('default'))
+    return [ours, ...(usual && usual !== ours ? [usual] : [])].map((one) => {
+      const less = 1 - one.outcome.price / peer.outcome.price
+      return {
+        what: `price under the best peer, ${name}, ${one.name}`,
+        wanted: '25 % less',
+        measured: `${percent(less, 0)} less (${peer.who}: ${peer.name})`,
+        met: less >= 0.25,
+      }
+    })
+  })
+}
+
+function engine({ targets }: EngineReport): readonly Target[] {
+  return targets.map(({ what, wanted, milliseconds }) => ({
+    what,
+    wanted: `below ${wanted} ms`,
+    measured: `${milliseconds.toFixed(2)} ms`,
+    met: milliseconds < wanted,
+  }))
+}
+
+function tokens(report: TokensReport): readonly Target[] {
+  const worst = report.categories
+    .filter(({ category }) => category !== 'rare-han')
+    .toSorted((a, b) => b.errors.o200k.fitted.mean - a.errors.o200k.fitted.mean)
+  const over = worst.filter(({ errors }) => errors.o200k.fitted.mean > 0.1)
+  const shown = (over.length > 0 ? over : worst.slice(0, 1)).map(
+    ({ category, errors }) => `${category} ${percent(errors.o200k.fitted.mean)}`,
+  )
+  const total = Array.isArray(report.sessions) ? report.sessions.at(-1)?.mean : undefined
+  const slowest = Math.min(...report.speed.filter(({ name }) => name === 'Everlong').map(({ best }) => best))
+  return [
+    {
+      what: 'mean error on packages that nothing was chosen by',
+      wanted: '5 % at most',
+      measured: percent(report.fresh.bySample),
+      met: report.fresh.bySample <= 0.05,
+    },
+    { what: 'every category but rare Han', wanted: '10 % at most', measured: shown.join(', '), met: over.length === 0 },
+    ...(total === undefined
+      ? []
+      : [
+          {
+            what: 'the next total of real sessions',
+            wanted: '0.2 % on average',
+            measured: percent(total, 2),
+            met: total <= 0.002,
+          },
+        ]),
+    { what: 'speed', wanted: '200 MB/s', measured: `${slowest.toFixed(0)} MB/s`, met: slowest >= 200 },
+  ]
+}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import { readers } from './readers.ts'
+import { markdown } from './summary.ts'
+
+describe('the summary', () => {
+  test('counts what was met, and names what was missed', () => {
+    const targets = [
+      { what: 'speed', wanted: '2', measured: '3', met: true },
+      { what: 'size', wanted: '1', measured: '4', met: false },
+    ]
+    const page = markdown([{ benchmark: 'rounds', targets }], { rounds: 90 })
+    expect(page).toContain('**1 of 2 targets met.**')
+    expect(page).toContain('| [rounds](rounds.md) | size | 1 | 4 | **no** |')
+    expect(page).toContain('Took rounds 90 s; 1.5 minutes in all.')
+  })
+
+  test('takes the price of the cheapest peer, and no fixed rule of ours, for the rival', () => {
+    const setup = { kind: 'reading', answers: 300 }
+    const ran = (who: string, name: string, price: number) => ({ setup, who, name, outcome: { price } })
+    const compared = [ran('Everlong', 'eager', 3), ran('LangChain', 'summaries', 5), ran('fixed rule', 'idle', 4)]
+    expect(readers.cost?.({ compared })).toEqual([
+      {
+        what: 'price under the best peer, reading, 300 answers, eager',
+        wanted: '25 % less',
+        measured: '40 % less (LangChain: summaries)',
+        met: true,
+      },
+    ])
+  })
+
+  test('holds the speeds of the engine to what was wanted', () => {
+    const targets = [{ what: 'planning', wanted: 5, milliseconds: 6 }]
+    expect(readers.engine?.({ targets })).toEqual([
+      { what: 'planning', wanted: 'below 5 ms', measured: '6.00 ms', met: false },
+    ])
+  })
+})
