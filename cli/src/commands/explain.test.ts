@@ -71,8 +71,8 @@ test('every reduction says what it would do, and shows its sum: what is saved ag
     { mechanism: 'native', type: 'planned', freed: 0 },
   ])
   const [bySize] = found.reductions
-  const { freed = 0, suffix = 0, turns = 0, read = 0, write = 0, saved, cost } = bySize?.worth ?? {}
-  expect([saved, cost]).toEqual([expect.closeTo(freed * turns * read, 0), expect.closeTo(suffix * (write - read), 0)])
+  const { freed = 0, suffix = 0, turns = 0, read = 0, write = 0, rent = 0, saved, cost } = bySize?.worth ?? {}
+  expect([saved, cost]).toEqual([expect.closeTo(freed * turns * rent, 0), expect.closeTo(suffix * (write - read), 0)])
   expect(freed).toBeGreaterThan(30_000)
   const { stdout } = await everlong(['explain', file, '--now', '2026-03-02T09:01:00Z'])
   expect(stdout.replace(/\s+/g, ' ')).toContain(`if it did: ${bySize?.sum}`)

@@ -28,6 +28,7 @@ describe('the worth of a reduction', () => {
       turns: 10,
       read: 0.1,
       write: 1.25,
+      rent: 0.1,
       saved: 100_000,
       cost: 46_000,
       deferral: 0,

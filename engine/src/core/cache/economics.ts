@@ -41,6 +41,8 @@ export type Worth = {
   /** Multiples of the input price that were used. */
   readonly read: number
   readonly write: number
+  /** What a token costs in a request to come: read from the cache, or now and then written again. */
+  readonly rent: number
   /** What is not paid any more, over all turns. */
   readonly saved: number
   /** What is paid once because the cached prefix ends earlier. Nothing when there was none. */
@@ -80,6 +82,7 @@ export function worthOf(input: WorthInput): Worth {
     turns,
     read,
     write,
+    rent,
     saved: tidy(saved),
     cost: tidy(cost),
     deferral: tidy(deferral),
