@@ -9,7 +9,7 @@ export type CaseReport = {
   readonly rows: readonly Row[]
 }
 
-export function markdown(cases: readonly CaseReport[]): string {
+export function markdown(cases: readonly CaseReport[], cuts: readonly CaseReport[]): string {
   return [
     '# Fidelity: what the agent needed afterwards',
     '',
@@ -39,6 +39,7 @@ export function markdown(cases: readonly CaseReport[]): string {
     '',
     ...budgetTable(cases, 'recallApart'),
     '',
+    ...cutTables(cuts),
     '## Each compaction, at no more tokens than recorded: recall',
     '',
     ...caseTable(cases),
@@ -109,6 +110,23 @@ function budgetTable(cases: readonly CaseReport[], key: 'recall' | 'recallApart'
     return `| ${contender} | ${cells.join(' | ')} |`
   })
   return [`| | ${budgets.join(' | ')} |`, `| --- |${budgets.map(() => ' --: |').join('')}`, ...lines]
+}
+
+/** Points that nothing was chosen by: how far the figures above hold for other sessions. */
+function cutTables(cuts: readonly CaseReport[]): readonly string[] {
+  if (cuts.length === 0) return []
+  return [
+    '## Held out: points without a compaction',
+    '',
+    `${cuts.length} other points of ${new Set(cuts.map(({ name }) => name.split('@')[0])).size} sessions, spread evenly, as if there had been a compaction; needed is what the next 60 answers used. There is no recorded summary here. Recall:`,
+    '',
+    ...budgetTable(cuts, 'recall'),
+    '',
+    'The same, without margins:',
+    '',
+    ...budgetTable(cuts, 'recallApart'),
+    '',
+  ]
 }
 
 function caseTable(cases: readonly CaseReport[]): readonly string[] {

@@ -91,7 +91,11 @@ function readResult(state: State, result: Result): void {
       readFile(state, result)
       break
     case 'edit':
-      if (path) noteFile(state, path, { act: 'edited', changed: patchedLines(raw) })
+      if (path) {
+        noteFile(state, path, { act: 'edited', changed: patchedLines(raw) })
+        // Some clients show the place as it now reads.
+        noteNames(state, withoutMargin(text), { home: { type: 'file', name: path }, homeRank: 4 })
+      }
       break
     case 'write':
       if (path) noteFile(state, path, writeNews(result))
@@ -134,8 +138,12 @@ function readFile(state: State, { call, text, raw }: Result): void {
     seen: shown === undefined ? askedLines(call.input) : [start, start + Math.max(1, shown) - 1],
     lines: numberAt(file, 'totalLines'),
   })
-  // Line numbers in the margin are no names.
-  noteNames(state, text.replace(/^ *\d+[→\t|]/gm, ''), { home: { type: 'file', name: path }, homeRank: 4 })
+  noteNames(state, withoutMargin(text), { home: { type: 'file', name: path }, homeRank: 4 })
+}
+
+/** Line numbers in the margin are no names. */
+function withoutMargin(text: string): string {
+  return text.replace(/^ *\d+[→\t|]/gm, '')
 }
 
 function patchedLines(raw: unknown): readonly Lines[] {

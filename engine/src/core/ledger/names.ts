@@ -98,7 +98,7 @@ function readPath(piece: string): readonly string[] {
   if (!/[A-Za-z]/.test(piece) || piece.includes('//')) return piece.split('/').flatMap(readWords)
   // Short words joined by a slash in prose ("and/or") are no path, nor is arithmetic.
   const isPath =
-    piece.lastIndexOf('/') > 0 && (piece.split('/').length > 2 || /^[~./]|[._\d-]|^[a-z]{4,}\/[a-z]{4,}$/.test(piece))
+    piece.lastIndexOf('/') > 0 && (piece.split('/').length > 2 || /^[@~./]|[._\d-]|^[a-z]{4,}\/[a-z]{4,}$/.test(piece))
   return isPath && piece.length >= 4 ? [piece] : piece.split('/').flatMap(readWords)
 }
 
