@@ -77,8 +77,9 @@ function topicOf(call: Call): string {
 function noteToolError(state: State, call: Call, text: string): void {
   const url = urlOf(call.input)
   if (url !== undefined) noteUrl(state, url, 'failed')
-  noteNames(state, text, { ...homeOf(call), inError: true })
-  const line = oneLine(text.replace(/<\/?tool_use_error>/g, ''), 200)
+  const words = text.replace(/<\/?tool_use_error>/g, '')
+  noteNames(state, words, { ...homeOf(call), inError: true })
+  const line = oneLine(words, 200)
   noteError(state, { what: oneLine(topicOf(call), 240), line, topic: topicOf(call) })
 }
 

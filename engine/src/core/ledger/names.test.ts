@@ -39,3 +39,7 @@ test('what a module is imported by is one name', () => {
     '~/lib/door.server',
   ])
 })
+
+test('a point in time leaves no half of itself', () => {
+  expect(names('"created_at": "2026-01-28T23:04:05Z", at 2026-01-28T23:04:05.123Z')).toEqual(['created_at'])
+})

@@ -253,7 +253,10 @@ const standLength = 140
 
 function nextStep({ latest }: Frame, { messages, ledger }: SummarySource): readonly string[] {
   const open = ledger.todos.find(({ status }) => status === 'in-progress')
-  const words = lastSteps(messages, 4).findLast(({ type }) => type === 'said')?.text
+  // What section 8 has just told is not told again.
+  const told = new Set(nearReports(reportsOf(messages)).map(({ at }) => at))
+  const said = lastSteps(messages, 4).findLast(({ type }) => type === 'said')
+  const words = said === undefined || told.has(said.at) ? undefined : said.text
   return [
     ...(latest === undefined ? [] : [`- Go on with the latest request: "${oneLine(latest.text, standLength)}"`]),
     ...(open === undefined ? [] : [`- In progress on the to-do list: ${oneLine(open.text, 240)}`]),
