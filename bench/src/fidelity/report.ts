@@ -70,7 +70,7 @@ function targetTable(cases: readonly CaseReport[]): readonly string[] {
     '| --- | --: | --: | --: | --- |',
     ...lines,
     '',
-    'What is missing where the room is smallest is mostly numbers, import paths and names seen once or twice: a bare list of names would hold some of them, and would tell the next agent less. Beyond 16,000 tokens it is mostly numbers.',
+    'What is missing where the room is smallest is mostly numbers and names seen once or twice: a bare list of names would hold some of them, and would tell the next agent less. A recorded summary adds little: at the same tokens its prose takes the room of facts, and most of what it names stands among these anyway. Beyond 16,000 tokens what is missing is nearly all numbers that the agent had seen beside a line of some file.',
   ]
 }
 
