@@ -36,8 +36,8 @@ const answersAfter = 60
 const leastBefore = 60
 
 /**
- * Points in a session where no compaction was recorded, spread evenly, as if there had been one: cases that nothing was
- * ever fitted to. There is no recorded context to compare with.
+ * Points in a session where no compaction was recorded, spread evenly, as if there had been one. There is no recorded
+ * context to compare with.
  */
 export function cutsOf(
   path: string,

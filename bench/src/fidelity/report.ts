@@ -112,13 +112,13 @@ function budgetTable(cases: readonly CaseReport[], key: 'recall' | 'recallApart'
   return [`| | ${budgets.join(' | ')} |`, `| --- |${budgets.map(() => ' --: |').join('')}`, ...lines]
 }
 
-/** Points that nothing was chosen by: how far the figures above hold for other sessions. */
+/** More points than those recorded: whether the figures above are of a few places only. */
 function cutTables(cuts: readonly CaseReport[]): readonly string[] {
   if (cuts.length === 0) return []
   return [
-    '## Held out: points without a compaction',
+    '## At other points of the sessions',
     '',
-    `${cuts.length} other points of ${new Set(cuts.map(({ name }) => name.split('@')[0])).size} sessions, spread evenly, as if there had been a compaction; needed is what the next 60 answers used. There is no recorded summary here. Recall:`,
+    `${cuts.length} other points of ${new Set(cuts.map(({ name }) => name.split('@')[0])).size} sessions, spread evenly, as if there had been a compaction; needed is what the next 60 answers used. There is no recorded summary here. No weight was fitted to them, but they were looked at while rules were chosen, and they lie in the same sessions: a check, not a blind trial. Recall:`,
     '',
     ...budgetTable(cuts, 'recall'),
     '',
