@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { generateSession, serialize } from 'everlong/testing'
 import { expect, test } from 'vitest'
 import { atomsOf } from './atoms.ts'
-import { casesOf } from './cases.ts'
+import { casesOf, cutsOf } from './cases.ts'
 import { contenders } from './contenders.ts'
 import { questionsOf, score } from './measure.ts'
 
@@ -28,5 +28,22 @@ test('each recorded compaction is a case, and a larger budget keeps no less of i
     expect(questions.needed.length).toBeGreaterThan(0)
     expect(at(4000).recall).toBeGreaterThanOrEqual(at(1000).recall)
     expect(at(4000)).toMatchObject({ human: 1, rules: 1, unsupported: 0 })
+  }
+})
+
+test('a cut is a point of the session with enough before it, and nothing of what came after stands before', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'everlong-fidelity-'))
+  const path = join(folder, 'session.jsonl')
+  const records = [...generateSession({ seed: 5, turns: 60, boundaries: 1 })]
+  writeFileSync(path, records.map(serialize).join(''))
+  const cuts = cutsOf(path, { name: 'made-up', count: 3 })
+  rmSync(folder, { recursive: true })
+  expect(cuts.length).toBeGreaterThan(0)
+  for (const { name, before, left, written } of cuts) {
+    expect(name).toMatch(/^made-up@[123]$/)
+    expect(before.length).toBeGreaterThanOrEqual(60)
+    expect(before.some(({ record }) => record.subtype === 'compact_boundary')).toBe(false)
+    expect(left).toEqual([])
+    expect(written).not.toBe('')
   }
 })

@@ -14,15 +14,7 @@ export type Case = {
 }
 
 export function casesOf(path: string, name: string): readonly Case[] {
-  const entries: Entry[] = []
-  const seen = new Set<string>()
-  forEachEntry(path, (entry) => {
-    const { uuid } = entry.record
-    if (entry.record.isSidechain === true || (typeof uuid === 'string' && seen.has(uuid))) return
-    if (typeof uuid === 'string') seen.add(uuid)
-    entries.push(entry)
-  })
-  const boundaries = entries.flatMap((entry, at) => (readBoundary(entry.record) ? [at] : []))
+  const { entries, boundaries } = sessionOf(path)
   return boundaries.map((at, index) => {
     const after = entries.slice(at + 1, boundaries[index + 1] ?? entries.length)
     const kept = keptOf(entries.slice(boundaries[index - 1] ?? 0, at), entries[at])
@@ -37,6 +29,52 @@ export function casesOf(path: string, name: string): readonly Case[] {
       written: messagesOf(after.filter(isNew)).map(writtenIn).join('\n'),
     }
   })
+}
+
+/** How many answers after a cut are asked about, and how many entries must stand before it. */
+const answersAfter = 60
+const leastBefore = 60
+
+/**
+ * Points in a session where no compaction was recorded, spread evenly, as if there had been one. There is no recorded
+ * context to compare with.
+ */
+export function cutsOf(
+  path: string,
+  { name, count }: { readonly name: string; readonly count: number },
+): readonly Case[] {
+  const { entries, boundaries } = sessionOf(path)
+  const places = Array.from({ length: count }, (_, nth) => Math.floor((entries.length * (nth + 1)) / (count + 1)))
+  return places.flatMap((place, nth): readonly Case[] => {
+    const at = entries.findIndex((entry, index) => index >= place && entry.record.type === 'assistant')
+    const start = (boundaries.findLast((boundary) => boundary < at) ?? -1) + 1
+    if (at - start < leastBefore) return []
+    const end = boundaries.find((boundary) => boundary >= at) ?? entries.length
+    const answers = entries.slice(at, end).filter((entry) => entry.record.type === 'assistant')
+    return [
+      {
+        name: `${name}@${nth + 1}`,
+        before: entries.slice(start, at),
+        left: [],
+        written: messagesOf(answers.slice(0, answersAfter)).map(writtenIn).join('\n'),
+      },
+    ]
+  })
+}
+
+type Session = { readonly entries: readonly Entry[]; readonly boundaries: readonly number[] }
+
+/** The main conversation, each entry once, and where its compactions lie. */
+function sessionOf(path: string): Session {
+  const entries: Entry[] = []
+  const seen = new Set<string>()
+  forEachEntry(path, (entry) => {
+    const { uuid } = entry.record
+    if (entry.record.isSidechain === true || (typeof uuid === 'string' && seen.has(uuid))) return
+    if (typeof uuid === 'string') seen.add(uuid)
+    entries.push(entry)
+  })
+  return { entries, boundaries: entries.flatMap((entry, at) => (readBoundary(entry.record) ? [at] : [])) }
 }
 
 function timeOf(entry: Entry | undefined): number {

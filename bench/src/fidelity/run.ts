@@ -1,11 +1,12 @@
-// `npm run bench -- fidelity [--transcripts DIR] [--show NAME [--contender NAME] [--budget N]]`: what each contender
-// keeps at each recorded compaction of a folder of transcripts; or one context to be read. Results hold no text of theirs.
+// `npm run bench -- fidelity [--transcripts DIR] [--cuts N] [--show NAME [--contender NAME] [--budget N]]`: what each
+// contender keeps at each recorded compaction of a folder of transcripts and at N other points of each session; or one
+// context to be read. Results hold no text of theirs.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTranscripts } from 'everlong/node'
 import { root, transcriptFolder } from '../root.ts'
-import { type Case, casesOf } from './cases.ts'
+import { type Case, casesOf, cutsOf } from './cases.ts'
 import { contenders } from './contenders.ts'
 import { countTokens, missingIn, questionsOf, score, unsupported } from './measure.ts'
 import { recordedContext } from './parts.ts'
@@ -20,6 +21,7 @@ export function run(): void {
       contender: { type: 'string', default: 'ours, offline' },
       budget: { type: 'string' },
       missing: { type: 'boolean', default: false },
+      cuts: { type: 'string', default: '4' },
       dry: { type: 'boolean', default: false },
     },
   })
@@ -29,18 +31,24 @@ export function run(): void {
     process.exitCode = 2
     return
   }
-  const cases = findTranscripts([folder]).files.flatMap((path) => casesOf(path, basename(path).slice(0, 12)))
+  const paths = findTranscripts([folder]).files
+  const cases = paths.flatMap((path) => casesOf(path, nameOf(path)))
+  const cuts = paths.flatMap((path) => cutsOf(path, { name: nameOf(path), count: Number(values.cuts) }))
   if (values.show !== undefined) {
-    for (const found of cases.filter(({ name }) => name === values.show)) show(found, values)
+    for (const found of [...cases, ...cuts].filter(({ name }) => name === values.show)) show(found, values)
     return
   }
   const reports = cases.flatMap((found) => caseReport(found) ?? [])
-  const text = markdown(reports)
+  const held = cuts.flatMap((found) => cutReport(found) ?? [])
+  const text = markdown(reports, held)
   console.log(text)
   if (values.dry) return
   mkdirSync(join(root, 'bench/results'), { recursive: true })
   writeFileSync(join(root, 'bench/results/fidelity.md'), text)
-  writeFileSync(join(root, 'bench/results/fidelity.json'), `${JSON.stringify({ cases: reports }, null, 2)}\n`)
+  writeFileSync(
+    join(root, 'bench/results/fidelity.json'),
+    `${JSON.stringify({ cases: reports, cuts: held }, null, 2)}\n`,
+  )
 }
 
 type Showing = { readonly contender: string; readonly budget?: string | undefined; readonly missing: boolean }
@@ -57,7 +65,12 @@ function show(found: Case, { contender, budget, missing }: Showing): void {
   console.log('missing:', missingIn(context, questions).join(' | '))
 }
 
+function nameOf(path: string): string {
+  return basename(path).slice(0, 12)
+}
+
 const budgets = [4000, 8000, 16_000, 24_000]
+const leastNeeded = 10
 
 /** With a handful of atoms a share says nothing, and without a recorded context there is nothing to compare with. */
 function caseReport(found: Case): CaseReport | undefined {
@@ -65,15 +78,33 @@ function caseReport(found: Case): CaseReport | undefined {
   const questions = questionsOf(found)
   const recorded = recordedContext(found)
   const tokens = countTokens(recorded)
-  if (questions.needed.length < 10 || tokens < 500) return undefined
+  if (questions.needed.length < leastNeeded || tokens < 500) return undefined
   const rows: Row[] = [{ contender: 'recorded', at: 'recorded', ...score(recorded, questions) }]
-  for (const [contender, make] of Object.entries(contenders)) {
+  for (const contender of Object.keys(contenders)) {
     for (const at of ['half', 'recorded', ...budgets] as const) {
       const budget = at === 'recorded' ? tokens : at === 'half' ? Math.floor(tokens / 2) : at
-      const context = make(found, budget)
-      if (countTokens(context) > budget) throw new Error(`${contender} left more than ${budget} tokens.`)
-      rows.push({ contender, at, ...score(context, questions) })
+      rows.push({ contender, at, ...score(contextOf(found, { contender, budget }), questions) })
     }
   }
   return { name: found.name, needed: questions.needed.length, human: questions.human.length, rows }
+}
+
+/** Those that need no recorded summary. */
+const withoutModel = ['ours, offline', 'newest that fit'] as const
+
+function cutReport(found: Case): CaseReport | undefined {
+  const questions = questionsOf(found)
+  if (questions.needed.length < leastNeeded) return undefined
+  const rows = withoutModel.flatMap((contender) =>
+    budgets.map((at): Row => ({ contender, at, ...score(contextOf(found, { contender, budget: at }), questions) })),
+  )
+  return { name: found.name, needed: questions.needed.length, human: questions.human.length, rows }
+}
+
+type Making = { readonly contender: string; readonly budget: number }
+
+function contextOf(found: Case, { contender, budget }: Making): string {
+  const context = contenders[contender]?.(found, budget) ?? ''
+  if (countTokens(context) > budget) throw new Error(`${contender} left more than ${budget} tokens.`)
+  return context
 }

@@ -77,8 +77,9 @@ function topicOf(call: Call): string {
 function noteToolError(state: State, call: Call, text: string): void {
   const url = urlOf(call.input)
   if (url !== undefined) noteUrl(state, url, 'failed')
-  noteNames(state, text, { ...homeOf(call), inError: true })
-  const line = oneLine(text.replace(/<\/?tool_use_error>/g, ''), 200)
+  const words = text.replace(/<\/?tool_use_error>/g, '')
+  noteNames(state, words, { ...homeOf(call), inError: true })
+  const line = oneLine(words, 200)
   noteError(state, { what: oneLine(topicOf(call), 240), line, topic: topicOf(call) })
 }
 
@@ -91,7 +92,11 @@ function readResult(state: State, result: Result): void {
       readFile(state, result)
       break
     case 'edit':
-      if (path) noteFile(state, path, { act: 'edited', changed: patchedLines(raw) })
+      if (path) {
+        noteFile(state, path, { act: 'edited', changed: patchedLines(raw) })
+        // Some clients show the place as it now reads.
+        noteNames(state, withoutMargin(text), { home: { type: 'file', name: path }, homeRank: 4 })
+      }
       break
     case 'write':
       if (path) noteFile(state, path, writeNews(result))
@@ -134,8 +139,12 @@ function readFile(state: State, { call, text, raw }: Result): void {
     seen: shown === undefined ? askedLines(call.input) : [start, start + Math.max(1, shown) - 1],
     lines: numberAt(file, 'totalLines'),
   })
-  // Line numbers in the margin are no names.
-  noteNames(state, text.replace(/^ *\d+[→\t|]/gm, ''), { home: { type: 'file', name: path }, homeRank: 4 })
+  noteNames(state, withoutMargin(text), { home: { type: 'file', name: path }, homeRank: 4 })
+}
+
+/** Line numbers in the margin are no names. */
+function withoutMargin(text: string): string {
+  return text.replace(/^ *\d+[→\t|]/gm, '')
 }
 
 function patchedLines(raw: unknown): readonly Lines[] {

@@ -49,10 +49,11 @@ export function fillPage(units: readonly Unit[], { budget, countTokens, page, sh
 }
 
 const copies = 4
+const longEnough = 400
 
 /** Tokens of a part as a share of the whole: counted several times over, so that rounding does not add up. */
 export function costBy(countTokens: (text: string) => number): (text: string) => number {
-  return (text) => countTokens(text.repeat(copies)) / copies
+  return (text) => (text.length > longEnough ? countTokens(text) : countTokens(text.repeat(copies)) / copies)
 }
 
 const longestLine = 800

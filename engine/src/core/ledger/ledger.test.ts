@@ -12,6 +12,18 @@ function ledgerOf(...said: readonly (Said | readonly Said[])[]): Ledger {
 const nameOf = (ledger: Ledger, name: string) => ledger.names.find((fact) => fact.name === name)
 
 describe('files', () => {
+  test('names that an edit’s result shows belong to the file, the numbers in its margin to nobody', () => {
+    const ledger = ledgerOf(
+      call({
+        name: 'Edit',
+        input: { file_path: '/p/a.ts', old_string: 'a', new_string: 'b' },
+        text: 'The file was updated:\n   381→    model: planModel.current\n',
+      }),
+    )
+    expect(nameOf(ledger, 'planModel')).toMatchObject({ written: 0, home: { type: 'file', name: '/p/a.ts' } })
+    expect(ledger.names.filter(({ name }) => name.includes('381'))).toEqual([])
+  })
+
   test('a read keeps the lines seen, an edit the lines changed, and both are counted', () => {
     const ledger = ledgerOf(
       call({

@@ -32,3 +32,14 @@ test('a chunk without end is passed over quickly', () => {
   expect(names('a'.repeat(1_000_000))).toEqual([])
   expect(names('/x'.repeat(500_000))).toEqual([])
 })
+
+test('what a module is imported by is one name', () => {
+  expect(names('import Tabs from "@theme/Tabs"; import { open } from "~/lib/door.server"')).toEqual([
+    '@theme/Tabs',
+    '~/lib/door.server',
+  ])
+})
+
+test('a point in time leaves no half of itself', () => {
+  expect(names('"created_at": "2026-01-28T23:04:05Z", at 2026-01-28T23:04:05.123Z')).toEqual(['created_at'])
+})

@@ -98,7 +98,7 @@ function readPath(piece: string): readonly string[] {
   if (!/[A-Za-z]/.test(piece) || piece.includes('//')) return piece.split('/').flatMap(readWords)
   // Short words joined by a slash in prose ("and/or") are no path, nor is arithmetic.
   const isPath =
-    piece.lastIndexOf('/') > 0 && (piece.split('/').length > 2 || /^[~./]|[._\d-]|^[a-z]{4,}\/[a-z]{4,}$/.test(piece))
+    piece.lastIndexOf('/') > 0 && (piece.split('/').length > 2 || /^[@~./]|[._\d-]|^[a-z]{4,}\/[a-z]{4,}$/.test(piece))
   return isPath && piece.length >= 4 ? [piece] : piece.split('/').flatMap(readWords)
 }
 
@@ -134,10 +134,14 @@ function readWords(piece: string): readonly string[] {
   return names
 }
 
+/** What is left of `2026-01-28T23:04:05Z` between its marks. */
+const partOfTime = /^\d{1,2}T\d{2}Z?$|^\d{2,9}Z$/
+
 function isName(word: string): boolean {
   if (word.length < 3 || word.length > longestName || looksSecret(word)) return false
   // Short numbers say nothing alone (see numbersIn); long ones are ids.
   if (/^[\d_]+$/.test(word)) return word.length >= 6 && word.length <= 14
+  if (partOfTime.test(word)) return false
   if (/^[0-9a-f]+$/.test(word)) return word.length >= 7 && word.length <= 40 && /\d/.test(word)
   return word.length >= 4 && /[a-z][A-Z]|[A-Z]{2,}[a-z]|[A-Za-z0-9]_+[A-Za-z0-9]|[A-Za-z]\d/.test(word)
 }

@@ -70,8 +70,15 @@ export function sayingScore(fact: Saying): number {
 const evenScore = 6
 const slope = 0.55
 
-export function chanceOf(fact: NameFact, now: number): number {
-  return 1 / (1 + Math.exp(slope * (evenScore - nameScore(fact, now))))
+/** A name that was only read comes back with the file it stands in: one lately looked at, one that is being changed. */
+const worthOfHome = { seen: 1.5, changed: 0.5 } as const
+
+/** How likely this name is needed again; `file` is the one it belongs to. */
+export function chanceOf(fact: NameFact, now: number, file?: FileFact): number {
+  const { seen, changed } = worthOfHome
+  const withFile =
+    file === undefined || fact.written > 0 ? 0 : seen * recency(file.last, now) + (file.changes > 0 ? changed : 0)
+  return 1 / (1 + Math.exp(slope * (evenScore - nameScore(fact, now) - withFile)))
 }
 
 /** What knowing about a file is worth beside its path. */

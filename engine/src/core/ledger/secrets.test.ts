@@ -40,3 +40,10 @@ test('passwords go by their names, and what only looks like one stays', () => {
     ['TestCalculateAttributionWithBase64Tree', '1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b'].map(looksSecret),
   ).toEqual([false, false])
 })
+
+test('a folder with the id of a session in it is no secret, a shaken word beside that id is', () => {
+  const id = '390ab778-0d42-4dd4-936d-f11014a7a76a'
+  expect(
+    [`/tmp/agent-1000/-home-Code/${id}/scratchpad`, `/tmp/${id}/wJ4lrXU7nFEM1K7MDEN9bPx`].map(looksSecret),
+  ).toEqual([false, true])
+})

@@ -20,10 +20,14 @@ export function withoutSecrets(text: string): string {
     .replace(named, `$1${mark}`)
 }
 
+/** Ids are shaken too, and no secret: folders of one session carry them. */
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
+
 /** Letters of both cases and digits, long and well shaken: a key, where a name would have words in it. */
 export function looksSecret(word: string): boolean {
   if (word.length < 20) return false
   if (word.search(known) >= 0) return true
-  const changes = word.match(/[A-Za-z]\d|\d[A-Za-z]/g)?.length ?? 0
-  return changes >= 4 && /[a-z]/.test(word) && /[A-Z]/.test(word)
+  const rest = word.replace(uuid, '')
+  const changes = rest.match(/[A-Za-z]\d|\d[A-Za-z]/g)?.length ?? 0
+  return changes >= 4 && /[a-z]/.test(rest) && /[A-Z]/.test(rest)
 }

@@ -1,6 +1,6 @@
 // What can be put on the page, each with what it is worth and what it costs: lines of commands, errors, decisions and
 // state; headings of files and other homes; the names under them.
-import type { CommandFact, FileFact, Home, Ledger } from './facts.ts'
+import type { CommandFact, FileFact, Home, Ledger, NameFact } from './facts.ts'
 import {
   commandLine,
   commitLine,
@@ -75,7 +75,9 @@ export type Pricing = {
  * else with the end of its line.
  */
 export function unitsOf(ledger: Ledger, { budget, cost }: Pricing, more: readonly Line[] = []): readonly Unit[] {
-  const chances = new Map(ledger.names.map((fact) => [fact.name, chanceOf(fact, ledger.messages)]))
+  const known = new Map(ledger.files.map((fact) => [fact.path, fact]))
+  const fileOf = ({ home }: NameFact) => (home.type === 'file' ? known.get(home.name) : undefined)
+  const chances = new Map(ledger.names.map((fact) => [fact.name, chanceOf(fact, ledger.messages, fileOf(fact))]))
   const cache: NameCache = new Map()
   const lines = [...lineUnits(ledger), ...more].map((line): LineUnit => {
     const names = [...namesIn(line.text, cache)].map((name) => ({ name, chance: chances.get(name) ?? 0 }))

@@ -88,3 +88,23 @@ test('without a model, what the summary is to pay heed to is carried before the 
   expect(told('keep the schema decisions')).toContain('the migration keeps the old schema')
   expect(told('')).not.toContain('the migration keeps the old schema')
 })
+
+describe('the report before the latest request', () => {
+  const words = Array.from({ length: 160 }, (_, at) => `stepNumber${at} is done and well.`)
+  const long = [human('Do all of it'), said(words.join(' ')), human('Go on')]
+
+  test('begins in any summary, and all of it that is carried stands there in order where there is room', () => {
+    const [small, large] = [300, 6000].map((budget) => compose(long, { budget }).text)
+    expect(small).toContain(
+      '- Before the latest request the assistant reported: "stepNumber0 is done and well. stepNumber1',
+    )
+    const current = large?.slice(large.indexOf(sectionHeading(8))) ?? ''
+    const places = words.slice(0, 60).map((_, at) => current.search(new RegExp(`stepNumber${at}\\b`)))
+    expect(places.every((place) => place >= 0)).toBe(true)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+  })
+
+  test('is not told a second time as the last words', () => {
+    expect(compose(long).text).not.toContain('The assistant’s last words')
+  })
+})

@@ -37,8 +37,9 @@ export function composeSummary(options: ComposeOptions): ComposedSummary {
 
 function fillOffline(frame: Frame, room: number, options: ComposeOptions): string {
   const { source, budget, variant = 'full', instructions = '' } = options
-  const page = offlinePage(frame, { source, variant, room, instructions })
-  return fill(page, { options, budget, lines: offlineLines(source, instructions) })
+  const left = Math.max(0, room - frame.tokens)
+  const page = offlinePage(frame, { source, variant, room: left, instructions })
+  return fill(page, { options, budget, lines: offlineLines(source, { budget, room: left, instructions }) })
 }
 
 /** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */
@@ -48,12 +49,12 @@ function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions):
   const bare = countTokens(pageOf(noChoice, whole))
   const wanted = Math.min(ledgerBudget, defaults.ledgerBudget)
   if (bare + wanted <= budget) {
-    return fill(whole, { options, budget: Math.min(budget, bare + ledgerBudget), lines: codeLines(source) })
+    return fill(whole, { options, budget: Math.min(budget, bare + ledgerBudget), lines: codeLines(source, budget) })
   }
   return fill(prosePage(frame, mended, variant), {
     options,
     budget,
-    lines: [...proseLines(mended), ...codeLines(source)],
+    lines: [...proseLines(mended), ...codeLines(source, budget)],
   })
 }
 

@@ -11,30 +11,115 @@ export type Excerpt = {
   readonly at: number
   readonly how: 'changed' | 'written' | 'read'
   readonly code: string
+  /** Which piece of a longer text this is; 1 of 1 for the whole. */
+  readonly piece: number
+  readonly pieces: number
 }
 
-const mostExcerpts = 40
-const longestExcerpt = 2400
-const mostLines = 48
+const mostCalls = 60
+const linesOfPiece = 32
+const longestPiece = 2000
+const leastCode = 24
+/** A piece of which so much stands in a newer one says nothing new. */
+const mostKnown = 0.7
 
-/** Newest first; what a later change of the same place replaced is left out. */
-export function lastExcerpts(messages: readonly ViewMessage[]): readonly Excerpt[] {
+/** Newest first, about so many characters; what a later change or a later look replaced is left out. */
+export function lastExcerpts(messages: readonly ViewMessage[], characters: number): readonly Excerpt[] {
   const found: Excerpt[] = []
-  const replaced: string[] = []
+  const known = createKnown()
   const results = new Map<string, string>()
-  for (let at = messages.length - 1; at >= 0 && found.length < mostExcerpts; at--) {
+  let left = characters
+  let calls = 0
+  for (let at = messages.length - 1; at >= 0 && left > 0 && calls < mostCalls; at--) {
     const message = messages[at]
     for (const block of blocksOf(message?.content).toReversed()) {
       if (isToolResult(block) && block.is_error !== true) results.set(block.tool_use_id, textOf(block.content))
       if (!isToolUse(block) || message?.origin !== 'assistant') continue
-      for (const part of partsOf(block, results.get(block.id))) {
-        const isOld = replaced.some((old) => old.includes(part.code) || part.code.includes(old))
-        if (!isOld && part.code.trim().length >= 24) found.push({ ...part, at, code: shortened(part.code) })
-        replaced.push(...part.before)
+      const parts = partsOf(block, results.get(block.id))
+      if (parts.length > 0) calls++
+      for (const { path, how, code, before } of parts) {
+        const pieces = piecesOf(how === 'read' ? withoutReminders(code) : code)
+        for (const [index, text] of pieces.entries()) {
+          if (left <= 0 || text.trim().length < leastCode || known.has(path, text)) continue
+          known.add(path, text)
+          found.push({ path, at, how, code: text, piece: index + 1, pieces: pieces.length })
+          left -= text.length
+        }
+        known.replace(path, { before, isWhole: how === 'written' })
       }
     }
   }
   return found
+}
+
+type Known = {
+  readonly has: (path: string, code: string) => boolean
+  readonly add: (path: string, code: string) => void
+  readonly replace: (path: string, by: { readonly before: readonly string[]; readonly isWhole: boolean }) => void
+}
+
+/** What newer calls showed of each file, and what they replaced in it. */
+function createKnown(): Known {
+  const lines = new Map<string, Set<string>>()
+  const gone: string[] = []
+  const rewritten = new Set<string>()
+  return {
+    has: (path, code) => {
+      if (rewritten.has(path)) return true
+      const bare = withoutMargin(code)
+      if (gone.some((old) => old.includes(bare) || bare.includes(old))) return true
+      const own = linesIn(bare)
+      const seen = lines.get(path)
+      return seen !== undefined && own.filter((line) => seen.has(line)).length > own.length * mostKnown
+    },
+    add: (path, code) => {
+      const seen = lines.get(path) ?? new Set()
+      for (const line of linesIn(withoutMargin(code))) seen.add(line)
+      lines.set(path, seen)
+    },
+    replace: (path, { before, isWhole }) => {
+      gone.push(...before.filter((old) => old.trim().length >= leastCode))
+      if (isWhole) rewritten.add(path)
+    },
+  }
+}
+
+function linesIn(code: string): readonly string[] {
+  return code
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.length >= 6)
+}
+
+function withoutMargin(code: string): string {
+  return code.replace(/^ *\d+[→\t|]/gm, '')
+}
+
+/** Clients put words to the model behind a file's text. */
+function withoutReminders(text: string): string {
+  return text.replace(/\n*<system-reminder>[\s\S]*?(?:<\/system-reminder>|$)/g, '')
+}
+
+/** Without secrets and blank lines around, cut between lines. */
+function piecesOf(code: string): readonly string[] {
+  const lines = withoutSecrets(code)
+    .toWellFormed()
+    .replace(/^\n+|\s+$/g, '')
+    .split('\n')
+  const pieces: string[] = []
+  let piece: string[] = []
+  let length = 0
+  for (const line of lines) {
+    if (piece.length > 0 && (piece.length === linesOfPiece || length + line.length > longestPiece)) {
+      pieces.push(piece.join('\n'))
+      piece = []
+      length = 0
+    }
+    const short = line.length > longestPiece ? `${line.slice(0, longestPiece).toWellFormed()}…` : line
+    piece.push(short)
+    length += short.length + 1
+  }
+  return [...pieces, piece.join('\n')]
 }
 
 type Part = Pick<Excerpt, 'path' | 'how' | 'code'> & { readonly before: readonly string[] }
@@ -49,9 +134,7 @@ function partsOf({ name, input }: ToolUseBlock, result: string | undefined): rea
       return (edits.length > 0 ? edits : [input]).flatMap((edit): readonly Part[] => {
         const code = stringAt(edit, 'new_string') ?? stringAt(edit, 'newText') ?? stringAt(edit, 'new_str')
         const old = stringAt(edit, 'old_string') ?? stringAt(edit, 'oldText') ?? stringAt(edit, 'old_str') ?? ''
-        return path === undefined || code === undefined
-          ? []
-          : [{ path, how: 'changed', code, before: old.trim().length >= 24 ? [old] : [] }]
+        return path === undefined || code === undefined ? [] : [{ path, how: 'changed', code, before: [old] }]
       })
     }
     case 'write': {
@@ -71,18 +154,6 @@ function partsOf({ name, input }: ToolUseBlock, result: string | undefined): rea
     default:
       return []
   }
-}
-
-/** Both ends of what is long. */
-function shortened(code: string): string {
-  const lines = withoutSecrets(code)
-    .toWellFormed()
-    .replace(/^\n+|\s+$/g, '')
-    .split('\n')
-  const few =
-    lines.length <= mostLines ? lines : [...lines.slice(0, 32), `… ${lines.length - 40} lines …`, ...lines.slice(-8)]
-  const text = few.join('\n')
-  return text.length <= longestExcerpt ? text : `${text.slice(0, longestExcerpt).toWellFormed()}\n…`
 }
 
 /** A fenced block whose fence the code cannot close. */

@@ -17,6 +17,8 @@ import { latestHeading } from './marks.ts'
 import type { SummarySource } from './source.ts'
 
 export type Frame = {
+  /** Of what stands there because of it. */
+  readonly tokens: number
   /** The lines of section 6. */
   readonly said: readonly string[]
   /** Rules that do not stand in section 6 word for word. */
@@ -58,9 +60,11 @@ export function frameOf(source: SummarySource, options: FrameOptions): Frame {
   const spent = countTokens(lines.join('\n'))
   const before = earlierSaid(source, messages, { budget: Math.floor((left - spent) * 0.6), countTokens, recall })
   const shown = [...before, ...lines, atEnd?.text ?? ''].join('\n')
+  const rules = rulesOf(source, { shown, tokens: Math.floor(budget * rulesShare), countTokens })
   return {
+    tokens: countTokens([shown, ...rules].join('\n')),
     said: [...before, ...lines],
-    rules: rulesOf(source, { shown, tokens: Math.floor(budget * rulesShare), countTokens }),
+    rules,
     end: atEnd === undefined ? '' : `${latestHeading}\n${atEnd.text}`,
     latest,
     counts: {

@@ -35,6 +35,7 @@ export const offlineSlots: readonly Slot[] = [
   { section: 'earlier 6', place: 6, title: 'Earlier ones, as the summary before tells them, unchecked:' },
   { section: 'todos', place: 7, title: ledgerTitles.todos },
   { section: 'earlier 7', place: 7, title: before },
+  { section: 'near', place: 8 },
   { section: 'steps', place: 8, title: 'The last steps, oldest first:' },
   { section: 'repository', place: 8, title: ledgerTitles.repository },
   { section: 'earlier 8', place: 5, title: 'Work at the time of the summary before:' },
@@ -42,9 +43,28 @@ export const offlineSlots: readonly Slot[] = [
 
 const mostSteps = 24
 
+type LineOptions = {
+  /** In tokens: more code than could fit is not offered. */
+  readonly budget: number
+  /** What the frame leaves of it. */
+  readonly room: number
+  readonly instructions: string
+}
+
 /** The lines that compete for room with the ledger's own. */
-export function offlineLines({ messages }: SummarySource, instructions = ''): readonly Line[] {
-  const lines = weigh([...workLines(messages), ...excerptLines(messages), ...carriedLines(messages)], messages.length)
+export function offlineLines(
+  { messages }: SummarySource,
+  { budget, room, instructions }: LineOptions,
+): readonly Line[] {
+  const lines = weigh(
+    [
+      ...nearLines(messages, room),
+      ...workLines(messages),
+      ...excerptLines(messages, budget),
+      ...carriedLines(messages),
+    ],
+    messages.length,
+  )
   const wanted = new Set(wordsOf(instructions))
   if (wanted.size === 0) return lines
   return lines.map((line) => {
@@ -61,8 +81,8 @@ function wordsOf(text: string): readonly string[] {
 }
 
 /** The code that stands beside a model's prose. */
-export function codeLines({ messages }: SummarySource): readonly Line[] {
-  return weigh(excerptLines(messages), messages.length)
+export function codeLines({ messages }: SummarySource, budget: number): readonly Line[] {
+  return weigh(excerptLines(messages, budget), messages.length)
 }
 
 function weigh(lines: readonly Weighed[], now: number): readonly Line[] {
@@ -72,8 +92,10 @@ function weigh(lines: readonly Weighed[], now: number): readonly Line[] {
 type Weighed = Omit<Line, 'worth'> & { readonly at: number; readonly worth: (recency: number) => number }
 
 /** What was answered before the latest request, and what was said since: the one text that shows where the work is. */
-const nearLength = { least: 200, most: 2400, perToken: 0.22 } as const
+const nearLength = { least: 120, most: 2400, perToken: 0.22 } as const
 const reportLength = 600
+const pieceLength = 280
+const mostPieces = 8
 
 function nearReports(reports: readonly Report[]): readonly Report[] {
   const answered = reports.findLast(({ isEnded }) => isEnded)
@@ -81,14 +103,48 @@ function nearReports(reports: readonly Report[]): readonly Report[] {
   return [answered, current].filter((report) => report !== undefined)
 }
 
-/** In any case, though not at any length. */
-function standing(messages: readonly ViewMessage[], room: number): readonly string[] {
+/** How much of each stands there in any case: a share of the room that is left, so that little room is not all theirs. */
+function nearShown(room: number): number {
   const { least, most, perToken } = nearLength
-  const longest = Math.min(most, Math.max(least, Math.round(room * perToken)))
+  return Math.min(most, Math.max(least, Math.round(room * perToken)))
+}
+
+function standing(messages: readonly ViewMessage[], room: number): readonly string[] {
   return nearReports(reportsOf(messages)).map(({ text, isEnded }) => {
     const when = isEnded ? 'Before the latest request the assistant' : 'Since then it'
-    return `- ${when} reported: "${oneLine(text, longest)}"`
+    return `- ${when} reported: "${oneLine(text, nearShown(room))}"`
   })
+}
+
+/** The rest of them competes with everything else, piece by piece. */
+function nearLines(messages: readonly ViewMessage[], room: number): readonly Weighed[] {
+  return nearReports(reportsOf(messages)).flatMap(({ text, at, isEnded }) => {
+    const all = oneLine(text, nearLength.most)
+    const shown = oneLine(text, nearShown(room))
+    const rest = all.length <= shown.length ? '' : all.slice(shown.length - 1).trim()
+    return wordsApart(rest, pieceLength)
+      .slice(0, mostPieces)
+      .map(
+        (piece, index): Weighed => ({
+          section: 'near',
+          order: at + index / 100,
+          at,
+          text: `- ${isEnded ? 'the report before the request' : 'the report since'}, further on: "${piece}"`,
+          worth: (recent) => 0.5 + recent,
+        }),
+      )
+  })
+}
+
+/** In pieces of about this length, no word cut in two. */
+function wordsApart(text: string, length: number): readonly string[] {
+  const pieces: string[] = []
+  for (const word of text.split(' ')) {
+    const last = pieces.at(-1)
+    if (last === undefined || last.length + word.length >= length) pieces.push(word)
+    else pieces[pieces.length - 1] = `${last} ${word}`
+  }
+  return pieces.filter((piece) => piece !== '')
 }
 
 function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
@@ -121,17 +177,16 @@ function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
 }
 
 const worthOfLine = 0.02
-const mostWorth = 40
+const charactersPerToken = 5
 
-function excerptLines(messages: readonly ViewMessage[]): readonly Weighed[] {
-  return lastExcerpts(messages).map(
-    ({ path, at, how, code }, order): Weighed => ({
+function excerptLines(messages: readonly ViewMessage[], budget: number): readonly Weighed[] {
+  return lastExcerpts(messages, budget * charactersPerToken).map(
+    ({ path, at, how, code, piece, pieces }, order): Weighed => ({
       section: 'excerpts',
       order,
       at,
-      text: `- ${shortPath(path)}, as ${how}:\n${fenced(code)}`,
-      worth: (recent) =>
-        Math.min(code.split('\n').length, mostWorth) * worthOfLine * (how === 'read' ? 0.5 : 1) * recent,
+      text: `- ${shortPath(path)}, as ${how}${pieces === 1 ? '' : `, part ${piece} of ${pieces}`}:\n${fenced(code)}`,
+      worth: (recent) => code.split('\n').length * worthOfLine * (how === 'read' ? 0.5 : 1) * recent,
     }),
   )
 }
@@ -198,7 +253,10 @@ const standLength = 140
 
 function nextStep({ latest }: Frame, { messages, ledger }: SummarySource): readonly string[] {
   const open = ledger.todos.find(({ status }) => status === 'in-progress')
-  const words = lastSteps(messages, 4).findLast(({ type }) => type === 'said')?.text
+  // What section 8 has just told is not told again.
+  const told = new Set(nearReports(reportsOf(messages)).map(({ at }) => at))
+  const said = lastSteps(messages, 4).findLast(({ type }) => type === 'said')
+  const words = said === undefined || told.has(said.at) ? undefined : said.text
   return [
     ...(latest === undefined ? [] : [`- Go on with the latest request: "${oneLine(latest.text, standLength)}"`]),
     ...(open === undefined ? [] : [`- In progress on the to-do list: ${oneLine(open.text, 240)}`]),
