@@ -14,7 +14,7 @@ const privateNodeRange = '^26.7.0'
 const privateFolder = join(root, '.everlong')
 
 const jobs = {
-  start: ['cli/src/main.ts', 'tour'],
+  start: ['cli/src/main.ts', 'demo'],
   cli: ['cli/src/main.ts'],
   test: ['scripts/test.ts'],
   check: ['scripts/check.ts'],

@@ -16,6 +16,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   cost: () => import('./cost/report.ts'),
   summary: () => import('./summary/run.ts'),
   everything: () => import('./summary/everything.ts'),
+  memory: () => import('./memory/report.ts'),
 }
 
 const [name = 'everything'] = process.argv.slice(2)

@@ -2,6 +2,7 @@
 // A test says when they differ, so nobody types them.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { CaseReport } from './fidelity/report.ts'
 import { root } from './root.ts'
 import type { TokensReport } from './tokens/report-markdown.ts'
 import type { TranscriptReport } from './transcript/report.ts'
@@ -25,12 +26,37 @@ export function withFigures(readme: string): string {
 }
 
 function figures(): string {
-  return ['| what | figure |', '| --- | --- |', ...transcriptRows(), ...tokenRows()].join('\n')
+  return ['| what | figure |', '| --- | --- |', ...fidelityRows(), ...transcriptRows(), ...tokenRows()].join('\n')
 }
 
 const results = <T>(name: string): T =>
   JSON.parse(readFileSync(join(root, 'bench/results', `${name}.json`), 'utf8')) as T
 const percent = (share: number, digits = 1) => `${(100 * share).toFixed(digits)} %`
+
+/** What the agent went on to use after a recorded compaction, and how much of it each context holds. */
+function fidelityRows(): readonly string[] {
+  const { cases } = results<{ readonly cases: readonly CaseReport[] }>('fidelity')
+  const mean = (contender: string, of: (row: CaseReport['rows'][number]) => number) => {
+    const rows = cases.flatMap((found) =>
+      found.rows.filter((row) => row.contender === contender && row.at === 'recorded'),
+    )
+    return rows.reduce((sum, row) => sum + of(row), 0) / rows.length
+  }
+  const recall = (contender: string) =>
+    percent(
+      mean(contender, (row) => row.recall),
+      0,
+    )
+  const human = (contender: string) =>
+    percent(
+      mean(contender, (row) => row.human),
+      0,
+    )
+  return [
+    `| of what the agent needed after ${cases.length} recorded compactions, still in the context (no more tokens) | ${recall('ours, offline')} without any model; what the recorded client left: ${recall('recorded')} |`,
+    `| the person's messages, word for word | ${human('ours, offline')}; recorded: ${human('recorded')} |`,
+  ]
+}
 
 function transcriptRows(): readonly string[] {
   const file = results<TranscriptReport>('transcript').files[0]

@@ -1,7 +1,7 @@
 // The line on stderr while a compaction runs: phase, tokens so far, time; and Esc to stop it. Only on a terminal, and
 // gone without a trace when it is over.
 import { clearLine, cursorTo } from 'node:readline'
-import type { EngineEvent } from 'everlong'
+import type { CompactionPhase, EngineEvent } from 'everlong'
 import { count } from './render/numbers.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -11,7 +11,7 @@ export type CompactProgress = {
   readonly end: () => void
 }
 
-const phases: Readonly<Record<string, string>> = {
+export const phases: Readonly<Record<CompactionPhase, string>> = {
   'hooks-before': 'asking hooks',
   summarising: 'summarising',
   verifying: 'checking the summary against its source',
@@ -40,7 +40,7 @@ export function createCompactProgress(surroundings: Surroundings): CompactProgre
     signal: controller.signal,
     tell: (event) => {
       if (event.type !== 'compaction-progressed') return
-      phase = phases[event.phase] ?? event.phase
+      phase = phases[event.phase]
       tokens = event.outputTokens ?? (event.phase === 'summarising' ? tokens : 0)
       show()
     },

@@ -17,6 +17,22 @@ function onInterrupt(tidyUp: () => void): () => void {
   return () => process.off('SIGINT', end)
 }
 
+/** A terminal and a launcher may both pass Ctrl-C on, so what follows at once is the same; later it means now. */
+function onStop(stop: () => void): () => void {
+  const sameMs = 1_000
+  let stoppedAt: number | undefined
+  const end = () => {
+    if (stoppedAt !== undefined && Date.now() - stoppedAt > sameMs) process.exit(130)
+    stoppedAt ??= Date.now()
+    stop()
+  }
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  for (const signal of signals) process.on(signal, end)
+  return () => {
+    for (const signal of signals) process.off(signal, end)
+  }
+}
+
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
@@ -31,5 +47,6 @@ process.exitCode = await run(process.argv.slice(2), {
   cwd: process.cwd(),
   now: Date.now,
   onInterrupt,
+  onStop,
   untilStopped,
 })

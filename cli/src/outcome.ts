@@ -67,6 +67,8 @@ export function systemTrouble(path: string, error: unknown): string | undefined 
       return `${name} leads through something that is not a folder. Check the name.`
     case 'EISDIR':
       return `${name} is a folder. Name a file.`
+    case 'EEXIST':
+      return `${name} is there already. Choose another place.`
     case 'ENOSPC':
       return `no space left for ${name}. Make room or choose another place.`
     default:

@@ -3,6 +3,8 @@
 import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander'
 import packageFacts from '../package.json' with { type: 'json' }
 import type { CompactOptions } from './commands/compact.ts'
+import type { DemoOptions } from './commands/demo/demo.ts'
+import type { MemoryOptions } from './commands/memory.ts'
 import type { MicroOptions } from './commands/micro.ts'
 import type { RecallOptions } from './commands/recall.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
@@ -79,11 +81,13 @@ function createProgram(surroundings: Surroundings, end: End): Command {
       getOutHelpWidth: () => screenOf(surroundings).width,
     })
   const show = createShow(surroundings, end)
+  addShowing(program, { show, end }, surroundings)
   addLooking(program, show, surroundings)
   addMeasuring(program, show, surroundings)
   addReducing(program, show, surroundings)
   addMending(program, show)
   addCompacting(program, show, surroundings)
+  addNoting(program, show, surroundings)
   addRecalling(program, show, surroundings)
   addSimulating(program, show, surroundings)
   addServing(program, end, surroundings)
@@ -91,6 +95,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
 }
 
 const examples = `Examples:
+  everlong demo                       an agent and its context, live
   everlong tour                       a guided look at a made-up session
   everlong inspect session.jsonl      one screen about one session
   everlong context session.jsonl      what its context is made of
@@ -101,7 +106,7 @@ const examples = `Examples:
   everlong recall session.jsonl migration --kind human
   everlong simulate --port 0          the Messages API, without a key
 
-Every command but tour and mcp has --json. NO_COLOR=1 turns colours off.
+All but demo, tour and mcp have --json. NO_COLOR=1 turns colours off.
 Exit codes: 0 fine, 1 something was wrong, 2 a wrong command line.`
 
 /** Commander says "error: …" and sometimes a guess on a line of its own; we say one line and where to look. */
@@ -130,6 +135,34 @@ function measuring(program: Command, name: string, description: string): Command
     .option('--window <tokens>', 'take this as the context window', tokens)
 }
 
+function addShowing(
+  program: Command,
+  { show, end }: { readonly show: Show; readonly end: End },
+  surroundings: Surroundings,
+): void {
+  program
+    .command('demo')
+    .description('watch an agent live through compactions, against a simulated model')
+    .option('--fast', 'do not wait for a reader')
+    .option('--folder <path>', 'keep the session there (default: a new temporary folder)')
+    .action(async (options: DemoOptions) => {
+      const { demo } = await import('./commands/demo/demo.ts')
+      const outcome = await demo(options, surroundings)
+      if (outcome.type === 'failed') complain(outcome.message, surroundings)
+      end(outcome.type === 'failed' ? exitCodes.wrong : exitCodes.fine)
+    })
+  program
+    .command('tour')
+    .description('a guided look at a made-up session')
+    .action(async () => {
+      const [{ gather }, { render }] = await Promise.all([
+        import('./commands/tour.ts'),
+        import('./commands/tour-screen.ts'),
+      ])
+      show(gather(surroundings), { render })
+    })
+}
+
 function addLooking(program: Command, show: Show, surroundings: Surroundings): void {
   measuring(program, 'inspect', 'one screen: sizes, epochs, live window, problems').action(
     async (file: string, options: WindowOptions) => {
@@ -152,16 +185,6 @@ function addLooking(program: Command, show: Show, surroundings: Surroundings): v
         import('./commands/tree-screen.ts'),
       ])
       show(gather(file, { limit: options.limit, surroundings }), { ...options, render })
-    })
-  program
-    .command('tour')
-    .description('a guided look at a made-up session')
-    .action(async () => {
-      const [{ gather }, { render }] = await Promise.all([
-        import('./commands/tour.ts'),
-        import('./commands/tour-screen.ts'),
-      ])
-      show(gather(surroundings), { render })
     })
 }
 
@@ -261,6 +284,16 @@ function addCompacting(program: Command, show: Show, surroundings: Surroundings)
         import('./commands/compact.ts'),
         import('./commands/compact-screen.ts'),
       ])
+      show(await gather(file, { ...options, surroundings }), { ...options, render })
+    })
+}
+
+function addNoting(program: Command, show: Show, surroundings: Surroundings): void {
+  command(program, 'memory', 'the notes beside a session, or what they would be, made without a model')
+    .addArgument(transcript())
+    .option('--write', 'store notes that were made, beside the session')
+    .action(async (file: string, options: MemoryOptions) => {
+      const { gather, render } = await import('./commands/memory.ts')
       show(await gather(file, { ...options, surroundings }), { ...options, render })
     })
 }

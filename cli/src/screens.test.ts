@@ -19,6 +19,7 @@ const screens: readonly (readonly [string, ...(readonly string[])])[] = [
   ['fsck', 'fsck', file],
   ['tree', 'tree', file, '--limit', '60'],
   ['compact', 'compact', file, '--dry-run'],
+  ['memory', 'memory', file],
 ]
 
 test.for(screens)('the screen of %s', async ([name, ...words]) => {

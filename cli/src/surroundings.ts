@@ -20,6 +20,10 @@ export type Surroundings = {
   readonly onInterrupt?: (tidyUp: () => void) => () => void
   /** Resolves when a command that runs on is to end: Ctrl-C, or the system's word. */
   readonly untilStopped?: () => Promise<void>
+  /** Ctrl-C, or the system's word: lets something end by itself. Returns how to take that back. */
+  readonly onStop?: (stop: () => void) => () => void
+  /** Ids for what is written; random ones when left out. */
+  readonly newId?: () => string
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** In which times are shown; the machine's own when left out. */

@@ -136,8 +136,13 @@ async function sessionOn(ground: Ground, place: Place, options: SessionOptions):
     listeners: onEvent ? [onEvent] : [],
     close: () => place.store.close(),
   })
-  // A setting that cannot work is said now, and not in the middle of a turn.
-  session.explain()
+  try {
+    // A setting that cannot work is said now, and not in the middle of a turn.
+    session.explain()
+  } catch (error) {
+    place.store.close()
+    throw error
+  }
   session.add(leftInQueue(place.entries))
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => recall(place.store, words, limit),

@@ -4,12 +4,35 @@ import { createEngine, type EngineSession, type ModelClient } from 'everlong'
 import { offline } from 'everlong/models'
 import { median } from '../results.ts'
 
-const lengths = [1_000, 10_000] as const
 const turns = 300
+
+type Case = {
+  readonly name: string
+  readonly messages: number
+  readonly model: string
+  /** Whose answers the session holds when the turns begin. */
+  readonly grownWith: string
+}
+
+const calm = { name: 'nothing is to be done', model: 'claude-opus-4-6', grownWith: 'claude-opus-4-6' } as const
+const cases: readonly Case[] = [
+  { ...calm, messages: 10 },
+  { ...calm, messages: 1_000 },
+  { ...calm, messages: 10_000 },
+  {
+    name: 'after a change to a model that binds thinking: that of all older answers is left out',
+    messages: 10_000,
+    model: 'claude-fable-5-2',
+    grownWith: 'claude-opus-4-6',
+  },
+]
 
 /** Milliseconds. */
 export type TurnTimes = {
+  readonly name: string
   readonly messages: number
+  /** What was mended in the last request. */
+  readonly repairs: number
   readonly add: number
   readonly prepare: number
   readonly turn: number
@@ -17,42 +40,46 @@ export type TurnTimes = {
 
 export async function measureTurns(): Promise<readonly TurnTimes[]> {
   const found: TurnTimes[] = []
-  for (const messages of lengths) found.push(await turnsAt(messages))
+  for (const one of cases) found.push(await turnsAt(one))
   return found
 }
 
-const model: ModelClient = { ...offline(), model: 'claude-opus-4-6' }
-
-async function turnsAt(messages: number): Promise<TurnTimes> {
+async function turnsAt({ name, messages, model: named, grownWith }: Case): Promise<TurnTimes> {
+  const model: ModelClient = { ...offline(), model: named }
   const engine = createEngine({ model, environment: {}, settings: { contextWindow: 5_000_000 } })
   const session = await engine.start({
     system: 'You work.',
     tools: [{ name: 'Read', input_schema: { type: 'object' } }],
   })
   session.add({ role: 'user', content: 'Go.' })
-  for (let at = 0; at < messages / 2; at++) answer(session, at)
+  for (let at = 0; at < messages / 2; at++) answer(session, at, grownWith)
   await session.prepare()
   const add: number[] = []
   const prepare: number[] = []
+  let repairs = 0
   for (let at = 0; at < turns; at++) {
     const began = performance.now()
-    answer(session, messages / 2 + at)
+    answer(session, messages / 2 + at, named)
     const added = performance.now()
-    await session.prepare()
+    const ready = await session.prepare()
     prepare.push(performance.now() - added)
     add.push(added - began)
+    if (ready.type === 'ready') repairs = ready.repairs.length
   }
   const times = { add: median(add), prepare: median(prepare) }
-  return { messages, ...times, turn: times.add + times.prepare }
+  return { name, messages, repairs, ...times, turn: times.add + times.prepare }
 }
 
-/** An answer that calls a tool, and the tool's result. */
-function answer(session: EngineSession, at: number): void {
+/** An answer that thinks and calls a tool, and the tool's result. */
+function answer(session: EngineSession, at: number, model: string): void {
   const id = `toolu_${at}`
   session.record({
     id: `msg_${at}`,
-    model: model.model,
-    content: [{ type: 'tool_use', id, name: 'Read', input: { file_path: `src/file-${at % 50}.ts` } }],
+    model,
+    content: [
+      { type: 'thinking', thinking: 'Which file is next?', signature: 'c2lnbmVk' },
+      { type: 'tool_use', id, name: 'Read', input: { file_path: `src/file-${at % 50}.ts` } },
+    ],
     stop_reason: 'tool_use',
     usage: { input_tokens: 10, cache_read_input_tokens: 200 * at, output_tokens: 60 },
   })

@@ -37,6 +37,16 @@ export function dollars(value: number | undefined): string {
 
 const twoDigits = { minimumFractionDigits: 2, maximumFractionDigits: 2 }
 
+/** Small sums with their digits: $0.0021. */
+export function exactDollars(value: number | undefined): string {
+  return value === undefined || value >= 1 ? dollars(value) : `$${value.toFixed(4)}`
+}
+
+/** Short times: 12 ms, 0.4 s. */
+export function seconds(milliseconds: number): string {
+  return milliseconds < 100 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`
+}
+
 export function duration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1_000)
   if (seconds < 90) return `${seconds} s`

@@ -21,11 +21,18 @@ export type RunOptions = {
   readonly columns?: number
   /** For commands that run on: what happens before they are stopped, given what they have printed. */
   readonly meanwhile?: (stdout: string) => Promise<void>
+  /** Told of what is printed; returns true to press Ctrl-C. */
+  readonly stopsWhen?: (stdout: string) => boolean
+  readonly newId?: () => string
 }
 
 /** Runs a command in process, at a clock that stands still, in the time zone UTC. */
 export async function everlong(words: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const stdout = collector(options)
+  let stop: (() => void) | undefined
+  const { stopsWhen, newId } = options
+  const stdout = collector(options, (text) => {
+    if (stopsWhen?.(text)) stop?.()
+  })
   const stderr = collector(options)
   const exitCode = await run(words, {
     stdin: Readable.from([]),
@@ -35,6 +42,13 @@ export async function everlong(words: readonly string[], options: RunOptions = {
     cwd: root,
     now: () => 0,
     timeZone: 'UTC',
+    ...(newId ? { newId } : {}),
+    onStop: (wanted) => {
+      stop = wanted
+      return () => {
+        stop = undefined
+      }
+    },
     untilStopped: async () => options.meanwhile?.(stdout.text()),
   })
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
@@ -47,14 +61,15 @@ export async function report<R = JsonObject>(...words: readonly string[]): Promi
   return JSON.parse(stdout)
 }
 
-function collector({ isTTY = false, columns = 80 }: RunOptions): {
-  readonly stream: Output
-  readonly text: () => string
-} {
+function collector(
+  { isTTY = false, columns = 80 }: RunOptions,
+  onWrite?: (text: string) => void,
+): { readonly stream: Output; readonly text: () => string } {
   const chunks: string[] = []
   const stream = new Writable({
     write: (chunk, _encoding, done) => {
       chunks.push(String(chunk))
+      onWrite?.(chunks.join(''))
       done()
     },
   })

@@ -51,8 +51,9 @@ export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): 
   return {
     path,
     notes,
+    template: () => withTemplate([], templateIn(folder)),
     progress: () => progressIn(readText(statePath)),
-    saveProgress: (progress) => writeWhole(statePath, `${JSON.stringify(progress)}\n`),
+    saveProgress: (progress) => writeWhole(statePath, `${JSON.stringify(progress)}\n`, { flush: false }),
     settled,
     extract: async (input) => {
       if ((await settled()) === 'still-running') return failed('another extraction is running')
@@ -115,11 +116,12 @@ function readText(path: string): string | undefined {
   }
 }
 
-function writeWhole(path: string, text: string): void {
+/** What can be done without after a crash of the machine need not wait for the disk. */
+function writeWhole(path: string, text: string, { flush } = { flush: true }): void {
   mkdirSync(dirname(path), { recursive: true })
   const draft = `${path}.${randomUUID()}.draft`
   try {
-    writeFileSync(draft, text, { mode: 0o600, flush: true })
+    writeFileSync(draft, text, { mode: 0o600, flush })
     renameSync(draft, path)
   } finally {
     rmSync(draft, { force: true })

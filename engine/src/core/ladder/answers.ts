@@ -29,15 +29,21 @@ export type AnswerInput = {
 
 export function recordAnswer(desk: Desk, input: AnswerInput): void {
   const { conversation, ports } = desk
-  const message = answerMessage(input.given, { id: ports.newId(), model: desk.modelName })
-  const usage = readUsage(message.usage)
   const view = conversation.view()
+  const message = withOwnId(answerMessage(input.given, { id: ports.newId(), model: desk.modelName }), view, ports.newId)
+  const usage = readUsage(message.usage)
   if (usage && !input.isOutdated) learnFrom(desk, view, usage)
   conversation.append([answerBody(message, input)], [input.uuid])
   noteCleared(desk, message)
   if (!usage) return
   desk.spent = withSpent(desk.spent, { source: 'turn', usage: billedCounts(usage), model: desk.modelName })
   watchCache(desk, input, { usage, message })
+}
+
+/** Entries that share an id are pieces of one answer; a client that gives all its answers the same one means several. */
+function withOwnId(message: AnswerMessage, { messages }: View, newId: () => string): AnswerMessage {
+  const last = messages.findLast(({ role }) => role === 'assistant')
+  return last?.messageId === message.id ? { ...message, id: newId() } : message
 }
 
 /** One and the same text, by our estimate and as it was counted: what came since the answer before. */

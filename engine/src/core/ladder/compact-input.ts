@@ -68,6 +68,8 @@ export type CompactionInput = {
   readonly given?: GivenSummary | undefined
   readonly settings?: Partial<CompactionSettings>
   readonly counting?: Counting
+  /** The tokens of the view, where they are known; else all of it is counted. */
+  readonly viewTokens?: number | undefined
   /** Estimated tokens of the system prompt and the tools. */
   readonly overhead?: number
   /** The size as everybody sees it, where it is known; else it is estimated. */

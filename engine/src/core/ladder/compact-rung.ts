@@ -20,7 +20,9 @@ export function compactRung(options: CompactRungOptions = {}): Rung {
     name: 'compact',
     run: async (context) => {
       const { ports, signal } = context
-      return rungResult(await runCompaction(inputFor(context, options), ports, signal))
+      return rungResult(
+        await runCompaction({ ...inputFor(context, options), conversation: context.request() }, ports, signal),
+      )
     },
   }
 }
@@ -40,7 +42,6 @@ export function inputFor(context: RungContext, options: CompactRungOptions): Com
     reason: context.cause,
     view: context.view,
     recordOf: context.record,
-    conversation: context.request(),
     instructions: context.instructions,
     partial: partialOf(context),
     settings: { ...options.settings, targetShare: target / threshold, shareCache: canShare(context, options) },

@@ -49,7 +49,7 @@ export async function runCompaction(
 async function procedure(run: Run): Promise<Compacted> {
   const { input, settings, ports } = run
   mayGoOn(run)
-  const tokensBefore = tokensOf(input.view.messages, input.counting)
+  const tokensBefore = input.viewTokens ?? tokensOf(input.view.messages, input.counting)
   const parts = select(run)
   const tokens = input.size ?? sizeOf(tokensBefore, input)
   if (input.tellsEnds !== false) ports.emit({ type: 'compaction-started', trigger: input.trigger, tokens })

@@ -3,7 +3,7 @@
 import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
-import type { JsonObject } from '../message/json.ts'
+import { type JsonObject, objectAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { readCompaction } from '../transcript/compaction-records.ts'
 import { type Edit, editRecord } from '../transcript/edits.ts'
@@ -161,7 +161,8 @@ class Talk implements Conversation {
     const isOwn = (record.isSidechain === true) === isSide
     if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
     const message = isKnown && !this.input.watch ? undefined : messageOf(record)
-    if (message && !isKnown) this.book.add(message, record)
+    // What was put back is no news.
+    if (message && !isKnown && objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
     if (isOwn) this.input.watch?.(record, message, { isLive: this.isOpen })
   }
 

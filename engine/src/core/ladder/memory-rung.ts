@@ -4,7 +4,7 @@ import { type MemoryPlan, planFromMemory } from '../mechanisms/session-memory/pl
 import { withMargin } from '../tokens/counting.ts'
 import { inWords } from '../tokens/figure.ts'
 import { runCompaction } from './compact.ts'
-import { textCounter, tokensOf } from './compact-fit.ts'
+import { textCounter } from './compact-fit.ts'
 import { type CompactionInput, defaultCompaction } from './compact-input.ts'
 import { mostTokens } from './compact-plan.ts'
 import { type CompactRungOptions, inputFor, rungResult } from './compact-rung.ts'
@@ -62,6 +62,8 @@ async function plan(
   if (uuid === undefined) return no('nothing-to-summarise', 'What would be kept has no entry in the transcript.')
   const input: CompactionInput = {
     ...inputFor(context, options),
+    // As the gauge has it: counting all of it anew would take half of the time.
+    viewTokens: Math.max(0, context.size.tokens - context.overhead),
     partial: { type: 'up-to', uuid },
     given: { text: made.summary, mechanism: memoryMechanism, why: 'the notes of the session are the summary' },
   }
@@ -100,7 +102,7 @@ function roomFor(
   const kept = view.messages.slice(made.keepFrom).reduce((sum, message) => sum + situation.weigher.message(message), 0)
   const most = mostTokens(input, {
     settings: { ...defaultCompaction, ...input.settings },
-    tokensBefore: tokensOf(view.messages, counting),
+    tokensBefore: input.viewTokens ?? 0,
   })
   return { needed: Math.ceil(kept + textCounter(counting)(made.summary)), most }
 }

@@ -1,6 +1,6 @@
 // Token counts as an API answer reports them. The size of the context and the tokens billed are two numbers:
 // a server-side loop bills every iteration, but only the last one says how full the window is.
-import { arrayAt, isObject, numberAt, objectAt } from './json.ts'
+import { isObject, type JsonObject } from './json.ts'
 
 export type TokenCounts = {
   readonly input: number
@@ -22,23 +22,37 @@ export const noTokens: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheW
 /** Reads an API usage object; undefined when it is none. */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined
-  const counts = readCounts(value)
-  const listed = arrayAt(value, 'iterations')
-  if (listed.length === 0) return counts
-  const iterations = listed
-    .filter(isObject)
-    .map((iteration) => ({ ...readCounts(iteration), type: String(iteration.type ?? 'message') }))
-  return iterations.length > 0 ? { ...counts, iterations } : counts
+  const iterations = readIterations(value.iterations)
+  const { input, output, cacheRead, cacheWrite, cacheWriteHour } = readCounts(value)
+  return iterations
+    ? { input, output, cacheRead, cacheWrite, cacheWriteHour, iterations }
+    : { input, output, cacheRead, cacheWrite, cacheWriteHour }
 }
 
-function readCounts(value: unknown): TokenCounts {
+/** Written out, and a list of just its length: every line of every answer has these. */
+function readIterations(listed: unknown): Usage['iterations'] {
+  if (!Array.isArray(listed)) return undefined
+  const objects: readonly JsonObject[] = listed.every(isObject) ? listed : listed.filter(isObject)
+  if (objects.length === 0) return undefined
+  return objects.map((iteration) => {
+    const { input, output, cacheRead, cacheWrite, cacheWriteHour } = readCounts(iteration)
+    return { input, output, cacheRead, cacheWrite, cacheWriteHour, type: String(iteration.type ?? 'message') }
+  })
+}
+
+function readCounts(value: JsonObject): TokenCounts {
+  const hour = isObject(value.cache_creation) ? value.cache_creation.ephemeral_1h_input_tokens : undefined
   return {
-    input: numberAt(value, 'input_tokens') ?? 0,
-    output: numberAt(value, 'output_tokens') ?? 0,
-    cacheRead: numberAt(value, 'cache_read_input_tokens') ?? 0,
-    cacheWrite: numberAt(value, 'cache_creation_input_tokens') ?? 0,
-    cacheWriteHour: numberAt(objectAt(value, 'cache_creation'), 'ephemeral_1h_input_tokens') ?? 0,
+    input: countIn(value.input_tokens),
+    output: countIn(value.output_tokens),
+    cacheRead: countIn(value.cache_read_input_tokens),
+    cacheWrite: countIn(value.cache_creation_input_tokens),
+    cacheWriteHour: countIn(hour),
   }
+}
+
+function countIn(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }
 
 /** Everything that occupies the window: cached tokens do too. */

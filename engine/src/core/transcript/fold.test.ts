@@ -302,6 +302,20 @@ describe('undo', () => {
     expect(undone.freshFrom).toBe(6)
   })
 
+  test('of what no answer has seen gives back the figures that were reported before it', () => {
+    const compacted = talk().boundary({}).summary('so far')
+    expect(viewOf(compacted).freshFrom).toBe(0)
+    const undone = edit(compacted, { type: 'undo', uuid: 'b1' }, 'x1')
+    expect(viewOf(undone).freshFrom).toBe(0)
+    const cleared = edit(talk(), { type: 'clear-results', toolUseIds: ['t1'] }, 'e1')
+    expect(viewOf(cleared).freshFrom).toBe(4)
+    expect(viewOf(edit(cleared, { type: 'undo', uuid: 'e1' }, 'x1')).freshFrom).toBe(0)
+    const seen = edit(talk(), { type: 'clear-results', toolUseIds: ['t1'] }, 'e1')
+      .user('next')
+      .assistant('sure')
+    expect(viewOf(edit(seen, { type: 'undo', uuid: 'e1' }, 'x1')).freshFrom).toBe(6)
+  })
+
   test('of nothing that is there changes nothing', () => {
     expect(bytesOf(viewOf(edit(talk(), { type: 'undo', uuid: 'never' }, 'x1')))).toBe(bytesOf(viewOf(talk())))
   })

@@ -67,7 +67,7 @@ function made(pieces: readonly Piece[], { row, place }: Piece, message: ViewMess
 const noEdits: readonly string[] = []
 
 function sourceOf(pieces: readonly Piece[]): Source {
-  const [first] = pieces
+  const first = pieces[0]
   if (pieces.length === 1 && first && typeof first.uuids === 'string') {
     return { uuids: [first.uuids], edits: first.edits, isPinned: first.isPinned, pieces: [first.message] }
   }

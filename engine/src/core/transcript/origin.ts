@@ -12,7 +12,9 @@ export function originOf(record: JsonObject): Origin | undefined {
   if (record.type === 'attachment') return 'attachment'
   if (record.type !== 'user') return undefined
   if (record.isCompactSummary === true) return 'summary'
-  const blocks = blocksOf(objectAt(record, 'message')?.content)
+  const content = objectAt(record, 'message')?.content
+  if (typeof content === 'string') return isHuman(record, content) ? 'human' : 'meta'
+  const blocks = blocksOf(content)
   if (blocks.some(isToolResult)) return 'tool-result'
   return isHuman(record, blocks.find(isText)?.text ?? '') ? 'human' : 'meta'
 }

@@ -81,13 +81,22 @@ const changesNothing: ReadonlySet<string | undefined> = new Set(['pin', 'unpin',
 
 /**
  * The newest change that made the figures reported before it those of another view. A rewind gives a view that there
- * was, and its figures with it.
+ * was, and its figures with it; so does an undo of something that no answer has seen.
  */
 function lastChange({ changes, standing, order }: Ground): Change | undefined {
   return changes.findLast(({ row, edit }) => {
     if (standing.out.has(row) || changesNothing.has(edit?.type)) return false
+    if (edit?.type === 'undo' && !hasAnswer(order, { above: order.rowOf(edit.uuid), below: row })) return false
     return edit !== undefined || order.placeOf(row) !== undefined
   })
+}
+
+function hasAnswer(
+  { heads }: LiveOrder,
+  { above, below }: { readonly above: number; readonly below: number },
+): boolean {
+  for (let row = below - 1; row > above; row--) if (heads[row]?.type === 'assistant') return true
+  return false
 }
 
 /** Among the messages from `start` on; -1 when there is none. */

@@ -15,6 +15,7 @@ import {
 import { oneLine } from '../../ledger/text.ts'
 import { blocksOf, isText, textOf } from '../../message/block.ts'
 import type { ViewMessage } from '../../message/message.ts'
+import { typedText } from '../../summary/human.ts'
 import type { Update } from './notes.ts'
 
 export type OfflineInput = {
@@ -41,7 +42,9 @@ function within(lines: readonly string[], { countTokens, sectionTokens }: Offlin
 }
 
 function sectionsOf({ messages, ledger }: OfflineInput): Readonly<Record<string, readonly string[]>> {
-  const human = messages.filter(({ origin }) => origin === 'human').map(({ content }) => textOf(content))
+  const seen = messages.filter(({ origin }) => origin === 'human').map(({ content }) => textOf(content))
+  // What was typed before the last compaction is in the ledger only.
+  const human = [...new Set([...ledger.typed.map(({ text }) => typedText(text)), ...seen])]
   const newest = <T extends { readonly last: number }>(facts: readonly T[]) => facts.toSorted((a, b) => b.last - a.last)
   const isChecking = ({ purpose }: Ledger['commands'][number]) => purpose !== 'other' && purpose !== 'git'
   const commands = newest(ledger.commands)

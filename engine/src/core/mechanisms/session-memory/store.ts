@@ -7,6 +7,8 @@ export type SessionMemory = {
   readonly path: string
   /** The notes as they stand; undefined when there are none yet. */
   readonly notes: () => Notes | undefined
+  /** The sections that there would be, still empty. */
+  readonly template: () => Notes
   readonly progress: () => MemoryProgress
   readonly saveProgress: (progress: MemoryProgress) => void
   /** Runs one extraction, after the one that runs. Never disturbs the conversation: a failure is a value. */

@@ -1,0 +1,85 @@
+// `everlong demo`: the loop works on a made-up repository against the simulated API with a small window, and a person sees
+// what the engine does about it. Real requests, a real transcript; no key, no network.
+import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
+import { type SpentLine, textOf } from 'everlong'
+import { failed, gathered, type Outcome, systemTrouble } from '../../outcome.ts'
+import type { Surroundings } from '../../surroundings.ts'
+import { createChronicle } from './acts.ts'
+import { createBoard } from './board.ts'
+import { endingLines, openingLines } from './frame.ts'
+import { progressLine } from './lines.ts'
+import { createPace } from './pace.ts'
+import { type Stage, setStage } from './stage.ts'
+import { playStory, rule, type Show } from './story.ts'
+
+export type DemoOptions = {
+  readonly fast?: boolean
+  /** Where the session is kept. */
+  readonly folder?: string
+}
+
+export async function demo(
+  { fast = false, folder }: DemoOptions,
+  surroundings: Surroundings,
+): Promise<Outcome<undefined>> {
+  const { cwd, now, newId, onStop } = surroundings
+  const board = createBoard(surroundings)
+  const stopping = new AbortController()
+  const release = onStop?.(() => stopping.abort())
+  const isSlow = board.isLive && !fast
+  try {
+    const stage = await setStage({
+      isSlow,
+      folder: folder === undefined ? undefined : resolve(cwd, folder),
+      ports: { now, ...(newId ? { newId } : {}) },
+    })
+    const { signal } = stopping
+    await play({ stage, board, signal, chronicle: createChronicle(), pace: createPace(isSlow, signal) }, now)
+    return gathered(undefined)
+  } catch (error) {
+    const message = systemTrouble(folder ?? tmpdir(), error)
+    if (message === undefined) throw error
+    return failed(message)
+  } finally {
+    board.end()
+    release?.()
+  }
+}
+
+async function play(show: Show, now: () => number): Promise<void> {
+  const { stage, board, chronicle, signal } = show
+  const { session, transcript } = stage
+  const started = now()
+  session.on((event) => {
+    chronicle.hear(event, session.explain())
+    if (event.type === 'compaction-progressed') board.live((screen) => progressLine(event, screen))
+  })
+  try {
+    board.print((screen) => openingLines(stage, screen))
+    await playStory(show)
+    board.end()
+    const figures = { ...figuresOf(stage), durationMs: now() - started }
+    const ending = { ...figures, transcript, seen: chronicle.seen(), isStopped: signal.aborted }
+    board.print((screen) => endingLines(ending, screen))
+  } finally {
+    await stage.close()
+  }
+}
+
+function figuresOf({ session }: Stage) {
+  const { turn, ...own } = session.spent()
+  const ownLines = Object.values(own)
+  const lines = [turn, ...ownLines]
+  const isRuleThere = session.messages().some(({ content }) => textOf(content).includes(rule))
+  return {
+    requests: lines.reduce((sum, { requests }) => sum + requests, 0),
+    cost: costOf(lines),
+    ownCost: costOf(ownLines),
+    rule: isRuleThere ? rule : undefined,
+  }
+}
+
+function costOf(lines: readonly SpentLine[]): number {
+  return lines.reduce((sum, { cost = 0 }) => sum + cost, 0)
+}

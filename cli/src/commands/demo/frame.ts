@@ -1,0 +1,80 @@
+// How the demonstration begins and ends: what this is, then what it came to, where the transcript lies and how to look
+// into it.
+import { counted, dollars, duration, exactDollars } from '../../render/numbers.ts'
+import { visible } from '../../render/safe.ts'
+import { facts, heading, paragraph, type Screen } from '../../render/screen.ts'
+import { shellWord } from '../../render/shell-word.ts'
+import { columnsOf, padEnd } from '../../render/width.ts'
+import { type ActName, wanted } from './acts.ts'
+import { type Stage, window } from './stage.ts'
+
+export function openingLines({ repository, server }: Stage, screen: Screen): readonly string[] {
+  const { name, files, bugs } = repository
+  return [
+    heading('Everlong, live', screen),
+    '',
+    ...paragraph(
+      `An agent mends ${name}, a made-up repository of ${counted(files.size, 'file')} with ${counted(bugs.length, 'bug')}. ` +
+        `The model is a simulator on this machine (${server.url}): no key, no network. ` +
+        `Its window is small on purpose, ${window.toLocaleString('en-US')} tokens, so that you see in a minute what otherwise takes a day.`,
+      screen,
+    ),
+  ]
+}
+
+export type Ending = {
+  readonly requests: number
+  readonly cost: number
+  /** Of it, what notes and summaries cost. */
+  readonly ownCost: number
+  readonly durationMs: number
+  readonly isStopped: boolean
+  /** What the person said first, where it is still in the context word for word. */
+  readonly rule: string | undefined
+  readonly seen: ReadonlySet<ActName>
+  readonly transcript: string
+}
+
+export function endingLines(ending: Ending, screen: Screen): readonly string[] {
+  const { requests, cost, ownCost, durationMs, isStopped, rule } = ending
+  const missing = wanted.filter((name) => !ending.seen.has(name))
+  return [
+    '',
+    heading(isStopped ? 'Stopped' : `Done in ${duration(durationMs)}`, screen),
+    '',
+    ...facts(
+      [
+        ['seen', wanted.filter((name) => ending.seen.has(name)).join(', ') || 'nothing yet'],
+        ...(missing.length > 0 ? [['not seen', missing.join(', ')] as const] : []),
+        ['your rule', rule === undefined ? 'not in the context' : `“${rule}” is still in the context, word for word`],
+        [
+          'cost',
+          `${counted(requests, 'request')}, at the API ${dollars(cost)}; context management ${exactDollars(ownCost)} of it`,
+        ],
+      ],
+      screen,
+    ),
+    '',
+    // Whole, however narrow the screen: it is there to be copied.
+    `  The transcript is kept: ${visible(ending.transcript)}`,
+    '  Look into it:',
+    '',
+    ...commandLines(shellWord(ending.transcript), screen),
+  ]
+}
+
+function commandLines(file: string, screen: Screen): readonly string[] {
+  const commands: readonly (readonly [string, string])[] = [
+    [`./everlong inspect ${file}`, 'one screen about the session'],
+    [`./everlong epochs ${file}`, 'what each compaction removed'],
+    [`./everlong context ${file} --window ${window}`, 'what fills the window now'],
+    [`./everlong recall ${file} generated`, 'find what has left the context'],
+    [`./everlong memory ${file}`, 'the notes it kept'],
+    [`./everlong tree ${file}`, 'every message, one line each'],
+  ]
+  const columns = Math.max(...commands.map(([command]) => columnsOf(command)))
+  const fits = columns + 2 + 32 <= screen.width
+  return commands.map(([command, what]) =>
+    fits ? `  ${padEnd(command, columns)}  ${screen.paint('dim', what)}` : `  ${command}`,
+  )
+}

@@ -1,0 +1,89 @@
+// The lines of the demonstration: what the person says, what the agent does, what the engine did, and the gauge. Text in,
+// lines out; whatever came from a tool or a model is made harmless here.
+import type { EngineEvent, Explanation } from 'everlong'
+import { phases } from '../../compact-progress.ts'
+import { gauge, stateStyles } from '../../render/bar.ts'
+import { fullnessOf } from '../../render/context.ts'
+import { count } from '../../render/numbers.ts'
+import { oneLine } from '../../render/safe.ts'
+import type { Screen } from '../../render/screen.ts'
+import { columnsOf, cut, cutStart, padEnd, wrap } from '../../render/width.ts'
+import type { Act } from './acts.ts'
+import { type FinishedCall, outcomeOf, subjectOf } from './calls.ts'
+
+const indent = '    '
+
+export function personLines(text: string, screen: Screen): readonly string[] {
+  const [first = '', ...rest] = wrap(oneLine(text), screen.width - 6)
+  const lines = [`you › ${first}`, ...rest.map((line) => `      ${line}`)]
+  return ['', ...lines.map((line) => screen.paint(['bold', 'cyan'], line))]
+}
+
+/** While it is being typed: the end is what counts. */
+export function typingLine(text: string, screen: Screen): string {
+  return screen.paint(['bold', 'cyan'], `you › ${cutStart(text, screen.width - 6)}`)
+}
+
+/** Where the made-up agent stands is written into its answers, for itself alone. */
+const mark = /\s*\[task \d+, [^\]]*\]/g
+
+export function agentLines(text: string, screen: Screen): readonly string[] {
+  const words = oneLine(text.replaceAll(mark, ''))
+  return words === '' ? [] : wrap(words, screen.width - 4).map((line) => `${indent}${line}`)
+}
+
+const nameColumns = 10
+
+export function callLine(call: FinishedCall, root: string, screen: Screen): string {
+  const outcome = cut(oneLine(outcomeOf(call)), 40)
+  const head = `${indent}${padEnd(call.name, nameColumns)}`
+  const room = Math.max(8, screen.width - columnsOf(head) - columnsOf(outcome) - 3)
+  const line = `${head}${cut(oneLine(subjectOf(call, root)), room)} · ${outcome}`
+  return screen.paint('dim', cut(line, screen.width))
+}
+
+/** One line of plain words, and the gauge as it stands then. */
+export function actLines({ name, words, explanation }: Act, screen: Screen): readonly string[] {
+  const style = name === 'trouble' ? 'red' : 'magenta'
+  const [first = '', ...rest] = wrap(oneLine(`${name}: ${words}`), screen.width - 4)
+  return [
+    '',
+    `  ${screen.paint(style, '●')} ${screen.paint('bold', first)}`,
+    ...rest.map((line) => `${indent}${screen.paint('bold', line)}`),
+    gaugeLine(explanation, screen),
+    '',
+  ]
+}
+
+/** In the gauge's place while a compaction runs. */
+export function progressLine({ phase, outputTokens }: Progressed, screen: Screen): string {
+  const written = outputTokens === undefined ? '' : `, ${count(outputTokens)} tokens so far`
+  return screen.paint('magenta', cut(`${indent}compacting: ${phases[phase]}${written}`, screen.width))
+}
+
+type Progressed = Extract<EngineEvent, { readonly type: 'compaction-progressed' }>
+
+export function gaugeLine(explanation: Explanation, screen: Screen): string {
+  const fullness = fullnessOf(explanation)
+  const room = screen.width - columnsOf(indent) - 2
+  const text = wordings(explanation).find((words) => columnsOf(words) + leastBar <= room) ?? `${fullness.percentLeft} %`
+  const columns = Math.max(1, Math.min(widestBar, room - columnsOf(text)))
+  const picture = gauge({ ...fullness, used: fullness.tokens }, columns, screen)
+  return `${indent}${picture}  ${screen.paint(stateStyles[fullness.state], text)}`
+}
+
+const leastBar = 8
+const widestBar = 32
+
+/** From the fullest to the shortest. */
+function wordings(explanation: Explanation): readonly string[] {
+  const { percentLeft, tokens, limit, isEstimated } = fullnessOf(explanation)
+  const left = `${percentLeft} % left`
+  const estimated = isEstimated ? ', estimated' : ''
+  return [
+    `${left}, ${count(tokens)} of ${count(limit)} tokens${estimated}`,
+    `${left}, ${count(tokens)} tokens${estimated}`,
+    `${left}${estimated}`,
+    left,
+  ]
+}

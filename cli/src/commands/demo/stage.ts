@@ -1,0 +1,131 @@
+// What the demonstration plays on: the simulated API on a port of this machine, a made-up repository with tools that
+// work, and an engine with a session on disk in front of it.
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { AnyTool } from '@everlong/agent'
+import { type Repository, type RunningServer, startServer, syntheticRepository, toolsOf } from '@everlong/simulator'
+import { createEngine, type EngineOptions, type EngineSession, type EngineSettings, type FileStore } from 'everlong'
+import { anthropic } from 'everlong/models'
+import { type Match, openArchive, parseSearch } from 'everlong/node'
+import { demoModel } from './model.ts'
+import { recallTool, repositoryTools } from './tools.ts'
+
+export type Stage = {
+  readonly server: RunningServer
+  readonly session: EngineSession
+  readonly tools: readonly AnyTool[]
+  readonly transcript: string
+  readonly repository: Repository
+  /** About something that happens early, for when it has left the context. */
+  readonly question: string
+  /** Something long for the person to paste. */
+  readonly log: string
+  /** What the recall tool finds for an input. */
+  readonly search: (input: unknown) => readonly Match[]
+  readonly close: () => Promise<void>
+}
+
+export const window = 48_000
+const model = 'claude-sonnet-4-6'
+const maxTokens = 4_000
+const pastedLines = 320
+
+/** As small as the window. What the server could do by itself is done by edits of ours, which the transcript shows. */
+const settings: EngineSettings = {
+  contextWindow: window,
+  maxOutputTokens: maxTokens,
+  warningDistance: 14_000,
+  errorDistance: 4_000,
+  sessionMemory: { growth: 6_000, keep: { tokens: 3_000, messages: 1 } },
+  reductions: {
+    recall: true,
+    bySize: { keep: 3, target: 1_000, least: 3_000 },
+    // In so small a window a compaction is always near and always cheaper: clearing would wait for it.
+    weigh: false,
+    byCacheEdit: { trigger: 1_000 },
+    // A test run takes its time: what it said stays until a compaction.
+    toolKinds: { Bash: null },
+  },
+}
+
+export type StageOptions = {
+  /** Answers take a moment, as they do in life. */
+  readonly isSlow: boolean
+  readonly ports: NonNullable<EngineOptions['ports']>
+  /** Where the session is kept; a new temporary folder when left out. */
+  readonly folder?: string | undefined
+}
+
+const slowly = { first: 200, perEvent: 12 }
+
+/** Throws what the system says when the folder cannot be had, or holds a session already. */
+export async function setStage({ isSlow, ports, folder }: StageOptions): Promise<Stage> {
+  const transcript = join(folder ?? mkdtempSync(join(tmpdir(), 'everlong-demo-')), 'session.jsonl')
+  mkdirSync(dirname(transcript), { recursive: true })
+  writeFileSync(transcript, '', { flag: 'wx' })
+  const repository = syntheticRepository({ seed: 7, files: 60 })
+  const server = await startServer({
+    script: demoModel(repository),
+    windows: { [model]: window },
+    ...(isSlow ? { latency: slowly } : {}),
+  })
+  try {
+    return await stageOn(server, repository, { ports, transcript })
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+}
+
+async function stageOn(
+  server: RunningServer,
+  repository: Repository,
+  { ports, transcript }: Pick<StageOptions, 'ports'> & { readonly transcript: string },
+): Promise<Stage> {
+  const working = toolsOf(repository)
+  const engine = createEngine({
+    model: anthropic({ model, apiKey: 'none', baseURL: server.url }),
+    environment: {},
+    files: filesOf(working.files, repository.root),
+    compaction: { recall: true },
+    settings,
+    ports,
+  })
+  const session = await engine.start({
+    path: transcript,
+    maxTokens,
+    system: 'You mend a repository. Work in small steps.',
+    envelope: { cwd: repository.root, gitBranch: repository.branch },
+  })
+  // Small, and of this session alone: in memory is enough.
+  const archive = openArchive(transcript, { folder: false })
+  return {
+    server,
+    session,
+    tools: [...repositoryTools(working), recallTool(archive)],
+    transcript,
+    repository,
+    question: `What did the very first test run say about "${repository.bugs[0]?.symbol}"?`,
+    log: (repository.files.get('logs/build.log') ?? '').split('\n').slice(0, pastedLines).join('\n'),
+    search: (input) => {
+      const request = parseSearch(input)
+      return request.type === 'refused' ? [] : archive.search(request.query).matches
+    },
+    close: async () => {
+      await session.close()
+      archive.close()
+      await server.close()
+    },
+  }
+}
+
+/** The repository lives in memory: what is put back after a compaction is read there, as it is now. */
+function filesOf(files: ReadonlyMap<string, string>, root: string): FileStore {
+  return {
+    read: async (path) => {
+      const text = files.get(path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path)
+      return text === undefined ? { type: 'missing' } : { type: 'text', text }
+    },
+  }
+}

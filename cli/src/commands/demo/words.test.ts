@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process'
+import type { EngineEvent, Explanation } from 'everlong'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { shellWord } from '../../render/shell-word.ts'
+import { createChronicle, restorationInWords } from './acts.ts'
+import { outcomeOf, subjectOf } from './calls.ts'
+
+const noTokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
+const chain = { isRecompaction: false, threshold: 31_000, source: 'turn' } as const
+const finished = {
+  type: 'compaction-finished',
+  trigger: 'auto',
+  tokensBefore: 32_000,
+  tokensAfter: 18_500,
+  chain,
+} as const
+
+function actsOf(...events: readonly EngineEvent[]) {
+  const chronicle = createChronicle()
+  for (const event of events) chronicle.hear(event, {} as Explanation)
+  return chronicle.take().map(({ name, words }) => [name, words])
+}
+
+test('each act is told in plain words with its numbers, and others are not told', () => {
+  expect(
+    actsOf(
+      { type: 'threshold-checked', tokens: 1, threshold: 2, effectiveWindow: 3, freedBySnips: 0, source: 'turn' },
+      { type: 'micro-compacted', mechanism: 'micro-by-size', results: 1, tokensBefore: 31_200, tokensAfter: 18_400 },
+      { type: 'memory-extracted', tokens: 1_126, usage: noTokens, cost: 0.0021 },
+      { ...finished, mechanism: 'session-memory', durationMs: 12, usage: noTokens, restored: 0 },
+      {
+        ...finished,
+        mechanism: 'full',
+        durationMs: 2_840,
+        usage: { ...noTokens, output: 900 },
+        cost: 0.04,
+        restored: 0,
+      },
+      { type: 'compaction-failed', trigger: 'manual', reason: 'aborted', detail: 'It was stopped.' },
+      { type: 'compaction-failed', trigger: 'auto', reason: 'no_progress', detail: 'It frees too little.' },
+    ),
+  ).toEqual([
+    ['micro-compact', '1 old tool result cleared, 31,200 → 18,400 tokens; nothing lost'],
+    ['session memory', 'notes brought up to date in the background: 1,126 tokens, $0.0021'],
+    ['compaction', 'from the notes, no model asked, 32,000 → 18,500 tokens in 12 ms'],
+    ['full compaction', 'a summary of 900 tokens, 32,000 → 18,500 tokens in 2.8 s, $0.0400'],
+    ['trouble', 'no compaction: It frees too little.'],
+  ])
+})
+
+test('what was put back is read off the records of a compaction', () => {
+  const piece = (type: string, content: string) => ({ type: 'attachment', attachment: { type, content } })
+  const records = [{ type: 'system' }, piece('todos', 'To-do list'), piece('files', 'File /repo/a/src/b.ts\n1')]
+  expect(restorationInWords(records)).toBe('1 file (b.ts) and the to-do list put back, as they are now')
+  expect(restorationInWords([{ type: 'system' }, piece('not_restored', 'c.ts')])).toBe(undefined)
+})
+
+test.for([
+  ['Read', { file_path: '/repo/a/src/b.ts' }, '1\n2', 'src/b.ts', '2 lines'],
+  ['Bash', { command: 'npm test' }, 'x\n      Tests  2 failed | 8 passed (10)', 'npm test', '2 failed, 8 passed'],
+  ['Bash', { command: 'true' }, '', 'true', '1 line'],
+  ['TodoWrite', { todos: [1, 2] }, 'Saved.', '2 to do', 'noted'],
+  ['recall', { query: 'limit' }, 'a', '“limit”', '1 line'],
+] as const)('a call of %s is one short line', ([name, input, output, subject, outcome]) => {
+  const call = { name, input, output, isError: false }
+  expect([subjectOf(call, '/repo/a'), outcomeOf(call)]).toEqual([subject, outcome])
+})
+
+test('a word for the shell is taken for itself, whatever is in it', () => {
+  const texts = fc.sample(fc.string({ unit: 'grapheme' }), 40).map((text) => text.replaceAll('\0', ''))
+  const words = [...texts, "it's", '$(date)', '', '/tmp/a b'].map(shellWord).join(' ')
+  const { stdout } = spawnSync('sh', ['-c', `printf '%s\\0' ${words}`], { encoding: 'utf8' })
+  expect(stdout.split('\0').slice(0, -1)).toEqual([...texts, "it's", '$(date)', '', '/tmp/a b'])
+})

@@ -1,0 +1,79 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { shapeOf } from './core/message/shape.ts'
+import { ConfigurationError } from './core/tokens/figure.ts'
+import { createEngine } from './engine.ts'
+import { offline } from './models/offline.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'everlong-engine-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const answer = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-opus-4-5',
+  content: [{ type: 'text', text: 'The migration runs before the parser. '.repeat(200) }],
+  stop_reason: 'end_turn',
+  usage: { input_tokens: 900, output_tokens: 1_200 },
+}
+
+describe('the engine', () => {
+  test('the ten lines that a newcomer reads work as they stand', async () => {
+    const engine = createEngine({ model: offline(), environment: {} })
+    const session = await engine.open(join(folder, 'session.jsonl'))
+    const userMessage = { role: 'user', content: 'Mend the parser. Never touch the migration.' } as const
+    session.add(userMessage)
+    const request = await session.prepare()
+    session.record(answer)
+    const compacted = await session.compact({ instructions: 'keep the schema decisions' })
+    const explained = session.explain()
+    const recalled = await session.recall('migration')
+    const undone = await session.undo()
+    await session.close()
+
+    expect(request).toMatchObject({ type: 'ready', body: { messages: [{ role: 'user' }] } })
+    expect(compacted).toMatchObject({ type: 'compacted' })
+    expect(explained.size.tokens).toBeLessThan(2_100)
+    expect(recalled.matches.length).toBeGreaterThan(0)
+    expect(undone).toMatchObject({ type: 'undone', change: { type: 'compaction' } })
+    expect(existsSync(join(folder, 'session.jsonl'))).toBe(true)
+  })
+
+  test('without a path it lives in memory, and can be searched all the same', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).start()
+    session.add({ role: 'user', content: 'Mend the parser.' })
+    await session.send()
+    session.add({ role: 'user', content: 'And the lexer.' })
+    await session.send()
+    expect(session.path).toBeUndefined()
+    expect(shapeOf(session.messages())).toBe('u a u a')
+    expect((await session.recall('lexer')).matches).toMatchObject([{ kind: 'human', snippet: 'And the lexer.' }])
+  })
+
+  test('settings that cannot work are said when a session is opened, with the numbers', async () => {
+    const engine = createEngine({
+      model: offline(),
+      environment: {},
+      settings: { contextWindow: 10_000, maxOutputTokens: 9_000 },
+    })
+    await expect(engine.start()).rejects.toThrow(ConfigurationError)
+    await expect(engine.start()).rejects.toThrow('10,000')
+    const path = join(folder, 'refused.jsonl')
+    await expect(engine.open(path)).rejects.toThrow(ConfigurationError)
+    // The lease was given back.
+    const session = await createEngine({ model: offline(), environment: {} }).open(path)
+    await session.close()
+  })
+
+  test('a session of another agent is read, not continued', async () => {
+    const engine = createEngine({ model: offline(), environment: {} })
+    const path = join(folder, 'foreign.jsonl')
+    writeFileSync(
+      path,
+      `${JSON.stringify({ type: 'session_meta', timestamp: '2026-01-01T00:00:00Z', payload: { id: 'x', cwd: '/' } })}\n`,
+    )
+    await expect(engine.open(path)).rejects.toThrow('it can be read, not continued')
+  })
+})
