@@ -50,7 +50,8 @@ function clearingIn(size: number, weigherFor: () => Weigher): Work {
   return {
     run: () => {
       const plan = planOf(fold.view(), weigherFor())
-      if (plan.type !== 'planned' || plan.outcome.type !== 'edits') throw new Error(`Nothing was planned: ${plan.type}`)
+      if (plan.type !== 'planned' || plan.outcome.type !== 'edits')
+        throw new Error(`Nothing was planned: ${JSON.stringify(plan).slice(0, 300)}`)
       edit = addEdits(fold, plan.outcome.edits, { place, position })
       return fold.view().messages.length
     },
@@ -88,14 +89,15 @@ function planOf(view: View, weigher: Weigher) {
     weigher,
     now,
     settings: { contextWindow: 40_000 },
-    reductions: { microCompact: 'always', bySize: { least: 1 } },
+    // As the others do it: whatever it costs in cache.
+    reductions: { microCompact: 'always', weigh: false, bySize: { keep: 3, target: 1, least: 1 } },
   }
   return microBySize.plan(view, situationOf(view, input))
 }
 
 export const fitting: Contest = {
   name: 'fitting',
-  what: 'What does not fit into half of the conversation goes: oldest messages there, old tool results here.',
+  what: 'What does not fit into half of the conversation goes: oldest messages there, all old tool results here.',
   contestants: [
     { name: 'Everlong, in a running session', side: 'ours', ready: (size) => clearingIn(size, () => running) },
     {

@@ -117,7 +117,7 @@ function typical(samples: readonly Sample[]): number {
 
 function isEnough(samples: readonly Sample[]): boolean {
   const sum = samples.reduce((all, { clock }) => all + clock, 0)
-  if (sum > patience / 2) return true
+  if (sum > patience / 2 || (sum > patience / 4 && samples.length > 1)) return true
   return samples.length > fewestSamples && sum > enoughMilliseconds
 }
 

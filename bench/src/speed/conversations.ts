@@ -1,10 +1,11 @@
 // One made-up agent session at any length, in our shape and in everybody else's, each made once.
-import { blocksOf, isText, isThinking, isToolResult, isToolUse, type Message, textOf, type ViewMessage } from 'everlong'
+import type { ViewMessage } from 'everlong'
 import { type Entry, foldEntries, type View } from 'everlong/transcript'
 import { entriesOf } from '../engine/sessions.ts'
 import { toModelMessages } from '../peers/ai-sdk.ts'
 import { toLangChain } from '../peers/langchain.ts'
 import { toPi, toPiEntries } from '../peers/pi.ts'
+import { textsOf } from '../texts.ts'
 
 /** Entries for one message of the view: an answer is written in several lines. */
 const entriesEach = 2.7
@@ -47,14 +48,4 @@ function grown(size: number): Omit<Conversation, 'messages'> {
   if (end === 0) throw new Error(`The session has no ${size} messages.`)
   const entries = all.slice(0, end)
   return { entries, later: all.slice(end), view: foldEntries(entries) }
-}
-
-/** Every text that a model would read. */
-function textsOf({ content }: Message): readonly string[] {
-  return blocksOf(content).flatMap((block) => {
-    if (isText(block)) return [block.text]
-    if (isThinking(block)) return [String(block.thinking ?? '')]
-    if (isToolUse(block)) return [block.name, JSON.stringify(block.input)]
-    return isToolResult(block) ? [textOf(block.content)] : []
-  })
 }

@@ -1,5 +1,5 @@
 // `npm run bench` without a name: every benchmark one after the other, each in a process of its own, and then the summary.
-// Left out: fitting the estimator, which changes sources, and putting figures into the README.
+// Left out: `soak`, which alone takes minutes; fitting the estimator, which changes sources; the README's figures.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -14,6 +14,7 @@ const benchmarks: readonly (readonly string[])[] = [
   ['speed'],
   ['recall'],
   ['micro'],
+  ['memory'],
   ['simulator'],
   ['rounds'],
   ['fidelity'],

@@ -17,6 +17,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   rounds: own,
   cost: (results) => cost(results as CostReport),
   speed: own,
+  memory: (results) => memory(results as MemoryResults),
   engine: (results) => engine(results as EngineReport),
   tokens: (results) => tokens(results as TokensReport),
 }
@@ -65,6 +66,22 @@ function cost({ compared }: CostReport): readonly Target[] {
       }
     })
   })
+}
+
+type MemoryResults = {
+  readonly wanted: number
+  readonly rows: readonly { readonly mechanism: string; readonly later: number }[]
+}
+
+function memory({ wanted, rows }: MemoryResults): readonly Target[] {
+  return rows
+    .filter(({ mechanism }) => mechanism === 'session-memory')
+    .map(({ later }) => ({
+      what: 'a compaction from notes',
+      wanted: `below ${wanted} ms`,
+      measured: `${later.toFixed(1)} ms`,
+      met: later < wanted,
+    }))
 }
 
 function engine({ targets }: EngineReport): readonly Target[] {

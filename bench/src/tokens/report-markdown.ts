@@ -1,5 +1,7 @@
 // The report on the token estimator as a page to read.
+import type { ModelGrowth } from './growth.ts'
 import type { ErrorFigures } from './prediction.ts'
+import { growthSection, rivalSection } from './rivals-markdown.ts'
 import type { Speed } from './speed.ts'
 import type { Vocabulary } from './truth.ts'
 
@@ -7,6 +9,12 @@ export type CategoryErrors = {
   readonly category: string
   readonly samples: number
   readonly errors: Readonly<Record<Vocabulary, { readonly fitted: ErrorFigures; readonly charsOver4: ErrorFigures }>>
+}
+
+export type RivalErrors = {
+  readonly category: string
+  readonly samples: number
+  readonly errors: Readonly<Record<string, number>>
 }
 
 export type TokensReport = {
@@ -25,7 +33,11 @@ export type TokensReport = {
     readonly samples: number
     readonly categories: readonly CategoryErrors[]
   }
+  /** The mean error of each rival by category, on the held-out and the fresh samples together. */
+  readonly rivals: readonly RivalErrors[]
   readonly speed: readonly Speed[]
+  /** By model; empty where there are no transcripts. */
+  readonly growth: readonly ModelGrowth[]
   readonly sessions: readonly (ErrorFigures & { readonly name: string })[] | 'skipped: no transcripts here'
 }
 
@@ -63,6 +75,7 @@ export function asMarkdown(report: TokensReport): string {
     '| --- | --- | --- | --- | --- | --- |',
     ...report.fresh.categories.map(categoryRow),
     '',
+    ...rivalSection(report.rivals),
     '## Speed',
     '',
     'MB/s of UTF-8: best and median of 12 rounds, taking turns in one process; the ratio is of the best to our best.',
@@ -79,6 +92,7 @@ export function asMarkdown(report: TokensReport): string {
     '',
     ...sessionRows(report.sessions),
     '',
+    ...growthSection(report.growth),
     '## Sources',
     '',
     `Fitted on: ${report.trainedOn.join(', ')}, and text made by seed.`,

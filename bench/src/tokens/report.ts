@@ -1,13 +1,15 @@
 // `npm run bench -- tokens`: how far off the estimate is, by category and on real sessions, and how fast it is.
-import { createRequire } from 'node:module'
 import { availableParallelism, loadavg } from 'node:os'
 import { basename } from 'node:path'
 import { estimateTokens, textOf } from 'everlong'
+import { versionsOf } from '../peers/versions.ts'
 import { writeResults } from '../results.ts'
 import { transcriptFolder } from '../root.ts'
 import { samplesOf } from './corpus.ts'
+import { growthByModel } from './growth.ts'
 import { type ErrorFigures, figuresOf, predictionErrors } from './prediction.ts'
 import { asMarkdown, type CategoryErrors, type TokensReport } from './report-markdown.ts'
+import { estimators } from './rivals.ts'
 import type { Sample, Split } from './sample.ts'
 import { readAnswers, sessionFiles } from './sessions.ts'
 import { sources } from './sources.ts'
@@ -24,9 +26,12 @@ export function run(): void {
 function makeReport(samples: readonly Sample[], folder: string | undefined): TokensReport {
   const categories = errorsByCategory([...samples, ...(folder === undefined ? [] : agentSamples(folder))])
   const held = categories.filter(({ category }) => !leftOut.includes(category))
-  const { version } = createRequire(import.meta.url)('gpt-tokenizer/package.json') as { readonly version: string }
   return {
-    versions: { node: process.versions.node, v8: process.versions.v8, 'gpt-tokenizer': version },
+    versions: {
+      node: process.versions.node,
+      v8: process.versions.v8,
+      ...versionsOf(['gpt-tokenizer', 'js-tiktoken', 'tokenx']),
+    },
     machine: { cores: availableParallelism(), load: loadavg()[0] ?? 0 },
     trainedOn: sourcesOf('train'),
     testedOn: sourcesOf('test'),
@@ -37,8 +42,10 @@ function makeReport(samples: readonly Sample[], folder: string | undefined): Tok
     },
     categories,
     fresh: freshErrors(),
+    rivals: rivalErrors([...samples, ...samplesOf('fresh')]),
     speed: measureSpeed(samples),
     sessions: folder === undefined ? 'skipped: no transcripts here' : sessionFigures(folder),
+    growth: folder === undefined ? [] : growthByModel(sessionFiles(folder).map((file) => readAnswers(file))),
   }
 }
 
@@ -73,6 +80,18 @@ function errorsOf(samples: readonly Sample[], vocabulary: Vocabulary) {
   const errors = (estimate: (text: string) => number) =>
     figuresOf(samples.map(({ text }, index) => estimate(text) / (truths[index] ?? 1) - 1))
   return { fitted: errors(estimateTokens), charsOver4: errors((text) => text.length / 4) }
+}
+
+/** The mean error of everybody who guesses, by category, over the held-out and the fresh samples. */
+function rivalErrors(samples: readonly Sample[]): TokensReport['rivals'] {
+  const groups = Map.groupBy(samples, ({ category }) => category)
+  return [...groups].map(([category, members]) => {
+    const truths = members.map(({ text }) => countExactly(text, 'o200k'))
+    const mean = (count: (text: string) => number) =>
+      figuresOf(members.map(({ text }, index) => count(text) / (truths[index] ?? 1) - 1)).mean
+    const errors = Object.fromEntries(estimators.map(({ name, count }) => [name, mean(count)]))
+    return { category, samples: members.length, errors }
+  })
 }
 
 const agentText = 'real agent text'

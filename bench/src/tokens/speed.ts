@@ -1,9 +1,8 @@
-// How fast the estimate is, beside counting bytes and an exact tokenizer: all in one process, taking turns, so that a
+// How fast the estimate is, beside counting bytes, other estimates and exact tokenizers: all in one process, taking turns, so that a
 // busy machine slows them alike. Read the ratios; the MB/s are this machine's.
 import { performance } from 'node:perf_hooks'
-import { estimateTokens } from 'everlong'
+import { estimators, ours, type Rival, tokenizers } from './rivals.ts'
 import type { Sample } from './sample.ts'
-import { countExactly } from './truth.ts'
 
 export type Speed = {
   readonly text: string
@@ -13,12 +12,19 @@ export type Speed = {
   readonly best: number
 }
 
-type Contender = { readonly name: string; readonly count: (text: string) => number; readonly repeats: number }
+type Contender = Rival & {
+  readonly repeats: number
+  /** The slow ones get the first of the texts only. */
+  readonly most?: number
+}
 
 const contenders: readonly Contender[] = [
-  { name: 'Everlong', count: estimateTokens, repeats: 8 },
+  { ...ours, repeats: 8 },
   { name: 'Buffer.byteLength / 4', count: (text) => Buffer.byteLength(text) / 4, repeats: 8 },
-  { name: 'gpt-tokenizer o200k', count: (text) => countExactly(text, 'o200k'), repeats: 1 },
+  ...estimators
+    .filter(({ name }) => name === 'tokenx' || name.includes('Gemini'))
+    .map((one) => ({ ...one, repeats: 1 })),
+  ...tokenizers.map((one) => ({ ...one, repeats: 1, ...(one.name.startsWith('js') ? { most: 8 } : {}) })),
 ]
 const rounds = 15
 
@@ -32,13 +38,14 @@ export function measureSpeed(samples: readonly Sample[]): readonly Speed[] {
 }
 
 function race(label: string, texts: readonly string[]): readonly Speed[] {
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   const found = contenders.map(({ name }) => ({ text: label, name, speeds: [] as number[] }))
   for (let round = 0; round < rounds; round++) {
     for (const [index, contender] of contenders.entries()) {
+      const given = texts.slice(0, contender.most ?? texts.length)
+      const bytes = given.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
       const began = performance.now()
       let sum = 0
-      for (let repeat = 0; repeat < contender.repeats; repeat++) for (const text of texts) sum += contender.count(text)
+      for (let repeat = 0; repeat < contender.repeats; repeat++) for (const text of given) sum += contender.count(text)
       const seconds = (performance.now() - began) / 1_000
       // The first rounds compile; using the sum keeps the work from being left out.
       if (round >= 3 && sum > 0) found[index]?.speeds.push((bytes * contender.repeats) / 1e6 / seconds)
