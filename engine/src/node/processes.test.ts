@@ -31,12 +31,13 @@ describe.runIf(existsSync('/proc/self/stat'))('where the system tells more', () 
   })
 
   test('one that was killed and not yet fetched by its parent is dead', async () => {
-    // The shell becomes a program that never asks after the child it inherits.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    // The shell becomes a program that never asks after the child it inherits. The child lives until that has happened:
+    // one that ends earlier is fetched by the shell.
+    const parent = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] })
     try {
       const [line] = await once(parent.stdout, 'data')
       const { started: _, ...mark } = { ...here, pid: Number(String(line)) }
-      for (let tries = 0; tries < 1000 && !isDead(mark); tries++) await pause(5)
+      for (let tries = 0; tries < 6000 && !isDead(mark); tries++) await pause(5)
       expect(existsSync(`/proc/${mark.pid}`)).toBe(true)
       expect(isDead(mark)).toBe(true)
     } finally {
