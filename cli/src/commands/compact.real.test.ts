@@ -62,3 +62,7 @@ test.skipIf(recorded.length === 0).for(recorded)('$name $uuid', async ({ name, u
     if (model === 'recorded') expect(made.tried).toMatchObject([{ mechanism: 'direct', outcome: 'done' }])
   }
 })
+
+test.skipIf(files.length === 0)('there are recorded compactions to make again', () => {
+  expect(recorded.length).toBeGreaterThan(0)
+})
