@@ -5,6 +5,7 @@ import type { CompactionFailed, CompactionSettings } from './core/ladder/compact
 import { fromJson, toJson } from './core/ledger/json.ts'
 import { createLedger } from './core/ledger/ledger.ts'
 import { type JsonObject, objectAt, stringAt } from './core/message/json.ts'
+import { contextFrame } from './core/message/reminder.ts'
 import type { TokenCounts } from './core/message/usage.ts'
 import type { Emit } from './core/ports/events.ts'
 import type { FidelityReport } from './core/ports/fidelity.ts'
@@ -137,8 +138,7 @@ function contextBehind(records: readonly JsonObject[]): readonly PlainMessage[] 
   const pieces = records.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? [])
   const last = records.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
   if (pieces.length === 0) return []
-  const frame = `<system-reminder>\nContext that may or may not be relevant:\n\n${pieces.join('\n\n')}\n</system-reminder>`
-  return [userText([frame, ...last].join('\n\n'))]
+  return [userText([contextFrame(pieces), ...last].join('\n\n'))]
 }
 
 function partialOf(messages: readonly PlainMessage[], keep: number): { readonly first: number } | undefined {

@@ -2,6 +2,7 @@
 // comes from the user until the next answer is one message behind it, results first. Same pieces, same bytes.
 import { type Block, blocksOf, isMedia, isToolResult, textOf } from '../message/block.ts'
 import type { Origin, ViewMessage } from '../message/message.ts'
+import { contextFrame } from '../message/reminder.ts'
 import { contextTokens } from '../message/usage.ts'
 
 /** What a message of the view came from. */
@@ -153,10 +154,9 @@ function runsOf(messages: readonly ViewMessage[]): readonly (readonly ViewMessag
   return runs
 }
 
-/** Injected context says that it is that, lest it be taken for something the person asked. */
 function contextBlocks(attachments: readonly ViewMessage[]): readonly Block[] {
   const pieces = attachments.map(({ attachment, content }) => `# ${attachment ?? 'context'}\n${textOf(content)}`)
-  const text = `<system-reminder>\nContext that may or may not be relevant:\n\n${pieces.join('\n\n')}\n</system-reminder>`
+  const text = contextFrame(pieces)
   const media = attachments.flatMap(({ content }) => blocksOf(content).filter(isMedia))
   return [{ type: 'text', text }, ...media]
 }
