@@ -2,12 +2,10 @@
 import { textOf } from '../message/block.ts'
 import { isObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { clearedContext } from '../transcript/effects.ts'
 import type { View } from '../transcript/fold.ts'
 import type { PlannedItem, Situation } from './mechanism.ts'
 import { memoryIn } from './messages-in-view.ts'
-
-/** What the fold puts in the place of a cleared attachment. */
-const clearedContext = '[Old context cleared]'
 
 /** All but the newest copy of each file. */
 export function supersededMemory(view: View, { weigher }: Situation): readonly PlannedItem[] {

@@ -36,7 +36,8 @@ export type Edited = { readonly message: ViewMessage | undefined; readonly edits
 
 type Span = { readonly at: EditAt; readonly rows: readonly number[] }
 
-const clearedContext = '[Old context cleared]'
+/** What stands in the place of a cleared attachment. */
+export const clearedContext = '[Old context cleared]'
 
 export function createEffects(order: LiveOrder, recordAt: (row: number) => JsonObject): Effects {
   return new EffectBook(order, recordAt)
