@@ -2,7 +2,7 @@
 import { AnswerNumbers } from './answer-numbers.ts'
 import { arrange, type Lines } from './arrange.ts'
 import { type Head, isSpoken } from './entry.ts'
-import { addHead, createEntryTable, type EntryTable, resolvePending } from './entry-table.ts'
+import { addToTree, createTree, resolvePending, type TreeTable } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
 
 export type LiveWindow = {
@@ -16,7 +16,7 @@ export type LiveWindow = {
   readonly missing: readonly string[]
 }
 
-type Linked = Lines & { readonly table: EntryTable; readonly graph: Graph }
+type Linked = Lines & { readonly table: TreeTable; readonly graph: Graph }
 
 export function liveWindow(heads: readonly Head[]): LiveWindow {
   const linked = link(heads)
@@ -28,11 +28,11 @@ export function liveWindow(heads: readonly Head[]): LiveWindow {
 }
 
 function link(heads: readonly Head[]): Linked {
-  const table = createEntryTable()
+  const table = createTree()
   const numbers = new AnswerNumbers()
   const boundaries: BoundaryAt[] = []
   for (const [row, head] of heads.entries()) {
-    addHead(table, head, undefined)
+    addToTree(table, head)
     numbers.add(head)
     if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
   }

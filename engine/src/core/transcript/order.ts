@@ -4,7 +4,7 @@
 import { AnswerNumbers } from './answer-numbers.ts'
 import { arrange } from './arrange.ts'
 import { type Head, isSpoken } from './entry.ts'
-import { addHead, createEntryTable, noParent, resolvePending } from './entry-table.ts'
+import { addToTree, createTree, noParent, resolvePending } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
 import { newestLeaf, walkUp } from './live.ts'
 import { nothingUndone, type Standing } from './standing.ts'
@@ -60,7 +60,7 @@ export function createLiveOrder(): LiveOrder {
 class Order {
   readonly heads: Head[] = []
   readonly boundaries: BoundaryAt[] = []
-  readonly table = createEntryTable()
+  readonly table = createTree()
   readonly numbers = new AnswerNumbers()
   readonly duplicates = new Set<number>()
   /** By the number of the call, or of the answer. */
@@ -84,7 +84,7 @@ class Order {
   private changed = 0
 
   add(head: Head): number {
-    const row = addHead(this.table, head, undefined)
+    const row = addToTree(this.table, head)
     this.heads.push(head)
     this.numbers.add(head)
     if (this.table.duplicates.at(-1) === row) this.duplicates.add(row)
