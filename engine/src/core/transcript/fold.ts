@@ -2,6 +2,7 @@
 // Same transcript, same bytes, whatever path led there. It reads and never changes an entry.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import type { Usage } from '../message/usage.ts'
 import { createChangedAnswers } from './changed-answers.ts'
 import { type Edit, editSubtype, readEdit } from './edits.ts'
 import { createEffects, type EditAt, type Effects, type RangeAt } from './effects.ts'
@@ -72,6 +73,8 @@ class Folding implements Ground {
   private known = 0
   private readonly provenance = createProvenance(this)
   private readonly changedAnswers = createChangedAnswers()
+  /** Of the answer that was read last. */
+  private usage: Usage | undefined
   private current: View | undefined
 
   add(entry: Entry): void {
@@ -192,8 +195,9 @@ class Folding implements Ground {
     if (range) return this.effects.firstOf(range) === row ? this.rangePiece(range, place) : undefined
     const head = this.order.heads[row]
     if (!head || !isVisible(head)) return undefined
-    const original = messageOf(this.recordAt(row))
+    const original = messageOf(this.recordAt(row), this.usage)
     if (!original) return undefined
+    this.usage = original.usage ?? this.usage
     const uuids = head.uuid ?? []
     const isPinned = this.effects.isPinned(head.uuid)
     if (this.effects.isIdle()) {
