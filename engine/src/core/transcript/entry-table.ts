@@ -131,6 +131,12 @@ export function typeAt(table: TreeTable, row: number): EntryType {
   return entryTypes[(table.types[row] ?? 0) & (sideFlag - 1)] ?? 'other'
 }
 
+/** Whether a request can be made of it; what else stands in a chain is passed over. */
+export function isVisibleAt(table: TreeTable, row: number): boolean {
+  const type = typeAt(table, row)
+  return type === 'user' || type === 'assistant' || type === 'attachment'
+}
+
 export function isSidechainAt(table: TreeTable, row: number): boolean {
   return (table.types[row] ?? 0) >= sideFlag
 }
