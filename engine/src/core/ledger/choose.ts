@@ -1,6 +1,6 @@
 // Fills a budget with units, the most worth for a token first. A heading opens when the names that wait for it are
 // worth it together; what already stands on the page is not said again.
-import { namesIn } from './names.ts'
+import { type NameCache, namesIn } from './names.ts'
 import type { HomeUnit, LineUnit, NameUnit, Unit } from './units.ts'
 
 export type OpenHome = HomeUnit & { readonly names: readonly string[] }
@@ -29,11 +29,12 @@ type Group = {
   isOpen: boolean
 }
 
-export function choose(units: readonly Unit[], budget: Budget): Choice {
+/** Fills one page. Whoever fills several with the same units has them ranked once. */
+export function choose(ranked: readonly Ranked[], budget: Budget): Choice {
   const groups = new Map<string, Group>()
   const lines: LineUnit[] = []
   const page = createPage(budget)
-  const queue = createQueue(units, page)
+  const queue = createQueue(ranked, page)
   for (let next = queue.next(); next && !page.isFull(); next = queue.next()) {
     if (next.type === 'line') {
       if (page.take(next)) lines.push(next)
@@ -53,7 +54,15 @@ function newGroup(unit: HomeUnit): Group {
   return { unit, names: [], waiting: [], worth: unit.worth, cost: unit.cost, isOpen: false }
 }
 
-type Ranked = { readonly unit: Unit; readonly density: number }
+export type Ranked = { readonly unit: Unit; readonly density: number }
+
+/** The most worth for a token first. */
+export function rank(units: readonly Unit[]): readonly Ranked[] {
+  return units
+    .map((unit): Ranked => ({ unit, density: unit.worth / unit.cost }))
+    .toSorted((a, b) => b.density - a.density)
+}
+
 type Queue = {
   readonly next: () => Unit | undefined
   /** This unit has its turn when the others are no denser. */
@@ -61,13 +70,10 @@ type Queue = {
 }
 
 /**
- * The most worth for a token first. A line is also worth the names in it, but only those that do not stand on the page
- * when its turn comes: then it is weighed again, and waits for its new turn if it has become lighter.
+ * In order of rank. A line is also worth the names in it, but only those that do not stand on the page when its turn
+ * comes: then it is weighed again, and waits for its new turn if it has become lighter.
  */
-function createQueue(units: readonly Unit[], page: Page): Queue {
-  const ranked = units
-    .map((unit): Ranked => ({ unit, density: unit.worth / unit.cost }))
-    .toSorted((a, b) => b.density - a.density)
+function createQueue(ranked: readonly Ranked[], page: Page): Queue {
   const deferred: Ranked[] = []
   let at = 0
   const defer = (unit: Unit, density: number) => deferred.splice(placeFor(deferred, density), 0, { unit, density })
@@ -161,17 +167,18 @@ function createPage({ tokens, shown, wordsOf }: Budget): Page {
 /** `wordsIn` that remembers. */
 export function createWordReader(): (text: string) => ReadonlySet<string> {
   const read = new Map<string, ReadonlySet<string>>()
+  const cache: NameCache = new Map()
   return (text) => {
-    const known = read.get(text) ?? wordsIn(text)
+    const known = read.get(text) ?? wordsIn(text, cache)
     read.set(text, known)
     return known
   }
 }
 
 /** The names that a reader of this text has seen: a path shows its ends too, a labelled number the number. */
-export function wordsIn(text: string): ReadonlySet<string> {
+export function wordsIn(text: string, cache: NameCache = new Map()): ReadonlySet<string> {
   const words = new Set<string>(text.match(/\d{3,}/g))
-  for (const name of namesIn(text, new Map())) {
+  for (const name of namesIn(text, cache)) {
     words.add(name)
     for (let at = name.indexOf('/'); at >= 0; at = name.indexOf('/', at + 1)) words.add(name.slice(at + 1))
     if (name.includes('.')) for (const part of name.split(/[^\w$]+/)) words.add(part)
