@@ -33,20 +33,44 @@ export function choose(units: readonly Unit[], budget: Budget): Choice {
   const groups = new Map<string, Group>()
   const lines: LineUnit[] = []
   const page = createPage(budget)
-  const queue = createQueue(units, page)
+  const groupOf = (home: HomeUnit) => {
+    const group = groups.get(home.key) ?? newGroup(home)
+    groups.set(home.key, group)
+    return group
+  }
+  for (const next of memories(units)) {
+    if (page.left() < budget.tokens * (1 - shareOfMemories)) break
+    if (next.type === 'home') open(groupOf(next), page)
+    else if (next.type === 'line') {
+      if (page.take(next)) lines.push(next)
+    } else {
+      const group = groupOf(next.home)
+      if (group.isOpen && !page.isShown(wordOf(next.text)) && page.take(next)) group.names.push(next.text)
+    }
+  }
+  const taken = new Set<Unit>(lines)
+  const queue = createQueue(
+    units.filter((unit) => !taken.has(unit)),
+    page,
+  )
   for (let next = queue.next(); next && !page.isFull(); next = queue.next()) {
     if (next.type === 'line') {
       if (page.take(next)) lines.push(next)
-      continue
-    }
-    const home = next.type === 'home' ? next : next.home
-    const group = groups.get(home.key) ?? newGroup(home)
-    groups.set(home.key, group)
-    if (next.type === 'home') open(group, page)
-    else if (!page.isShown(wordOf(next.text))) place(next, { group, page, queue })
+    } else if (next.type === 'home') open(groupOf(next), page)
+    else if (!page.isShown(wordOf(next.text))) place(next, { group: groupOf(next.home), page, queue })
   }
   const homes = [...groups.values()].filter(({ isOpen }) => isOpen)
   return { lines, homes: homes.map(({ unit, names }) => ({ ...unit, names })), isAll: page.hasTakenAll() }
+}
+
+/** Of the room, what earlier rounds knew has so much for itself: else each round would push out what it did not meet. */
+const shareOfMemories = 0.4
+
+/** The most worth for a token first; a name behind the place it belongs to. */
+function memories(units: readonly Unit[]): readonly Unit[] {
+  const density = ({ lasting = 0, cost }: Unit) => lasting / cost
+  const old = units.filter(({ lasting }) => lasting !== undefined).toSorted((a, b) => density(b) - density(a))
+  return [...old.filter(({ type }) => type !== 'name'), ...old.filter(({ type }) => type === 'name')]
 }
 
 function newGroup(unit: HomeUnit): Group {
@@ -132,6 +156,7 @@ function wordOf(name: string): string {
 
 type Page = {
   readonly isFull: () => boolean
+  readonly left: () => number
   readonly hasTakenAll: () => boolean
   readonly take: (unit: Unit) => boolean
   /** Whether this stands there as a word of its own. */
@@ -144,6 +169,7 @@ function createPage({ tokens, shown, wordsOf }: Budget): Page {
   const words = new Set(shown)
   return {
     isFull: () => left <= 0,
+    left: () => left,
     hasTakenAll: () => hasTakenAll,
     take: ({ text, cost }) => {
       if (cost > left) {
