@@ -35,6 +35,7 @@ const read = (session: EngineSession, id: string, all: number) => {
   session.record({ id: `msg_${++ids}`, model: 'claude-opus-4-5', content: [call], usage: usage(all) })
   session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: words(4_000) }] })
 }
+const model: ModelClient = { ...offline(), model: 'claude-opus-4-5' }
 const small: EngineSettings = { contextWindow: 60_000, maxOutputTokens: 4_000 }
 
 const scenes: readonly Scene[] = [
@@ -91,6 +92,47 @@ const scenes: readonly Scene[] = [
     },
   },
   {
+    name: 'a limit that an overflow told',
+    settings: { maxOutputTokens: 4_000 },
+    act: async (session) => {
+      answer(session, 30_000, words(2_000))
+      session.add({ role: 'user', content: 'Go on.' })
+      await session.prepare()
+      const overflow = { actual: 61_000, limit: 60_000 }
+      await session.recover({ type: 'failed', reason: 'overflow', message: 'prompt is too long', overflow, tries: 1 })
+      answer(session, 20_000)
+      await session.prepare()
+    },
+  },
+  {
+    name: 'a limit that an answer met',
+    settings: { maxOutputTokens: 4_000 },
+    act: async (session) => {
+      answer(session, 40_000, words(2_000))
+      session.add({ role: 'user', content: 'Tell all.' })
+      await session.prepare()
+      session.record({
+        id: `msg_${++ids}`,
+        model: 'claude-opus-4-5',
+        content: [{ type: 'text', text: 'On and on' }],
+        stop_reason: 'model_context_window_exceeded',
+        usage: usage(50_000),
+      })
+      session.add({ role: 'user', content: 'Go on.' })
+      await session.prepare()
+    },
+  },
+  {
+    name: 'another model with another window and tokenizer',
+    settings: { maxOutputTokens: 4_000 },
+    act: async (session) => {
+      answer(session, 20_000, words(2_000))
+      await session.useModel({ client: model, name: 'claude-opus-4-6' })
+      session.add({ role: 'user', content: 'Go on.' })
+      await session.prepare()
+    },
+  },
+  {
     name: 'other thresholds',
     settings: { ...small, autoCompactAt: '50%', warningDistance: 3_000 },
     act: async (session) => {
@@ -102,7 +144,6 @@ const scenes: readonly Scene[] = [
 
 const folder = sessionFolder()
 afterAll(folder.remove)
-const model: ModelClient = { ...offline(), model: 'claude-opus-4-5' }
 
 test.each(scenes)('the numbers agree: $name', async ({ settings = small, act }) => {
   const path = join(folder.path, `${++ids}.jsonl`)
