@@ -187,6 +187,27 @@ describe('a sub-agent', () => {
     expect(session.tracking().previous).toBeUndefined()
     expect(sub.tracking().previous).toBeDefined()
   })
+
+  test('has a breaker of its own: three failures of it stop nobody else', async () => {
+    let isBroken = true
+    const good = summariser()
+    const stage = await stageWith({
+      summaries: (request, context) => (isBroken ? text('') : good(request, context)),
+      engine: { compaction: { settings: { offline: 'never' } } },
+    })
+    const session = await fullSession(stage)
+    const sub = await session.subagent()
+    fill(sub, { rounds: 6, tokens: 2_600 })
+    readMore(sub)
+    for (const nth of [1, 2, 3]) {
+      sub.add({ role: 'user', content: `Step ${nth}.` })
+      await sub.prepare()
+    }
+    expect(sub.tracking().breaker).toMatchObject({ isOpen: true, failures: 3 })
+    expect(session.tracking().breaker).toMatchObject({ isOpen: false, failures: 0 })
+    isBroken = false
+    expect(await session.send()).toMatchObject({ type: 'answered', prepared: { compaction: {} } })
+  })
 })
 
 describe('the blocking limit', () => {
