@@ -1,18 +1,13 @@
 // One function feeds everybody: what the session explains, what its trigger was checked against, what the gauge shows and
 // what the command line reads off the file are the same numbers, whatever happened.
 import { join } from 'node:path'
-import {
-  createEngine,
-  type EngineEvent,
-  type EngineSession,
-  type EngineSettings,
-  type Explanation,
-  type ModelClient,
-} from 'everlong'
+import { createEngine, type EngineEvent, type EngineSession, type EngineSettings, type ModelClient } from 'everlong'
 import { offline } from 'everlong/models'
 import { afterAll, expect, test } from 'vitest'
 import { fullnessOf } from '../render/context.ts'
 import { report, sessionFolder } from '../testing/harness.ts'
+import type { ExplainReport } from './explain.ts'
+import type { MicroReport } from './micro.ts'
 
 type Scene = {
   readonly name: string
@@ -157,7 +152,7 @@ test.each(scenes)('the numbers agree: $name', async ({ settings = small, act }) 
   await session.prepare()
   await act(session)
   const explained = session.explain()
-  const printed = await report<Explanation>('explain', path)
+  const printed = await report<ExplainReport>('explain', path)
   const pick = ({
     size,
     percentLeft,
@@ -183,6 +178,11 @@ test.each(scenes)('the numbers agree: $name', async ({ settings = small, act }) 
   })
   expect(pick(printed)).toEqual(pick(explained))
   expect(fullnessOf(printed)).toEqual(fullnessOf(explained))
+  const { size, warning } = await report<MicroReport>('micro', path)
+  expect({ size, warning }).toEqual({ size: explained.size, warning: explained.warning.value })
+  const bySize = printed.reductions.find(({ mechanism }) => mechanism === 'micro-by-size')?.reason ?? ''
+  const told = / below the warning at ([\d,]+)\./.exec(bySize)?.[1]
+  if (told !== undefined) expect(Number(told.replaceAll(',', ''))).toBe(explained.warning.value)
   // The trigger looks at the same numbers, before it does anything about them.
   await session.prepare()
   expect(checked.at(-1)).toMatchObject({
