@@ -50,7 +50,8 @@ export function outputLimit(model: string, maxOutput: number | undefined): numbe
   return Math.min(mostOutput, maxOutput ?? modelFacts(model)?.maxOutput ?? mostOutput)
 }
 
-const onDemandBeta = 'compact-2026-09-04'
+/** Of the request for it, and of every later one that carries its block. */
+export const onDemandBeta = 'compact-2026-09-04'
 
 /**
  * The provider's own compaction of this conversation, asked for now. Options that it refuses beside it are left out; the

@@ -41,6 +41,8 @@ export type CompactionPlace = {
 export type CompactionParts = {
   readonly facts: CompactionFacts
   readonly summary: string
+  /** What only we read of the summary: how its provider wrote it. */
+  readonly served?: JsonObject
   readonly kept?: KeptEntries | undefined
   readonly attachments: readonly AttachmentFacts[]
   /** The last word of the new context, where something stands behind the summary. */
@@ -58,7 +60,8 @@ export function compactionRecords(parts: CompactionParts, place: CompactionPlace
   const { facts, kept, attachments, closing, edits = [] } = parts
   const boundary = place.newId()
   const summary = place.newId()
-  const records: JsonObject[] = [summaryRecord(parts.summary, { uuid: summary, parent: boundary }, place)]
+  const own = summaryRecord(parts.summary, { uuid: summary, parent: boundary }, place)
+  const records: JsonObject[] = [parts.served ? { ...own, everlong: { served: parts.served } } : own]
   let parent = summary
   const add = (make: (uuid: string, parent: string) => JsonObject): void => {
     const uuid = place.newId()
