@@ -81,28 +81,36 @@ export type Sized = {
   readonly note?: ContextNote | undefined
 }
 
-/** Throws a ConfigurationError when the settings cannot work. */
-export function explainSession({ messages, edited, note }: Sized, { env, model, window }: Measured): Explanation {
-  // What the person says comes before what the session says; of another model its notes say nothing.
+/**
+ * What sizes, thresholds and reductions of a session rest on. What the person says comes before what the session says; of
+ * another model its notes say nothing.
+ */
+export function groundsOf({ note }: Pick<Sized, 'note'>, { env, model, window }: Measured) {
   const noted = note !== undefined && (model === undefined || model === note.model) ? note : undefined
-  const counting = noted ?? (model === undefined ? {} : { model })
   const settings = { ...noted?.settings, ...(window === undefined ? {} : { contextWindow: window }) }
-  const explanation = explain({
-    messages,
-    environment: env,
-    ...counting,
-    settings,
-    size: edited && editedSize(edited.answered, edited.view, counting),
-  })
+  return { ...noted, ...(model === undefined ? {} : { model }), settings, environment: env }
+}
+
+/** Throws a ConfigurationError when the settings cannot work. */
+export function explainSession({ messages, edited, note }: Sized, measured: Measured): Explanation {
+  const grounds = groundsOf({ note }, measured)
+  const size = edited && editedSize(edited.answered, edited.view, grounds)
+  const explanation = explain({ ...grounds, messages, size })
   const { contextWindow } = explanation
   // The person who typed the option should find it again under its own name.
-  if (window === undefined || contextWindow.source !== 'setting contextWindow') return explanation
+  if (measured.window === undefined || contextWindow.source !== 'setting contextWindow') return explanation
   return { ...explanation, contextWindow: { ...contextWindow, source: '--window' } }
 }
 
+/** What the session itself counted with, where an engine of ours wrote it. */
+export function noteIn(path: string): ContextNote | undefined {
+  return readContextNote(openLive(path).read)
+}
+
 /** Of the view, with what was edited since the newest answer taken off. */
-export function sizeOf({ answered, view }: ViewFile, model: string | undefined): ContextSize {
-  return editedSize(answered, view, { model })
+export function sizeOf({ path, answered, view }: ViewFile, { model }: Pick<WindowChoice, 'model'> = {}): ContextSize {
+  const choice = model === undefined ? {} : { model }
+  return editedSize(answered, view, groundsOf({ note: noteIn(path) }, { ...choice, env: {} }))
 }
 
 /** The same for screens on which a setting that cannot work is only one problem among others. */

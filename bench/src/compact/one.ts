@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { compact, type PlainMessage } from 'everlong'
 import { processorTime } from '../engine/sessions.ts'
-import { heapInUse } from '../soak/heap.ts'
+import { bytesInUse } from '../soak/heap.ts'
 
 export type One = {
   readonly tokens: { readonly before: number; readonly after: number }
@@ -19,13 +19,13 @@ if (import.meta.main) console.log(JSON.stringify(await measure(process.argv[2] ?
 
 async function measure(path: string, rounds: number): Promise<One> {
   const messages = JSON.parse(readFileSync(path, 'utf8')) as readonly PlainMessage[]
-  const held = heapInUse()
+  const held = bytesInUse()
   const largest = process.resourceUsage().maxRSS
   const first = await timedCompaction(messages)
   const peak = (process.resourceUsage().maxRSS - largest) / 1024
   const later: number[] = []
   for (let round = 0; round < rounds; round++) later.push((await timedCompaction(messages)).milliseconds)
-  return { tokens: first.tokens, first: first.milliseconds, later, peak, kept: heapInUse() - held }
+  return { tokens: first.tokens, first: first.milliseconds, later, peak, kept: (bytesInUse() - held) / 1e6 }
 }
 
 async function timedCompaction(messages: readonly PlainMessage[]) {

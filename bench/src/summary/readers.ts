@@ -20,6 +20,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   compact: own,
   memory: (results) => memory(results as MemoryResults),
   engine: (results) => engine(results as EngineReport),
+  soak: own,
   tokens: (results) => tokens(results as TokensReport),
 }
 

@@ -34,6 +34,7 @@ type Step = { readonly share: number; readonly withProse: boolean; readonly isSh
 const steps: readonly [Step, ...Step[]] = [
   { share: 1, withProse: true, isShort: false },
   { share: 0.7, withProse: true, isShort: false },
+  { share: 1, withProse: false, isShort: false },
   { share: 0.7, withProse: false, isShort: false },
   { share: 0.4, withProse: false, isShort: false },
   { share: 0.9, withProse: false, isShort: true },

@@ -30,36 +30,70 @@ type Group = {
 }
 
 /** Fills one page. Whoever fills several with the same units has them ranked once. */
-export function choose(ranked: readonly Ranked[], budget: Budget): Choice {
+export function choose({ ranked, memories }: Ranking, budget: Budget): Choice {
   const groups = new Map<string, Group>()
   const lines: LineUnit[] = []
   const page = createPage(budget)
-  const queue = createQueue(ranked, page)
+  const groupOf = (home: HomeUnit) => {
+    const group = groups.get(home.key) ?? newGroup(home)
+    groups.set(home.key, group)
+    return group
+  }
+  for (const next of memories) {
+    if (page.left() < budget.tokens * (1 - shareOfMemories)) break
+    if (next.type === 'home') open(groupOf(next), page)
+    else if (next.type === 'line') {
+      if (page.take(next)) lines.push(next)
+    } else {
+      const group = groupOf(next.home)
+      if (group.isOpen && !page.isShown(wordOf(next.text)) && page.take(next)) group.names.push(next.text)
+    }
+  }
+  const taken = new Set<Unit>(lines)
+  const queue = createQueue(
+    ranked.filter(({ unit }) => !taken.has(unit)),
+    page,
+  )
   for (let next = queue.next(); next && !page.isFull(); next = queue.next()) {
     if (next.type === 'line') {
       if (page.take(next)) lines.push(next)
-      continue
-    }
-    const home = next.type === 'home' ? next : next.home
-    const group = groups.get(home.key) ?? newGroup(home)
-    groups.set(home.key, group)
-    if (next.type === 'home') open(group, page)
-    else if (!page.isShown(wordOf(next.text))) place(next, { group, page, queue })
+    } else if (next.type === 'home') open(groupOf(next), page)
+    else if (!page.isShown(wordOf(next.text))) place(next, { group: groupOf(next.home), page, queue })
   }
   const homes = [...groups.values()].filter(({ isOpen }) => isOpen)
   return { lines, homes: homes.map(({ unit, names }) => ({ ...unit, names })), isAll: page.hasTakenAll() }
 }
 
+/** Of the room, what earlier rounds knew has so much for itself: else each round would push out what it did not meet. */
+const shareOfMemories = 0.4
+
 function newGroup(unit: HomeUnit): Group {
   return { unit, names: [], waiting: [], worth: unit.worth, cost: unit.cost, isOpen: false }
 }
 
-export type Ranked = { readonly unit: Unit; readonly density: number }
+type Ranked = { readonly unit: Unit; readonly density: number }
 
-/** The most worth for a token first. */
-export function rank(units: readonly Unit[]): readonly Ranked[] {
-  return units
-    .map((unit): Ranked => ({ unit, density: unit.worth / unit.cost }))
+export type Ranking = {
+  /** The most worth for a token first. */
+  readonly ranked: readonly Ranked[]
+  /** What earlier rounds knew, in the same order; a name behind the place it belongs to. */
+  readonly memories: readonly Unit[]
+}
+
+export function rank(units: readonly Unit[]): Ranking {
+  const old = densest(units.flatMap((unit) => (unit.lasting === undefined ? [] : [[unit, unit.lasting]])))
+  return {
+    ranked: densest(units.map((unit) => [unit, unit.worth])),
+    memories: [
+      ...old.filter(({ unit }) => unit.type !== 'name'),
+      ...old.filter(({ unit }) => unit.type === 'name'),
+    ].map(({ unit }) => unit),
+  }
+}
+
+function densest(weighed: readonly (readonly [unit: Unit, worth: number])[]): readonly Ranked[] {
+  return weighed
+    .map(([unit, worth]) => ({ unit, density: worth / unit.cost }))
     .toSorted((a, b) => b.density - a.density)
 }
 
@@ -138,6 +172,7 @@ function wordOf(name: string): string {
 
 type Page = {
   readonly isFull: () => boolean
+  readonly left: () => number
   readonly hasTakenAll: () => boolean
   readonly take: (unit: Unit) => boolean
   /** Whether this stands there as a word of its own. */
@@ -150,6 +185,7 @@ function createPage({ tokens, shown, wordsOf }: Budget): Page {
   const words = new Set(shown)
   return {
     isFull: () => left <= 0,
+    left: () => left,
     hasTakenAll: () => hasTakenAll,
     take: ({ text, cost }) => {
       if (cost > left) {

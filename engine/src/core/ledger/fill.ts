@@ -29,10 +29,10 @@ export function fillPage(units: readonly Unit[], { budget, countTokens, page, sh
   let fullest = bare
   let fits = { tokens: 0, counted: budget - room }
   let tooMany: typeof fits | undefined
-  const ranked = rank(units)
+  const ranking = rank(units)
   const wordsOf = createWordReader()
   for (let tokens = room, attempt = 0; tokens > 0 && (attempt < attempts || fullest === bare); attempt++) {
-    const choice = choose(ranked, { tokens, shown, wordsOf })
+    const choice = choose(ranking, { tokens, shown, wordsOf })
     const text = page(choice)
     const counted = countTokens(text)
     if (counted > budget) tooMany = { tokens, counted }

@@ -78,7 +78,8 @@ export function readChunk(word: string): readonly string[] {
     else if (clean.includes('.') && (isFileName(clean) || isVersion(clean) || isPackage(clean))) names.push(clean)
     else names.push(...readWords(clean))
   }
-  return names.length === 0 ? nothing : names
+  // A copy has no room to grow: these are kept by the thousand.
+  return names.length === 0 ? nothing : [...names]
 }
 
 /** Without what stands before and after it, and without the secrets that it carries. */

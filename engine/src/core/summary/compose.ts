@@ -49,9 +49,15 @@ function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions):
   const { source, budget, countTokens, ledgerBudget = defaults.ledgerBudget, variant = 'full' } = options
   const whole = wholeProsePage(frame, mended, variant)
   const bare = countTokens(pageOf(noChoice, whole))
-  const wanted = Math.min(ledgerBudget, defaults.ledgerBudget)
+  // The rules among the facts are part of them: a page that they made longer would grow from round to round.
+  const rules = countTokens((whole.fixed.facts ?? []).join('\n'))
+  const wanted = Math.min(ledgerBudget, defaults.ledgerBudget) - rules
   if (bare + wanted <= budget) {
-    return fill(whole, { options, budget: Math.min(budget, bare + ledgerBudget), lines: codeLines(source, budget) })
+    return fill(whole, {
+      options,
+      budget: Math.min(budget, bare - rules + ledgerBudget),
+      lines: codeLines(source, budget),
+    })
   }
   return fill(prosePage(frame, mended, variant), {
     options,
@@ -68,7 +74,8 @@ type Filling = {
 
 function fill(bare: PageOptions, { options, budget, lines }: Filling): string {
   const { source, countTokens } = options
-  const units = unitsOf(source.ledger, { budget, cost: costBy(countTokens) }, lines)
+  const since = source.ledger.messages - source.messages.length
+  const units = unitsOf(source.ledger, { budget, since, cost: costBy(countTokens) }, lines)
   const offered = new Set(units.map((unit) => (unit.type === 'name' ? unit.home.section : unit.section)))
   const page = { ...bare, offered }
   return fillPage(units, {
