@@ -12,7 +12,7 @@ import {
   type ViewMessage,
 } from 'everlong'
 import { type FileScan, type LiveFile, openLive, openView, scanFile, type ViewFile } from 'everlong/node'
-import { headOf, messagesOf, type Tally, tallyOf } from 'everlong/transcript'
+import { type Entry, headOf, messagesOf, type Tally, tallyOf } from 'everlong/transcript'
 import { createProgress } from './progress.ts'
 import { count } from './render/numbers.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -35,7 +35,9 @@ export type LiveSession = {
   readonly live: LiveFile
   /** What the next request would carry, edits and all. */
   readonly messages: readonly ViewMessage[]
+  /** Of the entries that these messages are made of, and where they begin. */
   readonly tally: Tally
+  readonly stop: LiveFile['stop']
   /** The whole of it, folded: only when an engine of ours wrote in it, since the file's end does not tell what edits do. */
   readonly edited: ViewFile | undefined
   /** What the session itself counted with, where an engine of ours wrote it. */
@@ -47,7 +49,17 @@ export function openLiveSession(path: string): LiveSession {
   const note = readContextNote(live.read)
   const edited = live.isEdited || note ? openView(path) : undefined
   const messages = edited?.view.messages ?? messagesOf(live.entries)
-  return { live, messages, tally: tallyOf(live.entries), edited, note }
+  const elsewhere = edited && entriesElsewhere(live, edited)
+  if (!elsewhere) return { live, messages, tally: tallyOf(live.entries), stop: live.stop, edited, note }
+  const stop = messages[0]?.origin === 'summary' ? 'boundary' : 'root'
+  return { live, messages, tally: tallyOf(elsewhere), stop, edited, note }
+}
+
+/** After an undo or a rewind the view is made of what lies before the last boundary; undefined when it is not. */
+function entriesElsewhere({ entries }: LiveFile, { view, entry }: ViewFile): readonly Entry[] | undefined {
+  const near = new Set(entries.map(({ record }) => record.uuid))
+  const shown = view.sources.flatMap(({ uuids }) => uuids)
+  return shown.every((uuid) => near.has(uuid)) ? undefined : shown.flatMap((uuid) => entry(uuid) ?? [])
 }
 
 /**
