@@ -8,21 +8,21 @@ import { type Contender, endOf, recordedSummary, startOf, truncated } from './pa
 
 /** The summary, cut at its end where it is too long alone, and something newer in the rest. */
 function summaryAnd(newer: Contender): Contender {
-  return (found, budget) => {
+  return async (found, budget) => {
     const summary = startOf(recordedSummary(found), budget)
     const left = budget - countTokens(summary) - 4
-    const rest = left > 0 ? newer(found, left) : ''
+    const rest = left > 0 ? await newer(found, left) : ''
     return rest === '' ? summary : `${summary}\n\n${rest}`
   }
 }
 
 export const peers: Readonly<Record<string, Contender>> = {
   // The history is replaced by the summary.
-  'rule of the Anthropic SDK’s runner': summaryAnd(() => ''),
+  'rule of the Anthropic SDK’s runner': summaryAnd(async () => ''),
   // Summary, then the last 20 messages.
-  'rule of LangChain’s middleware': summaryAnd((found, budget) => truncated(found, { budget, most: 20 })),
+  'rule of LangChain’s middleware': summaryAnd(async (found, budget) => truncated(found, { budget, most: 20 })),
   // Summary, lists of files read and changed, then the newest messages up to 20,000 tokens.
-  'rule of pi': summaryAnd((found, budget) => {
+  'rule of pi': summaryAnd(async (found, budget) => {
     const { files } = ledgerOf(found)
     const changed = files.filter(({ changes }) => changes > 0).map(({ path }) => path)
     const read = files.filter(({ changes, reads }) => changes === 0 && reads > 0).map(({ path }) => path)
@@ -32,7 +32,7 @@ export const peers: Readonly<Record<string, Contender>> = {
   }),
   // What people typed, the newest up to 20,000 tokens, then the summary.
   'rule of Codex': (found, budget) =>
-    summaryAnd((_, left) => {
+    summaryAnd(async (_, left) => {
       const typed = messagesOf(found.before)
         .filter(({ origin }) => origin === 'human')
         .map(shownIn)
