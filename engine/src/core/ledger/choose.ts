@@ -13,6 +13,8 @@ export type Choice = {
 
 export type Budget = {
   readonly tokens: number
+  /** How many of these are for what earlier rounds knew, before anything else is chosen. */
+  readonly memories: number
   /** What the reader sees anyway. */
   readonly shown: ReadonlySet<string>
   /** The words of a text; whoever fills several pages with the same units has them read once. */
@@ -39,7 +41,7 @@ export function choose(units: readonly Unit[], budget: Budget): Choice {
     return group
   }
   for (const next of memories(units)) {
-    if (page.left() < budget.tokens * (1 - shareOfMemories)) break
+    if (page.left() < budget.tokens - budget.memories) break
     if (next.type === 'home') open(groupOf(next), page)
     else if (next.type === 'line') {
       if (page.take(next)) lines.push(next)
@@ -59,12 +61,16 @@ export function choose(units: readonly Unit[], budget: Budget): Choice {
     } else if (next.type === 'home') open(groupOf(next), page)
     else if (!page.isShown(wordOf(next.text))) place(next, { group: groupOf(next.home), page, queue })
   }
-  const homes = [...groups.values()].filter(({ isOpen }) => isOpen)
-  return { lines, homes: homes.map(({ unit, names }) => ({ ...unit, names })), isAll: page.hasTakenAll() }
+  // A name may have come before a line that says it too: the line tells more of it than a list without a file.
+  const said = new Set(lines.flatMap(({ text }) => [...budget.wordsOf(text)]))
+  const homes = [...groups.values()]
+    .filter(({ isOpen }) => isOpen)
+    .map(({ unit, names }) => ({
+      ...unit,
+      names: unit.section === 'files' ? names : names.filter((name) => !said.has(wordOf(name))),
+    }))
+  return { lines, homes, isAll: page.hasTakenAll() }
 }
-
-/** Of the room, what earlier rounds knew has so much for itself: else each round would push out what it did not meet. */
-const shareOfMemories = 0.4
 
 /** The most worth for a token first; a name behind the place it belongs to. */
 function memories(units: readonly Unit[]): readonly Unit[] {

@@ -14,6 +14,9 @@ import { type MendedProse, mendProse, proseLines, prosePage, wholeProsePage } fr
 
 const defaults = { humanBudget: 8000, ledgerBudget: 4000 } as const
 
+/** With so much room for facts beside it, the prose stands whole. */
+const enoughFacts = 12_000
+
 /** Less and less for what is there in any case, until it fits. */
 const shrinking = [1, 0.5, 0.25, 0.1] as const
 
@@ -49,7 +52,7 @@ function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions):
   const bare = countTokens(pageOf(noChoice, whole))
   // The rules among the facts are part of them: a page that they made longer would grow from round to round.
   const rules = countTokens((whole.fixed.facts ?? []).join('\n'))
-  const wanted = Math.min(ledgerBudget, defaults.ledgerBudget) - rules
+  const wanted = Math.min(ledgerBudget, enoughFacts) - rules
   if (bare + wanted <= budget) {
     return fill(whole, {
       options,
@@ -73,14 +76,15 @@ type Filling = {
 function fill(bare: PageOptions, { options, budget, lines }: Filling): string {
   const { source, countTokens } = options
   const since = source.ledger.messages - source.messages.length
-  const units = unitsOf(source.ledger, { budget, since, cost: costBy(countTokens) }, lines)
+  const said = pageOf(noChoice, bare)
+  const units = unitsOf(source.ledger, { budget, since, said, cost: costBy(countTokens) }, lines)
   const offered = new Set(units.map((unit) => (unit.type === 'name' ? unit.home.section : unit.section)))
   const page = { ...bare, offered }
   return fillPage(units, {
     budget,
     countTokens,
     page: (choice) => pageOf(choice, page),
-    shown: wordsIn(`${pageOf(noChoice, page)}\n${sourceText(source.kept)}`),
+    shown: wordsIn(`${said}\n${sourceText(source.kept)}`),
   })
 }
 
