@@ -5,6 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTranscripts } from 'everlong/node'
+import { versionApart } from '../peers/apart.ts'
+import { versionsInWords, versionsOf } from '../peers/versions.ts'
 import { root, transcriptFolder } from '../root.ts'
 import { type Case, casesOf, cutsOf } from './cases.ts'
 import { contenders } from './contenders.ts'
@@ -42,7 +44,11 @@ export async function run(): Promise<void> {
   const held: CaseReport[] = []
   for (const found of cases) reports.push(...(await caseReport(found)))
   for (const found of cuts) held.push(...(await cutReport(found)))
-  const text = markdown(reports, held)
+  const versions = versionsInWords({
+    ...versionsOf(['@anthropic-ai/sdk', 'langchain', '@langchain/core']),
+    '@mariozechner/pi-coding-agent': versionApart('@mariozechner/pi-coding-agent'),
+  })
+  const text = markdown({ cases: reports, cuts: held, versions })
   console.log(text)
   if (values.dry) return
   mkdirSync(join(root, 'bench/results'), { recursive: true })
