@@ -72,11 +72,13 @@ export function choose(units: readonly Unit[], budget: Budget): Choice {
   return { lines, homes, isAll: page.hasTakenAll() }
 }
 
-/** The most worth for a token first; a name behind the place it belongs to. */
+/** The most worth for a token first; a name never before the place it belongs to. */
 function memories(units: readonly Unit[]): readonly Unit[] {
-  const density = ({ lasting = 0, cost }: Unit) => lasting / cost
-  const old = units.filter(({ lasting }) => lasting !== undefined).toSorted((a, b) => density(b) - density(a))
-  return [...old.filter(({ type }) => type !== 'name'), ...old.filter(({ type }) => type === 'name')]
+  const own = ({ lasting = 0, cost }: Unit) => lasting / cost
+  const density = (unit: Unit) => (unit.type === 'name' ? Math.min(own(unit), own(unit.home)) : own(unit))
+  return units
+    .filter(({ lasting }) => lasting !== undefined)
+    .toSorted((a, b) => density(b) - density(a) || (a.type === 'name' ? 1 : 0) - (b.type === 'name' ? 1 : 0))
 }
 
 function newGroup(unit: HomeUnit): Group {

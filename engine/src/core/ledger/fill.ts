@@ -19,7 +19,7 @@ const nearlyFull = 0.98
  * Of a page, what earlier rounds knew has so much for itself: else each round would push out what it did not meet. A
  * small page is for what is at hand.
  */
-const shareOfMemories = 0.2
+const shareOfMemories = 0.25
 const smallPage = 2_000
 
 /** The page with nothing on it. */

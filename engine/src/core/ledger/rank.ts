@@ -79,7 +79,7 @@ const lasting = {
   error: 0.5,
   read: 0.4,
   command: 0.4,
-  name: 0.1,
+  name: 0.2,
 } as const
 export type Lasting = keyof typeof lasting
 

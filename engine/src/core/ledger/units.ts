@@ -112,7 +112,12 @@ export function unitsOf(
         text: fact.name,
         cost: cost(` ${fact.name}`),
         worth: chances.get(fact.name) ?? 0,
-        ...lastingOf(fact.written > 0 ? 'name' : undefined, fact, { since, now: ledger.messages }),
+        // A summary names it again, which is no news: what counts is when the assistant wrote it.
+        ...lastingOf(
+          fact.written > 0 ? 'name' : undefined,
+          { last: fact.writtenLast },
+          { since, now: ledger.messages },
+        ),
         home: homeAt(homes, fact.home, cost),
       }),
     )

@@ -10,7 +10,7 @@ import { codeLines, offlineLines, offlinePage } from './offline.ts'
 import { type PageOptions, pageOf } from './page.ts'
 import type { ComposedSummary, ComposeOptions } from './source.ts'
 import { sourceText } from './support.ts'
-import { type MendedProse, mendProse, proseLines, prosePage, wholeProsePage } from './verify.ts'
+import { type MendedProse, mendProse, oldFileLines, proseLines, prosePage, wholeProsePage } from './verify.ts'
 
 const defaults = { humanBudget: 8000, ledgerBudget: 4000 } as const
 
@@ -48,7 +48,7 @@ function fillOffline(frame: Frame, room: number, options: ComposeOptions): strin
 /** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */
 function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions): string {
   const { source, budget, countTokens, ledgerBudget = defaults.ledgerBudget, variant = 'full' } = options
-  const whole = wholeProsePage(frame, mended, variant)
+  const whole = wholeProsePage(frame, mended, { variant, source })
   const bare = countTokens(pageOf(noChoice, whole))
   // The rules among the facts are part of them: a page that they made longer would grow from round to round.
   const rules = countTokens((whole.fixed.facts ?? []).join('\n'))

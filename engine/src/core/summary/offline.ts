@@ -176,7 +176,7 @@ function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
   return [...told, ...steps]
 }
 
-const worthOfLine = 0.02
+const worthOfLine = 0.1
 const charactersPerToken = 5
 
 function excerptLines(messages: readonly ViewMessage[], budget: number): readonly Weighed[] {
