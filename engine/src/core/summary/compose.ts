@@ -57,7 +57,7 @@ function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions):
     return fill(whole, {
       options,
       budget: Math.min(budget, bare - rules + ledgerBudget),
-      lines: codeLines(source, budget),
+      lines: [...oldFileLines(mended, source), ...codeLines(source, budget)],
     })
   }
   return fill(prosePage(frame, mended, variant), {

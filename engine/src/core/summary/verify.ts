@@ -106,12 +106,9 @@ export function oldFileLines(mended: MendedProse, source: SummarySource): readon
   return mended.sections.flatMap(({ number, body }) =>
     linesOf(body, isLeft)
       .filter(({ text }) => !bareFile.test(text))
-      .map(({ text }, order) => ({ section: `prose ${number}`, order, text, worth: worths[number] ?? 1, lasting })),
+      .map(({ text }, order) => ({ section: `prose ${number}`, order, text, worth: worths[number] ?? 1 })),
   )
 }
-
-/** Of such a line, beside what the ledger knows of the file. */
-const lasting = 0.5
 
 /** `- src/a.ts (read)`: a path, and nothing said about it but what was done. */
 const bareFile = /^\s*[-*]\s+[`*]*(?:[\w@.~-]*\/)+[\w@.-]+[`*]*(?:\s*\(\w+\))?\s*$/
