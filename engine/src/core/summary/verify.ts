@@ -162,7 +162,7 @@ function indentOf(line: Line | undefined): number {
 }
 
 /** What a line of each section is worth beside the names in it: least where the facts beside it tell the same. */
-const worths: Readonly<Record<number, number>> = { 1: 0.5, 2: 0.05, 3: 0.1, 4: 0.3, 5: 0.3, 7: 0.6, 8: 0.7, 9: 0.6 }
+const worths: Readonly<Record<number, number>> = { 1: 1.5, 2: 0.05, 3: 0.1, 4: 0.5, 5: 0.5, 7: 1.5, 8: 2, 9: 1.5 }
 
 export function proseLines({ sections }: MendedProse): readonly Line[] {
   return sections.flatMap(({ number, body }) =>
