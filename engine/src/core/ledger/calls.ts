@@ -1,9 +1,10 @@
 // Tool calls and their results: files touched, commands run, errors and what put them right.
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
+import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { caps } from './caps.ts'
 import { noteCommand } from './command-results.ts'
-import { programOf } from './commands.ts'
+import { commandText, programOf } from './commands.ts'
 import { noteError, settle } from './errors.ts'
 import type { Lines } from './facts.ts'
 import { type Call, noteFile, noteNames, noteSaying, noteUrl, type State } from './state.ts'
@@ -14,7 +15,7 @@ import { askedLines, commandOf, patchedFiles, patchOf, pathOf, toolKind, urlOf }
 export function noteCall(state: State, block: ToolUseBlock): void {
   const call: Call = { kind: toolKind(block.name, block.input), name: block.name, input: block.input }
   state.calls.set(block.id, call)
-  if (state.calls.size > caps.calls) state.calls.delete(state.calls.keys().next().value ?? '')
+  dropOldest(state.calls, caps.calls)
   noteNames(state, wordsOf(call.input), { ...homeOf(call), written: true })
 }
 
@@ -43,7 +44,7 @@ function homeOf(call: Call): Pick<Parameters<typeof noteNames>[2], 'home' | 'hom
     case 'read':
       return path ? { home: { type: 'file', name: path }, homeRank: 3 } : assistant
     case 'command':
-      return { home: { type: 'command', name: programOf(commandOf(call.input)) }, homeRank: 2 }
+      return { home: { type: 'command', name: programOf(commandText(commandOf(call.input))) }, homeRank: 2 }
     case 'agent':
       return { home: { type: 'talk', name: 'agent' }, homeRank: 1 }
     default:

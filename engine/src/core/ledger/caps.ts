@@ -23,10 +23,12 @@ export const typedCharacters = { each: 2400, stored: 32_000 } as const
 
 type Trim<Fact> = { readonly cap: number; readonly slack: number; readonly score: (fact: Fact) => number }
 
-export function trimFacts<Fact>(facts: Map<string, Fact>, { cap, slack, score }: Trim<Fact>): void {
-  if (facts.size <= cap * slack) return
-  for (const key of lowest([...facts], { keep: cap, score: ([, fact]) => score(fact) }).map(([key]) => key))
-    facts.delete(key)
+/** How many had to leave. */
+export function trimFacts<Fact>(facts: Map<string, Fact>, { cap, slack, score }: Trim<Fact>): number {
+  if (facts.size <= cap * slack) return 0
+  const gone = lowest([...facts], { keep: cap, score: ([, fact]) => score(fact) })
+  for (const [key] of gone) facts.delete(key)
+  return gone.length
 }
 
 /** All but the `keep` best. Of equals the later ones stay. */

@@ -1,6 +1,6 @@
 // Fills a budget with units, the most worth for a token first. A heading opens when the names that wait for it are
 // worth it together; what already stands on the page is not said again.
-import { namesIn } from './names.ts'
+import { type NameCache, namesIn } from './names.ts'
 import type { HomeUnit, LineUnit, NameUnit, Unit } from './units.ts'
 
 export type OpenHome = HomeUnit & { readonly names: readonly string[] }
@@ -31,7 +31,8 @@ type Group = {
   isOpen: boolean
 }
 
-export function choose(units: readonly Unit[], budget: Budget): Choice {
+/** Fills one page. Whoever fills several with the same units has them ranked once. */
+export function choose({ ranked, memories }: Ranking, budget: Budget): Choice {
   const groups = new Map<string, Group>()
   const lines: LineUnit[] = []
   const page = createPage(budget)
@@ -40,7 +41,7 @@ export function choose(units: readonly Unit[], budget: Budget): Choice {
     groups.set(home.key, group)
     return group
   }
-  for (const next of memories(units)) {
+  for (const next of memories) {
     if (page.left() < budget.tokens - budget.memories) break
     if (next.type === 'home') open(groupOf(next), page)
     else if (next.type === 'line') {
@@ -52,7 +53,7 @@ export function choose(units: readonly Unit[], budget: Budget): Choice {
   }
   const taken = new Set<Unit>(lines)
   const queue = createQueue(
-    units.filter((unit) => !taken.has(unit)),
+    ranked.filter(({ unit }) => !taken.has(unit)),
     page,
   )
   for (let next = queue.next(); next && !page.isFull(); next = queue.next()) {
@@ -72,20 +73,40 @@ export function choose(units: readonly Unit[], budget: Budget): Choice {
   return { lines, homes, isAll: page.hasTakenAll() }
 }
 
-/** The most worth for a token first; a name never before the place it belongs to. */
-function memories(units: readonly Unit[]): readonly Unit[] {
-  const own = ({ lasting = 0, cost }: Unit) => lasting / cost
-  const density = (unit: Unit) => (unit.type === 'name' ? Math.min(own(unit), own(unit.home)) : own(unit))
-  return units
-    .filter(({ lasting }) => lasting !== undefined)
-    .toSorted((a, b) => density(b) - density(a) || (a.type === 'name' ? 1 : 0) - (b.type === 'name' ? 1 : 0))
-}
 
 function newGroup(unit: HomeUnit): Group {
   return { unit, names: [], waiting: [], worth: unit.worth, cost: unit.cost, isOpen: false }
 }
 
 type Ranked = { readonly unit: Unit; readonly density: number }
+
+export type Ranking = {
+  /** The most worth for a token first. */
+  readonly ranked: readonly Ranked[]
+  /** What earlier rounds knew, in the same order; a name never before the place it belongs to. */
+  readonly memories: readonly Unit[]
+}
+
+export function rank(units: readonly Unit[]): Ranking {
+  const density = ({ lasting = 0, cost }: Unit) => lasting / cost
+  const old = units.flatMap((unit): readonly Ranked[] => {
+    if (unit.lasting === undefined) return []
+    return [{ unit, density: unit.type === 'name' ? Math.min(density(unit), density(unit.home)) : density(unit) }]
+  })
+  return {
+    ranked: densest(units.map((unit) => ({ unit, density: unit.worth / unit.cost }))),
+    // Sorting keeps the order of equals: places come before names.
+    memories: densest([
+      ...old.filter(({ unit }) => unit.type !== 'name'),
+      ...old.filter(({ unit }) => unit.type === 'name'),
+    ]).map(({ unit }) => unit),
+  }
+}
+
+function densest(units: readonly Ranked[]): readonly Ranked[] {
+  return units.toSorted((a, b) => b.density - a.density)
+}
+
 type Queue = {
   readonly next: () => Unit | undefined
   /** This unit has its turn when the others are no denser. */
@@ -93,13 +114,10 @@ type Queue = {
 }
 
 /**
- * The most worth for a token first. A line is also worth the names in it, but only those that do not stand on the page
- * when its turn comes: then it is weighed again, and waits for its new turn if it has become lighter.
+ * In order of rank. A line is also worth the names in it, but only those that do not stand on the page when its turn
+ * comes: then it is weighed again, and waits for its new turn if it has become lighter.
  */
-function createQueue(units: readonly Unit[], page: Page): Queue {
-  const ranked = units
-    .map((unit): Ranked => ({ unit, density: unit.worth / unit.cost }))
-    .toSorted((a, b) => b.density - a.density)
+function createQueue(ranked: readonly Ranked[], page: Page): Queue {
   const deferred: Ranked[] = []
   let at = 0
   const defer = (unit: Unit, density: number) => deferred.splice(placeFor(deferred, density), 0, { unit, density })
@@ -195,17 +213,18 @@ function createPage({ tokens, shown, wordsOf }: Budget): Page {
 /** `wordsIn` that remembers. */
 export function createWordReader(): (text: string) => ReadonlySet<string> {
   const read = new Map<string, ReadonlySet<string>>()
+  const cache: NameCache = new Map()
   return (text) => {
-    const known = read.get(text) ?? wordsIn(text)
+    const known = read.get(text) ?? wordsIn(text, cache)
     read.set(text, known)
     return known
   }
 }
 
 /** The names that a reader of this text has seen: a path shows its ends too, a labelled number the number. */
-export function wordsIn(text: string): ReadonlySet<string> {
+export function wordsIn(text: string, cache: NameCache = new Map()): ReadonlySet<string> {
   const words = new Set<string>(text.match(/\d{3,}/g))
-  for (const name of namesIn(text, new Map())) {
+  for (const name of namesIn(text, cache)) {
     words.add(name)
     for (let at = name.indexOf('/'); at >= 0; at = name.indexOf('/', at + 1)) words.add(name.slice(at + 1))
     if (name.includes('.')) for (const part of name.split(/[^\w$]+/)) words.add(part)

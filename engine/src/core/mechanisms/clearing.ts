@@ -18,14 +18,14 @@ import { compactionAhead, isInDanger, turnsAhead } from './situation.ts'
 export type ClearingInput = {
   readonly mechanism: string
   readonly reason: string
+  /** All free something; in the order of the view. */
   readonly items: readonly PlannedItem[]
   /** What the server is asked for instead, where it can do it and the thinking is bound. */
   readonly delegate: () => { readonly request: RequestOptions; readonly freed: number } | undefined
 }
 
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
-  const { mechanism, reason } = input
-  const items = inOrder(input.items.filter(({ frees }) => frees > 0))
+  const { mechanism, reason, items } = input
   const first = items[0]
   if (!first) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
   const edits: readonly Edit[] = [clearEdit(items, input, situation)]
@@ -57,15 +57,14 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
   return { ...base, items: all, ...sums(view, situation, all), thinking: 'removed', outcome }
 }
 
-/** As they stand in the view; the very same list when they do. */
-function inOrder(items: readonly PlannedItem[]): readonly PlannedItem[] {
-  const isSorted = items.every(({ message }, at) => at === 0 || (items[at - 1]?.message ?? 0) <= message)
-  return isSorted ? items : items.toSorted((a, b) => a.message - b.message)
-}
-
+/** By loops, here and below: a call for each of thousands of items is what such a plan would cost most. */
 function clearEdit(items: readonly PlannedItem[], { mechanism, reason }: ClearingInput, { settings }: Situation): Edit {
-  const toolUseIds = items.map(({ toolUseId }) => toolUseId).filter((id) => id !== undefined)
-  const attachments = items.filter(({ type }) => type === 'attachment').flatMap(({ uuids }) => uuids)
+  const toolUseIds: string[] = []
+  const attachments: string[] = []
+  for (const { type, toolUseId, uuids } of items) {
+    if (toolUseId !== undefined) toolUseIds.push(toolUseId)
+    if (type === 'attachment') attachments.push(...uuids)
+  }
   return {
     type: 'clear-results',
     toolUseIds,
@@ -94,8 +93,9 @@ export function hasBoundThinking(view: View, { model, weigher }: Situation, chan
 
 /** What goes altogether, and whether it pays: what stands from the first changed message on is written again. */
 export function sums(view: View, situation: Situation, items: readonly PlannedItem[]): Pick<Plan, 'freed' | 'worth'> {
-  const first = items.reduce((least, { message }) => Math.min(least, message), Number.POSITIVE_INFINITY)
-  const exact = items.reduce((sum, { frees }) => sum + frees, 0)
+  const first = firstMessage(items)
+  let exact = 0
+  for (const { frees } of items) exact += frees
   const behind = weightFrom(view, situation.weigher, first)
   const freed = Math.round(exact)
   const compaction = compactionAhead(situation)
@@ -108,6 +108,13 @@ export function sums(view: View, situation: Situation, items: readonly PlannedIt
     ...(compaction ? { compaction, coldShare: situation.coldShare } : {}),
   })
   return { freed, worth }
+}
+
+/** Of those that the items are in. */
+export function firstMessage(items: readonly PlannedItem[]): number {
+  let first = Number.POSITIVE_INFINITY
+  for (const { message } of items) if (message < first) first = message
+  return first
 }
 
 /**

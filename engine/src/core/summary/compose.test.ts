@@ -53,6 +53,32 @@ describe('whoever writes the sections', () => {
   })
 })
 
+describe('more rules than there is room for', () => {
+  const rule = (nth: number) => `Never rename export number ${nth} of the tables.`
+  const many = Array.from({ length: 300 }, (_, at) => human(rule(at + 1), `u-${at + 1}`))
+
+  test.each([undefined, '1. Primary Request and Intent:\n   Many rules.'])(
+    'the newest stand there, and how many older ones there are and how to find them is said',
+    (prose) => {
+      const { text } = compose(many, prose === undefined ? {} : { prose })
+      const shown = many.filter((_, at) => text.includes(rule(at + 1))).length
+      const [, told] =
+        /- \((\d+) older rules are not listed for room and still in force: find them with recall\(/.exec(text) ?? []
+      expect(text).toContain(rule(300))
+      expect(shown).toBeGreaterThan(20)
+      expect(shown).toBeLessThan(300)
+      // One that left the ledger may stand among what was typed.
+      expect(Number(told)).toBeGreaterThanOrEqual(300 - shown)
+      expect(Number(told)).toBeLessThan(300 - shown + 10)
+    },
+  )
+
+  test('without the tool the line names the transcript; with room for all there is no such line', () => {
+    expect(compose(many, { recall: false }).text).toContain('still in force: they stand in the transcript)')
+    expect(compose(many.slice(0, 20)).text).not.toContain('not listed for room')
+  })
+})
+
 describe('what a model wrote', () => {
   const prose = [
     '1. Primary Request and Intent:',

@@ -9,6 +9,7 @@ import { fitMessage } from './human.ts'
 import { codeLines, offlineLines, offlinePage } from './offline.ts'
 import { type PageOptions, pageOf } from './page.ts'
 import type { ComposedSummary, ComposeOptions } from './source.ts'
+import { reportsOf } from './steps.ts'
 import { sourceText } from './support.ts'
 import { type MendedProse, mendProse, oldFileLines, proseLines, prosePage, wholeProsePage } from './verify.ts'
 
@@ -41,8 +42,9 @@ export function composeSummary(options: ComposeOptions): ComposedSummary {
 function fillOffline(frame: Frame, room: number, options: ComposeOptions): string {
   const { source, budget, variant = 'full', instructions = '' } = options
   const left = Math.max(0, room - frame.tokens)
-  const page = offlinePage(frame, { source, variant, room: left, instructions })
-  return fill(page, { options, budget, lines: offlineLines(source, { budget, room: left, instructions }) })
+  const reports = reportsOf(source.messages)
+  const page = offlinePage(frame, { source, reports, variant, room: left, instructions })
+  return fill(page, { options, budget, lines: offlineLines(source, { reports, budget, room: left, instructions }) })
 }
 
 /** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */

@@ -6,8 +6,8 @@ import { type CacheEditState, noCacheEdits, withSeen } from '../../cache/edit-st
 import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
 import { type Clearable, clearableResults } from '../clearable.ts'
-import { hasBoundThinking, sums } from '../clearing.ts'
-import { itemOf } from '../item.ts'
+import { firstMessage, hasBoundThinking, sums } from '../clearing.ts'
+import { firstItems } from '../item.ts'
 import {
   type CacheEdit,
   type Declined,
@@ -46,8 +46,8 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const going = active.slice(0, Math.max(0, active.length - keep))
   const request = requestFor(view, situation, { going, state })
   if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
-  const items = going.map((item) => itemOf(item, `not among the newest ${keep}`))
-  const first = going.reduce((least, { message }) => Math.min(least, message), Number.POSITIVE_INFINITY)
+  const why = `not among the newest ${keep}`
+  const items = firstItems({ results: active, why, weigher: situation.weigher }, going.length)
   const { freed, worth } = client.cacheEdits ? inPlace(going, situation) : sums(view, situation, items)
   // A cache edit leaves the prefix where it is. A server that clears writes it anew, so then it has to pay.
   if (!client.cacheEdits && !worth.pays && !isInDanger(situation)) {
@@ -60,7 +60,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
     reason: `${inWords(active.length)} tool results are in the cached prefix`,
     items,
     freed,
-    thinking: hasBoundThinking(view, situation, first) ? 'delegated' : 'untouched',
+    thinking: hasBoundThinking(view, situation, firstMessage(items)) ? 'delegated' : 'untouched',
     worth,
     outcome: { type: 'request', request },
   }
@@ -68,7 +68,9 @@ function plan(view: View, situation: Situation): Plan | Declined {
 
 /** The prefix stays where it is, so nothing is written again. */
 function inPlace(going: readonly Clearable[], situation: Situation): Pick<Plan, 'freed' | 'worth'> {
-  const freed = Math.round(going.reduce((sum, { frees }) => sum + Math.max(0, frees), 0))
+  let exact = 0
+  for (const { frees } of going) exact += Math.max(0, frees)
+  const freed = Math.round(exact)
   const { cache, model } = situation
   return {
     freed,
@@ -95,6 +97,7 @@ function requestFor(
 ): RequestOptions | undefined {
   const { keep } = situation.settings.byCacheEdit
   if (!situation.client.cacheEdits) return clearToolUses(view, situation, { trigger: 'now', keep })?.request
-  const fresh = going.map(({ toolUseId }): CacheEdit => ({ type: 'delete', cache_reference: toolUseId }))
-  return { cacheEdits: [...pinnedCacheEdits(state), ...fresh] }
+  const cacheEdits = [...pinnedCacheEdits(state)]
+  for (const { toolUseId } of going) cacheEdits.push({ type: 'delete', cache_reference: toolUseId })
+  return { cacheEdits }
 }
