@@ -73,7 +73,6 @@ export function choose({ ranked, memories }: Ranking, budget: Budget): Choice {
   return { lines, homes, isAll: page.hasTakenAll() }
 }
 
-
 function newGroup(unit: HomeUnit): Group {
   return { unit, names: [], waiting: [], worth: unit.worth, cost: unit.cost, isOpen: false }
 }
