@@ -78,7 +78,7 @@ function targetTable(cases: readonly CaseReport[]): readonly string[] {
     '| --- | --: | --: | --: | --- |',
     ...lines,
     '',
-    'What is missing where the room is smallest is mostly numbers and names seen once or twice: a bare list of names would hold some of them, and would tell the next agent less. A recorded summary adds little: at the same tokens its prose takes the room of facts, and most of what it names stands among these anyway. Beyond 16,000 tokens what is missing is nearly all numbers that the agent had seen beside a line of some file.',
+    'What is missing where the room is smallest is mostly numbers and names seen once or twice in some output: longer lists of names would hold some of them, and would tell the next agent less. A recorded summary adds little: at the same tokens its prose takes the room of facts, and most of what it names stands among these anyway; what it says of the request, of what is pending and what is going on is kept all the same. Beyond 16,000 tokens what is missing is nearly all numbers: offsets that the agent chose anew and that happen to equal a line number of some file it had seen.',
   ]
 }
 
@@ -126,7 +126,7 @@ function cutTables(cuts: readonly CaseReport[]): readonly string[] {
   return [
     '## At other points of the sessions',
     '',
-    `${cuts.length} other points of ${new Set(cuts.map(({ name }) => name.split('@')[0])).size} sessions, spread evenly, as if there had been a compaction; needed is what the next 60 answers used. There is no recorded summary here. No weight was fitted to them, but they were looked at while rules were chosen, and they lie in the same sessions: a check, not a blind trial. Recall:`,
+    `${cuts.length} other points of ${new Set(cuts.map(({ name }) => name.split('@')[0])).size} sessions, spread evenly, as if there had been a compaction; needed is what the next 60 answers used. There is no recorded summary here. How likely a name is needed again was fitted on half of such points and of the recorded ones, and held against the other half, both ways round: the weights came out nearly the same. So this is a check, not a blind trial. Recall:`,
     '',
     ...budgetTable(cuts, 'recall'),
     '',

@@ -65,7 +65,7 @@ export function chanceOf(fact: NameFact, now: number): number {
 
 /** What knowing about a file is worth beside its path. */
 export function fileWorth(fact: FileFact, now: number): number {
-  return (fact.changes > 0 ? 2 + 1.5 * recency(fact.changedLast, now) : 0) + 0.5 * recency(fact.last, now)
+  return (fact.changes > 0 ? 5 + 1.5 * recency(fact.changedLast, now) : 0) + 0.5 * recency(fact.last, now)
 }
 
 /** What a memory of an earlier round is worth by its kind. What people said and what was made outlives what was seen. */
