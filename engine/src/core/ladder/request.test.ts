@@ -101,6 +101,24 @@ test('where the server manages context, the history goes as it is, with the opti
   ])
 })
 
+test('what the server was asked to leave out stays left out, and nothing more goes until it pays again', async () => {
+  const model = scripted(() => 'x', { capabilities: { contextManagement: true } })
+  const world = worldWith({ model, compaction: [plainRung('A summary.')] })
+  world.session.add({ role: 'user', content: 'Go.' })
+  const kept = async () => {
+    const request = await world.session.prepare()
+    const management = request.type === 'ready' ? request.options?.context_management : undefined
+    return (management as { readonly edits: readonly JsonObject[] } | undefined)?.edits.map(({ keep }) => keep)
+  }
+  for (let at = 1; at <= 12; at++) round(world, at, 100)
+  expect(await kept()).toEqual([{ type: 'tool_uses', value: 5 }])
+  round(world, 13)
+  round(world, 14)
+  expect(await kept()).toEqual([{ type: 'tool_uses', value: 7 }])
+  await world.session.compact()
+  expect(await kept()).toBeUndefined()
+})
+
 test('where a cached prefix can be edited, the deletions stand at the end, behind the mark', async () => {
   const world = worldWith({ model: scripted(() => 'x', { capabilities: { cacheEdits: true } }) })
   world.session.add({ role: 'user', content: 'Go.' })

@@ -1,7 +1,8 @@
 // The request of a turn from the view: mended whatever was cut out of it, with what mechanisms delegated to the server
 // and the marks of the cache. The same view gives the same bytes.
+import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
-import { type Block, blocksOf } from '../message/block.ts'
+import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
 import { isObject, type JsonObject } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
@@ -15,7 +16,7 @@ export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: r
 export function buildRequest(desk: Desk, view: View): BuiltRequest {
   const { base, modelName: model, settings } = desk
   const { messages, repairs } = desk.requester(view, { model })
-  const { betas, options } = delegatedParts(desk)
+  const { betas, options } = delegatedParts(desk, messages)
   const request: ModelRequest = {
     source: 'turn',
     model,
@@ -46,22 +47,44 @@ export function messagesBody(request: ModelRequest, maxTokens: number): JsonObje
   }
 }
 
-function delegatedParts({ base, delegated }: Desk): {
+function delegatedParts(
+  { base, delegated, tracking }: Desk,
+  messages: readonly Message[],
+): {
   readonly betas: readonly string[]
   readonly options: JsonObject | undefined
 } {
-  const betas = [...new Set([...(base.betas ?? []), ...(delegated?.betas ?? [])])]
-  if (!delegated?.contextManagement) return { betas, options: base.options }
+  const asked = delegated?.leftOut ? stillLeftOut(delegated, tracking.cacheEdits.deleted, messages) : delegated
+  const betas = [...new Set([...(base.betas ?? []), ...(asked?.betas ?? [])])]
+  if (!asked?.contextManagement) return { betas, options: base.options }
   const own = base.options?.context_management
   const edits = isObject(own) && Array.isArray(own.edits) ? own.edits : []
-  const management = { ...(isObject(own) ? own : {}), edits: [...delegated.contextManagement.edits, ...edits] }
+  const management = { ...(isObject(own) ? own : {}), edits: [...asked.contextManagement.edits, ...edits] }
   return { betas, options: { ...base.options, context_management: management } }
+}
+
+/**
+ * The server is told how many of the newest to keep. Counted from the newest that it leaves out, that number grows with
+ * the conversation: what has gone stays away, and nothing more goes.
+ */
+function stillLeftOut(
+  asked: RequestOptions,
+  deleted: readonly string[],
+  messages: readonly Message[],
+): RequestOptions | undefined {
+  const gone = new Set(deleted)
+  const uses = messages.flatMap(({ content }) => blocksOf(content).filter(isToolUse))
+  const keep = uses.length - 1 - uses.findLastIndex(({ id }) => gone.has(id))
+  if (keep === uses.length) return undefined
+  const counted = { trigger: { type: 'tool_uses', value: Math.max(1, keep) }, keep: { type: 'tool_uses', value: keep } }
+  const edits = asked.contextManagement?.edits.map((edit) => ({ ...edit, ...counted })) ?? []
+  return { ...asked, contextManagement: { edits } }
 }
 
 /** Deletions are relative to the cached prefix and go with every request, at its end. */
 function withCacheEdits(messages: readonly Message[], desk: Desk): readonly Message[] {
   const { cacheEdits } = desk.tracking
-  if (cacheEdits.deleted.length === 0) return messages
+  if (cacheEdits.deleted.length === 0 || desk.delegated?.leftOut) return messages
   const inView = new Set(messages.flatMap(({ content }) => blocksOf(content).map(({ tool_use_id }) => tool_use_id)))
   const edits = pinnedCacheEdits(cacheEdits).filter(({ cache_reference }) => inView.has(cache_reference))
   const last = messages.at(-1)

@@ -4,6 +4,7 @@ import { worthOf } from '../cache/economics.ts'
 import { inWords } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
+import { type Clearable, clearableResults, deletedIn } from './clearable.ts'
 import {
   type Declined,
   declined,
@@ -28,11 +29,15 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
   const items = inOrder(input.items.filter(({ frees }) => frees > 0))
   const first = items[0]
   if (!first) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
-  const edits: readonly Edit[] = [clearEdit(items, input, situation)]
-  const bound = boundThinking(view, situation, first.message)
+  // What the provider leaves out already goes here as well: a local edit ends what was asked of it.
+  const gone = goneAlready(view, situation)
+  const from = firstOf([...gone, first])
+  const edits: readonly Edit[] = [clearEdit([...gone, ...items], input, situation)]
+  const bound = boundThinking(view, situation, from)
   const base = { type: 'planned', mechanism, reason } as const
   if (bound.length === 0) {
-    return { ...base, items, ...sums(view, situation, items), thinking: 'untouched', outcome: { type: 'edits', edits } }
+    const outcome = { type: 'edits', edits } as const
+    return { ...base, items, ...sums(view, situation, [...gone, ...items]), thinking: 'untouched', outcome }
   }
   const { boundThinking: policy } = situation.settings
   const delegation = policy === 'delegate' && situation.client.contextManagement ? input.delegate() : undefined
@@ -46,7 +51,7 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
     return declined(mechanism, 'thinking-bound', detail)
   }
   const all = [...items, ...bound]
-  const after = view.sources[first.message]?.uuids.at(-1)
+  const after = view.sources[from]?.uuids.at(-1)
   const unthink: Edit = {
     type: 'clear-thinking',
     ...(after === undefined ? {} : { after }),
@@ -54,7 +59,15 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
     reason: 'bound to the prefix that changed',
   }
   const outcome = { type: 'edits', edits: [...edits, unthink] } as const
-  return { ...base, items: all, ...sums(view, situation, all), thinking: 'removed', outcome }
+  return { ...base, items: all, ...sums(view, situation, [...gone, ...all]), thinking: 'removed', outcome }
+}
+
+/** Free nothing more. */
+function goneAlready(view: View, situation: Situation): readonly Clearable[] {
+  const gone = deletedIn(situation)
+  if (gone.size === 0) return []
+  const items = clearableResults(view, situation).filter(({ toolUseId }) => gone.has(toolUseId))
+  return items.map((item) => ({ ...item, frees: 0 }))
 }
 
 /** As they stand in the view; the very same list when they do. */
@@ -63,7 +76,11 @@ function inOrder(items: readonly PlannedItem[]): readonly PlannedItem[] {
   return isSorted ? items : items.toSorted((a, b) => a.message - b.message)
 }
 
-function clearEdit(items: readonly PlannedItem[], { mechanism, reason }: ClearingInput, { settings }: Situation): Edit {
+function clearEdit(
+  items: readonly Omit<PlannedItem, 'why'>[],
+  { mechanism, reason }: ClearingInput,
+  { settings }: Situation,
+): Edit {
   const toolUseIds = items.map(({ toolUseId }) => toolUseId).filter((id) => id !== undefined)
   const attachments = items.filter(({ type }) => type === 'attachment').flatMap(({ uuids }) => uuids)
   return {
@@ -93,10 +110,13 @@ export function hasBoundThinking(view: View, { model, weigher }: Situation, chan
 }
 
 /** What goes altogether, and whether it pays: what stands from the first changed message on is written again. */
-export function sums(view: View, situation: Situation, items: readonly PlannedItem[]): Pick<Plan, 'freed' | 'worth'> {
-  const first = items.reduce((least, { message }) => Math.min(least, message), Number.POSITIVE_INFINITY)
+export function sums(
+  view: View,
+  situation: Situation,
+  items: readonly Pick<PlannedItem, 'message' | 'frees'>[],
+): Pick<Plan, 'freed' | 'worth'> {
   const exact = items.reduce((sum, { frees }) => sum + frees, 0)
-  const behind = weightFrom(view, situation.weigher, first)
+  const behind = weightFrom(view, situation.weigher, firstOf(items))
   const freed = Math.round(exact)
   const compaction = compactionAhead(situation)
   const worth = worthOf({
@@ -108,6 +128,10 @@ export function sums(view: View, situation: Situation, items: readonly PlannedIt
     ...(compaction ? { compaction, coldShare: situation.coldShare } : {}),
   })
   return { freed, worth }
+}
+
+export function firstOf(items: readonly Pick<PlannedItem, 'message'>[]): number {
+  return items.reduce((least, { message }) => Math.min(least, message), Number.POSITIVE_INFINITY)
 }
 
 /**

@@ -124,6 +124,11 @@ export type RequestOptions = {
   readonly betas?: readonly string[]
   /** All that are pinned, old and new: they are relative to the cached prefix and go with every request. */
   readonly cacheEdits?: readonly CacheEdit[]
+  /**
+   * Tool uses whose results the server leaves out from now on, those of before included. Like cache edits they go with
+   * every later request: a result that came back, or one more that went, would break the cache each time.
+   */
+  readonly leftOut?: readonly string[]
 }
 
 export type CacheEdit = { readonly type: 'delete'; readonly cache_reference: string }

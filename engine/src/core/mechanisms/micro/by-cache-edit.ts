@@ -6,7 +6,7 @@ import { type CacheEditState, noCacheEdits, withSeen } from '../../cache/edit-st
 import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
 import { type Clearable, clearableResults } from '../clearable.ts'
-import { hasBoundThinking, sums } from '../clearing.ts'
+import { firstOf, hasBoundThinking, sums } from '../clearing.ts'
 import { itemOf } from '../item.ts'
 import {
   type CacheEdit,
@@ -47,7 +47,6 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const request = requestFor(view, situation, { going, state })
   if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
   const items = going.map((item) => itemOf(item, `not among the newest ${keep}`))
-  const first = going.reduce((least, { message }) => Math.min(least, message), Number.POSITIVE_INFINITY)
   const { freed, worth } = client.cacheEdits ? inPlace(going, situation) : sums(view, situation, items)
   // A cache edit leaves the prefix where it is. A server that clears writes it anew, so then it has to pay.
   if (!client.cacheEdits && !worth.pays && !isInDanger(situation)) {
@@ -60,7 +59,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
     reason: `${inWords(active.length)} tool results are in the cached prefix`,
     items,
     freed,
-    thinking: hasBoundThinking(view, situation, first) ? 'delegated' : 'untouched',
+    thinking: hasBoundThinking(view, situation, firstOf(going)) ? 'delegated' : 'untouched',
     worth,
     outcome: { type: 'request', request },
   }

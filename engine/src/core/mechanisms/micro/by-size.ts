@@ -5,7 +5,7 @@ import { inWords } from '../../tokens/figure.ts'
 import { createStaleReads, type WhyStale } from '../../tokens/stale-reads.ts'
 import type { View } from '../../transcript/fold.ts'
 import { answeredCalls, type CallInView, isCleared } from '../calls-in-view.ts'
-import { type Clearable, clearableResults } from '../clearable.ts'
+import { activeResults, type Clearable } from '../clearable.ts'
 import { planClearing, weighed } from '../clearing.ts'
 import { createFollower } from '../follow.ts'
 import { itemOf } from '../item.ts'
@@ -32,7 +32,7 @@ export const microBySize: Mechanism = { name, plan, perform: performPlan(name) }
 function plan(view: View, situation: Situation): Plan | Declined {
   const off = whyNot(situation)
   if (off) return off
-  const results = clearableResults(view, situation)
+  const results = activeResults(view, situation)
   const chosen = choose(results, staleIn(view, situation.weigher), situation)
   const items = chosen.concat(supersededMemory(view, situation)).filter(({ frees }) => frees > 0)
   if (items.length === 0) return declined(name, 'nothing-to-do', 'No old tool result weighs on the context.')
