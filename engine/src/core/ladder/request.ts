@@ -30,7 +30,25 @@ export function buildRequest(desk: Desk, view: View): BuiltRequest {
   }
   const lifetime = settings.cacheMarks ?? '5m'
   const isMarked = lifetime !== false && desk.model.capabilities(model).promptCache
-  return { request: isMarked ? withCacheMarks(request, lifetime) : request, repairs }
+  if (!isMarked) return { request, repairs }
+  // Where the provider edits its cache in place, the prefix goes on.
+  const ends = desk.delegated?.leftOut ? (desk.tracking.cacheEdits.ends ?? []) : []
+  const anchors = anchorsIn(view, messages, ends)
+  return { request: withCacheMarks(request, { lifetime, anchors }), repairs }
+}
+
+/** Where the newest two changes ended: a compaction, edits of ours, or what the provider was asked to leave out. */
+function anchorsIn(view: View, messages: readonly Message[], ends: readonly string[]): readonly number[] {
+  const isMended = messages.length !== view.messages.length
+  const newest = isMended ? -1 : view.sources.findLastIndex(({ edits }) => edits.length > 0)
+  const by = view.sources[newest]?.edits.at(-1)
+  const older = view.sources.findLastIndex(({ edits }, at) => at < newest && edits.length > 0 && edits.at(-1) !== by)
+  const leftOut = ends.map((id) =>
+    messages.findLastIndex(({ content }) => blocksOf(content).some(({ tool_use_id }) => tool_use_id === id)),
+  )
+  const summary = view.messages.findIndex(({ origin }) => origin === 'summary')
+  const found = [...new Set([summary, newest, older, ...leftOut])].filter((at) => at >= 0)
+  return found.toSorted((a, b) => a - b).slice(-2)
 }
 
 /** The request as the Messages API takes it, for clients that are not ours. */
