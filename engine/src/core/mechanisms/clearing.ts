@@ -125,9 +125,18 @@ export function sums(
     turns: turnsAhead(situation, freed),
     cache: situation.cache,
     price: situation.model?.price,
+    ...(situation.growth !== undefined && situation.expectedTurns === undefined
+      ? { carried: carriedSoFar(items) }
+      : {}),
     ...(compaction ? { compaction, coldShare: situation.coldShare } : {}),
   })
   return { freed, worth }
+}
+
+/** Tokens times requests: each has been carried since the newest of them came. An answer and its results are two messages. */
+function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]): number {
+  const newest = items.reduce((most, { message }) => Math.max(most, message), 0)
+  return items.reduce((sum, { message, frees }) => sum + (frees * (newest - message)) / 2, 0)
 }
 
 export function firstOf(items: readonly Pick<PlannedItem, 'message'>[]): number {
@@ -135,14 +144,13 @@ export function firstOf(items: readonly Pick<PlannedItem, 'message'>[]): number 
 }
 
 /**
- * The gate: what does not pay waits, unless nothing else will come to help. `margin` is the share of what is saved that
- * a forecast must be good for. A prefix that the server edits is written anew too.
+ * The gate: what does not pay waits, and so does what will soon pay better, unless nothing else will come to help. A
+ * prefix that the server edits is written anew too.
  */
-export function weighed(plan: Plan | Declined, situation: Situation, margin: number): Plan | Declined {
+export function weighed(plan: Plan | Declined, situation: Situation): Plan | Declined {
   if (plan.type === 'declined' || !situation.settings.weigh) return plan
   const { worth, mechanism } = plan
-  const needed = compactionAhead(situation) ? worth.saved * margin : 0
-  if (worth.net > needed || worth.cache === 'unknown' || isInDanger(situation)) return plan
+  if ((worth.pays && worth.isDue) || worth.cache === 'unknown' || isInDanger(situation)) return plan
   const sum = `${inWords(worth.saved)} saved, ${inWords(worth.cost)} to write again, ${inWords(worth.deferral)} for putting off a compaction`
   const detail = `Clearing ${inWords(worth.freed)} tokens does not pay in ${inWords(worth.turns)} requests: ${sum}.`
   return { ...declined(mechanism, 'does-not-pay', detail), worth }

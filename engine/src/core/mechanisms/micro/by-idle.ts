@@ -34,5 +34,5 @@ function plan(view: View, situation: Situation): Plan | Declined {
     items: old.map((item) => itemOf(item, `not among the newest ${keep}`)),
     delegate: () => clearToolUses(view, situation, { trigger: 'now', keep }),
   })
-  return weighed(planned, cold, 0)
+  return weighed(planned, cold)
 }

@@ -24,9 +24,6 @@ import type { Weigher } from '../weigher.ts'
 
 const name = 'micro-by-size'
 
-/** Of what is saved. Nothing forces it to act now, so a forecast that is nearly even is left to the next request. */
-const margin = 0.25
-
 export const microBySize: Mechanism = { name, plan, perform: performPlan(name) }
 
 function plan(view: View, situation: Situation): Plan | Declined {
@@ -52,7 +49,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
     items,
     delegate: () => clearToolUses(view, situation, { trigger: 'now', keep: results.length - chosen.length }),
   })
-  return weighed(planned, situation, margin)
+  return weighed(planned, situation)
 }
 
 function whyNot({ settings, explanation }: Situation): Declined | undefined {
