@@ -15,6 +15,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   rounds: () => import('./rounds/run.ts'),
   cost: () => import('./cost/report.ts'),
   memory: () => import('./memory/report.ts'),
+  compact: () => import('./compact/report.ts'),
   summary: () => import('./summary/run.ts'),
   everything: () => import('./summary/everything.ts'),
 }

@@ -1,11 +1,13 @@
 import { type Misbehaviour, misbehaving, type Script, summariser, text } from '@everlong/simulator'
-import { checkRequest, compactRung, type EngineEvent, type Rung, textOf } from 'everlong'
+import { checkRequest, compactRung, type EngineEvent, type EngineSession, type Rung, textOf } from 'everlong'
 import { describe, expect, test } from 'vitest'
 import { fill, prose } from '../testing/history.ts'
-import { type Stage, type StageOptions, setStage } from '../testing/stage.ts'
+import { gate, stagesOverHttp, until } from '../testing/over-http.ts'
+import type { Stage, StageOptions } from '../testing/stage.ts'
 
 /** Window 40,000, 4,000 for output: the threshold is 23,000, the target 13,800. */
 const small = { maxOutputTokens: 4_000, reductions: { microCompact: false } } as const
+const setStage = stagesOverHttp()
 const answering: Script = () => text('Here you are.')
 const stageWith = (options: StageOptions = {}) =>
   setStage({
@@ -21,6 +23,13 @@ async function fullSession(stage: Stage, rounds = 6) {
   fill(session, { rounds, tokens: 2_600 })
   session.add({ role: 'user', content: 'And what comes next? Never guess.' })
   return session
+}
+/** A read and its large result, which no person typed: with the answer before it over the threshold by any count. */
+function readMore(session: EngineSession) {
+  const call = { type: 'tool_use', id: 'toolu_more', name: 'Read', input: { file_path: 'src/more.ts' } }
+  session.add({ role: 'assistant', content: [call] })
+  const result = { type: 'tool_result', tool_use_id: call.id, content: prose(7_500, 99) }
+  session.add({ role: 'user', content: [result] })
 }
 const said = (stage: Stage, type: EngineEvent['type']) => stage.events.filter((event) => event.type === type)
 const story = (tried: readonly { readonly mechanism: string; readonly outcome: string }[]) =>
@@ -121,7 +130,7 @@ describe('a compaction in the background', () => {
     const first = await session.send()
     expect(first).not.toHaveProperty('prepared.compaction')
     session.add({ role: 'user', content: 'One more question, word for word.' })
-    await untilSummarised(stage)
+    await untilCommitting(stage)
     const second = await session.send()
     expect(second).toMatchObject({ type: 'answered', prepared: { compaction: { mechanism: 'cache-sharing' } } })
     const texts = session.messages().map(({ content }) => textOf(content))
@@ -136,7 +145,7 @@ describe('a compaction in the background', () => {
     const stage = await stageWith({ engine: { settings } })
     const session = await fullSession(stage, 4)
     await session.send()
-    await untilSummarised(stage)
+    await untilCommitting(stage)
     const [first] = session.messages()
     await session.snip({ from: first?.uuid ?? '', to: first?.uuid ?? '' })
     session.add({ role: 'user', content: 'Go on.' })
@@ -151,11 +160,8 @@ describe('a compaction in the background', () => {
     await session.close()
   })
 
-  const untilSummarised = async (stage: Stage) => {
-    while (!stage.events.some((event) => event.type === 'compaction-progressed' && event.phase === 'committing')) {
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
-  }
+  const untilCommitting = ({ events }: Stage) =>
+    until(() => events.some((event) => event.type === 'compaction-progressed' && event.phase === 'committing'))
 })
 
 describe('a sub-agent', () => {
@@ -183,5 +189,113 @@ describe('the blocking limit', () => {
     expect(await session.send()).toMatchObject({ type: 'blocked', why: 'blocking-limit' })
     expect(await session.compact({ instructions: 'Keep the questions.' })).toMatchObject({ type: 'compacted' })
     expect(await session.send()).toMatchObject({ type: 'answered' })
+  })
+})
+
+describe('ask mode', () => {
+  const asking = { ...small, autoCompact: 'ask', askTimeoutMs: 400 } as const
+  const declined = { mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }
+
+  test('yes: the host hears the numbers, and it compacts', async () => {
+    const questions: unknown[] = []
+    const ask = async (question: unknown) => {
+      questions.push(question)
+      return true
+    }
+    const stage = await stageWith({ engine: { settings: asking, ask } })
+    const session = await fullSession(stage)
+    const { size } = session.explain()
+    expect(await session.send()).toMatchObject({
+      type: 'answered',
+      prepared: { compaction: { mechanism: 'cache-sharing' } },
+    })
+    expect(questions).toEqual([{ tokens: size.tokens, threshold: 23_000 }])
+  })
+
+  test.each<[string, () => Promise<boolean | undefined>]>([
+    ['no', async () => false],
+    ['no answer', () => new Promise(() => undefined)],
+  ])('%s: the conversation goes on as it is, and nobody is asked again before a person speaks', async (_, answer) => {
+    let asked = 0
+    const ask = () => {
+      asked++
+      return answer()
+    }
+    const stage = await stageWith({ engine: { settings: asking, ask } })
+    const session = await fullSession(stage)
+    const before = session.messages()
+    const turn = await session.send()
+    expect(turn.type === 'answered' && turn.prepared.tried.at(-1)).toEqual(declined)
+    expect(session.messages().slice(0, before.length)).toEqual(before)
+    readMore(session)
+    expect((await session.send()).type).toBe('answered')
+    expect(session.explain().isAboveThreshold).toBe(true)
+    expect(asked).toBe(1)
+    session.add({ role: 'user', content: 'A person speaks.' })
+    await session.send()
+    expect(asked).toBe(2)
+    expect(stage.sent.map(({ request }) => request.source)).toEqual(['turn', 'turn', 'turn'])
+  })
+})
+
+describe('the breaker', () => {
+  test('three failures, one clear message, no fourth attempt; with the cause removed it works again', async () => {
+    let isBroken = true
+    const good = summariser()
+    const stage = await stageWith({
+      summaries: (request, context) => (isBroken ? text('') : good(request, context)),
+      engine: { compaction: { settings: { offline: 'never' } } },
+    })
+    const session = await fullSession(stage)
+    const notices: string[] = []
+    const turn = async (content: string) => {
+      session.add({ role: 'user', content })
+      const sent = await session.send()
+      if (sent.type !== 'answered') throw new Error(sent.type)
+      notices.push(...sent.prepared.notices)
+      return sent.prepared
+    }
+    await turn('Question 1.')
+    readMore(session)
+    for (const nth of [2, 3, 4, 5]) await turn(`Question ${nth}.`)
+    expect(said(stage, 'compaction-failed')).toHaveLength(3)
+    expect(said(stage, 'breaker-tripped')).toEqual([{ type: 'breaker-tripped', failures: 3 }])
+    expect(notices).toEqual([expect.stringContaining('Automatic compaction has stopped for this conversation')])
+    expect((await turn('And now?')).tried.at(-1)?.why).toMatch(/^breaker-open/)
+
+    isBroken = false
+    expect(await session.compact()).toMatchObject({ type: 'compacted' })
+    fill(session, { rounds: 6, tokens: 2_600, from: 20 })
+    expect(await turn('Once more.')).toMatchObject({ compaction: { mechanism: 'cache-sharing' } })
+    expect(notices).toHaveLength(1)
+    expect(session.tracking().breaker).toMatchObject({ isOpen: false, failures: 0 })
+  })
+})
+
+describe('a person who types while a compaction runs', () => {
+  test('is heard after it: the words stand behind the summary, and nothing was aborted', async () => {
+    const { opened, open } = gate()
+    const good = summariser()
+    const stage = await stageWith({
+      summaries: async (request, context) => {
+        await opened
+        return good(request, context)
+      },
+    })
+    const session = await fullSession(stage)
+    const sending = session.send()
+    await until(() => said(stage, 'compaction-started').length > 0)
+    const [uuid] = session.add({ role: 'user', content: 'Typed meanwhile, word for word.' })
+    expect(JSON.stringify(session.messages())).not.toContain('Typed meanwhile')
+    open()
+    expect(await sending).toMatchObject({
+      type: 'answered',
+      prepared: { compaction: { mechanism: 'cache-sharing' } },
+    })
+    expect(session.messages().at(-1)).toMatchObject({ uuid, role: 'user', content: 'Typed meanwhile, word for word.' })
+    expect(await session.send()).toMatchObject({ type: 'answered' })
+    const turns = stage.sent.filter(({ request }) => request.source === 'turn')
+    expect(turns.flatMap(({ request }) => checkRequest(request.messages))).toEqual([])
+    expect(said(stage, 'compaction-failed')).toEqual([])
   })
 })

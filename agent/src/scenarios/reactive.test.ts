@@ -2,8 +2,10 @@ import { overflowShapes, text } from '@everlong/simulator'
 import { checkRequest } from 'everlong'
 import { describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
-import { type StageOptions, setStage } from '../testing/stage.ts'
+import { stagesOverHttp } from '../testing/over-http.ts'
+import type { StageOptions } from '../testing/stage.ts'
 
+const setStage = stagesOverHttp()
 const model = 'claude-opus-4-5'
 /** The engine believes the table, 200,000; the server takes 40,000. */
 const smaller = (options: StageOptions = {}): StageOptions => ({
@@ -43,7 +45,7 @@ describe('a prompt that is too long', () => {
     session.add({ role: 'user', content: 'Go on.' })
     await session.send()
     expect(said(stage.events, 'limit-learned')).toEqual([
-      { type: 'limit-learned', endpoint: 'http://127.0.0.1', model, limit: 40_000 },
+      { type: 'limit-learned', endpoint: stage.model.endpoint, model, limit: 40_000 },
     ])
     const learned = { value: 40_000, source: 'learned from an overflow error' }
     expect(session.explain().contextWindow).toEqual(learned)

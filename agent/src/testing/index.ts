@@ -1,3 +1,3 @@
 // @everlong/agent/testing: stages and long runs, for our own rooms' tests and benchmarks.
 
-export { type SoakOptions, type SoakReport, soak, soakWindow } from './soak.ts'
+export { type SoakOptions, type SoakReport, soak, soakFaults, soakWindow } from './soak.ts'

@@ -1,5 +1,6 @@
 // A long session of the loop: task after task, each with a rule that must hold to the end. It looks at every request
 // that goes out, and at what is left at the end.
+import type { FaultPlan } from '@everlong/simulator'
 import { checkRequest, contextTokens, type EngineSession, textOf } from 'everlong'
 import { query } from '../loop.ts'
 import { type Stage, type StageOptions, setStage } from './stage.ts'
@@ -17,6 +18,8 @@ export type SoakReport = {
   /** How many rules were laid down: one with each of the first tasks. */
   readonly rules: number
   readonly compactions: number
+  /** How many requests met a fault. */
+  readonly faults: number
   /** Requests of turns that break a rule of the API, or that the window could not take. */
   readonly invalid: readonly string[]
   readonly largest: number
@@ -31,11 +34,29 @@ const turnsPerTask = 12
 /** More rules than anybody lays down; beyond what a page for rules holds, the oldest give way. */
 const mostRules = 50
 
+const faultTypes = [
+  'overloaded',
+  'server-error',
+  'rate-limit',
+  'cut-before',
+  'cut-during',
+  'error-event',
+  'truncate',
+] as const
+
+/** On one request in twenty something goes wrong: a refusal, a broken connection, a stream that ends too early. */
+export const soakFaults: FaultPlan = {
+  seed: 9,
+  rules: faultTypes.map((type) => ({ probability: 0.05 / faultTypes.length, fault: { type } })),
+}
+
 export async function soak({ turns, path, onTask, ...options }: SoakOptions): Promise<SoakReport> {
+  let faults = 0
   const stage = await setStage({
     window: soakWindow,
     turnsPerTask,
     ...options,
+    ...(options.faults ? { faults: { ...options.faults, onFault: () => faults++ } } : {}),
     engine: { ...options.engine, settings: { maxOutputTokens: 4_000, ...options.engine?.settings } },
   })
   const session = await stage.engine.start({ maxTokens: 4_000, system: 'You mend bugs.', ...(path ? { path } : {}) })
@@ -64,7 +85,7 @@ export async function soak({ turns, path, onTask, ...options }: SoakOptions): Pr
   const lost = rules.filter((rule) => !context.includes(rule))
   await session.close()
   await stage.close()
-  return { turns: done, tasks: task, rules: rules.length, endings, lost, ...watch.report() }
+  return { turns: done, tasks: task, rules: rules.length, faults, endings, lost, ...watch.report() }
 }
 
 function ruleOf(task: number): string {

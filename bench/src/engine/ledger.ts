@@ -1,8 +1,8 @@
 // How long the ledger of a conversation of 200,000 tokens takes: reading it off, and putting it on a page.
-import { countTokens, createLedger, estimateTokens, type Ledger, renderLedger } from 'everlong'
-import { type Entry, messagesOf } from 'everlong/transcript'
+import { createLedger, estimateTokens, type Ledger, renderLedger } from 'everlong'
+import { messagesOf } from 'everlong/transcript'
 import { median } from '../results.ts'
-import { entriesOf, timed } from './sessions.ts'
+import { timed, upTo } from './sessions.ts'
 
 const tokens = 200_000
 const rounds = 15
@@ -44,14 +44,4 @@ export function measureLedger(): LedgerTimes {
     page4000: times(found.page4000),
     page16000: times(found.page16000),
   }
-}
-
-function upTo(wanted: number): readonly Entry[] {
-  const entries = entriesOf(10_000)
-  let sum = 0
-  const end = entries.findIndex((entry) => {
-    sum += countTokens(messagesOf([entry]))
-    return sum >= wanted
-  })
-  return entries.slice(0, end + 1)
 }

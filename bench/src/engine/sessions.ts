@@ -1,7 +1,8 @@
 // The made-up sessions that the engine is measured on, and how a stretch of work is timed.
 import { performance } from 'node:perf_hooks'
+import { countTokens } from 'everlong'
 import { generateSession } from 'everlong/testing'
-import type { Entry } from 'everlong/transcript'
+import { type Entry, messagesOf } from 'everlong/transcript'
 
 /** So many entries of a session, as they would come from a file. */
 export function entriesOf(count: number, { boundaries = 0 }: { readonly boundaries?: number } = {}): readonly Entry[] {
@@ -14,6 +15,19 @@ export function entriesOf(count: number, { boundaries = 0 }: { readonly boundari
   return found
 }
 
+const tokensOfEntry = 100
+
+/** The beginning of a session, as much as has so many tokens. */
+export function upTo(tokens: number): readonly Entry[] {
+  const entries = entriesOf(Math.ceil(tokens / tokensOfEntry) + 1000)
+  let sum = 0
+  const end = entries.findIndex((entry) => {
+    sum += countTokens(messagesOf([entry]))
+    return sum >= tokens
+  })
+  return entries.slice(0, end + 1)
+}
+
 /** Milliseconds. */
 export function timed(work: () => unknown): number {
   return timedResult(work).milliseconds
@@ -23,4 +37,10 @@ export function timedResult<T>(work: () => T): { readonly result: T; readonly mi
   const began = performance.now()
   const result = work()
   return { result, milliseconds: performance.now() - began }
+}
+
+/** Milliseconds of the processor that this thread has had; where only the process tells, those of the process. */
+export function processorTime(): number {
+  const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage()
+  return (user + system) / 1000
 }

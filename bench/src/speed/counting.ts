@@ -1,4 +1,4 @@
-// Counting: a whole conversation that nobody has counted yet, and then what happens before each request of a session that
+// Counting: a whole conversation that nobody has counted yet, read or only measured, and then what happens before each request of a session that
 // goes on.
 import { countTokens, createWeigher, situationOf } from 'everlong'
 import { createFold } from 'everlong/transcript'
@@ -15,7 +15,7 @@ const sum = <T>(items: readonly T[], of: (item: T) => number): number => items.r
 
 export const countingAll: Contest = {
   name: 'counting',
-  what: 'The tokens of a whole conversation that nobody has counted before.',
+  what: 'The tokens of a whole conversation that nobody has counted before, by everybody who reads the text.',
   contestants: [
     {
       name: 'Everlong, countTokens',
@@ -41,6 +41,23 @@ export const countingAll: Contest = {
       },
     },
     {
+      name: 'the limit: byte length of each text',
+      side: 'limit',
+      ready: (size) => ({ run: () => sum(texts(size), (text) => Buffer.byteLength(text)) }),
+    },
+  ],
+}
+
+export const countingLengths: Contest = {
+  name: 'counting by length',
+  what: 'The same conversation by everybody who divides lengths by four without reading: the documented baseline.',
+  contestants: [
+    {
+      name: "Everlong, countTokens with estimator 'chars/4'",
+      side: 'ours',
+      ready: (size) => ({ run: () => countTokens(conversation(size).messages, { estimator: 'chars/4' }) }),
+    },
+    {
       name: 'LangChain, length / 4',
       side: 'peer',
       ready: (size) => ({ run: () => countTokensApproximately(inLangChain(size)) }),
@@ -52,11 +69,6 @@ export const countingAll: Contest = {
         const { estimateTokens } = await loadPi()
         return { run: () => sum(inPi(size), ({ message }) => estimateTokens(message as never)) }
       },
-    },
-    {
-      name: 'the limit: byte length of each text',
-      side: 'limit',
-      ready: (size) => ({ run: () => sum(texts(size), (text) => Buffer.byteLength(text)) }),
     },
   ],
 }

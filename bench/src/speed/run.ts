@@ -7,12 +7,13 @@ import { clearing, fitting, folding } from './clearing.ts'
 import { compacting } from './compacting.ts'
 import { type Contest, type ContestReport, hold } from './contest.ts'
 import { prime } from './conversations.ts'
-import { beforeRequest, countingAll } from './counting.ts'
+import { beforeRequest, countingAll, countingLengths } from './counting.ts'
 import { openingOwn, openingPi, searching } from './opening.ts'
 import { markdown, type SpeedReport, targetsOf } from './report.ts'
 
 const contests: readonly Contest[] = [
   countingAll,
+  countingLengths,
   beforeRequest,
   clearing,
   fitting,

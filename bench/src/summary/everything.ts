@@ -15,6 +15,7 @@ const benchmarks: readonly (readonly string[])[] = [
   ['recall'],
   ['micro'],
   ['memory'],
+  ['compact'],
   ['simulator'],
   ['rounds'],
   ['fidelity'],

@@ -17,8 +17,10 @@ export const readers: Readonly<Record<string, Reader>> = {
   rounds: own,
   cost: (results) => cost(results as CostReport),
   speed: own,
+  compact: own,
   memory: (results) => memory(results as MemoryResults),
   engine: (results) => engine(results as EngineReport),
+  soak: own,
   tokens: (results) => tokens(results as TokensReport),
 }
 

@@ -9,7 +9,7 @@ import { synthetic } from './synthetic.ts'
 const sampleLengths = [150, 400, 1_000, 2_500, 8_000]
 const mostSamples = 90
 /** These hold many languages each. */
-const mixed = ['other-scripts', 'latin-languages', 'labels', 'rare-scripts']
+const mixed = ['other-scripts', 'latin-languages', 'labels', 'rare-scripts', 'rare-languages']
 
 /** The samples of one split, the same in every run. */
 export function samplesOf(split: Split): readonly Sample[] {

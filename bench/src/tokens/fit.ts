@@ -10,15 +10,19 @@ import { type Observation, solve } from './solve.ts'
 import { countExactly } from './truth.ts'
 
 /** Shapes that must not break the estimator, but must not bend it for ordinary text either. */
-const unusual = ['letter-runs', 'rare-han', 'rare-scripts', 'base64-text']
+const unusual = ['letter-runs', 'rare-han', 'base64-text']
+/** These may not move what ASCII weighs: their words would, and everybody's English and code would pay for it. */
+const rare = ['rare-scripts', 'rare-languages']
 const pulls = { single: 1e-3, pair: 1e-4, full: 1e-4 }
 const reweightings = 4
 
 export function run(): void {
   const rarities = hanRarities()
   const automaton = buildAutomaton((offset) => rarities[offset] ?? 0)
-  const observations = observe(samplesOf('train'), automaton)
-  const weights = fit(observations, automaton)
+  const samples = samplesOf('train')
+  const observations = observe(samples, automaton)
+  const common = observations.filter((_, index) => !rare.includes(samples[index]?.category ?? ''))
+  const weights = extend(fit(common, automaton), { observations, automaton })
   const packed = Array.from(weights, (weight) => charOf(levelOfTokens(weight))).join('')
   writeFileSync(join(root, 'engine/src/core/tokens/weights.ts'), moduleText(packed, packRarities(rarities)))
   console.log(`${observations.length} samples, ${weights.length} weights, ${automaton.states.length} states`)
@@ -75,7 +79,6 @@ function fit(observations: readonly Observation[], automaton: Automaton): Float6
   for (let round = 0; round < reweightings; round++) {
     weights = solve({ observations: reweigh(observations, weights), prior, pull: pulls.full })
   }
-  const snap = (weight: number) => tokensOfLevel(levelOfTokens(weight))
   return solve({
     observations: reweigh(observations, weights),
     prior,
@@ -84,6 +87,26 @@ function fit(observations: readonly Observation[], automaton: Automaton): Float6
     snap,
     rounds: 20,
   })
+}
+
+/** The weights beyond ASCII, fitted with the rare languages and scripts beside the rest; those of ASCII as they are. */
+function extend(
+  weights: Float64Array,
+  { observations, automaton }: { readonly observations: readonly Observation[]; readonly automaton: Automaton },
+): Float64Array {
+  const { classCount, classOfRow, classOf } = automaton
+  const ascii = new Set([-1, ...classOf.subarray(0, 128)])
+  const held = (index: number) =>
+    ascii.has(index % classCount) && ascii.has(classOfRow[Math.floor(index / classCount)] ?? -1)
+  const joint = fit(observations, automaton)
+  const prior = joint.map((weight, index) => (held(index) ? (weights[index] ?? 0) : weight))
+  const problem = { prior, pull: pulls.full, held }
+  const free = solve({ ...problem, observations: reweigh(observations, prior) })
+  return solve({ ...problem, observations: reweigh(observations, free), start: free.map(snap), snap, rounds: 20 })
+}
+
+function snap(weight: number): number {
+  return tokensOfLevel(levelOfTokens(weight))
 }
 
 function regroup(observations: readonly Observation[], groupOf: (index: number) => number): readonly Observation[] {

@@ -27,4 +27,11 @@ describe('the fit', () => {
     const weights = solve({ observations, prior: new Float64Array(2), pull: 1e-6, snap })
     expect([...weights].map(snap)).toEqual([...weights])
   })
+
+  test('leaves held weights where they begin, and lets the others make up for them', () => {
+    const observations = [seen(3, [0, 1], [1, 1]), seen(5, [0, 1], [1, 2])]
+    const weights = solve({ observations, prior: Float64Array.of(2, 0), pull: 1e-9, held: (index) => index === 0 })
+    expect(weights[0]).toBe(2)
+    expect(weights[1]).toBeGreaterThan(0.9)
+  })
 })

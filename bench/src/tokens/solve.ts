@@ -20,11 +20,21 @@ export type Problem = {
   readonly start?: Float64Array
   /** The nearest weight that can be stored: later weights then make up for what rounding did to earlier ones. */
   readonly snap?: (weight: number) => number
+  /** Weights that stay where they begin. */
+  readonly held?: (index: number) => boolean
 }
 
 /** The weights, none below zero, that make the relative errors small. */
 export function solve(problem: Problem): Float64Array {
-  const { observations, prior, pull, rounds = 200, start = prior, snap = (weight) => weight } = problem
+  const {
+    observations,
+    prior,
+    pull,
+    rounds = 200,
+    start = prior,
+    snap = (weight) => weight,
+    held = () => false,
+  } = problem
   const weights = Float64Array.from(start)
   const columns = columnsOf(observations, prior.length)
   const residual = Float64Array.from(observations, (seen) => Math.sqrt(seen.weight))
@@ -32,7 +42,7 @@ export function solve(problem: Problem): Float64Array {
   for (let round = 0; round < rounds; round++) {
     let moved = 0
     for (const [index, column] of columns.entries()) {
-      if (column.at.length === 0) continue
+      if (column.at.length === 0 || held(index)) continue
       const old = weights[index] ?? 0
       let gradient = pull * ((prior[index] ?? 0) - old)
       for (let k = 0; k < column.at.length; k++) gradient += (column.value[k] ?? 0) * (residual[column.at[k] ?? 0] ?? 0)

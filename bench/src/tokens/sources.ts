@@ -19,6 +19,28 @@ const latinLanguages = ['fr', 'de', 'es', 'pl', 'tr', 'pt', 'pt-br', 'vi', 'cs',
 /** In common letters, but with words that vocabularies hold little of. */
 const rareLanguages = ['kab', 'ku', 'sq', 'eu', 'uz', 'lt', 'cy', 'eo', 'ky', 'be', 'kk', 'ga', 'az', 'tg']
 
+/** The same kind of languages, by the names of the declaration's files: letters of Latin, Cyrillic, Arabic. */
+const spokenByFewer = [
+  ...[
+    'als',
+    'eus',
+    'uzn_latn',
+    'lit',
+    'lav',
+    'cym',
+    'epo',
+    'gle',
+    'azj_latn',
+    'kmr',
+    'est',
+    'slv',
+    'tzm',
+    'mlt',
+    'som',
+  ],
+  ...['bel', 'kir', 'kaz', 'tgk', 'uzn_cyrl', 'mkd', 'khk', 'tat', 'ckb', 'uig_arab', 'pbu', 'urd'],
+]
+
 export const sources: readonly Source[] = [
   {
     name: 'npm@12.2.0',
@@ -99,9 +121,11 @@ export const sources: readonly Source[] = [
       { category: 'prose', files: /declaration\/eng\.html$/, read: withoutTags },
       {
         category: 'rare-scripts',
-        files: /declaration\/(hye|kat|div|amh|khm|lao|mya|bod|tam|tel|ben|sin|mal|kan|guj|chr_uppercase)\.html$/,
+        files:
+          /declaration\/(hye|kat|div|amh|tir|khm|lao|mya|bod|dzo|tam|tel|ben|sin|mal|kan|guj|pan|nep|chr_uppercase)\.html$/,
         read: withoutTags,
       },
+      { category: 'rare-languages', files: declarations(spokenByFewer), read: withoutTags },
       { category: 'html', files: /declaration\/(eng|fra|deu_1996)\.html$/ },
       { category: 'chinese', files: /declaration\/cmn_han[st]\.html$/, read: withoutTags },
       { category: 'japanese', files: /declaration\/jpn\.html$/, read: withoutTags },
@@ -162,6 +186,43 @@ export const sources: readonly Source[] = [
       { category: 'korean', files: locales(['ko']), read: jsonStrings },
       { category: 'other-scripts', files: locales([...cyrillicToThai, 'bg', 'fa', 'sr']), read: jsonStrings },
       { category: 'latin-languages', files: locales([...latinLanguages, 'pt-BR', 'pt-PT']), read: jsonStrings },
+    ],
+  },
+  {
+    name: 'datatables.net-plugins@3.0.2',
+    split: 'train',
+    parts: [
+      { category: 'rare-scripts', files: /^i18n\/(hy|ka|am|lo|km|si|ta|te|kn|gu|pa|bn)\.json$/, read: escapedStrings },
+      {
+        category: 'rare-languages',
+        files:
+          /^i18n\/(sq|eu|uz|uz-CR|lt|lv|cy|eo|ga|az-AZ|ku|ug|ky|be|kk|tg|tk|mn|mk|et|sw|co|rm|Ganda|fil|jv|snd|ps)\.json$/,
+        read: escapedStrings,
+      },
+    ],
+  },
+  {
+    name: 'i18n-iso-countries@7.14.0',
+    split: 'train',
+    parts: [
+      { category: 'rare-scripts', files: /^langs\/(hy|ka|am|dv|km|ml|ta|bn)\.json$/, read: escapedStrings },
+      {
+        category: 'rare-languages',
+        files: /^langs\/(sq|eu|uz|lt|lv|cy|ga|az|ku|ug|ky|be|kk|tg|tk|mn|mk|et|sw|so|mt|ha|br|tt|ps|sd|is)\.json$/,
+        read: escapedStrings,
+      },
+    ],
+  },
+  {
+    name: 'primelocale@2.5.0',
+    split: 'train',
+    parts: [
+      { category: 'rare-scripts', files: /^(km|my|bn)\.json$/, read: escapedStrings },
+      {
+        category: 'rare-languages',
+        files: /^(sq|uz|kk|ky|ku|ckb|lt|lv|az|bs|et|gl|is|ht|tl|sl|ur)\.json$/,
+        read: escapedStrings,
+      },
     ],
   },
   {
@@ -302,6 +363,10 @@ export const sources: readonly Source[] = [
   },
   ...freshSources,
 ]
+
+function declarations(languages: readonly string[]): RegExp {
+  return new RegExp(`declaration/(${languages.join('|')})\\.html$`)
+}
 
 function locales(languages: readonly string[]): RegExp {
   return new RegExp(`^locales/(${languages.join('|')})/.*\\.json$`)

@@ -2,6 +2,7 @@
 // It never changes a record that was written, and never writes without the lease.
 import { dirname, join, resolve } from 'node:path'
 import type { JsonObject } from '../core/message/json.ts'
+import { createIdTable } from '../core/transcript/id-table.ts'
 import { type Disk, type DiskProblem, diskProblem, systemError, unless, writeWhole } from './disk.ts'
 import { copyWholeRecords } from './fork.ts'
 import {
@@ -112,9 +113,11 @@ type OpenFile = { readonly path: string; readonly file: number; readonly disk: D
 function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
   const { disk, file, lease, path } = open
   const sync = options.sync ?? 'never'
-  const written = new Set<string>()
+  // A session may go on for ever, and of each record this is all that stays: some bytes, not a string.
+  const written = createIdTable()
+  let count = 0
   const rules: LineRules = {
-    knows: (uuid) => written.has(uuid) || (options.knows?.(uuid) ?? false),
+    knows: (uuid) => written.findId(uuid) >= 0 || (options.knows?.(uuid) ?? false),
     foreignLogicalParents: options.foreignLogicalParents === 'allow',
   }
   let closed = false
@@ -143,7 +146,7 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
     const failure = writeOrTakeBack(open, bytes)
     endsWithNewline = failure === undefined ? true : undefined
     if (failure !== undefined) return failure
-    for (const uuid of lines.uuids) written.add(uuid)
+    for (const uuid of lines.uuids) written.addId(uuid, count++)
     const flushed = sync === 'always' ? forceOut(open) : undefined
     if (flushed?.type === 'sync-failed') return flushed
     return { type: 'appended', records: records.length, bytes: bytes.length }

@@ -21,6 +21,8 @@ export type FaultPlan = {
   readonly seed?: Seed
   /** For tests that do not wait. */
   readonly wait?: Means['wait']
+  /** Told of each fault before it happens. */
+  readonly onFault?: (fault: Fault) => void
 }
 
 /**
@@ -37,6 +39,7 @@ export function withFaults(handler: Handler, plan: FaultPlan = {}): (request: Re
     if (fault === undefined) return handler(request)
     if (typeof fault === 'string')
       return errorAnswer({ status: 400, type: 'invalid_request_error', message: fault, random })
+    plan.onFault?.(fault)
     if (fault.type === 'cut-before') throw new FaultSignal('cut-before')
     return refusal(fault, random) ?? withFaultyBody(await handler(request), fault, { request, random, plan })
   }

@@ -7,7 +7,7 @@ import { continuationText, latestRequestText } from '../prompts/continuation.ts'
 import { composeSummary } from '../summary/compose.ts'
 import type { ComposedSummary } from '../summary/source.ts'
 import { cutInMiddle } from '../summary/too-long.ts'
-import { type Counting, countTokens, withMargin } from '../tokens/counting.ts'
+import { type Counting, countText, countTokens, withMargin } from '../tokens/counting.ts'
 import { inWords } from '../tokens/figure.ts'
 import { mergedMessages } from '../transcript/rounds-of-rows.ts'
 import type { CompactionInput, CompactionSettings } from './compact-input.ts'
@@ -31,9 +31,10 @@ export type NotFitted = { readonly type: 'too-large'; readonly detail: string }
 /** Each time with less room, then without the prose, at last without the words around it. */
 type Step = { readonly share: number; readonly withProse: boolean; readonly isShort: boolean }
 
-const steps: readonly Step[] = [
+const steps: readonly [Step, ...Step[]] = [
   { share: 1, withProse: true, isShort: false },
   { share: 0.7, withProse: true, isShort: false },
+  { share: 1, withProse: false, isShort: false },
   { share: 0.7, withProse: false, isShort: false },
   { share: 0.4, withProse: false, isShort: false },
   { share: 0.9, withProse: false, isShort: true },
@@ -45,7 +46,8 @@ export function fitSummary(fit: FitInput, prose: string | undefined): Fitted | N
   const counting = input.counting ?? {}
   const sizeWith = (summary: string) => tokensOf(newMessages(parts, { kept, summary, rest: [] }), counting)
   const share = input.restore && settings.restoreTokens > 0 ? 0.75 : 1
-  const largest = largestSummary(fit)
+  // More than the settings allow makes no difference, so no more of the conversation is weighed for it.
+  const largest = largestSummary(fit, settings.summaryTokens + textCounter(counting)(continuation(fit, '', steps[0])))
   for (const step of steps) {
     if (step.withProse && prose === undefined) continue
     const around = sizeWith(continuation(fit, '', step))
@@ -66,14 +68,18 @@ const besideHuman = 2_000
  * A summary of summaries must not grow from round to round (elsewhere it did, to seven times its size): it may be as
  * large as the one before, or as a share of what is new asks for; never so small that what people said has no room.
  */
-function largestSummary({ parts, settings, input }: FitInput): number {
+function largestSummary({ parts, settings, input }: FitInput, enough: number): number {
   const weigh = (message: ViewMessage) => tokensOf([message], input.counting)
   const last = parts.summarised.findLastIndex(({ origin }) => origin === 'summary')
   const before = parts.summarised.filter(({ origin }) => origin === 'summary').map(weigh)
   const fresh = parts.summarised.slice(last + 1)
   const said = fresh.filter(({ origin }) => origin === 'human').reduce((sum, message) => sum + weigh(message), 0)
-  const share = fresh.reduce((sum, message) => sum + weigh(message), 0) * shareOfNew
-  return Math.max(...before, share, besideHuman + Math.min(said, settings.humanTokens))
+  let tokens = 0
+  for (const message of fresh) {
+    if (tokens * shareOfNew >= enough) break
+    tokens += weigh(message)
+  }
+  return Math.max(...before, tokens * shareOfNew, besideHuman + Math.min(said, settings.humanTokens))
 }
 
 const leastSummary = 20
@@ -96,7 +102,7 @@ function compose(fit: FitInput, prose: string | undefined, budget: number): Comp
 }
 
 export function textCounter(counting: Counting = {}): (text: string) => number {
-  return (text) => countTokens([{ role: 'user', content: text }], counting)
+  return (text) => countText(text, counting)
 }
 
 export function tokensOf(messages: readonly ViewMessage[], counting: Counting = {}): number {

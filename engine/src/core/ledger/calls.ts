@@ -3,7 +3,7 @@ import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/bloc
 import { arrayAt, isObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { caps } from './caps.ts'
 import { noteCommand } from './command-results.ts'
-import { programOf } from './commands.ts'
+import { commandText, programOf } from './commands.ts'
 import { noteError, settle } from './errors.ts'
 import type { Lines } from './facts.ts'
 import { type Call, noteFile, noteNames, noteSaying, noteUrl, type State } from './state.ts'
@@ -43,7 +43,7 @@ function homeOf(call: Call): Pick<Parameters<typeof noteNames>[2], 'home' | 'hom
     case 'read':
       return path ? { home: { type: 'file', name: path }, homeRank: 3 } : assistant
     case 'command':
-      return { home: { type: 'command', name: programOf(commandOf(call.input)) }, homeRank: 2 }
+      return { home: { type: 'command', name: programOf(commandText(commandOf(call.input))) }, homeRank: 2 }
     case 'agent':
       return { home: { type: 'talk', name: 'agent' }, homeRank: 1 }
     default:

@@ -7,7 +7,7 @@ export const caps = {
   urls: 120,
   typed: 200,
   constraints: 120,
-  decisions: 60,
+  decisions: 120,
   commits: 60,
   names: 3000,
   todos: 60,
@@ -16,17 +16,19 @@ export const caps = {
 } as const
 
 /** What a boundary's metadata carries: lower ranks are found again when they are met again. */
-export const storedCaps = { files: 120, commands: 80, errors: 40, urls: 60, typed: 80, names: 1200 } as const
+export const storedCaps = { files: 200, commands: 80, errors: 40, urls: 60, typed: 80, names: 1200 } as const
 
 /** Of one typed message, and of all of them in a boundary's metadata. */
 export const typedCharacters = { each: 2400, stored: 32_000 } as const
 
 type Trim<Fact> = { readonly cap: number; readonly slack: number; readonly score: (fact: Fact) => number }
 
-export function trimFacts<Fact>(facts: Map<string, Fact>, { cap, slack, score }: Trim<Fact>): void {
-  if (facts.size <= cap * slack) return
-  for (const key of lowest([...facts], { keep: cap, score: ([, fact]) => score(fact) }).map(([key]) => key))
-    facts.delete(key)
+/** How many had to leave. */
+export function trimFacts<Fact>(facts: Map<string, Fact>, { cap, slack, score }: Trim<Fact>): number {
+  if (facts.size <= cap * slack) return 0
+  const gone = lowest([...facts], { keep: cap, score: ([, fact]) => score(fact) })
+  for (const [key] of gone) facts.delete(key)
+  return gone.length
 }
 
 /** All but the `keep` best. Of equals the later ones stay. */

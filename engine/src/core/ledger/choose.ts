@@ -1,6 +1,6 @@
 // Fills a budget with units, the most worth for a token first. A heading opens when the names that wait for it are
 // worth it together; what already stands on the page is not said again.
-import { namesIn } from './names.ts'
+import { type NameCache, namesIn } from './names.ts'
 import type { HomeUnit, LineUnit, NameUnit, Unit } from './units.ts'
 
 export type OpenHome = HomeUnit & { readonly names: readonly string[] }
@@ -29,31 +29,74 @@ type Group = {
   isOpen: boolean
 }
 
-export function choose(units: readonly Unit[], budget: Budget): Choice {
+/** Fills one page. Whoever fills several with the same units has them ranked once. */
+export function choose({ ranked, memories }: Ranking, budget: Budget): Choice {
   const groups = new Map<string, Group>()
   const lines: LineUnit[] = []
   const page = createPage(budget)
-  const queue = createQueue(units, page)
+  const groupOf = (home: HomeUnit) => {
+    const group = groups.get(home.key) ?? newGroup(home)
+    groups.set(home.key, group)
+    return group
+  }
+  for (const next of memories) {
+    if (page.left() < budget.tokens * (1 - shareOfMemories)) break
+    if (next.type === 'home') open(groupOf(next), page)
+    else if (next.type === 'line') {
+      if (page.take(next)) lines.push(next)
+    } else {
+      const group = groupOf(next.home)
+      if (group.isOpen && !page.isShown(wordOf(next.text)) && page.take(next)) group.names.push(next.text)
+    }
+  }
+  const taken = new Set<Unit>(lines)
+  const queue = createQueue(
+    ranked.filter(({ unit }) => !taken.has(unit)),
+    page,
+  )
   for (let next = queue.next(); next && !page.isFull(); next = queue.next()) {
     if (next.type === 'line') {
       if (page.take(next)) lines.push(next)
-      continue
-    }
-    const home = next.type === 'home' ? next : next.home
-    const group = groups.get(home.key) ?? newGroup(home)
-    groups.set(home.key, group)
-    if (next.type === 'home') open(group, page)
-    else if (!page.isShown(wordOf(next.text))) place(next, { group, page, queue })
+    } else if (next.type === 'home') open(groupOf(next), page)
+    else if (!page.isShown(wordOf(next.text))) place(next, { group: groupOf(next.home), page, queue })
   }
   const homes = [...groups.values()].filter(({ isOpen }) => isOpen)
   return { lines, homes: homes.map(({ unit, names }) => ({ ...unit, names })), isAll: page.hasTakenAll() }
 }
+
+/** Of the room, what earlier rounds knew has so much for itself: else each round would push out what it did not meet. */
+const shareOfMemories = 0.4
 
 function newGroup(unit: HomeUnit): Group {
   return { unit, names: [], waiting: [], worth: unit.worth, cost: unit.cost, isOpen: false }
 }
 
 type Ranked = { readonly unit: Unit; readonly density: number }
+
+export type Ranking = {
+  /** The most worth for a token first. */
+  readonly ranked: readonly Ranked[]
+  /** What earlier rounds knew, in the same order; a name behind the place it belongs to. */
+  readonly memories: readonly Unit[]
+}
+
+export function rank(units: readonly Unit[]): Ranking {
+  const old = densest(units.flatMap((unit) => (unit.lasting === undefined ? [] : [[unit, unit.lasting]])))
+  return {
+    ranked: densest(units.map((unit) => [unit, unit.worth])),
+    memories: [
+      ...old.filter(({ unit }) => unit.type !== 'name'),
+      ...old.filter(({ unit }) => unit.type === 'name'),
+    ].map(({ unit }) => unit),
+  }
+}
+
+function densest(weighed: readonly (readonly [unit: Unit, worth: number])[]): readonly Ranked[] {
+  return weighed
+    .map(([unit, worth]) => ({ unit, density: worth / unit.cost }))
+    .toSorted((a, b) => b.density - a.density)
+}
+
 type Queue = {
   readonly next: () => Unit | undefined
   /** This unit has its turn when the others are no denser. */
@@ -61,13 +104,10 @@ type Queue = {
 }
 
 /**
- * The most worth for a token first. A line is also worth the names in it, but only those that do not stand on the page
- * when its turn comes: then it is weighed again, and waits for its new turn if it has become lighter.
+ * In order of rank. A line is also worth the names in it, but only those that do not stand on the page when its turn
+ * comes: then it is weighed again, and waits for its new turn if it has become lighter.
  */
-function createQueue(units: readonly Unit[], page: Page): Queue {
-  const ranked = units
-    .map((unit): Ranked => ({ unit, density: unit.worth / unit.cost }))
-    .toSorted((a, b) => b.density - a.density)
+function createQueue(ranked: readonly Ranked[], page: Page): Queue {
   const deferred: Ranked[] = []
   let at = 0
   const defer = (unit: Unit, density: number) => deferred.splice(placeFor(deferred, density), 0, { unit, density })
@@ -132,6 +172,7 @@ function wordOf(name: string): string {
 
 type Page = {
   readonly isFull: () => boolean
+  readonly left: () => number
   readonly hasTakenAll: () => boolean
   readonly take: (unit: Unit) => boolean
   /** Whether this stands there as a word of its own. */
@@ -144,6 +185,7 @@ function createPage({ tokens, shown, wordsOf }: Budget): Page {
   const words = new Set(shown)
   return {
     isFull: () => left <= 0,
+    left: () => left,
     hasTakenAll: () => hasTakenAll,
     take: ({ text, cost }) => {
       if (cost > left) {
@@ -161,17 +203,18 @@ function createPage({ tokens, shown, wordsOf }: Budget): Page {
 /** `wordsIn` that remembers. */
 export function createWordReader(): (text: string) => ReadonlySet<string> {
   const read = new Map<string, ReadonlySet<string>>()
+  const cache: NameCache = new Map()
   return (text) => {
-    const known = read.get(text) ?? wordsIn(text)
+    const known = read.get(text) ?? wordsIn(text, cache)
     read.set(text, known)
     return known
   }
 }
 
 /** The names that a reader of this text has seen: a path shows its ends too, a labelled number the number. */
-export function wordsIn(text: string): ReadonlySet<string> {
+export function wordsIn(text: string, cache: NameCache = new Map()): ReadonlySet<string> {
   const words = new Set<string>(text.match(/\d{3,}/g))
-  for (const name of namesIn(text, new Map())) {
+  for (const name of namesIn(text, cache)) {
     words.add(name)
     for (let at = name.indexOf('/'); at >= 0; at = name.indexOf('/', at + 1)) words.add(name.slice(at + 1))
     if (name.includes('.')) for (const part of name.split(/[^\w$]+/)) words.add(part)

@@ -19,7 +19,7 @@ export function noteCommand(state: State, { call, text, isError, raw }: CommandR
   if (command === '') return
   const ending = endingOf(text, { isError, raw })
   const line = commandText(command)
-  const purpose = purposeOf(command)
+  const purpose = purposeOf(line)
   const isBad = ending.ended === 'badly'
   const outcome = outcomeLine(ending.output, isBad)
   const key = commandKey({ text: line })
@@ -37,11 +37,11 @@ export function noteCommand(state: State, { call, text, isError, raw }: CommandR
   })
   // The very same command: that another one of the program went well says nothing about this one.
   const topic = `$ ${line}`
-  if (isBad && !isEmptyAnswer(command, ending.output)) noteError(state, { what: line, line: outcome, topic })
+  if (isBad && !isEmptyAnswer(line, ending.output)) noteError(state, { what: line, line: outcome, topic })
   if (ending.ended === 'well') settle(state, topic)
   const shown = noteScriptFiles(state, command, isBad)
   noteNames(state, ending.output, {
-    home: shown ? { type: 'file', name: shown } : { type: 'command', name: programOf(command) },
+    home: shown ? { type: 'file', name: shown } : { type: 'command', name: programOf(line) },
     homeRank: shown ? 4 : 2,
     inError: isBad,
   })
@@ -49,9 +49,9 @@ export function noteCommand(state: State, { call, text, isError, raw }: CommandR
 }
 
 /** Searches and comparisons that find nothing end with 1: an answer, not an error. */
-function isEmptyAnswer(command: string, output: string): boolean {
+function isEmptyAnswer(line: string, output: string): boolean {
   return (
-    /^(?:grep|rg|ag|diff|cmp|test|\[|which|pgrep|git diff)\b/.test(programOf(command)) &&
+    /^(?:grep|rg|ag|diff|cmp|test|\[|which|pgrep|git diff)\b/.test(programOf(line)) &&
     !/\w+:/.test(output.slice(0, 400))
   )
 }

@@ -14,11 +14,8 @@ test.each([
   ['echo "npm test"', 'echo "npm test"', '', 'other'],
   ['cat > a.sh <<EOF\nnpm test\nEOF', 'cat > a.sh <<EOF …', 'cat', 'other'],
 ] as const)('%j', (command, text, program, purpose) => {
-  expect({ text: commandText(command), program: programOf(command), purpose: purposeOf(command) }).toEqual({
-    text,
-    program,
-    purpose,
-  })
+  const line = commandText(command)
+  expect({ text: line, program: programOf(line), purpose: purposeOf(line) }).toEqual({ text, program, purpose })
 })
 
 describe('how a command ended', () => {

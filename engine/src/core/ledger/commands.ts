@@ -29,9 +29,9 @@ export function folderOf(script: string): string | undefined {
   return quoted ?? single ?? plain
 }
 
-/** The first words that do something, which tell runs of one program from those of another. */
-export function programOf(command: string): string {
-  const words = commandText(command)
+/** Of a command's text, the first words that do something, which tell runs of one program from those of another. */
+export function programOf(text: string): string {
+  const words = text
     .replace(/^(?:\w+=\S*\s+|sudo\s+|time\s+|env\s+|timeout \S+\s+|echo (?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;)?\s*)+/, '')
     .split(' ')
   const [program = '', second = ''] = words
@@ -69,9 +69,10 @@ const purposes: readonly (readonly [Purpose, RegExp])[] = [
   ['git', /^(?:git|gh|glab|hub|jj)\b|(?:&&|;)\s*git\b/],
 ]
 
-export function purposeOf(command: string): Purpose {
+/** What a command is for, by its text. */
+export function purposeOf(text: string): Purpose {
   // A search for the word "test" or a message about a build is neither.
-  const bare = commandText(command).replace(/"[^"]*"|'[^']*'/g, '""')
+  const bare = text.replace(/"[^"]*"|'[^']*'/g, '""')
   const parts = bare
     .split(/\s*(?:&&|\|\||;|\|)\s*/)
     .filter((part) => !/^(?:grep|rg|cat|ls|find|sed|awk|echo|head|tail|which|mkdir|rm|cp|mv)\b/.test(part))

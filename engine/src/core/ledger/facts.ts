@@ -144,6 +144,8 @@ export type Ledger = {
   readonly urls: readonly UrlFact[]
   readonly typed: readonly Typed[]
   readonly constraints: readonly Saying[]
+  /** How many rules gave way to newer ones: they stand in the transcript only. */
+  readonly olderConstraints?: number
   readonly decisions: readonly Saying[]
   readonly todos: readonly Todo[]
   readonly commits: readonly Commit[]

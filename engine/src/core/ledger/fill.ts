@@ -1,6 +1,6 @@
 // Fills a page of a given number of tokens with units. What the page looks like is its owner's business; that it is
 // nearly full and never over is this one's.
-import { type Choice, choose, createWordReader, type OpenHome } from './choose.ts'
+import { type Choice, choose, createWordReader, type OpenHome, rank } from './choose.ts'
 import type { Unit } from './units.ts'
 
 export type Filling = {
@@ -29,9 +29,10 @@ export function fillPage(units: readonly Unit[], { budget, countTokens, page, sh
   let fullest = bare
   let fits = { tokens: 0, counted: budget - room }
   let tooMany: typeof fits | undefined
+  const ranking = rank(units)
   const wordsOf = createWordReader()
   for (let tokens = room, attempt = 0; tokens > 0 && (attempt < attempts || fullest === bare); attempt++) {
-    const choice = choose(units, { tokens, shown, wordsOf })
+    const choice = choose(ranking, { tokens, shown, wordsOf })
     const text = page(choice)
     const counted = countTokens(text)
     if (counted > budget) tooMany = { tokens, counted }

@@ -58,6 +58,7 @@ function homeKey(home: Home): string {
 
 export function fromJson(value: unknown): Ledger {
   const root = stringAt(value, 'root')
+  const olderConstraints = whole(value, 'olderConstraints')
   return {
     messages: whole(value, 'messages'),
     ...(root === undefined ? {} : { root }),
@@ -67,6 +68,7 @@ export function fromJson(value: unknown): Ledger {
     urls: read(value, 'urls', readUrl),
     typed: read(value, 'typed', readTyped),
     constraints: read(value, 'constraints', readSaying),
+    ...(olderConstraints === 0 ? {} : { olderConstraints }),
     decisions: read(value, 'decisions', readSaying),
     todos: read(value, 'todos', readTodo),
     commits: read(value, 'commits', readCommit),

@@ -259,6 +259,8 @@ describe('rules', () => {
     'Only use the standard library.',
     'I prefer small commits.',
     'Avoid default exports.',
+    'Run the whole suite before you commit.',
+    'Please ask Jo before touching the schema.',
     'Bitte niemals die Datenbank anfassen.',
     'Ne touche jamais au fichier de configuration.',
     'Nunca borres los datos.',
@@ -273,6 +275,7 @@ describe('rules', () => {
     "I don't know why this breaks.",
     'It looks like the build is broken.',
     'Fix the login page',
+    'Check why it worked before.',
   ])('no rule: %s', (text) => {
     expect(rulesIn(text)).toEqual([])
   })
@@ -311,6 +314,17 @@ test('decisions are kept as stated, with who stated them; plans and questions ar
     ['human', "Let's go with SQLite instead of Postgres, it is one file."],
     ['assistant', 'I chose a map rather than a list because order does not matter.'],
     ['human', 'Which port? → Use 8080'],
+  ])
+})
+
+test('what is told for good is kept: the cause of a fault, and where things are', () => {
+  const ledger = ledgerOf(
+    human('The staging desk is at https://desk.example.test/a. Can you see https://desk.example.test/b?'),
+    assistant('The cause of the failing lease test is that the lock expires after 4000 ms. The reason we met is you:'),
+  )
+  expect(ledger.decisions.map(({ text, by }) => [by, text])).toEqual([
+    ['human', 'The staging desk is at https://desk.example.test/a.'],
+    ['assistant', 'The cause of the failing lease test is that the lock expires after 4000 ms.'],
   ])
 })
 

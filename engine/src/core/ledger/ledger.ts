@@ -5,7 +5,7 @@ import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.t
 import type { ViewMessage } from '../message/message.ts'
 import { noteCall, noteResult } from './calls.ts'
 import { emptyLedger, type Ledger } from './facts.ts'
-import { constraintsIn, decisionsIn } from './sayings.ts'
+import { constraintsIn, decisionsIn, tellingsIn } from './sayings.ts'
 import { createState, ledgerOf, noteFile, noteNames, noteSaying, noteTyped, type State, trimState } from './state.ts'
 import { oneLine } from './text.ts'
 
@@ -87,8 +87,8 @@ function readHuman(state: State, text: string, uuid: string | undefined): void {
   const source = uuid ? { uuid } : {}
   for (const rule of constraintsIn(text))
     noteSaying(state, state.constraints, { text: oneLine(rule, 400), by: 'human', ...source })
-  for (const choice of decisionsIn(text))
-    noteSaying(state, state.decisions, { text: oneLine(choice, 320), by: 'human', ...source })
+  for (const told of tellingsIn(text))
+    noteSaying(state, state.decisions, { text: oneLine(told, 320), by: 'human', ...source })
 }
 
 /** A file the client put into the context counts as read; anything else only lends its names. */

@@ -8,6 +8,7 @@ import { betterHow, lastRanges } from './state.ts'
 export function mergeLedgers(earlier: Ledger, later: Ledger): Ledger {
   const moved = moveLedger(later, earlier.messages)
   const root = earlier.root ?? later.root
+  const olderConstraints = (earlier.olderConstraints ?? 0) + (later.olderConstraints ?? 0)
   return {
     messages: earlier.messages + later.messages,
     ...(root === undefined ? {} : { root }),
@@ -17,6 +18,7 @@ export function mergeLedgers(earlier: Ledger, later: Ledger): Ledger {
     urls: mergeFacts(earlier.urls, moved.urls, { key: (fact) => fact.url, join: joinUrls }),
     typed: mergeFacts(earlier.typed, moved.typed, { key: typedKey, join: (_, fact) => fact }),
     constraints: mergeFacts(earlier.constraints, moved.constraints, sayings),
+    ...(olderConstraints === 0 ? {} : { olderConstraints }),
     decisions: mergeFacts(earlier.decisions, moved.decisions, sayings),
     todos: later.todos.length > 0 ? later.todos : earlier.todos,
     commits: mergeFacts(earlier.commits, moved.commits, { key: (fact) => fact.hash, join: (_, fact) => fact }),

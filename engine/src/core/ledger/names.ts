@@ -1,12 +1,12 @@
 // Finds the words of a text that cannot be guessed: paths, identifiers, hashes, URLs, versions, references, numbers of
 // three digits and more. One pass; a word seen before costs one look-up.
 
+import { eachChunk } from './chunks.ts'
 import { looksSecret } from './secrets.ts'
 
 /** The names in each chunk of text met so far. Belongs to one ledger and is thrown away when it has grown. */
 export type NameCache = Map<string, readonly string[]>
 
-const chunk = /#\d{1,6}\b|[\w$~@./][\w$~.@/:+#?=&%-]{2,}/g
 const longestChunk = 200
 const longestName = 80
 const cacheLimit = 20_000
@@ -18,14 +18,14 @@ export function namesIn(text: string, cache: NameCache): ReadonlySet<string> {
   const found = new Set<string>()
   // In code, a line end written as an escape would stick to the word behind it.
   const bare = text.includes('\\') ? text.replace(/\\[nrt]/g, ' ') : text
-  for (const word of bare.match(chunk) ?? nothing) {
+  eachChunk(bare, (word) => {
     let names = cache.get(word)
     if (names === undefined) {
       names = readChunk(word)
       cache.set(word, names)
     }
-    for (const name of names) found.add(name)
-  }
+    if (names !== nothing) for (const name of names) found.add(name)
+  })
   return found
 }
 
@@ -45,9 +45,9 @@ export function numbersIn(text: string): ReadonlySet<string> {
   let looks = 0
   for (const { 0: digits, index } of text.matchAll(number)) {
     if (found.size === mostNumbers || looks++ === mostLooks) break
-    if (/^\w|^[.:]\d/.test(text.slice(index + digits.length, index + digits.length + 2))) continue
+    if (goesOn(text, index + digits.length)) continue
     const before = text.slice(Math.max(0, index - longestLabel), index)
-    const place = placeBefore.exec(before)?.[1]
+    const place = before.endsWith(':') ? placeBefore.exec(before)?.[1] : undefined
     const [, label, between] = place === undefined && digits.length >= 3 ? (labelBefore.exec(before) ?? []) : []
     if (place !== undefined) found.add(`${place}:${digits}`)
     else if (label !== undefined && !idle.test(label) && !/^(?:19|20)\d\d-/.test(digits)) {
@@ -57,21 +57,29 @@ export function numbersIn(text: string): ReadonlySet<string> {
   return found
 }
 
-function readChunk(word: string): readonly string[] {
+/** A word or the rest of a number stands right behind: it was no number of its own. */
+function goesOn(text: string, end: number): boolean {
+  const next = text.charAt(end)
+  return /\w/.test(next) || ((next === '.' || next === ':') && /\d/.test(text.charAt(end + 1)))
+}
+
+/** The names in one chunk. */
+export function readChunk(word: string): readonly string[] {
   const scheme = word.indexOf('://')
   if (scheme > 0) return isUrl(word) ? [cleanUrl(word)] : nothing
   if (looksSecret(word)) return nothing
   if (word.length > longestChunk) return nothing
-  if (/^#\d+$/.test(word)) return [word]
+  if (word.startsWith('#')) return [word]
   const names: string[] = []
   for (const piece of word.split(/[:=?&#%]+/)) {
     const clean = piece.replace(/^[+-]+/, '').replace(/[.+/-]+$/, '')
     if (clean.length < 3 || clean.length > longestChunk) continue
     if (clean.includes('/')) names.push(...readPath(clean))
-    else if (isFileName(clean) || isVersion(clean) || isPackage(clean)) names.push(clean)
+    else if (clean.includes('.') && (isFileName(clean) || isVersion(clean) || isPackage(clean))) names.push(clean)
     else names.push(...readWords(clean))
   }
-  return names.length === 0 ? nothing : names
+  // A copy has no room to grow: these are kept by the thousand.
+  return names.length === 0 ? nothing : [...names]
 }
 
 /** Without what stands before and after it, and without the secrets that it carries. */
@@ -126,9 +134,10 @@ function isVersion(piece: string): boolean {
 }
 
 const uuidWithin = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
+const uuidLength = 36
 
 function readWords(piece: string): readonly string[] {
-  if (piece.length <= longestName && uuidWithin.test(piece)) return [piece]
+  if (piece.length >= uuidLength && piece.length <= longestName && uuidWithin.test(piece)) return [piece]
   const names: string[] = []
   for (const word of piece.split(/[^\w$]+/)) if (isName(word)) names.push(word)
   return names

@@ -85,3 +85,31 @@ export function chanceOf(fact: NameFact, now: number, file?: FileFact): number {
 export function fileWorth(fact: FileFact, now: number): number {
   return (fact.changes > 0 ? 0.5 + 1.5 * recency(fact.changedLast, now) : 0) + 0.5 * recency(fact.last, now)
 }
+
+/** What a memory of an earlier round is worth by its kind. What people said and what was made outlives what was seen. */
+const lasting = {
+  human: 1.5,
+  changed: 1,
+  commit: 1,
+  assistant: 1,
+  address: 0.8,
+  verifying: 0.8,
+  error: 0.5,
+  read: 0.4,
+  command: 0.4,
+  name: 0.1,
+} as const
+export type Lasting = keyof typeof lasting
+
+/** After so many messages a memory is worth half: the oldest leave first, but slowly. */
+const fading = 2000
+
+/** Nothing for what was met since, or is no memory. */
+export function lastingOf(
+  kind: Lasting | undefined,
+  { last }: { readonly last: number },
+  { since, now }: { readonly since: number; readonly now: number },
+): { readonly lasting?: number } {
+  if (kind === undefined || last >= since) return {}
+  return { lasting: lasting[kind] / (1 + (now - last) / fading) }
+}

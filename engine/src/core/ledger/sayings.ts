@@ -15,6 +15,7 @@ const orders: readonly RegExp[] = [
   /\b(?:I|we|I'?d|we'?d) (?:would )?(?:strongly )?prefer\b|^\s*(?:please )?(?:prefer|avoid|refrain|stop|keep|leave)\b/i,
   /\bonly (?:use|ever|touch|change|edit|modify|commit|push|run|add|write|create|do|if|when|after|with)\b|\b(?:use|touch|change|edit|run|do|commit) only\b/i,
   /\b(?:without|instead of) (?:ever |any )?(?:using|changing|touching|asking|breaking|adding|modifying)\b/i,
+  /^\W*(?:please |and |but |also |then )*(?:ask|check|run|tell|show|wait|get|let|test|verify|confirm|read|look)\b.{2,160}\bbefore (?:you|we|any|each|every|\w+ing)\b/i,
   // German, French, Spanish
   /\b(?:niemals|nie wieder|immer|darfst? (?:nicht|nie)|auf keinen Fall|achte darauf|stell(?:e)? sicher|bitte (?:kein|nicht)|musst?|sollst? (?:nicht|nie)|nur noch)\b/i,
   /\b(?:ne \w+ (?:jamais|pas|plus)|n'\w+ (?:jamais|pas)|toujours|il faut|assure[- ](?:toi|vous)|veillez? à|uniquement|évite[rz]?|interdit)(?![\p{L}])/iu,
@@ -50,7 +51,7 @@ function spoken(text: string): string {
 }
 
 const choices =
-  /\b(?:instead of|rather than|as opposed to|in favou?r of|let'?s (?:go|stick|proceed) with|(?:I|we)(?:'ll| will|'ve| have)? (?:chose|choose|chosen|decided?|picked|opted|settled|rejected|ruled out|dropped|reverted)\b|decided (?:to|against|on)|decision:|trade-?off|won'?t work because|does(?:n't| not) work because|the (?:root cause|reason|problem|issue) (?:is|was)|turns out)|statt(?:dessen)?\b|plutôt que|au lieu de|en lugar de|而不是|代わりに/i
+  /\b(?:instead of|rather than|as opposed to|in favou?r of|let'?s (?:go|stick|proceed) with|(?:I|we)(?:'ll| will|'ve| have)? (?:chose|choose|chosen|decided?|picked|opted|settled|rejected|ruled out|dropped|reverted)\b|decided (?:to|against|on)|decision:|trade-?off|won'?t work because|does(?:n't| not) work because|(?:the|its) (?:root )?(?:cause|reason|problem|issue|culprit)(?: (?:of|for|with|behind|in|why)\b[^.:;]{0,80}?)? (?:is|was|were|lies)\b|turns out)|statt(?:dessen)?\b|plutôt que|au lieu de|en lugar de|而不是|代わりに/i
 
 /** What one is about to do is no decision yet. */
 const plans =
@@ -61,6 +62,17 @@ export function decisionsIn(text: string): readonly string[] {
     (sentence) =>
       sentence.length >= 32 && choices.test(sentence) && !/[?？:]\s*$/.test(sentence) && !plans.test(sentence),
   )
+}
+
+/** A sentence that says what a web address is. */
+const address = /\b(?:is|are|at|under)\b[^.]{0,24}\bhttps?:\/\/\w/i
+
+/** What a person tells for good: their decisions, and where things are. */
+export function tellingsIn(text: string): readonly string[] {
+  const addresses = sentencesOf(withoutPasted(text.slice(0, longestSaid))).filter(
+    (sentence) => address.test(sentence) && !/[?？]\s*$/.test(sentence),
+  )
+  return [...decisionsIn(text), ...addresses]
 }
 
 /** Two ways to write the same sentence have one key. */

@@ -47,6 +47,7 @@ export type State = {
   readonly urls: Map<string, UrlFact>
   readonly typed: Map<string, Typed>
   readonly constraints: Map<string, Saying>
+  olderConstraints: number
   readonly decisions: Map<string, Saying>
   readonly commits: Map<string, Commit>
   readonly names: Map<string, NameCell>
@@ -67,6 +68,7 @@ export function createState(from: Ledger): State {
     urls: new Map(from.urls.map((fact) => [fact.url, fact])),
     typed: new Map(from.typed.map((fact) => [typedKey(fact), fact])),
     constraints: new Map(from.constraints.map((fact) => [sayingKey(fact.text), fact])),
+    olderConstraints: from.olderConstraints ?? 0,
     decisions: new Map(from.decisions.map((fact) => [sayingKey(fact.text), fact])),
     commits: new Map(from.commits.map((fact) => [fact.hash, fact])),
     names: new Map(from.names.map((fact) => [fact.name, { ...fact }])),
@@ -89,6 +91,7 @@ export function ledgerOf(state: State): Ledger {
     urls: [...state.urls.values()],
     typed: [...state.typed.values()],
     constraints: [...state.constraints.values()],
+    ...(state.olderConstraints === 0 ? {} : { olderConstraints: state.olderConstraints }),
     decisions: [...state.decisions.values()],
     todos: state.todos,
     commits: [...state.commits.values()],
@@ -108,7 +111,7 @@ export function trimState(state: State, slack: number): void {
   trimFacts(state.errors, { cap: caps.errors, slack, score: (fact) => errorScore(fact, now) })
   trimFacts(state.urls, { cap: caps.urls, slack, score: (fact) => urlScore(fact, now) })
   trimFacts(state.typed, { cap: caps.typed, slack, score: (fact) => fact.last })
-  trimFacts(state.constraints, { cap: caps.constraints, slack, score: sayingScore })
+  state.olderConstraints += trimFacts(state.constraints, { cap: caps.constraints, slack, score: sayingScore })
   trimFacts(state.decisions, { cap: caps.decisions, slack, score: sayingScore })
   trimFacts(state.commits, { cap: caps.commits, slack, score: (fact) => fact.last })
   trimFacts(state.names, { cap: caps.names, slack, score: (fact) => nameScore(fact, now) })

@@ -13,7 +13,7 @@ import {
   urlLine,
 } from './lines.ts'
 import { type NameCache, namesIn } from './names.ts'
-import { chanceOf, fileScore, fileWorth, recency, urlWorth } from './rank.ts'
+import { chanceOf, fileScore, fileWorth, type Lasting, lastingOf, recency, urlWorth } from './rank.ts'
 
 export type Section =
   | 'constraints'
@@ -37,6 +37,8 @@ export type LineUnit = {
   readonly cost: number
   /** The names in it included. */
   readonly worth: number
+  /** What it is worth as a memory of an earlier round; absent where it is none. */
+  readonly lasting?: number
   readonly names: readonly { readonly name: string; readonly chance: number }[]
 }
 
@@ -49,6 +51,7 @@ export type HomeUnit = {
   readonly text: string
   readonly cost: number
   readonly worth: number
+  readonly lasting?: number
 }
 
 export type NameUnit = {
@@ -56,6 +59,7 @@ export type NameUnit = {
   readonly text: string
   readonly cost: number
   readonly worth: number
+  readonly lasting?: number
   readonly home: HomeUnit
 }
 
@@ -67,6 +71,8 @@ export type Unit = LineUnit | HomeUnit | NameUnit
 export type Pricing = {
   /** The larger it is, the more ranges of lines a file shows. */
   readonly budget: number
+  /** What was last met before this message is a memory of an earlier round. Default 0: there was none. */
+  readonly since?: number
   readonly cost: (text: string) => number
 }
 
@@ -74,12 +80,16 @@ export type Pricing = {
  * The ledger's units, and those of other lines that share its page. A name is paid with the space before it, anything
  * else with the end of its line.
  */
-export function unitsOf(ledger: Ledger, { budget, cost }: Pricing, more: readonly Line[] = []): readonly Unit[] {
+export function unitsOf(
+  ledger: Ledger,
+  { budget, cost, since = 0 }: Pricing,
+  more: readonly Line[] = [],
+): readonly Unit[] {
   const known = new Map(ledger.files.map((fact) => [fact.path, fact]))
   const fileOf = ({ home }: NameFact) => (home.type === 'file' ? known.get(home.name) : undefined)
   const chances = new Map(ledger.names.map((fact) => [fact.name, chanceOf(fact, ledger.messages, fileOf(fact))]))
   const cache: NameCache = new Map()
-  const lines = [...lineUnits(ledger), ...more].map((line): LineUnit => {
+  const lines = [...lineUnits(ledger, since), ...more].map((line): LineUnit => {
     const names = [...namesIn(line.text, cache)].map((name) => ({ name, chance: chances.get(name) ?? 0 }))
     return {
       type: 'line',
@@ -91,7 +101,7 @@ export function unitsOf(ledger: Ledger, { budget, cost }: Pricing, more: readonl
   })
   const ranges = Math.max(2, Math.round(budget / tokensPerRange))
   const homes = new Map(
-    ledger.files.map((fact) => [`file ${fact.path}`, fileUnit(fact, { ledger, chances, ranges, cost })]),
+    ledger.files.map((fact) => [`file ${fact.path}`, fileUnit(fact, { ledger, chances, ranges, cost, since })]),
   )
   const files = [...homes.values()]
   const names = ledger.names
@@ -102,6 +112,7 @@ export function unitsOf(ledger: Ledger, { budget, cost }: Pricing, more: readonl
         text: fact.name,
         cost: cost(` ${fact.name}`),
         worth: chances.get(fact.name) ?? 0,
+        ...lastingOf(fact.written > 0 ? 'name' : undefined, fact, { since, now: ledger.messages }),
         home: homeAt(homes, fact.home, cost),
       }),
     )
@@ -115,10 +126,13 @@ type Context = {
   readonly chances: ReadonlyMap<string, number>
   readonly ranges: number
   readonly cost: Pricing['cost']
+  readonly since: number
 }
 
-function fileUnit(fact: FileFact, { ledger, chances, ranges, cost }: Context): HomeUnit {
-  const text = fileHead(fact, ranges)
+function fileUnit(fact: FileFact, { ledger, chances, ranges, cost, since }: Context): HomeUnit {
+  const isOld = fact.last < since
+  const text = fileHead(fact, isOld ? 1 : ranges)
+  const kind = fact.changes > 0 ? 'changed' : fact.reads > 0 ? 'read' : undefined
   return {
     type: 'home',
     key: `file ${fact.path}`,
@@ -127,6 +141,7 @@ function fileUnit(fact: FileFact, { ledger, chances, ranges, cost }: Context): H
     text,
     cost: cost(`${text}\n`),
     worth: (chances.get(fact.path) ?? 0) + fileWorth(fact, ledger.messages),
+    ...lastingOf(kind, fact, { since, now: ledger.messages }),
   }
 }
 
@@ -156,11 +171,13 @@ function isVerifying({ purpose }: CommandFact): boolean {
   return purpose !== 'git' && purpose !== 'other'
 }
 
-function lineUnits(ledger: Ledger): readonly Line[] {
+type Placed = { readonly order: number; readonly worth: number; readonly lasting?: number }
+
+function lineUnits(ledger: Ledger, since: number): readonly Line[] {
   const now = ledger.messages
   const found: Line[] = []
-  const add = (section: Section, text: string, at: { readonly order: number; readonly worth: number }) =>
-    found.push({ section, text, ...at })
+  const add = (section: Section, text: string, at: Placed) => found.push({ section, text, ...at })
+  const lasting = (kind: Lasting, fact: { readonly last: number }) => lastingOf(kind, fact, { since, now })
   for (const [order, todo] of ledger.todos.entries()) {
     add('todos', todoLine(todo), { order, worth: todo.status === 'done' ? 0.2 : 3 })
   }
@@ -171,25 +188,31 @@ function lineUnits(ledger: Ledger): readonly Line[] {
     add('repository', commitLine(fact, ledger.repository.pushedLast), {
       order: -fact.last / 2,
       worth: 0.3 + 2 * recency(fact.last, now),
+      ...lasting('commit', fact),
     })
   }
   for (const fact of ledger.commands) addCommand(fact)
   for (const fact of ledger.errors) {
     const open = fact.fix === undefined ? 1.5 : 1
-    add('errors', errorLine(fact), { order: -fact.last, worth: open * (0.5 + 2.5 * recency(fact.last, now)) })
+    const worth = open * (0.5 + 2.5 * recency(fact.last, now))
+    add('errors', errorLine(fact), { order: -fact.last, worth, ...lasting('error', fact) })
   }
   for (const fact of ledger.decisions) {
-    const said = fact.by === 'human' ? 2.5 : 0.8
-    add('decisions', decisionLine(fact), { order: fact.last, worth: said + 1.5 * recency(fact.last, now) })
+    const worth = (fact.by === 'human' ? 2.5 : 0.8) + 1.5 * recency(fact.last, now)
+    add('decisions', decisionLine(fact), { order: fact.last, worth, ...lasting(fact.by, fact) })
   }
-  for (const fact of ledger.urls) add('urls', urlLine(fact), { order: -fact.last, worth: urlWorth(fact, now) })
+  for (const fact of ledger.urls) {
+    const worth = urlWorth(fact, now)
+    add('urls', urlLine(fact), { order: -fact.last, worth, ...(fact.how === 'seen' ? {} : lasting('address', fact)) })
+  }
   return found
 
   function addCommand(fact: CommandFact): void {
+    const place = { order: -fact.last, ...lasting(isVerifying(fact) ? 'verifying' : 'command', fact) }
     if (isVerifying(fact)) {
-      add('verification', commandLine(fact), { order: -fact.last, worth: 0.3 + 3 * recency(fact.last, now) })
+      add('verification', commandLine(fact), { ...place, worth: 0.3 + 3 * recency(fact.last, now) })
     } else if (!onlyLooks.test(fact.text)) {
-      add('commands', commandLine(fact), { order: -fact.last, worth: recency(fact.last, now) })
+      add('commands', commandLine(fact), { ...place, worth: recency(fact.last, now) })
     }
   }
 }

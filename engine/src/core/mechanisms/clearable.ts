@@ -90,7 +90,9 @@ function createJudge(judging: Judging): (calls: readonly CallInView[]) => readon
   })
   return (calls) => {
     follow(calls)
-    return [...found.values()].filter((item) => item !== undefined)
+    const items: Clearable[] = []
+    for (const item of found.values()) if (item) items.push(item)
+    return items
   }
 }
 

@@ -19,25 +19,25 @@ import { compactionAhead, isInDanger, turnsAhead } from './situation.ts'
 export type ClearingInput = {
   readonly mechanism: string
   readonly reason: string
+  /** All free something; in the order of the view. */
   readonly items: readonly PlannedItem[]
   /** What the server is asked for instead, where it can do it and the thinking is bound. */
   readonly delegate: () => { readonly request: RequestOptions; readonly freed: number } | undefined
 }
 
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
-  const { mechanism, reason } = input
-  const items = inOrder(input.items.filter(({ frees }) => frees > 0))
-  const first = items[0]
-  if (!first) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
+  const { mechanism, reason, items } = input
+  if (items.length === 0) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
   // What the provider leaves out already goes here as well: a local edit ends what was asked of it.
   const gone = goneAlready(view, situation)
-  const from = firstOf([...gone, first])
-  const edits: readonly Edit[] = [clearEdit([...gone, ...items], input, situation)]
+  const changed = gone.length === 0 ? items : [...gone, ...items]
+  const from = firstMessage(changed)
+  const edits: readonly Edit[] = [clearEdit(changed, input, situation)]
   const bound = boundThinking(view, situation, from)
   const base = { type: 'planned', mechanism, reason } as const
   if (bound.length === 0) {
     const outcome = { type: 'edits', edits } as const
-    return { ...base, items, ...sums(view, situation, [...gone, ...items]), thinking: 'untouched', outcome }
+    return { ...base, items, ...sums(view, situation, changed), thinking: 'untouched', outcome }
   }
   const { boundThinking: policy } = situation.settings
   const delegation = policy === 'delegate' && situation.client.contextManagement ? input.delegate() : undefined
@@ -59,7 +59,7 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
     reason: 'bound to the prefix that changed',
   }
   const outcome = { type: 'edits', edits: [...edits, unthink] } as const
-  return { ...base, items: all, ...sums(view, situation, [...gone, ...all]), thinking: 'removed', outcome }
+  return { ...base, items: all, ...sums(view, situation, [...changed, ...bound]), thinking: 'removed', outcome }
 }
 
 /** Free nothing more. */
@@ -70,19 +70,18 @@ function goneAlready(view: View, situation: Situation): readonly Clearable[] {
   return items.map((item) => ({ ...item, frees: 0 }))
 }
 
-/** As they stand in the view; the very same list when they do. */
-function inOrder(items: readonly PlannedItem[]): readonly PlannedItem[] {
-  const isSorted = items.every(({ message }, at) => at === 0 || (items[at - 1]?.message ?? 0) <= message)
-  return isSorted ? items : items.toSorted((a, b) => a.message - b.message)
-}
-
+/** By loops, here and below: a call for each of thousands of items is what such a plan would cost most. */
 function clearEdit(
   items: readonly Omit<PlannedItem, 'why'>[],
   { mechanism, reason }: ClearingInput,
   { settings }: Situation,
 ): Edit {
-  const toolUseIds = items.map(({ toolUseId }) => toolUseId).filter((id) => id !== undefined)
-  const attachments = items.filter(({ type }) => type === 'attachment').flatMap(({ uuids }) => uuids)
+  const toolUseIds: string[] = []
+  const attachments: string[] = []
+  for (const { type, toolUseId, uuids } of items) {
+    if (toolUseId !== undefined) toolUseIds.push(toolUseId)
+    if (type === 'attachment') attachments.push(...uuids)
+  }
   return {
     type: 'clear-results',
     toolUseIds,
@@ -115,8 +114,10 @@ export function sums(
   situation: Situation,
   items: readonly Pick<PlannedItem, 'message' | 'frees'>[],
 ): Pick<Plan, 'freed' | 'worth'> {
-  const exact = items.reduce((sum, { frees }) => sum + frees, 0)
-  const behind = weightFrom(view, situation.weigher, firstOf(items))
+  const first = firstMessage(items)
+  let exact = 0
+  for (const { frees } of items) exact += frees
+  const behind = weightFrom(view, situation.weigher, first)
   const freed = Math.round(exact)
   const compaction = compactionAhead(situation)
   const worth = worthOf({
@@ -135,12 +136,18 @@ export function sums(
 
 /** Tokens times requests: each has been carried since the newest of them came. An answer and its results are two messages. */
 function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]): number {
-  const newest = items.reduce((most, { message }) => Math.max(most, message), 0)
-  return items.reduce((sum, { message, frees }) => sum + (frees * (newest - message)) / 2, 0)
+  let newest = 0
+  for (const { message } of items) if (message > newest) newest = message
+  let carried = 0
+  for (const { message, frees } of items) carried += (frees * (newest - message)) / 2
+  return carried
 }
 
-export function firstOf(items: readonly Pick<PlannedItem, 'message'>[]): number {
-  return items.reduce((least, { message }) => Math.min(least, message), Number.POSITIVE_INFINITY)
+/** Of those that the items are in. */
+export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): number {
+  let first = Number.POSITIVE_INFINITY
+  for (const { message } of items) if (message < first) first = message
+  return first
 }
 
 /**

@@ -19,3 +19,18 @@ export function createFollower<T extends object>(take: (item: T, index: number) 
     for (let index = same; index < list.length; index++) undos.push(take(list[index] as T, index))
   }
 }
+
+/**
+ * A list beside another that follows it: a place for each item, empty until somebody fills it, and emptied from where on
+ * the other list is no longer what it was.
+ */
+export function createBeside<T extends object, U>(): (list: readonly T[]) => (U | undefined)[] {
+  let known: readonly T[] = []
+  const places: (U | undefined)[] = []
+  return (list) => {
+    places.length = Math.min(places.length, sameStart(known, list))
+    while (places.length < list.length) places.push(undefined)
+    known = list
+    return places
+  }
+}

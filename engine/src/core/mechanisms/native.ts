@@ -5,8 +5,16 @@ import type { JsonObject } from '../message/json.ts'
 import type { View } from '../transcript/fold.ts'
 import { type Clearable, clearableResults } from './clearable.ts'
 import { hasBoundThinking } from './clearing.ts'
-import { itemOf } from './item.ts'
-import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from './mechanism.ts'
+import { firstItems } from './item.ts'
+import {
+  type Declined,
+  declined,
+  type Mechanism,
+  type Plan,
+  type PlannedItem,
+  performPlan,
+  type Situation,
+} from './mechanism.ts'
 import { thinkingIn, weightFrom } from './messages-in-view.ts'
 import { managementOf, toolUsesEdit } from './native-options.ts'
 import { turnsAhead } from './situation.ts'
@@ -35,14 +43,21 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const edits = [...(choices.thinking ? thinkingEdits(view, situation) : []), ...(hasUses ? [uses.edit] : [])]
   if (edits.length === 0) return declined(name, 'nothing-to-do', 'There is nothing that the server could leave out.')
   const isDue = explanation.size.tokens > choices.trigger
-  const items = isDue && hasUses ? uses.items.filter(({ frees }) => frees > 0) : []
-  const freed = Math.round(items.reduce((sum, { frees }) => sum + frees, 0))
+  const going = { results: uses.items, why: 'the server leaves it out', weigher: situation.weigher }
+  const items: PlannedItem[] = []
+  let exact = 0
+  for (const item of isDue && hasUses ? firstItems(going, uses.items.length) : []) {
+    if (item.frees <= 0) continue
+    items.push(item)
+    exact += item.frees
+  }
+  const freed = Math.round(exact)
   const first = items[0]?.message ?? Number.POSITIVE_INFINITY
   return {
     type: 'planned',
     mechanism: name,
     reason: isDue ? 'the context is above the trigger' : 'the server acts once the context is above the trigger',
-    items: items.map((item) => itemOf(item, 'the server leaves it out')),
+    items,
     freed,
     thinking: hasBoundThinking(view, situation, first) ? 'delegated' : 'untouched',
     worth: worthOf({
@@ -60,8 +75,8 @@ function plan(view: View, situation: Situation): Plan | Declined {
 function newestWorth(results: readonly Clearable[], tokens: number): number {
   let sum = 0
   let count = 0
-  for (const item of results.toReversed()) {
-    sum += item.tokens
+  while (count < results.length) {
+    sum += results[results.length - 1 - count]?.tokens ?? 0
     if (sum > tokens) break
     count++
   }

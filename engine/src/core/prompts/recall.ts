@@ -18,6 +18,13 @@ export function recallPointer(id: string): string {
   return `recall(${JSON.stringify({ read: id })})`
 }
 
+/** What stands where rules were left out for room. */
+export function olderRulesLine(count: number, { recall }: { readonly recall: boolean }): string {
+  const search = `recall(${JSON.stringify({ query: 'never', kind: 'human', limit: 100 })})`
+  const where = recall ? `find them with ${search}, then "always", "must", "don't"` : 'they stand in the transcript'
+  return `- (${count} older ${count === 1 ? 'rule is' : 'rules are'} not listed for room and still in force: ${where})`
+}
+
 /** The id in the first pointer of a text; undefined when there is none. */
 export function pointedId(text: string): string | undefined {
   const [, quoted] = /recall\(\{"read":("(?:[^"\\]|\\.)*")\}\)/.exec(text) ?? []

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { call, shell } from '../../testing/talk.ts'
+import { fromJson, toJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { composeSummary } from './compose.ts'
@@ -51,6 +53,32 @@ describe('whoever writes the sections', () => {
   })
 })
 
+describe('more rules than there is room for', () => {
+  const rule = (nth: number) => `Never rename export number ${nth} of the tables.`
+  const many = Array.from({ length: 300 }, (_, at) => human(rule(at + 1), `u-${at + 1}`))
+
+  test.each([undefined, '1. Primary Request and Intent:\n   Many rules.'])(
+    'the newest stand there, and how many older ones there are and how to find them is said',
+    (prose) => {
+      const { text } = compose(many, prose === undefined ? {} : { prose })
+      const shown = many.filter((_, at) => text.includes(rule(at + 1))).length
+      const [, told] =
+        /- \((\d+) older rules are not listed for room and still in force: find them with recall\(/.exec(text) ?? []
+      expect(text).toContain(rule(300))
+      expect(shown).toBeGreaterThan(20)
+      expect(shown).toBeLessThan(300)
+      // One that left the ledger may stand among what was typed.
+      expect(Number(told)).toBeGreaterThanOrEqual(300 - shown)
+      expect(Number(told)).toBeLessThan(300 - shown + 10)
+    },
+  )
+
+  test('without the tool the line names the transcript; with room for all there is no such line', () => {
+    expect(compose(many, { recall: false }).text).toContain('still in force: they stand in the transcript)')
+    expect(compose(many.slice(0, 20)).text).not.toContain('not listed for room')
+  })
+})
+
 describe('what a model wrote', () => {
   const prose = [
     '1. Primary Request and Intent:',
@@ -75,6 +103,61 @@ describe('what a model wrote', () => {
     expect(report.falseQuotes).toEqual([])
     expect(text).toContain('"now document it…"')
   })
+})
+
+describe('what an earlier round knew', () => {
+  const told = 'We decided to keep the queue in Postgres rather than Redis.'
+  const before = [
+    { message: human(told, 'u-0') },
+    ...call({ name: 'Edit', input: { file_path: '/p/src/queue.ts', old_string: 'a', new_string: 'settleQueue()' } }),
+    ...call({ name: 'Read', input: { file_path: '/p/src/router.ts' }, text: 'const routes = 1' }),
+    ...shell('git commit -m x', '[main 1a2b3c4] Sort the queue'),
+  ]
+  const busy = Array.from({ length: 60 }, (_, at) => [
+    { message: human(`Look at part ${at}.`, `u-${at + 1}`) },
+    ...call({
+      name: 'Read',
+      input: { file_path: `/p/src/part${at}.ts` },
+      text: Array.from({ length: 40 }, (_unused, line) => `export const part${at}Of${line} = useThing${line}`).join(
+        '\n',
+      ),
+    }),
+  ]).flat()
+
+  test.each([undefined, '8. Current Work:\n   Looking at parts.'])(
+    'has its share of the page, however busy the next',
+    (prose) => {
+      const first = createLedger()
+      for (const { message, record } of before) first.add(message, record)
+      const book = createLedger(fromJson(JSON.parse(JSON.stringify(toJson(first.ledger())))))
+      for (const { message, record } of busy) book.add(message, record)
+      const source = { messages: busy.map(({ message }) => message), ledger: book.ledger(), kept: [] }
+      const options = {
+        source,
+        budget: 3000,
+        ledgerBudget: 1500,
+        countTokens,
+        ...(prose === undefined ? {} : { prose }),
+      }
+      const { text } = composeSummary(options)
+      for (const memory of [
+        told,
+        '/p/src/queue.ts (changed): settleQueue',
+        '/p/src/router.ts (read',
+        'commit 1a2b3c4',
+      ]) {
+        expect(text).toContain(memory)
+      }
+    },
+  )
+})
+
+test('lines of prose that only name a file are left to the facts; those that say something stay', () => {
+  const prose =
+    '3. Files:\n   - src/cli.ts (read)\n   - docs/cli.md (read)\n     holds the flags\n   - src/a.ts: the parser'
+  const { text } = compose(talk, { prose, budget: 9000 })
+  expect(text).not.toContain('- src/cli.ts (read)')
+  expect(text).toContain('- docs/cli.md (read)\n  holds the flags\n- src/a.ts: the parser')
 })
 
 test('without a model, what the summary is to pay heed to is carried before the rest', () => {

@@ -9,6 +9,7 @@ import { fitMessage } from './human.ts'
 import { codeLines, offlineLines, offlinePage } from './offline.ts'
 import { type PageOptions, pageOf } from './page.ts'
 import type { ComposedSummary, ComposeOptions } from './source.ts'
+import { reportsOf } from './steps.ts'
 import { sourceText } from './support.ts'
 import { type MendedProse, mendProse, proseLines, prosePage, wholeProsePage } from './verify.ts'
 
@@ -38,8 +39,9 @@ export function composeSummary(options: ComposeOptions): ComposedSummary {
 function fillOffline(frame: Frame, room: number, options: ComposeOptions): string {
   const { source, budget, variant = 'full', instructions = '' } = options
   const left = Math.max(0, room - frame.tokens)
-  const page = offlinePage(frame, { source, variant, room: left, instructions })
-  return fill(page, { options, budget, lines: offlineLines(source, { budget, room: left, instructions }) })
+  const reports = reportsOf(source.messages)
+  const page = offlinePage(frame, { source, reports, variant, room: left, instructions })
+  return fill(page, { options, budget, lines: offlineLines(source, { reports, budget, room: left, instructions }) })
 }
 
 /** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */
@@ -47,9 +49,15 @@ function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions):
   const { source, budget, countTokens, ledgerBudget = defaults.ledgerBudget, variant = 'full' } = options
   const whole = wholeProsePage(frame, mended, variant)
   const bare = countTokens(pageOf(noChoice, whole))
-  const wanted = Math.min(ledgerBudget, defaults.ledgerBudget)
+  // The rules among the facts are part of them: a page that they made longer would grow from round to round.
+  const rules = countTokens((whole.fixed.facts ?? []).join('\n'))
+  const wanted = Math.min(ledgerBudget, defaults.ledgerBudget) - rules
   if (bare + wanted <= budget) {
-    return fill(whole, { options, budget: Math.min(budget, bare + ledgerBudget), lines: codeLines(source, budget) })
+    return fill(whole, {
+      options,
+      budget: Math.min(budget, bare - rules + ledgerBudget),
+      lines: codeLines(source, budget),
+    })
   }
   return fill(prosePage(frame, mended, variant), {
     options,
@@ -66,7 +74,8 @@ type Filling = {
 
 function fill(bare: PageOptions, { options, budget, lines }: Filling): string {
   const { source, countTokens } = options
-  const units = unitsOf(source.ledger, { budget, cost: costBy(countTokens) }, lines)
+  const since = source.ledger.messages - source.messages.length
+  const units = unitsOf(source.ledger, { budget, since, cost: costBy(countTokens) }, lines)
   const offered = new Set(units.map((unit) => (unit.type === 'name' ? unit.home.section : unit.section)))
   const page = { ...bare, offered }
   return fillPage(units, {

@@ -3,6 +3,7 @@
 import type { Typed } from '../ledger/facts.ts'
 import { typedKey } from '../ledger/keys.ts'
 import { constraintLine } from '../ledger/lines.ts'
+import { olderRulesLine } from '../prompts/recall.ts'
 import {
   type CountTokens,
   fitMessage,
@@ -60,7 +61,7 @@ export function frameOf(source: SummarySource, options: FrameOptions): Frame {
   const spent = countTokens(lines.join('\n'))
   const before = earlierSaid(source, messages, { budget: Math.floor((left - spent) * 0.6), countTokens, recall })
   const shown = [...before, ...lines, atEnd?.text ?? ''].join('\n')
-  const rules = rulesOf(source, { shown, tokens: Math.floor(budget * rulesShare), countTokens })
+  const rules = rulesOf(source, { shown, tokens: Math.floor(budget * rulesShare), countTokens, recall })
   return {
     tokens: countTokens([shown, ...rules].join('\n')),
     said: [...before, ...lines],
@@ -113,21 +114,36 @@ function earlierSaid(
   return lines.length === 0 ? [] : ['Before the last compaction:', ...lines, 'Since then:']
 }
 
-type RuleOptions = { readonly shown: string; readonly tokens: number; readonly countTokens: CountTokens }
+type RuleOptions = {
+  readonly shown: string
+  readonly tokens: number
+  readonly countTokens: CountTokens
+  readonly recall: boolean
+}
 
-/** Rules that stand nowhere else, the newest first to stay. */
-function rulesOf({ ledger }: SummarySource, { shown, tokens, countTokens }: RuleOptions): readonly string[] {
+/** Rules that stand nowhere else, the newest first to stay; where some had to leave, a line says so. */
+function rulesOf({ ledger }: SummarySource, options: RuleOptions): readonly string[] {
+  const { shown, tokens, countTokens, recall } = options
   const flat = shown.replace(/\s+/g, ' ')
   const lines = ledger.constraints
     .filter(({ text }) => !flat.includes(text))
     .toSorted((a, b) => b.last - a.last)
     .map(constraintLine)
+  const gone = ledger.olderConstraints ?? 0
+  const all = fitting(lines, tokens, countTokens)
+  if (gone === 0 && all.length === lines.length) return all.toReversed()
+  const costOfLine = countTokens(`${olderRulesLine(gone + lines.length, { recall })}\n`)
+  if (costOfLine > tokens) return all.toReversed()
+  const shorter = fitting(lines, tokens - costOfLine, countTokens)
+  return [olderRulesLine(gone + lines.length - shorter.length, { recall }), ...shorter.toReversed()]
+}
+
+function fitting(lines: readonly string[], tokens: number, countTokens: CountTokens): readonly string[] {
   let left = tokens
-  const fitting = lines.filter((line) => {
+  return lines.filter((line) => {
     const cost = countTokens(`${line}\n`)
     if (cost > left) return false
     left -= cost
     return true
   })
-  return fitting.toReversed()
 }

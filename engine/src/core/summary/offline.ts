@@ -12,7 +12,7 @@ import { codeMade } from './marks.ts'
 import { ledgerTitles, type PageOptions, type Slot } from './page.ts'
 import { sectionNumbers, type Variant } from './sections.ts'
 import type { SummarySource } from './source.ts'
-import { lastSteps, type Report, reportsOf, shortPath } from './steps.ts'
+import { lastSteps, type Report, shortPath } from './steps.ts'
 
 const codeTitle = 'Code as last seen:'
 const before = 'From the summary before, unchecked:'
@@ -44,6 +44,7 @@ export const offlineSlots: readonly Slot[] = [
 const mostSteps = 24
 
 type LineOptions = {
+  readonly reports: readonly Report[]
   /** In tokens: more code than could fit is not offered. */
   readonly budget: number
   /** What the frame leaves of it. */
@@ -54,12 +55,12 @@ type LineOptions = {
 /** The lines that compete for room with the ledger's own. */
 export function offlineLines(
   { messages }: SummarySource,
-  { budget, room, instructions }: LineOptions,
+  { reports, budget, room, instructions }: LineOptions,
 ): readonly Line[] {
   const lines = weigh(
     [
-      ...nearLines(messages, room),
-      ...workLines(messages),
+      ...nearLines(reports, room),
+      ...workLines(messages, reports),
       ...excerptLines(messages, budget),
       ...carriedLines(messages),
     ],
@@ -109,16 +110,16 @@ function nearShown(room: number): number {
   return Math.min(most, Math.max(least, Math.round(room * perToken)))
 }
 
-function standing(messages: readonly ViewMessage[], room: number): readonly string[] {
-  return nearReports(reportsOf(messages)).map(({ text, isEnded }) => {
+function standing(reports: readonly Report[], room: number): readonly string[] {
+  return nearReports(reports).map(({ text, isEnded }) => {
     const when = isEnded ? 'Before the latest request the assistant' : 'Since then it'
     return `- ${when} reported: "${oneLine(text, nearShown(room))}"`
   })
 }
 
 /** The rest of them competes with everything else, piece by piece. */
-function nearLines(messages: readonly ViewMessage[], room: number): readonly Weighed[] {
-  return nearReports(reportsOf(messages)).flatMap(({ text, at, isEnded }) => {
+function nearLines(reports: readonly Report[], room: number): readonly Weighed[] {
+  return nearReports(reports).flatMap(({ text, at, isEnded }) => {
     const all = oneLine(text, nearLength.most)
     const shown = oneLine(text, nearShown(room))
     const rest = all.length <= shown.length ? '' : all.slice(shown.length - 1).trim()
@@ -147,8 +148,7 @@ function wordsApart(text: string, length: number): readonly string[] {
   return pieces.filter((piece) => piece !== '')
 }
 
-function workLines(messages: readonly ViewMessage[]): readonly Weighed[] {
-  const reports = reportsOf(messages)
+function workLines(messages: readonly ViewMessage[], reports: readonly Report[]): readonly Weighed[] {
   const near = new Set(nearReports(reports).map(({ at }) => at))
   const spoken = new Set(reports.map(({ at }) => at))
   const told = reports
@@ -208,13 +208,15 @@ const carriedWorth: Readonly<Record<number, number>> = { 1: 0.6, 5: 0.3, 6: 0.4,
 
 export type OfflineOptions = {
   readonly source: SummarySource
+  readonly reports: readonly Report[]
   readonly variant: Variant
   /** In tokens: what is there in any case is cut to a share of it. */
   readonly room: number
   readonly instructions: string
 }
 
-export function offlinePage(frame: Frame, { source, variant, room, instructions }: OfflineOptions): PageOptions {
+export function offlinePage(frame: Frame, options: OfflineOptions): PageOptions {
+  const { source, reports, variant, room, instructions } = options
   return {
     opening: [codeMade],
     slots: offlineSlots,
@@ -224,8 +226,8 @@ export function offlinePage(frame: Frame, { source, variant, room, instructions 
       1: intent(frame, instructions),
       6: frame.said,
       7: pending(frame),
-      8: standing(source.messages, room),
-      9: nextStep(frame, source),
+      8: standing(reports, room),
+      9: nextStep(frame, source, reports),
     },
   }
 }
@@ -251,10 +253,14 @@ function pending(frame: Frame): readonly string[] {
 
 const standLength = 140
 
-function nextStep({ latest }: Frame, { messages, ledger }: SummarySource): readonly string[] {
+function nextStep(
+  { latest }: Frame,
+  { messages, ledger }: SummarySource,
+  reports: readonly Report[],
+): readonly string[] {
   const open = ledger.todos.find(({ status }) => status === 'in-progress')
   // What section 8 has just told is not told again.
-  const told = new Set(nearReports(reportsOf(messages)).map(({ at }) => at))
+  const told = new Set(nearReports(reports).map(({ at }) => at))
   const said = lastSteps(messages, 4).findLast(({ type }) => type === 'said')
   const words = said === undefined || told.has(said.at) ? undefined : said.text
   return [

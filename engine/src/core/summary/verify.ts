@@ -85,13 +85,26 @@ function factLines(frame: Frame): readonly string[] {
   return frame.rules.length === 0 ? [] : ['Standing constraints, in the user’s words:', ...frame.rules]
 }
 
-/** Every line of the prose in its place. */
+/** Every line of the prose in its place, but for those that only name a file: the facts tell more of it. */
 export function wholeProsePage(frame: Frame, mended: MendedProse, variant: Variant): PageOptions {
   const page = pageFrame(frame, { mended, variant })
   const bodies = Object.fromEntries(
-    mended.sections.filter(({ body }) => body !== '').map(({ number, body }) => [number, [body]]),
+    mended.sections
+      .map(({ number, body }) => [number, withoutBareFiles(body)] as const)
+      .filter(([, body]) => body.trim() !== '')
+      .map(([number, body]) => [number, [body]]),
   )
   return { ...page, fixed: { ...bodies, 6: frame.said, facts: factLines(frame) } }
+}
+
+/** `- src/a.ts (read)`: a path, and nothing said about it but what was done. */
+const bareFile = /^\s*[-*]\s+[`*]*(?:[\w@.~-]*\/)+[\w@.-]+[`*]*(?:\s*\(\w+\))?\s*$/
+
+function withoutBareFiles(body: string): string {
+  const lines = body.split('\n')
+  const isBare = (line: string, next: string | undefined) =>
+    bareFile.test(line) && (next === undefined || next.trim() === '' || next.search(/\S/) <= line.search(/\S/))
+  return lines.filter((line, at) => !isBare(line, lines[at + 1])).join('\n')
 }
 
 /** The frame alone: the lines of the prose are chosen with those of the facts. */

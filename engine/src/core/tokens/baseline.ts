@@ -3,6 +3,6 @@
 
 export const flatMediaTokens = 2_000
 
-export function baselineTokens(text: string): number {
-  return Math.round(text.length / 4)
+export function baselineTokens(characters: number): number {
+  return Math.round(characters / 4)
 }

@@ -1,6 +1,6 @@
 // Measures blocks, contents and messages with one of the two estimators. Text and media are kept apart: text is
 // counted in the estimator's tokens and still has to be scaled, media is in the model's own tokens already.
-import { type Block, blocksOf, type Content, isText, isToolResult, isToolUse } from '../message/block.ts'
+import { type Block, blocksOf, type Content, isMedia, isText, isToolResult, isToolUse } from '../message/block.ts'
 import { stringAt } from '../message/json.ts'
 import { baselineTokens, flatMediaTokens } from './baseline.ts'
 import { estimateTokens } from './estimate.ts'
@@ -25,47 +25,57 @@ export function addMeasures(a: Measure, b: Measure): Measure {
 }
 
 export function measureContent(content: Content, how: Measuring = {}): Measure {
-  return blocksOf(content).reduce((sum, block) => addMeasures(sum, measureBlock(block, how)), nothing)
+  const sum = { text: 0, media: 0 }
+  addContent(sum, content, how)
+  return sum
 }
 
 export function measureBlock(block: Block, how: Measuring = {}): Measure {
-  return how.estimator === 'chars/4' ? baselineBlock(block) : fittedBlock(block, how)
+  const sum = { text: 0, media: 0 }
+  addBlock(sum, block, how)
+  return sum
 }
 
-function baselineBlock(block: Block): Measure {
-  if (isText(block)) return { text: baselineTokens(block.text), media: 0 }
-  if (block.type === 'image' || block.type === 'document') return { text: 0, media: flatMediaTokens }
-  if (isToolUse(block)) return { text: baselineTokens(block.name + jsonOf(block.input)), media: 0 }
-  if (isToolResult(block)) return baselineResult(block.content)
-  return { text: baselineTokens(jsonOf(block)), media: 0 }
+/** A sum that grows in place: a whole conversation is counted without making anything for its blocks. */
+type Sum = { text: number; media: number }
+
+export function addContent(sum: Sum, content: unknown, how: Measuring): void {
+  for (const block of blocksOf(content)) addBlock(sum, block, how)
 }
 
-/** A result counts its text and its media; what else it may hold is not in the documented rule. */
-function baselineResult(content: unknown): Measure {
-  return blocksOf(content)
-    .filter((part) => isText(part) || part.type === 'image' || part.type === 'document')
-    .reduce((sum, part) => addMeasures(sum, baselineBlock(part)), nothing)
+function addBlock(sum: Sum, block: Block, how: Measuring): void {
+  if (how.estimator === 'chars/4') addBaseline(sum, block)
+  else addFitted(sum, block, how)
 }
 
-function fittedBlock(block: Block, how: Measuring): Measure {
-  if (isText(block)) return { text: estimateTokens(block.text), media: 0 }
-  if (isToolUse(block)) return { text: estimateTokens(block.name) + estimateTokens(jsonOf(block.input)), media: 0 }
-  if (isToolResult(block)) return measureContent(block.content ?? '', how)
-  if (block.type === 'image') return { text: 0, media: imageBlockTokens(block, how.model) }
-  if (block.type === 'document') return documentMeasure(block, how)
-  if (block.type === 'thinking') return thinkingMeasure(stringAt(block, 'thinking'), stringAt(block, 'signature'))
-  if (block.type === 'redacted_thinking') return thinkingMeasure('', stringAt(block, 'data'))
-  return { text: estimateTokens(jsonOf(block)), media: 0 }
+function addBaseline(sum: Sum, block: Block): void {
+  if (isText(block)) sum.text += baselineTokens(block.text.length)
+  else if (isMedia(block)) sum.media += flatMediaTokens
+  else if (isToolUse(block)) sum.text += baselineTokens(block.name.length + jsonOf(block.input).length)
+  else if (isToolResult(block)) {
+    // A result counts its text and its media; what else it may hold is not in the documented rule.
+    for (const part of blocksOf(block.content)) if (isText(part) || isMedia(part)) addBaseline(sum, part)
+  } else sum.text += baselineTokens(jsonOf(block).length)
+}
+
+function addFitted(sum: Sum, block: Block, how: Measuring): void {
+  if (isText(block)) sum.text += estimateTokens(block.text)
+  else if (isToolUse(block)) sum.text += estimateTokens(block.name) + estimateTokens(jsonOf(block.input))
+  else if (isToolResult(block)) addContent(sum, block.content ?? '', how)
+  else if (block.type === 'image') sum.media += imageBlockTokens(block, how.model)
+  else if (block.type === 'document') addDocument(sum, block, how)
+  else if (block.type === 'thinking') addThinking(sum, stringAt(block, 'thinking'), stringAt(block, 'signature'))
+  else if (block.type === 'redacted_thinking') addThinking(sum, '', stringAt(block, 'data'))
+  else sum.text += estimateTokens(jsonOf(block))
 }
 
 /**
  * Clients often store thinking without its text; it costs tokens all the same. Its signature then tells how long it
  * was: in sessions of mid 2026, 0.25–0.29 of the model's tokens a character.
  */
-function thinkingMeasure(thinking = '', sealed = ''): Measure {
-  return thinking === ''
-    ? { text: 0, media: Math.round(sealed.length / 4) }
-    : { text: estimateTokens(thinking), media: 0 }
+function addThinking(sum: Sum, thinking = '', sealed = ''): void {
+  if (thinking === '') sum.media += Math.round(sealed.length / 4)
+  else sum.text += estimateTokens(thinking)
 }
 
 function imageBlockTokens(block: Block, model: string | undefined): number {
@@ -75,13 +85,13 @@ function imageBlockTokens(block: Block, model: string | undefined): number {
 }
 
 /** Text documents by their text; pages that were sent as bytes or by name have no text to count. */
-function documentMeasure(block: Block, how: Measuring): Measure {
+function addDocument(sum: Sum, block: Block, how: Measuring): void {
   const kind = stringAt(block.source, 'type')
   const data = stringAt(block.source, 'data')
-  if (kind === 'text' && data !== undefined) return { text: estimateTokens(data), media: 0 }
   const content = kind === 'content' ? (block.source as { readonly content?: unknown }).content : undefined
-  if (typeof content === 'string' || Array.isArray(content)) return measureContent(blocksOf(content), how)
-  return { text: 0, media: flatMediaTokens }
+  if (kind === 'text' && data !== undefined) sum.text += estimateTokens(data)
+  else if (typeof content === 'string' || Array.isArray(content)) addContent(sum, content, how)
+  else sum.media += flatMediaTokens
 }
 
 /** Never throws: an input that JSON cannot hold counts as its plain spelling. */

@@ -23,10 +23,16 @@ const groups: readonly Group[] = [
       },
       {
         ranges: [
-          [0xc0, 0x24f],
+          [0xc0, 0xff],
           [0xaa, 0xaa],
           [0xb5, 0xb5],
           [0xba, 0xba],
+        ],
+      },
+      {
+        ranges: [
+          [0x100, 0x2af],
+          [0x300, 0x36f],
         ],
       },
     ],
@@ -41,12 +47,34 @@ const groups: readonly Group[] = [
   between(short, [0x00, 0x1f], [0x7f, 0x9f]),
   between(short, [0xa0, 0xbf]),
   between(word, [0x370, 0x3ff], [0x1f00, 0x1fff]),
-  between(word, [0x400, 0x52f]),
-  between(word, [0x530, 0x58f], [0x10a0, 0x10ff], [0x1c90, 0x1cbf]),
+  // Letters of Russian; those that its Slavic neighbours add, and those of Kazakh, Kyrgyz, Tajik …
+  {
+    classes: [{ ranges: [[0x410, 0x44f]] }, { ranges: [[0x400, 0x48f]] }, { ranges: [[0x490, 0x52f]] }],
+    depths: word,
+  },
+  between(short, [0x530, 0x58f]),
+  between(short, [0x10a0, 0x10ff], [0x1c90, 0x1cbf]),
   between(word, [0x590, 0x5ff]),
-  between(word, [0x600, 0x77f], [0xfb50, 0xfdff], [0xfe70, 0xfeff]),
+  // Letters and marks of Arabic; those that other languages add to them.
+  {
+    classes: [
+      { ranges: [[0x600, 0x670]] },
+      {
+        ranges: [
+          [0x671, 0x77f],
+          [0xfb50, 0xfdff],
+          [0xfe70, 0xfeff],
+        ],
+      },
+    ],
+    depths: word,
+  },
   between(word, [0x900, 0x97f]),
-  between(word, [0x980, 0xdff]),
+  between(short, [0x980, 0x9ff]),
+  between(short, [0xa00, 0xb7f]),
+  between(short, [0xb80, 0xbff]),
+  between(short, [0xc00, 0xcff]),
+  between(short, [0xd00, 0xdff]),
   between(word, [0xe00, 0xe7f]),
   between(word, [0xac00, 0xd7af], [0x1100, 0x11ff]),
   between(word, [0x3040, 0x309f]),
@@ -61,9 +89,10 @@ const groups: readonly Group[] = [
   between([1], [0xd83c, 0xd83e]),
   between([1], [0xd800, 0xd83b], [0xd83f, 0xdbff]),
   between([1], [0xdc00, 0xdfff]),
-  between(word, [0x1000, 0x109f], [0x1780, 0x17ff]),
+  between(short, [0x1000, 0x109f], [0x1780, 0x17ff]),
+  between(short, [0x1200, 0x139f]),
   // Every other script: vocabularies hardly know them.
-  between(word),
+  between(short),
 ]
 
 function between(depths: readonly number[], ...ranges: readonly (readonly [number, number])[]): Group {

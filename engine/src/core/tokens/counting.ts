@@ -1,6 +1,6 @@
 // From what was measured to the tokens of a model: scale and safety margin. The one place where either is applied.
 import type { Message } from '../message/message.ts'
-import { addMeasures, type EstimatorName, type Measure, measureContent, nothing } from './blocks.ts'
+import { addContent, type EstimatorName, type Measure, measureBlock } from './blocks.ts'
 import { type Calibration, uncalibrated } from './calibrate.ts'
 import { familyFactor } from './family.ts'
 
@@ -24,6 +24,12 @@ export function withMargin(estimate: number): number {
 
 /** The estimated tokens of these messages, without margin. */
 export function countTokens(messages: readonly Message[], how: Counting = {}): number {
-  const measure = messages.reduce((sum, message) => addMeasures(sum, measureContent(message.content, how)), nothing)
-  return Math.round(scaled(measure, how))
+  const sum = { text: 0, media: 0 }
+  for (const message of messages) addContent(sum, message.content, how)
+  return Math.round(scaled(sum, how))
+}
+
+/** The same of one text. */
+export function countText(text: string, how: Counting = {}): number {
+  return Math.round(scaled(measureBlock({ type: 'text', text }, how), how))
 }

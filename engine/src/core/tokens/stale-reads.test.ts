@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fileEventOf } from './file-reads.ts'
-import { createStaleReads } from './stale-reads.ts'
+import { createStaleReads, whyStale } from './stale-reads.ts'
 
 const anyCall = fc.record({
   path: fc.constantFrom('a.ts', 'b.ts'),
@@ -42,12 +42,14 @@ test('a read is stale when a later one that is there brings its lines, or its fi
       const calls = callsOf(choices)
       const stale = createStaleReads()
       const undos = calls.map((call) => stale.take(call, call))
-      expect(calls.map(({ call }) => stale.whyOf(call.id))).toEqual(expected(calls))
+      expect(calls.map(({ call }) => whyStale(stale.readsOf(call.id)))).toEqual(expected(calls))
       // Taken back from the end, it is as if those had never been taken in.
       for (const undo of undos.slice(left).toReversed()) undo?.()
       const rest = calls.slice(0, left)
-      expect(rest.map(({ call }) => stale.whyOf(call.id))).toEqual(expected(rest))
-      expect(calls.slice(left).map(({ call }) => stale.whyOf(call.id))).toEqual(calls.slice(left).map(() => undefined))
+      expect(rest.map(({ call }) => whyStale(stale.readsOf(call.id)))).toEqual(expected(rest))
+      expect(calls.slice(left).map(({ call }) => whyStale(stale.readsOf(call.id)))).toEqual(
+        calls.slice(left).map(() => undefined),
+      )
     }),
   )
 })

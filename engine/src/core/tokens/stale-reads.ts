@@ -11,11 +11,20 @@ export type StaleReads = {
    * brings nothing again.
    */
   readonly take: (call: AnsweredCall, is: { readonly gone: boolean }) => (() => void) | undefined
-  /** Of the newest read with this id that is stale. */
-  readonly whyOf: (toolUseId: string) => WhyStale | undefined
+  /** The reads with this id, oldest first. They go on saying why they are stale while more calls are taken in. */
+  readonly readsOf: (toolUseId: string) => readonly FollowedRead[]
 }
 
+export type FollowedRead = { readonly why: WhyStale | undefined }
 type Read = { readonly from: number; readonly to: number; why: WhyStale | undefined }
+
+/** Why the newest of them that is stale is so. */
+export function whyStale(reads: readonly FollowedRead[]): WhyStale | undefined {
+  for (let at = reads.length - 1; at >= 0; at--) if (reads[at]?.why !== undefined) return reads[at]?.why
+  return undefined
+}
+
+const noReads: readonly FollowedRead[] = []
 
 export function createStaleReads(): StaleReads {
   const byId = new Map<string, Read[]>()
@@ -66,7 +75,7 @@ export function createStaleReads(): StaleReads {
         byId.get(toolUseId)?.pop()
       }
     },
-    whyOf: (toolUseId) => byId.get(toolUseId)?.findLast(({ why }) => why !== undefined)?.why,
+    readsOf: (toolUseId) => byId.get(toolUseId) ?? noReads,
   }
 }
 

@@ -1,10 +1,12 @@
 // The live order, kept up to date entry by entry: which rows of a transcript are in the view, and in which order. An
 // entry that goes on from the newest, or that hangs beside it in the same answer, is placed at once; everything else
 // (boundaries, orphans, branches, what edits do to the tree) makes it read the whole tree again, when it is asked.
+import { AnswerNumbers } from './answer-numbers.ts'
+import { arrange } from './arrange.ts'
 import { type Head, isSpoken } from './entry.ts'
 import { addHead, createEntryTable, noParent, resolvePending } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
-import { arrange, newestLeaf, walkUp } from './live.ts'
+import { newestLeaf, walkUp } from './live.ts'
 import { nothingUndone, type Standing } from './standing.ts'
 
 export type LiveOrder = {
@@ -49,9 +51,9 @@ export function createLiveOrder(): LiveOrder {
     placeOf: (row) => order.settled().places.get(row),
     changedFrom: () => order.takeChange(),
     answerOf: (row) => order.indexed().answerOf(row),
-    piecesOf: (id) => rowsAt(order.indexed().pieces, id),
-    usesOf: (id) => rowsAt(order.indexed().uses, id),
-    resultsOf: (id) => rowsAt(order.indexed().results, id),
+    piecesOf: (id) => rowsAt(order.indexed().pieces, order.numbers.answerOf(id)),
+    usesOf: (id) => rowsAt(order.indexed().uses, order.numbers.callOf(id)),
+    resultsOf: (id) => rowsAt(order.indexed().results, order.numbers.callOf(id)),
   }
 }
 
@@ -59,10 +61,12 @@ class Order {
   readonly heads: Head[] = []
   readonly boundaries: BoundaryAt[] = []
   readonly table = createEntryTable()
+  readonly numbers = new AnswerNumbers()
   readonly duplicates = new Set<number>()
-  readonly uses: RowIndex = new Map()
-  readonly results: RowIndex = new Map()
-  readonly pieces: RowIndex = new Map()
+  /** By the number of the call, or of the answer. */
+  readonly uses: RowIndex = []
+  readonly results: RowIndex = []
+  readonly pieces: RowIndex = []
   readonly order: number[] = []
   readonly places = new RowMarks()
   private readonly chain: number[] = []
@@ -82,6 +86,7 @@ class Order {
   add(head: Head): number {
     const row = addHead(this.table, head, undefined)
     this.heads.push(head)
+    this.numbers.add(head)
     if (this.table.duplicates.at(-1) === row) this.duplicates.add(row)
     else if (head.uuid !== undefined) this.place(head, row)
     return row
@@ -106,8 +111,8 @@ class Order {
   answerOf(row: number): string | undefined {
     const head = this.heads[row]
     if (head?.messageId !== undefined) return head.messageId
-    for (const id of head?.toolResults ?? []) {
-      const [use] = rowsAt(this.uses, id)
+    for (const call of this.numbers.results.of(row)) {
+      const [use] = rowsAt(this.uses, call)
       if (use !== undefined) return this.heads[use]?.messageId
     }
     return undefined
@@ -132,9 +137,9 @@ class Order {
     for (; this.indexedTo < end; this.indexedTo++) {
       const head = this.heads[this.indexedTo]
       if (head?.uuid === undefined || this.duplicates.has(this.indexedTo)) continue
-      if (head.messageId !== undefined) push(this.pieces, head.messageId, this.indexedTo)
-      for (const id of head.toolUses) push(this.uses, id, this.indexedTo)
-      for (const id of head.toolResults) push(this.results, id, this.indexedTo)
+      if (head.messageId !== undefined) push(this.pieces, this.numbers.answerAt(this.indexedTo), this.indexedTo)
+      for (const call of this.numbers.calls.of(this.indexedTo)) push(this.uses, call, this.indexedTo)
+      for (const call of this.numbers.results.of(this.indexedTo)) push(this.results, call, this.indexedTo)
     }
     return this
   }
@@ -156,7 +161,7 @@ class Order {
     const link = path && this.links.get(path.link)
     if (link === undefined || path === undefined) return false
     const isStraight = path.rows.every((at) => at === row || !this.isVisibleAt(at))
-    if (link === this.chain.length - 1) return isStraight && this.append(head, path.rows)
+    if (link === this.chain.length - 1) return isStraight && this.append(row, path.rows)
     return this.branch(row, { link, rows: path.rows })
   }
 
@@ -183,12 +188,13 @@ class Order {
     return (row < parents.length ? parents[row] : this.table.parents[row]) ?? noParent
   }
 
-  private append(head: Head, rows: readonly number[]): boolean {
-    const isPlaced = (row: number) => this.places.has(row)
-    const pieces = head.messageId === undefined ? noRows : rowsAt(this.pieces, head.messageId)
-    const isWhole = pieces.every(isPlaced) && head.toolUses.every((id) => !this.results.has(id))
+  private append(row: number, rows: readonly number[]): boolean {
+    const isPlaced = (at: number) => this.places.has(at)
+    const { calls, results } = this.numbers
+    const pieces = rowsAt(this.pieces, this.numbers.answerAt(row))
+    const isWhole = pieces.every(isPlaced) && calls.of(row).every((call) => this.results[call] === undefined)
     // A second result for a call: which of the two counts depends on which is on the chain.
-    const isFirst = head.toolResults.every((id) => !rowsAt(this.results, id).some(isPlaced))
+    const isFirst = results.of(row).every((call) => !rowsAt(this.results, call).some(isPlaced))
     if (!isWhole || !isFirst) return false
     this.push(rows, rows)
     return true
@@ -198,7 +204,7 @@ class Order {
   private branch(row: number, path: { readonly link: number; readonly rows: readonly number[] }): boolean {
     const answer = this.answerOf(row)
     if (answer === undefined) return false
-    const pieces = rowsAt(this.pieces, answer)
+    const pieces = rowsAt(this.pieces, this.numbers.answerOf(answer))
     const links = pieces.map((piece) => this.links.get(piece)).filter((link) => link !== undefined)
     const first = Math.min(...links)
     if (links.length === 0 || first > path.link) return false
@@ -208,8 +214,8 @@ class Order {
     const start = this.places.get(this.chain[first] ?? noParent)
     if (start === undefined) return false
     const chain = [...this.chain.slice(first, path.link + 1), ...path.rows]
-    const calls = pieces.flatMap((piece) => this.heads[piece]?.toolUses ?? [])
-    const results = calls.flatMap((id) => rowsAt(this.results, id))
+    const calls = pieces.flatMap((piece) => this.numbers.calls.of(piece))
+    const results = calls.flatMap((call) => rowsAt(this.results, call))
     const order = arrange(this, { chain, from: Math.min(...pieces, ...chain, ...results) })
     this.cut(first, start)
     this.push(chain, order)
@@ -262,18 +268,20 @@ class Order {
   }
 }
 
-/** Rows by id; most ids have one, and need no list for it. */
-type RowIndex = Map<string, number | number[]>
+/** Rows by number; most numbers have one, and need no list for it. */
+type RowIndex = (number | number[] | undefined)[]
 
-function push(index: RowIndex, key: string, row: number): void {
-  const rows = index.get(key)
-  if (rows === undefined) index.set(key, row)
-  else if (typeof rows === 'number') index.set(key, [rows, row])
+function push(index: RowIndex, key: number, row: number): void {
+  // Without holes: numbers come about in the order in which they are counted.
+  while (index.length <= key) index.push(undefined)
+  const rows = index[key]
+  if (rows === undefined) index[key] = row
+  else if (typeof rows === 'number') index[key] = [rows, row]
   else rows.push(row)
 }
 
-function rowsAt(index: RowIndex, key: string): readonly number[] {
-  const rows = index.get(key)
+function rowsAt(index: RowIndex, key: number): readonly number[] {
+  const rows = index[key]
   if (rows === undefined) return noRows
   return typeof rows === 'number' ? [rows] : rows
 }

@@ -6,8 +6,8 @@ import { type CacheEditState, noCacheEdits, withSeen } from '../../cache/edit-st
 import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
 import { type Clearable, clearableResults } from '../clearable.ts'
-import { firstOf, hasBoundThinking, sums, weighed } from '../clearing.ts'
-import { itemOf } from '../item.ts'
+import { firstMessage, hasBoundThinking, sums, weighed } from '../clearing.ts'
+import { firstItems } from '../item.ts'
 import {
   type CacheEdit,
   type Declined,
@@ -46,7 +46,8 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const going = active.slice(0, Math.max(0, active.length - keep))
   const request = requestFor(view, situation, { going, state })
   if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
-  const items = going.map((item) => itemOf(item, `not among the newest ${keep}`))
+  const why = `not among the newest ${keep}`
+  const items = firstItems({ results: active, why, weigher: situation.weigher }, going.length)
   const { freed, worth } = client.cacheEdits ? inPlace(going, situation) : sums(view, situation, items)
   const planned: Plan = {
     type: 'planned',
@@ -54,7 +55,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
     reason: `${inWords(active.length)} tool results are in the cached prefix`,
     items,
     freed,
-    thinking: hasBoundThinking(view, situation, firstOf(going)) ? 'delegated' : 'untouched',
+    thinking: hasBoundThinking(view, situation, firstMessage(items)) ? 'delegated' : 'untouched',
     worth,
     outcome: { type: 'request', request },
   }
@@ -64,7 +65,9 @@ function plan(view: View, situation: Situation): Plan | Declined {
 
 /** The prefix stays where it is, so nothing is written again. */
 function inPlace(going: readonly Clearable[], situation: Situation): Pick<Plan, 'freed' | 'worth'> {
-  const freed = Math.round(going.reduce((sum, { frees }) => sum + Math.max(0, frees), 0))
+  let exact = 0
+  for (const { frees } of going) exact += Math.max(0, frees)
+  const freed = Math.round(exact)
   const { cache, model } = situation
   return {
     freed,
@@ -91,6 +94,7 @@ function requestFor(
 ): RequestOptions | undefined {
   const { keep } = situation.settings.byCacheEdit
   if (!situation.client.cacheEdits) return clearToolUses(view, situation, { trigger: 'now', keep })?.request
-  const fresh = going.map(({ toolUseId }): CacheEdit => ({ type: 'delete', cache_reference: toolUseId }))
-  return { cacheEdits: [...pinnedCacheEdits(state), ...fresh] }
+  const cacheEdits = [...pinnedCacheEdits(state)]
+  for (const { toolUseId } of going) cacheEdits.push({ type: 'delete', cache_reference: toolUseId })
+  return { cacheEdits }
 }

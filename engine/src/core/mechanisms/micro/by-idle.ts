@@ -5,7 +5,7 @@ import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
 import { activeResults } from '../clearable.ts'
 import { planClearing, weighed } from '../clearing.ts'
-import { itemOf } from '../item.ts'
+import { firstItems } from '../item.ts'
 import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from '../mechanism.ts'
 import { clearToolUses } from '../native-options.ts'
 
@@ -25,13 +25,14 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const pause = `${inWords(gap / minute)} minutes since the newest answer`
   if (gap <= minutes * minute) return declined(name, 'not-idle', `${pause}; more than ${inWords(minutes)} are needed.`)
   const results = activeResults(view, situation)
-  const old = results.slice(0, Math.max(0, results.length - keep))
+  const going = { results, why: `not among the newest ${keep}`, weigher: situation.weigher }
+  const old = firstItems(going, results.length - keep)
   // The provider has forgotten the prefix, whatever lifetime somebody assumed.
   const cold: Situation = { ...situation, cache: { ...situation.cache, type: 'cold' } }
   const planned = planClearing(view, cold, {
     mechanism: name,
     reason: pause,
-    items: old.map((item) => itemOf(item, `not among the newest ${keep}`)),
+    items: old.filter(({ frees }) => frees > 0),
     delegate: () => clearToolUses(view, situation, { trigger: 'now', keep }),
   })
   return weighed(planned, cold)

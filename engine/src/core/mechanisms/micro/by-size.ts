@@ -2,13 +2,13 @@
 // the newest few, and does nothing where little would be saved.
 
 import { inWords } from '../../tokens/figure.ts'
-import { createStaleReads, type WhyStale } from '../../tokens/stale-reads.ts'
+import { createStaleReads, type FollowedRead, whyStale } from '../../tokens/stale-reads.ts'
 import type { View } from '../../transcript/fold.ts'
 import { answeredCalls, type CallInView, isCleared } from '../calls-in-view.ts'
 import { activeResults, type Clearable } from '../clearable.ts'
 import { planClearing, weighed } from '../clearing.ts'
-import { createFollower } from '../follow.ts'
-import { itemOf } from '../item.ts'
+import { createBeside, createFollower } from '../follow.ts'
+import { itemsOf } from '../item.ts'
 import {
   type Declined,
   declined,
@@ -30,10 +30,15 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const off = whyNot(situation)
   if (off) return off
   const results = activeResults(view, situation)
-  const chosen = choose(results, staleIn(view, situation.weigher), situation)
-  const items = chosen.concat(supersededMemory(view, situation)).filter(({ frees }) => frees > 0)
+  const { chosen, total } = choose(results, readsIn(view, situation.weigher, results), situation)
+  const items: PlannedItem[] = []
+  let saved = 0
+  for (const item of merged(chosen, supersededMemory(view, situation))) {
+    if (item.frees <= 0) continue
+    items.push(item)
+    saved += item.tokens
+  }
   if (items.length === 0) return declined(name, 'nothing-to-do', 'No old tool result weighs on the context.')
-  const saved = items.reduce((sum, { tokens }) => sum + tokens, 0)
   const { least } = situation.settings.bySize
   if (saved < least) {
     return declined(
@@ -42,7 +47,6 @@ function plan(view: View, situation: Situation): Plan | Declined {
       `It would save ${inWords(saved)} tokens; below ${inWords(least)} nothing is done.`,
     )
   }
-  const total = results.reduce((sum, { tokens }) => sum + tokens, 0)
   const planned = planClearing(view, situation, {
     mechanism: name,
     reason: `tool results weigh ${inWords(total)} tokens`,
@@ -60,39 +64,71 @@ function whyNot({ settings, explanation }: Situation): Declined | undefined {
   return declined(name, 'below-warning', detail)
 }
 
-const staleWords = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
+/** For each result the reads of its call, where it read a file. */
+type Reads = readonly (readonly FollowedRead[] | undefined)[]
 
-type WhyOf = (toolUseId: string) => WhyStale | undefined
-
-function staleIn(view: View, weigher: Weigher): WhyOf {
-  return weigher.once(staleReader, weigher)(answeredCalls(view, weigher))
+function readsIn(view: View, weigher: Weigher, results: readonly Clearable[]): Reads {
+  return weigher.once(readsReader, weigher)(answeredCalls(view, weigher), results)
 }
 
-function staleReader(): (calls: readonly CallInView[]) => WhyOf {
-  const { take, whyOf } = createStaleReads()
+/** Looked up once for each result: one that a further read belongs to is another one. */
+function readsReader(): (calls: readonly CallInView[], results: readonly Clearable[]) => Reads {
+  const { take, readsOf } = createStaleReads()
   const follow = createFollower((call: CallInView) => take(call, { gone: isCleared(call.result) }))
-  return (calls) => {
+  const beside = createBeside<Clearable, readonly FollowedRead[]>()
+  return (calls, results) => {
     follow(calls)
-    return whyOf
+    const reads = beside(results)
+    for (let at = 0; at < results.length; at++) reads[at] ??= readsOf(results[at]?.toolUseId ?? '')
+    return reads
   }
 }
 
-/** Worthless reads all go, whatever their age; then the oldest, while too much remains. */
-function choose(results: readonly Clearable[], whyOf: WhyOf, { settings }: Situation): readonly PlannedItem[] {
+type Chosen = { readonly chosen: readonly PlannedItem[]; readonly total: number }
+
+/** Worthless reads all go, whatever their age; then the oldest, while too much remains. As they stand in the view. */
+function choose(results: readonly Clearable[], reads: Reads, { settings, weigher }: Situation): Chosen {
   const { keep, target } = settings.bySize
-  let remaining = results.reduce((sum, { tokens }) => sum + tokens, 0)
-  const chosen: PlannedItem[] = []
-  for (const item of results) {
-    const why = whyOf(item.toolUseId)
-    if (why === undefined) continue
-    chosen.push(itemOf(item, staleWords[why]))
-    remaining -= item.tokens
+  const itemsFor = (why: string) => itemsOf({ results, why, weigher })
+  const stale = {
+    'read-again': itemsFor('read again further down'),
+    'changed-since': itemsFor('changed since it was read'),
   }
-  for (const item of results.slice(0, Math.max(0, results.length - keep))) {
-    if (remaining <= target) break
-    if (item.frees <= 0 || whyOf(item.toolUseId) !== undefined) continue
-    chosen.push(itemOf(item, 'among the oldest'))
-    remaining -= item.tokens
+  const old = itemsFor('among the oldest')
+  const worthless: PlannedItem[] = []
+  const others: number[] = []
+  let total = 0
+  let remaining = 0
+  for (let at = 0; at < results.length; at++) {
+    const { tokens } = results[at] as Clearable
+    const why = whyStale(reads[at] ?? [])
+    total += tokens
+    if (why !== undefined) worthless.push(stale[why](at))
+    else {
+      others.push(at)
+      remaining += tokens
+    }
   }
-  return chosen
+  const oldest: PlannedItem[] = []
+  for (const at of others) {
+    if (remaining <= target || at >= results.length - keep) break
+    const { frees, tokens } = results[at] as Clearable
+    if (frees <= 0) continue
+    oldest.push(old(at))
+    remaining -= tokens
+  }
+  return { chosen: merged(worthless, oldest), total }
+}
+
+/** Two lists in the order of the view as one; of the same message those of the first list come first. */
+function merged(one: readonly PlannedItem[], other: readonly PlannedItem[]): readonly PlannedItem[] {
+  if (one.length === 0 || other.length === 0) return one.length === 0 ? other : one
+  const all: PlannedItem[] = []
+  let next = 0
+  for (const item of one) {
+    for (let before = other[next]; before && before.message < item.message; before = other[++next]) all.push(before)
+    all.push(item)
+  }
+  for (; next < other.length; next++) all.push(other[next] as PlannedItem)
+  return all
 }

@@ -1,0 +1,25 @@
+// A process of its own that takes notes of one session again and again, until it has done so often enough or is killed.
+// Says that it is there, and then on a line of its own what became of each extraction. Arguments: transcript, address of the model, name, how often.
+import { countTokens, createLedger, type Message } from 'everlong'
+import { anthropic } from 'everlong/models'
+import { openMemory } from 'everlong/node'
+
+const [transcript = '', baseURL = '', name = '', times = ''] = process.argv.slice(2)
+const model = anthropic({ model: 'claude-opus-4-5', apiKey: 'none', baseURL })
+const memory = openMemory(transcript)
+const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
+
+say({ name, type: 'ready' })
+
+for (let nth = 1; nth <= Number(times); ) {
+  const messages: readonly Message[] = [{ role: 'user', content: `This is ${name} ${nth}.` }]
+  const { type } = await memory.extract({
+    conversation: { source: 'session-memory', model: model.model, messages },
+    messages: messages.map((message) => ({ ...message, origin: 'human' })),
+    ledger: createLedger().ledger(),
+    model,
+    countTokens: (text) => countTokens([{ role: 'user', content: text }]),
+  })
+  say({ name, nth, type })
+  if (type === 'extracted') nth++
+}

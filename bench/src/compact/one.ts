@@ -1,0 +1,37 @@
+// Run as a process of its own: compacts the messages in a file without a model, once and then again, and prints what it
+// took. The first time in a process pays for everything that is compiled then.
+import { readFileSync } from 'node:fs'
+import { compact, type PlainMessage } from 'everlong'
+import { processorTime } from '../engine/sessions.ts'
+import { bytesInUse } from '../soak/heap.ts'
+
+export type One = {
+  readonly tokens: { readonly before: number; readonly after: number }
+  /** Milliseconds of processor time: the first, and each of those after it. */
+  readonly first: number
+  readonly later: readonly number[]
+  /** Megabytes: by how much the process was ever larger than before, and what it still holds afterwards. */
+  readonly peak: number
+  readonly kept: number
+}
+
+if (import.meta.main) console.log(JSON.stringify(await measure(process.argv[2] ?? '', Number(process.argv[3]))))
+
+async function measure(path: string, rounds: number): Promise<One> {
+  const messages = JSON.parse(readFileSync(path, 'utf8')) as readonly PlainMessage[]
+  const held = bytesInUse()
+  const largest = process.resourceUsage().maxRSS
+  const first = await timedCompaction(messages)
+  const peak = (process.resourceUsage().maxRSS - largest) / 1024
+  const later: number[] = []
+  for (let round = 0; round < rounds; round++) later.push((await timedCompaction(messages)).milliseconds)
+  return { tokens: first.tokens, first: first.milliseconds, later, peak, kept: (bytesInUse() - held) / 1e6 }
+}
+
+async function timedCompaction(messages: readonly PlainMessage[]) {
+  const began = processorTime()
+  const done = await compact(messages)
+  const milliseconds = processorTime() - began
+  if (done.type === 'failed') throw new Error(done.detail)
+  return { milliseconds, tokens: done.tokens }
+}
