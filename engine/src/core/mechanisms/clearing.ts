@@ -1,6 +1,6 @@
 // From what may go to a plan: the edits, what they free, what becomes of bound thinking, and the sum. Shared by the
 // mechanisms that clear; which results go is theirs to say.
-import { worthOf } from '../cache/economics.ts'
+import { type Worth, worthOf } from '../cache/economics.ts'
 import { inWords } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
@@ -120,16 +120,16 @@ export function sums(
   const behind = weightFrom(view, situation.weigher, first)
   const freed = Math.round(exact)
   const compaction = compactionAhead(situation)
+  // A host that says how many requests are to come has said it all.
+  const isForecast = situation.growth !== undefined && situation.expectedTurns === undefined
   const worth = worthOf({
     freed,
     suffix: Math.max(0, Math.round(behind - exact)),
     turns: turnsAhead(situation, freed),
     cache: situation.cache,
     price: situation.model?.price,
-    ...(situation.growth !== undefined && situation.expectedTurns === undefined
-      ? { carried: carriedSoFar(items) }
-      : {}),
-    ...(compaction ? { compaction, coldShare: situation.coldShare } : {}),
+    ...(isForecast ? { carried: carriedSoFar(items), coldShare: situation.coldShare } : {}),
+    ...(compaction ? { compaction } : {}),
   })
   return { freed, worth }
 }
@@ -158,7 +158,13 @@ export function weighed(plan: Plan | Declined, situation: Situation): Plan | Dec
   if (plan.type === 'declined' || !situation.settings.weigh) return plan
   const { worth, mechanism } = plan
   if ((worth.pays && worth.isDue) || worth.cache === 'unknown' || isInDanger(situation)) return plan
-  const sum = `${inWords(worth.saved)} saved, ${inWords(worth.cost)} to write again, ${inWords(worth.deferral)} for putting off a compaction`
-  const detail = `Clearing ${inWords(worth.freed)} tokens does not pay in ${inWords(worth.turns)} requests: ${sum}.`
-  return { ...declined(mechanism, 'does-not-pay', detail), worth }
+  return { ...declined(mechanism, 'does-not-pay', whyWait(worth)), worth }
+}
+
+function whyWait({ saved, cost, deferral, freed, turns, pays }: Worth): string {
+  if (pays) {
+    return `Clearing ${inWords(freed)} tokens is not due: carrying them has cost less than the ${inWords(cost)} to write again.`
+  }
+  const sum = `${inWords(saved)} saved, ${inWords(cost)} to write again, ${inWords(deferral)} for putting off a compaction`
+  return `Clearing ${inWords(freed)} tokens does not pay in ${inWords(turns)} requests: ${sum}.`
 }
