@@ -12,7 +12,7 @@ import {
   type ViewMessage,
 } from 'everlong'
 import { type FileScan, type LiveFile, openLive, openView, scanFile, type ViewFile } from 'everlong/node'
-import { headOf, messagesOf, type Tally, tallyOf } from 'everlong/transcript'
+import { type Entry, headOf, messagesOf, type Tally, tallyOf } from 'everlong/transcript'
 import { createProgress } from './progress.ts'
 import { count } from './render/numbers.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -35,7 +35,9 @@ export type LiveSession = {
   readonly live: LiveFile
   /** What the next request would carry, edits and all. */
   readonly messages: readonly ViewMessage[]
+  /** Of the entries that these messages are made of, and where they begin. */
   readonly tally: Tally
+  readonly stop: LiveFile['stop']
   /** The whole of it, folded: only when an engine of ours wrote in it, since the file's end does not tell what edits do. */
   readonly edited: ViewFile | undefined
   /** What the session itself counted with, where an engine of ours wrote it. */
@@ -47,7 +49,17 @@ export function openLiveSession(path: string): LiveSession {
   const note = readContextNote(live.read)
   const edited = live.isEdited || note ? openView(path) : undefined
   const messages = edited?.view.messages ?? messagesOf(live.entries)
-  return { live, messages, tally: tallyOf(live.entries), edited, note }
+  const elsewhere = edited && entriesElsewhere(live, edited)
+  if (!elsewhere) return { live, messages, tally: tallyOf(live.entries), stop: live.stop, edited, note }
+  const stop = messages[0]?.origin === 'summary' ? 'boundary' : 'root'
+  return { live, messages, tally: tallyOf(elsewhere), stop, edited, note }
+}
+
+/** After an undo or a rewind the view is made of what lies before the last boundary; undefined when it is not. */
+function entriesElsewhere({ entries }: LiveFile, { view, entry }: ViewFile): readonly Entry[] | undefined {
+  const near = new Set(entries.map(({ record }) => record.uuid))
+  const shown = view.sources.flatMap(({ uuids }) => uuids)
+  return shown.every((uuid) => near.has(uuid)) ? undefined : shown.flatMap((uuid) => entry(uuid) ?? [])
 }
 
 /**
@@ -81,28 +93,36 @@ export type Sized = {
   readonly note?: ContextNote | undefined
 }
 
-/** Throws a ConfigurationError when the settings cannot work. */
-export function explainSession({ messages, edited, note }: Sized, { env, model, window }: Measured): Explanation {
-  // What the person says comes before what the session says; of another model its notes say nothing.
+/**
+ * What sizes, thresholds and reductions of a session rest on. What the person says comes before what the session says; of
+ * another model its notes say nothing.
+ */
+export function groundsOf({ note }: Pick<Sized, 'note'>, { env, model, window }: Measured) {
   const noted = note !== undefined && (model === undefined || model === note.model) ? note : undefined
-  const counting = noted ?? (model === undefined ? {} : { model })
   const settings = { ...noted?.settings, ...(window === undefined ? {} : { contextWindow: window }) }
-  const explanation = explain({
-    messages,
-    environment: env,
-    ...counting,
-    settings,
-    size: edited && editedSize(edited.answered, edited.view, counting),
-  })
+  return { ...noted, ...(model === undefined ? {} : { model }), settings, environment: env }
+}
+
+/** Throws a ConfigurationError when the settings cannot work. */
+export function explainSession({ messages, edited, note }: Sized, measured: Measured): Explanation {
+  const grounds = groundsOf({ note }, measured)
+  const size = edited && editedSize(edited.answered, edited.view, grounds)
+  const explanation = explain({ ...grounds, messages, size })
   const { contextWindow } = explanation
   // The person who typed the option should find it again under its own name.
-  if (window === undefined || contextWindow.source !== 'setting contextWindow') return explanation
+  if (measured.window === undefined || contextWindow.source !== 'setting contextWindow') return explanation
   return { ...explanation, contextWindow: { ...contextWindow, source: '--window' } }
 }
 
+/** What the session itself counted with, where an engine of ours wrote it. */
+export function noteIn(path: string): ContextNote | undefined {
+  return readContextNote(openLive(path).read)
+}
+
 /** Of the view, with what was edited since the newest answer taken off. */
-export function sizeOf({ answered, view }: ViewFile, model: string | undefined): ContextSize {
-  return editedSize(answered, view, { model })
+export function sizeOf({ path, answered, view }: ViewFile, { model }: Pick<WindowChoice, 'model'> = {}): ContextSize {
+  const choice = model === undefined ? {} : { model }
+  return editedSize(answered, view, groundsOf({ note: noteIn(path) }, { ...choice, env: {} }))
 }
 
 /** The same for screens on which a setting that cannot work is only one problem among others. */

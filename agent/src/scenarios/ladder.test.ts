@@ -8,6 +8,7 @@ import type { Stage, StageOptions } from '../testing/stage.ts'
 /** Window 40,000, 4,000 for output: the threshold is 23,000, the target 13,800. */
 const small = { maxOutputTokens: 4_000, reductions: { microCompact: false } } as const
 const setStage = stagesOverHttp()
+const model = 'claude-opus-4-5'
 const answering: Script = () => text('Here you are.')
 const stageWith = (options: StageOptions = {}) =>
   setStage({
@@ -43,10 +44,16 @@ describe('each rung of a compaction', () => {
   test.each<[string, Partial<StageOptions>, string]>([
     ['shares the cache of the conversation', {}, 'cache-sharing'],
     ['asks directly', only({ settings: { shareCache: false } }), 'direct'],
+    [
+      'leaves the oldest rounds out of what it asks',
+      { simulator: { windows: { [model]: 15_000 } } },
+      'direct-truncated',
+    ],
     ['works without a model', { summaries: misbehaving('empty-text') }, 'offline'],
+    ['goes window by window through a long history', {}, 'windows'],
   ])('%s', async (_, options, mechanism) => {
     const stage = await stageWith(options)
-    const session = await fullSession(stage)
+    const session = await fullSession(stage, mechanism === 'windows' ? 60 : 6)
     const turn = await session.send()
     expect(turn).toMatchObject({ type: 'answered', prepared: { compaction: { mechanism } } })
     expect(session.explain().size.tokens).toBeLessThan(13_800)
@@ -56,24 +63,24 @@ describe('each rung of a compaction', () => {
 })
 
 describe('a summariser that fails', () => {
-  test.each<[Misbehaviour]>([
-    ['empty-text'],
-    ['error-text'],
-    ['calls-tools'],
-    ['refuses'],
-    ['only-thinking'],
-    ['longer-than-source'],
-    ['echoes-prompt'],
-  ])('with %s falls to what comes next, and the story is told', async (kind) => {
+  const allTheWay = ['cache-sharing failed', 'direct failed', 'offline done']
+
+  test.each<[Misbehaviour, readonly string[]]>([
+    ['empty-text', allTheWay],
+    ['error-text', allTheWay],
+    ['calls-tools', allTheWay],
+    ['refuses', allTheWay],
+    ['only-thinking', allTheWay],
+    ['echoes-prompt', allTheWay],
+    // Cut to its budget it is a summary like any other.
+    ['longer-than-source', ['cache-sharing done']],
+  ])('with %s falls to what comes next, and the story is told', async (kind, between) => {
     const stage = await stageWith({ summaries: misbehaving(kind) })
     const session = await fullSession(stage)
     const turn = await session.send()
     expect(turn.type).toBe('answered')
     if (turn.type !== 'answered') return
-    const told = story(turn.prepared.tried)
-    expect(told[0]).toBe('session-memory declined')
-    expect(told[1]).toMatch(/^cache-sharing (failed|done)$/)
-    expect(told.at(-1)).toBe('compact done')
+    expect(story(turn.prepared.tried)).toEqual(['session-memory declined', ...between, 'compact done'])
     expect(session.explain().size.tokens).toBeLessThan(13_800)
     expect(JSON.stringify(session.messages())).toContain('Never guess.')
   })
@@ -179,6 +186,27 @@ describe('a sub-agent', () => {
     expect(session.messages()).toEqual(before)
     expect(session.tracking().previous).toBeUndefined()
     expect(sub.tracking().previous).toBeDefined()
+  })
+
+  test('has a breaker of its own: three failures of it stop nobody else', async () => {
+    let isBroken = true
+    const good = summariser()
+    const stage = await stageWith({
+      summaries: (request, context) => (isBroken ? text('') : good(request, context)),
+      engine: { compaction: { settings: { offline: 'never' } } },
+    })
+    const session = await fullSession(stage)
+    const sub = await session.subagent()
+    fill(sub, { rounds: 6, tokens: 2_600 })
+    readMore(sub)
+    for (const nth of [1, 2, 3]) {
+      sub.add({ role: 'user', content: `Step ${nth}.` })
+      await sub.prepare()
+    }
+    expect(sub.tracking().breaker).toMatchObject({ isOpen: true, failures: 3 })
+    expect(session.tracking().breaker).toMatchObject({ isOpen: false, failures: 0 })
+    isBroken = false
+    expect(await session.send()).toMatchObject({ type: 'answered', prepared: { compaction: {} } })
   })
 })
 

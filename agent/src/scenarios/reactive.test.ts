@@ -1,6 +1,8 @@
 import { overflowShapes, text } from '@everlong/simulator'
 import { checkRequest } from 'everlong'
 import { describe, expect, test } from 'vitest'
+import type { LoopEvent } from '../events.ts'
+import { query } from '../loop.ts'
 import { fill } from '../testing/history.ts'
 import { stagesOverHttp } from '../testing/over-http.ts'
 import type { StageOptions } from '../testing/stage.ts'
@@ -67,6 +69,45 @@ describe('a prompt that is too long', () => {
     expect(said(stage.events, 'overflow-recovered')).toMatchObject([{ steps: ['lower-output: done'] }])
     expect(session.messages().slice(0, before.length)).toEqual(before)
     expect(stage.sent.at(-1)?.request.maxTokens).toBeLessThan(20_000)
+  })
+
+  test('told by an answer that the window ended: what it says is kept, the limit is learned, the next request is smaller', async () => {
+    let answers = 0
+    const stage = await setStage(
+      smaller({
+        script: () => (answers++ === 0 ? { ...text('On and on. '), endless: true } : text('And so it ended.')),
+        engine: { settings: { reductions: { microCompact: false } } },
+      }),
+    )
+    const session = await stage.engine.start({ maxTokens: 8_000 })
+    fill(session, { rounds: 13, tokens: 2_800 })
+    session.add({ role: 'user', content: 'Tell me all of it.' })
+    const events: LoopEvent[] = []
+    for await (const event of query({ session })) events.push(event)
+    const reasons = events.flatMap((event) => (event.type === 'answer' ? [event.answer.stopReason] : []))
+    expect(reasons).toEqual(['model_context_window_exceeded', 'end_turn'])
+    expect(stage.events.find(({ type }) => type === 'limit-learned')).toMatchObject({ limit: 40_000 })
+    expect(events.filter(({ type }) => type === 'record').length).toBeGreaterThan(0)
+    expect(events.at(-1)).toMatchObject({ type: 'stopped', why: 'finished' })
+    expect(said(stage.events, 'overflow-unrecovered')).toEqual([])
+    const turns = stage.sent.filter(({ request }) => request.source === 'turn')
+    expect(turns.map(({ result }) => result.type)).toEqual(['answer', 'answer'])
+  })
+
+  test('told by an answer without a word in it: it is withheld, and the second one is the answer', async () => {
+    let answers = 0
+    const full = { content: [], stopReason: 'model_context_window_exceeded' } as const
+    const stage = await setStage(smaller({ script: () => (answers++ === 0 ? full : text('Here you are.')) }))
+    const session = await stage.engine.start({ maxTokens: 1_000 })
+    fill(session, { rounds: 12, tokens: 2_800 })
+    session.add({ role: 'user', content: 'Go on.' })
+    const turn = await session.send()
+    expect(turn).toMatchObject({ type: 'answered', answer: { content: [{ text: 'Here you are.' }] } })
+    expect(said(stage.events, 'overflow-recovered')).toMatchObject([
+      { steps: expect.arrayContaining(['compact: done']) },
+    ])
+    expect(session.messages().filter(({ role }) => role === 'assistant').length).toBeGreaterThan(0)
+    expect(session.spent().turn.requests).toBe(2)
   })
 
   test('by its bytes: images leave first, and only they', async () => {

@@ -1,6 +1,6 @@
 // A whole compaction but for the model, which answers at once with the same words for everybody. Ours has a line more:
 // without any model.
-import { type ModelClient, noHooks, runCompaction } from 'everlong'
+import { countTokens, createLedger, type ModelClient, noHooks, runCompaction, type ViewMessage } from 'everlong'
 import { offline, recorded } from 'everlong/models'
 import { summariseWith } from '../peers/langchain.ts'
 import { loadPi, piModel } from '../peers/pi.ts'
@@ -9,12 +9,15 @@ import { conversation, inLangChain, inPi } from './conversations.ts'
 
 const words = `<summary>\n1. Primary request and intent: to keep the parcels sorted.\n${'- Work went on. '.repeat(200)}\n</summary>`
 
+const recordedWords = () => recorded({ summaries: () => words })
+
 export const compacting: Contest = {
   name: 'compaction',
   what: 'A whole compaction, with a model that answers at once. Ours reads every message, keeps a ledger, and verifies.',
   contestants: [
-    ours('Everlong, with the model', () => recorded({ summaries: () => words })),
-    ours('Everlong, without a model', () => offline()),
+    ours('Everlong, in a running session', { model: recordedWords, isRunning: true }),
+    ours('Everlong, at first sight', { model: recordedWords }),
+    ours('Everlong, at first sight, without a model', { model: offline }),
     {
       name: 'pi, prepareCompaction and compact',
       side: 'peer',
@@ -42,7 +45,13 @@ export const compacting: Contest = {
   ],
 }
 
-function ours(name: string, client: () => ModelClient): Contestant {
+type How = {
+  readonly model: () => ModelClient
+  /** Ledger and tokens are there: a session keeps them with every message that is added. */
+  readonly isRunning?: boolean
+}
+
+function ours(name: string, { model: client, isRunning = false }: How): Contestant {
   return {
     name,
     side: 'ours',
@@ -50,6 +59,7 @@ function ours(name: string, client: () => ModelClient): Contestant {
       const { view, entries } = conversation(size)
       const records = new Map(entries.map(({ record }) => [String(record.uuid), record]))
       const model = client()
+      const known = isRunning ? { ledger: ledgerOf(view.messages), viewTokens: countTokens(view.messages) } : {}
       return {
         run: async () => {
           const result = await runCompaction(
@@ -60,6 +70,7 @@ function ours(name: string, client: () => ModelClient): Contestant {
               recordOf: (uuid) => records.get(uuid),
               threshold: 0,
               sessionId: 'bench',
+              ...known,
             },
             portsWith(model),
           )
@@ -69,6 +80,12 @@ function ours(name: string, client: () => ModelClient): Contestant {
       }
     },
   }
+}
+
+function ledgerOf(messages: readonly ViewMessage[]) {
+  const book = createLedger()
+  for (const message of messages) book.add(message)
+  return book.ledger()
 }
 
 function portsWith(model: ModelClient): Parameters<typeof runCompaction>[1] {

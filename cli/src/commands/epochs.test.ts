@@ -1,6 +1,9 @@
+import { join } from 'node:path'
+import { createEngine } from 'everlong'
+import { offline } from 'everlong/models'
 import { generateWithTruth } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
-import { report, sessionFolder } from '../testing/harness.ts'
+import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { EpochsReport } from './epochs.ts'
 
 const folder = sessionFolder()
@@ -66,4 +69,25 @@ test('the fields of an epoch are the documented ones', async () => {
     'kept',
     'summary',
   ])
+})
+
+test('a compaction that was taken back is said to be', async () => {
+  const path = join(folder.path, 'undone.jsonl')
+  const session = await createEngine({ model: offline(), environment: {} }).open(path)
+  for (let nth = 1; nth <= 8; nth++) {
+    session.add({ role: 'user', content: `Question ${nth}: ${'lorem ipsum '.repeat(800)}` })
+    session.add({ role: 'assistant', content: `Answer ${nth}.` })
+    if (nth % 4 === 0) expect(await session.compact()).toMatchObject({ type: 'compacted' })
+  }
+  const inForce = async () =>
+    (await report<EpochsReport>('epochs', path)).epochs.flatMap(({ openedBy }) =>
+      openedBy ? [!openedBy.isUndone] : [],
+    )
+  expect(await inForce()).toEqual([true, true])
+  await session.undo()
+  await session.close()
+  expect(await inForce()).toEqual([true, false])
+  const { stdout } = await everlong(['epochs', path])
+  expect(stdout).toContain('3 epochs, 2 compactions, 1 of them taken back')
+  expect(stdout).toContain('manual, undone')
 })

@@ -20,7 +20,7 @@ export function gather(path: string, surroundings: Surroundings): Outcome<Epochs
 export function render({ path, epochs }: EpochsReport, screen: Screen): readonly string[] {
   return [
     fileHeading(path, screen),
-    `  ${counted(epochs.length, 'epoch')}, ${counted(Math.max(0, epochs.length - 1), 'compaction')}`,
+    `  ${counted(epochs.length, 'epoch')}, ${compactionsInWords(epochs)}`,
     '',
     ...table(
       [
@@ -50,7 +50,7 @@ function row(epoch: Epoch, screen: Screen): readonly Cell[] {
   const { openedBy } = epoch
   return [
     String(epoch.number),
-    openedBy ? { text: oneLine(openedBy.trigger), style: openedBy.trigger === 'auto' ? 'cyan' : 'magenta' } : 'start',
+    openedBy ? { text: byInWords(openedBy), style: openedBy.trigger === 'auto' ? 'cyan' : 'magenta' } : 'start',
     tokens(openedBy?.tokensBefore),
     tokens(openedBy?.tokensAfter),
     began(epoch, screen),
@@ -60,6 +60,16 @@ function row(epoch: Epoch, screen: Screen): readonly Cell[] {
     openedBy?.summary ? count(openedBy.summary.characters) : '',
     count(epoch.orphans),
   ]
+}
+
+function compactionsInWords(epochs: readonly Epoch[]): string {
+  const all = epochs.flatMap(({ openedBy }) => openedBy ?? [])
+  const undone = all.filter(({ isUndone }) => isUndone).length
+  return `${counted(all.length, 'compaction')}${undone === 0 ? '' : `, ${count(undone)} of them taken back`}`
+}
+
+function byInWords({ trigger, isUndone }: NonNullable<Epoch['openedBy']>): string {
+  return `${oneLine(trigger)}${isUndone ? ', undone' : ''}`
 }
 
 /** Without the year where there is little room. */

@@ -20,8 +20,8 @@ import { fileHeading, heading, paragraph, remarks, type Screen } from '../render
 import { padEnd, padStart, wrap } from '../render/width.ts'
 import {
   explainSession,
+  groundsOf,
   isTranscript,
-  type Measured,
   openLiveSession,
   scanWithProgress,
   type WindowChoice,
@@ -80,7 +80,7 @@ export function gather(
           { threshold },
         ).length,
       },
-      reductions: reductionsOf(view, explanation, { ...how, now: now ?? surroundings.now() }),
+      reductions: reductionsOf(view, explanation, { ...groundsOf(session, how), now: now ?? surroundings.now() }),
     }
     return orNoTranscript(report, { path, bytes: scan.bytes, isTranscript: isTranscript(scan) })
   })
@@ -90,16 +90,10 @@ export function gather(
 function reductionsOf(
   view: View,
   { size, model }: Explanation,
-  { now, window, env }: Measured & { readonly now: number },
+  grounds: ReturnType<typeof groundsOf> & { readonly now: number },
 ): readonly ReductionInWords[] {
-  const situation = situationOf(view, {
-    now,
-    size,
-    environment: env,
-    client: { contextManagement: true },
-    ...(model === undefined ? {} : { model }),
-    ...(window === undefined ? {} : { settings: { contextWindow: window } }),
-  })
+  const named = model === undefined ? {} : { model }
+  const situation = situationOf(view, { ...grounds, ...named, size, client: { contextManagement: true } })
   return explainReductions(view, situation).map(({ mechanism, outcome, worth }) => ({
     mechanism,
     type: outcome.type,

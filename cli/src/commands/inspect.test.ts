@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createEngine } from 'everlong'
+import { offline } from 'everlong/models'
 import { clientStyles, generateCodexRollout, generatePiSession, generateWithTruth, keptLayouts } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
@@ -120,4 +122,22 @@ test('a setting that cannot work is a warning here, not the end', async () => {
   })
   expect(exitCode).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ context: null, warnings: [expect.stringContaining('21,000')] })
+})
+
+test('after a compaction was taken back, the live window is the one from before it', async () => {
+  const path = join(folder.path, 'undone.jsonl')
+  const engine = createEngine({ model: { ...offline(), model: 'claude-opus-4-5' }, environment: {} })
+  const session = await engine.open(path)
+  for (const nth of [1, 2, 3, 4]) {
+    session.add({ role: 'user', content: `Question ${nth}: ${'lorem ipsum '.repeat(800)}` })
+    session.add({ role: 'assistant', content: `Answer ${nth}.` })
+  }
+  const before = await report<InspectReport>('inspect', path)
+  expect(await session.compact()).toMatchObject({ type: 'compacted' })
+  const compacted = await report<InspectReport>('inspect', path)
+  await session.undo()
+  await session.close()
+  const { live, stop, boundaries } = await report<InspectReport>('inspect', path)
+  expect(compacted.live.messages).toBe(0)
+  expect({ live, stop, boundaries }).toEqual({ live: before.live, stop: 'root', boundaries: 1 })
 })

@@ -74,7 +74,7 @@ export function gather(
       from: times[0],
       to: times.at(-1),
       live: session.tally,
-      stop: session.live.stop,
+      stop: session.stop,
       context: explanation && {
         model: explanation.model,
         window: explanation.contextWindow.value,

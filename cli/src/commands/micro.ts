@@ -23,7 +23,7 @@ import {
 import { applyEdits, openView, originalResults, type StoredResults, type ViewFile } from 'everlong/node'
 import type { Edit } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
-import { explainSession, type Measured, sizeOf, type WindowChoice } from '../session.ts'
+import { explainSession, groundsOf, type Measured, noteIn, sizeOf, type WindowChoice } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export type MicroOptions = WindowChoice & {
@@ -103,15 +103,15 @@ function plan(file: ViewFile, asked: Asked): MicroReport {
   const { view, path } = file
   const now = asked.now ?? asked.surroundings.now()
   const measured: Measured = { ...asked, env: asked.surroundings.env }
-  const { model, warning, size } = explainSession({ messages: view.messages, edited: file }, measured)
+  const note = noteIn(path)
+  const { model, warning, size } = explainSession({ messages: view.messages, edited: file, note }, measured)
   const names = (asked.mechanism ?? mechanismNames).map(shortName)
   const chosen = reductions.filter(({ name }) => names.includes(shortName(name)))
   const input: SituationInput = {
+    ...groundsOf({ note }, measured),
+    ...(model === undefined ? {} : { model }),
     now,
     size,
-    environment: measured.env,
-    ...(model === undefined ? {} : { model }),
-    ...(asked.window === undefined ? {} : { settings: { contextWindow: asked.window } }),
     ...(asked.turns === undefined ? {} : { expectedTurns: asked.turns }),
     reductions: choicesOf(asked),
   }
@@ -180,7 +180,7 @@ async function apply(file: ViewFile, report: MicroReport, asked: Asked): Promise
   }
   const { uuids, stored } = applied
   const { mechanism, freed } = chosen
-  const size = sizeOf(openView(file.path), report.model)
+  const size = sizeOf(openView(file.path), asked)
   return { type: 'gathered', report: { ...report, applied: { mechanism, uuids, freed, size, stored } }, exitCode: 0 }
 }
 

@@ -1,18 +1,13 @@
 // One function feeds everybody: what the session explains, what its trigger was checked against, what the gauge shows and
 // what the command line reads off the file are the same numbers, whatever happened.
 import { join } from 'node:path'
-import {
-  createEngine,
-  type EngineEvent,
-  type EngineSession,
-  type EngineSettings,
-  type Explanation,
-  type ModelClient,
-} from 'everlong'
+import { createEngine, type EngineEvent, type EngineSession, type EngineSettings, type ModelClient } from 'everlong'
 import { offline } from 'everlong/models'
 import { afterAll, expect, test } from 'vitest'
 import { fullnessOf } from '../render/context.ts'
 import { report, sessionFolder } from '../testing/harness.ts'
+import type { ExplainReport } from './explain.ts'
+import type { MicroReport } from './micro.ts'
 
 type Scene = {
   readonly name: string
@@ -35,6 +30,7 @@ const read = (session: EngineSession, id: string, all: number) => {
   session.record({ id: `msg_${++ids}`, model: 'claude-opus-4-5', content: [call], usage: usage(all) })
   session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: words(4_000) }] })
 }
+const model: ModelClient = { ...offline(), model: 'claude-opus-4-5' }
 const small: EngineSettings = { contextWindow: 60_000, maxOutputTokens: 4_000 }
 
 const scenes: readonly Scene[] = [
@@ -91,6 +87,47 @@ const scenes: readonly Scene[] = [
     },
   },
   {
+    name: 'a limit that an overflow told',
+    settings: { maxOutputTokens: 4_000 },
+    act: async (session) => {
+      answer(session, 30_000, words(2_000))
+      session.add({ role: 'user', content: 'Go on.' })
+      await session.prepare()
+      const overflow = { actual: 61_000, limit: 60_000 }
+      await session.recover({ type: 'failed', reason: 'overflow', message: 'prompt is too long', overflow, tries: 1 })
+      answer(session, 20_000)
+      await session.prepare()
+    },
+  },
+  {
+    name: 'a limit that an answer met',
+    settings: { maxOutputTokens: 4_000 },
+    act: async (session) => {
+      answer(session, 40_000, words(2_000))
+      session.add({ role: 'user', content: 'Tell all.' })
+      await session.prepare()
+      session.record({
+        id: `msg_${++ids}`,
+        model: 'claude-opus-4-5',
+        content: [{ type: 'text', text: 'On and on' }],
+        stop_reason: 'model_context_window_exceeded',
+        usage: usage(50_000),
+      })
+      session.add({ role: 'user', content: 'Go on.' })
+      await session.prepare()
+    },
+  },
+  {
+    name: 'another model with another window and tokenizer',
+    settings: { maxOutputTokens: 4_000 },
+    act: async (session) => {
+      answer(session, 20_000, words(2_000))
+      await session.useModel({ client: model, name: 'claude-opus-4-6' })
+      session.add({ role: 'user', content: 'Go on.' })
+      await session.prepare()
+    },
+  },
+  {
     name: 'other thresholds',
     settings: { ...small, autoCompactAt: '50%', warningDistance: 3_000 },
     act: async (session) => {
@@ -102,7 +139,6 @@ const scenes: readonly Scene[] = [
 
 const folder = sessionFolder()
 afterAll(folder.remove)
-const model: ModelClient = { ...offline(), model: 'claude-opus-4-5' }
 
 test.each(scenes)('the numbers agree: $name', async ({ settings = small, act }) => {
   const path = join(folder.path, `${++ids}.jsonl`)
@@ -116,7 +152,7 @@ test.each(scenes)('the numbers agree: $name', async ({ settings = small, act }) 
   await session.prepare()
   await act(session)
   const explained = session.explain()
-  const printed = await report<Explanation>('explain', path)
+  const printed = await report<ExplainReport>('explain', path)
   const pick = ({
     size,
     percentLeft,
@@ -142,6 +178,11 @@ test.each(scenes)('the numbers agree: $name', async ({ settings = small, act }) 
   })
   expect(pick(printed)).toEqual(pick(explained))
   expect(fullnessOf(printed)).toEqual(fullnessOf(explained))
+  const { size, warning } = await report<MicroReport>('micro', path)
+  expect({ size, warning }).toEqual({ size: explained.size, warning: explained.warning.value })
+  const bySize = printed.reductions.find(({ mechanism }) => mechanism === 'micro-by-size')?.reason ?? ''
+  const told = / below the warning at ([\d,]+)\./.exec(bySize)?.[1]
+  if (told !== undefined) expect(Number(told.replaceAll(',', ''))).toBe(explained.warning.value)
   // The trigger looks at the same numbers, before it does anything about them.
   await session.prepare()
   expect(checked.at(-1)).toMatchObject({

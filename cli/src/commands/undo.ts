@@ -33,8 +33,8 @@ export async function gather(path: string, { edit, surroundings }: UndoOptions):
   const undos = undone.map(({ uuid }): Edit => ({ type: 'undo', uuid, reason: 'asked for on the command line' }))
   const applied = await applyEdits(file, undos, { owner: 'everlong undo', now: surroundings.now() })
   if (applied.type === 'not-applied') return failed(`nothing was changed. ${applied.why}`)
-  const before = sizeOf(file, undefined)
-  return gathered({ path, undone, uuids: applied.uuids, before, after: sizeOf(openView(path), undefined) })
+  const before = sizeOf(file)
+  return gathered({ path, undone, uuids: applied.uuids, before, after: sizeOf(openView(path)) })
 }
 
 /** One reduction can be several edits, written together: they are taken back together. */

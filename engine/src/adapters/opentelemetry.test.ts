@@ -22,6 +22,37 @@ const finished: EngineEvent = {
   restored: 3,
 }
 
+test('whatever is asked of a model beside the turns is counted by what it was for, also where nothing came of it', async () => {
+  const metrics = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+  const provider = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter: metrics })] })
+  const emit = openTelemetry({ meter: provider.getMeter('test') })
+  const usage = (input: number) => ({ input, output: 7, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
+  emit({ type: 'memory-extracted', tokens: 900, usage: usage(1_000), cost: 0.01 })
+  emit({ type: 'memory-failed', reason: 'no sections', failures: 1, usage: usage(2_000) })
+  emit({ type: 'collapse-staged', tokens: 300, usage: usage(4_000), cost: 0.02 })
+  emit({ type: 'collapse-failed', reason: 'no text', usage: usage(8_000) })
+  emit({ type: 'collapse-failed', reason: 'no answer', usage: { ...usage(0), output: 0 } })
+  await provider.forceFlush()
+  const all = metrics.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics))
+  const points = (name: string) => all.find(({ descriptor }) => descriptor.name === name)?.dataPoints ?? []
+  const told = points('gen_ai.client.token.usage').map(({ attributes, value }) => [
+    attributes['gen_ai.operation.name'],
+    attributes['gen_ai.token.type'],
+    typeof value === 'object' && 'sum' in value ? [value.count, value.sum] : value,
+  ])
+  expect(told).toEqual([
+    ['extract_memory', 'input', [2, 3_000]],
+    ['extract_memory', 'output', [2, 14]],
+    ['collapse', 'input', [2, 12_000]],
+    ['collapse', 'output', [2, 14]],
+  ])
+  expect(points('everlong.cost').map(({ attributes, value }) => [attributes['gen_ai.operation.name'], value])).toEqual([
+    ['extract_memory', 0.01],
+    ['collapse', 0.02],
+  ])
+  await provider.shutdown()
+})
+
 test('a compaction is one span with its phases, and its tokens, time and price are metrics', async () => {
   const spans = new InMemorySpanExporter()
   const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }).getTracer('test')

@@ -1,7 +1,8 @@
 // The engine's events as OpenTelemetry metrics and spans, under the GenAI conventions where they have a name for it. The
 // host hands in its meter and tracer: nothing leaves the machine unless they send it somewhere.
 import type { Attributes, Meter, Span, Tracer } from '@opentelemetry/api'
-import type { Emit, EngineEvent } from '../core/ports/events.ts'
+import { type TokenCounts, totalOf } from '../core/message/usage.ts'
+import type { Emit } from '../core/ports/events.ts'
 
 export type TelemetryOptions = {
   readonly meter?: Meter
@@ -10,7 +11,7 @@ export type TelemetryOptions = {
   readonly attributes?: Attributes
 }
 
-type Of<T extends EngineEvent['type']> = Extract<EngineEvent, { readonly type: T }>
+type Used = { readonly usage: TokenCounts; readonly cost?: number }
 
 export function openTelemetry({ meter, tracer, attributes = {} }: TelemetryOptions): Emit {
   const count = meter && countEvents(meter, attributes)
@@ -30,7 +31,8 @@ function countEvents(meter: Meter, attributes: Attributes): Emit {
   const cost = meter.createCounter('everlong.cost', { unit: 'USD', description: 'What context management itself cost' })
   const tokens = meter.createHistogram('gen_ai.client.token.usage', { unit: '{token}' })
   const duration = meter.createHistogram('gen_ai.client.operation.duration', { unit: 's' })
-  const used = (operation: string, { usage, cost: price }: Of<'compaction-finished'> | Of<'memory-extracted'>) => {
+  const used = (operation: string, { usage, cost: price }: Used) => {
+    if (totalOf(usage) === 0) return
     const named = { ...attributes, 'gen_ai.operation.name': operation }
     tokens.record(usage.input + usage.cacheRead + usage.cacheWrite, { ...named, 'gen_ai.token.type': 'input' })
     tokens.record(usage.output, { ...named, 'gen_ai.token.type': 'output' })
@@ -53,8 +55,14 @@ function countEvents(meter: Meter, attributes: Attributes): Emit {
           'everlong.mechanism': event.mechanism,
         })
         break
+      // What came to nothing was paid for as well.
       case 'memory-extracted':
+      case 'memory-failed':
         used('extract_memory', event)
+        break
+      case 'collapse-staged':
+      case 'collapse-failed':
+        used('collapse', event)
     }
   }
 }

@@ -1,9 +1,9 @@
 // Big and binary contents, stored once each under the hash of their bytes, for hosts that put a reference in the place
 // of a large content. A blob is never changed, and never handed out when its bytes are not what its id says.
-import { createHash, randomUUID } from 'node:crypto'
-import { dirname, join } from 'node:path'
-import { type Disk, type DiskProblem, diskProblem, nodeDisk, unless, writeWhole } from './disk.ts'
-import { remove } from './lock-file.ts'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { type Disk, type DiskProblem, diskProblem, nodeDisk, unless } from './disk.ts'
+import { replaceFile } from './whole-file.ts'
 
 export type BlobStore = {
   /** The same bytes always have the same id, and lie on disk once. */
@@ -32,7 +32,7 @@ export function openBlobs(folder: string, disk: Disk = nodeDisk): BlobStore {
       const stored = { type: 'stored', id: `sha256-${hex}` } as const
       try {
         const place = placeOf(hex)
-        if (read(disk, place)?.equals(bytes) !== true) write(disk, place, bytes)
+        if (read(disk, place)?.equals(bytes) !== true) replaceFile(place, bytes, { disk })
         return stored
       } catch (error) {
         return { type: 'store-failed', ...diskProblem(error) }
@@ -71,24 +71,5 @@ function read(disk: Disk, path: string): Buffer | undefined {
     return bytes
   } finally {
     disk.close(file)
-  }
-}
-
-/** Under another name first, and forced onto the disk: whoever sees the blob sees all of it. */
-function write(disk: Disk, place: string, bytes: Uint8Array): void {
-  disk.makeFolder(dirname(place))
-  const draft = `${place}.${randomUUID()}.draft`
-  try {
-    const file = disk.open(draft, 'create-only')
-    try {
-      writeWhole({ disk, file }, bytes)
-      disk.sync(file)
-    } finally {
-      disk.close(file)
-    }
-    disk.rename(draft, place)
-  } catch (error) {
-    remove(disk, draft)
-    throw error
   }
 }

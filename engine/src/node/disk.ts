@@ -99,6 +99,11 @@ export function unless<T>(codes: readonly string[], run: () => T): T | undefined
   }
 }
 
+/** Gone is gone: it need not have been there. */
+export function remove(disk: Disk, path: string): void {
+  unless(['ENOENT'], () => disk.unlink(path))
+}
+
 export type WritableFile = { readonly disk: Disk; readonly file: number }
 
 /** One after another until all bytes are out: a short write is followed by the rest. */

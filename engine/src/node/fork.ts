@@ -1,8 +1,7 @@
 // Copies a session that somebody is writing, up to its last whole line. Never touches the original, and never shows a
 // copy that is not finished.
 import { setImmediate } from 'node:timers/promises'
-import { type Disk, unless, writeWhole } from './disk.ts'
-import { remove } from './lock-file.ts'
+import { type Disk, remove, unless, writeWhole } from './disk.ts'
 
 const chunkSize = 1 << 20
 

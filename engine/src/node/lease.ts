@@ -1,16 +1,7 @@
 // The lease on a session: whoever has it is its one writer, for as long as he renews it.
 // It never waits, and it never takes a session from somebody who may still be writing.
-import { type Disk, diskProblem, nodeDisk } from './disk.ts'
-import {
-  isToken,
-  type LockPlace,
-  type LockRecord,
-  readLock,
-  remove,
-  replaceLock,
-  sweepLock,
-  takeLock,
-} from './lock-file.ts'
+import { type Disk, diskProblem, nodeDisk, remove } from './disk.ts'
+import { isToken, type LockPlace, type LockRecord, readLock, replaceLock, sweepLock, takeLock } from './lock-file.ts'
 import { nodeProcesses, type Processes } from './processes.ts'
 
 export type LeasePorts = {

@@ -2,7 +2,7 @@
 // It decides nothing about who may take a lock, and never shows anybody a lock that is half written.
 import { basename, dirname, join } from 'node:path'
 import { numberAt, parseObject, stringAt } from '../core/message/json.ts'
-import { type Disk, unless, writeWhole } from './disk.ts'
+import { type Disk, remove, unless, writeWhole } from './disk.ts'
 import type { ProcessMark } from './processes.ts'
 
 export type LockRecord = ProcessMark & {
@@ -120,10 +120,6 @@ export function takeLock(
 export function replaceLock(place: LockPlace, mine: LockRecord): void {
   writeDraft(place, mine)
   place.disk.rename(draftPath(place, mine.token), place.path)
-}
-
-export function remove(disk: Disk, path: string): void {
-  unless(['ENOENT'], () => disk.unlink(path))
 }
 
 /** Removes what the dead left beside the lock. Only for whoever has the lock: to others some of it may still count. */

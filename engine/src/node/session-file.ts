@@ -1,11 +1,13 @@
 // A session on disk as an engine works with it: what its window is made of, read from the tail, and a store that appends
 // with the lease held. Nothing that was written is changed.
+import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { Store, StoreResult } from '../core/ladder/store.ts'
 import { stringAt } from '../core/message/json.ts'
+import { takenOut, tornCompaction } from '../core/transcript/compaction-records.ts'
 import { readEdit } from '../core/transcript/edits.ts'
-import type { Entry } from '../core/transcript/entry.ts'
+import { type Entry, headOf } from '../core/transcript/entry.ts'
 import { forEachEntry } from './entries.ts'
 import { openLive } from './live-file.ts'
 import { type AppendResult, openWriter, type TranscriptWriter, type WriterOptions } from './writer.ts'
@@ -30,12 +32,11 @@ export async function openSessionFile(path: string, options: WriterOptions): Pro
   }
   if (opened.type === 'open-failed') return { type: 'failed', why: opened.message }
   const { writer } = opened
-  const found = readEntries(writer.path)
+  const found = wholeEntries(writer, known)
   if (typeof found === 'string') {
     writer.close()
     return { type: 'failed', why: found }
   }
-  for (const { record } of found) if (typeof record.uuid === 'string') known.add(record.uuid)
   const named = found.map(({ record }) => stringAt(record, 'sessionId')).find((id) => id !== undefined)
   return {
     type: 'opened',
@@ -46,6 +47,19 @@ export async function openSessionFile(path: string, options: WriterOptions): Pro
   }
 }
 
+/** What the window is made of. Half a compaction that a kill left is taken out of the view first, by one more record. */
+function wholeEntries(writer: TranscriptWriter, known: Set<string>): readonly Entry[] | string {
+  const found = readEntries(writer.path)
+  if (typeof found === 'string') return found
+  for (const { record } of found) if (typeof record.uuid === 'string') known.add(record.uuid)
+  const torn = tornCompaction(found)
+  if (torn === undefined) return found
+  const tip = found.findLast(({ record }) => typeof record.uuid === 'string')?.record.uuid
+  const place = { uuid: randomUUID(), parentUuid: String(tip), timestamp: new Date().toISOString() }
+  const stored = storeResult(writer.append(takenOut(torn, place)))
+  return stored.type === 'store-failed' ? stored.why : wholeEntries(writer, known)
+}
+
 /** What the window needs; all of it when an edit refers to something further back. A string says why not. */
 function readEntries(path: string): readonly Entry[] | string {
   if (!existsSync(path) || statSync(path).size === 0) return []
@@ -53,11 +67,12 @@ function readEntries(path: string): readonly Entry[] | string {
   if (live.format !== 'claude-code') {
     return `${path} is a session of another agent (${live.format}): it can be read, not continued.`
   }
-  const uuids = new Set(live.read.map(({ record }) => record.uuid))
+  const isBoundary = new Map(live.read.map((entry) => [entry.record.uuid, headOf(entry).boundary !== undefined]))
   const isFar = live.read.some(({ record }) => {
     const edit = readEdit(record)
-    if (edit?.type === 'undo') return !uuids.has(edit.uuid)
-    return edit?.type === 'rewind' && !uuids.has(edit.to)
+    // A compaction that is taken out lays open what stands before it, and the tail was read as far as it only.
+    if (edit?.type === 'undo') return isBoundary.get(edit.uuid) !== false
+    return edit?.type === 'rewind' && !isBoundary.has(edit.to)
   })
   return isFar ? allEntries(path) : live.read
 }

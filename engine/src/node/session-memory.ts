@@ -1,9 +1,8 @@
 // The notes of a session on disk: `<session>/session-memory/summary.md`, with an optional template and prompt beside it.
 // Writes are whole files moved into place; what a person changed meanwhile is merged, never overwritten; one extraction
 // at a time, across processes.
-import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Extraction, extractNotes } from '../core/mechanisms/session-memory/extract.ts'
 import { merged, parseNotes, renderNotes, withTemplate } from '../core/mechanisms/session-memory/notes.ts'
 import type { SessionMemory } from '../core/mechanisms/session-memory/store.ts'
@@ -15,6 +14,7 @@ import { acquireLease, type Lease, lockPathOf } from './lease.ts'
 import { readLock } from './lock-file.ts'
 import { nodeProcesses } from './processes.ts'
 import { sessionFolder } from './session-folder.ts'
+import { replaceFile } from './whole-file.ts'
 
 export type { SessionMemory }
 
@@ -53,7 +53,7 @@ export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): 
     notes,
     template: () => withTemplate([], templateIn(folder)),
     progress: () => progressIn(readText(statePath)),
-    saveProgress: (progress) => writeWhole(statePath, `${JSON.stringify(progress)}\n`, { flush: false }),
+    saveProgress: (progress) => replaceFile(statePath, Buffer.from(`${JSON.stringify(progress)}\n`), { flush: false }),
     settled,
     extract: async (input) => {
       if ((await settled()) === 'still-running') return failed('another extraction is running')
@@ -71,7 +71,7 @@ export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): 
         const now = readText(path)
         const next =
           now === undefined || now === base ? extraction.notes : merged(before, parseNotes(now), extraction.notes)
-        writeWhole(path, renderNotes(next))
+        replaceFile(path, Buffer.from(renderNotes(next)))
         return { ...extraction, notes: next }
       } finally {
         lease.release()
@@ -113,18 +113,6 @@ function readText(path: string): string | undefined {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
       return undefined
     throw error
-  }
-}
-
-/** What can be done without after a crash of the machine need not wait for the disk. */
-function writeWhole(path: string, text: string, { flush } = { flush: true }): void {
-  mkdirSync(dirname(path), { recursive: true })
-  const draft = `${path}.${randomUUID()}.draft`
-  try {
-    writeFileSync(draft, text, { mode: 0o600, flush })
-    renameSync(draft, path)
-  } finally {
-    rmSync(draft, { force: true })
   }
 }
 

@@ -1,7 +1,7 @@
 // The index of a transcript, kept in a cache folder beside nobody's files: found again while the transcript is as it
 // was, extended when it only grew, rebuilt when it changed. It can always be thrown away.
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   type EntryTable,
   type EntryType,
@@ -15,6 +15,7 @@ import { cacheFolder, cachePlace, markAt } from './cache-place.ts'
 import { decodeIndexed, encodeIndexed } from './index-bytes.ts'
 import { type Indexed, scanIndex, withUnsettledLine } from './index-scan.ts'
 import { sniffFormat } from './sniff.ts'
+import { replaceFile } from './whole-file.ts'
 
 export type IndexRow = Place & {
   readonly row: number
@@ -95,10 +96,8 @@ type Saved = Indexed & { readonly mark: string }
 
 function save(place: string, indexed: Indexed, mark: string): void {
   try {
-    mkdirSync(dirname(place), { recursive: true, mode: 0o700 })
-    const fresh = `${place}.${process.pid}`
-    writeFileSync(fresh, Buffer.concat([Buffer.from(`${version} ${mark}\n`), encodeIndexed(indexed)]), { mode: 0o600 })
-    renameSync(fresh, place)
+    const bytes = Buffer.concat([Buffer.from(`${version} ${mark}\n`), encodeIndexed(indexed)])
+    replaceFile(place, bytes, { flush: false })
   } catch (error) {
     // A cache that cannot be written (a full disk, a read-only home) costs time, not answers.
     if (!(error instanceof Error && 'code' in error)) throw error

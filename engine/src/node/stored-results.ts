@@ -1,14 +1,14 @@
 // Puts tool results beside the session before they are cleared from the view, where Claude Code keeps large ones and
 // people look: SESSION/tool-results/ID.txt. It never overwrites a file and never leaves that folder.
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { blocksOf, isText, textOf } from '../core/message/block.ts'
 import { resultBlock } from './archive/originals.ts'
-import { type Disk, type DiskProblem, diskProblem, nodeDisk, systemError, writeWhole } from './disk.ts'
-import { remove } from './lock-file.ts'
+import { type Disk, type DiskProblem, diskProblem, nodeDisk, systemError } from './disk.ts'
 import { resultsFolder } from './session-folder.ts'
 import type { ViewFile } from './view-file.ts'
+import { createFile } from './whole-file.ts'
 
 export type ToolResult = { readonly toolUseId: string; readonly content: unknown }
 
@@ -49,7 +49,7 @@ export function storeResults(transcript: string, results: readonly ToolResult[],
       const text = textIn(content)
       const path = join(folder, `${fileNameOf(toolUseId)}.txt`)
       if (text === undefined) notText.push(toolUseId)
-      else (writeOnce(disk, path, text) ? written : kept).push(path)
+      else (createFile(path, Buffer.from(text), { disk, flush: false }) ? written : kept).push(path)
     }
     return { type: 'stored', folder, written, kept, notText }
   } catch (error) {
@@ -83,25 +83,5 @@ function makeFolder(disk: Disk, folder: string, transcript: string): void {
   const wanted = join(realpathSync(dirname(transcript)), basename(dirname(folder)), basename(folder))
   if (realpathSync(folder) !== wanted) {
     throw systemError('ELOOP', `${folder} leads elsewhere through a link. Remove the link, or move the session.`)
-  }
-}
-
-/** False when the name is taken. Under another name first: whoever sees the file sees all of it. */
-function writeOnce(disk: Disk, path: string, text: string): boolean {
-  const draft = `${path}.${randomUUID()}.draft`
-  const file = disk.open(draft, 'create-only')
-  try {
-    try {
-      writeWhole({ disk, file }, Buffer.from(text))
-    } finally {
-      disk.close(file)
-    }
-    disk.link(draft, path)
-    return true
-  } catch (error) {
-    if (diskProblem(error).code === 'EEXIST') return false
-    throw error
-  } finally {
-    remove(disk, draft)
   }
 }

@@ -53,7 +53,8 @@ export type TranscriptWriter = {
   readonly append: (record: JsonObject) => AppendResult
   /**
    * Several records that belong together (a compaction's), in one write: all of them or none. Only a kill or a power cut
-   * in the middle of that write can leave the first of them alone.
+   * in the middle of that write can leave the first of them alone; a compaction of ours is then taken out of the view by
+   * whoever opens the session next.
    */
   readonly appendAll: (records: readonly JsonObject[]) => AppendResult
   /** For the end of a turn. */

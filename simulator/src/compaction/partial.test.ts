@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSimulator } from '../simulator.ts'
 import { summariser } from '../summary/summariser.ts'
-import { simulatedClient } from '../testing/client.ts'
+import { ask } from '../testing/ask.ts'
+import { bodyOf, simulatedClient } from '../testing/client.ts'
 import { bare, bench, brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
 
 const world = () => simulatedClient(createSimulator({ script: summariser(), acceptForeignSignatures: true }))
@@ -115,6 +116,25 @@ describe('thinking that is bound to what goes', () => {
     expect(await table.compact(offline(), { partial, settings })).toMatchObject({ reason: 'nothing_to_compact' })
     expect(seen(table)).toContain('"thinking"')
   })
+})
+
+test('from and up to every message of a conversation, with a model and without: the API takes what is left', async () => {
+  const service = createSimulator({ script: summariser(), acceptForeignSignatures: true })
+  const uuids = bench(talk().records)
+    .view()
+    .sources.flatMap((source) => source.uuids)
+  for (const client of [offline(), simulatedClient(service)]) {
+    for (const type of ['from', 'up-to'] as const) {
+      for (const uuid of uuids) {
+        const table = bench(talk().records)
+        const before = JSON.stringify(table.view())
+        const result = await table.compact(client, { partial: { type, uuid } })
+        if (result.type === 'failed') expect(JSON.stringify(table.view())).toBe(before)
+        else expect(brokenBy(table, result)).toEqual([])
+        expect([uuid, (await ask(service, bodyOf(ownRequest(table.view())))).status]).toEqual([uuid, 200])
+      }
+    }
+  }
 })
 
 test('from and up to any message of any conversation: valid, smaller, and the kept bytes as they were', async () => {

@@ -1,39 +1,74 @@
-import { type Hooks, noOutcome, objectAt, shapeOf, stringAt, textOf } from 'everlong'
+import { blocksOf, type Hooks, type Message, noOutcome, objectAt, shapeOf, stringAt, textOf } from 'everlong'
+import { anthropic } from 'everlong/models'
 import { session } from 'everlong/testing'
 import { editRecord } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
+import { startServer } from '../server.ts'
 import { createSimulator } from '../simulator.ts'
 import { summariser } from '../summary/summariser.ts'
 import { type ClientOptions, simulatedClient } from '../testing/client.ts'
-import { bare, bench, brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
+import { bench, brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
 
 function world(options: ClientOptions = {}) {
   const simulator = createSimulator({ script: summariser(), acceptForeignSignatures: true })
   return { simulator, model: simulatedClient(simulator, options) }
 }
 
+const name = 'claude-sonnet-4-5'
+
+/** As a client without automatic caching has it. */
+function withMark(messages: readonly Message[]): readonly Message[] {
+  const last = messages.at(-1)
+  const content = blocksOf(last?.content)
+  const marked = content.map((block, at) =>
+    at === content.length - 1 ? { ...block, cache_control: { type: 'ephemeral' } } : block,
+  )
+  return last ? [...messages.slice(0, -1), { ...last, content: marked }] : messages
+}
+
 const expectWhole = (...seen: Parameters<typeof brokenBy>) => expect(brokenBy(...seen)).toEqual([])
 
 describe('each path alone', () => {
-  test('sharing the cache: the conversation’s own request and one message more, all of it read from the cache', async () => {
-    const { model, simulator } = world()
-    const table = conversation()
-    const own = ownRequest(table.view())
-    await model.send(own)
-    const first = simulator.log.entries[0]
-    const result = done(await table.compact(model, { conversation: own }))
-    expect(result.mechanism).toBe('cache-sharing')
-    expectWhole(table, result)
-    const asked = model.requests[1]
-    expect(model.requests).toHaveLength(2)
-    expect({ ...asked, messages: [], options: {} }).toEqual({ ...own, source: 'compact', messages: [], options: {} })
-    expect(bare(asked?.messages ?? []).slice(0, -2)).toEqual(bare(own.messages).slice(0, -1))
-    const written = first?.samplings[0]?.write5m ?? 0
-    expect(written).toBeGreaterThan(10_000)
-    expect(result.usage.cacheRead).toBe(written)
-    expect(result.usage.cacheWrite).toBe(0)
-    expect(result.hitRate).toBeGreaterThan(0.9)
-  })
+  test.each([
+    ['marks of its own', {}, { isWritten: false }],
+    ['automatic caching', { cache_control: { type: 'ephemeral' } }, { isWritten: true }],
+    ['automatic caching for an hour', { cache_control: { type: 'ephemeral', ttl: '1h' } }, { isWritten: true }],
+  ] as const)(
+    'sharing the cache of a request with %s, over HTTP: byte for byte, and one message more',
+    async (_, options, { isWritten }) => {
+      const served = await startServer({ script: summariser(), acceptForeignSignatures: true })
+      try {
+        const bodies: string[] = []
+        const fetching: typeof fetch = (input, init) => {
+          bodies.push(String(init?.body))
+          return fetch(input, init)
+        }
+        const model = anthropic({ model: name, apiKey: 'none', baseURL: served.url, fetch: fetching })
+        const table = conversation()
+        const plain = ownRequest(table.view(), { options, ...(isWritten ? { system: 'You are careful.' } : {}) })
+        const own = isWritten ? plain : { ...plain, messages: withMark(plain.messages) }
+        await model.send(own)
+        const result = done(await table.compact(model, { conversation: own }))
+        expect(result.mechanism).toBe('cache-sharing')
+        expectWhole(table, result)
+        const [first = '', second = ''] = bodies
+        expect(bodies).toHaveLength(2)
+        const asked = JSON.parse(second) as { readonly messages: readonly unknown[] }
+        expect(JSON.stringify({ ...asked, messages: asked.messages.slice(0, -1) })).toBe(first)
+        const [sent, shared] = served.simulator.log.entries.map(({ samplings }) => samplings[0])
+        const written = (sent?.write5m ?? 0) + (sent?.write1h ?? 0)
+        expect(written).toBeGreaterThan(10_000)
+        expect(shared?.read).toBe(written)
+        expect(result.usage).toMatchObject({ cacheRead: written })
+        // The option marks whatever is last, and that is our question.
+        expect(result.usage.cacheWrite > 0).toBe(isWritten)
+        expect(result.usage.cacheWrite).toBeLessThan(2_500)
+        expect(result.hitRate).toBeGreaterThan(0.9)
+      } finally {
+        await served.close()
+      }
+    },
+  )
 
   test('in the middle of a turn: results wait for an answer, and the question comes behind them', async () => {
     const { model, simulator } = world()
@@ -119,7 +154,19 @@ test('the boundary says what was done, and ours is in a field of its own', async
     userContext: 'keep the schema',
   })
   expect(Object.keys(objectAt(everlong, 'compaction') ?? {}).toSorted()).toEqual(
-    ['chain', 'cost', 'fidelity', 'ledger', 'mechanism', 'model', 'reason', 'tokens', 'tried', 'usage'].toSorted(),
+    [
+      'chain',
+      'cost',
+      'fidelity',
+      'last',
+      'ledger',
+      'mechanism',
+      'model',
+      'reason',
+      'tokens',
+      'tried',
+      'usage',
+    ].toSorted(),
   )
 })
 

@@ -67,7 +67,7 @@ function commandLines(file: string, screen: Screen): readonly string[] {
   const commands: readonly (readonly [string, string])[] = [
     [`./everlong inspect ${file}`, 'one screen about the session'],
     [`./everlong epochs ${file}`, 'what each compaction removed'],
-    [`./everlong context ${file} --window ${window}`, 'what fills the window now'],
+    [`./everlong context ${file}`, 'what fills the window now'],
     [`./everlong recall ${file} generated`, 'find what has left the context'],
     [`./everlong memory ${file}`, 'the notes it kept'],
     [`./everlong tree ${file}`, 'every message, one line each'],

@@ -6,13 +6,14 @@ import { cacheLifetimes } from '../cache/state.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { appliedEdits } from '../mechanisms/server-cleared.ts'
 import { numberAt } from '../message/json.ts'
-import { billedCounts, readUsage, type Usage } from '../message/usage.ts'
+import { billedCounts, contextTokens, readUsage, type Usage } from '../message/usage.ts'
 import { recalibrateModel } from '../tokens/calibrate.ts'
 import type { View } from '../transcript/fold.ts'
 import { countingFor, type Desk, sizeOf } from './desk.ts'
 import { type AnswerMessage, answerMessage, type GivenAnswer } from './given.ts'
 import { answerBody } from './records.ts'
 import { withSpent } from './spent.ts'
+import { learnFromEnd, windowEnded } from './window-ends.ts'
 
 /** The request that was sent, and the one before it: to say what changed when the cache was missed. */
 export type Sent = { readonly now?: RequestParts; readonly before?: RequestParts }
@@ -36,6 +37,7 @@ export function recordAnswer(desk: Desk, input: AnswerInput): void {
   conversation.append([answerBody(message, input)], [input.uuid])
   noteCleared(desk, message)
   if (!usage) return
+  if (message.stop_reason === windowEnded && !input.isOutdated) learnFromEnd(desk, contextTokens(usage))
   desk.spent = withSpent(desk.spent, { source: 'turn', usage: billedCounts(usage), model: desk.modelName })
   watchCache(desk, input, { usage, message })
 }

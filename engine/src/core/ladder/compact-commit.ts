@@ -13,6 +13,7 @@ import type { Compacted } from './compact-input.ts'
 import type { CompactionParts } from './compact-parts.ts'
 import { type Prose, summariserOf } from './compact-prose.ts'
 import { Ended, enter, mayGoOn, type Run, runHooks } from './compact-run.ts'
+import type { Served } from './compact-served.ts'
 
 export type CommitInput = {
   readonly parts: CompactionParts
@@ -20,6 +21,8 @@ export type CommitInput = {
   readonly ledger: Ledger
   readonly prose: Prose
   readonly fitted: Fitted
+  /** The provider's own, where it wrote the summary. */
+  readonly served: Omit<Served, 'provider'> | undefined
   readonly arranged: Arranged
   readonly tokensBefore: number
 }
@@ -88,13 +91,14 @@ function doneBy(run: Run, { prose, fitted, arranged, tokensBefore }: CommitInput
 
 function recordsOf(run: Run, at: CommitInput, done: Done): CompactionRecords {
   const { input, ports } = run
-  const { parts, fitted, arranged } = at
+  const { parts, fitted, served, arranged } = at
   const place = parts.variant === 'from' ? 'before' : 'after'
   const unthink: Edit = { type: 'clear-thinking', mechanism: 'partial', reason: 'bound to what was summarised' }
   return compactionRecords(
     {
       facts: factsOf(run, at, done),
       summary: fitted.summary,
+      ...(served ? { served: { provider: ports.model.provider, ...served } } : {}),
       kept: parts.keptUuids.length === 0 ? undefined : { uuids: parts.keptUuids, place },
       attachments: arranged.attachments,
       closing: arranged.closing,

@@ -37,7 +37,8 @@ export function fitGiven(fit: FitInput, given: string): Fitted | NotFitted {
   return { type: 'too-large', detail }
 }
 
-function withTyped(given: string, { said, rules, end }: Frame): string {
+/** A summary, and behind it what people typed. */
+export function withTyped(given: string, { said, rules, end }: Frame): string {
   return [
     given,
     ...(said.length === 0 ? [] : ['# What the user typed, word for word', said.join('\n')]),

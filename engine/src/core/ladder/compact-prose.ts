@@ -1,4 +1,5 @@
 // Where the words of a summary come from: a hook, a model, or nobody; then the summary is made of what code can read.
+import type { Block } from '../message/block.ts'
 import type { HookOutcome } from '../ports/hooks.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { type SummaryJob, summarise } from '../summary/summarise.ts'
@@ -11,6 +12,8 @@ export type Prose = {
   readonly mechanism: string
   readonly model?: string
   readonly hitRate?: number
+  /** What the provider's own compaction gave back. */
+  readonly block?: Block
   /** It was there before, and is taken as it is. */
   readonly isGiven?: boolean
 }
@@ -41,8 +44,8 @@ export async function getProse(run: Run, { parts, instructions, hooks }: ProseIn
   if (result.type === 'aborted') throw new Ended('aborted', 'It was stopped.')
   mayGoOn(run)
   if (result.type === 'prose') {
-    const { text, mechanism, model: by, hitRate } = result
-    return { text, mechanism, model: by, ...(hitRate === undefined ? {} : { hitRate }) }
+    const { text, mechanism, model: by, hitRate, block } = result
+    return { text, mechanism, model: by, ...(hitRate === undefined ? {} : { hitRate }), ...(block ? { block } : {}) }
   }
   const mayBe = run.settings.offline
   if (mayBe === 'never' || (mayBe === 'overflow' && result.reason !== 'prompt_too_long')) {

@@ -46,6 +46,7 @@ export function inputFor(context: RungContext, options: CompactRungOptions): Com
     partial: partialOf(context),
     settings: { ...options.settings, targetShare: target / threshold, shareCache: canShare(context, options) },
     counting: context.counting,
+    viewTokens: situation.weigher.tokens(context.view.messages, context.counting),
     overhead: context.overhead,
     size: context.size.tokens,
     threshold,

@@ -13,6 +13,7 @@ import { type CompactionParts, compactionParts, withoutThinking } from './compac
 import { mostTokens } from './compact-plan.ts'
 import { getProse } from './compact-prose.ts'
 import { Ended, enter, isSaid, mayGoOn, type Run, runHooks } from './compact-run.ts'
+import { servedBy } from './compact-served.ts'
 
 export async function runCompaction(
   input: CompactionInput,
@@ -65,7 +66,8 @@ async function procedure(run: Run): Promise<Compacted> {
   if ('detail' in fitted) throw new Ended('no_progress', fitted.detail)
   const arranged = await arrangeContext(run, { parts, kept, fitted, most })
   if (arranged.tokens > most) throw new Ended('no_progress', 'What hooks added leaves no room: let them say less.')
-  return commitCompaction(run, { parts, instructions, ledger, prose, fitted, arranged, tokensBefore })
+  const served = servedBy(fit, prose, fitted)
+  return commitCompaction(run, { parts, instructions, ledger, prose, fitted, served, arranged, tokensBefore })
 }
 
 function select({ input, settings, history }: Run): CompactionParts {

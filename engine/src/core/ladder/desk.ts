@@ -11,10 +11,9 @@ import type { Message } from '../message/message.ts'
 import type { Emit } from '../ports/events.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
-import { addMeasures, nothing } from '../tokens/blocks.ts'
 import { type Calibration, type Calibrations, calibrationOf } from '../tokens/calibrate.ts'
 import { type ContextSize, modelOf } from '../tokens/context-size.ts'
-import { type Counting, scaled } from '../tokens/counting.ts'
+import type { Counting } from '../tokens/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { familyFactor } from '../tokens/family.ts'
 import type { Environment, TokenSettings } from '../tokens/settings.ts'
@@ -150,10 +149,7 @@ export function freshWeigher(desk: Counted, model: string): Weigher {
 
 /** System prompt, tools and memory files: what no compaction makes smaller. Without the margin. */
 export function overheadOf(desk: Desk, model: string = desk.modelName): number {
-  const counting = countingFor(desk, model)
-  const messages = desk.weigher.once(overheadMessages, desk.base)
-  const measure = messages.reduce((sum, message) => addMeasures(sum, desk.weigher.measured(message, counting)), nothing)
-  return Math.round(scaled(measure, counting))
+  return desk.weigher.tokens(desk.weigher.once(overheadMessages, desk.base), countingFor(desk, model))
 }
 
 /** As messages, so that they are measured once like these. */

@@ -98,7 +98,9 @@ async function microCompact(desk: Desk, signal?: AbortSignalPort): Promise<reado
   applyMicro(desk, solution)
   // Asked of the server anew with each request: told when it is something else than before.
   if (solution.type === 'delegated' && JSON.stringify(last) === JSON.stringify(solution.request)) return tried
-  const after = situationIn(desk, desk.conversation.view()).explanation.size.tokens
+  const now = situationIn(desk, desk.conversation.view()).explanation.size.tokens
+  // What the server leaves out still stands in the view, and is counted until its answer says otherwise.
+  const after = solution.type === 'delegated' ? Math.max(0, now - solution.freed) : now
   const results = solution.type === 'compacted' ? 0 : solution.results
   const mechanism = tried.at(-1)?.mechanism ?? stage
   desk.emit({ type: 'micro-compacted', mechanism, results, tokensBefore: before, tokensAfter: after })

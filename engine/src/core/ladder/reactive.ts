@@ -2,16 +2,16 @@
 // once more. The failure itself is withheld by the caller until this has an answer.
 import { reductionSettings } from '../mechanisms/settings.ts'
 import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model.ts'
-import { ConfigurationError, inWords } from '../tokens/figure.ts'
+import { inWords } from '../tokens/figure.ts'
 import { climb } from './climb.ts'
 import { compactNow, contextFor, withFreed } from './compaction.ts'
 import { type Desk, situationIn } from './desk.ts'
-import { endpointOf, withLimit } from './limits.ts'
 import { mediaEdits } from './media.ts'
 import { hasAllowed, noCommit } from './prepare.ts'
 import { buildRequest } from './request.ts'
 import type { Tried } from './rung.ts'
 import { withViewChange } from './tracking.ts'
+import { learnLimit } from './window-ends.ts'
 
 export type Recovery =
   | { readonly type: 'recovered'; readonly request: ModelRequest; readonly steps: readonly Tried[] }
@@ -39,7 +39,8 @@ export async function recover(
 ): Promise<Recovery> {
   const steps: Tried[] = []
   if (failure.reason !== 'overflow' && failure.reason !== 'too-large') return { type: 'unrecovered', failure, steps }
-  learnLimit(desk, failure)
+  const limit = failure.reason === 'overflow' ? failure.overflow?.limit : undefined
+  if (limit !== undefined) learnLimit(desk, limit)
   for (const step of stepsInOrder) {
     const request = await step({ desk, failure, signal: options.signal, steps })
     if (request) return { type: 'recovered', request, steps }
@@ -54,25 +55,6 @@ export function tellRecovery(desk: Desk, steps: readonly Tried[], isRecovered: b
   else {
     const { tokens } = situationIn(desk, desk.conversation.view()).explanation.size
     desk.emit({ type: 'overflow-recovered', steps: names, tokens })
-  }
-}
-
-function learnLimit(desk: Desk, { overflow, reason }: ModelFailure): void {
-  const { lessons, model: client, modelName: model } = desk
-  const limit = overflow?.limit
-  if (limit === undefined || reason !== 'overflow') return
-  const before = lessons.limits
-  const { contextWindow } = situationIn(desk, desk.conversation.view()).explanation
-  if (limit === contextWindow.value) return
-  lessons.limits = withLimit(before, { client, model, limit })
-  if (lessons.limits === before) return
-  try {
-    situationIn(desk, desk.conversation.view())
-    desk.emit({ type: 'limit-learned', endpoint: endpointOf(client), model, limit })
-  } catch (error) {
-    // With this limit no setting works: whoever said it, the conversation goes on with what was known.
-    if (!(error instanceof ConfigurationError)) throw error
-    lessons.limits = before
   }
 }
 

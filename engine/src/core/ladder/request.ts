@@ -4,19 +4,22 @@ import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
-import { isObject, type JsonObject } from '../message/json.ts'
+import { isObject, type JsonObject, objectAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
+import { onDemandBeta } from '../summary/request.ts'
 import type { View } from '../transcript/fold.ts'
 import { withCacheMarks } from './cache-marks.ts'
+import { servedIn } from './compact-served.ts'
 import type { Desk } from './desk.ts'
 
 export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: readonly Repair[] }
 
 export function buildRequest(desk: Desk, view: View): BuiltRequest {
   const { base, modelName: model, settings } = desk
-  const { messages, repairs } = desk.requester(view, { model })
-  const { betas, options } = delegatedParts(desk, messages)
+  const { messages: mended, repairs } = desk.requester(view, { model })
+  const { messages, isServed } = withServed(mended, view, desk)
+  const { betas, options } = delegatedParts(desk, { messages, isServed })
   const request: ModelRequest = {
     source: 'turn',
     model,
@@ -33,7 +36,7 @@ export function buildRequest(desk: Desk, view: View): BuiltRequest {
   if (!isMarked) return { request, repairs }
   // Where the provider edits its cache in place, the prefix goes on.
   const ends = desk.delegated?.leftOut ? (desk.tracking.cacheEdits.ends ?? []) : []
-  const anchors = anchorsIn(view, messages, ends)
+  const anchors = anchorsIn(view, mended, ends).map((at) => at + (isServed ? 1 : 0))
   return { request: withCacheMarks(request, { lifetime, anchors }), repairs }
 }
 
@@ -65,20 +68,39 @@ export function messagesBody(request: ModelRequest, maxTokens: number): JsonObje
   }
 }
 
-function delegatedParts(
-  { base, delegated, tracking }: Desk,
+/** The summary as its provider wrote it, first and unchanged, and what code adds to it, where the text of it stood. */
+function withServed(
   messages: readonly Message[],
-): {
-  readonly betas: readonly string[]
-  readonly options: JsonObject | undefined
-} {
-  const asked = delegated?.leftOut ? stillLeftOut(delegated, tracking.cacheEdits.deleted, messages) : delegated
-  const betas = [...new Set([...(base.betas ?? []), ...(asked?.betas ?? [])])]
-  if (!asked?.contextManagement) return { betas, options: base.options }
-  const own = base.options?.context_management
-  const edits = isObject(own) && Array.isArray(own.edits) ? own.edits : []
-  const management = { ...(isObject(own) ? own : {}), edits: [...asked.contextManagement.edits, ...edits] }
-  return { betas, options: { ...base.options, context_management: management } }
+  view: View,
+  { conversation, model, modelName }: Desk,
+): { readonly messages: readonly Message[]; readonly isServed: boolean } {
+  const uuid = view.sources[0]?.pieces[0]?.uuid
+  const record = uuid === undefined ? undefined : conversation.record(uuid)
+  const served = servedIn(record, model, modelName)
+  const [first, ...rest] = messages
+  const blocks = blocksOf(first?.content)
+  const at = blocks.findIndex(({ text }) => text === objectAt(record, 'message')?.content)
+  if (!served || !first || at < 0) return { messages, isServed: false }
+  const content = blocks.with(at, { type: 'text', text: served.beside })
+  const block: Message = { role: 'assistant', content: [served.block] }
+  return { messages: [block, { role: first.role, content }, ...rest], isServed: true }
+}
+
+function delegatedParts(
+  { base, delegated: planned, tracking }: Desk,
+  { messages, isServed }: { readonly messages: readonly Message[]; readonly isServed: boolean },
+): { readonly betas: readonly string[]; readonly options: JsonObject | undefined } {
+  const delegated = planned?.leftOut ? stillLeftOut(planned, tracking.cacheEdits.deleted, messages) : planned
+  const own = base.betas ?? []
+  const betas = [...new Set([...own, ...(delegated?.betas ?? []), ...(isServed ? [onDemandBeta] : [])])]
+  if (!delegated?.contextManagement) return { betas, options: base.options }
+  const asked = base.options?.context_management
+  const edits = isObject(asked) && Array.isArray(asked.edits) ? asked.edits : []
+  // The API refuses both kinds of compaction in one request.
+  const all = [...delegated.contextManagement.edits, ...edits].filter(
+    ({ type }) => !isServed || type !== 'compact_20260112',
+  )
+  return { betas, options: { ...base.options, context_management: { ...(isObject(asked) ? asked : {}), edits: all } } }
 }
 
 /**

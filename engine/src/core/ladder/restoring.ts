@@ -1,6 +1,7 @@
 // What a session puts back after its compactions: its state read off the conversation as it grows, the files it worked
 // on, what was pinned, and what the host offers. It reads files through a port and changes nothing.
 import { blocksOf, isToolResult, isToolUse, type ToolUseBlock, textOf } from '../message/block.ts'
+import { dropOldest } from '../message/drop-oldest.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
@@ -42,6 +43,7 @@ export function createRestoring(input: RestoringInput): Restoring {
 }
 
 const mostReadPaths = 1_000
+const mostCalls = 256
 
 class Keeping implements Restoring {
   private readonly input: RestoringInput
@@ -150,8 +152,9 @@ class Keeping implements Restoring {
       this.calls.delete(call.id)
       const event = fileEventOf({ call, result: block })
       if (event?.type === 'read') this.read.add(event.read.path)
-      const [oldest] = this.read
-      if (this.read.size > mostReadPaths && oldest !== undefined) this.read.delete(oldest)
     }
+    // A call that was stopped gets no result.
+    dropOldest(this.calls, mostCalls)
+    dropOldest(this.read, mostReadPaths)
   }
 }

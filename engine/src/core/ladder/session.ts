@@ -27,6 +27,7 @@ import {
 } from './session-types.ts'
 import type { Spent } from './spent.ts'
 import { type Tracking, withChange } from './tracking.ts'
+import { unlessCutOff } from './window-ends.ts'
 
 export type SessionInput = {
   readonly id: string
@@ -112,12 +113,12 @@ class Shell implements Session {
   send = async (options: SendOptions = {}): Promise<Turn> => {
     const prepared = await this.prepare(options)
     if (prepared.type === 'blocked') return prepared
-    const first = await this.desk.model.send(prepared, options)
+    const first = unlessCutOff(this.desk, await this.desk.model.send(prepared, options))
     if (first.type === 'answer') return this.answered(first, prepared)
     const recovery = await this.recover(first, options)
     const { steps } = recovery
     if (recovery.type === 'unrecovered') return this.failed({ failure: first, steps, prepared })
-    const second = await this.desk.model.send(recovery.request, options)
+    const second = unlessCutOff(this.desk, await this.desk.model.send(recovery.request, options))
     tellRecovery(this.desk, steps, second.type === 'answer')
     if (second.type === 'answer') return this.answered(second, prepared)
     return this.failed({ failure: isAboutLength(second) ? first : second, steps, prepared })

@@ -1,5 +1,6 @@
 // Tool calls and their results: files touched, commands run, errors and what put them right.
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
+import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { caps } from './caps.ts'
 import { noteCommand } from './command-results.ts'
@@ -14,7 +15,7 @@ import { askedLines, commandOf, patchedFiles, patchOf, pathOf, toolKind, urlOf }
 export function noteCall(state: State, block: ToolUseBlock): void {
   const call: Call = { kind: toolKind(block.name, block.input), name: block.name, input: block.input }
   state.calls.set(block.id, call)
-  if (state.calls.size > caps.calls) state.calls.delete(state.calls.keys().next().value ?? '')
+  dropOldest(state.calls, caps.calls)
   noteNames(state, wordsOf(call.input), { ...homeOf(call), written: true })
 }
 

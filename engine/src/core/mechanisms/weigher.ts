@@ -2,7 +2,7 @@
 // same conversation before each request.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
-import { type Measure, type Measuring, measureBlock, measureContent } from '../tokens/blocks.ts'
+import { addMeasures, type Measure, type Measuring, measureBlock, measureContent, nothing } from '../tokens/blocks.ts'
 import { createSummaries, type Summaries } from '../tokens/context-size.ts'
 import { type Counting, scaled } from '../tokens/counting.ts'
 
@@ -15,6 +15,8 @@ export type Weigher = {
   readonly message: (message: Message) => number
   /** Before it is scaled, for whoever measures another way than the weigher: images count by the model. */
   readonly measured: (message: Message, how: Measuring) => Measure
+  /** What countTokens says of these messages; those that were measured before are not read again. */
+  readonly tokens: (messages: readonly Message[], counting: Counting) => number
   /** Of a view of the conversation: what has been looked at is not looked at again. */
   readonly summaries: (messages: readonly ViewMessage[]) => Summaries
   /** What was found out about something that does not change, found out once. One finding for each thing. */
@@ -54,8 +56,15 @@ export function createWeigher(counting: Counting = {}): Weigher {
     known.set(message, measure)
     return measure
   }
+  const tokens = (messages: readonly Message[], how: Counting): number =>
+    Math.round(
+      scaled(
+        messages.reduce((sum, message) => addMeasures(sum, measured(message, how)), nothing),
+        how,
+      ),
+    )
   const weighMessage = (message: Message): number => content(message.content)
   const message = (given: Message): number => once(weighMessage, given)
   const factor = counting.calibration?.factor ?? 1
-  return { factor, block, content, message, measured, summaries: createSummaries(), once }
+  return { factor, block, content, message, measured, tokens, summaries: createSummaries(), once }
 }

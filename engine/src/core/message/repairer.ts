@@ -160,10 +160,11 @@ class Repairing {
   /** One pass goes over the whole request before the next begins. */
   private repairsWith(steps: readonly Step[]): readonly Repair[] {
     const passes = Math.max(this.repairs.length, (steps.at(-1)?.pass ?? 0) + 1)
-    return Array.from({ length: passes }, (_, pass) => {
+    const lists = Array.from({ length: passes }, (_, pass) => {
       const last = steps.filter((step) => step.pass === pass)
-      return [...(this.repairs[pass] ?? []), ...last.map(({ repair }) => repair)]
-    }).flat()
+      return [this.repairs[pass] ?? [], last.map(({ repair }) => repair)]
+    })
+    return ([] as Repair[]).concat(...lists.flat())
   }
 }
 

@@ -19,9 +19,13 @@ export type Usage = TokenCounts & {
 
 export const noTokens: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
 
-/** Reads an API usage object; undefined when it is none. */
-export function readUsage(value: unknown): Usage | undefined {
+/**
+ * Reads an API usage object; undefined when it is none. The very same as one that is known where it says the same: every
+ * line of an answer repeats it.
+ */
+export function readUsage(value: unknown, known?: Usage): Usage | undefined {
   if (!isObject(value)) return undefined
+  if (known && saysTheSame(value, known)) return known
   const iterations = readIterations(value.iterations)
   const { input, output, cacheRead, cacheWrite, cacheWriteHour } = readCounts(value)
   return iterations
@@ -40,14 +44,43 @@ function readIterations(listed: unknown): Usage['iterations'] {
   })
 }
 
+function saysTheSame(value: JsonObject, known: Usage): boolean {
+  if (!hasCounts(value, known)) return false
+  const listed = Array.isArray(value.iterations) ? value.iterations : none
+  const iterations = known.iterations ?? none
+  if (listed.length !== iterations.length) return false
+  for (let at = 0; at < listed.length; at++) {
+    const iteration: unknown = listed[at]
+    const other = iterations[at]
+    if (!other || !isObject(iteration) || !hasCounts(iteration, other)) return false
+    if (String(iteration.type ?? 'message') !== other.type) return false
+  }
+  return true
+}
+
+const none: readonly never[] = []
+
+function hasCounts(value: JsonObject, { input, output, cacheRead, cacheWrite, cacheWriteHour }: TokenCounts): boolean {
+  return (
+    countIn(value.output_tokens) === output &&
+    countIn(value.input_tokens) === input &&
+    countIn(value.cache_read_input_tokens) === cacheRead &&
+    countIn(value.cache_creation_input_tokens) === cacheWrite &&
+    countIn(hourIn(value)) === cacheWriteHour
+  )
+}
+
+function hourIn({ cache_creation: written }: JsonObject): unknown {
+  return isObject(written) ? written.ephemeral_1h_input_tokens : undefined
+}
+
 function readCounts(value: JsonObject): TokenCounts {
-  const hour = isObject(value.cache_creation) ? value.cache_creation.ephemeral_1h_input_tokens : undefined
   return {
     input: countIn(value.input_tokens),
     output: countIn(value.output_tokens),
     cacheRead: countIn(value.cache_read_input_tokens),
     cacheWrite: countIn(value.cache_creation_input_tokens),
-    cacheWriteHour: countIn(hour),
+    cacheWriteHour: countIn(hourIn(value)),
   }
 }
 

@@ -1,6 +1,7 @@
 // Reads a session's state off its transcript, in the records of Claude Code: plan, skills, background agents, announced
 // tools, memory files. To-dos are the ledger's and pins the view's: they are not here.
 import { blocksOf, isToolUse, textOf } from '../message/block.ts'
+import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type BackgroundAgent, emptyState, type SessionState, type Skill } from './state.ts'
@@ -21,6 +22,8 @@ type Notes = {
   readonly asked: Map<string, string>
   plan: SessionState['plan']
 }
+
+const mostAsked = 256
 
 export function createStateBook(): StateBook {
   const notes: Notes = {
@@ -44,6 +47,7 @@ export function createStateBook(): StateBook {
         const skill = isToolUse(block) ? stringAt(block.input, 'skill') : undefined
         if (isToolUse(block) && skill !== undefined) notes.asked.set(block.id, skill)
       }
+      dropOldest(notes.asked, mostAsked)
     },
     state: () => ({
       ...emptyState,

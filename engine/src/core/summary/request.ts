@@ -1,8 +1,8 @@
 // The two requests for a summary. The first is the conversation's own with one message behind it, so that its whole
 // prefix is read from the cache; the second stands on its own feet. Nothing is sent from here.
 import { modelFacts } from '../catalog/models.ts'
-import { type Block, blocksOf } from '../message/block.ts'
-import { isObject, type JsonObject } from '../message/json.ts'
+import type { Block } from '../message/block.ts'
+import { isObject } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { summariserSystem } from '../prompts/summary.ts'
@@ -10,40 +10,16 @@ import { requestMessages } from './prepare.ts'
 
 /**
  * Same model, system, tools, thinking, options and messages, and one message more. No output limit of its own: that
- * would change the thinking budget, and with it the key of the cache.
+ * would change the thinking budget, and with it the key of the cache. No mark of its own: nothing is written to the
+ * cache, except where the conversation asks for that itself with a mark at its top level, which goes to the last block,
+ * whatever it is.
  */
 export function sharingRequest(conversation: ModelRequest, prompt: string): ModelRequest {
-  const { request, messages } = withoutOwnWrite(conversation)
-  return { ...request, source: 'compact', messages: [...messages, asking(prompt)] }
+  return { ...conversation, source: 'compact', messages: [...conversation.messages, asking(prompt)] }
 }
 
 function asking(prompt: string): Message {
   return { role: 'user', content: [{ type: 'text', text: prompt }] }
-}
-
-/**
- * A mark at the top level of a request goes to its last block, which would be our question: written to the cache and
- * never read again. It is put where the conversation's own request has it.
- */
-function withoutOwnWrite(conversation: ModelRequest): {
-  readonly request: ModelRequest
-  readonly messages: readonly Message[]
-} {
-  const { messages, options } = conversation
-  const mark = options?.cache_control
-  if (!isObject(mark)) return { request: conversation, messages }
-  const { cache_control: _, ...rest } = options ?? {}
-  return { request: { ...conversation, options: rest }, messages: marked(messages, mark) }
-}
-
-function marked(messages: readonly Message[], mark: JsonObject): readonly Message[] {
-  const last = messages.at(-1)
-  const blocks = blocksOf(last?.content)
-  const at = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
-  const block = blocks[at]
-  if (!last || !block || isObject(block.cache_control)) return messages
-  const content: readonly Block[] = blocks.with(at, { ...block, cache_control: mark })
-  return [...messages.slice(0, -1), { ...last, content }]
 }
 
 export type DirectInput = {
@@ -74,7 +50,8 @@ export function outputLimit(model: string, maxOutput: number | undefined): numbe
   return Math.min(mostOutput, maxOutput ?? modelFacts(model)?.maxOutput ?? mostOutput)
 }
 
-const onDemandBeta = 'compact-2026-09-04'
+/** Of the request for it, and of every later one that carries its block. */
+export const onDemandBeta = 'compact-2026-09-04'
 
 /**
  * The provider's own compaction of this conversation, asked for now. Options that it refuses beside it are left out; the

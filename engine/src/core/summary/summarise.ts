@@ -1,7 +1,7 @@
 // Gets the prose of a summary from a model, down a ladder: with the conversation's cache, directly, with the oldest
 // rounds dropped, in windows. What no model could do is said with a reason; the rung without a model is the caller's.
 import { modelFacts } from '../catalog/models.ts'
-import { textOf } from '../message/block.ts'
+import { type Block, textOf } from '../message/block.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { CompactionFailure } from '../ports/events.ts'
@@ -36,7 +36,7 @@ export type Summarised = {
   readonly usage: TokenCounts
   readonly hitRate?: number
 } & (
-  | { readonly type: 'prose'; readonly text: string; readonly mechanism: string; readonly model: string }
+  | ProseOutcome
   | { readonly type: 'none'; readonly reason: CompactionFailure; readonly why: string }
   | { readonly type: 'aborted' }
 )
@@ -52,8 +52,17 @@ type Work = {
   readonly sourceTokens: number
 }
 
+type ProseOutcome = {
+  readonly type: 'prose'
+  readonly text: string
+  readonly mechanism: string
+  readonly model: string
+  /** Of the provider's own compaction, as it came: only so may it be sent back. */
+  readonly block?: Block
+}
+
 type Outcome =
-  | { readonly type: 'prose'; readonly text: string; readonly mechanism: string; readonly model: string }
+  | ProseOutcome
   | { readonly type: 'none'; readonly reason: CompactionFailure; readonly why: string }
   | { readonly type: 'aborted' }
 
@@ -274,5 +283,6 @@ async function inWindows(work: Work, messages: readonly PreparedMessage[], room:
 }
 
 function proseOf({ text, answer }: Extract<Asked, { type: 'prose' }>, mechanism: string): Outcome {
-  return { type: 'prose', text, mechanism, model: answer.model }
+  const block = answer.content.find(({ type }) => type === 'compaction')
+  return { type: 'prose', text, mechanism, model: answer.model, ...(block ? { block } : {}) }
 }

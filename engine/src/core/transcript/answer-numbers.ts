@@ -29,10 +29,6 @@ export class AnswerNumbers {
     return this.answers[row] ?? unnamed
   }
 
-  answerOf(messageId: string): number {
-    return this.answerIds.find(messageId)
-  }
-
   callOf(toolUseId: string): number {
     return this.callIds.find(toolUseId)
   }

@@ -21,10 +21,15 @@ export type Answer = AnswerLine & {
 /** Undefined when the record is no answer of a model, or carries no usage. */
 export function readAnswerLine(record: JsonObject): AnswerLine | undefined {
   const message = record.message
-  if (record.type !== 'assistant' || !isObject(message) || typeof message.id !== 'string') return undefined
-  const usage = readUsage(message.usage)
-  if (usage === undefined || isSynthetic(record)) return undefined
-  return { messageId: message.id, model: typeof message.model === 'string' ? message.model : 'unknown', usage }
+  if (record.type !== 'assistant' || !isObject(message)) return undefined
+  return isSynthetic(record) ? undefined : answerIn(message)
+}
+
+/** The same from the message of an assistant line that a model wrote; `known` is a usage that it may repeat. */
+export function answerIn({ id, model, usage: reported }: JsonObject, known?: Usage): AnswerLine | undefined {
+  const usage = typeof id === 'string' ? readUsage(reported, known) : undefined
+  if (typeof id !== 'string' || usage === undefined) return undefined
+  return { messageId: id, model: typeof model === 'string' ? model : 'unknown', usage }
 }
 
 export type AnswerBook = {

@@ -1,13 +1,9 @@
 // The chain of a conversation with what belongs to its answers put beside them: parallel tool calls leave pieces and
 // results on side branches, and a bare walk from the newest message loses them.
 import { type AnswerNumbers, unnamed } from './answer-numbers.ts'
-import type { Head } from './entry.ts'
+import { isSidechainAt, type TreeTable, typeAt } from './entry-table.ts'
 
-export type Lines = {
-  readonly heads: readonly Head[]
-  readonly numbers: AnswerNumbers
-  readonly table: { readonly duplicates: readonly number[] }
-}
+export type Lines = { readonly table: TreeTable; readonly numbers: AnswerNumbers }
 
 /** Rows of the chain, or of its end; rows before `from` are not looked at. */
 export type Stretch = { readonly chain: readonly number[]; readonly from: number }
@@ -18,16 +14,16 @@ export function arrange(lines: Lines, stretch: Stretch): readonly number[] {
 }
 
 /** Lines of answers, and results, that are not on the chain. */
-function rowsBeside({ heads, numbers, table }: Lines, { chain, from }: Stretch): readonly number[] {
-  const onChain = new Uint8Array(heads.length - from)
+function rowsBeside({ table, numbers }: Lines, { chain, from }: Stretch): readonly number[] {
+  const onChain = new Uint8Array(table.rows - from)
   for (let at = 0; at < chain.length; at++) onChain[(chain[at] ?? from) - from] = 1
-  const side = heads[chain.at(-1) ?? -1]?.sidechain ?? false
+  const side = isSidechainAt(table, chain.at(-1) ?? -1)
   const duplicates = new Set(table.duplicates)
   const others: number[] = []
-  for (let row = from; row < heads.length; row++) {
+  for (let row = from; row < table.rows; row++) {
     if (onChain[row - from] === 1 || (numbers.answerAt(row) < 0 && !numbers.results.hasAny(row))) continue
-    const head = heads[row]
-    if (head?.uuid !== undefined && head.sidechain === side && !duplicates.has(row)) others.push(row)
+    const isInTree = typeAt(table, row) !== '' && isSidechainAt(table, row) === side
+    if (isInTree && !duplicates.has(row)) others.push(row)
   }
   return others
 }

@@ -1,7 +1,8 @@
 // What a compaction leaves in the transcript, as records in the Claude Code format: boundary, summary, restored context,
 // what hooks said. They are to be appended in this order, all of them in one write. Ids and times are handed in.
-import { type JsonObject, numberAt, objectAt, stringsAt } from '../message/json.ts'
-import { type Edit, editRecord } from './edits.ts'
+import { type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
+import { type Edit, type EditPlace, editRecord, readEdit } from './edits.ts'
+import { type Entry, headOf } from './entry.ts'
 
 export type CompactionFacts = {
   readonly trigger: 'manual' | 'auto'
@@ -40,6 +41,8 @@ export type CompactionPlace = {
 export type CompactionParts = {
   readonly facts: CompactionFacts
   readonly summary: string
+  /** What only we read of the summary: how its provider wrote it. */
+  readonly served?: JsonObject
   readonly kept?: KeptEntries | undefined
   readonly attachments: readonly AttachmentFacts[]
   /** The last word of the new context, where something stands behind the summary. */
@@ -57,10 +60,8 @@ export function compactionRecords(parts: CompactionParts, place: CompactionPlace
   const { facts, kept, attachments, closing, edits = [] } = parts
   const boundary = place.newId()
   const summary = place.newId()
-  const records: JsonObject[] = [
-    boundaryRecord({ uuid: boundary, anchor: kept?.place === 'before' ? boundary : summary }, { facts, kept }, place),
-    summaryRecord(parts.summary, { uuid: summary, parent: boundary }, place),
-  ]
+  const own = summaryRecord(parts.summary, { uuid: summary, parent: boundary }, place)
+  const records: JsonObject[] = [parts.served ? { ...own, everlong: { served: parts.served } } : own]
   let parent = summary
   const add = (make: (uuid: string, parent: string) => JsonObject): void => {
     const uuid = place.newId()
@@ -77,7 +78,8 @@ export function compactionRecords(parts: CompactionParts, place: CompactionPlace
       editRecord(edit, { uuid, parentUuid: above, timestamp, sessionId, ...(envelope ? { envelope } : {}) }),
     )
   }
-  return { records, boundary, summary }
+  const ids = { uuid: boundary, anchor: kept?.place === 'before' ? boundary : summary, last: parent }
+  return { records: [boundaryRecord(ids, { facts, kept }, place), ...records], boundary, summary }
 }
 
 function frame(parentUuid: string | null, { envelope, sessionId }: CompactionPlace): JsonObject {
@@ -85,7 +87,7 @@ function frame(parentUuid: string | null, { envelope, sessionId }: CompactionPla
 }
 
 function boundaryRecord(
-  ids: { readonly uuid: string; readonly anchor: string },
+  ids: { readonly uuid: string; readonly anchor: string; readonly last: string },
   { facts, kept }: { readonly facts: CompactionFacts; readonly kept: KeptEntries | undefined },
   place: CompactionPlace,
 ): JsonObject {
@@ -98,7 +100,7 @@ function boundaryRecord(
     isMeta: false,
     level: 'info',
     compactMetadata: metadataOf(facts, kept, ids.anchor),
-    everlong: { compaction: facts.everlong },
+    everlong: { compaction: { ...facts.everlong, last: ids.last } },
     timestamp: place.timestamp,
     uuid: ids.uuid,
   }
@@ -143,6 +145,37 @@ function summaryRecord(
   }
 }
 
+/**
+ * The boundary of a compaction whose write was cut short: it names the last of its records, and that one is not there. A
+ * kill in the middle can leave this, and half of a compaction is worse than none: whoever goes on from there takes it
+ * out of the view. Undefined when the newest compaction is whole, was taken out, or is somebody else's.
+ */
+export function tornCompaction(entries: readonly Entry[]): JsonObject | undefined {
+  const boundary = entries.findLast((entry) => headOf(entry).boundary !== undefined)?.record
+  const last = stringAt(compactionIn(boundary), 'last')
+  if (boundary === undefined || last === undefined) return undefined
+  const isSettled = ({ record }: Entry) => {
+    const edit = readEdit(record)
+    return record.uuid === last || (edit?.type === 'undo' && edit.uuid === boundary.uuid)
+  }
+  return entries.some(isSettled) ? undefined : boundary
+}
+
+/** Takes a torn compaction out of the view, as its records would have been written. */
+export function takenOut(
+  boundary: JsonObject,
+  place: Pick<EditPlace, 'uuid' | 'parentUuid' | 'timestamp'>,
+): JsonObject {
+  const { isSidechain, userType, cwd, version, gitBranch, agentId } = boundary
+  const envelope = { isSidechain, userType, cwd, version, gitBranch, agentId }
+  const edit: Edit = { type: 'undo', uuid: String(boundary.uuid), mechanism: 'open', reason: 'its write was cut short' }
+  return editRecord(edit, { ...place, sessionId: stringAt(boundary, 'sessionId') ?? '', envelope })
+}
+
+function compactionIn(boundary: JsonObject | undefined): JsonObject | undefined {
+  return objectAt(objectAt(boundary, 'everlong'), 'compaction')
+}
+
 /** What an earlier boundary of ours says, as far as the next compaction goes on from it. */
 export type EarlierCompaction = {
   readonly ledger: unknown
@@ -153,7 +186,7 @@ export type EarlierCompaction = {
 
 export function readCompaction(record: JsonObject | undefined): EarlierCompaction {
   const metadata = objectAt(record, 'compactMetadata')
-  const own = objectAt(objectAt(record, 'everlong'), 'compaction')
+  const own = compactionIn(record)
   const chain = objectAt(own, 'chain')
   return {
     ledger: own?.ledger,

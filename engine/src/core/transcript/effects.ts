@@ -54,7 +54,7 @@ class EffectBook implements Effects {
   private readonly covers = new Map<number, EditAt[]>()
   private readonly thinking = new Map<number, EditAt[]>()
   private readonly spans = new Map<number, Span>()
-  private pinnedAnswers = new Set<string>()
+  private pinnedAnswers = new Set<number>()
 
   constructor(order: LiveOrder, recordAt: (row: number) => JsonObject) {
     this.order = order
@@ -210,10 +210,10 @@ class EffectBook implements Effects {
   private isProtected(row: number): boolean {
     if (this.pins.size === 0) return false
     const answer = this.order.answerOf(row)
-    return this.isPinned(this.order.heads[row]?.uuid) || (answer !== undefined && this.pinnedAnswers.has(answer))
+    return this.isPinned(this.order.head(row)?.uuid) || (answer !== undefined && this.pinnedAnswers.has(answer))
   }
 
-  private answersPinned(): Set<string> {
+  private answersPinned(): Set<number> {
     const pinned = [...this.pins.keys()].filter((uuid) => this.isPinned(uuid))
     const answers = pinned.map((uuid) => this.order.answerOf(this.order.rowOf(uuid)))
     return new Set(answers.filter((answer) => answer !== undefined))
@@ -224,8 +224,7 @@ class EffectBook implements Effects {
     const answer = this.order.answerOf(row)
     if (answer === undefined) return [row]
     const pieces = this.order.piecesOf(answer)
-    const calls = pieces.flatMap((piece) => this.order.heads[piece]?.toolUses ?? [])
-    return [...pieces, ...calls.flatMap(this.order.resultsOf)]
+    return [...pieces, ...pieces.flatMap(this.order.resultsOfCallsAt)]
   }
 }
 

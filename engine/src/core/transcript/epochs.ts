@@ -4,10 +4,12 @@ import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import { contextTokens } from '../message/usage.ts'
 import type { AnswerLine } from './answers.ts'
 import type { Boundary } from './boundary.ts'
+import { readEdit } from './edits.ts'
 import { type Head, isSpoken } from './entry.ts'
 import { type EntryTable, isSidechainAt, noParent, typeAt } from './entry-table.ts'
 import type { Graph } from './graph.ts'
 import { originOf } from './origin.ts'
+import { type Change, standingOf } from './standing.ts'
 
 /** The compaction that opened an epoch. */
 export type Compaction = {
@@ -22,6 +24,8 @@ export type Compaction = {
   /** How many messages were kept word for word. */
   readonly kept: number
   readonly summary: { readonly uuid: string | undefined; readonly characters: number } | undefined
+  /** It was taken back, and is not in force. */
+  readonly isUndone?: true
 }
 
 export type Epoch = {
@@ -70,6 +74,7 @@ type Counts = {
 export function createEpochCounter(): EpochCounter {
   let open = emptyCounts(0, undefined)
   const epochs = [open]
+  const changes: Change[] = []
   return {
     current: () => epochs.length - 1,
     add: (record, { row, head, answer }) => {
@@ -79,6 +84,8 @@ export function createEpochCounter(): EpochCounter {
         open = emptyCounts(row, { head, info: head.boundary, time })
         epochs.push(open)
       }
+      const edit = readEdit(record)
+      if (edit || head.boundary) changes.push({ row, uuid: head.uuid, edit })
       open.entries++
       if (time !== undefined) {
         open.from ??= time
@@ -87,8 +94,12 @@ export function createEpochCounter(): EpochCounter {
       if (isSpoken(head)) countSpoken(open, record, head)
       if (answer) countAnswer(open, answer)
     },
-    finish: (table, graph) =>
-      epochs.map((counts, number) => finishEpoch(counts, { number, table, graph, next: epochs[number + 1] })),
+    finish: (table, graph) => {
+      const { out } = standingOf(changes, table.ids.findId)
+      return epochs.map((counts, number) =>
+        finishEpoch(counts, { number, table, graph, out, next: epochs[number + 1] }),
+      )
+    },
   }
 }
 
@@ -128,17 +139,19 @@ type Finished = {
   readonly number: number
   readonly table: EntryTable
   readonly graph: Graph
+  /** Rows of boundaries and edits that are not in force. */
+  readonly out: ReadonlySet<number>
   readonly next: Counts | undefined
 }
 
-function finishEpoch(counts: Counts, { number, table, graph, next }: Finished): Epoch {
+function finishEpoch(counts: Counts, { number, table, graph, out, next }: Finished): Epoch {
   const end = next?.start ?? table.rows
   const isMain = (row: number) => typeAt(table, row) !== '' && !isSidechainAt(table, row)
   let roots = 0
   for (let row = counts.start; row < end; row++) if (table.parents[row] === noParent && isMain(row)) roots++
   return {
     number,
-    openedBy: compactionOf(counts, graph),
+    openedBy: compactionOf(counts, { graph, out }),
     entries: counts.entries,
     messages: counts.messages,
     humanTurns: counts.humanTurns,
@@ -150,7 +163,7 @@ function finishEpoch(counts: Counts, { number, table, graph, next }: Finished): 
   }
 }
 
-function compactionOf(counts: Counts, graph: Graph): Compaction | undefined {
+function compactionOf(counts: Counts, { graph, out }: Pick<Finished, 'graph' | 'out'>): Compaction | undefined {
   if (!counts.boundary) return undefined
   const { head, info, time } = counts.boundary
   return {
@@ -163,5 +176,6 @@ function compactionOf(counts: Counts, graph: Graph): Compaction | undefined {
     time,
     kept: graph.kept.get(counts.start)?.length ?? 0,
     summary: counts.summary,
+    ...(out.has(counts.start) ? { isUndone: true } : {}),
   }
 }

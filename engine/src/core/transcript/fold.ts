@@ -2,13 +2,14 @@
 // Same transcript, same bytes, whatever path led there. It reads and never changes an entry.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import type { Usage } from '../message/usage.ts'
 import { createChangedAnswers } from './changed-answers.ts'
 import { type Edit, editSubtype, readEdit } from './edits.ts'
 import { createEffects, type EditAt, type Effects, type RangeAt } from './effects.ts'
-import { type Entry, headOf } from './entry.ts'
+import { type Entry, type Head, headOf, isSpoken } from './entry.ts'
 import type { Piece, Source } from './merge.ts'
 import { messageOf } from './messages.ts'
-import { createLiveOrder, isVisible, type LiveOrder } from './order.ts'
+import { createLiveOrder, type LiveOrder } from './order.ts'
 import { createProvenance, freedSince, type Ground } from './provenance.ts'
 import { createRowRounds, type MergedMessages, type RowRounds } from './rounds-of-rows.ts'
 import { type Change, nothingUndone, type Standing, standingOf } from './standing.ts'
@@ -56,7 +57,7 @@ const noEdits: readonly string[] = []
 
 class Folding implements Ground {
   readonly entries: Entry[] = []
-  readonly order: LiveOrder = createLiveOrder()
+  readonly order: LiveOrder = createLiveOrder((row) => this.headAt(row))
   readonly changes: Change[] = []
   standing: Standing = nothingUndone
   effects: Effects = this.freshEffects()
@@ -72,6 +73,8 @@ class Folding implements Ground {
   private known = 0
   private readonly provenance = createProvenance(this)
   private readonly changedAnswers = createChangedAnswers()
+  /** Of the answer that was read last. */
+  private usage: Usage | undefined
   private current: View | undefined
 
   add(entry: Entry): void {
@@ -181,6 +184,11 @@ class Folding implements Ground {
     return createRowRounds((place) => this.pieceAt(place))
   }
 
+  private headAt(row: number): Head | undefined {
+    const entry = this.entries[row]
+    return entry && headOf(entry)
+  }
+
   private recordAt(row: number): JsonObject {
     return this.entries[row]?.record ?? {}
   }
@@ -190,12 +198,14 @@ class Folding implements Ground {
     if (this.hidden.has(row)) return undefined
     const range = this.effects.coverOf(row)
     if (range) return this.effects.firstOf(range) === row ? this.rangePiece(range, place) : undefined
-    const head = this.order.heads[row]
-    if (!head || !isVisible(head)) return undefined
-    const original = messageOf(this.recordAt(row))
+    if (!this.order.isVisible(row)) return undefined
+    const record = this.recordAt(row)
+    const original = messageOf(record, this.usage)
     if (!original) return undefined
-    const uuids = head.uuid ?? []
-    const isPinned = this.effects.isPinned(head.uuid)
+    this.usage = original.usage ?? this.usage
+    const uuid = typeof record.uuid === 'string' ? record.uuid : undefined
+    const uuids = uuid ?? []
+    const isPinned = this.effects.isPinned(uuid)
     if (this.effects.isIdle()) {
       return original.content.length === 0
         ? undefined
@@ -207,8 +217,8 @@ class Folding implements Ground {
   }
 
   private rangePiece(range: RangeAt, place: number): Piece {
-    const rows = this.effects.coveredBy(range).map((row) => this.order.heads[row])
-    const uuids = rows.flatMap((head) => (head?.uuid !== undefined && isVisible(head) ? [head.uuid] : []))
+    const rows = this.effects.coveredBy(range).filter(this.order.isVisible)
+    const uuids = rows.flatMap((row) => this.headAt(row)?.uuid ?? [])
     const time = Date.parse(String(this.recordAt(range.row).timestamp))
     const message = { ...rangeText(range.edit), uuid: range.uuid, ...(Number.isNaN(time) ? {} : { time }) }
     return { message, uuids, edits: [range.uuid], isPinned: false, row: range.row, place }
@@ -269,13 +279,13 @@ function hiddenRows({ order, standing, entries }: Folding): ReadonlySet<number> 
   const hidden = new Set<number>()
   for (const { row: boundary } of order.boundaries) {
     if (!standing.out.has(boundary)) continue
-    const kept = order.heads[boundary]?.boundary?.kept
+    const kept = order.head(boundary)?.boundary?.kept
     const isKept = new Set(kept?.type === 'listed' ? kept.uuids : [])
-    for (let row = boundary + 1; row < order.heads.length; row++) {
-      const head = order.heads[row]
+    for (let row = boundary + 1; row < order.length(); row++) {
+      const head = order.head(row)
       const record = entries[row]?.record ?? {}
       if (!head || record.subtype === editSubtype || head.boundary) break
-      if (!isVisible(head) || head.sidechain || isKept.has(head.uuid ?? '')) continue
+      if (!(isSpoken(head) || head.type === 'attachment') || head.sidechain || isKept.has(head.uuid ?? '')) continue
       const isItsOwn = record.isCompactSummary === true || messageOf(record)?.origin === 'attachment'
       const isUnseen = head.type === 'attachment' && messageOf(record) === undefined
       if (!isItsOwn && !isUnseen) break

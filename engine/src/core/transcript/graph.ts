@@ -2,7 +2,7 @@
 // attached, rings cut. It needs only what an entry table holds, so a full scan, the tail of a file and an index all
 // use it.
 import type { Boundary, Kept } from './boundary.ts'
-import { type EntryTable, isSidechainAt, missingParent, noParent, typeAt } from './entry-table.ts'
+import { isSidechainAt, missingParent, noParent, type TreeTable, typeAt } from './entry-table.ts'
 
 export type BoundaryAt = { readonly row: number; readonly boundary: Boundary; readonly isLegacy: boolean }
 
@@ -17,7 +17,7 @@ export type Graph = {
   readonly kept: ReadonlyMap<number, readonly number[]>
 }
 
-type Links = { readonly table: EntryTable; readonly parents: Int32Array }
+type Links = { readonly table: TreeTable; readonly parents: Int32Array }
 
 /** What edits do to the tree: boundaries that are out of the view, rewinds and the rows they go back to. */
 export type TreeChanges = {
@@ -25,7 +25,7 @@ export type TreeChanges = {
   readonly rewinds: ReadonlyMap<number, number>
 }
 
-export function buildGraph(table: EntryTable, boundaries: readonly BoundaryAt[], changes?: TreeChanges): Graph {
+export function buildGraph(table: TreeTable, boundaries: readonly BoundaryAt[], changes?: TreeChanges): Graph {
   const links = { table, parents: table.parents.slice(0, table.rows) }
   const orphans = attachOrphans(links)
   const inForce = changes ? boundaries.filter(({ row }) => !changes.out.has(row)) : boundaries
@@ -46,7 +46,7 @@ function bridge({ table, parents }: Links, { row, boundary }: BoundaryAt): void 
 }
 
 /** The nearest earlier entry of the main conversation that is wanted. */
-function lastBefore(table: EntryTable, from: number, isWanted: (row: number) => boolean): number {
+function lastBefore(table: TreeTable, from: number, isWanted: (row: number) => boolean): number {
   for (let row = from - 1; row >= 0; row--) {
     if (typeAt(table, row) !== '' && !isSidechainAt(table, row) && isWanted(row)) return row
   }
@@ -195,7 +195,7 @@ function ringFrom(parents: Int32Array, start: number): readonly number[] {
  * Messages that a compaction kept come in their old place, behind the boundary they were kept over.
  */
 export function lineageOf(
-  scan: { readonly table: EntryTable; readonly graph: Graph; readonly boundaries: readonly BoundaryAt[] },
+  scan: { readonly table: TreeTable; readonly graph: Graph; readonly boundaries: readonly BoundaryAt[] },
   row: number,
 ): readonly number[] {
   const { graph } = scan
@@ -211,7 +211,7 @@ export function lineageOf(
 }
 
 function beforeBoundary(
-  { table, graph }: { readonly table: EntryTable; readonly graph: Graph },
+  { table, graph }: { readonly table: TreeTable; readonly graph: Graph },
   boundary: number,
   logicalParent: string | undefined,
 ): number {

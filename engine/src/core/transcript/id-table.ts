@@ -66,14 +66,19 @@ export function idOf(words: Uint32Array): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-export type IdTable = {
+/** Rows by id, of whatever form. */
+export type IdRows = {
+  /** False when it is there already (the first wins). */
+  readonly addId: (id: string, row: number) => boolean
+  /** The row of an id, or -1. */
+  readonly findId: (id: string) => number
+}
+
+export type IdTable = IdRows & {
   /** Adds a uuid for this row; false when it is there already (the first wins). */
   readonly add: (words: Uint32Array, row: number) => boolean
   /** The row of a uuid, or -1. */
   readonly find: (words: Uint32Array) => number
-  /** The same for an id of any form. */
-  readonly addId: (id: string, row: number) => boolean
-  readonly findId: (id: string) => number
   /** The id of a row, if it was the first to carry it. */
   readonly idAt: (row: number) => string | undefined
   readonly others: ReadonlyMap<string, number>
@@ -116,6 +121,22 @@ export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): Id
       for (const [other, at] of others) if (at === row) return other
       return undefined
     },
+  }
+}
+
+/** For whoever holds the ids anyway: twice as fast, and no more than references to them. */
+export function createIdMap(): IdRows {
+  const rows = new Map<string, number>()
+  // As above.
+  let last = { id: '', row: -1 }
+  return {
+    addId: (id, row) => {
+      if (rows.has(id)) return false
+      rows.set(id, row)
+      last = { id, row }
+      return true
+    },
+    findId: (id) => (id === last.id ? last.row : (rows.get(id) ?? -1)),
   }
 }
 

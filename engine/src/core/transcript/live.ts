@@ -2,7 +2,7 @@
 import { AnswerNumbers } from './answer-numbers.ts'
 import { arrange, type Lines } from './arrange.ts'
 import { type Head, isSpoken } from './entry.ts'
-import { addHead, createEntryTable, type EntryTable, resolvePending } from './entry-table.ts'
+import { addToTree, createTree, isSidechainAt, resolvePending, type TreeTable, typeAt } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
 
 export type LiveWindow = {
@@ -16,23 +16,30 @@ export type LiveWindow = {
   readonly missing: readonly string[]
 }
 
-type Linked = Lines & { readonly table: EntryTable; readonly graph: Graph }
+type Linked = Lines & { readonly heads: readonly Head[]; readonly graph: Graph }
 
 export function liveWindow(heads: readonly Head[]): LiveWindow {
   const linked = link(heads)
-  const leaf = newestLeaf(linked, isSpoken)
+  const isSpokenAt = (row: number) => isSpoken(heads[row] as Head)
+  const leaf = newestLeaf(linked.table, isSpokenAt)
   if (leaf < 0) return { order: [], stop: 'empty', recovered: 0, missing: [] }
-  const { chain, stop } = walkUp(linked, { leaf, isEnd: (head) => head.boundary !== undefined })
+  const chain = walkUp(linked.graph, leaf, (row) => heads[row]?.boundary !== undefined)
   const order = arrange(linked, { chain, from: 0 })
+  const stop = stopAt(heads[chain[0] ?? leaf])
   return { order, stop, recovered: order.length - chain.length, missing: missingFrom(linked, order) }
 }
 
+function stopAt(first: Head | undefined): LiveWindow['stop'] {
+  if (first?.boundary) return 'boundary'
+  return typeof first?.parent === 'string' ? 'orphan' : 'root'
+}
+
 function link(heads: readonly Head[]): Linked {
-  const table = createEntryTable()
+  const table = createTree()
   const numbers = new AnswerNumbers()
   const boundaries: BoundaryAt[] = []
   for (const [row, head] of heads.entries()) {
-    addHead(table, head, undefined)
+    addToTree(table, head)
     numbers.add(head)
     if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
   }
@@ -44,31 +51,22 @@ function link(heads: readonly Head[]): Linked {
  * The newest line that can be a leaf. A file of a sub-agent has only sidechain lines: there they count. A line that
  * was written a second time does not: the first counts, and what followed it.
  */
-export function newestLeaf(
-  { heads, table }: Omit<Lines, 'numbers'>,
-  isLeaf: (head: Head, row: number) => boolean,
-): number {
+export function newestLeaf(table: TreeTable, isLeaf: (row: number) => boolean): number {
   const duplicates = new Set(table.duplicates)
-  const isFirst = (head: Head, row: number) => head.uuid !== undefined && isLeaf(head, row) && !duplicates.has(row)
-  const main = heads.findLastIndex((head, row) => !head.sidechain && isFirst(head, row))
-  return main >= 0 ? main : heads.findLastIndex(isFirst)
+  let side = -1
+  for (let row = table.rows - 1; row >= 0; row--) {
+    if (typeAt(table, row) === '' || !isLeaf(row) || duplicates.has(row)) continue
+    if (!isSidechainAt(table, row)) return row
+    if (side < 0) side = row
+  }
+  return side
 }
 
-/** From a leaf up to where the window begins: a boundary that ends it, or a root. */
-export function walkUp(
-  { heads, graph }: Pick<Linked, 'heads' | 'graph'>,
-  from: { readonly leaf: number; readonly isEnd: (head: Head, row: number) => boolean },
-): { readonly chain: readonly number[]; readonly stop: LiveWindow['stop'] } {
+/** From a leaf up to where the window begins: a row that ends it, or a root. Oldest first. */
+export function walkUp({ parents }: Graph, leaf: number, isEnd: (row: number) => boolean): readonly number[] {
   const chain: number[] = []
-  let row = from.leaf
-  for (;;) {
-    chain.push(row)
-    const head = heads[row]
-    if (head && from.isEnd(head, row)) return { chain: chain.reverse(), stop: 'boundary' }
-    const parent = graph.parents[row] ?? -1
-    if (parent < 0) return { chain: chain.reverse(), stop: typeof head?.parent === 'string' ? 'orphan' : 'root' }
-    row = parent
-  }
+  for (let row = leaf; row >= 0; row = isEnd(row) ? -1 : (parents[row] ?? -1)) chain.push(row)
+  return chain.reverse()
 }
 
 function missingFrom({ heads, table, graph }: Linked, order: readonly number[]): readonly string[] {

@@ -89,7 +89,8 @@ function mergeAnswer(pieces: readonly Piece[]): ViewMessage {
   let best = first
   for (const { message } of pieces) {
     if (!message.usage || message === first) continue
-    if (!best.usage || contextTokens(message.usage) >= contextTokens(best.usage)) best = message
+    const isSame = message.usage === best.usage
+    if (isSame || !best.usage || contextTokens(message.usage) >= contextTokens(best.usage)) best = message
   }
   const content = contentOfPieces(pieces)
   const { model, usage } = best

@@ -1,9 +1,10 @@
 // From entries to messages, one for each: who said what, in order. Client notes and progress are left out, and tool
 // results that a micro-compaction cleared are blank. The fold makes of them what a request carries, edits and all.
 import { blocksOf, isToolResult } from '../message/block.ts'
-import { type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
+import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { readAnswerLine } from './answers.ts'
+import type { Usage } from '../message/usage.ts'
+import { answerIn } from './answers.ts'
 import type { Entry } from './entry.ts'
 import { isSynthetic, originOf } from './origin.ts'
 import { timeIn } from './time.ts'
@@ -27,14 +28,17 @@ function clearedResults(entries: readonly Entry[]): ReadonlySet<string> {
   return cleared
 }
 
-/** What one record puts into the conversation, as it was written; undefined when a model sees nothing of it. */
-export function messageOf(record: JsonObject): ViewMessage | undefined {
+/**
+ * What one record puts into the conversation, as it was written; undefined when a model sees nothing of it. `known` is a
+ * usage that was read before, and that this one may repeat.
+ */
+export function messageOf(record: JsonObject, known?: Usage): ViewMessage | undefined {
   const origin = originOf(record)
   if (origin === undefined || isSynthetic(record)) return undefined
   if (origin === 'attachment') return attachmentMessage(record)
-  const message = objectAt(record, 'message')
-  const answer = origin === 'assistant' ? readAnswerLine(record) : undefined
   const { uuid } = record
+  const message = isObject(record.message) ? record.message : undefined
+  const answer = origin === 'assistant' && message ? answerIn(message, known) : undefined
   const time = timeOf(record)
   const role = origin === 'assistant' ? 'assistant' : 'user'
   const content = contentOf(message?.content)

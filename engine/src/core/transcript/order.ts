@@ -1,16 +1,19 @@
 // The live order, kept up to date entry by entry: which rows of a transcript are in the view, and in which order. An
 // entry that goes on from the newest, or that hangs beside it in the same answer, is placed at once; everything else
 // (boundaries, orphans, branches, what edits do to the tree) makes it read the whole tree again, when it is asked.
-import { AnswerNumbers } from './answer-numbers.ts'
+import { AnswerNumbers, unnamed } from './answer-numbers.ts'
 import { arrange } from './arrange.ts'
-import { type Head, isSpoken } from './entry.ts'
-import { addHead, createEntryTable, noParent, resolvePending } from './entry-table.ts'
+import type { Head } from './entry.ts'
+import { addToTree, createTree, isSidechainAt, isVisibleAt, noParent, resolvePending, typeAt } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
 import { newestLeaf, walkUp } from './live.ts'
 import { nothingUndone, type Standing } from './standing.ts'
 
 export type LiveOrder = {
-  readonly heads: readonly Head[]
+  /** How many entries there are, in the view or not. */
+  readonly length: () => number
+  /** What is known of a row, read again: heads are not kept. */
+  readonly head: (row: number) => Head | undefined
   readonly boundaries: readonly BoundaryAt[]
   /** Returns the entry's row. */
   readonly add: (head: Head) => number
@@ -24,43 +27,48 @@ export type LiveOrder = {
   readonly placeOf: (row: number) => number | undefined
   /** The place from which on the order is another one than when this was last asked. */
   readonly changedFrom: () => number
+  /** Whether a request can be made of it. */
+  readonly isVisible: (row: number) => boolean
+  /** The answer a row is a piece of, as a number; negative when it is of none. */
+  readonly pieceOf: (row: number) => number
   /** The answer a row belongs to: as a piece of it, or as a result of one of its calls. */
-  readonly answerOf: (row: number) => string | undefined
-  readonly piecesOf: (messageId: string) => readonly number[]
+  readonly answerOf: (row: number) => number | undefined
+  readonly piecesOf: (answer: number) => readonly number[]
+  readonly resultsOfCallsAt: (row: number) => readonly number[]
   readonly usesOf: (toolUseId: string) => readonly number[]
   readonly resultsOf: (toolUseId: string) => readonly number[]
 }
 
 const noRows: readonly number[] = []
 
-/** What a request can be made of; what else stands in the chain is passed over. */
-export function isVisible(head: Head): boolean {
-  return isSpoken(head) || head.type === 'attachment'
-}
-
-export function createLiveOrder(): LiveOrder {
+/** `headAt` reads the head of a row that was added. */
+export function createLiveOrder(headAt: (row: number) => Head | undefined): LiveOrder {
   const order = new Order()
+  const { table, numbers } = order
   return {
-    heads: order.heads,
+    length: () => table.rows,
+    head: headAt,
     boundaries: order.boundaries,
     add: (head) => order.add(head),
     change: (standing) => order.change(standing),
-    rowOf: (uuid) => order.table.ids.findId(uuid),
+    rowOf: (uuid) => table.ids.findId(uuid),
     isDuplicate: (row) => order.duplicates.has(row),
     rows: () => order.settled().order,
     placeOf: (row) => order.settled().places.get(row),
     changedFrom: () => order.takeChange(),
+    isVisible: (row) => isVisibleAt(table, row),
+    pieceOf: (row) => numbers.answerAt(row),
     answerOf: (row) => order.indexed().answerOf(row),
-    piecesOf: (id) => rowsAt(order.indexed().pieces, order.numbers.answerOf(id)),
-    usesOf: (id) => rowsAt(order.indexed().uses, order.numbers.callOf(id)),
-    resultsOf: (id) => rowsAt(order.indexed().results, order.numbers.callOf(id)),
+    piecesOf: (answer) => rowsAt(order.indexed().pieces, answer),
+    resultsOfCallsAt: (row) => order.indexed().resultsOfCallsAt(row),
+    usesOf: (id) => rowsAt(order.indexed().uses, numbers.callOf(id)),
+    resultsOf: (id) => rowsAt(order.indexed().results, numbers.callOf(id)),
   }
 }
 
 class Order {
-  readonly heads: Head[] = []
   readonly boundaries: BoundaryAt[] = []
-  readonly table = createEntryTable()
+  readonly table = createTree()
   readonly numbers = new AnswerNumbers()
   readonly duplicates = new Set<number>()
   /** By the number of the call, or of the answer. */
@@ -84,8 +92,7 @@ class Order {
   private changed = 0
 
   add(head: Head): number {
-    const row = addHead(this.table, head, undefined)
-    this.heads.push(head)
+    const row = addToTree(this.table, head)
     this.numbers.add(head)
     if (this.table.duplicates.at(-1) === row) this.duplicates.add(row)
     else if (head.uuid !== undefined) this.place(head, row)
@@ -108,14 +115,19 @@ class Order {
     return from
   }
 
-  answerOf(row: number): string | undefined {
-    const head = this.heads[row]
-    if (head?.messageId !== undefined) return head.messageId
+  answerOf(row: number): number | undefined {
+    const own = this.numbers.answerAt(row)
+    if (own !== unnamed) return own
     for (const call of this.numbers.results.of(row)) {
       const [use] = rowsAt(this.uses, call)
-      if (use !== undefined) return this.heads[use]?.messageId
+      const answer = use === undefined ? unnamed : this.numbers.answerAt(use)
+      if (use !== undefined) return answer === unnamed ? undefined : answer
     }
     return undefined
+  }
+
+  resultsOfCallsAt(row: number): readonly number[] {
+    return this.numbers.calls.of(row).flatMap((call) => rowsAt(this.results, call))
   }
 
   private place(head: Head, row: number): void {
@@ -126,20 +138,21 @@ class Order {
     // Asking an empty set would still take the hash of every uuid.
     const isAwaited = this.awaited.size > 0 && head.uuid !== undefined && this.awaited.has(head.uuid)
     if (!isKnown || head.boundary || isAwaited) this.isStale = true
-    if (!this.isStale && isVisible(head)) this.isStale = !this.extend(head, row)
+    if (!this.isStale && isVisibleAt(this.table, row)) this.isStale = !this.extend(head, row)
   }
 
   /**
    * The rows by id, up to this one and without it. Whoever folds a whole file and never comes back has no need of them,
    * so they are filled when somebody asks.
    */
-  indexed(end = this.heads.length): this {
+  indexed(end = this.table.rows): this {
     for (; this.indexedTo < end; this.indexedTo++) {
-      const head = this.heads[this.indexedTo]
-      if (head?.uuid === undefined || this.duplicates.has(this.indexedTo)) continue
-      if (head.messageId !== undefined) push(this.pieces, this.numbers.answerAt(this.indexedTo), this.indexedTo)
-      for (const call of this.numbers.calls.of(this.indexedTo)) push(this.uses, call, this.indexedTo)
-      for (const call of this.numbers.results.of(this.indexedTo)) push(this.results, call, this.indexedTo)
+      const row = this.indexedTo
+      if (typeAt(this.table, row) === '' || this.duplicates.has(row)) continue
+      const answer = this.numbers.answerAt(row)
+      if (answer !== unnamed) push(this.pieces, answer, row)
+      for (const call of this.numbers.calls.of(row)) push(this.uses, call, row)
+      for (const call of this.numbers.results.of(row)) push(this.results, call, row)
     }
     return this
   }
@@ -160,14 +173,9 @@ class Order {
     const path = this.pathTo(row)
     const link = path && this.links.get(path.link)
     if (link === undefined || path === undefined) return false
-    const isStraight = path.rows.every((at) => at === row || !this.isVisibleAt(at))
+    const isStraight = path.rows.every((at) => at === row || !isVisibleAt(this.table, at))
     if (link === this.chain.length - 1) return isStraight && this.append(row, path.rows)
     return this.branch(row, { link, rows: path.rows })
-  }
-
-  private isVisibleAt(row: number): boolean {
-    const head = this.heads[row]
-    return head !== undefined && isVisible(head)
   }
 
   /** The rows between the chain and this one, itself last; undefined when something on the way bends the tree. */
@@ -176,8 +184,8 @@ class Order {
     for (let at = this.parentOf(row); at >= 0; at = this.parentOf(at)) {
       if (this.anchors.has(at) || at < this.lastLegacy) return undefined
       if (this.links.has(at)) return { link: at, rows: rows.reverse() }
-      const head = this.heads[at]
-      if (!head || head.boundary || head.sidechain !== this.isSide || rows.length > this.heads.length) return undefined
+      const isBent = typeAt(this.table, at) === 'boundary' || isSidechainAt(this.table, at) !== this.isSide
+      if (isBent || rows.length > this.table.rows) return undefined
       rows.push(at)
     }
     return undefined
@@ -204,18 +212,17 @@ class Order {
   private branch(row: number, path: { readonly link: number; readonly rows: readonly number[] }): boolean {
     const answer = this.answerOf(row)
     if (answer === undefined) return false
-    const pieces = rowsAt(this.pieces, this.numbers.answerOf(answer))
+    const pieces = rowsAt(this.pieces, answer)
     const links = pieces.map((piece) => this.links.get(piece)).filter((link) => link !== undefined)
     const first = Math.min(...links)
     if (links.length === 0 || first > path.link) return false
     const isOurs = (at: number) => [undefined, answer].includes(this.answerOf(at))
     if (!this.chain.slice(first).every(isOurs)) return false
-    if (!path.rows.every((at) => !this.isVisibleAt(at) || this.answerOf(at) === answer)) return false
+    if (!path.rows.every((at) => !isVisibleAt(this.table, at) || this.answerOf(at) === answer)) return false
     const start = this.places.get(this.chain[first] ?? noParent)
     if (start === undefined) return false
     const chain = [...this.chain.slice(first, path.link + 1), ...path.rows]
-    const calls = pieces.flatMap((piece) => this.numbers.calls.of(piece))
-    const results = calls.flatMap((call) => rowsAt(this.results, call))
+    const results = pieces.flatMap((piece) => this.resultsOfCallsAt(piece))
     const order = arrange(this, { chain, from: Math.min(...pieces, ...chain, ...results) })
     this.cut(first, start)
     this.push(chain, order)
@@ -243,16 +250,16 @@ class Order {
     this.anchors.clear()
     const tails = this.keptTails()
     for (const anchor of tails.keys()) this.anchors.add(anchor)
-    const newest = newestLeaf(this, (head, row) => isVisible(head) || this.standing.rewinds.has(row))
+    const newest = newestLeaf(this.table, (row) => isVisibleAt(this.table, row) || this.standing.rewinds.has(row))
     // A compaction that nothing follows yet: what it kept stands behind its summary all the same.
     const leaf = tails.get(newest) ?? newest
-    this.isSide = this.heads[leaf]?.sidechain ?? false
+    this.isSide = isSidechainAt(this.table, leaf)
     if (leaf < 0) {
       this.isStale = true
       return
     }
-    const isEnd = (head: Head, row: number) => head.boundary !== undefined && !this.standing.out.has(row)
-    const { chain } = walkUp(this, { leaf, isEnd })
+    const isEnd = (row: number) => typeAt(this.table, row) === 'boundary' && !this.standing.out.has(row)
+    const chain = walkUp(this.graph, leaf, isEnd)
     this.push(chain, arrange(this, { chain, from: 0 }))
   }
 

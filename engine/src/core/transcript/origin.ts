@@ -1,6 +1,6 @@
 // Who put a user record into the conversation. The format marks it only in part, so the text's own marks help.
 import { blocksOf, isText, isToolResult } from '../message/block.ts'
-import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { Origin } from '../message/message.ts'
 
 /** Texts that clients put in the person's mouth: output of commands, notices, reminders. */
@@ -8,11 +8,12 @@ const clientMade =
   /^\s*(<(local-command-stdout|local-command-stderr|local-command-caveat|bash-stdout|bash-stderr|task-notification|system-reminder|user-prompt-submit-hook)\b|\[Request interrupted by user)/
 
 export function originOf(record: JsonObject): Origin | undefined {
-  if (record.type === 'assistant') return 'assistant'
-  if (record.type === 'attachment') return 'attachment'
-  if (record.type !== 'user') return undefined
+  const { type } = record
+  if (type === 'assistant') return 'assistant'
+  if (type === 'attachment') return 'attachment'
+  if (type !== 'user') return undefined
   if (record.isCompactSummary === true) return 'summary'
-  const content = objectAt(record, 'message')?.content
+  const content = isObject(record.message) ? record.message.content : undefined
   if (typeof content === 'string') return isHuman(record, content) ? 'human' : 'meta'
   const blocks = blocksOf(content)
   if (blocks.some(isToolResult)) return 'tool-result'
@@ -28,5 +29,6 @@ function isHuman(record: JsonObject, text: string): boolean {
 
 /** Client-made answers ("No response requested.", API errors): no model wrote them and none sees them. */
 export function isSynthetic(record: JsonObject): boolean {
-  return objectAt(record, 'message')?.model === '<synthetic>' || record.isApiErrorMessage === true
+  const { message } = record
+  return (isObject(message) && message.model === '<synthetic>') || record.isApiErrorMessage === true
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { sameStart } from '../message/same-start.ts'
 import { createPages } from './pages.ts'
 
 const anyStep = fc.oneof(
@@ -38,6 +39,32 @@ test('a list of pages is the list, and every snapshot of it stays what it was', 
       }
       expect(list.map((_, at) => pages.at(at))).toEqual(list)
       expect(taken.map(({ is }) => is())).toEqual(taken.map(({ was }) => was))
+    }),
+  )
+})
+
+const anyLook = fc.record({ type: fc.constant('look' as const), at: fc.nat() })
+
+test('how far lists that grew out of one another are the same is what comparing them item by item says', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(anyStep, anyLook), { maxLength: 40 }), (steps) => {
+      const pages = createPages<object>()
+      const snapshots: (() => readonly object[])[] = []
+      const lists: (readonly object[])[] = []
+      for (const step of steps) {
+        const length = pages.length()
+        if (step.type === 'push') for (let nth = 0; nth < step.count; nth++) pages.push({})
+        else if (step.type === 'set' && length > 0) pages.set(step.at % length, {})
+        else if (step.type === 'cut') pages.cutTo(step.at % (length + 1))
+        else if (step.type === 'snapshot') snapshots.push(pages.snapshot().toArray)
+        else if (step.type === 'look' && snapshots.length > 0) {
+          const list = snapshots[step.at % snapshots.length]?.()
+          if (list) lists.push(list)
+        }
+      }
+      for (const one of lists) {
+        for (const other of lists) expect(sameStart(one, other)).toBe(sameStart([...one], [...other]))
+      }
     }),
   )
 })

@@ -1,5 +1,6 @@
 // A list that grows at its end and now and then changes in the middle, and of which whoever asks gets the state of this
 // moment at the price of a few references. Pages that somebody may still look at are copied before they change.
+import { type ListMark, markGrowth } from '../message/same-start.ts'
 
 const pageSize = 256
 
@@ -30,6 +31,10 @@ class PageList<T> implements Pages<T> {
   private readonly made: number[] = []
   private snapshots = 0
   private count = 0
+  /** The newest list that was made, and the first item that was touched since then, and since the newest snapshot. */
+  private listed: ListMark | undefined
+  private sinceListed = 0
+  private sinceSnapshot = 0
 
   length(): number {
     return this.count
@@ -47,11 +52,13 @@ class PageList<T> implements Pages<T> {
   }
 
   set(index: number, value: T): void {
+    this.touch(index)
     this.ownPage(Math.floor(index / pageSize))[index % pageSize] = value
   }
 
   cutTo(length: number): void {
     if (length >= this.count) return
+    this.touch(length)
     const whole = Math.ceil(length / pageSize)
     this.pages.length = whole
     this.made.length = whole
@@ -62,9 +69,26 @@ class PageList<T> implements Pages<T> {
 
   snapshot(): Snapshot<T> {
     this.snapshots++
-    const pages = this.pages.slice()
-    const length = this.count
-    return { length, toArray: () => joined(pages, length) }
+    this.sinceSnapshot = this.count
+    const snapshot = { pages: this.pages.slice(), length: this.count, nth: this.snapshots }
+    const growth = { before: this.listed, same: this.sinceListed }
+    return { length: snapshot.length, toArray: () => this.listOf(snapshot, growth) }
+  }
+
+  private listOf({ pages, length, nth }: Taken<T>, growth: { before: ListMark | undefined; same: number }): T[] {
+    const list = joined(pages, length)
+    const mark = markGrowth(list, growth)
+    // Behind a newer snapshot nobody knows what was touched since this one.
+    if (nth === this.snapshots) {
+      this.listed = mark
+      this.sinceListed = this.sinceSnapshot
+    }
+    return list
+  }
+
+  private touch(index: number): void {
+    this.sinceListed = Math.min(this.sinceListed, index)
+    this.sinceSnapshot = Math.min(this.sinceSnapshot, index)
   }
 
   private freshPage(): T[] {
@@ -83,6 +107,8 @@ class PageList<T> implements Pages<T> {
     return copy
   }
 }
+
+type Taken<T> = { readonly pages: readonly T[][]; readonly length: number; readonly nth: number }
 
 /** The last page may have grown since. One argument for each page: no list that fits into memory has too many. */
 function joined<T>(pages: readonly T[][], length: number): T[] {

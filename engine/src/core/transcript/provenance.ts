@@ -91,11 +91,8 @@ function lastChange({ changes, standing, order }: Ground): Change | undefined {
   })
 }
 
-function hasAnswer(
-  { heads }: LiveOrder,
-  { above, below }: { readonly above: number; readonly below: number },
-): boolean {
-  for (let row = below - 1; row > above; row--) if (heads[row]?.type === 'assistant') return true
+function hasAnswer(order: LiveOrder, { above, below }: { readonly above: number; readonly below: number }): boolean {
+  for (let row = below - 1; row > above; row--) if (order.head(row)?.type === 'assistant') return true
   return false
 }
 
@@ -139,7 +136,7 @@ function createFirstPlaces(ground: Ground) {
   const awaited = new Map<string, number[]>()
   let seen = 0
   const remember = ({ row, edit }: Change, place: number) => {
-    if (known.size === 0) seen = order.heads.length
+    if (known.size === 0) seen = order.length()
     if (place < nowhere ? isLasting(ground, row, edit) : isByName(edit)) known.set(row, place)
     if (place < nowhere || !isByName(edit)) return
     for (const id of [...edit.toolUseIds, ...((edit.type === 'clear-results' && edit.attachments) || [])]) {
@@ -163,9 +160,9 @@ function createFirstPlaces(ground: Ground) {
     /** Whether an entry has come that an edit was waiting for. */
     isMentioned: (): boolean => {
       let isFound = false
-      for (; known.size > 0 && seen < order.heads.length; seen++) {
-        const head = order.heads[seen]
-        if (!head || awaited.size === 0) continue
+      for (; known.size > 0 && seen < order.length(); seen++) {
+        const head = awaited.size === 0 ? undefined : order.head(seen)
+        if (!head) continue
         for (const id of [...head.toolResults, ...head.toolUses, head.uuid ?? '']) {
           for (const row of awaited.get(id) ?? []) isFound = known.delete(row) || isFound
         }

@@ -8,6 +8,7 @@ import { createRepairer } from '../message/repairer.ts'
 import { sameStart } from '../message/same-start.ts'
 import type { View } from './fold.ts'
 import { createIndexSet } from './index-set.ts'
+import { createPages } from './pages.ts'
 
 export type RequestMessages = {
   readonly messages: readonly Message[]
@@ -45,18 +46,16 @@ const unbound: RepairOptions = { thinking: 'strip-unsigned' }
 
 /** What the API knows of a message; the rest is ours. A message that was there before has the same again. */
 function createBare(): (messages: readonly Message[]) => readonly Message[] {
+  const made = createPages<Message>()
   let known: readonly Message[] = []
-  let made: readonly Message[] = []
   return (messages) => {
-    const same = sameStart(known, messages)
-    const now = made.slice(0, same)
-    for (let at = same; at < messages.length; at++) {
+    made.cutTo(sameStart(known, messages))
+    for (let at = made.length(); at < messages.length; at++) {
       const { role, content } = messages[at] as Message
-      now.push({ role, content })
+      made.push({ role, content })
     }
     known = messages
-    made = now
-    return now
+    return made.snapshot().toArray()
   }
 }
 

@@ -2,7 +2,7 @@
 // are in the view; else, when a compaction has taken an end out of it, by their order in the transcript.
 import type { JsonObject } from '../message/json.ts'
 import type { Edit } from './edits.ts'
-import { isVisible, type LiveOrder } from './order.ts'
+import type { LiveOrder } from './order.ts'
 
 type SpanEdit = Extract<Edit, { readonly type: 'clear-thinking' | 'drop-range' | 'replace-range' }>
 type Lines = { readonly order: LiveOrder; readonly recordAt: (row: number) => JsonObject }
@@ -10,10 +10,7 @@ type Lines = { readonly order: LiveOrder; readonly recordAt: (row: number) => Js
 /** In the view's order, those that can be seen. `at` is the row of the edit. */
 export function spanOf(at: number, edit: SpanEdit, lines: Lines): readonly number[] {
   const rows = edit.type === 'clear-thinking' ? thinkingSpan(at, edit, lines) : rangeSpan(edit, lines)
-  return rows.filter((row) => {
-    const head = lines.order.heads[row]
-    return head !== undefined && isVisible(head)
-  })
+  return rows.filter(lines.order.isVisible)
 }
 
 function rangeSpan(
@@ -40,8 +37,8 @@ function thinkingSpan(
   const isAfter = after === undefined ? () => true : side(after, order, (a, b) => a > b)
   const isBefore = before === undefined ? () => true : side(before, order, (a, b) => a < b)
   const rows = order.rows().filter((row) => row < at && isAfter(row) && isBefore(row))
-  const answers = new Set(rows.map((row) => order.heads[row]?.messageId).filter((id) => id !== undefined))
-  const isPartOf = (row: number) => answers.has(order.heads[row]?.messageId ?? '')
+  const answers = new Set(rows.map(order.pieceOf).filter((answer) => answer >= 0))
+  const isPartOf = (row: number) => answers.has(order.pieceOf(row))
   const isIn = new Set(rows)
   return order.rows().filter((row) => isIn.has(row) || (row < at && isPartOf(row)))
 }
