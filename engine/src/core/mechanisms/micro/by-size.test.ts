@@ -181,19 +181,24 @@ describe('the gate', () => {
 
   test('waits until carrying the results has cost as much as clearing them will', () => {
     // Each round brings 1,000 tokens; some 4,000 stand behind the change, and writing them again costs 4,600.
-    const grown = (rounds: number) => {
+    const grown = (rounds: number, contextWindow = 60_000) => {
       const made = session().user('go')
       for (let at = 1; at <= rounds; at++) {
         const tokens = { cacheRead: 1_000 * at }
         made.assistant([toolUseBlock(`t${at}`, 'Bash')], { tokens }).toolResult(`t${at}`, text(1_000))
       }
       const now = viewOf(made.records).messages.findLast(({ role }) => role === 'assistant')?.time ?? 0
-      const settings = { contextWindow: 60_000 }
-      return planOf(made, { ...warm, settings, now: now + 1_000 }, { bySize: { keep: 3, target: 0, least: 0 } })
+      return planOf(
+        made,
+        { ...warm, settings: { contextWindow }, now: now + 1_000 },
+        { bySize: { keep: 3, target: 0, least: 0 } },
+      )
     }
     const dueAfter = (rounds: number) => ({ type: grown(rounds).type, isDue: grown(rounds).worth?.isDue })
     expect(dueAfter(9)).toEqual({ type: 'declined', isDue: false })
     expect(dueAfter(14)).toEqual({ type: 'planned', isDue: true })
+    // A compaction that nobody will live to see is no reason to wait.
+    expect(grown(14, 1_000_000)).toMatchObject({ type: 'planned', worth: { deferral: 0 } })
   })
 
   test('can be turned off', () => {
