@@ -10,7 +10,7 @@ export const modelForms = 'offline, recorded, anthropic:MODEL or openai:MODEL[@U
 
 export type ModelWorld = {
   readonly env: Environment
-  /** What the transcript's own compaction wrote, where one was named. */
+  /** What the model of the transcript's own compaction wrote, where one was named. */
   readonly recordedSummary: string | undefined
 }
 
@@ -20,7 +20,7 @@ export function chooseModel(words: string, { env, recordedSummary }: ModelWorld)
     if (recordedSummary === undefined) {
       return refused('nothing is recorded here. Name a compaction with --before and the uuid of its boundary.')
     }
-    return { type: 'model', client: recorded({ summaries: () => proseOf(recordedSummary) }) }
+    return { type: 'model', client: recorded({ summaries: () => recordedSummary }) }
   }
   const [, provider, model, url] = /^(anthropic|openai):([^@\s]+)(?:@(\S+))?$/.exec(words) ?? []
   if (provider === undefined || model === undefined) return refused(`there is no model ${words}. Give ${modelForms}.`)
@@ -41,16 +41,4 @@ function openaiOf(model: string, url: string | undefined, env: Environment): Mod
   const baseURL = url ?? env.OPENAI_BASE_URL
   const apiKey = env.OPENAI_API_KEY
   return openai({ model, ...(baseURL ? { baseURL } : {}), ...(apiKey ? { apiKey } : {}) })
-}
-
-const firstSection = /^[ \t]*(?:#+[ \t]*|\*\*)?1\.[ \t]/m
-const afterwards =
-  /\n+(?:If you need specific details from before compaction|Please continue the conversation|Continue the conversation from where)[\s\S]*$/
-
-/** A recorded summary stands between words of the client that put it there; only what the model wrote is wanted. */
-export function proseOf(recordedText: string): string {
-  const text = recordedText.replace(afterwards, '')
-  const heading = text.search(/^Summary:\s*$/m)
-  const from = heading < 0 ? text.search(firstSection) : heading + 'Summary:'.length
-  return from > 0 ? text.slice(from).trim() : text
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import { shapeOf } from './core/message/shape.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
 import { createEngine } from './engine.ts'
 import { offline } from './models/offline.ts'
+import { generateSession, serialize } from './testing/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-engine-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -39,6 +40,30 @@ describe('the engine', () => {
     expect(recalled.matches.length).toBeGreaterThan(0)
     expect(undone).toMatchObject({ type: 'undone', change: { type: 'compaction' } })
     expect(existsSync(join(folder, 'session.jsonl'))).toBe(true)
+  })
+
+  test('of a long session, what a kill left of a compaction is taken out, and the conversation is whole ever after', async () => {
+    const path = join(folder, 'torn.jsonl')
+    const said = [...generateSession({ seed: 5, targetBytes: 1_500_000, boundaries: 0 })].map(serialize).join('')
+    writeFileSync(path, said)
+    const engine = createEngine({ model: offline(), environment: {}, settings: { contextWindow: 1_000_000 } })
+    const first = await engine.open(path)
+    const before = first.messages()
+    expect((await first.compact()).type).toBe('compacted')
+    await first.close()
+    const whole = readFileSync(path)
+    const boundary = whole.indexOf(10, Buffer.byteLength(said)) + 1
+    writeFileSync(path, whole.subarray(0, boundary))
+
+    const second = await engine.open(path)
+    expect(second.messages()).toEqual(before)
+    second.add({ role: 'user', content: 'And on.' })
+    const after = second.messages()
+    expect(after.length).toBeGreaterThanOrEqual(before.length)
+    await second.close()
+    const third = await engine.open(path)
+    expect(third.messages()).toEqual(after)
+    await third.close()
   })
 
   test('without a path it lives in memory, and can be searched all the same', async () => {

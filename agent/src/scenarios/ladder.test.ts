@@ -18,6 +18,20 @@ const stageWith = (options: StageOptions = {}) =>
     engine: { ...options.engine, settings: { ...small, ...options.engine?.settings } },
   })
 
+/** No summary comes before it is mended, and none is made without a model. */
+async function brokenStage() {
+  let isBroken = true
+  const good = summariser()
+  const stage = await stageWith({
+    summaries: (request, context) => (isBroken ? text('') : good(request, context)),
+    engine: { compaction: { settings: { offline: 'never' } } },
+  })
+  const mend = () => {
+    isBroken = false
+  }
+  return { stage, mend }
+}
+
 /** Over the threshold, and well inside the window. */
 async function fullSession(stage: Stage, rounds = 6) {
   const session = await stage.engine.start({ maxTokens: 1_000, system: 'You answer.' })
@@ -189,12 +203,7 @@ describe('a sub-agent', () => {
   })
 
   test('has a breaker of its own: three failures of it stop nobody else', async () => {
-    let isBroken = true
-    const good = summariser()
-    const stage = await stageWith({
-      summaries: (request, context) => (isBroken ? text('') : good(request, context)),
-      engine: { compaction: { settings: { offline: 'never' } } },
-    })
+    const { stage, mend } = await brokenStage()
     const session = await fullSession(stage)
     const sub = await session.subagent()
     fill(sub, { rounds: 6, tokens: 2_600 })
@@ -205,7 +214,7 @@ describe('a sub-agent', () => {
     }
     expect(sub.tracking().breaker).toMatchObject({ isOpen: true, failures: 3 })
     expect(session.tracking().breaker).toMatchObject({ isOpen: false, failures: 0 })
-    isBroken = false
+    mend()
     expect(await session.send()).toMatchObject({ type: 'answered', prepared: { compaction: {} } })
   })
 })
@@ -268,12 +277,7 @@ describe('ask mode', () => {
 
 describe('the breaker', () => {
   test('three failures, one clear message, no fourth attempt; with the cause removed it works again', async () => {
-    let isBroken = true
-    const good = summariser()
-    const stage = await stageWith({
-      summaries: (request, context) => (isBroken ? text('') : good(request, context)),
-      engine: { compaction: { settings: { offline: 'never' } } },
-    })
+    const { stage, mend } = await brokenStage()
     const session = await fullSession(stage)
     const notices: string[] = []
     const turn = async (content: string) => {
@@ -291,7 +295,7 @@ describe('the breaker', () => {
     expect(notices).toEqual([expect.stringContaining('Automatic compaction has stopped for this conversation')])
     expect((await turn('And now?')).tried.at(-1)?.why).toMatch(/^breaker-open/)
 
-    isBroken = false
+    mend()
     expect(await session.compact()).toMatchObject({ type: 'compacted' })
     fill(session, { rounds: 6, tokens: 2_600, from: 20 })
     expect(await turn('Once more.')).toMatchObject({ compaction: { mechanism: 'cache-sharing' } })

@@ -5,6 +5,11 @@ import { type Entry, messagesOf, readBoundary } from 'everlong/transcript'
 
 export type Case = {
   readonly name: string
+  /** The transcript, and the entry before which it is compacted. */
+  readonly path: string
+  readonly at: string
+  /** What came before the compaction before: nothing is asked about it, but it may be told. */
+  readonly earlier: readonly Entry[]
   /** What the model had seen since the compaction before, that one's summary included. */
   readonly before: readonly Entry[]
   /** Summary, kept messages and restored attachments. */
@@ -24,7 +29,10 @@ export function casesOf(path: string, name: string): readonly Case[] {
     const first = after.findIndex(isNew)
     return {
       name: `${name}#${index + 1}`,
-      before: entries.slice((boundaries[index - 1] ?? -1) + 1, at),
+      path,
+      at: String(entries[at]?.record.uuid),
+      earlier: entries.slice(0, (boundaries[index - 1] ?? -1) + 1),
+      before: [...entries.slice((boundaries[index - 1] ?? -1) + 1, at), ...keptBehind(after, entries[at])],
       left: [...kept, ...(first < 0 ? after : after.slice(0, first))],
       written: messagesOf(after.filter(isNew)).map(writtenIn).join('\n'),
     }
@@ -54,6 +62,9 @@ export function cutsOf(
     return [
       {
         name: `${name}@${nth + 1}`,
+        path,
+        at: String(entries[at]?.record.uuid),
+        earlier: entries.slice(0, start),
         before: entries.slice(start, at),
         left: [],
         written: messagesOf(answers.slice(0, answersAfter)).map(writtenIn).join('\n'),
@@ -91,6 +102,14 @@ function keptOf(before: readonly Entry[], boundary: Entry | undefined): Readonly
   const head = before.findIndex(({ record }) => record.uuid === kept.head)
   const tail = before.findIndex(({ record }) => record.uuid === kept.tail)
   return new Set(head < 0 || tail < head ? [] : before.slice(head, tail + 1))
+}
+
+/** Some clients write kept messages again behind the summary, and only there: the model had seen them all the same. */
+function keptBehind(after: readonly Entry[], boundary: Entry | undefined): readonly Entry[] {
+  const kept = boundary && readBoundary(boundary.record)?.kept
+  if (kept?.type !== 'listed') return []
+  const uuids = new Set(kept.uuids)
+  return after.filter(({ record }) => uuids.has(String(record.uuid)))
 }
 
 /** What the assistant itself wrote: text and the inputs of its tool calls, not its thinking. */

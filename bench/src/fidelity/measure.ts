@@ -1,13 +1,14 @@
 // What a context keeps of what came before it: the atoms that the agent went on to use, what people typed, the files
 // and commands, the rules; and what it claims that is found nowhere.
-import { estimateTokens, type ViewMessage } from 'everlong'
+import { countTokens as countMessages, type ViewMessage } from 'everlong'
 import { messagesOf } from 'everlong/transcript'
 import { atomsOf } from './atoms.ts'
 import { type Case, shownIn } from './cases.ts'
 import { ledgerOf } from './ledger-of.ts'
 
-/** The estimator counts another maker's vocabulary; this is how much more the models at hand use. */
-export const countTokens = (text: string) => Math.ceil(estimateTokens(text) * 1.25)
+/** How tokens are counted, for everybody alike: most of the sessions at hand were held with models of this family. */
+export const counting = { model: 'claude-sonnet-4-5' } as const
+export const countTokens = (text: string) => countMessages([{ role: 'user', content: text }], counting)
 
 /** What is asked of every context that a case leaves. */
 export type Questions = {
@@ -52,7 +53,8 @@ export function questionsOf(found: Case): Questions {
     edited: ledger.files.filter(({ changes }) => changes > 0).map(({ path }) => path),
     commands: ledger.commands.map(({ text }) => text),
     rules: ledger.constraints.map(({ text }) => text),
-    source: `${shown}\n${found.before.map(({ record }) => wordsOf(record)).join('\n')}`.toLowerCase(),
+    source:
+      `${found.path}\n${shown}\n${[...found.earlier, ...found.before].map(({ record }) => wordsOf(record)).join('\n')}`.toLowerCase(),
   }
 }
 
@@ -115,8 +117,9 @@ function namesFile(context: string, path: string): boolean {
 
 const doubt = /^Named above and found nowhere in the conversation.*$/gm
 
-/** Counts: where a stretch of lines ends, how many a file has, how much was left out. True, though nowhere written. */
-const counted = /(?<=\d)–\d+|(?<=\d of )\d+|(?<=… )\d+(?= (?:lines|characters))/g
+/** Counts: where a stretch of lines lies, how many a file has, how much was left out. True, though nowhere written. */
+const counted =
+  /\(lines [\d–, ]+ of \d+|(?<=\d)–\d+|(?<=\d of )\d+|(?<=… )\d+(?= (?:lines|characters))|(?<=has )\d+(?= tokens)|(?<=\[line )\d+|\bnot_restored\b/g
 
 export function unsupported(context: string, source: string): readonly string[] {
   const doubted = [...context.matchAll(doubt)].join('\n')

@@ -1,26 +1,28 @@
 // What contenders are put together from: the recorded summary, and the newest messages that fit.
-import { textOf } from 'everlong'
+import { openSessionAt, type SessionAt } from 'everlong/node'
 import { messagesOf } from 'everlong/transcript'
 import { type Case, shownIn } from './cases.ts'
 import { countTokens } from './measure.ts'
 
 /** What the context holds after a compaction; never more tokens than the budget. */
-export type Contender = (found: Case, budget: number) => string
+export type Contender = (found: Case, budget: number) => Promise<string>
+
+const sessions = new Map<string, SessionAt>()
+
+/** The session as it was then; the last few are remembered. */
+export function sessionOf({ path, at, name }: Case): SessionAt {
+  const known = sessions.get(`${path} ${at}`)
+  if (known) return known
+  const session = openSessionAt(path, { before: at })
+  if (session.type === 'not-found') throw new Error(`${name}: no entry ${at}.`)
+  sessions.clear()
+  sessions.set(`${path} ${at}`, session)
+  return session
+}
 
 /** The summary that the recorded compaction got from its model, without what its client wrote around it. */
 export function recordedSummary(found: Case): string {
-  const text = messagesOf(found.left)
-    .filter(({ origin }) => origin === 'summary')
-    .map(({ content }) => textOf(content))
-    .join('\n\n')
-  return text
-    .replace(/<analysis>[\s\S]*?<\/analysis>/g, '')
-    .replace(/^This session is being continued[\s\S]*?(?=^(?:Summary:|Analysis:|#|1\.))/m, '')
-    .replace(
-      /^(?:Please continue the conversation|If you need specific details|Continue the conversation from where)[\s\S]*$/m,
-      '',
-    )
-    .trim()
+  return sessionOf(found).recordedSummary ?? ''
 }
 
 export function recordedContext(found: Case): string {

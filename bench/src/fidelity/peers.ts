@@ -1,41 +1,81 @@
-// What peers leave after a compaction, by the rules they document, each with the recorded summary as its model's answer.
-// Their rules know no budget for the whole: what would not fit is left out from the oldest end.
+// What peers leave after a compaction, by their own code where it can be run, each with the recorded summary as its
+// model's answer. They know no budget for the whole: what would not fit is left out from the oldest end.
+import { type Message, textOf } from 'everlong'
 import { messagesOf } from 'everlong/transcript'
-import { shownIn } from './cases.ts'
-import { ledgerOf } from './ledger-of.ts'
+import { compactWithRunner } from '../peers/anthropic.ts'
+import { summariseWith, toLangChain } from '../peers/langchain.ts'
+import { fromPi, loadPi, type Pi, piModel, toPi } from '../peers/pi.ts'
+import { type Case, shownIn } from './cases.ts'
 import { countTokens } from './measure.ts'
-import { type Contender, endOf, recordedSummary, startOf, truncated } from './parts.ts'
+import { type Contender, endOf, recordedSummary, sessionOf, startOf } from './parts.ts'
 
-/** The summary, cut at its end where it is too long alone, and something newer in the rest. */
-function summaryAnd(newer: Contender): Contender {
-  return (found, budget) => {
-    const summary = startOf(recordedSummary(found), budget)
-    const left = budget - countTokens(summary) - 4
-    const rest = left > 0 ? newer(found, left) : ''
-    return rest === '' ? summary : `${summary}\n\n${rest}`
-  }
+/** The summary, cut at its end where it is too long alone, and as much of the end of what follows as fits. */
+function within(budget: number, summary: string, newer: string): string {
+  const start = startOf(summary, budget)
+  const left = budget - countTokens(start) - 4
+  const rest = left > 0 ? endOf(newer, left) : ''
+  return rest === '' ? start : `${start}\n\n${rest}`
+}
+
+/** What the model would have seen next. */
+function requestOf(found: Case): readonly Message[] {
+  return sessionOf(found).fold.view().messages
+}
+
+const shown = (messages: readonly Message[]) =>
+  messages.map((message) => shownIn({ ...message, origin: 'meta' })).join('\n')
+
+const sdkRunner: Contender = async (found, budget) => {
+  const [summary, ...rest] = await compactWithRunner(requestOf(found), () => recordedSummary(found))
+  return within(budget, shown(summary ? [summary] : []), shown(rest))
+}
+
+/** Its defaults: the last 20 messages stay. */
+const langchain: Contender = async (found, budget) => {
+  const compact = summariseWith({ tokens: 1, answer: () => recordedSummary(found) })
+  const [summary, ...rest] = (await compact(toLangChain(requestOf(found)))).map((message) => {
+    const calls = 'tool_calls' in message ? JSON.stringify(message.tool_calls) : ''
+    return `${textOf(message.content as never)}${calls}`
+  })
+  return within(budget, summary ?? '', rest.join('\n'))
+}
+
+/** Its newest messages, at most 20,000 tokens, as many as the summary leaves room for. */
+const pi: Contender = async (found, budget) => {
+  const { SessionManager, prepareCompaction, compact } = await piOnce()
+  const session = SessionManager.inMemory()
+  for (const message of toPi(requestOf(found))) session.appendMessage(message)
+  const summary = recordedSummary(found)
+  const answers = [summary, 'The turn goes on below.']
+  const model = await piModel(() => answers.shift() ?? '')
+  const keepRecentTokens = Math.min(20_000, Math.max(1, budget - countTokens(summary)))
+  const settings = { enabled: true, reserveTokens: 16_384, keepRecentTokens }
+  const preparation = prepareCompaction(session.getBranch(), settings)
+  if (preparation === undefined) return within(budget, summary, '')
+  const done = await compact(preparation, model.ready(), 'none')
+  session.appendCompaction(done.summary, done.firstKeptEntryId, done.tokensBefore, done.details)
+  const [first, ...rest] = fromPi(session.buildSessionContext().messages)
+  return within(budget, shown(first ? [first] : []), shown(rest))
+}
+
+let loading: Promise<Pi> | undefined
+
+function piOnce(): Promise<Pi> {
+  loading ??= loadPi()
+  return loading
+}
+
+/** What people typed, the newest up to 20,000 tokens, then the summary. Its code is a Rust program; this is its rule. */
+const codex: Contender = async (found, budget) => {
+  const typed = messagesOf(found.before)
+    .filter(({ origin }) => origin === 'human')
+    .map(shownIn)
+  return within(budget, recordedSummary(found), endOf(typed.join('\n\n'), 20_000))
 }
 
 export const peers: Readonly<Record<string, Contender>> = {
-  // The history is replaced by the summary.
-  'rule of the Anthropic SDK’s runner': summaryAnd(() => ''),
-  // Summary, then the last 20 messages.
-  'rule of LangChain’s middleware': summaryAnd((found, budget) => truncated(found, { budget, most: 20 })),
-  // Summary, lists of files read and changed, then the newest messages up to 20,000 tokens.
-  'rule of pi': summaryAnd((found, budget) => {
-    const { files } = ledgerOf(found)
-    const changed = files.filter(({ changes }) => changes > 0).map(({ path }) => path)
-    const read = files.filter(({ changes, reads }) => changes === 0 && reads > 0).map(({ path }) => path)
-    const lists = startOf(`Read:\n${read.join('\n')}\n\nModified:\n${changed.join('\n')}`, budget)
-    const left = Math.min(20_000, budget - countTokens(lists) - 4)
-    return left > 0 ? `${lists}\n\n${truncated(found, { budget: left, most: Number.POSITIVE_INFINITY })}` : lists
-  }),
-  // What people typed, the newest up to 20,000 tokens, then the summary.
-  'rule of Codex': (found, budget) =>
-    summaryAnd((_, left) => {
-      const typed = messagesOf(found.before)
-        .filter(({ origin }) => origin === 'human')
-        .map(shownIn)
-      return endOf(typed.join('\n\n'), Math.min(left, 20_000))
-    })(found, budget),
+  'Anthropic SDK’s runner': sdkRunner,
+  'LangChain’s middleware': langchain,
+  pi,
+  'rule of Codex, in our words': codex,
 }

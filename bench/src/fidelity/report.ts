@@ -9,15 +9,23 @@ export type CaseReport = {
   readonly rows: readonly Row[]
 }
 
-export function markdown(cases: readonly CaseReport[], cuts: readonly CaseReport[]): string {
+export type Measured = {
+  readonly cases: readonly CaseReport[]
+  readonly cuts: readonly CaseReport[]
+  readonly versions: string
+}
+
+export function markdown({ cases, cuts, versions }: Measured): string {
   return [
     '# Fidelity: what the agent needed afterwards',
+    '',
+    `Written by \`npm run bench -- fidelity\` with ${versions}.`,
     '',
     `${cases.length} recorded compactions (${new Set(cases.map(({ name }) => name.split('#')[0])).size} sessions). *Needed* are the paths, identifiers, hashes, URLs and numbers of three digits and more that the assistant wrote after the compaction and had seen before it. *Recall* is the share of them that stands in the context as words of their own, not inside longer ones. *Without margins* leaves out numbers that were only ever seen as the line number beside a line of some file: most of these are new numbers that happen to be the same.`,
     '',
     'Human messages are compared word for word, but for white space. Rules are the sentences of the user that the ledger takes for standing constraints. Unsupported are atoms of the context that are nowhere in what came before, the records of the client included, and that the context does not itself call doubtful. Tokens are estimated alike for everybody.',
     '',
-    '*ours, recorded summary* gets the very summary that the recorded client got from its model, then verified and mended; so do the peers, by the rules they document. *recorded* is what the client left: summary, kept messages, restored files.',
+    '*ours* is what `everlong compact FILE --before UUID --budget N` leaves: the words around the summary, the summary, what is put back, with the facts of the whole session so far. *ours, recorded summary* gets the very summary that the recorded client got from its model, then verified and mended; so do the peers, by their own code but for Codex. They have no budget for the whole: what is too much is cut from the oldest end. *recorded* is what the client left: summary, kept messages, restored files.',
     '',
     '## Targets',
     '',

@@ -5,6 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTranscripts } from 'everlong/node'
+import { versionApart } from '../peers/apart.ts'
+import { versionsInWords, versionsOf } from '../peers/versions.ts'
 import { root, transcriptFolder } from '../root.ts'
 import { type Case, casesOf, cutsOf } from './cases.ts'
 import { contenders } from './contenders.ts'
@@ -12,7 +14,7 @@ import { countTokens, missingIn, questionsOf, score, unsupported } from './measu
 import { recordedContext } from './parts.ts'
 import { type CaseReport, markdown, type Row } from './report.ts'
 
-export function run(): void {
+export async function run(): Promise<void> {
   const { values } = parseArgs({
     args: process.argv.slice(3),
     options: {
@@ -35,12 +37,18 @@ export function run(): void {
   const cases = paths.flatMap((path) => casesOf(path, nameOf(path)))
   const cuts = paths.flatMap((path) => cutsOf(path, { name: nameOf(path), count: Number(values.cuts) }))
   if (values.show !== undefined) {
-    for (const found of [...cases, ...cuts].filter(({ name }) => name === values.show)) show(found, values)
+    for (const found of [...cases, ...cuts].filter(({ name }) => name === values.show)) await show(found, values)
     return
   }
-  const reports = cases.flatMap((found) => caseReport(found) ?? [])
-  const held = cuts.flatMap((found) => cutReport(found) ?? [])
-  const text = markdown(reports, held)
+  const reports: CaseReport[] = []
+  const held: CaseReport[] = []
+  for (const found of cases) reports.push(...(await caseReport(found)))
+  for (const found of cuts) held.push(...(await cutReport(found)))
+  const versions = versionsInWords({
+    ...versionsOf(['@anthropic-ai/sdk', 'langchain', '@langchain/core']),
+    '@mariozechner/pi-coding-agent': versionApart('@mariozechner/pi-coding-agent'),
+  })
+  const text = markdown({ cases: reports, cuts: held, versions })
   console.log(text)
   if (values.dry) return
   mkdirSync(join(root, 'bench/results'), { recursive: true })
@@ -53,10 +61,10 @@ export function run(): void {
 
 type Showing = { readonly contender: string; readonly budget?: string | undefined; readonly missing: boolean }
 
-function show(found: Case, { contender, budget, missing }: Showing): void {
+async function show(found: Case, { contender, budget, missing }: Showing): Promise<void> {
   const recorded = recordedContext(found)
   const make = contenders[contender]
-  const context = make ? make(found, budget === undefined ? countTokens(recorded) : Number(budget)) : recorded
+  const context = make ? await make(found, budget === undefined ? countTokens(recorded) : Number(budget)) : recorded
   console.log(context)
   if (!missing) return
   const questions = questionsOf(found)
@@ -73,38 +81,41 @@ const budgets = [4000, 8000, 16_000, 24_000]
 const leastNeeded = 10
 
 /** With a handful of atoms a share says nothing, and without a recorded context there is nothing to compare with. */
-function caseReport(found: Case): CaseReport | undefined {
-  if (found.written === '') return undefined
+async function caseReport(found: Case): Promise<readonly CaseReport[]> {
+  if (found.written === '') return []
   const questions = questionsOf(found)
   const recorded = recordedContext(found)
   const tokens = countTokens(recorded)
-  if (questions.needed.length < leastNeeded || tokens < 500) return undefined
+  if (questions.needed.length < leastNeeded || tokens < 500) return []
   const rows: Row[] = [{ contender: 'recorded', at: 'recorded', ...score(recorded, questions) }]
   for (const contender of Object.keys(contenders)) {
     for (const at of ['half', 'recorded', ...budgets] as const) {
       const budget = at === 'recorded' ? tokens : at === 'half' ? Math.floor(tokens / 2) : at
-      rows.push({ contender, at, ...score(contextOf(found, { contender, budget }), questions) })
+      rows.push({ contender, at, ...score(await contextOf(found, { contender, budget }), questions) })
     }
   }
-  return { name: found.name, needed: questions.needed.length, human: questions.human.length, rows }
+  return [{ name: found.name, needed: questions.needed.length, human: questions.human.length, rows }]
 }
 
 /** Those that need no recorded summary. */
 const withoutModel = ['ours, offline', 'newest that fit'] as const
 
-function cutReport(found: Case): CaseReport | undefined {
+async function cutReport(found: Case): Promise<readonly CaseReport[]> {
   const questions = questionsOf(found)
-  if (questions.needed.length < leastNeeded) return undefined
-  const rows = withoutModel.flatMap((contender) =>
-    budgets.map((at): Row => ({ contender, at, ...score(contextOf(found, { contender, budget: at }), questions) })),
-  )
-  return { name: found.name, needed: questions.needed.length, human: questions.human.length, rows }
+  if (questions.needed.length < leastNeeded) return []
+  const rows: Row[] = []
+  for (const contender of withoutModel) {
+    for (const at of budgets) {
+      rows.push({ contender, at, ...score(await contextOf(found, { contender, budget: at }), questions) })
+    }
+  }
+  return [{ name: found.name, needed: questions.needed.length, human: questions.human.length, rows }]
 }
 
 type Making = { readonly contender: string; readonly budget: number }
 
-function contextOf(found: Case, { contender, budget }: Making): string {
-  const context = contenders[contender]?.(found, budget) ?? ''
+async function contextOf(found: Case, { contender, budget }: Making): Promise<string> {
+  const context = (await contenders[contender]?.(found, budget)) ?? ''
   if (countTokens(context) > budget) throw new Error(`${contender} left more than ${budget} tokens.`)
   return context
 }

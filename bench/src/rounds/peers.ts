@@ -1,6 +1,6 @@
-// The peers in the rounds, each with the same summariser: LangChain and pi run their own code, the Anthropic SDK's runner
-// and plain truncation are their rules in our words.
+// The peers in the rounds, each by its own code and with the same summariser; plain truncation beside them.
 import { blocksOf, countTokens, isText, isToolResult, type Message, textOf } from 'everlong'
+import { compactWithRunner } from '../peers/anthropic.ts'
 import { summariseWith, toLangChain } from '../peers/langchain.ts'
 import { fromPi, loadPi, piModel, toPi } from '../peers/pi.ts'
 import { type Contender, contextWindow, type Keeper, threshold, userText } from './contender.ts'
@@ -40,12 +40,16 @@ const isHuman = (message: Message | undefined): boolean =>
   message?.role === 'user' && !blocksOf(message.content).some(isToolResult)
 
 const sdkRunner: Contender = {
-  name: 'Anthropic SDK runner, its rule in our words',
-  how: 'one summary in the place of everything; nothing is kept',
+  name: 'Anthropic SDK runner',
+  how: 'toolRunner with compactBeforeNextTurn: one summary in the place of everything',
   open: () =>
     byList(async (messages) => {
-      const summary = await summaryOf(messages)
-      return [[userText(summary)], summary]
+      let summary: string | undefined
+      const left = await compactWithRunner(messages, async (shown) => {
+        summary = await summaryOf(shown)
+        return summary
+      })
+      return [left, summary]
     }),
 }
 

@@ -31,7 +31,7 @@ export async function run(): Promise<void> {
   const report: RoundsReport = {
     node: process.versions.node,
     versions: {
-      ...versionsOf(['langchain', '@langchain/core']),
+      ...versionsOf(['langchain', '@langchain/core', '@anthropic-ai/sdk']),
       '@mariozechner/pi-coding-agent': versionApart('@mariozechner/pi-coding-agent'),
     },
     turns: turns.length,

@@ -9,7 +9,6 @@ import {
   type FidelityReport,
   type Message,
   type ModelClient,
-  modelFacts,
   noHooks,
   type PartialChoice,
   planCompaction,
@@ -18,7 +17,7 @@ import {
   type ViewMessage,
 } from 'everlong'
 import { systemPorts } from 'everlong/models'
-import { forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
+import { compactionInputAt, forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
 import { expecting, failed, gathered, type Outcome, reading } from '../outcome.ts'
@@ -93,26 +92,8 @@ function open(file: string, { before, surroundings }: Asked): Outcome<SessionAt>
 }
 
 function inputFor(session: SessionAt, options: Asked): CompactionInput {
-  const view = session.fold.view()
-  const model = view.messages.findLast((message) => message.model !== undefined && modelFacts(message.model))?.model
-  const partial = partialOf(options)
-  return {
-    trigger: 'manual',
-    reason: 'command line',
-    view,
-    recordOf: (uuid) => session.fold.entry(uuid)?.record,
-    ledger: session.ledger,
-    restore: session.restore,
-    ...(partial ? { partial } : {}),
-    ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
-    ...(options.budget === undefined ? {} : { budget: options.budget }),
-    ...(model === undefined ? {} : { counting: { model } }),
-    threshold: 0,
-    transcriptPath: session.path,
-    sessionId: session.sessionId,
-    lastUuid: session.lastUuid,
-    envelope: session.envelope,
-  }
+  const { instructions, budget } = options
+  return compactionInputAt(session, { partial: partialOf(options), instructions, budget })
 }
 
 function partialOf({ from, upTo }: CompactOptions): PartialChoice | undefined {

@@ -18,6 +18,7 @@ import type { Format } from '../core/transcript/formats/reader.ts'
 import { messageOf } from '../core/transcript/messages.ts'
 import { forEachEntry } from './entries.ts'
 import type { LineOptions } from './lines.ts'
+import { recordedProse } from './recorded-prose.ts'
 
 export type SessionAt = {
   readonly type: 'session'
@@ -32,7 +33,7 @@ export type SessionAt = {
   readonly lastUuid: string | undefined
   /** What the client puts on each record. */
   readonly envelope: JsonObject
-  /** What the compaction that was named wrote as its summary. */
+  /** What the model of the compaction that was named wrote as its summary. */
   readonly recordedSummary: string | undefined
 }
 
@@ -172,7 +173,7 @@ function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path'> {
     sessionId: stringAt(last, 'sessionId') ?? 'unknown',
     lastUuid: stringAt(last, 'uuid'),
     envelope: envelopeOf(last),
-    recordedSummary: summary,
+    recordedSummary: summary === undefined ? undefined : recordedProse(summary),
   }
 }
 

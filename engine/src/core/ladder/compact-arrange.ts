@@ -39,6 +39,21 @@ export async function arrangeContext(run: Run, at: ArrangeInput): Promise<Arrang
   return arranged
 }
 
+/**
+ * Where a budget was asked for, what is put back beside files has its room before the summary fills the rest: the code
+ * that matters stands in the summary then, in pieces.
+ */
+export async function reservedTokens(
+  { input, settings }: Run,
+  { parts, kept, most }: Omit<ArrangeInput, 'fitted'>,
+): Promise<number> {
+  if (!input.restore || input.budget === undefined) return 0
+  const budget = Math.min(settings.restoreTokens, Math.floor(most / 4))
+  const countTokens = textCounter(input.counting)
+  const { pieces } = await input.restore({ kept, removed: parts.summarised, budget, countTokens })
+  return sum(pieces.filter(({ kind }) => kind !== 'files'))
+}
+
 async function restoredWithin({ input, settings }: Run, { parts, kept, fitted, most }: ArrangeInput) {
   const used = tokensOf(newMessages(parts, { kept, summary: fitted.summary, rest: [] }), input.counting)
   const budget = Math.min(settings.restoreTokens, most - used)

@@ -45,9 +45,11 @@ export function fitSummary(fit: FitInput, prose: string | undefined): Fitted | N
   const { input, settings, parts, kept, most } = fit
   const counting = input.counting ?? {}
   const sizeWith = (summary: string) => tokensOf(newMessages(parts, { kept, summary, rest: [] }), counting)
-  const share = input.restore && settings.restoreTokens > 0 ? 0.75 : 1
-  // More than the settings allow makes no difference, so no more of the conversation is weighed for it.
-  const largest = largestSummary(fit, settings.summaryTokens + textCounter(counting)(continuation(fit, '', steps[0])))
+  const share = input.restore && settings.restoreTokens > 0 && input.budget === undefined ? 0.75 : 1
+  // A budget that was asked for is meant to be used. More than the settings allow makes no difference, so no more of the
+  // conversation is weighed for it.
+  const enough = settings.summaryTokens + textCounter(counting)(continuation(fit, '', steps[0]))
+  const largest = input.budget ?? largestSummary(fit, enough)
   for (const step of steps) {
     if (step.withProse && prose === undefined) continue
     const around = sizeWith(continuation(fit, '', step))
@@ -93,7 +95,7 @@ function compose(fit: FitInput, prose: string | undefined, budget: number): Comp
     ...(instructions === '' ? {} : { instructions }),
     budget,
     humanBudget: Math.min(settings.humanTokens, budget),
-    ledgerBudget: Math.min(settings.ledgerTokens, budget),
+    ledgerBudget: input.budget === undefined ? Math.min(settings.ledgerTokens, budget) : budget,
     countTokens: textCounter(input.counting),
     recall: input.recall === true,
     variant: parts.variant,

@@ -2,8 +2,7 @@
 // back unchanged, to the model that signed it; everybody else reads the summary as text.
 import { modelFacts } from '../catalog/models.ts'
 import { renderLedger } from '../ledger/render.ts'
-import type { Block } from '../message/block.ts'
-import { isBlock } from '../message/block.ts'
+import { type Block, isBlock } from '../message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
 import type { ModelClient } from '../ports/model.ts'

@@ -3,7 +3,7 @@
 import { noTokens } from '../message/usage.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
-import { arrangeContext } from './compact-arrange.ts'
+import { arrangeContext, reservedTokens } from './compact-arrange.ts'
 import { commitCompaction } from './compact-commit.ts'
 import { fitSummary, sizeOf, tokensOf } from './compact-fit.ts'
 import { fitGiven } from './compact-given.ts'
@@ -61,7 +61,8 @@ async function procedure(run: Run): Promise<Compacted> {
   const ledger = run.history.ledgerWith(parts.summarised)
   const kept = parts.unthinks ? withoutThinking(parts.kept) : parts.kept
   const most = mostTokens(input, { settings, tokensBefore })
-  const fit = { input, settings, parts, kept, ledger, instructions, most }
+  const room = most - (await reservedTokens(run, { parts, kept, most }))
+  const fit = { input, settings, parts, kept, ledger, instructions, most: room }
   const fitted = prose.isGiven ? fitGiven(fit, prose.text ?? '') : fitSummary(fit, prose.text)
   if ('detail' in fitted) throw new Ended('no_progress', fitted.detail)
   const arranged = await arrangeContext(run, { parts, kept, fitted, most })

@@ -13,6 +13,8 @@ export type Choice = {
 
 export type Budget = {
   readonly tokens: number
+  /** How many of these are for what earlier rounds knew, before anything else is chosen. */
+  readonly memories: number
   /** What the reader sees anyway. */
   readonly shown: ReadonlySet<string>
   /** The words of a text; whoever fills several pages with the same units has them read once. */
@@ -40,7 +42,7 @@ export function choose({ ranked, memories }: Ranking, budget: Budget): Choice {
     return group
   }
   for (const next of memories) {
-    if (page.left() < budget.tokens * (1 - shareOfMemories)) break
+    if (page.left() < budget.tokens - budget.memories) break
     if (next.type === 'home') open(groupOf(next), page)
     else if (next.type === 'line') {
       if (page.take(next)) lines.push(next)
@@ -60,12 +62,16 @@ export function choose({ ranked, memories }: Ranking, budget: Budget): Choice {
     } else if (next.type === 'home') open(groupOf(next), page)
     else if (!page.isShown(wordOf(next.text))) place(next, { group: groupOf(next.home), page, queue })
   }
-  const homes = [...groups.values()].filter(({ isOpen }) => isOpen)
-  return { lines, homes: homes.map(({ unit, names }) => ({ ...unit, names })), isAll: page.hasTakenAll() }
+  // A name may have come before a line that says it too: the line tells more of it than a list without a file.
+  const said = new Set(lines.flatMap(({ text }) => [...budget.wordsOf(text)]))
+  const homes = [...groups.values()]
+    .filter(({ isOpen }) => isOpen)
+    .map(({ unit, names }) => ({
+      ...unit,
+      names: unit.section === 'files' ? names : names.filter((name) => !said.has(wordOf(name))),
+    }))
+  return { lines, homes, isAll: page.hasTakenAll() }
 }
-
-/** Of the room, what earlier rounds knew has so much for itself: else each round would push out what it did not meet. */
-const shareOfMemories = 0.4
 
 function newGroup(unit: HomeUnit): Group {
   return { unit, names: [], waiting: [], worth: unit.worth, cost: unit.cost, isOpen: false }
@@ -76,25 +82,28 @@ type Ranked = { readonly unit: Unit; readonly density: number }
 export type Ranking = {
   /** The most worth for a token first. */
   readonly ranked: readonly Ranked[]
-  /** What earlier rounds knew, in the same order; a name behind the place it belongs to. */
+  /** What earlier rounds knew, in the same order; a name never before the place it belongs to. */
   readonly memories: readonly Unit[]
 }
 
 export function rank(units: readonly Unit[]): Ranking {
-  const old = densest(units.flatMap((unit) => (unit.lasting === undefined ? [] : [[unit, unit.lasting]])))
+  const density = ({ lasting = 0, cost }: Unit) => lasting / cost
+  const old = units.flatMap((unit): readonly Ranked[] => {
+    if (unit.lasting === undefined) return []
+    return [{ unit, density: unit.type === 'name' ? Math.min(density(unit), density(unit.home)) : density(unit) }]
+  })
   return {
-    ranked: densest(units.map((unit) => [unit, unit.worth])),
-    memories: [
+    ranked: densest(units.map((unit) => ({ unit, density: unit.worth / unit.cost }))),
+    // Sorting keeps the order of equals: places come before names.
+    memories: densest([
       ...old.filter(({ unit }) => unit.type !== 'name'),
       ...old.filter(({ unit }) => unit.type === 'name'),
-    ].map(({ unit }) => unit),
+    ]).map(({ unit }) => unit),
   }
 }
 
-function densest(weighed: readonly (readonly [unit: Unit, worth: number])[]): readonly Ranked[] {
-  return weighed
-    .map(([unit, worth]) => ({ unit, density: worth / unit.cost }))
-    .toSorted((a, b) => b.density - a.density)
+function densest(units: readonly Ranked[]): readonly Ranked[] {
+  return units.toSorted((a, b) => b.density - a.density)
 }
 
 type Queue = {

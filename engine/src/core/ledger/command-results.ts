@@ -40,12 +40,17 @@ export function noteCommand(state: State, { call, text, isError, raw }: CommandR
   if (isBad && !isEmptyAnswer(line, ending.output)) noteError(state, { what: line, line: outcome, topic })
   if (ending.ended === 'well') settle(state, topic)
   const shown = noteScriptFiles(state, command, isBad)
-  noteNames(state, ending.output, {
+  noteNames(state, withoutKeys(ending.output), {
     home: shown ? { type: 'file', name: shown } : { type: 'command', name: programOf(line) },
     homeRank: shown ? 4 : 2,
     inError: isBad,
   })
   if (ending.ended === 'well') noteRepository(state, command, ending.output)
+}
+
+/** The keys of JSON are the words of a format, not of this session: they stay readable, but are no names. */
+function withoutKeys(output: string): string {
+  return output.replace(/"[a-z][\w-]*"(?=\s*:)/gi, (key) => key.replaceAll('_', ' '))
 }
 
 /** Searches and comparisons that find nothing end with 1: an answer, not an error. */

@@ -15,6 +15,13 @@ export type Filling = {
 const attempts = 6
 const nearlyFull = 0.98
 
+/**
+ * Of a page, what earlier rounds knew has so much for itself: else each round would push out what it did not meet. A
+ * small page is for what is at hand.
+ */
+const shareOfMemories = 0.25
+const smallPage = 2_000
+
 /** The page with nothing on it. */
 export const noChoice: Choice = { lines: [], homes: [], isAll: false }
 
@@ -31,8 +38,9 @@ export function fillPage(units: readonly Unit[], { budget, countTokens, page, sh
   let tooMany: typeof fits | undefined
   const ranking = rank(units)
   const wordsOf = createWordReader()
+  const memories = Math.max(0, budget - smallPage) * shareOfMemories
   for (let tokens = room, attempt = 0; tokens > 0 && (attempt < attempts || fullest === bare); attempt++) {
-    const choice = choose(ranking, { tokens, shown, wordsOf })
+    const choice = choose(ranking, { tokens, memories: Math.min(tokens / 2, memories), shown, wordsOf })
     const text = page(choice)
     const counted = countTokens(text)
     if (counted > budget) tooMany = { tokens, counted }

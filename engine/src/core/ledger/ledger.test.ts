@@ -383,6 +383,13 @@ test('URLs say whether they were fetched, failed, named or only seen', () => {
   ])
 })
 
+test('the keys of JSON that a command puts out are no names; what they hold is', () => {
+  const ledger = ledgerOf(
+    shell('gh api pulls', '[{"gists_url": "x", "commit_id": 2734651359, "path": "src/doorHinge.ts"}]'),
+  )
+  expect(ledger.names.map(({ name }) => name).toSorted()).toEqual(['2734651359', 'id 2734651359', 'src/doorHinge.ts'])
+})
+
 test('names know who wrote them, how often, and where they belong', () => {
   const ledger = ledgerOf(
     human('Rename openDoor, see issue 482'),

@@ -58,7 +58,10 @@ const plans =
   /^\W*(?:now,? |next,? |first,? |ok(?:ay)?,? |good,? |and )?(?:let me|I'll|I should|I need|I want|let'?s (?:check|see|look|find|verify)|I'm going to)\b/i
 
 export function decisionsIn(text: string): readonly string[] {
-  return sentencesOf(withoutPasted(text.slice(0, longestSaid))).filter(
+  const start = text.slice(0, longestSaid)
+  // Most texts decide nothing, and need not be taken apart. Lines may be joined by then, so their ends count as spaces.
+  if (!choices.test(start.replaceAll('\n', ' '))) return []
+  return sentencesOf(withoutPasted(start)).filter(
     (sentence) =>
       sentence.length >= 32 && choices.test(sentence) && !/[?？:]\s*$/.test(sentence) && !plans.test(sentence),
   )

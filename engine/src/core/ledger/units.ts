@@ -1,6 +1,6 @@
 // What can be put on the page, each with what it is worth and what it costs: lines of commands, errors, decisions and
 // state; headings of files and other homes; the names under them.
-import type { CommandFact, FileFact, Home, Ledger, NameFact } from './facts.ts'
+import type { CommandFact, FileFact, Home, Ledger } from './facts.ts'
 import {
   commandLine,
   commitLine,
@@ -73,6 +73,8 @@ export type Pricing = {
   readonly budget: number
   /** What was last met before this message is a memory of an earlier round. Default 0: there was none. */
   readonly since?: number
+  /** What stands on the page in any case: a sentence that it holds word for word is not told again. */
+  readonly said?: string
   readonly cost: (text: string) => number
 }
 
@@ -82,14 +84,12 @@ export type Pricing = {
  */
 export function unitsOf(
   ledger: Ledger,
-  { budget, cost, since = 0 }: Pricing,
+  { budget, cost, since = 0, said = '' }: Pricing,
   more: readonly Line[] = [],
 ): readonly Unit[] {
-  const known = new Map(ledger.files.map((fact) => [fact.path, fact]))
-  const fileOf = ({ home }: NameFact) => (home.type === 'file' ? known.get(home.name) : undefined)
-  const chances = new Map(ledger.names.map((fact) => [fact.name, chanceOf(fact, ledger.messages, fileOf(fact))]))
+  const chances = new Map(ledger.names.map((fact) => [fact.name, worthOfName * chanceOf(fact, ledger.messages)]))
   const cache: NameCache = new Map()
-  const lines = [...lineUnits(ledger, since), ...more].map((line): LineUnit => {
+  const lines = [...lineUnits(ledger, { since, said }), ...more].map((line): LineUnit => {
     const names = [...namesIn(line.text, cache)].map((name) => ({ name, chance: chances.get(name) ?? 0 }))
     return {
       type: 'line',
@@ -112,7 +112,12 @@ export function unitsOf(
         text: fact.name,
         cost: cost(` ${fact.name}`),
         worth: chances.get(fact.name) ?? 0,
-        ...lastingOf(fact.written > 0 ? 'name' : undefined, fact, { since, now: ledger.messages }),
+        // A summary names it again, which is no news: what counts is when the assistant wrote it.
+        ...lastingOf(
+          fact.written > 0 ? 'name' : undefined,
+          { last: fact.writtenLast },
+          { since, now: ledger.messages },
+        ),
         home: homeAt(homes, fact.home, cost),
       }),
     )
@@ -120,6 +125,9 @@ export function unitsOf(
 }
 
 const tokensPerRange = 1500
+
+/** What a name that is certain to be needed is worth, beside the worth of lines. */
+const worthOfName = 5
 
 type Context = {
   readonly ledger: Ledger
@@ -173,7 +181,7 @@ function isVerifying({ purpose }: CommandFact): boolean {
 
 type Placed = { readonly order: number; readonly worth: number; readonly lasting?: number }
 
-function lineUnits(ledger: Ledger, since: number): readonly Line[] {
+function lineUnits(ledger: Ledger, { since, said }: Required<Pick<Pricing, 'since' | 'said'>>): readonly Line[] {
   const now = ledger.messages
   const found: Line[] = []
   const add = (section: Section, text: string, at: Placed) => found.push({ section, text, ...at })
@@ -197,7 +205,7 @@ function lineUnits(ledger: Ledger, since: number): readonly Line[] {
     const worth = open * (0.5 + 2.5 * recency(fact.last, now))
     add('errors', errorLine(fact), { order: -fact.last, worth, ...lasting('error', fact) })
   }
-  for (const fact of ledger.decisions) {
+  for (const fact of ledger.decisions.filter(({ text }) => !said.includes(text))) {
     const worth = (fact.by === 'human' ? 2.5 : 0.8) + 1.5 * recency(fact.last, now)
     add('decisions', decisionLine(fact), { order: fact.last, worth, ...lasting(fact.by, fact) })
   }

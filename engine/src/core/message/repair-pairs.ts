@@ -10,7 +10,7 @@ const noResult = '[No result: the call was interrupted, or its result is not par
 export function uniqueUses(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const seen = new Map<string, Block>()
   return drafts.map((draft) => {
-    if (!draft.blocks.some(isToolUse)) return draft
+    if (areNew(draft, seen)) return draft
     const blocks = draft.blocks.flatMap((block) => {
       if (!isToolUse(block)) return [block]
       const known = seen.get(block.id)
@@ -24,6 +24,16 @@ export function uniqueUses(drafts: readonly Draft[], report: Report): readonly D
     })
     return withBlocks(draft, blocks)
   })
+}
+
+/** As nearly always: the calls of an answer, and no other has their ids. Then they are remembered. */
+function areNew({ role, blocks }: Draft, seen: Map<string, Block>): boolean {
+  const uses = blocks.filter(isToolUse)
+  if (uses.length === 0) return true
+  if (role !== 'assistant' || uses.some(({ id }) => seen.has(id))) return false
+  if (uses.length > 1 && new Set(uses.map(({ id }) => id)).size < uses.length) return false
+  for (const use of uses) seen.set(use.id, use)
+  return true
 }
 
 type Found = { readonly at: number; readonly nth: number; readonly block: ToolResultBlock }
@@ -74,24 +84,42 @@ function idsOfCalls({ role, blocks }: Draft): readonly string[] {
 
 /** For each call its result: from the next message if it is there, else the first behind it, else any. */
 function chooseResults(drafts: readonly Draft[]): ReadonlyMap<string, Found> {
-  const found = new Map<string, Found[]>()
-  for (const [at, { blocks }] of drafts.entries()) {
-    for (const [nth, block] of blocks.entries()) {
-      if (!isToolResult(block)) continue
-      const known = found.get(block.tool_use_id)
-      if (known) known.push({ at, nth, block })
-      else found.set(block.tool_use_id, [{ at, nth, block }])
+  const chosen = new Map<string, Found>()
+  const missed: { readonly at: number; readonly id: string }[] = []
+  for (let at = 0; at < drafts.length; at++) {
+    for (const id of idsOfCalls(drafts[at] as Draft)) {
+      const next = resultIn(drafts[at + 1], { at: at + 1, id })
+      if (next) chosen.set(id, next)
+      else missed.push({ at, id })
     }
   }
-  const chosen = new Map<string, Found>()
-  for (const [at, draft] of drafts.entries()) {
-    for (const id of idsOfCalls(draft)) {
-      const all = found.get(id)
-      const best = all?.find((one) => one.at === at + 1) ?? all?.find((one) => one.at > at) ?? all?.[0]
-      if (best) chosen.set(id, best)
-    }
+  if (missed.length === 0) return chosen
+  const found = resultsFor(new Set(missed.map(({ id }) => id)), drafts)
+  for (const { at, id } of missed) {
+    const all = found.get(id)
+    const best = all?.find((one) => one.at > at) ?? all?.[0]
+    if (best) chosen.set(id, best)
   }
   return chosen
+}
+
+function resultIn(
+  draft: Draft | undefined,
+  { at, id }: { readonly at: number; readonly id: string },
+): Found | undefined {
+  const nth = draft?.blocks.findIndex((block) => isToolResult(block) && block.tool_use_id === id) ?? -1
+  return nth < 0 ? undefined : { at, nth, block: draft?.blocks[nth] as ToolResultBlock }
+}
+
+/** Wherever they stand, in order. */
+function resultsFor(ids: ReadonlySet<string>, drafts: readonly Draft[]): ReadonlyMap<string, readonly Found[]> {
+  const found = new Map<string, Found[]>([...ids].map((id) => [id, []]))
+  for (const [at, { blocks }] of drafts.entries()) {
+    for (const [nth, block] of blocks.entries()) {
+      if (isToolResult(block)) found.get(block.tool_use_id)?.push({ at, nth, block })
+    }
+  }
+  return found
 }
 
 type BlockAt = { readonly at: number; readonly nth: number; readonly pairing: Pairing }

@@ -99,11 +99,17 @@ function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonl
 
 function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.flatMap((draft) => {
+    if (draft.blocks.length > 0 && !draft.blocks.some(holdsNothing)) return draft
     const blocks = draft.blocks.filter((block) => !isText(block) || block.text.trim() !== '').map(withoutEmptyTexts)
     const mended = withBlocks(draft, blocks)
     if (mended !== draft || blocks.length === 0) report({ type: 'empty-dropped', message: draft.index })
     return blocks.length === 0 ? [] : [mended]
   })
+}
+
+/** Or holds something that holds nothing. */
+function holdsNothing(block: Block): boolean {
+  return isText(block) ? block.text.trim() === '' : withoutEmptyTexts(block) !== block
 }
 
 /** A tool that printed nothing: its result may be empty, but may not hold an empty text. */

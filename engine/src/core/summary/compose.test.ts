@@ -134,8 +134,8 @@ describe('what an earlier round knew', () => {
       const source = { messages: busy.map(({ message }) => message), ledger: book.ledger(), kept: [] }
       const options = {
         source,
-        budget: 3000,
-        ledgerBudget: 1500,
+        budget: 6000,
+        ledgerBudget: 2500,
         countTokens,
         ...(prose === undefined ? {} : { prose }),
       }

@@ -11,9 +11,12 @@ import { type PageOptions, pageOf } from './page.ts'
 import type { ComposedSummary, ComposeOptions } from './source.ts'
 import { reportsOf } from './steps.ts'
 import { sourceText } from './support.ts'
-import { type MendedProse, mendProse, proseLines, prosePage, wholeProsePage } from './verify.ts'
+import { type MendedProse, mendProse, oldFileLines, proseLines, prosePage, wholeProsePage } from './verify.ts'
 
 const defaults = { humanBudget: 8000, ledgerBudget: 4000 } as const
+
+/** With so much room for facts beside it, the prose stands whole. */
+const enoughFacts = 12_000
 
 /** Less and less for what is there in any case, until it fits. */
 const shrinking = [1, 0.5, 0.25, 0.1] as const
@@ -47,16 +50,16 @@ function fillOffline(frame: Frame, room: number, options: ComposeOptions): strin
 /** The prose whole and the facts in their budget; where that is too much, the lines of both compete for the room. */
 function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions): string {
   const { source, budget, countTokens, ledgerBudget = defaults.ledgerBudget, variant = 'full' } = options
-  const whole = wholeProsePage(frame, mended, variant)
+  const whole = wholeProsePage(frame, mended, { variant, source })
   const bare = countTokens(pageOf(noChoice, whole))
   // The rules among the facts are part of them: a page that they made longer would grow from round to round.
   const rules = countTokens((whole.fixed.facts ?? []).join('\n'))
-  const wanted = Math.min(ledgerBudget, defaults.ledgerBudget) - rules
+  const wanted = Math.min(ledgerBudget, enoughFacts) - rules
   if (bare + wanted <= budget) {
     return fill(whole, {
       options,
       budget: Math.min(budget, bare - rules + ledgerBudget),
-      lines: codeLines(source, budget),
+      lines: [...oldFileLines(mended, source), ...codeLines(source, budget)],
     })
   }
   return fill(prosePage(frame, mended, variant), {
@@ -75,14 +78,15 @@ type Filling = {
 function fill(bare: PageOptions, { options, budget, lines }: Filling): string {
   const { source, countTokens } = options
   const since = source.ledger.messages - source.messages.length
-  const units = unitsOf(source.ledger, { budget, since, cost: costBy(countTokens) }, lines)
+  const said = pageOf(noChoice, bare)
+  const units = unitsOf(source.ledger, { budget, since, said, cost: costBy(countTokens) }, lines)
   const offered = new Set(units.map((unit) => (unit.type === 'name' ? unit.home.section : unit.section)))
   const page = { ...bare, offered }
   return fillPage(units, {
     budget,
     countTokens,
     page: (choice) => pageOf(choice, page),
-    shown: wordsIn(`${pageOf(noChoice, page)}\n${sourceText(source.kept)}`),
+    shown: wordsIn(`${said}\n${sourceText(source.kept)}`),
   })
 }
 

@@ -40,8 +40,7 @@ export function lastExcerpts(messages: readonly ViewMessage[], characters: numbe
       for (const { path, how, code, before } of parts) {
         const pieces = piecesOf(how === 'read' ? withoutReminders(code) : code)
         for (const [index, text] of pieces.entries()) {
-          if (left <= 0 || text.trim().length < leastCode || known.has(path, text)) continue
-          known.add(path, text)
+          if (left <= 0 || text.trim().length < leastCode || !known.isNew(path, text)) continue
           found.push({ path, at, how, code: text, piece: index + 1, pieces: pieces.length })
           left -= text.length
         }
@@ -53,8 +52,8 @@ export function lastExcerpts(messages: readonly ViewMessage[], characters: numbe
 }
 
 type Known = {
-  readonly has: (path: string, code: string) => boolean
-  readonly add: (path: string, code: string) => void
+  /** Whether this says something new of the file; from then on it is known. */
+  readonly isNew: (path: string, code: string) => boolean
   readonly replace: (path: string, by: { readonly before: readonly string[]; readonly isWhole: boolean }) => void
 }
 
@@ -64,18 +63,16 @@ function createKnown(): Known {
   const gone: string[] = []
   const rewritten = new Set<string>()
   return {
-    has: (path, code) => {
-      if (rewritten.has(path)) return true
+    isNew: (path, code) => {
+      if (rewritten.has(path)) return false
       const bare = withoutMargin(code)
-      if (gone.some((old) => old.includes(bare) || bare.includes(old))) return true
+      if (gone.some((old) => old.includes(bare) || bare.includes(old))) return false
       const own = linesIn(bare)
-      const seen = lines.get(path)
-      return seen !== undefined && own.filter((line) => seen.has(line)).length > own.length * mostKnown
-    },
-    add: (path, code) => {
       const seen = lines.get(path) ?? new Set()
-      for (const line of linesIn(withoutMargin(code))) seen.add(line)
+      if (own.filter((line) => seen.has(line)).length > own.length * mostKnown) return false
+      for (const line of own) seen.add(line)
       lines.set(path, seen)
+      return true
     },
     replace: (path, { before, isWhole }) => {
       gone.push(...before.filter((old) => old.trim().length >= leastCode))

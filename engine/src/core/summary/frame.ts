@@ -5,6 +5,7 @@ import { typedKey } from '../ledger/keys.ts'
 import { constraintLine } from '../ledger/lines.ts'
 import { olderRulesLine } from '../prompts/recall.ts'
 import {
+  asksSomething,
   type CountTokens,
   fitMessage,
   fitMessages,
@@ -41,6 +42,7 @@ export type FrameOptions = {
 /** Of the whole budget, at most so much for what people typed. */
 const humanShare = 0.5
 const rulesShare = 0.25
+const earlierShare = 0.1
 /** A latest request this short is told in its place too. */
 const shortRequest = 40
 
@@ -59,7 +61,11 @@ export function frameOf(source: SummarySource, options: FrameOptions): Frame {
   const said = messages.map((message) => (isLong && message === latest ? atEnd : shownOf.get(message)))
   const lines = saidLines(messages, (message) => (isLong && message === latest ? 'at the end' : shownOf.get(message)))
   const spent = countTokens(lines.join('\n'))
-  const before = earlierSaid(source, messages, { budget: Math.floor((left - spent) * 0.6), countTokens, recall })
+  const before = earlierSaid(source, messages, {
+    budget: Math.floor(Math.min((left - spent) * 0.6, budget * earlierShare)),
+    countTokens,
+    recall,
+  })
   const shown = [...before, ...lines, atEnd?.text ?? ''].join('\n')
   const rules = rulesOf(source, { shown, tokens: Math.floor(budget * rulesShare), countTokens, recall })
   return {
@@ -107,10 +113,16 @@ function earlierSaid(
 ): readonly string[] {
   const known = new Set(current.flatMap(({ uuid, text }) => [uuid ?? text, text]))
   const isEarlier = (fact: Typed) => !known.has(typedKey(fact)) && !known.has(typedText(fact.text))
-  const earlier = ledger.typed.filter(isEarlier).map((fact) => ({ ...fact, text: typedText(fact.text) }))
+  const earlier = ledger.typed
+    .filter(isEarlier)
+    .map((fact) => ({ ...fact, text: typedText(fact.text) }))
+    .filter(({ text }) => asksSomething(text))
   if (earlier.length === 0 || options.budget < 60) return []
-  const shown = fitMessages(earlier, options)
-  const lines = shown.flatMap((one) => (one === undefined ? [] : [saidLine('[before]', one.text)]))
+  // One of which nothing but a pointer would be left is not worth its line.
+  const isTold = (one: Shown | undefined) => one !== undefined && !one.text.startsWith('[…')
+  const lines = fitMessages(earlier, options).flatMap((one) =>
+    isTold(one) ? [saidLine('[before]', one?.text ?? '')] : [],
+  )
   return lines.length === 0 ? [] : ['Before the last compaction:', ...lines, 'Since then:']
 }
 

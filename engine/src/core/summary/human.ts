@@ -42,9 +42,13 @@ export function typedText(text: string): string {
 const ofTheClient =
   /^\/(?:exit|quit|clear|compact|context|cost|status|model|ide|config|help|login|logout|resume|memory|doctor|theme|vim|usage|mcp|agents|hooks|permissions|export|fast|effort)(?:\s|$)/
 
+export function asksSomething(text: string): boolean {
+  return !ofTheClient.test(text)
+}
+
 /** What is to be done now: the latest that asks something of the agent. */
 export function latestRequest(messages: readonly HumanMessage[]): HumanMessage | undefined {
-  return messages.findLast(({ text }) => !ofTheClient.test(text)) ?? messages.at(-1)
+  return messages.findLast(({ text }) => asksSomething(text)) ?? messages.at(-1)
 }
 
 export type CutOptions = {

@@ -176,7 +176,7 @@ function workLines(messages: readonly ViewMessage[], reports: readonly Report[])
   return [...told, ...steps]
 }
 
-const worthOfLine = 0.02
+const worthOfLine = 0.1
 const charactersPerToken = 5
 
 function excerptLines(messages: readonly ViewMessage[], budget: number): readonly Weighed[] {
@@ -239,8 +239,10 @@ function beginning({ messages }: Frame): HumanMessage | undefined {
 
 function intent(frame: Frame, instructions: string): readonly string[] {
   const first = beginning(frame)
+  // What stands under 6 word for word, or at the end, is not said twice.
+  const isSaid = first !== undefined && [...frame.said, frame.end].some((line) => line.includes(first.text))
   return [
-    ...(first === undefined ? [] : [`- It began with: "${oneLine(first.text, 240)}"`]),
+    ...(first === undefined || isSaid ? [] : [`- It began with: "${oneLine(first.text, 240)}"`]),
     ...(instructions.trim() === '' ? [] : [`- Asked of this summary: "${oneLine(instructions, 300)}"`]),
     ...(frame.end === '' ? [] : ['- All requests stand under 6, the latest one at the end.']),
     ...(frame.rules.length === 0 ? [] : ['Standing constraints, in the user’s words:', ...frame.rules]),
@@ -264,7 +266,7 @@ function nextStep(
   const said = lastSteps(messages, 4).findLast(({ type }) => type === 'said')
   const words = said === undefined || told.has(said.at) ? undefined : said.text
   return [
-    ...(latest === undefined ? [] : [`- Go on with the latest request: "${oneLine(latest.text, standLength)}"`]),
+    ...(latest === undefined ? [] : ['- Go on with the latest request: it stands at the end']),
     ...(open === undefined ? [] : [`- In progress on the to-do list: ${oneLine(open.text, 240)}`]),
     ...(words === undefined ? [] : [`- The assistant’s last words: "${oneLine(words, standLength)}"`]),
   ]

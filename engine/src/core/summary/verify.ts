@@ -85,26 +85,53 @@ function factLines(frame: Frame): readonly string[] {
   return frame.rules.length === 0 ? [] : ['Standing constraints, in the user’s words:', ...frame.rules]
 }
 
-/** Every line of the prose in its place, but for those that only name a file: the facts tell more of it. */
-export function wholeProsePage(frame: Frame, mended: MendedProse, variant: Variant): PageOptions {
+type Whole = { readonly variant: Variant; readonly source: SummarySource }
+
+/** Every line of the prose in its place, but for those that are left to the facts. */
+export function wholeProsePage(frame: Frame, mended: MendedProse, { variant, source }: Whole): PageOptions {
   const page = pageFrame(frame, { mended, variant })
+  const isLeft = leftToFacts(source)
   const bodies = Object.fromEntries(
     mended.sections
-      .map(({ number, body }) => [number, withoutBareFiles(body)] as const)
+      .map(({ number, body }) => [number, textOfLines(linesOf(body, (line) => !isLeft(line)))] as const)
       .filter(([, body]) => body.trim() !== '')
       .map(([number, body]) => [number, [body]]),
   )
   return { ...page, fixed: { ...bodies, 6: frame.said, facts: factLines(frame) } }
 }
 
+/** What the prose tells of files that were not touched since: it competes with the facts. */
+export function oldFileLines(mended: MendedProse, source: SummarySource): readonly Line[] {
+  const isLeft = leftToFacts(source)
+  return mended.sections.flatMap(({ number, body }) =>
+    linesOf(body, isLeft)
+      .filter(({ text }) => !bareFile.test(text))
+      .map(({ text }, order) => ({ section: `prose ${number}`, order, text, worth: worths[number] ?? 1 })),
+  )
+}
+
 /** `- src/a.ts (read)`: a path, and nothing said about it but what was done. */
 const bareFile = /^\s*[-*]\s+[`*]*(?:[\w@.~-]*\/)+[\w@.-]+[`*]*(?:\s*\(\w+\))?\s*$/
+const ofFile = /^\s*[-*]\s+[`*]*((?:[\w@.~-]*\/)+[\w@.-]+)/
 
-function withoutBareFiles(body: string): string {
+type BodyLine = { readonly text: string; readonly isAlone: boolean }
+
+/**
+ * Lines that tell of one file each and are no news: they only name it, or it was not touched since the last compaction.
+ * Models copy such lists from summary to summary, longer each time.
+ */
+function leftToFacts({ ledger, messages }: SummarySource): (line: BodyLine) => boolean {
+  const since = ledger.messages - messages.length
+  const old = new Set(ledger.files.filter(({ last }) => last < since).map(({ path }) => path))
+  return ({ text, isAlone }) => isAlone && (bareFile.test(text) || old.has(ofFile.exec(text)?.[1] ?? ''))
+}
+
+const textOfLines = (lines: readonly BodyLine[]) => lines.map(({ text }) => text).join('\n')
+
+function linesOf(body: string, isSo: (line: BodyLine) => boolean): readonly BodyLine[] {
   const lines = body.split('\n')
-  const isBare = (line: string, next: string | undefined) =>
-    bareFile.test(line) && (next === undefined || next.trim() === '' || next.search(/\S/) <= line.search(/\S/))
-  return lines.filter((line, at) => !isBare(line, lines[at + 1])).join('\n')
+  const hangs = (line: string, next = '') => next.trim() !== '' && next.search(/\S/) > line.search(/\S/)
+  return lines.map((text, at) => ({ text, isAlone: !hangs(text, lines[at + 1]) })).filter(isSo)
 }
 
 /** The frame alone: the lines of the prose are chosen with those of the facts. */
@@ -135,7 +162,7 @@ function indentOf(line: Line | undefined): number {
 }
 
 /** What a line of each section is worth beside the names in it: least where the facts beside it tell the same. */
-const worths: Readonly<Record<number, number>> = { 1: 0.8, 2: 0.1, 3: 0.2, 4: 0.5, 5: 0.5, 7: 1, 8: 1.2, 9: 1 }
+const worths: Readonly<Record<number, number>> = { 1: 1.5, 2: 0.05, 3: 0.1, 4: 0.5, 5: 0.5, 7: 1.5, 8: 2, 9: 1.5 }
 
 export function proseLines({ sections }: MendedProse): readonly Line[] {
   return sections.flatMap(({ number, body }) =>

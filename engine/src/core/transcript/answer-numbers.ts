@@ -1,6 +1,7 @@
 // What ties the rows of a transcript together besides their parents: pieces of one answer share its id, a result names
 // its call. Ids are looked up once, when a row comes; from then on answers and calls are numbers.
 import type { Head } from './entry.ts'
+import type { NumberSet } from './number-set.ts'
 
 const none: readonly number[] = []
 
@@ -29,6 +30,11 @@ export class AnswerNumbers {
     return this.answers[row] ?? unnamed
   }
 
+  /** How many there are. */
+  counts(): { readonly answers: number; readonly calls: number } {
+    return { answers: this.answerIds.count(), calls: this.callIds.count() }
+  }
+
   callOf(toolUseId: string): number {
     return this.callIds.find(toolUseId)
   }
@@ -55,6 +61,10 @@ class Numbers {
   find(id: string): number {
     return this.known.get(id) ?? unnamed
   }
+
+  count(): number {
+    return this.known.size
+  }
 }
 
 /** Some numbers for each row, all of them in one list: most rows have none or one. */
@@ -79,18 +89,18 @@ class Runs {
     return this.hasAny(row) ? this.numbers.slice(this.start(row), this.start(row + 1)) : none
   }
 
-  addTo(set: Set<number>, row: number): void {
+  addTo(set: NumberSet, row: number): void {
     for (let at = this.start(row); at < this.start(row + 1); at++) set.add(this.at(at))
   }
 
   /** Whether any of them was in it. */
-  takeFrom(set: Set<number>, row: number): boolean {
+  takeFrom(set: NumberSet, row: number): boolean {
     let isTaken = false
     for (let at = this.start(row); at < this.start(row + 1); at++) if (set.delete(this.at(at))) isTaken = true
     return isTaken
   }
 
-  isAnyIn(set: ReadonlySet<number>, row: number): boolean {
+  isAnyIn(set: NumberSet, row: number): boolean {
     for (let at = this.start(row); at < this.start(row + 1); at++) if (set.has(this.at(at))) return true
     return false
   }

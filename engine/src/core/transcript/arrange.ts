@@ -2,6 +2,7 @@
 // results on side branches, and a bare walk from the newest message loses them.
 import { type AnswerNumbers, unnamed } from './answer-numbers.ts'
 import { isSidechainAt, type TreeTable, typeAt } from './entry-table.ts'
+import { DenseSet, type NumberSet } from './number-set.ts'
 
 export type Lines = { readonly table: TreeTable; readonly numbers: AnswerNumbers }
 
@@ -9,8 +10,11 @@ export type Lines = { readonly table: TreeTable; readonly numbers: AnswerNumbers
 export type Stretch = { readonly chain: readonly number[]; readonly from: number }
 
 export function arrange(lines: Lines, stretch: Stretch): readonly number[] {
-  const siblings = siblingsOf(lines.numbers, stretch.chain, rowsBeside(lines, stretch))
-  return siblings.length === 0 ? stretch.chain : insertBeside(lines.numbers, stretch.chain, siblings)
+  const others = rowsBeside(lines, stretch)
+  if (others.length === 0) return stretch.chain
+  const arranging = new Arranging(lines, stretch)
+  const siblings = arranging.siblingsAmong(others)
+  return siblings.length === 0 ? stretch.chain : arranging.insertBeside(siblings)
 }
 
 /** Lines of answers, and results, that are not on the chain. */
@@ -28,81 +32,96 @@ function rowsBeside({ table, numbers }: Lines, { chain, from }: Stretch): readon
   return others
 }
 
-/** Of these rows the further pieces of every answer on the chain, and the results of its calls that the chain lacks. */
-function siblingsOf(numbers: AnswerNumbers, chain: readonly number[], others: readonly number[]): readonly number[] {
-  if (others.length === 0) return others
-  const { calls, results } = numbers
-  const answers = new Set<number>()
-  const open = new Set<number>()
-  for (const row of chain) {
-    const answer = numbers.answerAt(row)
-    if (answer === unnamed) continue
-    answers.add(answer)
-    calls.addTo(open, row)
-  }
-  const isPiece = (row: number) => answers.has(numbers.answerAt(row))
-  for (const row of others) if (isPiece(row)) calls.addTo(open, row)
-  for (const row of chain) results.takeFrom(open, row)
-  return others.filter((row) => {
-    // Of two results for one call the first counts.
-    const isMissed = results.takeFrom(open, row)
-    return isMissed || isPiece(row)
-  })
-}
+class Arranging {
+  private readonly numbers: AnswerNumbers
+  private readonly chain: readonly number[]
+  /** A set for so many numbers: a few rows at the end of a conversation name few of them. */
+  private readonly numberSet: (size: number) => NumberSet
+  private readonly rows: number
 
-/** Each sibling goes behind the last member of its own answer that stands before it in the file. */
-function insertBeside(
-  numbers: AnswerNumbers,
-  chain: readonly number[],
-  siblings: readonly number[],
-): readonly number[] {
-  const answerOf = answersOf(numbers, chain, siblings)
-  const members = new Map<number, number[]>(siblings.map((sibling) => [answerOf(sibling), []]))
-  for (const row of chain) members.get(answerOf(row))?.push(row)
-  const behind = new Map<number, number[]>()
-  for (const sibling of siblings) {
-    const own = members.get(answerOf(sibling)) ?? []
-    const place = own.findLast((index) => index < sibling) ?? own[0] ?? chain.at(-1) ?? -1
-    const others = behind.get(place)
-    if (others) others.push(sibling)
-    else behind.set(place, [sibling])
+  constructor({ numbers, table }: Lines, { chain, from }: Stretch) {
+    this.numbers = numbers
+    this.chain = chain
+    this.rows = table.rows
+    this.numberSet = from === 0 ? (size) => new DenseSet(size) : () => new Set<number>()
   }
-  const order: number[] = []
-  for (const row of chain) {
-    order.push(row)
-    const own = behind.get(row)
-    if (own) order.push(...own)
-  }
-  return order
-}
 
-/** The answer a row is a piece of, or a result for: of results, where its call is one of the siblings' answers. */
-function answersOf(
-  numbers: AnswerNumbers,
-  chain: readonly number[],
-  siblings: readonly number[],
-): (row: number) => number {
-  const { calls, results } = numbers
-  const wanted = new Set<number>()
-  const answers = new Set<number>()
-  for (const row of siblings) {
-    answers.add(numbers.answerAt(row))
-    results.addTo(wanted, row)
-  }
-  for (const rows of [chain, siblings]) {
-    for (const row of rows) if (calls.isAnyIn(wanted, row)) answers.add(numbers.answerAt(row))
-  }
-  answers.delete(unnamed)
-  const ofCall = new Map<number, number>()
-  for (const rows of [chain, siblings]) {
-    for (const row of rows) {
+  /** Of these rows the further pieces of every answer on the chain, and the results of its calls that the chain lacks. */
+  siblingsAmong(others: readonly number[]): readonly number[] {
+    const { numbers, chain } = this
+    const counts = numbers.counts()
+    const answers = this.numberSet(counts.answers)
+    const open = this.numberSet(counts.calls)
+    for (const row of chain) {
       const answer = numbers.answerAt(row)
-      if (!calls.hasAny(row) || !answers.has(answer)) continue
-      for (const call of calls.of(row)) ofCall.set(call, answer)
+      if (answer === unnamed) continue
+      answers.add(answer)
+      numbers.calls.addTo(open, row)
     }
+    const isPiece = (row: number) => answers.has(numbers.answerAt(row))
+    for (const row of others) if (isPiece(row)) numbers.calls.addTo(open, row)
+    for (const row of chain) numbers.results.takeFrom(open, row)
+    return others.filter((row) => {
+      // Of two results for one call the first counts.
+      const isMissed = numbers.results.takeFrom(open, row)
+      return isMissed || isPiece(row)
+    })
   }
-  return (row) => {
-    const own = numbers.answerAt(row)
-    return own === unnamed ? results.firstIn(ofCall, row) : own
+
+  /** Each sibling goes behind the last member of its own answer that stands before it in the file. */
+  insertBeside(siblings: readonly number[]): readonly number[] {
+    const { chain } = this
+    const answerOf = this.answersOf(siblings)
+    const members = new Map<number, number[]>(siblings.map((sibling) => [answerOf(sibling), []]))
+    for (const row of chain) {
+      const answer = answerOf(row)
+      if (answer !== unnamed) members.get(answer)?.push(row)
+    }
+    const behind = new Map<number, number[]>()
+    const isBefore = this.numberSet(this.rows)
+    for (const sibling of siblings) {
+      const own = members.get(answerOf(sibling)) ?? []
+      const place = own.findLast((index) => index < sibling) ?? own[0] ?? chain.at(-1) ?? -1
+      isBefore.add(place)
+      const others = behind.get(place)
+      if (others) others.push(sibling)
+      else behind.set(place, [sibling])
+    }
+    const order: number[] = []
+    for (const row of chain) {
+      order.push(row)
+      if (isBefore.has(row)) order.push(...(behind.get(row) ?? []))
+    }
+    return order
+  }
+
+  /** Which of the siblings' answers a row is a piece of, or a result for. */
+  private answersOf(siblings: readonly number[]): (row: number) => number {
+    const { numbers, chain } = this
+    const { calls, results } = numbers
+    const counts = numbers.counts()
+    const wanted = this.numberSet(counts.calls)
+    const answers = this.numberSet(counts.answers)
+    for (const row of siblings) {
+      answers.add(numbers.answerAt(row))
+      results.addTo(wanted, row)
+    }
+    for (const rows of [chain, siblings]) {
+      for (const row of rows) if (calls.isAnyIn(wanted, row)) answers.add(numbers.answerAt(row))
+    }
+    answers.delete(unnamed)
+    const ofCall = new Map<number, number>()
+    for (const rows of [chain, siblings]) {
+      for (const row of rows) {
+        const answer = numbers.answerAt(row)
+        if (!calls.hasAny(row) || !answers.has(answer)) continue
+        for (const call of calls.of(row)) ofCall.set(call, answer)
+      }
+    }
+    return (row) => {
+      const own = numbers.answerAt(row)
+      if (own === unnamed) return results.firstIn(ofCall, row)
+      return answers.has(own) ? own : unnamed
+    }
   }
 }

@@ -113,10 +113,9 @@ export function resolvePending(table: GrowingTree): void {
   }
 }
 
-const typeCodes: ReadonlyMap<string, number> = new Map(entryTypes.map((type, code) => [type, code]))
-
 export function typeCode(type: string): number {
-  return typeCodes.get(type) ?? otherCode
+  for (let code = 0; code < otherCode; code++) if (entryTypes[code] === type) return code
+  return otherCode
 }
 
 export function setType(

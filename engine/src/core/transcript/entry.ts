@@ -38,10 +38,13 @@ export type Head = Position & {
 
 const none: readonly string[] = []
 
+/** Takes each field once: records have so many shapes that reading one is what a head costs. */
 export function headOf({ record, position }: Entry): Head {
-  const type = typeof record.type === 'string' ? record.type : ''
+  const { type: named, subtype, uuid, parentUuid: parent, message: said } = record
+  const type = typeof named === 'string' ? named : ''
   const boundary = type === 'system' || type === 'compact_system' ? readBoundary(record) : undefined
-  const message = isObject(record.message) ? record.message : undefined
+  const message = isObject(said) ? said : undefined
+  const messageId = type === 'assistant' ? message?.id : undefined
   const ids = message ? toolIds(message.content) : undefined
   return {
     line: position.line,
@@ -49,21 +52,16 @@ export function headOf({ record, position }: Entry): Head {
     length: position.length,
     nth: position.nth,
     type,
-    subtype: typeof record.subtype === 'string' ? record.subtype : undefined,
-    uuid: uuidOf(record, position, boundary !== undefined),
-    parent: typeof record.parentUuid === 'string' || record.parentUuid === null ? record.parentUuid : undefined,
+    subtype: typeof subtype === 'string' ? subtype : undefined,
+    // A boundary must be found in the graph, so the legacy kind, which may have no uuid, gets one from its place.
+    uuid: typeof uuid === 'string' ? uuid : boundary ? `boundary-at-byte-${position.offset}` : undefined,
+    parent: typeof parent === 'string' || parent === null ? parent : undefined,
     sidechain: record.isSidechain === true,
-    messageId: type === 'assistant' && typeof message?.id === 'string' ? message.id : undefined,
+    messageId: typeof messageId === 'string' ? messageId : undefined,
     toolUses: ids?.uses ?? none,
     toolResults: ids?.results ?? none,
     boundary,
   }
-}
-
-/** A boundary must be found in the graph, so the legacy kind, which may have no uuid, gets one from its place. */
-function uuidOf(record: JsonObject, position: Position, isBoundary: boolean): string | undefined {
-  if (typeof record.uuid === 'string') return record.uuid
-  return isBoundary ? `boundary-at-byte-${position.offset}` : undefined
 }
 
 function toolIds(
@@ -75,11 +73,11 @@ function toolIds(
   let results: readonly string[] | undefined
   for (const block of content) {
     if (!isObject(block)) continue
-    if (block.type === 'tool_use' && typeof block.id === 'string') {
-      uses = uses ? [...uses, block.id] : [block.id]
-    } else if (block.type === 'tool_result' && typeof block.tool_use_id === 'string') {
-      results = results ? [...results, block.tool_use_id] : [block.tool_use_id]
-    }
+    const { type } = block
+    const id = type === 'tool_use' ? block.id : type === 'tool_result' ? block.tool_use_id : undefined
+    if (typeof id !== 'string') continue
+    if (type === 'tool_use') uses = uses ? [...uses, id] : [id]
+    else results = results ? [...results, id] : [id]
   }
   return uses || results ? { uses: uses ?? none, results: results ?? none } : undefined
 }

@@ -83,7 +83,7 @@ class Folding implements Ground {
     this.current = undefined
     const row = this.order.add(head)
     if (head.uuid === undefined || this.order.isDuplicate(row)) return
-    const edit = readEdit(entry.record)
+    const edit = head.type === 'system' ? readEdit(entry.record) : undefined
     if (!edit && !head.boundary) return
     this.changes.push({ row, uuid: head.uuid, edit })
     if (edit?.type === 'undo' || edit?.type === 'rewind') this.isTurned = true

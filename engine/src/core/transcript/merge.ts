@@ -72,12 +72,17 @@ function sourceOf(pieces: readonly Piece[]): Source {
   if (pieces.length === 1 && first && typeof first.uuids === 'string') {
     return { uuids: [first.uuids], edits: first.edits, isPinned: first.isPinned, pieces: [first.message] }
   }
-  const uuids = pieces.map(({ uuids }) => uuids)
-  const isEdited = pieces.some(({ edits }) => edits.length > 0)
+  let isPlain = true
+  let isPinned = false
+  for (const piece of pieces) {
+    isPlain &&= typeof piece.uuids === 'string' && piece.edits.length === 0
+    isPinned ||= piece.isPinned
+  }
+  const uuids = pieces.map((piece) => piece.uuids)
   return {
-    uuids: uuids.every((own) => typeof own === 'string') ? uuids : uuids.flat(),
-    edits: isEdited ? [...new Set(pieces.flatMap(({ edits }) => edits))] : noEdits,
-    isPinned: pieces.some(({ isPinned }) => isPinned),
+    uuids: isPlain ? (uuids as string[]) : uuids.flat(),
+    edits: isPlain ? noEdits : [...new Set(pieces.flatMap(({ edits }) => edits))],
+    isPinned,
     pieces: pieces.map(({ message }) => message),
   }
 }
@@ -94,15 +99,21 @@ function mergeAnswer(pieces: readonly Piece[]): ViewMessage {
   }
   const content = contentOfPieces(pieces)
   const { model, usage } = best
-  if (model !== undefined && usage !== undefined) return { ...first, content, model, usage }
+  const { role, origin, uuid, time, messageId } = first
+  // At one stroke, as the pieces are made: messages of few shapes are read faster by everybody.
+  if (uuid !== undefined && time !== undefined && messageId !== undefined && model !== undefined && usage) {
+    return { role, content, origin, uuid, time, messageId, model, usage }
+  }
   return { ...first, content, ...(model === undefined ? {} : { model }), ...(usage === undefined ? {} : { usage }) }
 }
 
 /** A list of just the length that is needed: most pieces are one block. */
 function contentOfPieces(pieces: readonly Piece[]): readonly Block[] {
-  const parts = pieces.map(({ message }) => blocksOf(message.content))
-  const isSingle = parts.every((part) => part.length === 1)
-  return isSingle ? parts.map((part) => part[0] as Block) : parts.flat()
+  let isSingle = true
+  for (const { message } of pieces) isSingle &&= typeof message.content !== 'string' && message.content.length === 1
+  return isSingle
+    ? pieces.map(({ message }) => message.content[0] as Block)
+    : pieces.flatMap(({ message }) => blocksOf(message.content))
 }
 
 function mergeUser(pieces: readonly Piece[]): ViewMessage {
@@ -112,6 +123,9 @@ function mergeUser(pieces: readonly Piece[]): ViewMessage {
   const { uuid, time } = first ?? {}
   const kind = first?.attachment
   const isOfOneKind = kind !== undefined && messages.every(({ attachment }) => attachment === kind)
+  if (uuid !== undefined && time !== undefined && !isOfOneKind) {
+    return { role: 'user', content: contentOfAll(messages), origin: originOfAll(messages), uuid, time }
+  }
   return {
     role: 'user',
     content: contentOfAll(messages),

@@ -65,14 +65,6 @@ function timeOf({ timestamp }: JsonObject): number {
   return typeof timestamp === 'string' ? timeIn(timestamp) : Number.NaN
 }
 
-function placeOf(record: JsonObject): Pick<ViewMessage, 'uuid' | 'time'> {
-  const time = timeOf(record)
-  return {
-    ...(typeof record.uuid === 'string' ? { uuid: record.uuid } : {}),
-    ...(Number.isNaN(time) ? {} : { time }),
-  }
-}
-
 function contentOf(content: unknown): ViewMessage['content'] {
   return typeof content === 'string' ? content : blocksOf(content)
 }
@@ -100,7 +92,20 @@ function attachmentMessage(record: JsonObject): ViewMessage | undefined {
   const content = attachmentContent(attachment, kind)
   if (content === '' || unseen.has(kind)) return undefined
   const isTyped = kind === 'queued_command' && attachment?.commandMode !== 'task-notification'
-  return { role: 'user', content, origin: isTyped ? 'human' : 'attachment', attachment: kind, ...placeOf(record) }
+  const origin = isTyped ? 'human' : 'attachment'
+  const { uuid } = record
+  const time = timeOf(record)
+  if (typeof uuid === 'string' && !Number.isNaN(time)) {
+    return { role: 'user', content, origin, attachment: kind, uuid, time }
+  }
+  return {
+    role: 'user',
+    content,
+    origin,
+    attachment: kind,
+    ...(typeof uuid === 'string' ? { uuid } : {}),
+    ...(Number.isNaN(time) ? {} : { time }),
+  }
 }
 
 function attachmentContent(attachment: JsonObject | undefined, kind: string): ViewMessage['content'] {
