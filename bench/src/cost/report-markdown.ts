@@ -200,7 +200,9 @@ export function heldOf(rows: readonly Ran[]): readonly Held[] {
     const group = rows.filter((row) => label(row) === name)
     const sameAs = ({ setup }: Ran) =>
       group.filter((row) => row.who !== 'Everlong' && row.setup.kind === setup.kind && row.setup.seed === setup.seed)
-    const ours = group.filter((row) => row.who === 'Everlong' && sameAs(row).length > 0)
+    // Only where every rule was run.
+    const rules = namesIn(group).length - 1
+    const ours = group.filter((row) => row.who === 'Everlong' && sameAs(row).length === rules)
     const excess = ours.map(
       (row) => row.outcome.price / Math.min(...sameAs(row).map(({ outcome }) => outcome.price)) - 1,
     )
