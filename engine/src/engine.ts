@@ -6,6 +6,7 @@ import type { CleanUp } from './core/ladder/clean-up.ts'
 import type { CompactRungOptions } from './core/ladder/compact-rung.ts'
 import { createConversation } from './core/ladder/conversation.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/ladder/desk.ts'
+import { withEconomy } from './core/ladder/economy.ts'
 import { leftInQueue } from './core/ladder/held.ts'
 import { type Recalled, recallFrom } from './core/ladder/recall.ts'
 import type { HostState } from './core/ladder/restoring.ts'
@@ -155,7 +156,8 @@ function deskFor(
   place: Place,
   { options, emit }: { readonly options: SessionOptions; readonly emit: Desk['emit'] },
 ): Desk {
-  const { settings = {}, environment = process.env, ladder, model, ask } = engine
+  const { environment = process.env, ladder, model, ask } = engine
+  const settings = withEconomy(engine.settings ?? {})
   const { model: named, envelope, owner: _, ifHeld: __, state: host, ...base } = options
   const modelName = named ?? model.model
   const cwd = stringAt(envelope, 'cwd') ?? process.cwd()
@@ -190,6 +192,7 @@ function deskFor(
     noted: undefined,
     requester: createRequester(),
     sized: undefined,
+    cheapest: undefined,
     cacheLifetime: cacheStateOf({ messages: conversation.view().messages, now: 0 }).lifetime,
     delegated: undefined,
     spent: nothingSpent,

@@ -1,7 +1,19 @@
 // A keeper over a plain list of messages, as most libraries have it: a rule changes the list, or only what is sent. What a
 // refusal teaches is the same for all of them.
-import { blocksOf, isObject, isThinking, isToolResult, type JsonObject, type Message, repairRequest } from 'everlong'
-import type { Keeper, Outgoing, Port, Refusal, Strategy } from './strategy.ts'
+import {
+  type Block,
+  blocksOf,
+  isObject,
+  isThinking,
+  isToolResult,
+  type JsonObject,
+  type Message,
+  repairRequest,
+  textOf,
+} from 'everlong'
+import { marked, markOf } from './marks.ts'
+import { mostOutput } from './setup.ts'
+import type { Keeper, Port, Refusal, Strategy } from './strategy.ts'
 
 export type Seen = {
   readonly port: Port
@@ -11,20 +23,31 @@ export type Seen = {
   readonly beginsTurn: boolean
 }
 
-export type ListRule = {
+type Change = (messages: readonly Message[], seen: Seen) => Promise<readonly Message[]> | readonly Message[]
+
+export type ListHooks = {
+  /** Changes the list for good; what it returns is what is kept. */
+  readonly keep?: Change
+  /** Changes what is sent, and nothing else. */
+  readonly send?: Change
+}
+
+export type ListRule = ListHooks & {
   readonly name: string
   readonly who: string
-  /** Changes the list for good; what it returns is what is kept. */
-  readonly keep?: (messages: readonly Message[], seen: Seen) => Promise<readonly Message[]> | readonly Message[]
-  /** Changes what is sent, and nothing else. */
-  readonly send?: (messages: readonly Message[], seen: Seen) => Promise<readonly Message[]> | readonly Message[]
+  /** For whoever keeps something of its own in each session. */
+  readonly start?: (port: Port) => Promise<ListHooks>
   readonly fields?: JsonObject
   readonly betas?: readonly string[]
 }
 
 export function byList(rule: ListRule): Strategy {
-  return { name: rule.name, who: rule.who, open: (port) => new ListKeeper(rule, port) }
+  const { name, who, start } = rule
+  return { name, who, open: async (port) => new ListKeeper({ ...rule, ...(await start?.(port)) }, port) }
 }
+
+/** A session that is refused so often in a row is over. */
+const mostRefusals = 4
 
 class ListKeeper implements Keeper {
   private messages: readonly Message[] = []
@@ -37,12 +60,24 @@ class ListKeeper implements Keeper {
     this.port = port
   }
 
-  told(message: Message): void {
+  told = (message: Message): void => {
     this.messages = [...this.messages, message]
   }
 
-  answered(answer: JsonObject): void {
-    const content = Array.isArray(answer.content) ? answer.content : []
+  /** After as many refusals as can be mended. */
+  answer = async (): Promise<readonly Block[] | undefined> => {
+    const { betas } = this.rule
+    const headers = betas ? { 'anthropic-beta': betas.join(',') } : undefined
+    for (let refusals = 0; refusals < mostRefusals; refusals++) {
+      const posted = await this.port.post(await this.body(), headers)
+      if ('answer' in posted) return this.answered(posted.answer)
+      this.refused(posted.refusal)
+    }
+    return undefined
+  }
+
+  private answered(answer: JsonObject): readonly Block[] {
+    const content = contentOf(answer)
     // At the very end of the window an answer can be empty, and an empty one may not be sent back.
     if (content.length > 0) this.messages = [...this.messages, { role: 'assistant', content }]
     this.used = usedBy(answer)
@@ -50,27 +85,38 @@ class ListKeeper implements Keeper {
     const applied =
       isObject(management) && Array.isArray(management.applied_edits) ? management.applied_edits.length : 0
     if (applied > 0) this.port.note('clearing')
-    if (content.some((block) => isObject(block) && block.type === 'compaction')) this.port.note('compaction')
+    if (content.some(({ type }) => type === 'compaction')) this.port.note('compaction')
+    return content
   }
 
-  async next(): Promise<Outgoing> {
+  private async body(): Promise<JsonObject> {
     const { rule, port } = this
     const last = this.messages.at(-1)
     const seen = { port, used: this.used, beginsTurn: !blocksOf(last?.content).some(isToolResult) }
     if (rule.keep) this.messages = await rule.keep(this.messages, seen)
     const messages = rule.send ? await rule.send(this.messages, seen) : this.messages
-    return {
-      messages,
-      ...(rule.fields ? { fields: rule.fields } : {}),
-      ...(rule.betas ? { headers: { 'anthropic-beta': rule.betas.join(',') } } : {}),
-    }
+    const { model, lifetime } = port.setup
+    const system = [{ type: 'text', text: port.system, cache_control: markOf(lifetime) }]
+    const head = { model, max_tokens: mostOutput, system, tools: port.tools }
+    return { ...head, ...rule.fields, messages: marked(messages, lifetime) }
   }
 
-  async refused(why: Refusal): Promise<void> {
+  private refused(why: Refusal): void {
     if (why === 'overflow') this.messages = withoutOldest(this.messages, 0.5)
     else if (why === 'signature') this.messages = repairRequest(this.messages, { thinking: 'strip-all' }).messages
     else this.messages = repairRequest(this.messages).messages
   }
+}
+
+/** What a library asks a model for by itself: under a prompt of its own, paid like any other. */
+export async function answerTo(port: Port, prompt: string, maxTokens: number): Promise<string> {
+  const messages: readonly Message[] = [{ role: 'user', content: [{ type: 'text', text: prompt }] }]
+  const posted = await port.post({ model: port.setup.model, max_tokens: maxTokens, messages })
+  return 'answer' in posted ? textOf(contentOf(posted.answer)) : ''
+}
+
+function contentOf({ content }: JsonObject): readonly Block[] {
+  return Array.isArray(content) ? (content as readonly Block[]) : []
 }
 
 function usedBy({ usage }: JsonObject): number {

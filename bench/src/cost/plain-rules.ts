@@ -2,8 +2,17 @@
 import { byList, withoutOldest } from './by-list.ts'
 import { thresholdOf } from './setup.ts'
 
+export const nothing = byList({ name: 'nothing until it overflows', who: 'no management' })
+
+export const serverCompaction = byList({
+  name: 'compaction, defaults',
+  who: 'the server',
+  fields: { context_management: { edits: [{ type: 'compact_20260112' }] } },
+  betas: ['context-management-2025-06-27', 'compact-2026-01-12'],
+})
+
 export const plainRules = [
-  byList({ name: 'nothing until it overflows', who: 'no management' }),
+  nothing,
   byList({
     name: 'truncation at the threshold',
     who: 'no library',
@@ -19,10 +28,5 @@ export const plainRules = [
     fields: { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } },
     betas: ['context-management-2025-06-27'],
   }),
-  byList({
-    name: 'compaction, defaults',
-    who: 'the server',
-    fields: { context_management: { edits: [{ type: 'compact_20260112' }] } },
-    betas: ['context-management-2025-06-27', 'compact-2026-01-12'],
-  }),
+  serverCompaction,
 ] as const

@@ -1,44 +1,34 @@
-// The rules that are made of our own parts: the one we recommend, its settings, and the fixed ones it is held against.
-import { microByIdle, microBySize, type ReductionChoices } from 'everlong'
-import { byFold } from './by-fold.ts'
+// The rules that are made of our own parts: the defaults, settings of them, and the fixed ones they are held against.
+import { type EngineSettings, mechanismRung, microByIdle, microBySize } from 'everlong'
+import { bySession } from './by-session.ts'
 
-const mechanisms = [microByIdle, microBySize]
+const ours = (name: string, settings: EngineSettings = {}) => bySession({ name, who: 'Everlong', settings })
 
-export const weighed = byFold({ name: 'weighed (the defaults)', who: 'Everlong', mechanisms })
+/** Notes are requests of their own, and pay back in fidelity: the fixed rules take none either. */
+const noNotes = { sessionMemory: false } as const
 
-/** Clears as soon as it pays, not only near the limit; takes a cache for cold when its five minutes are over. */
-const eager: ReductionChoices = {
-  microCompact: 'always',
-  byIdle: { minutes: 5 },
-  bySize: { target: 10_000, least: 20_000 },
-}
+export const defaults = ours('the defaults')
+export const weighed = ours('the defaults without notes', noNotes)
+export const thrifty = ours('thrifty', { economy: 'thrifty' })
 
-const early = { autoCompactAt: 80_000 } as const
-
-export const settings = [
-  weighed,
-  byFold({ name: 'weighed, always', who: 'Everlong', mechanisms, reductions: { microCompact: 'always' } }),
-  byFold({
-    name: 'weighed, idle after 5 minutes',
-    who: 'Everlong',
-    mechanisms,
-    reductions: { byIdle: { minutes: 5 } },
-  }),
-  byFold({ name: 'eager', who: 'Everlong', mechanisms, reductions: eager }),
-  byFold({ name: 'weighed, compaction at 80,000', who: 'Everlong', mechanisms, settings: early }),
-  byFold({ name: 'eager, compaction at 80,000', who: 'Everlong', mechanisms, reductions: eager, settings: early }),
-] as const
+const fixed = (name: string, rungs: readonly (typeof microByIdle)[]) =>
+  bySession({
+    name,
+    who: 'fixed rule',
+    settings: { ...noNotes, reductions: { weigh: false } },
+    ladder: { 'every-request': rungs.map(mechanismRung) },
+  })
 
 /** What the weighing is held against: each does one thing, whatever it costs. */
 export const fixedRules = [
-  byFold({ name: 'never clear', who: 'fixed rule', mechanisms: [] }),
-  byFold({ name: 'always by size', who: 'fixed rule', mechanisms: [microBySize], reductions: { weigh: false } }),
-  byFold({ name: 'by idle time only', who: 'fixed rule', mechanisms: [microByIdle], reductions: { weigh: false } }),
+  fixed('never clear', []),
+  fixed('always by size', [microBySize]),
+  fixed('by idle time only', [microByIdle]),
 ] as const
 
-export const alwaysMicro = byFold({
+export const alwaysMicro = bySession({
   name: 'always-micro',
   who: 'fixed rule',
-  mechanisms,
-  reductions: { microCompact: 'always', weigh: false },
+  settings: { ...noNotes, reductions: { microCompact: 'always', weigh: false } },
+  ladder: { 'every-request': [microByIdle, microBySize].map(mechanismRung) },
 })

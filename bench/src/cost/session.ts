@@ -1,23 +1,26 @@
 // Drives one session: the simulator's agent at work with its tools, people and their pauses, and one keeper of the context.
 // It counts what everything cost. Nothing here knows how a context is managed.
 import {
+  asksForNotes,
   asksForSummary,
   createSimulator,
+  noteTaker,
+  type Repository,
   type RepositoryTools,
   type RouteRule,
   route,
+  type Sampling,
   type Simulator,
   summariser,
   toolsOf,
   turnableClock,
 } from '@everlong/simulator'
-import { type Block, isObject, isToolUse, type JsonObject, type Message } from 'everlong'
+import { type Block, isObject, isToolUse, type JsonObject, type Message, type ToolUseBlock } from 'everlong'
 import { type Random, randomFrom } from '../random.ts'
 import { answering, gapBefore } from './gaps.ts'
 import { workOf } from './kinds.ts'
-import { marked, markOf } from './marks.ts'
-import { mostOutput, type Setup } from './setup.ts'
-import type { Asked, Keeper, Outgoing, Port, Refusal, Strategy } from './strategy.ts'
+import type { Setup } from './setup.ts'
+import type { Port, Posted, Refusal, Strategy } from './strategy.ts'
 import { systemPrompt } from './system-prompt.ts'
 
 export type Outcome = {
@@ -34,6 +37,8 @@ export type Outcome = {
   readonly compactions: number
   readonly clearings: number
   readonly peak: number
+  /** Tokens of a request on average: what the model had before it when it worked. */
+  readonly mean: number
   /** What the agent got done: tasks it ended, bugs it mended. */
   readonly tasks: number
   readonly mended: number
@@ -43,12 +48,12 @@ export type Outcome = {
 
 /** Summaries are asked for in many words; whoever offers no tools wants text. */
 const isSummary: RouteRule['when'] = (request) => request.tools.length === 0 || asksForSummary(request)
+/** What a model writes for a summary or notes, whatever it may: the limit of a request that shares the cache is the turn's. */
+const mostSummary = 4_096
 /** Short enough for any cache. */
 const shortPause = 60_000
 /** Agents cut long results at the source; so many characters are common. */
 const longestResult = 30_000
-/** A session that is refused so often in a row is over. */
-const mostRefusals = 4
 const headers = { 'content-type': 'application/json', 'x-api-key': 'bench', 'anthropic-version': '2026-10-21' }
 
 export async function runSession(setup: Setup, strategy: Strategy): Promise<Outcome> {
@@ -59,12 +64,9 @@ class Session {
   private readonly clock = turnableClock()
   private readonly random: Random
   private readonly simulator: Simulator
+  private readonly repository: Repository
   private readonly tools: RepositoryTools
-  private readonly mended: () => number
-  private readonly keeper: Keeper
-  private readonly failed: Record<Refusal, number> = { overflow: 0, signature: 0, invalid: 0 }
   private readonly notes = { compaction: 0, clearing: 0 }
-  private peak = 0
   private tasks = 0
   private answers = 0
   private readonly setup: Setup
@@ -74,34 +76,37 @@ class Session {
     this.setup = setup
     this.strategy = strategy
     const { repository, script } = workOf(setup.kind, setup.seed)
+    this.repository = repository
     this.random = randomFrom(setup.seed)
     this.tools = toolsOf(repository)
-    this.mended = () => repository.bugs.filter(({ path, wrong }) => !this.tools.files.get(path)?.includes(wrong)).length
+    const { seed } = setup
+    const rules: readonly RouteRule[] = [
+      { when: asksForNotes, script: noteTaker() },
+      { when: isSummary, script: summariser({ seed, budget: mostSummary }) },
+    ]
     this.simulator = createSimulator({
       clock: this.clock,
-      seed: setup.seed,
+      seed,
       windows: { [setup.model]: setup.window },
-      script: route([{ when: isSummary, script: summariser({ seed: setup.seed }) }], script),
-      summariser: summariser({ lastTextAsks: true, seed: setup.seed }),
+      script: route(rules, script),
+      summariser: summariser({ lastTextAsks: true, seed, budget: mostSummary }),
     })
-    this.keeper = strategy.open(this.port())
   }
 
   async run(): Promise<Outcome> {
-    this.keeper.told(this.human())
+    const keeper = await this.strategy.open(this.port())
+    keeper.told(this.human())
     while (this.answers < this.setup.answers) {
-      const answer = await this.answer()
-      if (!answer) break
+      const content = await keeper.answer()
+      if (!content) break
       this.answers++
-      this.keeper.answered(answer)
-      const uses = blocksIn(answer).filter(isToolUse)
+      const uses = content.filter(isToolUse)
       if (uses.length === 0) this.tasks++
       const gap = gapBefore(uses.length === 0 ? 'human' : 'tools', this.random)
       this.clock.turn(this.setup.pauses === 'none' ? Math.min(gap, shortPause) : gap)
-      this.keeper.told(
-        uses.length === 0 ? this.human() : { role: 'user', content: uses.map((use) => this.resultOf(use)) },
-      )
+      keeper.told(uses.length === 0 ? this.human() : { role: 'user', content: uses.map((use) => this.resultOf(use)) })
     }
+    await keeper.close?.()
     return this.outcome()
   }
 
@@ -110,71 +115,38 @@ class Session {
     return { role: 'user', content: [{ type: 'text', text }] }
   }
 
-  private resultOf({
-    id,
-    name,
-    input,
-  }: {
-    readonly id: string
-    readonly name: string
-    readonly input: unknown
-  }): Block {
+  private resultOf({ id, name, input }: ToolUseBlock): Block {
     const { content: whole, isError } = this.tools.run(name, input)
     const content = whole.length <= longestResult ? whole : `${whole.slice(0, longestResult)}\n[cut off]`
     return { type: 'tool_result', tool_use_id: id, content, ...(isError ? { is_error: true } : {}) } as Block
   }
 
-  /** The next answer, after as many refusals as the keeper can mend; undefined when it cannot. */
-  private async answer(): Promise<JsonObject | undefined> {
-    for (let refusals = 0; refusals < mostRefusals; refusals++) {
-      const outgoing = await this.keeper.next()
-      const told = await this.post(this.bodyOf(outgoing), outgoing.headers)
-      if ('answer' in told) return told.answer
-      await this.keeper.refused(told.refusal)
-    }
-    return undefined
-  }
-
-  private bodyOf({ messages, anchor, fields }: Outgoing): JsonObject {
-    const { lifetime } = this.setup
-    return { ...this.head(mostOutput), ...fields, messages: marked(messages, { lifetime, anchor }) }
-  }
-
-  private head(maxTokens: number): JsonObject {
-    const { model, lifetime } = this.setup
-    return {
-      model,
-      max_tokens: maxTokens,
-      system: [{ type: 'text', text: systemPrompt, cache_control: markOf(lifetime) }],
-      tools: this.tools.definitions,
-    }
-  }
-
   private port(): Port {
+    const { setup, tools, repository } = this
     return {
-      setup: this.setup,
+      setup,
       now: () => this.clock.now(),
+      system: systemPrompt,
+      tools: tools.definitions.map((definition) => ({ ...definition })),
+      root: repository.root,
+      files: {
+        read: async (path) => {
+          const text = tools.files.get(path.replace(`${repository.root}/`, ''))
+          return text === undefined ? { type: 'missing' } : { type: 'text', text }
+        },
+      },
+      fetch: (input, init) => {
+        this.clock.turn(answering)
+        return this.simulator.fetch(input, init)
+      },
+      post: (body, more) => this.post(body, more),
       note: (what) => {
         this.notes[what]++
       },
-      ask: (asked) => this.ask(asked),
     }
   }
 
-  private async ask({ messages, alone, maxTokens }: Asked): Promise<JsonObject | undefined> {
-    const { model, lifetime } = this.setup
-    // What is behind the last mark will not be sent again, so writing it to the cache would be money lost.
-    const body = alone
-      ? { model, max_tokens: maxTokens, messages }
-      : { ...this.head(maxTokens), messages: marked(messages, { lifetime, skipLast: true }) }
-    const told = await this.post(body, undefined)
-    return 'answer' in told ? told.answer : undefined
-  }
-
-  private async post(
-    body: JsonObject,
-    more: Outgoing['headers'],
-  ): Promise<{ readonly answer: JsonObject } | { readonly refusal: Refusal }> {
+  private async post(body: JsonObject, more: Readonly<Record<string, string>> = {}): Promise<Posted> {
     this.clock.turn(answering)
     const response = await this.simulator.fetch('http://simulator/v1/messages', {
       method: 'POST',
@@ -183,24 +155,16 @@ class Session {
     })
     const parsed: unknown = await response.json()
     const answer = isObject(parsed) ? parsed : {}
-    if (response.status !== 200) return { refusal: this.refused(answer) }
-    this.peak = Math.max(this.peak, contextOf(answer))
-    return { answer }
-  }
-
-  private refused(answer: JsonObject): Refusal {
-    const message = isObject(answer.error) ? String(answer.error.message) : ''
-    const why: Refusal = /prompt is too long|exceed context limit/.test(message)
-      ? 'overflow'
-      : /signature/.test(message)
-        ? 'signature'
-        : 'invalid'
-    this.failed[why]++
-    return why
+    if (response.status === 200) return { answer }
+    return { refusal: refusalIn(isObject(answer.error) ? String(answer.error.message) : '') }
   }
 
   private outcome(): Outcome {
     const { requests, cost, read, write5m, write1h, input, output } = this.simulator.meter.totals()
+    const { entries } = this.simulator.log
+    const refused = entries.filter(({ status }) => status !== 200).map(({ outcome }) => refusalIn(outcome))
+    const times = (why: Refusal) => refused.filter((other) => other === why).length
+    const mended = this.repository.bugs.filter(({ path, wrong }) => !this.tools.files.get(path)?.includes(wrong))
     return {
       strategy: this.strategy.name,
       price: cost,
@@ -209,23 +173,23 @@ class Session {
       written: write5m + write1h,
       plain: input,
       output,
-      failed: { ...this.failed },
+      failed: { overflow: times('overflow'), signature: times('signature'), invalid: times('invalid') },
       compactions: this.notes.compaction,
       clearings: this.notes.clearing,
-      peak: this.peak,
+      peak: Math.max(...entries.flatMap(({ samplings }) => samplings.map(promptOf))),
+      mean: Math.round((read + write5m + write1h + input) / requests),
       tasks: this.tasks,
-      mended: this.mended(),
+      mended: mended.length,
       answers: this.answers,
     }
   }
 }
 
-function blocksIn(answer: JsonObject): readonly Block[] {
-  return Array.isArray(answer.content) ? (answer.content as readonly Block[]) : []
+function promptOf({ input, read, write5m, write1h }: Sampling): number {
+  return input + read + write5m + write1h
 }
 
-function contextOf({ usage }: JsonObject): number {
-  if (!isObject(usage)) return 0
-  const tokens = (name: string) => (typeof usage[name] === 'number' ? usage[name] : 0)
-  return tokens('input_tokens') + tokens('cache_creation_input_tokens') + tokens('cache_read_input_tokens')
+function refusalIn(message: string): Refusal {
+  if (/prompt is too long|exceed context limit/.test(message)) return 'overflow'
+  return /signature/.test(message) ? 'signature' : 'invalid'
 }

@@ -1,20 +1,27 @@
 // Everybody who is compared, by name: workers are told names, since rules cannot be sent to them.
-import { aiSdk } from './peers/ai-sdk.ts'
-import { langchain } from './peers/langchain.ts'
-import { retold } from './peers/retold.ts'
-import { plainRules } from './plain-rules.ts'
-import { alwaysMicro, fixedRules, settings, weighed } from './rules.ts'
+import { leaders as leadingPeers, peers, tuned } from './peers.ts'
+import { nothing, plainRules, serverCompaction } from './plain-rules.ts'
+import { alwaysMicro, defaults, fixedRules, thrifty, weighed } from './rules.ts'
 import type { Strategy } from './strategy.ts'
 
-const peers: readonly Strategy[] = [...plainRules, ...langchain, aiSdk, ...retold]
+const ours: readonly Strategy[] = [defaults, weighed, thrifty]
 
-export const compared: readonly Strategy[] = [...settings, ...fixedRules, alwaysMicro, ...peers]
+export const everybody: readonly Strategy[] = [...ours, ...fixedRules, alwaysMicro, ...plainRules, ...peers]
+
+/** On more seeds than the first: ours, and the peers that come nearest. */
+export const leaders: readonly Strategy[] = [weighed, thrifty, ...leadingPeers, serverCompaction]
+
+/** In long sessions, and on models that bind thinking. */
+export const few: readonly Strategy[] = [weighed, thrifty, ...leadingPeers, nothing]
 
 /** The promise is about these. */
 export const promised: readonly Strategy[] = [weighed, ...fixedRules]
 
+/** The peers that come nearest, with their trigger where a session of ours would compact. */
+export const moved: readonly Strategy[] = tuned
+
 export function strategyNamed(who: string, name: string): Strategy {
-  const found = compared.find((strategy) => strategy.who === who && strategy.name === name)
+  const found = [...everybody, ...moved].find((strategy) => strategy.who === who && strategy.name === name)
   if (!found) throw new Error(`There is no strategy ${name} of ${who}.`)
   return found
 }

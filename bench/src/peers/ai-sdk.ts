@@ -1,6 +1,17 @@
 // Conversations in the AI SDK's shape, and its pruneMessages as its documentation calls it.
 import { type ModelMessage, pruneMessages } from 'ai'
-import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse, type Message, textOf } from 'everlong'
+import {
+  type Block,
+  blocksOf,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  type Message,
+  repairRequest,
+  textOf,
+} from 'everlong'
+import { originOf, standingFor } from './origins.ts'
 
 export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
   return messages.flatMap(({ role, content }) => {
@@ -14,7 +25,20 @@ export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
   })
 }
 
+/** What is left of them. The provider's package merges neighbours of one role, and so does this. */
+export function fromModelMessages(messages: readonly ModelMessage[]): readonly Message[] {
+  const back = messages.map(({ role, content }): Message => {
+    const parts = content as unknown as readonly object[]
+    return { role: role === 'assistant' ? 'assistant' : 'user', content: parts.flatMap((part) => originOf(part) ?? []) }
+  })
+  return repairRequest(back).messages
+}
+
 function partOf(block: Block): object {
+  return standingFor(shaped(block), [block])
+}
+
+function shaped(block: Block): object {
   if (isText(block)) return { type: 'text', text: block.text }
   if (isThinking(block)) return { type: 'reasoning', text: String(block.thinking ?? '') }
   if (isToolUse(block)) return { type: 'tool-call', toolCallId: block.id, toolName: block.name, input: block.input }

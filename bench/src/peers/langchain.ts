@@ -1,28 +1,52 @@
 // Conversations in LangChain's shape, and its own functions as this room calls them. Its code, not ours, does the work.
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
-import { type Block, blocksOf, isText, isToolResult, isToolUse, type JsonObject, type Message, textOf } from 'everlong'
+import {
+  type Block,
+  blocksOf,
+  isText,
+  isToolResult,
+  isToolUse,
+  type JsonObject,
+  type Message,
+  repairRequest,
+  textOf,
+} from 'everlong'
 import { ClearToolUsesEdit, countTokensApproximately, summarizationMiddleware } from 'langchain'
+import { originOf, standingFor } from './origins.ts'
 
 export { type BaseMessage, trimMessages } from '@langchain/core/messages'
 export { countTokensApproximately } from 'langchain'
 
 export function toLangChain(messages: readonly Message[]): BaseMessage[] {
   const list: BaseMessage[] = []
-  const add = (make: (id: string) => BaseMessage) => list.push(make(`m${list.length}`))
+  const add = (make: (id: string) => BaseMessage, standsFor: readonly Block[]) =>
+    list.push(standingFor(make(`m${list.length}`), standsFor))
   for (const { role, content } of messages) {
     const blocks = blocksOf(content)
     if (role === 'assistant') {
       const calls = blocks.filter(isToolUse).map(({ id, name, input }) => ({ id, name, args: input as JsonObject }))
-      add((id) => new AIMessage({ id, content: textOf(blocks.filter(isText)), tool_calls: calls }))
+      add((id) => new AIMessage({ id, content: textOf(blocks.filter(isText)), tool_calls: calls }), blocks)
       continue
     }
     for (const block of blocks.filter(isToolResult)) {
-      add((id) => new ToolMessage({ id, tool_call_id: block.tool_use_id, content: textOf(block.content) }))
+      add((id) => new ToolMessage({ id, tool_call_id: block.tool_use_id, content: textOf(block.content) }), [block])
     }
     const rest = blocks.filter((block: Block) => !isToolResult(block))
-    if (rest.length > 0) add((id) => new HumanMessage({ id, content: textOf(rest) }))
+    if (rest.length > 0) add((id) => new HumanMessage({ id, content: textOf(rest) }), rest)
   }
   return list
+}
+
+/** The provider's package merges neighbours of one role, and so does this. */
+export function fromLangChain(list: readonly BaseMessage[]): readonly Message[] {
+  const messages = list.map((message): Message => {
+    const blocks = originOf(message)
+    if (blocks) return { role: AIMessage.isInstance(message) ? 'assistant' : 'user', content: blocks }
+    const text = String(message.content)
+    if (!ToolMessage.isInstance(message)) return { role: 'user', content: [{ type: 'text', text }] }
+    return { role: 'user', content: [{ type: 'tool_result', tool_use_id: message.tool_call_id, content: text }] }
+  })
+  return repairRequest(messages).messages
 }
 
 /** contextEditingMiddleware's own edit, on a list that it changes. */

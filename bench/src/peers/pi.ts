@@ -12,6 +12,7 @@ import {
   textOf,
 } from 'everlong'
 import { importApart } from './apart.ts'
+import { originOf, standingFor } from './origins.ts'
 
 /** As pi keeps a line of a session. Loosely typed: its own types come with 200 MB. */
 export type PiEntry = JsonObject & { readonly id: string; readonly parentId: string | null }
@@ -88,10 +89,8 @@ export function toPi(messages: readonly Message[]): readonly PiMessage[] {
     const blocks = blocksOf(content)
     if (role === 'assistant') {
       const parts = blocks.flatMap((block): readonly JsonObject[] => {
-        if (isText(block)) return [{ type: 'text', text: block.text }]
-        if (isThinking(block)) return [{ type: 'thinking', thinking: String(block.thinking ?? '') }]
-        if (isToolUse(block)) return [{ type: 'toolCall', id: block.id, name: block.name, arguments: block.input }]
-        return []
+        const part = partOf(block)
+        return part ? [standingFor(part, [block])] : []
       })
       const who = { api: 'faux', provider: 'faux', model: 'faux', usage: noUsage, stopReason: 'stop' }
       return [{ role: 'assistant', content: parts, ...who, timestamp }]
@@ -99,7 +98,7 @@ export function toPi(messages: readonly Message[]): readonly PiMessage[] {
     const results = blocks.filter(isToolResult).map((block) => {
       const text = [{ type: 'text', text: textOf(block.content) }]
       const call = { toolCallId: block.tool_use_id, toolName: 'tool', isError: block.is_error === true }
-      return { role: 'toolResult', ...call, content: text, timestamp }
+      return standingFor({ role: 'toolResult', ...call, content: text, timestamp }, [block])
     })
     const rest = blocks.filter(isText)
     return [
@@ -109,6 +108,13 @@ export function toPi(messages: readonly Message[]): readonly PiMessage[] {
         : []),
     ]
   })
+}
+
+function partOf(block: Block): JsonObject | undefined {
+  if (isText(block)) return { type: 'text', text: block.text }
+  if (isThinking(block)) return { type: 'thinking', thinking: String(block.thinking ?? '') }
+  if (isToolUse(block)) return { type: 'toolCall', id: block.id, name: block.name, arguments: block.input }
+  return undefined
 }
 
 export function toPiEntries(messages: readonly PiMessage[]): readonly PiEntry[] {
@@ -129,14 +135,18 @@ export function fromPi(messages: readonly PiMessage[]): readonly Message[] {
       Array.isArray(message.content) ? message.content : [textBlock(String(message.content))]
     ) as readonly Block[]
     if (message.role === 'toolResult') {
+      const origin = originOf(message)
+      if (origin) return { role: 'user', content: origin }
       return { role: 'user', content: [{ type: 'tool_result', tool_use_id: String(message.toolCallId), content }] }
     }
-    const blocks = content.map((part): Block => {
-      if (part.type !== 'toolCall') return part
-      return { type: 'tool_use', id: String(part.id), name: String(part.name), input: part.arguments as JsonObject }
-    })
+    const blocks = content.flatMap((part) => originOf(part) ?? [blockOf(part)])
     return { role: message.role === 'assistant' ? 'assistant' : 'user', content: blocks }
   })
+}
+
+function blockOf(part: Block): Block {
+  if (part.type !== 'toolCall') return part
+  return { type: 'tool_use', id: String(part.id), name: String(part.name), input: part.arguments as JsonObject }
 }
 
 const textBlock = (text: string): Block => ({ type: 'text', text })

@@ -1,6 +1,6 @@
 // Reads the targets out of each benchmark's results. Those that state their own are taken as they are.
 import type { Ran } from '../cost/pool.ts'
-import type { CostReport } from '../cost/report-markdown.ts'
+import { against, type CostReport } from '../cost/report-markdown.ts'
 import type { EngineReport } from '../engine/report.ts'
 import type { CaseReport, Row } from '../fidelity/report.ts'
 import type { TokensReport } from '../tokens/report-markdown.ts'
@@ -49,25 +49,19 @@ function fidelity(cases: readonly CaseReport[]): readonly Target[] {
   ]
 }
 
-function cost({ compared }: CostReport): readonly Target[] {
-  const groups = Map.groupBy(compared, ({ setup }: Ran) => `${setup.kind}, ${setup.answers} answers`)
-  return [...groups].flatMap(([name, ran]): readonly Target[] => {
-    const isOurs = ({ who }: Ran) => who === 'Everlong'
-    const isPeer = ({ who }: Ran) => !isOurs({ who } as Ran) && who !== 'fixed rule'
-    const best = (those: readonly Ran[]) => those.toSorted((a, b) => a.outcome.price - b.outcome.price)[0]
-    const [ours, peer] = [best(ran.filter(isOurs)), best(ran.filter(isPeer))]
-    if (!ours || !peer) return []
-    const usual = ran.find((one) => isOurs(one) && one.name.includes('default'))
-    return [ours, ...(usual && usual !== ours ? [usual] : [])].map((one) => {
-      const less = 1 - one.outcome.price / peer.outcome.price
-      return {
-        what: `price under the best peer, ${name}, ${one.name}`,
-        wanted: '25 % less',
-        measured: `${percent(less, 0)} less (${peer.who}: ${peer.name})`,
-        met: less >= 0.25,
-      }
-    })
-  })
+function cost({ compared, long }: CostReport): readonly Target[] {
+  const told = (rows: readonly Ran[], answers: string) =>
+    ['thrifty', 'the defaults', 'the defaults without notes'].flatMap((name) =>
+      against(rows, name).map(
+        ({ kind, peer, less }): Target => ({
+          what: `price under the best peer, ${kind}, ${answers} answers, ${name}`,
+          wanted: '25 % less',
+          measured: `${percent(less, 0)} less (${peer})`,
+          met: less >= 0.25,
+        }),
+      ),
+    )
+  return [...told(compared, '300'), ...told(long, '1,000')]
 }
 
 type MemoryResults = {

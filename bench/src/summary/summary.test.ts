@@ -15,12 +15,12 @@ describe('the summary', () => {
   })
 
   test('takes the price of the cheapest peer, and no fixed rule of ours, for the rival', () => {
-    const setup = { kind: 'reading', answers: 300 }
+    const setup = { kind: 'reading', answers: 300, seed: 1 }
     const ran = (who: string, name: string, price: number) => ({ setup, who, name, outcome: { price } })
-    const compared = [ran('Everlong', 'eager', 3), ran('LangChain', 'summaries', 5), ran('fixed rule', 'idle', 4)]
-    expect(readers.cost?.({ compared })).toEqual([
+    const compared = [ran('Everlong', 'thrifty', 3), ran('LangChain', 'summaries', 5), ran('fixed rule', 'idle', 4)]
+    expect(readers.cost?.({ compared, long: [] })).toEqual([
       {
-        what: 'price under the best peer, reading, 300 answers, eager',
+        what: 'price under the best peer, reading, 300 answers, thrifty',
         wanted: '25 % less',
         measured: '40 % less (LangChain: summaries)',
         met: true,

@@ -35,6 +35,7 @@ describe('the worth of a reduction', () => {
       net: 54_000,
       breakEven: 4.6,
       pays: true,
+      isDue: true,
       dollars: { saved: 0.5, cost: 0.23, net: 0.27 },
     })
   })

@@ -14,6 +14,8 @@ export type WorthInput = {
   /** Of the requests to come, the share that will find the cache cold and write all of it again: none unless told. */
   readonly coldShare?: number | undefined
   readonly price?: Price | undefined
+  /** What goes has been carried so far, in tokens times requests; where nobody says, it has been carried long enough. */
+  readonly carried?: number | undefined
   /** Where one will come by itself: what goes puts it off, for better or worse. */
   readonly compaction?: CompactionAhead | undefined
   /** Multiples of the input price; those left out are the documented ones. */
@@ -53,6 +55,8 @@ export type Worth = {
   /** After how many turns it has paid for itself; absent when it never does. */
   readonly breakEven?: number
   readonly pays: boolean
+  /** Carrying it has cost as much as clearing it will: waiting any longer would cost more than clearing less often saves. */
+  readonly isDue: boolean
   readonly dollars?: { readonly saved: number; readonly cost: number; readonly net: number }
 }
 
@@ -89,6 +93,7 @@ export function worthOf(input: WorthInput): Worth {
     net: tidy(net),
     ...(breakEven === undefined ? {} : { breakEven: tidy(breakEven) }),
     pays: net > 0,
+    isDue: (input.carried ?? Number.POSITIVE_INFINITY) * rent >= cost,
     ...(price ? { dollars: { saved: inDollars(saved), cost: inDollars(cost), net: inDollars(net) } } : {}),
   }
 }

@@ -9,6 +9,8 @@ export type CacheEditState = {
   readonly deleted: readonly string[]
   /** Deleted cached tokens as the latest answer reported them: a drop of so much is no cache break. */
   readonly deletedTokens: number
+  /** The newest tool use of each of the latest two deletions: a cached prefix ends there. */
+  readonly ends?: readonly string[]
 }
 
 export const noCacheEdits: CacheEditState = { seen: [], deleted: [], deletedTokens: 0 }
@@ -24,7 +26,9 @@ export function withDeleted(state: CacheEditState, toolUseIds: readonly string[]
   const seen = withSeen(state, toolUseIds)
   const known = new Set(state.deleted)
   const fresh = [...new Set(toolUseIds)].filter((id) => !known.has(id))
-  return fresh.length === 0 ? seen : { ...seen, deleted: [...state.deleted, ...fresh] }
+  if (fresh.length === 0) return seen
+  const ends = [...(state.ends ?? []), ...fresh.slice(-1)].slice(-2)
+  return { ...seen, deleted: [...state.deleted, ...fresh], ends }
 }
 
 /** After an answer: what it says was deleted is the new baseline. An answer that says nothing leaves it. */

@@ -1,6 +1,6 @@
 // What an answer brings with it: its record, what the server left out, what the cache did, how good the estimate was.
 import { type BreakCause, type CacheBreak, watchAnswer } from '../cache/break-detector.ts'
-import { afterAnswer } from '../cache/edit-state.ts'
+import { afterAnswer, afterCacheBreak } from '../cache/edit-state.ts'
 import type { Fingerprint, RequestParts } from '../cache/fingerprint.ts'
 import { cacheLifetimes } from '../cache/state.ts'
 import { modelFacts } from '../catalog/models.ts'
@@ -82,7 +82,10 @@ function watchCache(
   const lifetime = desk.cacheLifetime ?? cacheLifetimes.long
   const seen = { usage, time, deletedTokens, lifetime, answer: message }
   const { watch, found } = watchAnswer(tracking.watch, seen)
-  desk.tracking = { ...tracking, watch, cacheEdits: afterAnswer(tracking.cacheEdits, { deletedTokens }) }
+  // Deletions are relative to the prefix that is gone. What the server leaves out is not: it reads the history each time.
+  const isStale = found !== undefined && desk.model.capabilities(modelName).cacheEdits
+  const cacheEdits = isStale ? afterCacheBreak() : afterAnswer(tracking.cacheEdits, { deletedTokens })
+  desk.tracking = { ...tracking, watch, cacheEdits }
   if (!found) return
   // Fingerprints are taken only now: nearly every answer finds its cache.
   const { baseline } = tracking.watch

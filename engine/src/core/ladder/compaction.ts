@@ -7,6 +7,7 @@ import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import { inWords } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/edits.ts'
+import type { View } from '../transcript/fold.ts'
 import { type Climbed, climb, type Solution } from './climb.ts'
 import { countingFor, type Desk, freshWeigher, type ModelChoice, overheadOf, situationIn, sizeOf } from './desk.ts'
 import { buildRequest } from './request.ts'
@@ -121,11 +122,16 @@ function commit(desk: Desk, { wish, records, written }: CommitInput): CommitResu
   const { conversation } = desk
   if (wish.signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'It was stopped.' }
   const model = wish.fits?.name
-  const before = sizeOf(desk, conversation.view(), model).tokens
-  const after = sizeOf(desk, conversation.tryOut(records), model).tokens
-  const { explanation } = situationIn(desk, conversation.view(), wish.fits)
+  const view = conversation.view()
+  const tried = conversation.tryOut(records)
+  // What was reported of the one is a hard measure for the other, of which everything is guessed: counting both will do.
+  const counted = (of: View) => desk.weigher.tokens(of.messages, countingFor(desk, model ?? desk.modelName))
+  const { explanation } = situationIn(desk, view, wish.fits)
   const target = Math.floor(explanation.autoCompactThreshold.value * targetShare(desk.settings))
-  const refusal = tooLittle({ before, after, ...(wish.trigger === 'auto' ? { target } : {}) })
+  const sizes = { before: sizeOf(desk, view, model).tokens, after: sizeOf(desk, tried, model).tokens }
+  const refusal =
+    (counted(tried) < counted(view) ? undefined : notSmaller(sizes)) ??
+    (wish.trigger === 'auto' ? notEnough(sizes, target) : undefined)
   if (refusal !== undefined) return { type: 'failed', reason: 'no_progress', message: refusal }
   const stored = conversation.commit(records)
   if (stored.type === 'store-failed') return { type: 'failed', message: stored.why }
@@ -134,16 +140,19 @@ function commit(desk: Desk, { wish, records, written }: CommitInput): CommitResu
 }
 
 /** By hand smaller is enough; by itself it has to get well below the threshold, or the next one would follow at once. */
-function tooLittle(sizes: {
-  readonly before: number
-  readonly after: number
-  readonly target?: number
-}): string | undefined {
-  const { before, after, target } = sizes
-  const numbers = `${inWords(before)} → ${inWords(after)} tokens`
-  if (after >= before) return `It would not make the context smaller: ${numbers}.`
-  if (target === undefined || after < target) return undefined
-  return `It frees too little: ${numbers}, and the target is ${inWords(target)}.`
+type Sizes = { readonly before: number; readonly after: number }
+
+function notSmaller(sizes: Sizes): string | undefined {
+  return sizes.after < sizes.before ? undefined : `It would not make the context smaller: ${stepOf(sizes)}.`
+}
+
+function notEnough(sizes: Sizes, target: number): string | undefined {
+  if (sizes.after < target) return undefined
+  return `It frees too little: ${stepOf(sizes)}, and the target is ${inWords(target)}.`
+}
+
+function stepOf({ before, after }: Sizes): string {
+  return `${inWords(before)} → ${inWords(after)} tokens`
 }
 
 /** Of a solution that is not yet applied. */
@@ -153,7 +162,8 @@ function judge(desk: Desk, { trigger, target, size }: RungContext, solution: Sol
     solution.type === 'reduced'
       ? sizeOf(desk, conversation.tryOut(conversation.editRecords(withFreed(solution.edits, solution.freed)))).tokens
       : size.tokens - (solution.type === 'delegated' ? solution.freed : 0)
-  return tooLittle({ before: size.tokens, after, ...(trigger === 'auto' ? { target } : {}) })
+  const sizes = { before: size.tokens, after }
+  return notSmaller(sizes) ?? (trigger === 'auto' ? notEnough(sizes, target) : undefined)
 }
 
 /** What several edits freed together stands with the first of them. */

@@ -23,6 +23,7 @@ import type { CleanUps } from './clean-up.ts'
 import type { Collapser } from './collapser.ts'
 import { type ContextNote, contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
+import { cheapestSize } from './economy.ts'
 import { type LearnedLimits, limitOf } from './limits.ts'
 import type { Memory } from './memory-keeper.ts'
 import type { Ladder } from './rung.ts'
@@ -68,6 +69,8 @@ export type Desk = {
   sized: { readonly view: View; readonly key: string; readonly size: ContextSize } | undefined
   /** How long the provider keeps a prefix, in milliseconds, as the newest answer that wrote one tells. */
   cacheLifetime: number | undefined
+  /** In a thrifty session: the size at which a compaction costs the least. */
+  cheapest: number | undefined
   /** As far as it has been adopted: sizes do not jitter with every answer that teaches a little. */
   calibration: Calibration
   /** The newest note about all this in the transcript. */
@@ -94,18 +97,24 @@ export function countingFor({ settings, lessons, calibration, modelName }: Count
 }
 
 const worthAdopting = 0.02
+/** Plans that weigh otherwise than the size is counted get their sums wrong; weighing all again is work. */
+const worthWeighingAgain = 0.1
+
+const isOff = (factor: number, by: number, most: number): boolean => Math.abs(factor / by - 1) > most
 
 /** Between two requests: what was learned since, if it makes a difference, and a note of what holds from now on. */
 export function settleContext(desk: Desk): void {
-  const { lessons, modelName: model, conversation, model: client, settings } = desk
+  settleThreshold(desk)
+  const { lessons, modelName: model, conversation, model: client } = desk
   const learned = calibrationOf(lessons.calibrations, model)
-  if (Math.abs(learned.factor / desk.calibration.factor - 1) > worthAdopting) desk.calibration = learned
+  if (isOff(learned.factor, desk.calibration.factor, worthAdopting)) desk.calibration = learned
+  if (isOff(desk.calibration.factor, desk.weigher.factor, worthWeighingAgain)) desk.weigher = freshWeigher(desk, model)
   const learnedWindow = limitOf(lessons.limits, client, model)
   const note = {
     model,
     overhead: overheadOf(desk),
     calibration: desk.calibration,
-    settings: tokenSettings(settings),
+    settings: tokenSettings(settingsNow(desk)),
     provider: providerFacts(client, model, learnedWindow),
     ...(learnedWindow === undefined ? {} : { learnedWindow }),
   }
@@ -116,8 +125,21 @@ export function settleContext(desk: Desk): void {
   conversation.note([contextNoteRecord(note, { timestamp, sessionId: conversation.place().sessionId })])
 }
 
+/** Thrifty: where a compaction is the cheapest, as far as the conversation has shown it. */
+function settleThreshold(desk: Desk): void {
+  if (desk.settings.economy !== 'thrifty') return
+  const view = desk.conversation.view()
+  desk.cheapest = cheapestSize(view, situationIn(desk, view), { settings: desk.settings, before: desk.cheapest })
+}
+
+/** With the threshold of a thrifty session, unless the host has set one or a compaction came to nothing there. */
+function settingsNow({ settings, cheapest, tracking }: Desk): EngineSettings {
+  if (cheapest === undefined || settings.autoCompactAt !== undefined || tracking.breaker.failures > 0) return settings
+  return { ...settings, autoCompactAt: cheapest }
+}
+
 function tokenSettings(all: EngineSettings): TokenSettings {
-  const { reductions, mode, target, background, cacheMarks, estimator, askTimeoutMs, ...tokens } = all
+  const { reductions, mode, economy, target, background, cacheMarks, estimator, askTimeoutMs, ...tokens } = all
   return tokens
 }
 
@@ -165,7 +187,8 @@ function inTokensOf(
 
 /** Throws a ConfigurationError when the settings cannot work. */
 export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situation {
-  const { settings, environment, lessons, ports } = desk
+  const { environment, lessons, ports } = desk
+  const settings = settingsNow(desk)
   const client = choice?.client ?? desk.model
   const model = choice?.name ?? desk.modelName
   const { cacheEdits, contextManagement } = client.capabilities(model)
@@ -181,6 +204,7 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
     weigher: desk.weigher,
     client: { cacheEdits, contextManagement },
     cacheEdits: desk.tracking.cacheEdits,
+    compactionComes: (settings.mode ?? 'proactive') === 'proactive' && !desk.tracking.breaker.isOpen,
     ...(desk.cacheLifetime === undefined ? {} : { cacheLifetime: desk.cacheLifetime }),
     reductions: {
       ...settings.reductions,

@@ -1,6 +1,5 @@
 // What happens before each request: micro-compact, compact when over the threshold and allowed, stop at the blocking
 // limit. The answer is a request that can be sent, or the reason why none is.
-import { withDeleted } from '../cache/edit-state.ts'
 import type { Repair } from '../message/draft.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
@@ -14,7 +13,7 @@ import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
 import { patience } from './settings.ts'
-import { withViewChange } from './tracking.ts'
+import { withLeftOut, withViewChange } from './tracking.ts'
 
 /** A request that can be sent: with our clients as it is, with others by its `body`. */
 export type Ready = ModelRequest & {
@@ -91,7 +90,8 @@ async function microCompact(desk: Desk, signal?: AbortSignalPort): Promise<reado
   const stage = 'every-request'
   const context = contextFor(desk, { stage, trigger: 'auto', cause: 'threshold', signal }, noCommit)
   const last = desk.delegated
-  desk.delegated = undefined
+  // What the server leaves out from now on stays left out; everything else is asked of it anew.
+  if (!last?.leftOut) desk.delegated = undefined
   const { solution, tried } = await climb(desk.ladder[stage], context, () => undefined)
   if (!solution) return tried
   const before = context.size.tokens
@@ -115,10 +115,9 @@ export const noCommit: Pick<RungContext, 'commit'> = {
 function applyMicro(desk: Desk, solution: Solution): void {
   if (solution.type === 'delegated') {
     desk.delegated = solution.request
-    const { cacheEdits } = solution.request
-    if (!cacheEdits) return
-    const deleted = cacheEdits.map(({ cache_reference }) => cache_reference)
-    desk.tracking = { ...desk.tracking, cacheEdits: withDeleted(desk.tracking.cacheEdits, deleted) }
+    const { cacheEdits, leftOut } = solution.request
+    const deleted = leftOut ?? cacheEdits?.map(({ cache_reference }) => cache_reference)
+    if (deleted) desk.tracking = withLeftOut(desk.tracking, deleted, { isRewritten: cacheEdits === undefined })
     return
   }
   if (solution.type === 'reduced') desk.conversation.edit(withFreed(solution.edits, solution.freed))

@@ -96,9 +96,28 @@ test('where the server manages context, the history goes as it is, with the opti
   for (let at = 1; at <= 12; at++) round(world, at, 100)
   expect(await pictureOf(world)).toEqual([
     `u${' a[tu] u[tr]'.repeat(12)}`,
-    'marks: tools.1 system.0 messages.22.0 messages.24.0',
+    // One at the end of what is left out: the next clearing begins behind it.
+    'marks: system.0 messages.14.0 messages.22.0 messages.24.0',
     'with: context-management-2025-06-27 context_management',
   ])
+})
+
+test('what the server was asked to leave out stays left out, and nothing more goes until it pays again', async () => {
+  const model = scripted(() => 'x', { capabilities: { contextManagement: true } })
+  const world = worldWith({ model, compaction: [plainRung('A summary.')] })
+  world.session.add({ role: 'user', content: 'Go.' })
+  const kept = async () => {
+    const request = await world.session.prepare()
+    const management = request.type === 'ready' ? request.options?.context_management : undefined
+    return (management as { readonly edits: readonly JsonObject[] } | undefined)?.edits.map(({ keep }) => keep)
+  }
+  for (let at = 1; at <= 12; at++) round(world, at, 100)
+  expect(await kept()).toEqual([{ type: 'tool_uses', value: 5 }])
+  round(world, 13)
+  round(world, 14)
+  expect(await kept()).toEqual([{ type: 'tool_uses', value: 7 }])
+  await world.session.compact()
+  expect(await kept()).toBeUndefined()
 })
 
 test('where a cached prefix can be edited, the deletions stand at the end, behind the mark', async () => {

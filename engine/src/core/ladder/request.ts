@@ -1,7 +1,8 @@
 // The request of a turn from the view: mended whatever was cut out of it, with what mechanisms delegated to the server
 // and the marks of the cache. The same view gives the same bytes.
+import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
-import { type Block, blocksOf } from '../message/block.ts'
+import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
 import { isObject, type JsonObject, objectAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
@@ -18,7 +19,7 @@ export function buildRequest(desk: Desk, view: View): BuiltRequest {
   const { base, modelName: model, settings } = desk
   const { messages: mended, repairs } = desk.requester(view, { model })
   const { messages, isServed } = withServed(mended, view, desk)
-  const { betas, options } = delegatedParts(desk, { isServed })
+  const { betas, options } = delegatedParts(desk, { messages, isServed })
   const request: ModelRequest = {
     source: 'turn',
     model,
@@ -32,7 +33,25 @@ export function buildRequest(desk: Desk, view: View): BuiltRequest {
   }
   const lifetime = settings.cacheMarks ?? '5m'
   const isMarked = lifetime !== false && desk.model.capabilities(model).promptCache
-  return { request: isMarked ? withCacheMarks(request, lifetime) : request, repairs }
+  if (!isMarked) return { request, repairs }
+  // Where the provider edits its cache in place, the prefix goes on.
+  const ends = desk.delegated?.leftOut ? (desk.tracking.cacheEdits.ends ?? []) : []
+  const anchors = anchorsIn(view, mended, ends).map((at) => at + (isServed ? 1 : 0))
+  return { request: withCacheMarks(request, { lifetime, anchors }), repairs }
+}
+
+/** Where the newest two changes ended: a compaction, edits of ours, or what the provider was asked to leave out. */
+function anchorsIn(view: View, messages: readonly Message[], ends: readonly string[]): readonly number[] {
+  const isMended = messages.length !== view.messages.length
+  const newest = isMended ? -1 : view.sources.findLastIndex(({ edits }) => edits.length > 0)
+  const by = view.sources[newest]?.edits.at(-1)
+  const older = view.sources.findLastIndex(({ edits }, at) => at < newest && edits.length > 0 && edits.at(-1) !== by)
+  const leftOut = ends.map((id) =>
+    messages.findLastIndex(({ content }) => blocksOf(content).some(({ tool_use_id }) => tool_use_id === id)),
+  )
+  const summary = view.messages.findIndex(({ origin }) => origin === 'summary')
+  const found = [...new Set([summary, newest, older, ...leftOut])].filter((at) => at >= 0)
+  return found.toSorted((a, b) => a - b).slice(-2)
 }
 
 /** The request as the Messages API takes it, for clients that are not ours. */
@@ -68,9 +87,10 @@ function withServed(
 }
 
 function delegatedParts(
-  { base, delegated }: Desk,
-  { isServed }: { readonly isServed: boolean },
+  { base, delegated: planned, tracking }: Desk,
+  { messages, isServed }: { readonly messages: readonly Message[]; readonly isServed: boolean },
 ): { readonly betas: readonly string[]; readonly options: JsonObject | undefined } {
+  const delegated = planned?.leftOut ? stillLeftOut(planned, tracking.cacheEdits.deleted, messages) : planned
   const own = base.betas ?? []
   const betas = [...new Set([...own, ...(delegated?.betas ?? []), ...(isServed ? [onDemandBeta] : [])])]
   if (!delegated?.contextManagement) return { betas, options: base.options }
@@ -83,10 +103,28 @@ function delegatedParts(
   return { betas, options: { ...base.options, context_management: { ...(isObject(asked) ? asked : {}), edits: all } } }
 }
 
+/**
+ * The server is told how many of the newest to keep. Counted from the newest that it leaves out, that number grows with
+ * the conversation: what has gone stays away, and nothing more goes.
+ */
+function stillLeftOut(
+  asked: RequestOptions,
+  deleted: readonly string[],
+  messages: readonly Message[],
+): RequestOptions | undefined {
+  const gone = new Set(deleted)
+  const uses = messages.flatMap(({ content }) => blocksOf(content).filter(isToolUse))
+  const keep = uses.length - 1 - uses.findLastIndex(({ id }) => gone.has(id))
+  if (keep === uses.length) return undefined
+  const counted = { trigger: { type: 'tool_uses', value: Math.max(1, keep) }, keep: { type: 'tool_uses', value: keep } }
+  const edits = asked.contextManagement?.edits.map((edit) => ({ ...edit, ...counted })) ?? []
+  return { ...asked, contextManagement: { edits } }
+}
+
 /** Deletions are relative to the cached prefix and go with every request, at its end. */
 function withCacheEdits(messages: readonly Message[], desk: Desk): readonly Message[] {
   const { cacheEdits } = desk.tracking
-  if (cacheEdits.deleted.length === 0) return messages
+  if (cacheEdits.deleted.length === 0 || desk.delegated?.leftOut) return messages
   const inView = new Set(messages.flatMap(({ content }) => blocksOf(content).map(({ tool_use_id }) => tool_use_id)))
   const edits = pinnedCacheEdits(cacheEdits).filter(({ cache_reference }) => inView.has(cache_reference))
   const last = messages.at(-1)

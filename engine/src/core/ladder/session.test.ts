@@ -138,6 +138,14 @@ describe('the ladder', () => {
     expect(world.session.tracking().breaker.failures).toBe(1)
   })
 
+  test('by hand, what counts as smaller is done, though a guess with its margin is above what was reported', async () => {
+    // 3,000 tokens by our counter, of which the answer reported fewer than the guess for half of them.
+    const world = sized(1_200, { compaction: [plainRung(words(1_500))] })
+    expect(await world.session.compact()).toMatchObject({ type: 'compacted', mechanism: 'plain' })
+    const grown = sized(1_200, { compaction: [plainRung(words(6_000))] })
+    expect(await grown.session.compact()).toMatchObject({ type: 'not-compacted', reason: 'no_progress' })
+  })
+
   test('overhead that alone is over the threshold is said with the numbers, once a turn, instead of compacting', async () => {
     const world = sized(25_000, { compaction: [plainRung('short')], base: { system: words(40_000) } })
     const first = await world.session.prepare()

@@ -8,6 +8,8 @@ import type { MemoryChoices } from './memory-keeper.ts'
 export type EngineSettings = TokenSettings & {
   readonly reductions?: ReductionChoices
   readonly mode?: CompactionMode
+  /** thrifty: settings and thresholds as they cost the least, at the price of more compactions. */
+  readonly economy?: 'usual' | 'thrifty'
   /** Notes about the session, taken in the background; `false` for none. */
   readonly sessionMemory?: boolean | MemoryChoices
   /** A compaction must get below this share of the threshold: 0.6 unless said. */

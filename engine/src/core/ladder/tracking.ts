@@ -1,7 +1,7 @@
 // What one conversation remembers besides its transcript: turns, breaker, chain, cache watch. A value, and functions
 // from one value to the next; each sub-agent has its own.
 import { afterCompaction, type CacheWatch, freshWatch } from '../cache/break-detector.ts'
-import { type CacheEditState, noCacheEdits } from '../cache/edit-state.ts'
+import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/edit-state.ts'
 import type { ChainInfo } from '../ports/events.ts'
 import type { QuerySource } from '../ports/model.ts'
 import type { ContextState } from '../tokens/explain.ts'
@@ -84,6 +84,20 @@ export function withFailure(tracking: Tracking): Tracking {
 export function withViewChange(tracking: Tracking): Tracking {
   const { watch, changes } = tracking
   return { ...tracking, watch: afterCompaction(watch), cacheEdits: noCacheEdits, changes: changes + 1 }
+}
+
+/** The provider leaves these out from now on. `isRewritten`: it does so by writing the prefix anew. */
+export function withLeftOut(
+  tracking: Tracking,
+  toolUseIds: readonly string[],
+  { isRewritten }: { readonly isRewritten: boolean },
+): Tracking {
+  const { watch, cacheEdits } = tracking
+  return {
+    ...tracking,
+    cacheEdits: withDeleted(cacheEdits, toolUseIds),
+    ...(isRewritten ? { watch: afterCompaction(watch) } : {}),
+  }
 }
 
 /** A person did something about the cause. */

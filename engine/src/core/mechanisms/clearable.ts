@@ -40,6 +40,17 @@ export function clearableResults(view: View, { settings, weigher }: Situation): 
   return weigher.once(clearableReader, weigher)(view, settings)
 }
 
+/** Those of them that the provider has not been asked to leave out: the others weigh nothing any more. */
+export function activeResults(view: View, situation: Situation): readonly Clearable[] {
+  const results = clearableResults(view, situation)
+  const gone = deletedIn(situation)
+  return gone.size === 0 ? results : results.filter(({ toolUseId }) => !gone.has(toolUseId))
+}
+
+export function deletedIn({ cacheEdits }: Pick<Situation, 'cacheEdits'>): ReadonlySet<string> {
+  return new Set(cacheEdits?.deleted)
+}
+
 type Rules = ToolRules & Pick<ReductionSettings, 'recall'>
 
 /** As long as the rules and the pins stay what they are, only what is new is judged. */

@@ -1,9 +1,10 @@
 // From what may go to a plan: the edits, what they free, what becomes of bound thinking, and the sum. Shared by the
 // mechanisms that clear; which results go is theirs to say.
-import { worthOf } from '../cache/economics.ts'
+import { type Worth, worthOf } from '../cache/economics.ts'
 import { inWords } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
+import { type Clearable, clearableResults, deletedIn } from './clearable.ts'
 import {
   type Declined,
   declined,
@@ -26,13 +27,17 @@ export type ClearingInput = {
 
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
   const { mechanism, reason, items } = input
-  const first = items[0]
-  if (!first) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
-  const edits: readonly Edit[] = [clearEdit(items, input, situation)]
-  const bound = boundThinking(view, situation, first.message)
+  if (items.length === 0) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
+  // What the provider leaves out already goes here as well: a local edit ends what was asked of it.
+  const gone = goneAlready(view, situation)
+  const changed = gone.length === 0 ? items : [...gone, ...items]
+  const from = firstMessage(changed)
+  const edits: readonly Edit[] = [clearEdit(changed, input, situation)]
+  const bound = boundThinking(view, situation, from)
   const base = { type: 'planned', mechanism, reason } as const
   if (bound.length === 0) {
-    return { ...base, items, ...sums(view, situation, items), thinking: 'untouched', outcome: { type: 'edits', edits } }
+    const outcome = { type: 'edits', edits } as const
+    return { ...base, items, ...sums(view, situation, changed), thinking: 'untouched', outcome }
   }
   const { boundThinking: policy } = situation.settings
   const delegation = policy === 'delegate' && situation.client.contextManagement ? input.delegate() : undefined
@@ -46,7 +51,7 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
     return declined(mechanism, 'thinking-bound', detail)
   }
   const all = [...items, ...bound]
-  const after = view.sources[first.message]?.uuids.at(-1)
+  const after = view.sources[from]?.uuids.at(-1)
   const unthink: Edit = {
     type: 'clear-thinking',
     ...(after === undefined ? {} : { after }),
@@ -54,11 +59,23 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
     reason: 'bound to the prefix that changed',
   }
   const outcome = { type: 'edits', edits: [...edits, unthink] } as const
-  return { ...base, items: all, ...sums(view, situation, all), thinking: 'removed', outcome }
+  return { ...base, items: all, ...sums(view, situation, [...changed, ...bound]), thinking: 'removed', outcome }
+}
+
+/** Free nothing more. */
+function goneAlready(view: View, situation: Situation): readonly Clearable[] {
+  const gone = deletedIn(situation)
+  if (gone.size === 0) return []
+  const items = clearableResults(view, situation).filter(({ toolUseId }) => gone.has(toolUseId))
+  return items.map((item) => ({ ...item, frees: 0 }))
 }
 
 /** By loops, here and below: a call for each of thousands of items is what such a plan would cost most. */
-function clearEdit(items: readonly PlannedItem[], { mechanism, reason }: ClearingInput, { settings }: Situation): Edit {
+function clearEdit(
+  items: readonly Omit<PlannedItem, 'why'>[],
+  { mechanism, reason }: ClearingInput,
+  { settings }: Situation,
+): Edit {
   const toolUseIds: string[] = []
   const attachments: string[] = []
   for (const { type, toolUseId, uuids } of items) {
@@ -92,41 +109,62 @@ export function hasBoundThinking(view: View, { model, weigher }: Situation, chan
 }
 
 /** What goes altogether, and whether it pays: what stands from the first changed message on is written again. */
-export function sums(view: View, situation: Situation, items: readonly PlannedItem[]): Pick<Plan, 'freed' | 'worth'> {
+export function sums(
+  view: View,
+  situation: Situation,
+  items: readonly Pick<PlannedItem, 'message' | 'frees'>[],
+): Pick<Plan, 'freed' | 'worth'> {
   const first = firstMessage(items)
   let exact = 0
   for (const { frees } of items) exact += frees
   const behind = weightFrom(view, situation.weigher, first)
   const freed = Math.round(exact)
   const compaction = compactionAhead(situation)
+  // A host that says how many requests are to come has said it all.
+  const isForecast = situation.growth !== undefined && situation.expectedTurns === undefined
   const worth = worthOf({
     freed,
     suffix: Math.max(0, Math.round(behind - exact)),
     turns: turnsAhead(situation, freed),
     cache: situation.cache,
     price: situation.model?.price,
-    ...(compaction ? { compaction, coldShare: situation.coldShare } : {}),
+    ...(isForecast ? { carried: carriedSoFar(items), coldShare: situation.coldShare } : {}),
+    ...(compaction ? { compaction } : {}),
   })
   return { freed, worth }
 }
 
+/** Tokens times requests: each has been carried since the newest of them came. An answer and its results are two messages. */
+function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]): number {
+  let newest = 0
+  for (const { message } of items) if (message > newest) newest = message
+  let carried = 0
+  for (const { message, frees } of items) carried += (frees * (newest - message)) / 2
+  return carried
+}
+
 /** Of those that the items are in. */
-export function firstMessage(items: readonly PlannedItem[]): number {
+export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): number {
   let first = Number.POSITIVE_INFINITY
   for (const { message } of items) if (message < first) first = message
   return first
 }
 
 /**
- * The gate: what does not pay waits, unless nothing else will come to help. `margin` is the share of what is saved that
- * a forecast must be good for. A prefix that the server edits is written anew too.
+ * The gate: what does not pay waits, and so does what will soon pay better, unless nothing else will come to help. A
+ * prefix that the server edits is written anew too.
  */
-export function weighed(plan: Plan | Declined, situation: Situation, margin: number): Plan | Declined {
+export function weighed(plan: Plan | Declined, situation: Situation): Plan | Declined {
   if (plan.type === 'declined' || !situation.settings.weigh) return plan
   const { worth, mechanism } = plan
-  const needed = compactionAhead(situation) ? worth.saved * margin : 0
-  if (worth.net > needed || worth.cache === 'unknown' || isInDanger(situation)) return plan
-  const sum = `${inWords(worth.saved)} saved, ${inWords(worth.cost)} to write again, ${inWords(worth.deferral)} for putting off a compaction`
-  const detail = `Clearing ${inWords(worth.freed)} tokens does not pay in ${inWords(worth.turns)} requests: ${sum}.`
-  return { ...declined(mechanism, 'does-not-pay', detail), worth }
+  if ((worth.pays && worth.isDue) || worth.cache === 'unknown' || isInDanger(situation)) return plan
+  return { ...declined(mechanism, 'does-not-pay', whyWait(worth)), worth }
+}
+
+function whyWait({ saved, cost, deferral, freed, turns, pays }: Worth): string {
+  if (pays) {
+    return `Clearing ${inWords(freed)} tokens is not due: carrying them has cost less than the ${inWords(cost)} to write again.`
+  }
+  const sum = `${inWords(saved)} saved, ${inWords(cost)} to write again, ${inWords(deferral)} for putting off a compaction`
+  return `Clearing ${inWords(freed)} tokens does not pay in ${inWords(turns)} requests: ${sum}.`
 }

@@ -38,10 +38,14 @@ export type Situation = {
   readonly expectedTurns?: number | undefined
   /** Tokens by which the context grows with each request, where that can be told. */
   readonly growth?: number | undefined
-  /** The smallest context that was reported, about what a compaction comes back to. */
+  /** The smallest context that was reported: after a compaction, about what the next one comes back to. */
   readonly base?: number | undefined
+  /** The view begins with a summary. */
+  readonly isCompacted: boolean
   /** Of the requests to come, the share that will find the cache cold. */
   readonly coldShare: number
+  /** Whether a compaction comes by itself when the context is full. */
+  readonly compactionComes: boolean
   /** What has been deleted from the provider's cache so far, in conversations that use cache edits. */
   readonly cacheEdits?: CacheEditState | undefined
 }
@@ -124,6 +128,11 @@ export type RequestOptions = {
   readonly betas?: readonly string[]
   /** All that are pinned, old and new: they are relative to the cached prefix and go with every request. */
   readonly cacheEdits?: readonly CacheEdit[]
+  /**
+   * Tool uses whose results the server leaves out from now on, those of before included. Like cache edits they go with
+   * every later request: a result that came back, or one more that went, would break the cache each time.
+   */
+  readonly leftOut?: readonly string[]
 }
 
 export type CacheEdit = { readonly type: 'delete'; readonly cache_reference: string }

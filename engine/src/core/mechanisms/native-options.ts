@@ -9,6 +9,7 @@ import {
   type ClearableKind,
   clearableKind,
   clearableResults,
+  deletedIn,
   rulesKey,
   type ToolRules,
 } from './clearable.ts'
@@ -38,8 +39,10 @@ export type ToolUsesChoices = {
 export function clearToolUses(view: View, situation: Situation, choices: ToolUsesChoices): Delegation | undefined {
   const { edit, items } = toolUsesEdit(view, situation, choices)
   if (items.length === 0) return undefined
-  const freed = Math.round(items.reduce((sum, { frees }) => sum + frees, 0))
-  return { request: managementOf([edit]), freed, items }
+  const gone = deletedIn(situation)
+  const freed = Math.round(items.reduce((sum, { frees, toolUseId }) => sum + (gone.has(toolUseId) ? 0 : frees), 0))
+  const leftOut = choices.trigger === 'now' ? { leftOut: items.map(({ toolUseId }) => toolUseId) } : {}
+  return { request: { ...managementOf([edit]), ...leftOut }, freed, items }
 }
 
 export function managementOf(edits: readonly JsonObject[]): RequestOptions {

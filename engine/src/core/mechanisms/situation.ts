@@ -24,6 +24,8 @@ export type SituationInput = ExplainInput &
     readonly thinks?: boolean
     readonly expectedTurns?: number
     readonly cacheEdits?: CacheEditState
+    /** false where none comes although the settings allow it: the breaker is open, the mode waits for a refusal. */
+    readonly compactionComes?: boolean
     /** The one of the conversation, so that nothing is weighed twice. */
     readonly weigher?: Weigher
   }
@@ -44,6 +46,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
     weigher,
     cache,
     coldShare,
+    compactionComes: explanation.autoCompact.mode === true && input.compactionComes !== false,
     now: input.now,
     model: facts,
     client: { cacheEdits: false, contextManagement: false, ...input.client },
@@ -52,6 +55,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
     ...(input.expectedTurns === undefined ? {} : { expectedTurns: input.expectedTurns }),
     ...(growth === undefined ? {} : { growth }),
     ...(base === undefined ? {} : { base }),
+    isCompacted: messages[0]?.origin === 'summary',
     ...(input.cacheEdits === undefined ? {} : { cacheEdits: input.cacheEdits }),
   }
 }
@@ -72,26 +76,54 @@ export function turnsAhead(situation: Situation, freed: number): number {
   return Math.min(mostTurns, Math.max(1, Math.ceil(room / growth)))
 }
 
-/** Tokens of a summary, about. */
+/** Tokens of a summary, about, and of what a first compaction leaves besides system prompt and tools: it restores files. */
 const usualSummary = 3_000
+const usualLeft = 12_000
 
-/** What the compaction that comes by itself will cost and leave; undefined where none comes, or too little is known. */
+/**
+ * What the compaction that comes by itself will cost and leave; undefined where none comes, where too little is known,
+ * and where it is further away than what is saved is counted: in a window of a million tokens it may never come.
+ */
 export function compactionAhead(situation: Situation): CompactionAhead | undefined {
-  const { growth, base, explanation, model, cache } = situation
-  if (!isCompactionComing(situation) || growth === undefined || base === undefined) return undefined
+  const { explanation } = situation
+  const costs = isCompactionComing(situation) ? compactionCosts(situation) : undefined
   const at = explanation.limit.value
-  const after = Math.min(base + usualSummary, at)
+  if (!costs || (at - explanation.size.tokens) / costs.growth > mostTurns) return undefined
+  const { fixed, perToken, growth } = costs
+  return { at, after: Math.min(costs.after, at), cost: fixed + perToken * at, growth }
+}
+
+/** In tokens at the input price. */
+export type CompactionCosts = {
+  /** The size it leaves. */
+  readonly after: number
+  /** The summary, and writing what is left to the cache. */
+  readonly fixed: number
+  /** Of each token that is read for it. */
+  readonly perToken: number
+  readonly growth: number
+  /** What a token in the context costs with each request. */
+  readonly rent: number
+}
+
+/** What a compaction costs, whenever it comes; undefined where too little is known. */
+export function compactionCosts(situation: Situation): CompactionCosts | undefined {
+  const { growth, base, model, cache, coldShare, isCompacted } = situation
+  if (growth === undefined || base === undefined) return undefined
+  const { read } = cachePrices
+  const write = writePrice(cache)
+  const after = isCompacted ? base : base + usualLeft
   const outputPrice = model?.price ? model.price.output / model.price.input : 5
-  const cost = at * cachePrices.read + usualSummary * outputPrice + after * writePrice(cache)
-  return { at, after, cost, growth }
+  const fixed = usualSummary * outputPrice + after * write
+  return { after, fixed, perToken: read, growth, rent: read + coldShare * (write - read) }
 }
 
 function writePrice({ lifetime }: CacheState): number {
   return lifetime > cacheLifetimes.short ? cachePrices.writeHour : cachePrices.write
 }
 
-function isCompactionComing({ explanation, expectedTurns }: Situation): boolean {
-  return explanation.autoCompact.mode === true && expectedTurns === undefined
+function isCompactionComing({ compactionComes, expectedTurns }: Situation): boolean {
+  return compactionComes && expectedTurns === undefined
 }
 
 /**
@@ -100,6 +132,6 @@ function isCompactionComing({ explanation, expectedTurns }: Situation): boolean 
  */
 export function isInDanger(situation: Situation): boolean {
   const { warning, limit, size, isBlocking } = situation.explanation
-  if (situation.explanation.autoCompact.mode === true) return false
+  if (situation.compactionComes) return false
   return isBlocking || size.tokens >= (warning.value + limit.value) / 2
 }

@@ -7,6 +7,8 @@ import { createSummaries, type Summaries } from '../tokens/context-size.ts'
 import { type Counting, scaled } from '../tokens/counting.ts'
 
 export type Weigher = {
+  /** Of the calibration it weighs with. */
+  readonly factor: number
   /** Not rounded, so that sums agree with countTokens over the same blocks. */
   readonly block: (block: Block) => number
   readonly content: (content: Content) => number
@@ -63,5 +65,6 @@ export function createWeigher(counting: Counting = {}): Weigher {
     )
   const weighMessage = (message: Message): number => content(message.content)
   const message = (given: Message): number => once(weighMessage, given)
-  return { block, content, message, measured, tokens, summaries: createSummaries(), once }
+  const factor = counting.calibration?.factor ?? 1
+  return { factor, block, content, message, measured, tokens, summaries: createSummaries(), once }
 }

@@ -93,7 +93,12 @@ describe('the state of cache edits', () => {
     const state = withSeen(noCacheEdits, ['a', 'b', 'a'])
     expect(state).toEqual({ seen: ['a', 'b'], deleted: [], deletedTokens: 0 })
     expect(withSeen(state, ['b', 'a'])).toBe(state)
-    expect(withDeleted(state, ['c', 'a'])).toEqual({ seen: ['a', 'b', 'c'], deleted: ['c', 'a'], deletedTokens: 0 })
+    expect(withDeleted(state, ['c', 'a'])).toEqual({
+      seen: ['a', 'b', 'c'],
+      deleted: ['c', 'a'],
+      deletedTokens: 0,
+      ends: ['a'],
+    })
   })
 
   test('keeps the deleted tokens of the latest answer as the baseline', () => {

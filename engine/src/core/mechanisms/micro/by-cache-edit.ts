@@ -6,7 +6,7 @@ import { type CacheEditState, noCacheEdits, withSeen } from '../../cache/edit-st
 import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
 import { type Clearable, clearableResults } from '../clearable.ts'
-import { firstMessage, hasBoundThinking, sums } from '../clearing.ts'
+import { firstMessage, hasBoundThinking, sums, weighed } from '../clearing.ts'
 import { firstItems } from '../item.ts'
 import {
   type CacheEdit,
@@ -19,7 +19,7 @@ import {
   type Situation,
 } from '../mechanism.ts'
 import { clearToolUses } from '../native-options.ts'
-import { isInDanger, turnsAhead } from '../situation.ts'
+import { turnsAhead } from '../situation.ts'
 
 const name = 'micro-by-cache-edit'
 
@@ -49,12 +49,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const why = `not among the newest ${keep}`
   const items = firstItems({ results: active, why, weigher: situation.weigher }, going.length)
   const { freed, worth } = client.cacheEdits ? inPlace(going, situation) : sums(view, situation, items)
-  // A cache edit leaves the prefix where it is. A server that clears writes it anew, so then it has to pay.
-  if (!client.cacheEdits && !worth.pays && !isInDanger(situation)) {
-    const detail = `The server would clear ${inWords(freed)} tokens and write ${inWords(worth.suffix)} again.`
-    return { ...declined(name, 'does-not-pay', detail), worth }
-  }
-  return {
+  const planned: Plan = {
     type: 'planned',
     mechanism: name,
     reason: `${inWords(active.length)} tool results are in the cached prefix`,
@@ -64,6 +59,8 @@ function plan(view: View, situation: Situation): Plan | Declined {
     worth,
     outcome: { type: 'request', request },
   }
+  // A cache edit leaves the prefix where it is. A server that clears writes it anew, so then it has to pay.
+  return client.cacheEdits ? planned : weighed(planned, situation)
 }
 
 /** The prefix stays where it is, so nothing is written again. */

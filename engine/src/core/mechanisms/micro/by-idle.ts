@@ -3,7 +3,7 @@
 import { newestAnswerTime } from '../../cache/state.ts'
 import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
-import { clearableResults } from '../clearable.ts'
+import { activeResults } from '../clearable.ts'
 import { planClearing, weighed } from '../clearing.ts'
 import { firstItems } from '../item.ts'
 import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from '../mechanism.ts'
@@ -24,7 +24,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   if (!(gap >= 0)) return declined(name, 'clock-unreliable', 'The newest answer is from the future.')
   const pause = `${inWords(gap / minute)} minutes since the newest answer`
   if (gap <= minutes * minute) return declined(name, 'not-idle', `${pause}; more than ${inWords(minutes)} are needed.`)
-  const results = clearableResults(view, situation)
+  const results = activeResults(view, situation)
   const going = { results, why: `not among the newest ${keep}`, weigher: situation.weigher }
   const old = firstItems(going, results.length - keep)
   // The provider has forgotten the prefix, whatever lifetime somebody assumed.
@@ -35,5 +35,5 @@ function plan(view: View, situation: Situation): Plan | Declined {
     items: old.filter(({ frees }) => frees > 0),
     delegate: () => clearToolUses(view, situation, { trigger: 'now', keep }),
   })
-  return weighed(planned, cold, 0)
+  return weighed(planned, cold)
 }

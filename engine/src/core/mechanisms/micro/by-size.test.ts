@@ -160,9 +160,9 @@ describe('the gate', () => {
   })
 
   const sized = (tokens: number) => ({ tokens, reported: tokens, estimated: 0, source: 'usage' as const })
-  const at = (tokens: number, autoCompact: boolean | 'ask') => {
+  const at = (tokens: number, autoCompact: boolean | 'ask', more: { readonly compactionComes?: boolean } = {}) => {
     const settings = { contextWindow: 200_000, autoCompact }
-    return outcomeOf(built(), { ...warm, expectedTurns: 1, settings, size: sized(tokens) }, wide)
+    return outcomeOf(built(), { ...warm, ...more, expectedTurns: 1, settings, size: sized(tokens) }, wide)
   }
 
   test('does not wait in danger: nothing compacts by itself, and less than half of the way to the limit is left', () => {
@@ -172,6 +172,33 @@ describe('the gate', () => {
 
   test('waits for a compaction that comes by itself, however near it is', () => {
     expect(at(166_999, true)).toBe('does-not-pay')
+  })
+
+  test('does not wait for one that the settings allow and that will not come', () => {
+    const none = { compactionComes: false }
+    expect([at(156_999, true, none), at(157_000, true, none)]).toEqual(['does-not-pay', ['t1']])
+  })
+
+  test('waits until carrying the results has cost as much as clearing them will', () => {
+    // Each round brings 1,000 tokens; some 4,000 stand behind the change, and writing them again costs 4,600.
+    const grown = (rounds: number, contextWindow = 60_000) => {
+      const made = session().user('go')
+      for (let at = 1; at <= rounds; at++) {
+        const tokens = { cacheRead: 1_000 * at }
+        made.assistant([toolUseBlock(`t${at}`, 'Bash')], { tokens }).toolResult(`t${at}`, text(1_000))
+      }
+      const now = viewOf(made.records).messages.findLast(({ role }) => role === 'assistant')?.time ?? 0
+      return planOf(
+        made,
+        { ...warm, settings: { contextWindow }, now: now + 1_000 },
+        { bySize: { keep: 3, target: 0, least: 0 } },
+      )
+    }
+    const dueAfter = (rounds: number) => ({ type: grown(rounds).type, isDue: grown(rounds).worth?.isDue })
+    expect(dueAfter(9)).toEqual({ type: 'declined', isDue: false })
+    expect(dueAfter(14)).toEqual({ type: 'planned', isDue: true })
+    // A compaction that nobody will live to see is no reason to wait.
+    expect(grown(14, 1_000_000)).toMatchObject({ type: 'planned', worth: { deferral: 0 } })
   })
 
   test('can be turned off', () => {

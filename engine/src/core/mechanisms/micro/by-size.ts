@@ -5,7 +5,7 @@ import { inWords } from '../../tokens/figure.ts'
 import { createStaleReads, type FollowedRead, whyStale } from '../../tokens/stale-reads.ts'
 import type { View } from '../../transcript/fold.ts'
 import { answeredCalls, type CallInView, isCleared } from '../calls-in-view.ts'
-import { type Clearable, clearableResults } from '../clearable.ts'
+import { activeResults, type Clearable } from '../clearable.ts'
 import { planClearing, weighed } from '../clearing.ts'
 import { createBeside, createFollower } from '../follow.ts'
 import { itemsOf } from '../item.ts'
@@ -24,15 +24,12 @@ import type { Weigher } from '../weigher.ts'
 
 const name = 'micro-by-size'
 
-/** Of what is saved. Nothing forces it to act now, so a forecast that is nearly even is left to the next request. */
-const margin = 0.25
-
 export const microBySize: Mechanism = { name, plan, perform: performPlan(name) }
 
 function plan(view: View, situation: Situation): Plan | Declined {
   const off = whyNot(situation)
   if (off) return off
-  const results = clearableResults(view, situation)
+  const results = activeResults(view, situation)
   const { chosen, total } = choose(results, readsIn(view, situation.weigher, results), situation)
   const items: PlannedItem[] = []
   let saved = 0
@@ -56,7 +53,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
     items,
     delegate: () => clearToolUses(view, situation, { trigger: 'now', keep: results.length - chosen.length }),
   })
-  return weighed(planned, situation, margin)
+  return weighed(planned, situation)
 }
 
 function whyNot({ settings, explanation }: Situation): Declined | undefined {

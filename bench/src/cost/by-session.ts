@@ -1,0 +1,78 @@
+// A keeper that is Everlong as a host uses it: an engine, a session, its own client in front of the simulated API, real
+// compactions with what they put back. Our settings and the fixed rules they are held against differ in data only.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  createEngine,
+  type Engine,
+  type EngineEvent,
+  type EngineSession,
+  type EngineSettings,
+  type Ladder,
+} from 'everlong'
+import { anthropic } from 'everlong/models'
+import { mostOutput } from './setup.ts'
+import type { Keeper, Port, Strategy } from './strategy.ts'
+
+export type SessionRule = {
+  readonly name: string
+  readonly who: string
+  readonly settings?: EngineSettings
+  readonly ladder?: Partial<Ladder>
+}
+
+export function bySession(rule: SessionRule): Strategy {
+  return { name: rule.name, who: rule.who, open: (port) => openKeeper(rule, port) }
+}
+
+async function openKeeper(rule: SessionRule, port: Port): Promise<Keeper> {
+  const { system, tools, root } = port
+  const engine = engineFor(rule, port)
+  // Notes are a file beside the session's: whoever wants them works on disk.
+  const takesNotes = rule.settings?.sessionMemory !== false && rule.settings?.economy !== 'thrifty'
+  const folder = takesNotes ? await mkdtemp(join(tmpdir(), 'everlong-bench-cost-')) : undefined
+  const session = await engine.start({
+    system,
+    tools,
+    maxTokens: mostOutput,
+    envelope: { cwd: root },
+    ...(folder === undefined ? {} : { path: join(folder, 'session.jsonl') }),
+  })
+  return {
+    told: (message) => {
+      session.add({ role: 'user', content: message.content })
+    },
+    answer: () => answerOf(session),
+    close: async () => {
+      await session.close()
+      if (folder !== undefined) await rm(folder, { recursive: true })
+    },
+  }
+}
+
+function engineFor({ settings, ladder }: SessionRule, port: Port): Engine {
+  const { model, window, lifetime } = port.setup
+  let count = 0
+  return createEngine({
+    model: anthropic({ model, apiKey: 'bench', baseURL: 'http://simulator', fetch: port.fetch }),
+    environment: {},
+    files: port.files,
+    settings: { contextWindow: window, cacheMarks: lifetime, ...settings },
+    ...(ladder ? { ladder } : {}),
+    onEvent: (event) => tell(event, port),
+    ports: { now: port.now, newId: () => `entry-${++count}` },
+  })
+}
+
+function tell({ type }: EngineEvent, { note }: Port): void {
+  if (type === 'micro-compacted') note('clearing')
+  if (type === 'compaction-finished') note('compaction')
+}
+
+async function answerOf(session: EngineSession) {
+  // Notes are taken while tools run or a person types; here nobody waits in between.
+  await session.idle()
+  const turn = await session.send()
+  return turn.type === 'answered' ? turn.answer.content : undefined
+}

@@ -1,0 +1,125 @@
+// The libraries that are compared: their own code, called over messages in their own shapes before each request, as their
+// documentation shows it. What they ask a model for is paid.
+import type { ModelMessage } from 'ai'
+import { type Message, repairRequest } from 'everlong'
+import { fromModelMessages, prune, toModelMessages } from '../peers/ai-sdk.ts'
+import { clearToolUses, fromLangChain, summariseWith, toLangChain } from '../peers/langchain.ts'
+import { tokenLimiter } from '../peers/mastra.ts'
+import { fromPi, loadPi, piModel, toPi } from '../peers/pi.ts'
+import { answerTo, byList, type ListHooks, sizeOf } from './by-list.ts'
+import { thresholdOf } from './setup.ts'
+import type { Port, Strategy } from './strategy.ts'
+
+const mostSummary = 4_096
+
+function summarising(name: string, trigger: (port: Port) => number): Strategy {
+  return byList({
+    name,
+    who: 'LangChain',
+    keep: async (messages, { port }) => {
+      const answer = (prompt: string) => answerTo(port, prompt, mostSummary)
+      const list = toLangChain(messages)
+      const kept = await summariseWith({ tokens: trigger(port), answer })(list)
+      if (kept === list) return messages
+      port.note('compaction')
+      return fromLangChain(kept)
+    },
+  })
+}
+
+/** The default of its edit. */
+const editingTrigger = 100_000
+
+const editing: Strategy = byList({
+  name: 'contextEditingMiddleware, defaults',
+  who: 'LangChain',
+  send: async (messages, { port }) => {
+    const list = toLangChain(messages)
+    const before = [...list]
+    await clearToolUses(list, editingTrigger)
+    if (list.every((message, at) => message === before[at])) return messages
+    port.note('clearing')
+    return fromLangChain(list)
+  },
+})
+
+/** In prepareStep, once the messages are longer than so many tokens by length / 4; what it returns carries forward. */
+function pruning(tokens: number): Strategy {
+  return byList({
+    name: `pruneMessages at ${tokens.toLocaleString('en')}`,
+    who: 'AI SDK',
+    keep: (messages, { port }) => {
+      if (messages.reduce((sum, message) => sum + sizeOf(message), 0) <= tokens * 4) return messages
+      port.note('clearing')
+      return fromModelMessages(prune(toModelMessages(messages)))
+    },
+  })
+}
+
+const limiting: Strategy = byList({
+  name: 'TokenLimiter at the threshold',
+  who: 'Mastra',
+  start: async ({ setup, system, note }) => {
+    const limiter = await tokenLimiter(thresholdOf(setup))
+    const first = { role: 'system', content: system } as ModelMessage
+    return {
+      send: async (messages) => {
+        const trimmed = await limiter.processLLMRequest({ prompt: [first, ...toModelMessages(messages)] })
+        if (!trimmed) return messages
+        note('clearing')
+        return fromModelMessages(trimmed.prompt.slice(1))
+      },
+    }
+  },
+})
+
+const piSettings = { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000 }
+/** Of what is reserved, for the summary. */
+const piShare = 0.8
+
+/** Between two turns, once less than its reserve is left of the window. */
+const pi: Strategy = byList({ name: 'compaction, defaults', who: 'pi', start: piHooks })
+
+async function piHooks(port: Port): Promise<ListHooks> {
+  const { SessionManager, prepareCompaction, compact } = await loadPi()
+  const model = await piModel((prompt) => answerTo(port, prompt, Math.floor(piSettings.reserveTokens * piShare)))
+  let session = SessionManager.inMemory()
+  let known: readonly Message[] = []
+  const follow = (messages: readonly Message[]) => {
+    const isSame = known.every((message, at) => message === messages[at])
+    // What was mended after a refusal is another conversation.
+    if (!isSame) session = SessionManager.inMemory()
+    for (const message of toPi(isSame ? messages.slice(known.length) : messages)) session.appendMessage(message)
+    known = messages
+  }
+  return {
+    keep: async (messages, { used, beginsTurn }) => {
+      follow(messages)
+      if (!beginsTurn || used <= port.setup.window - piSettings.reserveTokens) return messages
+      const preparation = prepareCompaction(session.getBranch(), piSettings)
+      if (preparation === undefined) return messages
+      const { summary, firstKeptEntryId, tokensBefore, details } = await compact(preparation, model.ready(), 'none')
+      session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details)
+      port.note('compaction')
+      known = repairRequest(fromPi(session.buildSessionContext().messages)).messages
+      return known
+    },
+  }
+}
+
+const at = (tokens: number): Strategy =>
+  summarising(`summarizationMiddleware at ${tokens.toLocaleString('en')}`, () => tokens)
+
+/** At the size at which each of them was found to be cheap without being tuned to a session. */
+export const leaders: readonly Strategy[] = [at(80_000), pruning(100_000)]
+
+/** With their trigger moved down: what a host could find out for its own sessions. */
+export const tuned: readonly Strategy[] = [at(60_000), at(40_000), pruning(50_000)]
+
+export const peers: readonly Strategy[] = [
+  summarising('summarizationMiddleware at the threshold', ({ setup }) => thresholdOf(setup)),
+  editing,
+  ...leaders,
+  pi,
+  limiting,
+]

@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Situation } from '../mechanisms/mechanism.ts'
+import { compactionCosts, situationOf } from '../mechanisms/situation.ts'
+import { foldEntries, type View } from '../transcript/fold.ts'
+import { cheapestSize, withEconomy } from './economy.ts'
+import { plainRung } from './testing/rungs.ts'
+import { answerOf, createTestWorld } from './testing/world.ts'
+
+describe('a thrifty session', () => {
+  test('clears as soon as it pays, takes a cold cache for cold, and takes no notes', () => {
+    expect(withEconomy({ economy: 'thrifty' })).toEqual({
+      economy: 'thrifty',
+      sessionMemory: false,
+      reductions: {
+        microCompact: 'always',
+        bySize: { target: 10_000 },
+        byCacheEdit: { keep: 3 },
+        byIdle: { minutes: 5 },
+      },
+    })
+  })
+
+  test('leaves what the host has set, and an idle hour where the cache is kept for one', () => {
+    const set = {
+      economy: 'thrifty',
+      cacheMarks: '1h',
+      sessionMemory: true,
+      reductions: { microCompact: false, bySize: { target: 1 }, byCacheEdit: { keep: 9 }, boundThinking: 'remove' },
+    } as const
+    expect(withEconomy(set)).toEqual({ ...set, reductions: { ...set.reductions, byIdle: {} } })
+  })
+
+  test('is not what a session is unless told', () => {
+    const settings = { autoCompactAt: 50_000 }
+    expect(withEconomy(settings)).toBe(settings)
+  })
+})
+
+const settings = { economy: 'thrifty' } as const
+const answered = {
+  role: 'assistant',
+  content: [],
+  usage: { input: 0, output: 1, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 },
+} as unknown as View['messages'][number]
+const view: View = { ...foldEntries([]), messages: Array.from({ length: 20 }, () => answered) }
+
+function situationWith(known: Partial<Situation>): Situation {
+  return { ...situationOf(foldEntries([]), { now: 0, model: 'claude-opus-5' }), isCompacted: true, ...known }
+}
+
+/** What a request costs on average when every compaction comes at this size. */
+function meanCost(situation: Situation, at: number): number {
+  const costs = compactionCosts(situation)
+  if (!costs) throw new Error('Too little is known.')
+  const { after, fixed, perToken, growth, rent } = costs
+  const requests = (at - after) / growth
+  return (rent * (at + after)) / 2 + (fixed + perToken * at) / requests
+}
+
+describe('the cheapest size', () => {
+  test('is cheaper than any other that leaves a compaction room to succeed in', () => {
+    const pace = fc.record({
+      base: fc.integer({ min: 5_000, max: 80_000 }),
+      growth: fc.integer({ min: 100, max: 8_000 }),
+      coldShare: fc.double({ min: 0, max: 0.2, noNaN: true }),
+    })
+    fc.assert(
+      fc.property(pace, fc.integer({ min: 1_000, max: 900_000 }), (known, other) => {
+        const situation = situationWith(known)
+        const size = cheapestSize(view, situation, { settings, before: undefined }) ?? 0
+        const least = (known.base * 4) / 3 / 0.6
+        const another = Math.max(other, least)
+        expect(size).toBeGreaterThanOrEqual(Math.floor(least))
+        expect(meanCost(situation, size)).toBeLessThanOrEqual(meanCost(situation, another) * 1.000_01)
+      }),
+    )
+  })
+
+  test('stays where it is while too little is known, and while it would hardly move', () => {
+    const known = situationWith({ base: 20_000, growth: 2_000, coldShare: 0.03 })
+    const size = cheapestSize(view, known, { settings, before: undefined }) ?? 0
+    const near = Math.round(size * 1.05)
+    expect(cheapestSize(view, known, { settings, before: near })).toBe(near)
+    expect(cheapestSize(view, known, { settings, before: size * 2 })).toBe(size)
+    const young = { ...view, messages: view.messages.slice(0, 7) }
+    expect(cheapestSize(young, known, { settings, before: undefined })).toBeUndefined()
+    expect(cheapestSize(view, situationWith({}), { settings, before: 70_000 })).toBe(70_000)
+  })
+})
+
+describe('in a session', () => {
+  const grown = async (more: object) => {
+    const world = createTestWorld({
+      settings: { contextWindow: 200_000, reductions: { microCompact: false }, ...more },
+      compaction: [plainRung('A summary.')],
+    })
+    world.session.add({ role: 'user', content: 'Go.' })
+    for (let at = 1; at <= 40; at++) {
+      await world.session.prepare()
+      const usage = { input: 0, output: 10, cacheRead: 8_000 + 3_000 * at, cacheWrite: 0, cacheWriteHour: 0 }
+      world.session.record(answerOf(`Answer ${at}.`, { id: `m${at}`, usage }))
+      world.session.add({ role: 'user', content: 'More.' })
+      if (world.events.some(({ type }) => type === 'compaction-finished')) return { ...world, at }
+    }
+    return { ...world, at: undefined }
+  }
+
+  test('the threshold is the cheapest size, for the gauge and the trigger alike', async () => {
+    const usual = await grown({})
+    const thrifty = await grown({ economy: 'thrifty' })
+    expect(usual.at).toBeUndefined()
+    expect(thrifty.at).toBeLessThan(30)
+    expect(thrifty.session.explain().autoCompactThreshold.value).toBe(thrifty.desk.cheapest)
+  })
+
+  test('a threshold of the host stays', async () => {
+    const { session } = await grown({ economy: 'thrifty', autoCompactAt: 150_000 })
+    expect(session.explain().autoCompactThreshold.value).toBe(150_000)
+  })
+})
