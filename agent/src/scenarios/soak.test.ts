@@ -5,7 +5,9 @@ const turns = 500
 
 /** Every request valid and inside the window, no loop ended before its time, every rule word for word at the end. */
 function expectGoodEnd({ largest, compactions, faults: _, ...rest }: SoakReport): void {
-  const tasks = 44
+  // How many tasks fit into the turns is the agent's doing; each brings a rule, and none of them may be lost.
+  const { tasks } = rest
+  expect(tasks).toBeGreaterThan(40)
   expect(rest).toEqual({ turns: expect.any(Number), tasks, rules: tasks, endings: [], lost: [], invalid: [] })
   expect(rest.turns).toBeGreaterThanOrEqual(turns)
   expect(compactions).toBeGreaterThan(5)
