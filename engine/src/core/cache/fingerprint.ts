@@ -41,12 +41,16 @@ function hashOf(value: unknown): number {
   return hashText(JSON.stringify(value, (key, item) => (key === 'cache_control' ? undefined : item)) ?? '')
 }
 
+/** For every character of any text: why it is called by itself is told in tokens/estimate.ts. */
+const unitAt = String.prototype.charCodeAt
+
 /** FNV-1a over two halves: 53 bits, which is what a number holds. */
 export function hashText(text: string): number {
   let low = 0x811c9dc5
   let high = 0x01000193
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
+  const { length } = text
+  for (let at = 0; at < length; at++) {
+    const code = unitAt.call(text, at)
     low = Math.imul(low ^ code, 0x01000193)
     high = Math.imul(high ^ code ^ (low >>> 13), 0x85ebca6b)
   }

@@ -45,6 +45,8 @@ for (let now = 0; now <= state.telling; now++) {
   for (let is = 1; is < kindCount; is++) table[now * kindCount + is] = nextState(now, is)
 }
 
+/** For every character of any text: why it is called by itself is told in tokens/estimate.ts. */
+const unitAt = String.prototype.charCodeAt
 const leastLength = 3
 const hash = '#'.charCodeAt(0)
 
@@ -52,7 +54,7 @@ const hash = '#'.charCodeAt(0)
 export function eachChunk(text: string, take: (chunk: string) => void): void {
   const { length } = text
   for (let at = 0; at < length; at++) {
-    const first = kindOf[text.charCodeAt(at)] as number
+    const first = kindOf[unitAt.call(text, at)] as number
     if (first === kind.outside || first === kind.hyphen) continue
     if (first === kind.separator) {
       const end = text.charCodeAt(at) === hash ? endOfReference(text, at) : 0
@@ -64,7 +66,7 @@ export function eachChunk(text: string, take: (chunk: string) => void): void {
     const start = at
     let now = table[first] as number
     for (at++; at < length; at++) {
-      const is = kindOf[text.charCodeAt(at)] as number
+      const is = kindOf[unitAt.call(text, at)] as number
       if (is === kind.outside) break
       now = table[now * kindCount + is] as number
     }
