@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CaseReport } from './fidelity/report.ts'
 import { root } from './root.ts'
+import type { Target } from './summary/target.ts'
 import type { TokensReport } from './tokens/report-markdown.ts'
 import type { TranscriptReport } from './transcript/report.ts'
 
@@ -26,7 +27,14 @@ export function withFigures(readme: string): string {
 }
 
 function figures(): string {
-  return ['| what | figure |', '| --- | --- |', ...fidelityRows(), ...transcriptRows(), ...tokenRows()].join('\n')
+  return [
+    '| what | figure |',
+    '| --- | --- |',
+    ...fidelityRows(),
+    ...roundsRows(),
+    ...transcriptRows(),
+    ...tokenRows(),
+  ].join('\n')
 }
 
 const results = <T>(name: string): T =>
@@ -55,6 +63,16 @@ function fidelityRows(): readonly string[] {
   return [
     `| of what the agent needed after ${cases.length} recorded compactions, still in the context (no more tokens) | ${recall('ours, offline')} without any model; what the recorded client left: ${recall('recorded')} |`,
     `| the person's messages, word for word | ${human('ours, offline')}; recorded: ${human('recorded')} |`,
+  ]
+}
+
+/** The peers' best share stands in what was wanted of ours. */
+function roundsRows(): readonly string[] {
+  const { targets } = results<{ readonly targets: readonly Target[] }>('rounds')
+  const kept = targets.find(({ what }) => what === 'Everlong, without a model: more in the context than the best peer')
+  if (!kept) throw new Error('bench/results/rounds.json does not say what is left: run npm run bench -- rounds.')
+  return [
+    `| of 200 facts told once each in 2,000 turns, in the context at the end, some twenty compactions later | ${kept.measured} without any model; best peer: ${kept.wanted.replace('over ', '')} |`,
   ]
 }
 
