@@ -56,7 +56,7 @@ function cost({ compared, long }: CostReport): readonly Target[] {
         ({ kind, peer, less }): Target => ({
           what: `price under the best peer, ${kind}, ${answers} answers, ${name}`,
           wanted: '25 % less',
-          measured: `${percent(less, 0)} less (${peer})`,
+          measured: `${percent(Math.abs(less), 1)} ${less < 0 ? 'more' : 'less'} (${peer})`,
           met: less >= 0.25,
         }),
       ),

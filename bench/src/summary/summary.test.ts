@@ -22,7 +22,7 @@ describe('the summary', () => {
       {
         what: 'price under the best peer, reading, 300 answers, thrifty',
         wanted: '25 % less',
-        measured: '40 % less (LangChain: summaries)',
+        measured: '40.0 % less (LangChain: summaries)',
         met: true,
       },
     ])
