@@ -2,11 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type JsonObject, type Message, type ModelClient, noHooks, repairRequest, runCompaction } from 'everlong'
+import { type JsonObject, type Message, type ModelClient, repairRequest, runCompaction } from 'everlong'
 import { offline, recorded } from 'everlong/models'
 import { openArchive } from 'everlong/node'
 import { serialize } from 'everlong/testing'
 import { createFold } from 'everlong/transcript'
+import { quietPorts } from '../quiet-ports.ts'
 import { type Contender, type Keeper, threshold } from './contender.ts'
 import { summaryOf } from './summarise.ts'
 
@@ -55,7 +56,7 @@ function keeper(model: ModelClient): Keeper {
     time += 7
     return time
   }
-  const ports = portsWith(model, () => `c${++ids}`, clock)
+  const ports = quietPorts({ model, now: clock, newId: () => `c${++ids}` })
   return {
     add,
     context: () => repairRequest(fold.view().messages).messages,
@@ -118,20 +119,4 @@ function recordOf({ role, content }: Message, { uuid, parentUuid, time }: Placed
     userType: 'external',
   }
   return { type: role, ...place, timestamp: new Date(time).toISOString(), message }
-}
-
-function portsWith(model: ModelClient, newId: () => string, now: () => number): Parameters<typeof runCompaction>[1] {
-  return {
-    now,
-    newId,
-    model,
-    hooks: noHooks,
-    files: { read: async () => ({ type: 'missing' }) },
-    emit: () => undefined,
-    // Short waits are over at once; the one that keeps a connection alive ends with the work.
-    wait: async (milliseconds, signal) => {
-      if (milliseconds < 30_000) return
-      await new Promise<void>((resolve) => signal?.addEventListener('abort', resolve, { once: true }))
-    },
-  }
 }

@@ -1,9 +1,10 @@
 // A whole compaction but for the model, which answers at once with the same words for everybody. Ours has a line more:
 // without any model.
-import { countTokens, createLedger, type ModelClient, noHooks, runCompaction, type ViewMessage } from 'everlong'
+import { countTokens, createLedger, type ModelClient, runCompaction, type ViewMessage } from 'everlong'
 import { offline, recorded } from 'everlong/models'
 import { summariseWith } from '../peers/langchain.ts'
 import { loadPi, piModel } from '../peers/pi.ts'
+import { quietPorts } from '../quiet-ports.ts'
 import type { Contest, Contestant } from './contest.ts'
 import { conversation, inLangChain, inPi } from './conversations.ts'
 
@@ -72,7 +73,7 @@ function ours(name: string, { model: client, isRunning = false }: How): Contesta
               sessionId: 'bench',
               ...known,
             },
-            portsWith(model),
+            quietPorts({ model }),
           )
           if (result.type === 'failed') throw new Error(`${result.reason}: ${result.detail}`)
           return result.tokens.after
@@ -86,21 +87,4 @@ function ledgerOf(messages: readonly ViewMessage[]) {
   const book = createLedger()
   for (const message of messages) book.add(message)
   return book.ledger()
-}
-
-function portsWith(model: ModelClient): Parameters<typeof runCompaction>[1] {
-  let ids = 0
-  return {
-    now: () => Date.UTC(2026, 2, 3),
-    newId: () => `c${++ids}`,
-    model,
-    hooks: noHooks,
-    files: { read: async () => ({ type: 'missing' }) },
-    emit: () => undefined,
-    // Short waits are over at once; the one that keeps a connection alive ends with the work.
-    wait: async (milliseconds, signal) => {
-      if (milliseconds < 30_000) return
-      await new Promise<void>((resolve) => signal?.addEventListener('abort', resolve, { once: true }))
-    },
-  }
 }
