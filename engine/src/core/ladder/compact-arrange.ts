@@ -2,6 +2,7 @@
 // pieces that do not fit are left out and named; restoring never fails a compaction.
 import type { ViewMessage } from '../message/message.ts'
 import { nothingRestored, type Restoration, type RestoredPiece } from '../ports/restore.ts'
+import { missingText, pieceText } from '../restore/restore.ts'
 import type { AttachmentFacts } from '../transcript/compaction-records.ts'
 import { closingOf, type Fitted, newMessages, textCounter, tokensOf } from './compact-fit.ts'
 import type { CompactionParts } from './compact-parts.ts'
@@ -92,19 +93,17 @@ function sum(pieces: readonly RestoredPiece[]): number {
   return pieces.reduce((total, { tokens }) => total + tokens, 0)
 }
 
-const mostNames = 12
-
-/** What was not brought is named, so that nobody believes to have seen it; not where even that finds no room. */
+/** Not where even the names find no room. */
 function namesOf(notRestored: Restoration['notRestored'], count: number): readonly AttachmentFacts[] {
-  if (notRestored.length === 0 || count === 0) return []
-  const names = notRestored.slice(0, mostNames).map(({ what, why }) => `- ${what}: ${why}`)
-  return [{ type: 'not_restored', content: `Not put back:\n${names.join('\n')}`, isRestored: true }]
+  const content = count === 0 ? undefined : missingText(notRestored)
+  return content === undefined ? [] : [{ type: 'not_restored', content, isRestored: true }]
 }
 
-function attachmentOf({ kind, title, text, path, entry }: RestoredPiece): AttachmentFacts {
+function attachmentOf(piece: RestoredPiece): AttachmentFacts {
+  const { kind, path, entry } = piece
   return {
     type: kind,
-    content: `${title}\n${text}`,
+    content: pieceText(piece),
     isRestored: true,
     ...(path === undefined ? {} : { filename: path }),
     ...(entry === undefined ? {} : { entry }),
