@@ -1,7 +1,7 @@
 // What stands behind the summary in the new context: restored pieces, what hooks said, the latest request. Restored
 // pieces that do not fit are left out and named; restoring never fails a compaction.
 import type { ViewMessage } from '../message/message.ts'
-import { nothingRestored, type Restoration, type RestoredPiece } from '../ports/restore.ts'
+import { nothingRestored, type Piece, type Restoration } from '../ports/restore.ts'
 import { missingText, pieceText } from '../restore/restore.ts'
 import type { AttachmentFacts } from '../transcript/compaction-records.ts'
 import { closingOf, type Fitted, newMessages, textCounter, tokensOf } from './compact-fit.ts'
@@ -89,7 +89,7 @@ function fitting(
   }
 }
 
-function sum(pieces: readonly RestoredPiece[]): number {
+function sum(pieces: readonly Piece[]): number {
   return pieces.reduce((total, { tokens }) => total + tokens, 0)
 }
 
@@ -99,7 +99,7 @@ function namesOf(notRestored: Restoration['notRestored'], count: number): readon
   return content === undefined ? [] : [{ type: 'not_restored', content, isRestored: true }]
 }
 
-function attachmentOf(piece: RestoredPiece): AttachmentFacts {
+function attachmentOf(piece: Piece): AttachmentFacts {
   const { kind, path, entry } = piece
   return {
     type: kind,

@@ -11,7 +11,8 @@ export type RestoreRequest = {
   readonly countTokens: (text: string) => number
 }
 
-export type RestoredPiece = {
+/** A titled text for the model. */
+export type Piece = {
   /** `files`, `todos`, `plan` …: the kind of the attachment. */
   readonly kind: string
   readonly title: string
@@ -22,9 +23,19 @@ export type RestoredPiece = {
   readonly entry?: string
 }
 
-export type Restoration = {
-  readonly pieces: readonly RestoredPiece[]
-  readonly notRestored: readonly { readonly kind: string; readonly what: string; readonly why: string }[]
+export type NotRestored = {
+  readonly kind: string
+  readonly what: string
+  readonly why: string
+}
+
+export type Restored = {
+  readonly pieces: readonly Piece[]
+  readonly notRestored: readonly NotRestored[]
+}
+
+export type Restoration = Restored & {
+  /** Of the pieces together. */
   readonly tokens: number
 }
 

@@ -1,7 +1,8 @@
 // Restorers that read the plan, the memory files and the skills: whole where they must be, cut at the end where the head
 // matters most.
+import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
 import { headWithin } from './cut.ts'
-import { type NotRestored, nothingRestored, type Piece, type RestoreInput, type Restorer } from './restorer.ts'
+import type { RestoreInput, Restorer } from './restorer.ts'
 import type { Skill } from './state.ts'
 
 export const restorePlan: Restorer = {

@@ -1,10 +1,11 @@
 // Puts context back after a compaction: all restorers side by side, each inside its own budget, all of them under one.
 // The same state gives the same bytes.
 import { contextFrame } from '../message/reminder.ts'
+import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan, restoreSkills } from './from-disk.ts'
 import { restoreAgents, restoreHost, restorePinned, restoreTodos, restoreTools } from './listed.ts'
-import type { NotRestored, Piece, RestoreInput, Restorer } from './restorer.ts'
+import type { RestoreInput, Restorer } from './restorer.ts'
 
 /** In the order in which they are served when the room for all is too small. */
 export const defaultRestorers: readonly Restorer[] = [
@@ -25,14 +26,7 @@ export type RestoreOptions = {
   readonly restorers?: readonly Restorer[]
 }
 
-export type RestoredContext = {
-  /** Of the pieces, each in the frame in which it joins a request. */
-  readonly tokens: number
-  readonly pieces: readonly Piece[]
-  readonly notRestored: readonly NotRestored[]
-}
-
-export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<RestoredContext> {
+export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<Restoration> {
   const { budget, restorers = defaultRestorers } = options
   const brought = await Promise.all(
     restorers.map((restorer) => bring(restorer, input, Math.min(restorer.budget, budget))),
