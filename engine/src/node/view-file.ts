@@ -1,7 +1,8 @@
-// Opens the view of a transcript on disk: all of its entries and edits, folded. It writes nothing, and of a large file
-// it holds the contents of what the view shows, not of the whole history.
+// Opens the view of a transcript on disk: all of its entries and edits, folded, without half a compaction that a kill
+// left. It writes nothing, and of a large file it holds the contents of what the view shows, not of the whole history.
 import { statSync } from 'node:fs'
 import { isObject, type JsonObject } from '../core/message/json.ts'
+import { undoOfTorn } from '../core/transcript/compaction-records.ts'
 import { type EditPlace, editSubtype, readEdit } from '../core/transcript/edits.ts'
 import type { Entry } from '../core/transcript/entry.ts'
 import { createFold, foldEntries, type View } from '../core/transcript/fold.ts'
@@ -52,9 +53,12 @@ function folded(path: string, options: ViewFileOptions, kept: (entry: Entry) => 
     },
     options,
   )
+  const undo = undoOfTorn(entries)
+  if (undo) fold.add(undo)
   const view = fold.view()
   const isSince = (entry: Entry, at: number) => at > answer && readEdit(entry.record) !== undefined
-  const answered = entries.some(isSince) ? foldEntries(entries.filter((entry, at) => !isSince(entry, at))) : view
+  const known = entries.some(isSince) ? entries.filter((entry, at) => !isSince(entry, at)) : undefined
+  const answered = known ? foldEntries(undo ? [...known, undo] : known) : view
   return { path, format, bytes, view, answered, entry: fold.entry, place: placeOf(tips) }
 }
 
