@@ -23,6 +23,8 @@ export type RestoreOptions = {
   /** In tokens, for everything together. */
   readonly budget: number
   readonly restorers?: readonly Restorer[]
+  /** Kinds that the new context holds anyway. */
+  readonly without?: readonly string[] | undefined
 }
 
 export type RestoredContext = {
@@ -34,9 +36,11 @@ export type RestoredContext = {
 }
 
 export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<RestoredContext> {
-  const { budget, restorers = defaultRestorers } = options
+  const { budget, restorers = defaultRestorers, without = [] } = options
   const brought = await Promise.all(
-    restorers.map((restorer) => bring(restorer, input, Math.min(restorer.budget, budget))),
+    restorers
+      .filter(({ kind }) => !without.includes(kind))
+      .map((restorer) => bring(restorer, input, Math.min(restorer.budget, budget))),
   )
   const pieces: Piece[] = []
   const notRestored: NotRestored[] = brought.flatMap((each) => each.notRestored)
