@@ -4,7 +4,7 @@ import type { ViewMessage } from '../message/message.ts'
 import { nothingRestored, type Restoration, type RestoredPiece } from '../ports/restore.ts'
 import type { AttachmentFacts } from '../transcript/compaction-records.ts'
 import { closingOf, type Fitted, newMessages, textCounter, tokensOf } from './compact-fit.ts'
-import type { CompactionParts } from './compact-parts.ts'
+import { type CompactionParts, piecesOf } from './compact-parts.ts'
 import { enter, isSaid, mayGoOn, type Run, runHooks } from './compact-run.ts'
 
 export type ArrangeInput = {
@@ -68,7 +68,7 @@ function fitting(
   { restored, context }: { readonly restored: Restoration; readonly context: readonly string[] },
 ): Arranged {
   const { input } = run
-  const all = input.view.sources.flatMap((source) => source.pieces)
+  const all = piecesOf(input.view)
   for (let count = restored.pieces.length; ; count--) {
     const pieces = restored.pieces.slice(0, count)
     const left = restored.pieces.slice(count).map(({ kind, title, path }) => ({
