@@ -52,11 +52,20 @@ const keepAliveEvery = 30_000
 export function createAsker({ ports, signal, countTokens }: AskerOptions): Asker {
   const tried: Tried[] = []
   const tooLong: ModelRequest[] = []
+  const told = new Set<string>()
   let usage = noTokens
   let hitRate: number | undefined
   const note = (item: Tried): void => {
     tried.push(item)
     ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
+  }
+  /** The real window, where a provider names it: worth more than what any table says. It names it with every refusal. */
+  const tellLimit = (asked: string, overflow: Overflow | undefined): void => {
+    const { endpoint = ports.model.provider } = ports.model
+    const limit = overflow?.limit
+    if (limit === undefined || told.has(`${limit} ${asked}`)) return
+    told.add(`${limit} ${asked}`)
+    ports.emit({ type: 'limit-learned', endpoint, model: asked, limit })
   }
   const ask = async (question: Question): Promise<Asked> => {
     const { mechanism, request, prompt, sourceTokens } = question
@@ -67,7 +76,7 @@ export function createAsker({ ports, signal, countTokens }: AskerOptions): Asker
     if (seen.type === 'aborted') return seen
     if (seen.type === 'overflow') {
       tooLong.push(request)
-      tellLimit(ports, request.model, seen.overflow)
+      tellLimit(request.model, seen.overflow)
     }
     if (seen.type !== 'answer') {
       note({
@@ -98,12 +107,6 @@ function isSame(one: ModelRequest, other: ModelRequest): boolean {
   if (one.messages.length !== other.messages.length) return false
   const words = ({ model, system, messages }: ModelRequest) => JSON.stringify([model, system, messages])
   return words(one) === words(other)
-}
-
-/** The real window, where a provider names it: worth more than what any table says. */
-function tellLimit({ model, emit }: CompactionPorts, asked: string, overflow: Overflow | undefined): void {
-  if (overflow?.limit === undefined) return
-  emit({ type: 'limit-learned', endpoint: model.endpoint ?? model.provider, model: asked, limit: overflow.limit })
 }
 
 type Surroundings = Pick<AskerOptions, 'ports' | 'signal'>
