@@ -6,7 +6,7 @@ import { summariseWith } from '../peers/langchain.ts'
 import { loadPi, piModel } from '../peers/pi.ts'
 import { quietPorts } from '../quiet-ports.ts'
 import type { Contest, Contestant } from './contest.ts'
-import { conversation, inLangChain, inPi } from './conversations.ts'
+import { conversation, inLangChain, inPi, view } from './conversations.ts'
 
 const words = `<summary>\n1. Primary request and intent: to keep the parcels sorted.\n${'- Work went on. '.repeat(200)}\n</summary>`
 
@@ -25,10 +25,11 @@ export const compacting: Contest = {
       ready: async (size) => {
         const { prepareCompaction, compact } = await loadPi()
         const model = await piModel(() => words)
+        const entries = inPi(size)
         const settings = { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000 }
         return {
           run: async () => {
-            const preparation = prepareCompaction(inPi(size), settings)
+            const preparation = prepareCompaction(entries, settings)
             if (preparation === undefined) throw new Error('pi has nothing to compact.')
             return compact(preparation, model.ready(), 'none')
           },
@@ -40,7 +41,8 @@ export const compacting: Contest = {
       side: 'peer',
       ready: (size) => {
         const summarise = summariseWith({ tokens: 1, answer: () => words })
-        return { run: () => summarise([...inLangChain(size)]) }
+        const list = inLangChain(size)
+        return { run: () => summarise([...list]) }
       },
     },
   ],
@@ -57,17 +59,18 @@ function ours(name: string, { model: client, isRunning = false }: How): Contesta
     name,
     side: 'ours',
     ready: (size) => {
-      const { view, entries } = conversation(size)
+      const { entries } = conversation(size)
+      const { messages } = view(size)
       const records = new Map(entries.map(({ record }) => [String(record.uuid), record]))
       const model = client()
-      const known = isRunning ? { ledger: ledgerOf(view.messages), viewTokens: countTokens(view.messages) } : {}
+      const known = isRunning ? { ledger: ledgerOf(messages), viewTokens: countTokens(messages) } : {}
       return {
         run: async () => {
           const result = await runCompaction(
             {
               trigger: 'manual',
               reason: 'bench',
-              view,
+              view: view(size),
               recordOf: (uuid) => records.get(uuid),
               threshold: 0,
               sessionId: 'bench',

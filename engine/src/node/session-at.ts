@@ -161,7 +161,7 @@ function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path'> {
     format,
     fold,
     ledger,
-    restore: async ({ kept, budget, countTokens }) =>
+    restore: async ({ kept, budget, countTokens, without }) =>
       restoreContext(
         {
           files: seenFileStore(seen),
@@ -171,7 +171,7 @@ function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path'> {
           state: { ...state.state(), todos: ledger.todos, pinned: pinnedIn(fold, kept) },
           transcriptPath: path,
         },
-        { budget },
+        { budget, without },
       ),
     sessionId: stringAt(last, 'sessionId') ?? 'unknown',
     lastUuid: stringAt(last, 'uuid'),

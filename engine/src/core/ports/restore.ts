@@ -9,6 +9,8 @@ export type RestoreRequest = {
   /** Tokens, for everything together. */
   readonly budget: number
   readonly countTokens: (text: string) => number
+  /** Kinds that the new context holds anyway. */
+  readonly without?: readonly string[]
 }
 
 /** A titled text for the model. */

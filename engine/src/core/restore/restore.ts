@@ -24,12 +24,16 @@ export type RestoreOptions = {
   /** In tokens, for everything together. */
   readonly budget: number
   readonly restorers?: readonly Restorer[]
+  /** Kinds that the new context holds anyway. */
+  readonly without?: readonly string[] | undefined
 }
 
 export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<Restoration> {
-  const { budget, restorers = defaultRestorers } = options
+  const { budget, restorers = defaultRestorers, without = [] } = options
   const brought = await Promise.all(
-    restorers.map((restorer) => bring(restorer, input, Math.min(restorer.budget, budget))),
+    restorers
+      .filter(({ kind }) => !without.includes(kind))
+      .map((restorer) => bring(restorer, input, Math.min(restorer.budget, budget))),
   )
   const countFramed = (text: string | undefined) => (text === undefined ? 0 : input.countTokens(contextFrame([text])))
   const pieces: Piece[] = []
