@@ -5,7 +5,7 @@ import { nothingRestored, type Piece, type Restoration } from '../ports/restore.
 import { missingText, pieceText } from '../restore/restore.ts'
 import type { AttachmentFacts } from '../transcript/compaction-records.ts'
 import { closingOf, type Fitted, newMessages, textCounter, tokensOf } from './compact-fit.ts'
-import type { CompactionParts } from './compact-parts.ts'
+import { type CompactionParts, piecesOf } from './compact-parts.ts'
 import { enter, isSaid, mayGoOn, type Run, runHooks } from './compact-run.ts'
 
 export type ArrangeInput = {
@@ -69,7 +69,7 @@ function toldInSummary({ input }: Run): readonly string[] {
 }
 
 function latestRequest({ view }: Run['input']): string | undefined {
-  return closingOf(view.sources.flatMap((source) => source.pieces))
+  return closingOf(piecesOf(view))
 }
 
 function closingMessages(input: Run['input']): readonly ViewMessage[] {
