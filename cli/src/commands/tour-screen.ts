@@ -5,7 +5,7 @@ import { compositionBar, legend } from '../render/kinds.ts'
 import { bytes, count, counted, duration, percent } from '../render/numbers.ts'
 import { ruler } from '../render/ruler.ts'
 import { oneLine, visible } from '../render/safe.ts'
-import { heading, paragraph, type Screen } from '../render/screen.ts'
+import { commandList, heading, paragraph, type Screen } from '../render/screen.ts'
 import { cut, padEnd } from '../render/width.ts'
 import type { TourReport } from './tour.ts'
 
@@ -124,11 +124,5 @@ function nextLines({ program, path, window }: TourReport, screen: Screen): reado
     [`${program} stats ~/.claude/projects`, 'your own sessions, all of them'],
     [`${program} --help`, 'the rest'],
   ]
-  const width = Math.max(...commands.map(([command]) => command.length))
-  const fits = width + 38 <= screen.width
-  return commands.flatMap(([command, what]) =>
-    fits
-      ? [`  ${padEnd(command, width)}  ${screen.paint('dim', what)}`]
-      : [`  ${command}`, screen.paint('dim', `      ${what}`)],
-  )
+  return commandList(commands, screen)
 }

@@ -51,6 +51,18 @@ export function facts(pairs: readonly (readonly [string, string])[], screen: Scr
   )
 }
 
+/** Commands to be copied, so never cut, and what each shows: beside it, or below it where the screen is too narrow. */
+export function commandList(commands: readonly (readonly [string, string])[], screen: Screen): readonly string[] {
+  const left = Math.max(...commands.map(([command]) => columnsOf(command)))
+  const right = Math.max(...commands.map(([, what]) => columnsOf(what)))
+  const isWide = left + right + 4 <= screen.width
+  return commands.flatMap(([command, what]) =>
+    isWide
+      ? [`  ${padEnd(command, left)}  ${screen.paint('dim', what)}`]
+      : [`  ${command}`, screen.paint('dim', `      ${what}`)],
+  )
+}
+
 /** Text that goes on below itself; a no-break space holds together what it stands between. */
 export function paragraph(text: string, screen: Screen, style?: Style): readonly string[] {
   return wrap(text, screen.width - 2)
