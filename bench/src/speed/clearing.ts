@@ -23,9 +23,19 @@ export const clearing: Contest = {
     {
       name: 'LangChain, ClearToolUsesEdit',
       side: 'peer',
-      ready: (size) => ({ run: () => clearToolUses([...inLangChain(size)], 1) }),
+      ready: (size) => {
+        const list = inLangChain(size)
+        return { run: () => clearToolUses([...list], 1) }
+      },
     },
-    { name: 'AI SDK, pruneMessages', side: 'peer', ready: (size) => ({ run: () => prune(inAiSdk(size)) }) },
+    {
+      name: 'AI SDK, pruneMessages',
+      side: 'peer',
+      ready: (size) => {
+        const list = inAiSdk(size)
+        return { run: () => prune(list) }
+      },
+    },
   ],
 }
 
@@ -122,7 +132,8 @@ export const fitting: Contest = {
       ready: async (size) => {
         const limit = Math.floor(countTokensApproximately(inLangChain(size)) / 2)
         const limiter = await tokenLimiter(limit)
-        return { run: () => limiter.processLLMRequest({ prompt: inAiSdk(size) }) }
+        const prompt = inAiSdk(size)
+        return { run: () => limiter.processLLMRequest({ prompt }) }
       },
     },
   ],
@@ -135,14 +146,18 @@ export const folding: Contest = {
     {
       name: 'Everlong, foldEntries',
       side: 'ours',
-      ready: (size) => ({ run: () => foldEntries(conversation(size).entries).messages.length }),
+      ready: (size) => {
+        const { entries } = conversation(size)
+        return { run: () => foldEntries(entries).messages.length }
+      },
     },
     {
       name: 'pi, buildSessionContext',
       side: 'peer',
       ready: async (size) => {
         const { buildSessionContext } = await loadPi()
-        return { run: () => buildSessionContext(inPi(size)).messages.length }
+        const entries = inPi(size)
+        return { run: () => buildSessionContext(entries).messages.length }
       },
     },
   ],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Contestant, hold, type Work } from './contest.ts'
+import { type Contestant, hold, takeTurns, type Work } from './contest.ts'
 
 /** Says how long it took instead of taking it. */
 const takes = (milliseconds: (size: number) => number): Contestant['ready'] => {
@@ -8,7 +8,7 @@ const takes = (milliseconds: (size: number) => number): Contestant['ready'] => {
 const measure = async ({ run }: Work) => ({ clock: Number(run()), processor: Number(run()) })
 
 test('tells growth by the last tenfold step, and does not start who would take too long', async () => {
-  const readied: number[] = []
+  const started: (readonly string[])[] = []
   const report = await hold(
     {
       name: 'waiting',
@@ -18,9 +18,15 @@ test('tells growth by the last tenfold step, and does not start who would take t
         { name: 'steep', side: 'peer', ready: takes((size) => size * size) },
       ],
     },
-    { sizes: [1, 10, 100, 1_000], prime: (size) => readied.push(size), measure },
+    {
+      sizes: [1, 10, 100, 1_000],
+      race: (starting, size) => {
+        started.push(starting.map(({ name }) => name))
+        return takeTurns(starting, { size, measure })
+      },
+    },
   )
-  expect(readied).toEqual([1, 10, 100, 1_000])
+  expect(started).toEqual([['even', 'steep'], ['even', 'steep'], ['even'], ['even']])
   expect(report.rows).toEqual([
     { name: 'even', side: 'ours', milliseconds: [0.1, 1, 10, 100], growth: 1 },
     { name: 'steep', side: 'peer', milliseconds: [1, 100, undefined, undefined], growth: 2 },

@@ -47,22 +47,23 @@ const enoughMilliseconds = 400
 const mostSamples = 60
 const fewestSamples = 3
 /** Nobody is waited for longer than this, by what the sizes before foretell. */
-const patience = 6_000
+export const patience = 6_000
+
+/** Milliseconds by name. */
+export type Times = ReadonlyMap<string, number>
 
 export type Holding = {
   readonly sizes: readonly number[]
-  readonly prime: (size: number) => void
-  /** The clock of this machine unless said. */
-  readonly measure?: (work: Work) => Promise<Sample>
+  /** Lets them take turns at one size. */
+  readonly race: (starting: readonly Contestant[], size: number) => Promise<Times>
 }
 
-export async function hold(contest: Contest, { sizes, prime, measure = once }: Holding): Promise<ContestReport> {
+export async function hold(contest: Contest, { sizes, race }: Holding): Promise<ContestReport> {
   const tried = sizes.filter((size) => size <= (contest.upTo ?? Number.POSITIVE_INFINITY))
   const found = new Map<string, (number | undefined)[]>()
   for (const size of tried) {
-    prime(size)
     const starting = contest.contestants.filter(({ name }) => isStillIn(found.get(name) ?? [], { tried, size }))
-    const times = await takeTurns(starting, { size, measure })
+    const times = await race(starting, size)
     for (const { name } of contest.contestants) found.set(name, [...(found.get(name) ?? []), times.get(name)])
   }
   const rows = contest.contestants.map(({ name, side }) => {
@@ -83,10 +84,17 @@ function isStillIn(
   return last * (size / (tried[times.length - 1] ?? size)) ** growth < patience
 }
 
-async function takeTurns(
+export type Turns = {
+  readonly size: number
+  /** The clock of this machine unless said. */
+  readonly measure?: (work: Work) => Promise<Sample>
+  readonly onTurn?: (name: string) => void
+}
+
+export async function takeTurns(
   contestants: readonly Contestant[],
-  { size, measure }: { readonly size: number; readonly measure: (work: Work) => Promise<Sample> },
-): Promise<ReadonlyMap<string, number>> {
+  { size, measure = once, onTurn }: Turns,
+): Promise<Times> {
   const works = new Map<string, Work>()
   for (const { name, ready } of contestants) works.set(name, await ready(size))
   const samples = new Map<string, Sample[]>(contestants.map(({ name }) => [name, []]))
@@ -94,6 +102,7 @@ async function takeTurns(
     for (const [name, work] of works) {
       const before = samples.get(name) ?? []
       if (isEnough(before)) continue
+      onTurn?.(name)
       before.push(await measure(work))
     }
   }

@@ -1,9 +1,11 @@
-// One made-up agent session at any length, in our shape and in everybody else's, each made once.
+// One made-up agent session at any length, in our shape and in everybody else's, each made once, when somebody
+// asks for it: ask before the work that is measured.
 import type { ViewMessage } from 'everlong'
-import { type Entry, foldEntries, type View } from 'everlong/transcript'
+import { type Entry, foldEntries } from 'everlong/transcript'
 import { entriesOf } from '../engine/sessions.ts'
 import { toModelMessages } from '../peers/ai-sdk.ts'
 import { toLangChain } from '../peers/langchain.ts'
+import { forgetOrigins } from '../peers/origins.ts'
 import { toPi, toPiEntries } from '../peers/pi.ts'
 import { textsOf } from '../texts.ts'
 
@@ -14,22 +16,28 @@ export type Conversation = {
   readonly entries: readonly Entry[]
   /** How the session went on. */
   readonly later: readonly Entry[]
-  readonly view: View
-  readonly messages: readonly ViewMessage[]
 }
 
 export const conversation = remembered((size): Conversation => {
-  const { entries, later, view } = grown(size)
-  return { entries, later, view, messages: view.messages }
+  const all = entriesOf(Math.ceil(size * entriesEach * 1.1) + 600)
+  const last = foldEntries(all).sources[size - 1]?.uuids.at(-1)
+  const end = all.findIndex(({ record }) => record.uuid === last) + 1
+  if (end === 0) throw new Error(`The session has no ${size} messages.`)
+  return { entries: all.slice(0, end), later: all.slice(end) }
 })
-export const inLangChain = remembered((size) => toLangChain(conversation(size).messages))
-export const inAiSdk = remembered((size) => toModelMessages(conversation(size).messages))
-export const inPi = remembered((size) => toPiEntries(toPi(conversation(size).messages)))
-export const texts = remembered((size) => conversation(size).messages.flatMap(textsOf))
+export const view = remembered((size) => foldEntries(conversation(size).entries))
+export const inLangChain = inShape(toLangChain)
+export const inAiSdk = inShape(toModelMessages)
+export const inPi = inShape((messages) => toPiEntries(toPi(messages)))
+export const texts = inShape((messages) => messages.flatMap(textsOf))
 
-/** Everything made, so that nobody pays for it while being measured. */
-export function prime(size: number): void {
-  for (const make of [conversation, inLangChain, inAiSdk, inPi, texts]) make(size)
+/** The view that a shape is made of is let go again, so that only those who work on it carry it. */
+function inShape<T>(shaped: (messages: readonly ViewMessage[]) => T): (size: number) => T {
+  return remembered((size) => {
+    const made = shaped(foldEntries(conversation(size).entries).messages)
+    forgetOrigins()
+    return made
+  })
 }
 
 function remembered<T>(make: (size: number) => T): (size: number) => T {
@@ -39,13 +47,4 @@ function remembered<T>(make: (size: number) => T): (size: number) => T {
     known.set(size, made)
     return made
   }
-}
-
-function grown(size: number): Omit<Conversation, 'messages'> {
-  const all = entriesOf(Math.ceil(size * entriesEach * 1.1) + 600)
-  const last = foldEntries(all).sources[size - 1]?.uuids.at(-1)
-  const end = all.findIndex(({ record }) => record.uuid === last) + 1
-  if (end === 0) throw new Error(`The session has no ${size} messages.`)
-  const entries = all.slice(0, end)
-  return { entries, later: all.slice(end), view: foldEntries(entries) }
 }

@@ -9,7 +9,7 @@ import { estimateTokenCount } from 'tokenx'
 import { countTokensApproximately } from '../peers/langchain.ts'
 import { loadPi } from '../peers/pi.ts'
 import type { Contest } from './contest.ts'
-import { conversation, inLangChain, inPi, texts } from './conversations.ts'
+import { conversation, inLangChain, inPi, texts, view } from './conversations.ts'
 
 const sum = <T>(items: readonly T[], of: (item: T) => number): number => items.reduce((all, item) => all + of(item), 0)
 
@@ -20,30 +20,43 @@ export const countingAll: Contest = {
     {
       name: 'Everlong, countTokens',
       side: 'ours',
-      ready: (size) => ({ run: () => countTokens(conversation(size).messages) }),
+      ready: (size) => {
+        const { messages } = view(size)
+        return { run: () => countTokens(messages) }
+      },
     },
     {
       name: 'tokenx',
       side: 'peer',
-      ready: (size) => ({ run: () => sum(texts(size), estimateTokenCount) }),
+      ready: (size) => {
+        const all = texts(size)
+        return { run: () => sum(all, estimateTokenCount) }
+      },
     },
     {
       name: 'gpt-tokenizer, o200k',
       side: 'peer',
-      ready: (size) => ({ run: () => sum(texts(size), (text) => gptCount(text)) }),
+      ready: (size) => {
+        const all = texts(size)
+        return { run: () => sum(all, (text) => gptCount(text)) }
+      },
     },
     {
       name: 'js-tiktoken, o200k',
       side: 'peer',
       ready: (size) => {
         const tokenizer = new Tiktoken(o200k)
-        return { run: () => sum(texts(size), (text) => tokenizer.encode(text, 'all').length) }
+        const all = texts(size)
+        return { run: () => sum(all, (text) => tokenizer.encode(text, 'all').length) }
       },
     },
     {
       name: 'the limit: byte length of each text',
       side: 'limit',
-      ready: (size) => ({ run: () => sum(texts(size), (text) => Buffer.byteLength(text)) }),
+      ready: (size) => {
+        const all = texts(size)
+        return { run: () => sum(all, (text) => Buffer.byteLength(text)) }
+      },
     },
   ],
 }
@@ -55,19 +68,26 @@ export const countingLengths: Contest = {
     {
       name: "Everlong, countTokens with estimator 'chars/4'",
       side: 'ours',
-      ready: (size) => ({ run: () => countTokens(conversation(size).messages, { estimator: 'chars/4' }) }),
+      ready: (size) => {
+        const { messages } = view(size)
+        return { run: () => countTokens(messages, { estimator: 'chars/4' }) }
+      },
     },
     {
       name: 'LangChain, length / 4',
       side: 'peer',
-      ready: (size) => ({ run: () => countTokensApproximately(inLangChain(size)) }),
+      ready: (size) => {
+        const list = inLangChain(size)
+        return { run: () => countTokensApproximately(list) }
+      },
     },
     {
       name: 'pi, length / 4',
       side: 'peer',
       ready: async (size) => {
         const { estimateTokens } = await loadPi()
-        return { run: () => sum(inPi(size), ({ message }) => estimateTokens(message as never)) }
+        const entries = inPi(size)
+        return { run: () => sum(entries, ({ message }) => estimateTokens(message as never)) }
       },
     },
   ],
@@ -90,9 +110,9 @@ export const beforeRequest: Contest = {
           run: () => {
             for (const entry of later.slice(at, at + 2)) fold.add(entry)
             at += 2
-            const view = fold.view()
-            const { explanation } = situationOf(view, { now: 1, weigher, model })
-            return view.messages.length + explanation.size.tokens
+            const now = fold.view()
+            const { explanation } = situationOf(now, { now: 1, weigher, model })
+            return now.messages.length + explanation.size.tokens
           },
         }
       },

@@ -3,26 +3,10 @@ import { parseArgs } from 'node:util'
 import { versionApart } from '../peers/apart.ts'
 import { versionsOf } from '../peers/versions.ts'
 import { writeResults } from '../results.ts'
-import { clearing, fitting, folding } from './clearing.ts'
-import { compacting } from './compacting.ts'
-import { type Contest, type ContestReport, hold } from './contest.ts'
-import { prime } from './conversations.ts'
-import { beforeRequest, countingAll, countingLengths } from './counting.ts'
-import { openingOwn, openingPi, searching } from './opening.ts'
+import { type ContestReport, type Holding, hold } from './contest.ts'
+import { contestOf, contests } from './contests.ts'
+import { raceApart } from './race.ts'
 import { markdown, type SpeedReport, targetsOf } from './report.ts'
-
-const contests: readonly Contest[] = [
-  countingAll,
-  countingLengths,
-  beforeRequest,
-  clearing,
-  fitting,
-  folding,
-  compacting,
-  openingPi,
-  openingOwn,
-  searching,
-]
 
 export async function run(): Promise<void> {
   const { values } = parseArgs({
@@ -31,10 +15,11 @@ export async function run(): Promise<void> {
   })
   const sizes = values.sizes.split(',').map(Number)
   const reports: ContestReport[] = []
-  for (const contest of contests) {
-    if (values.only !== undefined && contest.name !== values.only) continue
-    console.error(`${contest.name} …`)
-    reports.push(await hold(contest, { sizes, prime }))
+  for (const name of values.only === undefined ? Object.keys(contests) : [values.only]) {
+    console.error(`${name} …`)
+    const race: Holding['race'] = (starting, size) =>
+      raceApart({ contest: name, size, starting: starting.map((contestant) => contestant.name) })
+    reports.push(await hold(await contestOf(name), { sizes, race }))
   }
   const report: SpeedReport = {
     node: process.versions.node,

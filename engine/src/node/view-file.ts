@@ -1,12 +1,14 @@
-// Opens the view of a transcript on disk: all of its entries and edits, folded. It writes nothing, and of a large file
-// it holds the contents of what the view shows, not of the whole history.
-import { statSync } from 'node:fs'
+// Opens the view of a transcript on disk: all of its entries and edits, folded, without half a compaction that a kill
+// left. It writes nothing, and of a large file it holds the contents of its end and of what the view shows, not of the
+// whole history.
 import { isObject, type JsonObject } from '../core/message/json.ts'
+import { undoOfTorn } from '../core/transcript/compaction-records.ts'
 import { type EditPlace, editSubtype, readEdit } from '../core/transcript/edits.ts'
 import type { Entry } from '../core/transcript/entry.ts'
 import { createFold, foldEntries, type View } from '../core/transcript/fold.ts'
 import type { Format } from '../core/transcript/formats/reader.ts'
 import { forEachEntry } from './entries.ts'
+import type { LineOptions } from './lines.ts'
 
 export type ViewFile = {
   readonly path: string
@@ -22,7 +24,10 @@ export type ViewFile = {
 }
 
 export type ViewFileOptions = {
-  /** Bytes from which on a file is read twice, so that it need not be held. 64 MB unless said. */
+  /**
+   * So many bytes at the end of the file are held as they are; what comes before has its long texts cut, and the file is
+   * read once more if the view shows any of it. 64 MB unless said.
+   */
   readonly largeFrom?: number
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
 }
@@ -30,32 +35,74 @@ export type ViewFileOptions = {
 const large = 64 << 20
 
 export function openView(path: string, { largeFrom = large, ...options }: ViewFileOptions = {}): ViewFile {
-  if (statSync(path).size < largeFrom) return folded(path, options, (entry) => entry)
-  const { view } = folded(path, {}, shortened)
-  const shown = new Set(view.sources.flatMap(({ uuids }) => uuids))
-  return folded(path, options, (entry) => (shown.has(String(entry.record.uuid)) ? entry : shortened(entry)))
+  const { entries, cut, format, bytes } = readEntries(path, options, largeFrom)
+  const first = folded(entries)
+  const shown = cut === 0 ? undefined : shownBy(first)
+  const isCutShort = shown && entries.slice(0, cut).some((entry) => shown.has(uuidOf(entry)))
+  const { view, answered, entry } = isCutShort ? folded(madeWhole(path, { entries, cut, shown })) : first
+  return { path, format, bytes, view, answered, entry, place: placeOf(entries) }
 }
 
-function folded(path: string, options: ViewFileOptions, kept: (entry: Entry) => Entry): ViewFile {
-  const fold = createFold()
-  const tips: Tips = {}
+type Reading = {
+  readonly entries: readonly Entry[]
+  /** How many of them, from the start, have their long texts cut. */
+  readonly cut: number
+}
+
+/** Cut as it goes along: neither a long file nor its largest part is ever held. */
+function readEntries(path: string, options: LineOptions, largeFrom: number) {
   const entries: Entry[] = []
-  let answer = -1
+  let cut = 0
+  let held = 0
   const { format, bytes } = forEachEntry(
     path,
     (entry) => {
-      const held = kept(entry)
-      fold.add(held)
-      if (isAnswer(held.record)) answer = entries.length
-      entries.push(held)
-      notice(tips, held.record)
+      entries.push(entry)
+      for (held += entry.position.length; held > largeFrom && cut < entries.length; cut++) {
+        const oldest = entries[cut] as Entry
+        held -= oldest.position.length
+        entries[cut] = shortened(oldest)
+      }
     },
     options,
   )
+  return { entries, cut, format, bytes }
+}
+
+type Shown = Reading & { readonly shown: ReadonlySet<string> }
+
+/** The whole file is read for it: what a line means may depend on those before it. */
+function madeWhole(path: string, { entries, cut, shown }: Shown): readonly Entry[] {
+  const whole = [...entries]
+  let at = 0
+  forEachEntry(path, (entry) => {
+    if (at < cut && shown.has(uuidOf(entry))) whole[at] = entry
+    at++
+  })
+  return whole
+}
+
+function shownBy({ view, answered }: Pick<ViewFile, 'view' | 'answered'>): ReadonlySet<string> {
+  const shown = new Set<string>()
+  for (const { sources } of new Set([view, answered])) {
+    for (const { uuids } of sources) for (const uuid of uuids) shown.add(uuid)
+  }
+  return shown
+}
+
+const uuidOf = ({ record }: Entry) => String(record.uuid)
+
+function folded(entries: readonly Entry[]): Pick<ViewFile, 'view' | 'answered' | 'entry'> {
+  const fold = createFold()
+  for (const entry of entries) fold.add(entry)
+  const undo = undoOfTorn(entries)
+  if (undo) fold.add(undo)
   const view = fold.view()
+  const answer = entries.findLastIndex(({ record }) => isAnswer(record))
   const isSince = (entry: Entry, at: number) => at > answer && readEdit(entry.record) !== undefined
-  const answered = entries.some(isSince) ? foldEntries(entries.filter((entry, at) => !isSince(entry, at))) : view
-  return { path, format, bytes, view, answered, entry: fold.entry, place: placeOf(tips) }
+  const known = entries.some(isSince) ? entries.filter((entry, at) => !isSince(entry, at)) : undefined
+  const answered = known ? foldEntries(undo ? [...known, undo] : known) : view
+  return { view, answered, entry: fold.entry }
 }
 
 function isAnswer({ type, isSidechain, agentId }: JsonObject): boolean {
@@ -63,22 +110,15 @@ function isAnswer({ type, isSidechain, agentId }: JsonObject): boolean {
   return type === 'assistant' && (isSidechain !== true || typeof agentId === 'string')
 }
 
-/** The newest records, of the conversation itself and of one that is a sub-agent's from end to end. */
-type Tips = { main?: JsonObject; side?: JsonObject }
-
-function notice(tips: Tips, record: JsonObject): void {
-  // Progress hangs beside the conversation, and nothing goes on from it.
-  if (typeof record.uuid !== 'string' || record.type === 'progress') return
-  const { message: _, attachment: __, toolUseResult: ___, ...rest } = record
-  if (record.isSidechain === true) tips.side = rest
-  else tips.main = rest
-}
-
 /** What a client puts on each of its records. */
 const envelopeKeys = ['isSidechain', 'agentId', 'userType', 'entrypoint', 'cwd', 'version', 'gitBranch', 'slug']
 
-function placeOf({ main, side }: Tips): ViewFile['place'] {
-  const tip = main ?? side ?? {}
+/** Behind the newest record of the conversation itself, or of one that is a sub-agent's from end to end. */
+function placeOf(entries: readonly Entry[]): ViewFile['place'] {
+  // Progress hangs beside the conversation, and nothing goes on from it.
+  const isTip = ({ record }: Entry) => typeof record.uuid === 'string' && record.type !== 'progress'
+  const main = entries.findLast((entry) => isTip(entry) && entry.record.isSidechain !== true)
+  const tip = (main ?? entries.findLast(isTip))?.record ?? {}
   const envelope = Object.fromEntries(envelopeKeys.flatMap((key) => (key in tip ? [[key, tip[key]]] : [])))
   return {
     parentUuid: typeof tip.uuid === 'string' ? tip.uuid : null,
@@ -89,20 +129,34 @@ function placeOf({ main, side }: Tips): ViewFile['place'] {
 
 const longText = 300
 
-/** Everything the tree and the edits are made of, without the texts. */
+/** Everything the tree and the edits are made of, without the texts; the very same where none is long. */
 function shortened(entry: Entry): Entry {
-  const { record } = entry
-  return record.subtype === editSubtype ? entry : { ...entry, record: shortObject(record) }
+  const { record, position } = entry
+  const cut = record.subtype === editSubtype ? record : short(record)
+  return cut === record ? entry : { record: cut, position }
+}
+
+/** By loops, and copied only where something is cut: this is done for every part of every record of a large file. */
+function short<T>(value: T): T
+function short(value: unknown): unknown {
+  if (typeof value === 'string') return value.length > longText ? copyOf(value.slice(0, longText)) : value
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => short(item))
+    return items.every((item, at) => item === value[at]) ? value : items
+  }
+  return isObject(value) ? shortObject(value) : value
 }
 
 function shortObject(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, short(item)]))
-}
-
-function short(value: unknown): unknown {
-  if (typeof value === 'string') return value.length > longText ? copyOf(value.slice(0, longText)) : value
-  if (Array.isArray(value)) return value.map(short)
-  return isObject(value) ? shortObject(value) : value
+  let copy: Record<string, unknown> | undefined
+  for (const key of Object.keys(value)) {
+    const item = value[key]
+    const cut = short(item)
+    if (cut === item) continue
+    copy ??= { ...value }
+    copy[key] = cut
+  }
+  return copy ?? value
 }
 
 /** A slice would hold on to the whole text that it was cut from. */
