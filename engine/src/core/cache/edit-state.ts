@@ -11,6 +11,8 @@ export type CacheEditState = {
   readonly deletedTokens: number
   /** The newest tool use of each of the latest two deletions: a cached prefix ends there. */
   readonly ends?: readonly string[]
+  /** Tokens whose deletion was asked for since the newest answer: its usage still counts them. */
+  readonly asked?: number
 }
 
 export const noCacheEdits: CacheEditState = { seen: [], deleted: [], deletedTokens: 0 }
@@ -22,13 +24,15 @@ export function withSeen(state: CacheEditState, toolUseIds: readonly string[]): 
   return fresh.length === 0 ? state : { ...state, seen: [...state.seen, ...fresh] }
 }
 
-export function withDeleted(state: CacheEditState, toolUseIds: readonly string[]): CacheEditState {
+/** `tokens`: what those weigh that are new among them. */
+export function withDeleted(state: CacheEditState, toolUseIds: readonly string[], tokens = 0): CacheEditState {
   const seen = withSeen(state, toolUseIds)
   const known = new Set(state.deleted)
   const fresh = [...new Set(toolUseIds)].filter((id) => !known.has(id))
   if (fresh.length === 0) return seen
   const ends = [...(state.ends ?? []), ...fresh.slice(-1)].slice(-2)
-  return { ...seen, deleted: [...state.deleted, ...fresh], ends }
+  const asked = (state.asked ?? 0) + tokens
+  return { ...seen, deleted: [...state.deleted, ...fresh], ends, ...(asked > 0 ? { asked } : {}) }
 }
 
 /** After an answer: what it says was deleted is the new baseline. An answer that says nothing leaves it. */
@@ -36,8 +40,10 @@ export function afterAnswer(
   state: CacheEditState,
   answer: { readonly usage?: Usage | undefined; readonly deletedTokens?: number | undefined },
 ): CacheEditState {
-  const { deletedTokens } = answer
-  return deletedTokens === undefined || deletedTokens === state.deletedTokens ? state : { ...state, deletedTokens }
+  const { deletedTokens = state.deletedTokens } = answer
+  const { asked, ...rest } = state
+  if (asked === undefined && deletedTokens === state.deletedTokens) return state
+  return { ...rest, deletedTokens }
 }
 
 /** The prefix they were relative to is gone: nothing is deleted, everything may be seen again. */

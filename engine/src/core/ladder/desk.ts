@@ -3,7 +3,7 @@
 import { modelFacts } from '../catalog/models.ts'
 import type { RequestOptions, Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
-import { viewSize } from '../mechanisms/size.ts'
+import { less, viewSize } from '../mechanisms/size.ts'
 import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
 import type { Block } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
@@ -163,7 +163,9 @@ function overheadMessages({ system, tools }: RequestBase): readonly Message[] {
 export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): ContextSize {
   const counting = countingFor(desk, model)
   const overhead = overheadOf(desk, model)
-  const key = `${model} ${counting.calibration?.factor} ${overhead}`
+  // What the provider was just asked to leave out still stands in the view, and in the usage of the newest answer.
+  const { asked = 0 } = desk.tracking.cacheEdits
+  const key = `${model} ${counting.calibration?.factor} ${overhead} ${asked}`
   if (desk.sized?.view === view && desk.sized.key === key) return desk.sized.size
   const counted = viewSize(view, {
     ...counting,
@@ -171,7 +173,7 @@ export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): 
     summaries: desk.weigher.summaries,
     overhead,
   })
-  const size = inTokensOf(counted, { model, answered: modelOf(view.messages) })
+  const size = inTokensOf(less(counted, asked), { model, answered: modelOf(view.messages) })
   desk.sized = { view, key, size }
   return size
 }

@@ -98,9 +98,7 @@ async function microCompact(desk: Desk, signal?: AbortSignalPort): Promise<reado
   applyMicro(desk, solution)
   // Asked of the server anew with each request: told when it is something else than before.
   if (solution.type === 'delegated' && JSON.stringify(last) === JSON.stringify(solution.request)) return tried
-  const now = situationIn(desk, desk.conversation.view()).explanation.size.tokens
-  // What the server leaves out still stands in the view, and is counted until its answer says otherwise.
-  const after = solution.type === 'delegated' ? Math.max(0, now - solution.freed) : now
+  const after = situationIn(desk, desk.conversation.view()).explanation.size.tokens
   const results = solution.type === 'compacted' ? 0 : solution.results
   const mechanism = tried.at(-1)?.mechanism ?? stage
   desk.emit({ type: 'micro-compacted', mechanism, results, tokensBefore: before, tokensAfter: after })
@@ -115,9 +113,10 @@ export const noCommit: Pick<RungContext, 'commit'> = {
 function applyMicro(desk: Desk, solution: Solution): void {
   if (solution.type === 'delegated') {
     desk.delegated = solution.request
-    const { cacheEdits, leftOut } = solution.request
-    const deleted = leftOut ?? cacheEdits?.map(({ cache_reference }) => cache_reference)
-    if (deleted) desk.tracking = withLeftOut(desk.tracking, deleted, { isRewritten: cacheEdits === undefined })
+    const { request, freed } = solution
+    const deleted = request.leftOut ?? request.cacheEdits?.map(({ cache_reference }) => cache_reference)
+    const isRewritten = request.cacheEdits === undefined
+    if (deleted) desk.tracking = withLeftOut(desk.tracking, deleted, { isRewritten, freed })
     return
   }
   if (solution.type === 'reduced') desk.conversation.edit(withFreed(solution.edits, solution.freed))

@@ -115,6 +115,21 @@ test('where the server manages context, the history goes as it is, with the opti
   ])
 })
 
+test('what the server was just asked to leave out is not counted any more when the threshold is checked', async () => {
+  const world = worldWith({ model: scripted(() => 'x', { capabilities: { contextManagement: true } }) })
+  world.session.add({ role: 'user', content: 'Go.' })
+  for (let at = 1; at <= 12; at++) round(world, at, 100)
+  await world.session.prepare()
+  const cleared = world.events.find(({ type }) => type === 'micro-compacted')
+  const checked = world.events.findLast(({ type }) => type === 'threshold-checked')
+  if (cleared?.type !== 'micro-compacted' || checked?.type !== 'threshold-checked') throw new Error('Nothing was done.')
+  expect(cleared.tokensAfter).toBeLessThan(cleared.tokensBefore)
+  expect([checked.tokens, world.session.explain().size.tokens]).toEqual([cleared.tokensAfter, cleared.tokensAfter])
+  const usage = { input: 0, output: 10, cacheRead: 5_000, cacheWrite: 0, cacheWriteHour: 0 }
+  world.session.record(answerOf('Done.', { id: 'm13', usage }))
+  expect(world.session.explain().size.tokens).toBe(5_010)
+})
+
 test('what the server was asked to leave out stays left out, and nothing more goes until it pays again', async () => {
   const model = scripted(() => 'x', { capabilities: { contextManagement: true } })
   const world = worldWith({ model, compaction: [plainRung('A summary.')] })

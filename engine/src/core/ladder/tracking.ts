@@ -90,12 +90,12 @@ export function withViewChange(tracking: Tracking): Tracking {
 export function withLeftOut(
   tracking: Tracking,
   toolUseIds: readonly string[],
-  { isRewritten }: { readonly isRewritten: boolean },
+  { isRewritten, freed }: { readonly isRewritten: boolean; readonly freed: number },
 ): Tracking {
   const { watch, cacheEdits } = tracking
   return {
     ...tracking,
-    cacheEdits: withDeleted(cacheEdits, toolUseIds),
+    cacheEdits: withDeleted(cacheEdits, toolUseIds, freed),
     ...(isRewritten ? { watch: afterCompaction(watch) } : {}),
   }
 }

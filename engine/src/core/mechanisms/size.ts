@@ -50,9 +50,10 @@ function anchors(answered: View, now: View, uuid: string | undefined): readonly 
   return [before, before < 0 ? -1 : now.messages.findIndex(isIt)]
 }
 
-function less(size: ContextSize, tokens: number): ContextSize {
+/** Of what an answer reported first. */
+export function less(size: ContextSize, tokens: number): ContextSize {
   if (tokens <= 0) return size
   const reported = Math.max(0, size.reported - tokens)
   const estimated = Math.max(0, size.estimated - (tokens - (size.reported - reported)))
-  return { ...size, tokens: reported + estimated, reported, estimated, freed: tokens }
+  return { ...size, tokens: reported + estimated, reported, estimated, freed: (size.freed ?? 0) + tokens }
 }
