@@ -24,6 +24,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   [`${core}/ladder`]: { rooms: [core] },
   'engine/src/node': { rooms: [core], packages: ['node:', 'zod'] },
+  'engine/src/node/testing': { rooms: [core, 'engine/src/node', 'engine/src/testing'], packages: ['node:'] },
   'engine/src/models': {
     rooms: [core],
     packages: ['node:', 'zod', '@anthropic-ai/sdk', 'openai', 'eventsource-parser'],

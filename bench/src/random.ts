@@ -1,4 +1,5 @@
-// Numbers that look random and are the same in every run (mulberry32).
+// Numbers that look random and are the same in every run.
+import { mulberry32 } from 'everlong/testing'
 
 export type Random = {
   /** From 0 up to, not including, 1. */
@@ -9,13 +10,7 @@ export type Random = {
 }
 
 export function randomFrom(seed: number): Random {
-  let state = seed >>> 0
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
+  const next = mulberry32(seed)
   const below = (end: number) => Math.floor(next() * end)
   return { next, below, pick: (from) => from[below(from.length)] as (typeof from)[number] }
 }

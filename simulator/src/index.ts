@@ -1,6 +1,7 @@
 // The public names, one by one.
 
 export { type AgentOptions, agent } from './agent/agent.ts'
+export { grantedEnding, ruleText, type Wish, wishText } from './agent/wish.ts'
 export type { Sampling } from './answer/usage.ts'
 export type { SimulatorOptions } from './api/world.ts'
 export { type Fault, FaultSignal, faultHeader, faultTypes, readFault } from './faults/fault.ts'

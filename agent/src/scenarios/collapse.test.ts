@@ -2,24 +2,15 @@ import { text } from '@everlong/simulator'
 import { checkRequest, type EngineSession, textOf } from 'everlong'
 import { describe, expect, test } from 'vitest'
 import { prose } from '../testing/history.ts'
-import { type Stage, type StageOptions, setStage } from '../testing/stage.ts'
+import { type Stage, type StageOptions, setSmallStage } from '../testing/stage.ts'
 
-/** Effective window 72,000: staged from 36,000 on, committed at 64,800; auto-compact would come at 59,000. */
+/** Staged from 36,000 on, committed at 64,800. */
 const stageWith = (options: StageOptions = {}) =>
-  setStage({
-    window: 80_000,
+  setSmallStage({
     script: ({ messages }) =>
       text(JSON.stringify(messages.at(-1)).includes(asking) ? 'It was looked into.' : 'Here you are.'),
     ...options,
-    engine: {
-      ...options.engine,
-      settings: {
-        maxOutputTokens: 8_000,
-        reductions: { microCompact: false },
-        mode: 'collapse',
-        ...options.engine?.settings,
-      },
-    },
+    engine: { ...options.engine, settings: { mode: 'collapse', ...options.engine?.settings } },
   })
 
 const asking = 'one finished part of a longer session'

@@ -6,7 +6,7 @@ import { checkRequest, type EngineSession, isObject, type JsonObject } from 'eve
 import { offline } from 'everlong/models'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fill, prose } from '../testing/history.ts'
-import { type Stage, type StageOptions, setStage } from '../testing/stage.ts'
+import { type Stage, type StageOptions, setSmallStage } from '../testing/stage.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -16,18 +16,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Window 80,000, 8,000 for output: effective 72,000, threshold 59,000, target 35,400. */
 const stageWith = (options: StageOptions = {}) =>
-  setStage({
-    window: 80_000,
-    script: () => text('Here you are.'),
-    ...options,
-    engine: {
-      files: { read: async () => ({ type: 'missing' }) },
-      ...options.engine,
-      settings: { maxOutputTokens: 8_000, reductions: { microCompact: false }, ...options.engine?.settings },
-    },
-  })
+  setSmallStage({ ...options, engine: { files: { read: async () => ({ type: 'missing' }) }, ...options.engine } })
 
 const path = () => join(folder, 'session.jsonl')
 const notesPath = () => join(folder, 'session', 'session-memory', 'summary.md')

@@ -1,11 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from '@everlong/simulator'
 import { type EngineSession, textOf } from 'everlong'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
-import { type Stage, type StageOptions, setStage } from '../testing/stage.ts'
+import { type Stage, type StageOptions, setSmallStage } from '../testing/stage.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -16,21 +15,10 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Window 80,000, 8,000 for output: effective 72,000, threshold 59,000, target 35,400. */
 const stageWith = (options: StageOptions = {}) =>
-  setStage({
-    window: 80_000,
-    script: () => text('Here you are.'),
+  setSmallStage({
     ...options,
-    engine: {
-      ...options.engine,
-      settings: {
-        maxOutputTokens: 8_000,
-        reductions: { microCompact: false },
-        sessionMemory: false,
-        ...options.engine?.settings,
-      },
-    },
+    engine: { ...options.engine, settings: { sessionMemory: false, ...options.engine?.settings } },
   })
 
 const open = (stage: Stage, name = 'session') =>

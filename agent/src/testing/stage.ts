@@ -16,6 +16,7 @@ import {
   startServer,
   summariser,
   syntheticRepository,
+  text,
   toolsOf,
   turnableClock,
   withFaults,
@@ -126,6 +127,22 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       await served?.close()
     },
   }
+}
+
+/**
+ * A stage whose window is soon full: 80,000 tokens, 8,000 of them for output, so the effective window has 72,000, the
+ * threshold is 59,000 and the target 35,400. Nothing is cleared on the way.
+ */
+export function setSmallStage(options: StageOptions = {}): Promise<Stage> {
+  return setStage({
+    window: 80_000,
+    script: () => text('Here you are.'),
+    ...options,
+    engine: {
+      ...options.engine,
+      settings: { maxOutputTokens: 8_000, reductions: { microCompact: false }, ...options.engine?.settings },
+    },
+  })
 }
 
 /** Back-off takes hardly any time; what watches for silence, or keeps a connection alive, waits as it would. */

@@ -1,8 +1,7 @@
 // How long people and tools take between two requests: the shape of the gaps in real sessions, as quantiles. Only the
 // quantiles were taken from those sessions; nothing else of them is here.
 import type { Random } from '../random.ts'
-
-type Quantile = readonly [share: number, seconds: number]
+import { type Quantile, quantile } from './quantile.ts'
 
 /** Between an answer and the person's next message: 137 gaps; one in five outlives five minutes, one in twenty an hour. */
 const human: readonly Quantile[] = [
@@ -35,16 +34,4 @@ export const answering = 6_000
 /** Milliseconds. */
 export function gapBefore(next: 'human' | 'tools', random: Random): number {
   return Math.round(1_000 * quantile(next === 'human' ? human : tools, random.next()))
-}
-
-/** Straight lines between the points, on a scale of logarithms. */
-function quantile(points: readonly Quantile[], share: number): number {
-  const upper = Math.max(
-    1,
-    points.findIndex(([at]) => at >= share),
-  )
-  const [from, low] = points[upper - 1] ?? [0, 1]
-  const [to, high] = points[upper] ?? [1, 1]
-  const part = to > from ? (share - from) / (to - from) : 0
-  return Math.exp(Math.log(low) + part * (Math.log(high) - Math.log(low)))
 }

@@ -12,14 +12,16 @@ import type { Port, Strategy } from './strategy.ts'
 
 const mostSummary = 4_096
 
-function summarising(name: string, trigger: (port: Port) => number): Strategy {
+type Summarising = { readonly trigger: (port: Port) => number; readonly mostToSummarise?: number }
+
+function summarising(name: string, { trigger, ...options }: Summarising): Strategy {
   return byList({
     name,
     who: 'LangChain',
     keep: async (messages, { port }) => {
       const answer = (prompt: string) => answerTo(port, prompt, mostSummary)
       const list = toLangChain(messages)
-      const kept = await summariseWith({ tokens: trigger(port), answer })(list)
+      const kept = await summariseWith({ tokens: trigger(port), answer, ...options })(list)
       if (kept === list) return messages
       port.note('compaction')
       return fromLangChain(kept)
@@ -107,17 +109,24 @@ async function piHooks(port: Port): Promise<ListHooks> {
   }
 }
 
-const at = (tokens: number): Strategy =>
-  summarising(`summarizationMiddleware at ${tokens.toLocaleString('en')}`, () => tokens)
+const summarisingAt = (tokens: number): Strategy =>
+  summarising(`summarizationMiddleware at ${tokens.toLocaleString('en')}`, { trigger: () => tokens })
 
-/** At the size at which each of them was found to be cheap without being tuned to a session. */
-export const leaders: readonly Strategy[] = [at(80_000), pruning(100_000)]
+/** By default its model sees the newest 4,000 tokens of what is summarised and nothing else; a host can lift that. */
+const readingAll = (tokens: number): Strategy =>
+  summarising(`summarizationMiddleware at ${tokens.toLocaleString('en')}, reading all`, {
+    trigger: () => tokens,
+    mostToSummarise: tokens * 2,
+  })
 
-/** With their trigger moved down: what a host could find out for its own sessions. */
-export const tuned: readonly Strategy[] = [at(60_000), at(40_000), pruning(50_000)]
+/** With their trigger where a host would look for the cheapest: their documentation names no size. */
+export const leaders: readonly Strategy[] = [
+  ...[80_000, 60_000, 40_000].flatMap((tokens) => [summarisingAt(tokens), readingAll(tokens)]),
+  ...[100_000, 50_000].map(pruning),
+]
 
 export const peers: readonly Strategy[] = [
-  summarising('summarizationMiddleware at the threshold', ({ setup }) => thresholdOf(setup)),
+  summarising('summarizationMiddleware at the threshold', { trigger: ({ setup }) => thresholdOf(setup) }),
   editing,
   ...leaders,
   pi,

@@ -5,30 +5,25 @@ import type { Ran } from './pool.ts'
 export type CostReport = {
   readonly node: string
   readonly versions: Readonly<Record<string, string>>
-  /** Sessions of 300 answers: everybody on the first seed, the leaders on all of them. */
+  /** Sessions of 33 tasks: everybody on the first seed, the leaders on all of them. */
   readonly compared: readonly Ran[]
   readonly long: readonly Ran[]
-  /** The nearest peers with their trigger moved. */
-  readonly moved: readonly Ran[]
   readonly bound: readonly Ran[]
   readonly promise: readonly Ran[]
 }
 
 export function costMarkdown(report: CostReport): string {
-  const { compared, long, moved, bound, promise } = report
+  const { compared, long, bound, promise } = report
   const seed = compared[0]?.setup.seed
   const first = compared.filter(({ setup }) => setup.seed === seed)
   const sections = [
     introduction(report),
-    `## 300 answers\n\n${verdict(compared)}\n\n${seedTable(compared)}`,
-    `## 300 answers, everybody\n\nOne seed.\n\n${priceTable(first)}\n\n${countTable(first)}`,
-    ...(long.length > 0 ? [`## 1,000 answers\n\n${verdict(long)}\n\n${priceTable(long)}\n\n${countTable(long)}`] : []),
-    ...(moved.length > 0
-      ? [`## The nearest peers, with their trigger moved\n\n${movedWords}\n\n${movedTable(moved, first)}`]
-      : []),
+    `## 33 tasks\n\n${verdict(compared)}\n\n${seedTable(compared)}`,
+    `## 33 tasks, everybody\n\nOne seed.\n\n${priceTable(first)}\n\n${countTable(first)}`,
+    ...(long.length > 0 ? [`## 111 tasks\n\n${verdict(long)}\n\n${priceTable(long)}\n\n${countTable(long)}`] : []),
     ...(bound.length > 0
       ? [
-          `## A model that binds its thinking to the prefix\n\nReading much, 300 answers, \`claude-opus-5-5\`.\n\n${countTable(bound)}`,
+          `## A model that binds its thinking to the prefix\n\nReading much, 33 tasks, \`claude-opus-5-5\`.\n\n${countTable(bound)}`,
         ]
       : []),
     ...(promise.length > 0 ? [`## Weighing against fixed rules\n\n${promiseWords}\n\n${promiseTable(promise)}`] : []),
@@ -38,26 +33,28 @@ export function costMarkdown(report: CostReport): string {
 
 const introduction = ({ node, versions }: CostReport) => `# Cost, with the prompt cache counted
 
-Written by \`npm run bench -- cost\` with Node ${node}; ${versionsInWords(versions)}. The simulator's agent works through tasks in a
-made-up repository with tools that truly work; people and tools take the time they take in real sessions (quantiles
-measured once, \`gaps.ts\`); prices and cache rules are the documented ones (\`claude-opus-5\`, 5-minute cache, window
-200,000). An answer is one request that succeeded. **Everlong** and the fixed rules are sessions of the engine as a host
-opens them: its own client, ladder, cache marks, real compactions with what they restore. **Peers** run their own code; cache
-marks at the system prompt and the newest two messages are put there for them. A model writes at most 4,096 tokens of
-summary, for everybody. After an overflow the oldest half is cut away, after a refused signature all thinking.
+Written by \`npm run bench -- cost\` with Node ${node}; ${versionsInWords(versions)}. A person asks for 33 changes in a made-up
+repository, one after the other (about 300 answers), and the simulator's agent makes them with tools that truly work. It works by
+sight: what it does depends on what stands in the request. Before it changes a function it must see it, else it spends an
+answer on reading the file; it comes back to files of earlier tasks as often and as late as real sessions do, and reads what
+it sees all the same as often as they do (\`returns.ts\`). The person says once how changes are signed, and once for each file
+why it is changed; a change without either is *spoilt*. So everybody does the same work, and pays for what was forgotten.
+
+People and tools take the time they take in real sessions (\`gaps.ts\`); prices and cache rules are the documented ones
+(\`claude-opus-5\`, 5-minute cache, window 200,000). **Everlong** and the fixed rules are sessions of the engine as a host opens
+them: its own client, ladder, cache marks, real compactions with what they restore. **Peers** run their own code; cache marks
+at the system prompt and the newest two messages are put there for them, and triggers that they leave to the host are tried at
+several sizes. *Reading all* is LangChain with \`trimTokensToSummarize\` lifted: by default its model sees the newest 4,000
+tokens only. A model writes at most 4,096 tokens of summary, for everybody. After an overflow the oldest half is cut away,
+after a refused signature all thinking.
 
 *The defaults* are the specification's thresholds (compaction at 167,000, idle after an hour) and take notes for session
 memory, which are requests of their own; *thrifty* is the setting \`economy: 'thrifty'\`. Rules and settings were chosen on
-seeds 1 and 2; the seeds here were not looked at before. *Done* are tasks ended and bugs mended: what the agent got done in
-the same number of answers. It says little about what a model would have forgotten: a compaction loses more than a
-clearing, and the fidelity benchmark says how much. *Mean* is how much the model had before it, in thousands of tokens.`
+seeds 1 and 2; the seeds here were not looked at before. **The best peer** is the cheapest of those that got at least as many
+tasks done as ours, whatever its trigger. *Re-reads* are readings of a task's file that had been read before; *mean* is how
+much the model had before it, in thousands of tokens. What a compaction loses beyond this the fidelity benchmark says.`
 
-const movedWords = `Their documentation names no size; those above are ours. A host that tries sizes on its own sessions
-gets this, on the same seed; each keeps less than it does above. Pruning at 50,000 costs about what thrifty does where
-results make up the context: it takes every call and result but those of the last two messages out of the history, and
-thrifty found its size by itself.`
-
-const promiseWords = `Sessions of 300 answers of three kinds: how often the defaults (without notes) cost no more than the cheapest of three fixed
+const promiseWords = `Sessions of 33 tasks of three kinds: how often the defaults (without notes) cost no more than the cheapest of three fixed
 rules (never clear, always by size, by idle time only), and how far they were from it. With a cache that stays warm a rule
 can keep the promise; with pauses that nobody foresees a rule can only be right on average: the table shows both.`
 
@@ -66,6 +63,8 @@ const keyOf = ({ who, name }: Ran) => `${who}: ${name}`
 const kindsIn = (rows: readonly Ran[]) => [...new Set(rows.map(({ setup }) => setup.kind))]
 const namesIn = (rows: readonly Ran[]) => [...new Set(rows.map(keyOf))]
 const failuresOf = ({ outcome: { failed } }: Ran) => failed.overflow + failed.signature + failed.invalid
+const doneOf = (rows: readonly Ran[]) => rows.reduce((sum, { outcome }) => sum + outcome.done, 0)
+const doneIn = (rows: readonly Ran[]) => `${doneOf(rows)} of ${rows.reduce((sum, { setup }) => sum + setup.tasks, 0)}`
 const isPeer = ({ who }: Ran) => who !== 'Everlong' && who !== 'fixed rule'
 
 function priceTable(rows: readonly Ran[]): string {
@@ -73,28 +72,30 @@ function priceTable(rows: readonly Ran[]): string {
   const lines = namesIn(rows).map((name) => {
     const own = rows.filter((row) => keyOf(row) === name)
     const prices = columns.map((kind) => own.find(({ setup }) => setup.kind === kind)?.outcome.price ?? Number.NaN)
-    return { name, prices, sum: prices.reduce((sum, price) => sum + price, 0) }
+    return { name, prices, sum: prices.reduce((sum, price) => sum + price, 0), done: doneIn(own) }
   })
   // Whoever was not run on every kind comes last.
   const rank = ({ sum }: { readonly sum: number }) => (Number.isNaN(sum) ? Number.POSITIVE_INFINITY : sum)
   const sorted = lines.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
   return [
-    `| price | ${columns.join(' | ')} | sum |`,
-    `| --- | ${columns.map(() => '---:').join(' | ')} | ---: |`,
-    ...sorted.map(({ name, prices, sum }) => `| ${name} | ${prices.map(dollars).join(' | ')} | ${dollars(sum)} |`),
+    `| price | ${columns.join(' | ')} | sum | tasks done |`,
+    `| --- | ${columns.map(() => '---:').join(' | ')} | ---: | ---: |`,
+    ...sorted.map(
+      ({ name, prices, sum, done }) => `| ${name} | ${prices.map(dollars).join(' | ')} | ${dollars(sum)} | ${done} |`,
+    ),
   ].join('\n')
 }
 
 function countTable(rows: readonly Ran[]): string {
   const thousands = (tokens: number) => Math.round(tokens / 1_000).toLocaleString('en')
   return [
-    '| kind | strategy | price | requests | read k | written k | failed | compactions | clearings | peak k | mean k | done |',
-    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+    '| kind | strategy | price | tasks done | answers | re-reads | requests | read k | written k | failed | compactions | clearings | peak k | mean k |',
+    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
     ...rows.map((row) => {
       const { outcome: o, setup } = row
-      const counts = [o.requests, thousands(o.read), thousands(o.written), failuresOf(row), o.compactions, o.clearings]
-      const sizes = `${thousands(o.peak)} | ${thousands(o.mean)}`
-      return `| ${setup.kind} | ${keyOf(row)} | ${dollars(o.price)} | ${counts.join(' | ')} | ${sizes} | ${o.tasks} / ${o.mended} |`
+      const work = [doneIn([row]), o.answers, o.rereads, o.requests, thousands(o.read), thousands(o.written)]
+      const counts = [failuresOf(row), o.compactions, o.clearings, thousands(o.peak), thousands(o.mean)]
+      return `| ${setup.kind} | ${keyOf(row)} | ${dollars(o.price)} | ${[...work, ...counts].join(' | ')} |`
     }),
   ].join('\n')
 }
@@ -103,6 +104,9 @@ export type Cheapest = {
   readonly kind: string
   readonly name: string
   readonly peer: string
+  /** Tasks done by ours and by the peer, in words. */
+  readonly done: string
+  readonly peerDone: string
   /** Mean prices over the seeds that both were run on. */
   readonly price: number
   readonly peerPrice: number
@@ -113,7 +117,7 @@ export type Cheapest = {
 
 const mean = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 
-/** One of our settings against the peer that is the cheapest on average, for each kind of session. */
+/** One of our settings against the cheapest peer that got as much done, for each kind of session. */
 export function against(rows: readonly Ran[], name: string): readonly Cheapest[] {
   return kindsIn(rows).flatMap((kind) => {
     const own = rows.filter((row) => row.who === 'Everlong' && row.name === name && row.setup.kind === kind)
@@ -121,18 +125,18 @@ export function against(rows: readonly Ran[], name: string): readonly Cheapest[]
     const peers = rows.filter((row) => isPeer(row) && row.setup.kind === kind && seeds.has(row.setup.seed))
     const whole = namesIn(peers)
       .map((peer) => peers.filter((row) => keyOf(row) === peer))
-      .filter((group) => group.length === seeds.size)
+      .filter((group) => group.length === seeds.size && doneOf(group) >= doneOf(own))
     const pricesOf = (group: readonly Ran[]) => group.map(({ outcome }) => outcome.price)
     const best = whole.toSorted((a, b) => mean(pricesOf(a)) - mean(pricesOf(b)))[0]
     if (!best?.[0] || own.length === 0) return []
     const shares = own.map(({ outcome, setup }) => {
-      const same = peers.filter((row) => row.setup.seed === setup.seed)
+      const same = peers.filter((row) => row.setup.seed === setup.seed && row.outcome.done >= outcome.done)
       return 1 - outcome.price / Math.min(...pricesOf(same))
     })
     const [price, peerPrice] = [mean(pricesOf(own)), mean(pricesOf(best))]
-    return [
-      { kind, name, peer: keyOf(best[0]), price, peerPrice, less: 1 - price / peerPrice, least: Math.min(...shares) },
-    ]
+    const [less, least] = [1 - price / peerPrice, Math.min(...shares)]
+    const [done, peerDone] = [doneIn(own), doneIn(best)]
+    return [{ kind, name, peer: keyOf(best[0]), price, peerPrice, less, least, done, peerDone }]
   })
 }
 
@@ -143,12 +147,12 @@ function verdict(rows: readonly Ran[]): string {
   const lines = names
     .flatMap((name) => against(rows, name))
     .map(
-      ({ kind, name, peer, price, peerPrice, less, least }) =>
-        `| ${kind} | ${name} | ${dollars(price)} | ${peer} | ${dollars(peerPrice)} | ${percent(less)} | ${percent(least)} |`,
+      ({ kind, name, peer, price, peerPrice, less, least, done, peerDone }) =>
+        `| ${kind} | ${name} | ${dollars(price)} | ${done} | ${peer} | ${dollars(peerPrice)} | ${peerDone} | ${percent(less)} | ${percent(least)} |`,
     )
   return [
-    '| kind | Everlong | price | the best peer | its price | less | on the worst seed |',
-    '| --- | --- | ---: | --- | ---: | ---: | ---: |',
+    '| kind | Everlong | price | done | the best peer | its price | done | less | on the worst seed |',
+    '| --- | --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |',
     ...lines,
   ].join('\n')
 }
@@ -164,23 +168,17 @@ function seedTable(rows: readonly Ran[]): string {
       const prices = kinds.map((kind) =>
         own.filter(({ setup }) => setup.kind === kind).map(({ outcome }) => outcome.price),
       )
-      const compactions = mean(own.map(({ outcome }) => outcome.compactions)).toFixed(1)
+      const counts = (['answers', 'rereads', 'compactions'] as const).map((count) =>
+        mean(own.map(({ outcome }) => outcome[count])).toFixed(count === 'compactions' ? 1 : 0),
+      )
       const cells = prices.map((some) => `${dollars(mean(some))} / ${dollars(Math.max(...some))}`)
-      return { sum: mean(prices.map(mean)), line: `| ${name} | ${cells.join(' | ')} | ${compactions} |` }
+      return { sum: mean(prices.map(mean)), line: `| ${[name, ...cells, doneIn(own), ...counts].join(' | ')} |` }
     })
   return [
-    `| price, mean / worst of ${most / kinds.length} seeds | ${kinds.join(' | ')} | compactions, mean |`,
-    `| --- | ${kinds.map(() => '---:').join(' | ')} | ---: |`,
+    `| price, mean / worst of ${most / kinds.length} seeds | ${kinds.join(' | ')} | tasks done | answers | re-reads | compactions |`,
+    `| --- | ${kinds.map(() => '---:').join(' | ')} | ---: | ---: | ---: | ---: |`,
     ...lines.toSorted((a, b) => a.sum - b.sum).map(({ line }) => line),
   ].join('\n')
-}
-
-function movedTable(moved: readonly Ran[], first: readonly Ran[]): string {
-  const names = new Set(moved.map(({ who }) => who))
-  const beside = first.filter(
-    ({ who, name }) => (who === 'Everlong' && name === 'thrifty') || (names.has(who) && / at \d/.test(name)),
-  )
-  return priceTable([...beside, ...moved])
 }
 
 export type Held = {

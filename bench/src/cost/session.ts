@@ -18,7 +18,8 @@ import {
 import { type Block, isObject, isToolUse, type JsonObject, type Message, type ToolUseBlock } from 'everlong'
 import { type Random, randomFrom } from '../random.ts'
 import { answering, gapBefore } from './gaps.ts'
-import { workOf } from './kinds.ts'
+import { answersPerTask, workOf } from './kinds.ts'
+import { Person } from './person.ts'
 import type { Setup } from './setup.ts'
 import type { Port, Posted, Refusal, Strategy } from './strategy.ts'
 import { systemPrompt } from './system-prompt.ts'
@@ -39,11 +40,13 @@ export type Outcome = {
   readonly peak: number
   /** Tokens of a request on average: what the model had before it when it worked. */
   readonly mean: number
-  /** What the agent got done: tasks it ended, bugs it mended. */
-  readonly tasks: number
-  readonly mended: number
-  /** Answers it got to: fewer than were asked for when the session could not go on. */
+  /** Tasks that were done as asked, and that were ended with something forgotten. Fewer in all: it could not go on. */
+  readonly done: number
+  readonly spoilt: number
+  /** Answers that the tasks took. */
   readonly answers: number
+  /** Times that the file of a task was read though it had been read before. */
+  readonly rereads: number
 }
 
 /** Summaries are asked for in many words; whoever offers no tools wants text. */
@@ -54,6 +57,8 @@ const mostSummary = 4_096
 const shortPause = 60_000
 /** Agents cut long results at the source; so many characters are common. */
 const longestResult = 30_000
+/** A session that takes so many times the answers it should is going in circles. */
+const mostDetours = 2
 const headers = { 'content-type': 'application/json', 'x-api-key': 'bench', 'anthropic-version': '2026-10-21' }
 
 export async function runSession(setup: Setup, strategy: Strategy): Promise<Outcome> {
@@ -62,12 +67,16 @@ export async function runSession(setup: Setup, strategy: Strategy): Promise<Outc
 
 class Session {
   private readonly clock = turnableClock()
-  private readonly random: Random
+  /** Apart, so that a person's pause after a task is the same however many answers the task took. */
+  private readonly pauses: Readonly<Record<'human' | 'tools', Random>>
   private readonly simulator: Simulator
   private readonly repository: Repository
   private readonly tools: RepositoryTools
   private readonly notes = { compaction: 0, clearing: 0 }
-  private tasks = 0
+  private readonly person: Person
+  private readonly tasks = { done: 0, spoilt: 0 }
+  private readonly reads = new Set<string>()
+  private rereads = 0
   private answers = 0
   private readonly setup: Setup
   private readonly strategy: Strategy
@@ -77,7 +86,8 @@ class Session {
     this.strategy = strategy
     const { repository, script } = workOf(setup.kind, setup.seed)
     this.repository = repository
-    this.random = randomFrom(setup.seed)
+    this.pauses = { human: randomFrom(setup.seed), tools: randomFrom(setup.seed + 2_000) }
+    this.person = new Person(repository, setup.seed)
     this.tools = toolsOf(repository)
     const { seed } = setup
     const rules: readonly RouteRule[] = [
@@ -96,29 +106,38 @@ class Session {
   async run(): Promise<Outcome> {
     const keeper = await this.strategy.open(this.port())
     keeper.told(this.human())
-    while (this.answers < this.setup.answers) {
+    const most = this.setup.tasks * answersPerTask * mostDetours
+    while (this.answers < most) {
       const content = await keeper.answer()
       if (!content) break
       this.answers++
       const uses = content.filter(isToolUse)
-      if (uses.length === 0) this.tasks++
-      const gap = gapBefore(uses.length === 0 ? 'human' : 'tools', this.random)
+      const isEnded = uses.length === 0
+      if (isEnded) this.tasks[this.person.isContentWith(this.tools.files) ? 'done' : 'spoilt']++
+      if (this.tasks.done + this.tasks.spoilt === this.setup.tasks) break
+      const next = isEnded ? 'human' : 'tools'
+      const gap = gapBefore(next, this.pauses[next])
       this.clock.turn(this.setup.pauses === 'none' ? Math.min(gap, shortPause) : gap)
-      keeper.told(uses.length === 0 ? this.human() : { role: 'user', content: uses.map((use) => this.resultOf(use)) })
+      keeper.told(isEnded ? this.human() : { role: 'user', content: uses.map((use) => this.resultOf(use)) })
     }
     await keeper.close?.()
     return this.outcome()
   }
 
   private human(): Message {
-    const text = `Task ${this.tasks + 1}: run the tests, find the first thing that fails, mend it and look for more of its kind.`
-    return { role: 'user', content: [{ type: 'text', text }] }
+    return { role: 'user', content: [{ type: 'text', text: this.person.asks() }] }
   }
 
   private resultOf({ id, name, input }: ToolUseBlock): Block {
+    if (name === 'Read') this.countRead(isObject(input) ? String(input.file_path) : '')
     const { content: whole, isError } = this.tools.run(name, input)
     const content = whole.length <= longestResult ? whole : `${whole.slice(0, longestResult)}\n[cut off]`
     return { type: 'tool_result', tool_use_id: id, content, ...(isError ? { is_error: true } : {}) } as Block
+  }
+
+  private countRead(path: string): void {
+    if (this.reads.has(path) && path.endsWith(`/${this.person.subject}`)) this.rereads++
+    this.reads.add(path)
   }
 
   private port(): Port {
@@ -164,7 +183,6 @@ class Session {
     const { entries } = this.simulator.log
     const refused = entries.filter(({ status }) => status !== 200).map(({ outcome }) => refusalIn(outcome))
     const times = (why: Refusal) => refused.filter((other) => other === why).length
-    const mended = this.repository.bugs.filter(({ path, wrong }) => !this.tools.files.get(path)?.includes(wrong))
     return {
       strategy: this.strategy.name,
       price: cost,
@@ -178,9 +196,9 @@ class Session {
       clearings: this.notes.clearing,
       peak: Math.max(...entries.flatMap(({ samplings }) => samplings.map(promptOf))),
       mean: Math.round((read + write5m + write1h + input) / requests),
-      tasks: this.tasks,
-      mended: mended.length,
+      ...this.tasks,
       answers: this.answers,
+      rereads: this.rereads,
     }
   }
 }

@@ -8,8 +8,8 @@ export type Setup = {
   readonly kind: Kind
   /** As in real sessions, or none that a cache would not outlive. */
   readonly pauses: 'real' | 'none'
-  /** Answers of the model to be had before the session ends. */
-  readonly answers: number
+  /** What the person asks for, one after the other: the same work for everybody. */
+  readonly tasks: number
   readonly seed: number
 }
 

@@ -1,5 +1,5 @@
 // Everybody who is compared, by name: workers are told names, since rules cannot be sent to them.
-import { leaders as leadingPeers, peers, tuned } from './peers.ts'
+import { leaders as leadingPeers, peers } from './peers.ts'
 import { nothing, plainRules, serverCompaction } from './plain-rules.ts'
 import { alwaysMicro, defaults, fixedRules, thrifty, weighed } from './rules.ts'
 import type { Strategy } from './strategy.ts'
@@ -17,11 +17,8 @@ export const few: readonly Strategy[] = [weighed, thrifty, ...leadingPeers, noth
 /** The promise is about these. */
 export const promised: readonly Strategy[] = [weighed, ...fixedRules]
 
-/** The peers that come nearest, with their trigger where a session of ours would compact. */
-export const moved: readonly Strategy[] = tuned
-
 export function strategyNamed(who: string, name: string): Strategy {
-  const found = [...everybody, ...moved].find((strategy) => strategy.who === who && strategy.name === name)
+  const found = everybody.find((strategy) => strategy.who === who && strategy.name === name)
   if (!found) throw new Error(`There is no strategy ${name} of ${who}.`)
   return found
 }

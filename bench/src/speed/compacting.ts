@@ -8,7 +8,41 @@ import { quietPorts } from '../quiet-ports.ts'
 import type { Contest, Contestant } from './contest.ts'
 import { conversation, inLangChain, inPi, view } from './conversations.ts'
 
-const words = `<summary>\n1. Primary request and intent: to keep the parcels sorted.\n${'- Work went on. '.repeat(200)}\n</summary>`
+// Nine sections as a model is asked for them, about the made-up session and partly wrong, so that there is something to
+// verify.
+const words = `<summary>
+1. Primary request and intent:
+- Keep the parcels sorted: index the nightly account, measure the nightly schedule, and leave the old behaviour as it was.
+- The user asked: "Close the empty ledger." and later wanted the strict catalog stored because the caller holds the lock.
+
+2. Key technical concepts:
+- TypeScript with a store that is read by key, JSON fixtures under \`docs/\`, limits that are counted per minute.
+
+3. Files and code sections:
+- /home/dev/pebble-service/src/harbour-50.ts: \`parseTicket\` reads \`session/97\`, \`indexChannel\` holds \`filterAfter: 2901\`.
+- /home/dev/pebble-service/docs/signal-93.json: \`validateReport\` with id 79698, \`guardMeadow\` put in behind it.
+- /home/dev/pebble-service/src/jobs/garden-a4.ts: written anew with \`renameStation\` and \`limitPacket\`.
+- src/jobs/parcel-sorter.ts: \`sortParcelsByRoute\` is called from there with a limit of 4711.
+
+4. Errors and fixes:
+- The test of \`loadAccount\` failed with status 371 on the second run only; the fixture had a trailing space.
+- A limit of 0 returned 8 from \`flushAll\`: left as it is, since another test covers it.
+
+5. Problem solving:
+- The log shows two requests where one was meant; the caller already holds the lock, so the value is read twice.
+
+6. All user messages:
+- "Close the empty ledger."
+
+7. Pending tasks:
+- Add the broken ledger; filter the recent window, where the order of the rows is not fixed.
+
+8. Current work:
+- \`src/api/signal-20.ts\` got the line \`limitStation: stale 5558\`; the tests of the service were run again after it.
+
+9. Optional next step:
+- Sort the steady window until the page loads without it. The user said "go ahead with the large schedule".
+</summary>`
 
 const recordedWords = () => recorded({ summaries: () => words })
 

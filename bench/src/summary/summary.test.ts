@@ -14,13 +14,23 @@ describe('the summary', () => {
     expect(page).toContain('Took rounds 90 s; 1.5 minutes in all.')
   })
 
-  test('takes the price of the cheapest peer, and no fixed rule of ours, for the rival', () => {
-    const setup = { kind: 'reading', answers: 300, seed: 1 }
-    const ran = (who: string, name: string, price: number) => ({ setup, who, name, outcome: { price } })
-    const compared = [ran('Everlong', 'thrifty', 3), ran('LangChain', 'summaries', 5), ran('fixed rule', 'idle', 4)]
+  test('takes the cheapest peer that got as much done, and no fixed rule of ours, for the rival', () => {
+    const setup = { kind: 'reading', tasks: 33, seed: 1 }
+    const ran = (who: string, name: string, [price, done]: readonly [number, number]) => ({
+      setup,
+      who,
+      name,
+      outcome: { price, done },
+    })
+    const compared = [
+      ran('Everlong', 'thrifty', [3, 33]),
+      ran('LangChain', 'summaries', [5, 33]),
+      ran('LangChain', 'forgets', [2, 8]),
+      ran('fixed rule', 'idle', [4, 33]),
+    ]
     expect(readers.cost?.({ compared, long: [] })).toEqual([
       {
-        what: 'price under the best peer, reading, 300 answers, thrifty',
+        what: 'price under the best peer that got as much done, reading, 33 tasks, thrifty',
         wanted: '25 % less',
         measured: '40.0 % less (LangChain: summaries)',
         met: true,

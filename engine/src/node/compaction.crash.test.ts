@@ -9,7 +9,9 @@ import { createFold, type View } from '../core/transcript/fold.ts'
 import { offline } from '../models/offline.ts'
 import { generateWithTruth } from '../testing/session.ts'
 import { forEachEntry } from './entries.ts'
+import { openSessionAt } from './session-at.ts'
 import { opened, temporaryFolders } from './testing/sessions.ts'
+import { openView } from './view-file.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
@@ -63,6 +65,7 @@ test('a kill at any byte of the one write leaves the conversation before it, or 
   expect(writer.appendAll(unit)).toMatchObject({ type: 'appended', records: 4 })
   writer.close()
   const whole = readFileSync(path)
+  expect(bytesOf(openView(path).view)).not.toBe(before)
   const summary = textOf(objectAt(unit[1], 'message')?.content)
   const step = Math.ceil((whole.length - start) / 60)
   const summaryEnd =
@@ -79,6 +82,10 @@ test('a kill at any byte of the one write leaves the conversation before it, or 
     const left = bytesOf(viewOf(path))
     if (cut < summaryEnd - 1) expect(left).toBe(before)
     else expect(textOf(viewOf(path).messages[0]?.content).startsWith(summary)).toBe(true)
+    const isTorn = cut < whole.length - 1
+    expect(bytesOf(openView(path).view) === before).toBe(isTorn)
+    const at = openSessionAt(path)
+    expect(at.type === 'session' && bytesOf(at.fold.view()) === before).toBe(isTorn)
     const again = await opened(path, { knows: (uuid) => uuid !== 'next' })
     const tip = cut < summaryEnd - 1 ? records.at(-1)?.uuid : unit[1]?.uuid
     again.append({ type: 'user', uuid: 'next', parentUuid: tip ?? null, message: { role: 'user', content: 'and on' } })

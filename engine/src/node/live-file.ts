@@ -1,6 +1,7 @@
 // Opens the live window of a transcript from the tail of its file: what the next request would be made of, in the
 // memory of that window, however long the history before it is.
 import { closeSync, fstatSync, openSync } from 'node:fs'
+import { tornCompaction } from '../core/transcript/compaction-records.ts'
 import { editSubtype } from '../core/transcript/edits.ts'
 import { type Entry, type Head, headOf } from '../core/transcript/entry.ts'
 import { createTranscriptReader, type Format } from '../core/transcript/formats/reader.ts'
@@ -20,7 +21,7 @@ export type LiveFile = {
   readonly stop: LiveWindow['stop']
   /** How many entries were found on side branches. */
   readonly recovered: number
-  /** Edits of ours were read: the window is what was said, and what a request carries is the fold's to say. */
+  /** Edits of ours were read, or half a compaction: the window is what was said, and what a request carries is the fold's to say. */
   readonly isEdited: boolean
   /** How much of the file was read. */
   readonly bytesRead: number
@@ -124,6 +125,6 @@ function chosen(
 ): Pick<LiveFile, 'entries' | 'read' | 'stop' | 'recovered' | 'isEdited'> {
   const entries = live.order.map((index) => loaded[index]?.entry).filter((entry) => entry !== undefined)
   const read = loaded.map(({ entry }) => entry)
-  const isEdited = read.some(({ record }) => record.subtype === editSubtype)
+  const isEdited = read.some(({ record }) => record.subtype === editSubtype) || tornCompaction(read) !== undefined
   return { entries, read, stop: live.stop, recovered: live.recovered, isEdited }
 }

@@ -11,6 +11,7 @@ import { createSeenFiles, seenFileStore } from '../core/restore/seen-files.ts'
 import { createStateBook } from '../core/restore/state-book.ts'
 import { touchedFiles } from '../core/restore/touched.ts'
 import { type Boundary, readBoundary } from '../core/transcript/boundary.ts'
+import { undoOfTorn } from '../core/transcript/compaction-records.ts'
 import { readEdit } from '../core/transcript/edits.ts'
 import type { Entry } from '../core/transcript/entry.ts'
 import { createFold, type Fold } from '../core/transcript/fold.ts'
@@ -150,15 +151,17 @@ function referredBy(record: JsonObject): readonly string[] {
 }
 
 function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path'> {
-  const { entries, summary, facts, seen, state, last, format } = cut
+  const { entries, summary, facts, seen, state, last, format, isReached } = cut
   const fold = createFold()
   for (const entry of entries) fold.add(entry)
+  const undo = isReached ? undefined : undoOfTorn(entries)
+  if (undo) fold.add(undo)
   const ledger = facts.ledger()
   return {
     format,
     fold,
     ledger,
-    restore: async ({ kept, budget, countTokens }) =>
+    restore: async ({ kept, budget, countTokens, without }) =>
       restoreContext(
         {
           files: seenFileStore(seen),
@@ -168,7 +171,7 @@ function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path'> {
           state: { ...state.state(), todos: ledger.todos, pinned: pinnedIn(fold, kept) },
           transcriptPath: path,
         },
-        { budget },
+        { budget, without },
       ),
     sessionId: stringAt(last, 'sessionId') ?? 'unknown',
     lastUuid: stringAt(last, 'uuid'),

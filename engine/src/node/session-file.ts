@@ -5,7 +5,7 @@ import { existsSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { Store, StoreResult } from '../core/ladder/store.ts'
 import { stringAt } from '../core/message/json.ts'
-import { takenOut, tornCompaction } from '../core/transcript/compaction-records.ts'
+import { undoOfTorn } from '../core/transcript/compaction-records.ts'
 import { readEdit } from '../core/transcript/edits.ts'
 import { type Entry, headOf } from '../core/transcript/entry.ts'
 import { forEachEntry } from './entries.ts'
@@ -52,11 +52,9 @@ function wholeEntries(writer: TranscriptWriter, known: Set<string>): readonly En
   const found = readEntries(writer.path)
   if (typeof found === 'string') return found
   for (const { record } of found) if (typeof record.uuid === 'string') known.add(record.uuid)
-  const torn = tornCompaction(found)
-  if (torn === undefined) return found
-  const tip = found.findLast(({ record }) => typeof record.uuid === 'string')?.record.uuid
-  const place = { uuid: randomUUID(), parentUuid: String(tip), timestamp: new Date().toISOString() }
-  const stored = storeResult(writer.append(takenOut(torn, place)))
+  const undo = undoOfTorn(found, { uuid: randomUUID(), timestamp: new Date().toISOString() })
+  if (undo === undefined) return found
+  const stored = storeResult(writer.append(undo.record))
   return stored.type === 'store-failed' ? stored.why : wholeEntries(writer, known)
 }
 

@@ -1,6 +1,8 @@
-// Opens the view of a transcript on disk: all of its entries and edits, folded. It writes nothing, and of a large file
-// it holds the contents of its end and of what the view shows, not of the whole history.
+// Opens the view of a transcript on disk: all of its entries and edits, folded, without half a compaction that a kill
+// left. It writes nothing, and of a large file it holds the contents of its end and of what the view shows, not of the
+// whole history.
 import { isObject, type JsonObject } from '../core/message/json.ts'
+import { undoOfTorn } from '../core/transcript/compaction-records.ts'
 import { type EditPlace, editSubtype, readEdit } from '../core/transcript/edits.ts'
 import type { Entry } from '../core/transcript/entry.ts'
 import { createFold, foldEntries, type View } from '../core/transcript/fold.ts'
@@ -93,10 +95,13 @@ const uuidOf = ({ record }: Entry) => String(record.uuid)
 function folded(entries: readonly Entry[]): Pick<ViewFile, 'view' | 'answered' | 'entry'> {
   const fold = createFold()
   for (const entry of entries) fold.add(entry)
+  const undo = undoOfTorn(entries)
+  if (undo) fold.add(undo)
   const view = fold.view()
   const answer = entries.findLastIndex(({ record }) => isAnswer(record))
   const isSince = (entry: Entry, at: number) => at > answer && readEdit(entry.record) !== undefined
-  const answered = entries.some(isSince) ? foldEntries(entries.filter((entry, at) => !isSince(entry, at))) : view
+  const known = entries.some(isSince) ? entries.filter((entry, at) => !isSince(entry, at)) : undefined
+  const answered = known ? foldEntries(undo ? [...known, undo] : known) : view
   return { view, answered, entry: fold.entry }
 }
 

@@ -4,10 +4,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { mulberry32 } from '../testing/random.ts'
 import { nodeDisk } from './disk.ts'
 import { readLock } from './lock-file.ts'
 import { nodeProcesses } from './processes.ts'
-import { type NumberedRecord, randomFrom, sumOf } from './testing/numbered-record.ts'
+import { type NumberedRecord, sumOf } from './testing/numbered-record.ts'
 import { temporaryFolders } from './testing/sessions.ts'
 import { openWriter } from './writer.ts'
 
@@ -113,7 +114,7 @@ describe('writers that are killed at random', () => {
     timeout: 120_000,
   }, async () => {
     const seed = 20_261_115
-    const random = randomFrom(seed)
+    const random = mulberry32(seed)
     const kills = 12
     const told = new Map<string, Worker>()
     const running: Worker[] = []

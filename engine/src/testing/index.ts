@@ -27,7 +27,7 @@ export { type Corrupted, type CorruptionKind, corrupt, corruptionKinds } from '.
 export { Meter, type MeterOptions } from './meter.ts'
 export { type KeptLayout, keptLayouts, type SessionOptions } from './options.ts'
 export { generatePiSession, type PiOptions, type PiSession, type PiTruth } from './pi.ts'
-export { type Random, random } from './random.ts'
+export { mulberry32, type Random, random } from './random.ts'
 export {
   type AnswerChoices,
   type BoundaryChoices,

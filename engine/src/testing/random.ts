@@ -1,5 +1,5 @@
-// The only source of chance in this room: a small seeded generator. Same seed, same numbers, on every machine.
-// Never for secrets.
+// Chance for this room and for those that simulate and measure: small seeded generators. Same seed, same numbers, on
+// every machine. Never for secrets.
 
 export type Random = {
   /** At least 0, below 1. */
@@ -60,4 +60,15 @@ function sfc32(seed: number): () => number {
   }
   for (let round = 0; round < 15; round += 1) step()
   return step
+}
+
+/** mulberry32: 32 bits of state. Numbers in [0, 1), for whoever needs no more than those. */
+export function mulberry32(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
 }

@@ -1,7 +1,7 @@
 // A made-up coding agent: works through a made-up repository with tool calls, one user task after another, the same
 // way for the same seed. It is a script like any other: it sees requests, never files.
-import { blocksOf, type JsonObject, stringAt } from 'everlong'
-import type { Repository } from '../repository/repository.ts'
+import { blocksOf, type JsonObject, type Message, stringAt } from 'everlong'
+import type { Bug, Repository } from '../repository/repository.ts'
 import {
   type InputName,
   inputNameIn,
@@ -13,8 +13,10 @@ import {
 import { combine, text, thinking, toolUse } from '../script/answers.ts'
 import { integerBelow, pick, type Random, type Seed, seededRandom } from '../script/random.ts'
 import type { Answer, Script, ScriptRequest, ToolDefinition } from '../script/script.ts'
-import { type Call, callsOf, type Habit, type Move, moveAt, type Scene, sparesFor } from './moves.ts'
+import { type Call, callsOf, type Habit, type Move, moveAt, type Place, type Scene, sparesFor } from './moves.ts'
 import { beginsTurn, bugInSight, nextPosition, type Position, textMark, toolId } from './position.ts'
+import { textsIn } from './sight.ts'
+import { wishedPlace } from './wish.ts'
 
 export type AgentOptions = {
   readonly repository: Repository
@@ -29,6 +31,14 @@ export type AgentOptions = {
   readonly thinking?: number
   /** What it does most: a bit of everything unless told. */
   readonly habit?: Habit
+  /**
+   * What it needs to change a file: `'nothing'` unless told, since it knows the repository by heart. With `'sight'` the part
+   * to change has to stand in the request, else an answer is spent on reading it; and what a person wished (`wishText`)
+   * is done as far as the request still says it.
+   */
+  readonly needs?: 'nothing' | 'sight'
+  /** With `needs: 'sight'`, the share of changes before which it reads what it sees all the same: 0 unless told. */
+  readonly rereads?: number
 }
 
 /**
@@ -44,17 +54,46 @@ export function agent(options: AgentOptions): Script {
     const share = options.thinking ?? 0.3
     const thinks = random() < (share > 0 && beginsTurn(request.messages) ? 1 : share)
     if (at.step >= turns - 1 || offered.size === 0) return lastAnswer({ at, request, offered })
-    const move = moveAt(at.step, turns - 1, options.habit)
-    const bug = bugInSight(request.messages, options.repository.bugs)
-    const scene: Scene = { repository: options.repository, random, bug, ...at }
+    const place = placeIn(request.messages, options)
+    const { move, mark } = stepBySight(at, { turns, place, options })
+    const scene: Scene = { repository: options.repository, random, place, ...at }
     const calls = callsOf(move, scene).map((call) => realised({ call, scene, offered }))
-    const named = calls.map(({ name, input }, index) => toolUse(name, input, toolId(at, { turn: context.turn, index })))
+    const named = calls.map(({ name, input }, index) =>
+      toolUse(name, input, toolId(mark, { turn: context.turn, index })),
+    )
     return combine(
       ...(thinks ? [thinking(thought(move, scene))] : []),
-      ...(speaksAt(at, random) ? [text(`${remarks[move]} ${textMark(at)}${reportIn(options, scene)}`)] : []),
+      ...(speaksAt(mark, random) ? [text(`${remarks[move]} ${textMark(mark)}${reportIn(options, scene)}`)] : []),
       ...named,
     )
   }
+}
+
+function placeIn(messages: readonly Message[], { repository, needs }: AgentOptions): Place | undefined {
+  const bug = () => bugInSight(messages, repository.bugs)
+  return needs === 'sight' ? (wishedPlace(messages) ?? seenOnly(bug(), messages)) : bug()
+}
+
+function seenOnly(bug: Bug | undefined, messages: readonly Message[]): Place | undefined {
+  const isSeen = bug && textsIn(messages).some((text) => text.includes(bug.wrong))
+  return bug && { ...bug, wrong: isSeen ? bug.wrong : undefined }
+}
+
+type Sight = { readonly turns: number; readonly place: Place | undefined; readonly options: AgentOptions }
+
+/**
+ * The move of a step and the step it counts as. By sight, reading the place is left out where it is seen, and comes once
+ * more before the change where it is not: then as the step before, so that the change is still to come.
+ */
+function stepBySight(at: Position, { turns, place, options }: Sight): { readonly move: Move; readonly mark: Position } {
+  const { habit, needs, seed = 1, rereads = 0 } = options
+  const moveOf = (step: number) => moveAt(step, turns - 1, habit)
+  const move = moveOf(at.step)
+  if (needs !== 'sight' || !place) return { move, mark: at }
+  if (move === 'mend' && place.wrong === undefined) return { move: 'study', mark: { ...at, step: at.step - 1 } }
+  const isSpared = move === 'study' && place.wrong !== undefined && at.step + 1 < turns - 1
+  if (!isSpared || seededRandom('rereads', seed, place.path, place.symbol)() < rereads) return { move, mark: at }
+  return { move: moveOf(at.step + 1), mark: { ...at, step: at.step + 1 } }
 }
 
 /** Not every answer has text, but no long stretch goes without: summaries quote it, and the agent goes on from it. */
@@ -125,7 +164,7 @@ function changedFiles(request: ScriptRequest): readonly string[] {
 }
 
 function thought(move: Move, scene: Scene): string {
-  const about = scene.bug ? `${scene.bug.symbol} in ${scene.bug.path}` : 'the state of the repository'
+  const about = scene.place ? `${scene.place.symbol} in ${scene.place.path}` : 'the state of the repository'
   return pick(scene.random, [
     `Next: ${move}. The question is ${about}; what I have seen so far points there, but I have not proven it.`,
     `I should ${move} before I assume anything about ${about}.`,

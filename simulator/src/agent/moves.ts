@@ -1,7 +1,7 @@
 // What an agent does in the steps of a task: the order of its moves, and the tool calls of each. Pure plans: whether a
 // tool is offered at all, and what it is called there, is agent.ts's business.
 
-import type { Bug, Repository } from '../repository/repository.ts'
+import type { Repository } from '../repository/repository.ts'
 import type { InputName, Tool } from '../repository/tool-names.ts'
 import { integerBelow, pick, type Random } from '../script/random.ts'
 
@@ -28,10 +28,20 @@ export type Call = {
   readonly others?: Readonly<Record<string, unknown>>
 }
 
+/** What is to be changed where. */
+export type Place = {
+  readonly path: string
+  readonly symbol: string
+  readonly testPath: string
+  /** Undefined when it must be read first. */
+  readonly wrong: string | undefined
+  readonly right: string
+}
+
 export type Scene = {
   readonly repository: Repository
   readonly random: Random
-  readonly bug: Bug | undefined
+  readonly place: Place | undefined
   readonly task: number
   readonly step: number
 }
@@ -68,13 +78,13 @@ export function callsOf(move: Move, scene: Scene): readonly Call[] {
     case 'test':
       return [bash('npm test')]
     case 'verify':
-      return [bash(scene.bug ? `npm test -- ${scene.bug.testPath}` : 'npm test')]
+      return [bash(scene.place ? `npm test -- ${scene.place.testPath}` : 'npm test')]
     case 'look':
       return lookCalls(scene)
     case 'study':
-      return [read(scene, scene.bug?.path ?? someFile(scene))]
+      return [read(scene, scene.place?.path ?? someFile(scene))]
     case 'mend':
-      return [scene.bug ? mending(scene, scene.bug) : newFile(scene)]
+      return [scene.place ? mending(scene, scene.place) : newFile(scene)]
     case 'explore':
       return exploreCalls(scene)
     case 'browse':
@@ -87,7 +97,7 @@ export function callsOf(move: Move, scene: Scene): readonly Call[] {
 }
 
 function lookCalls(scene: Scene): readonly Call[] {
-  const symbol = scene.bug?.symbol ?? 'default\\w+Limit'
+  const symbol = scene.place?.symbol ?? 'default\\w+Limit'
   const search: Call = {
     tool: 'Grep',
     named: { pattern: symbol },
@@ -96,7 +106,7 @@ function lookCalls(scene: Scene): readonly Call[] {
       output_mode: pick(scene.random, ['content', 'files_with_matches']),
     },
   }
-  return [search, read(scene, scene.bug?.testPath ?? someFile(scene))]
+  return [search, read(scene, scene.place?.testPath ?? someFile(scene))]
 }
 
 /** Several at once, a look at something large, or a small question: results of every size. */
@@ -122,8 +132,8 @@ function bash(command: string): Call {
   return { tool: 'Bash', named: { command } }
 }
 
-function mending(scene: Scene, bug: Bug): Call {
-  return { tool: 'Edit', named: { path: `${scene.repository.root}/${bug.path}`, old: bug.wrong, new: bug.right } }
+function mending(scene: Scene, place: Place): Call {
+  return { tool: 'Edit', named: { path: `${scene.repository.root}/${place.path}`, old: place.wrong, new: place.right } }
 }
 
 function newFile(scene: Scene, lineCount = 8 + integerBelow(scene.random, 30)): Call {
@@ -150,7 +160,7 @@ export function sparesFor(call: Call, scene: Scene): readonly Call[] {
   const shown = call.tool === 'Read' && typeof path === 'string' ? [bash(`cat ${path}`)] : []
   return [
     ...shown,
-    read(scene, scene.bug?.path ?? 'README.md'),
+    read(scene, scene.place?.path ?? 'README.md'),
     bash('git status'),
     ...lookCalls(scene).slice(0, 1),
     todos(scene, 'in_progress'),

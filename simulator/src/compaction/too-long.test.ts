@@ -63,6 +63,16 @@ describe('a request for a summary that is itself too long', () => {
     expect(client.requests).toHaveLength(4)
   })
 
+  test('a limit that every refusal names is told once', async () => {
+    const table = conversation(5, { targetBytes: 150_000 })
+    const client = simulatedClient(createSimulator({ script: summariser() }), {
+      instead: () => ({ ...failed('overflow', 'too long'), overflow: { limit: 20_000 } }),
+    })
+    done(await table.compact(client))
+    expect(client.requests.length).toBeGreaterThan(1)
+    expect(table.events.filter(({ type }) => type === 'limit-learned')).toMatchObject([{ limit: 20_000 }])
+  })
+
   test('the request that shared the cache and the direct one: never the same twice', async () => {
     const table = conversation(5, { targetBytes: 150_000 })
     const { client } = world(await windowFor(table, 1.2))

@@ -1,19 +1,13 @@
 // The one home of chance in the simulator: numbers that look random and are the same for the same seed.
 // Never reads the clock or Math.random.
+import { mulberry32 } from 'everlong/testing'
 
 /** Numbers in [0, 1). */
 export type Random = () => number
 export type Seed = number | string
 
-/** mulberry32: small, quick, and good enough for choosing what a made-up agent does next. */
 export function seededRandom(...seeds: readonly Seed[]): Random {
-  let state = hashOf(seeds.join(':'))
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
+  return mulberry32(hashOf(seeds.join(':')))
 }
 
 /** FNV-1a over UTF-16 units: 32 bits, so a seed can be any text ("agent:7:3") and near seeds lie far apart. */

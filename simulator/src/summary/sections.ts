@@ -1,16 +1,7 @@
 // The nine sections of a summary: their titles, how facts are written under them, and how they are read back.
+import { sectionTitles as titlesOf } from 'everlong'
 
-export const sectionTitles = [
-  'Primary request and intent',
-  'Key technical concepts',
-  'Files and code sections',
-  'Errors and fixes',
-  'Problem solving',
-  'All user messages',
-  'Pending tasks',
-  'Current work',
-  'Optional next step',
-] as const
+export const sectionTitles = titlesOf()
 
 export type Section = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
 

@@ -1,11 +1,12 @@
 // The summarising model: writes a nine-section summary out of what it was given, within its output limit, the same for
 // the same request. With `forget` and `invent` it does badly on purpose, so that a verifier has something to find.
-import { type Block, blocksOf, isText, type Message } from 'everlong'
+import { type Block, blocksOf, isText, type Message, textOf } from 'everlong'
 import { type Random, type Seed, seededRandom } from '../script/random.ts'
 import type { Answer, Script, ScriptRequest } from '../script/script.ts'
 import { factsOf } from './extract.ts'
 import { inventions } from './inventions.ts'
 import { type Fact, renderSections } from './sections.ts'
+import { conversationIn } from './told.ts'
 
 export type SummariserOptions = {
   /** The share of facts that are left out, from 0 to 1. */
@@ -59,14 +60,15 @@ const asking =
 const telling =
   /^[\s#*]*1\. Primary request and intent|\bcontinu\w+ from an? (previous|earlier)\b|\bcontext ran out\b|\bran out of context\b/im
 
-/** The messages to be summarised: all, without the words that ask for it. */
+/** The messages to be summarised: all, without the words that ask for it, or what those words themselves tell. */
 export function sourceOf(request: Pick<ScriptRequest, 'messages'>): readonly Message[] {
   const last = request.messages.at(-1)
   if (!last || !asksForSummary(request)) return request.messages
-  return withLast(
+  const given = withLast(
     request.messages,
     blocksOf(last.content).filter((block) => !isInstruction(block)),
   )
+  return given.length > 0 ? given : conversationIn(textOf(last.content))
 }
 
 function withoutLastText(messages: readonly Message[]): readonly Message[] {

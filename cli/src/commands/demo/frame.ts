@@ -2,9 +2,8 @@
 // into it.
 import { counted, dollars, duration, exactDollars } from '../../render/numbers.ts'
 import { visible } from '../../render/safe.ts'
-import { facts, heading, paragraph, type Screen } from '../../render/screen.ts'
+import { commandList, facts, heading, paragraph, type Screen } from '../../render/screen.ts'
 import { shellWord } from '../../render/shell-word.ts'
-import { columnsOf, padEnd } from '../../render/width.ts'
 import { type ActName, wanted } from './acts.ts'
 import { type Stage, window } from './stage.ts'
 
@@ -72,9 +71,5 @@ function commandLines(file: string, screen: Screen): readonly string[] {
     [`./everlong memory ${file}`, 'the notes it kept'],
     [`./everlong tree ${file}`, 'every message, one line each'],
   ]
-  const columns = Math.max(...commands.map(([command]) => columnsOf(command)))
-  const fits = columns + 2 + 32 <= screen.width
-  return commands.map(([command, what]) =>
-    fits ? `  ${padEnd(command, columns)}  ${screen.paint('dim', what)}` : `  ${command}`,
-  )
+  return commandList(commands, screen)
 }

@@ -1,10 +1,11 @@
 // What stands behind the summary in the new context: restored pieces, what hooks said, the latest request. Restored
 // pieces that do not fit are left out and named; restoring never fails a compaction.
 import type { ViewMessage } from '../message/message.ts'
-import { nothingRestored, type Restoration, type RestoredPiece } from '../ports/restore.ts'
+import { nothingRestored, type Piece, type Restoration } from '../ports/restore.ts'
+import { missingText, pieceText } from '../restore/restore.ts'
 import type { AttachmentFacts } from '../transcript/compaction-records.ts'
 import { closingOf, type Fitted, newMessages, textCounter, tokensOf } from './compact-fit.ts'
-import type { CompactionParts } from './compact-parts.ts'
+import { type CompactionParts, piecesOf } from './compact-parts.ts'
 import { enter, isSaid, mayGoOn, type Run, runHooks } from './compact-run.ts'
 
 export type ArrangeInput = {
@@ -40,71 +41,102 @@ export async function arrangeContext(run: Run, at: ArrangeInput): Promise<Arrang
 }
 
 /**
- * Where a budget was asked for, what is put back beside files has its room before the summary fills the rest: the code
- * that matters stands in the summary then, in pieces.
+ * Where a budget was asked for, what only restoring brings has its room before the summary fills the rest, and so has
+ * the latest request that comes behind it. The code that matters stands in the summary then, in pieces.
  */
-export async function reservedTokens(
-  { input, settings }: Run,
-  { parts, kept, most }: Omit<ArrangeInput, 'fitted'>,
-): Promise<number> {
+export async function reservedTokens(run: Run, { parts, kept, most }: Omit<ArrangeInput, 'fitted'>): Promise<number> {
+  const { input, settings } = run
   if (!input.restore || input.budget === undefined) return 0
-  const budget = Math.min(settings.restoreTokens, Math.floor(most / 4))
-  const countTokens = textCounter(input.counting)
-  const { pieces } = await input.restore({ kept, removed: parts.summarised, budget, countTokens })
-  return sum(pieces.filter(({ kind }) => kind !== 'files'))
+  const share = Math.floor(most / 4)
+  const { pieces } = await input.restore({
+    kept,
+    removed: parts.summarised,
+    budget: Math.min(settings.restoreTokens, share),
+    countTokens: textCounter(input.counting),
+    without: toldInSummary(run),
+  })
+  const wanted = pieces.filter(({ kind }) => kind !== 'files')
+  if (wanted.length === 0) return 0
+  const sizeWith = (rest: readonly ViewMessage[]) =>
+    tokensOf(newMessages(parts, { kept, summary: '', rest }), input.counting)
+  const tokens = sizeWith([...wanted.map(attachmentOf).map(asSeen), ...closingMessages(input)]) - sizeWith([])
+  return tokens <= share ? tokens : 0
 }
 
-async function restoredWithin({ input, settings }: Run, { parts, kept, fitted, most }: ArrangeInput) {
+/** A summary that fills its budget holds the to-do list: a second one would take the room of something else. */
+function toldInSummary({ input }: Run): readonly string[] {
+  return input.budget === undefined ? [] : ['todos']
+}
+
+function latestRequest({ view }: Run['input']): string | undefined {
+  return closingOf(piecesOf(view))
+}
+
+function closingMessages(input: Run['input']): readonly ViewMessage[] {
+  const closing = latestRequest(input)
+  return closing === undefined ? [] : [asSummary(closing)]
+}
+
+async function restoredWithin(run: Run, { parts, kept, fitted, most }: ArrangeInput) {
+  const { input, settings } = run
   const used = tokensOf(newMessages(parts, { kept, summary: fitted.summary, rest: [] }), input.counting)
-  const budget = Math.min(settings.restoreTokens, most - used)
+  const left = most - used - (input.budget === undefined ? 0 : tokensOf(closingMessages(input), input.counting))
+  const budget = Math.min(settings.restoreTokens, left)
   if (!input.restore || budget <= 0) return nothingRestored
-  return input.restore({ kept, removed: parts.summarised, budget, countTokens: textCounter(input.counting) })
+  return input.restore({
+    kept,
+    removed: parts.summarised,
+    budget,
+    countTokens: textCounter(input.counting),
+    without: toldInSummary(run),
+  })
 }
 
-/** The last of the restored pieces go first. */
-function fitting(
-  run: Run,
-  at: ArrangeInput,
-  { restored, context }: { readonly restored: Restoration; readonly context: readonly string[] },
-): Arranged {
-  const { input } = run
-  const all = input.view.sources.flatMap((source) => source.pieces)
-  for (let count = restored.pieces.length; ; count--) {
-    const pieces = restored.pieces.slice(0, count)
-    const left = restored.pieces.slice(count).map(({ kind, title, path }) => ({
-      kind,
-      what: path ?? title,
-      why: 'it does not fit any more',
-    }))
-    const notRestored = [...restored.notRestored, ...left]
-    const attachments = [...pieces.map(attachmentOf), ...namesOf(notRestored, count), ...context.map(hookAttachment)]
-    const closing = attachments.length === 0 ? undefined : closingOf(all)
-    const rest = [...attachments.map(asSeen), ...(closing === undefined ? [] : [asSummary(closing)])]
-    const messages = newMessages(at.parts, { kept: at.kept, summary: at.fitted.summary, rest })
-    const tokens = tokensOf(messages, input.counting)
-    if (tokens > at.most && count > 0) continue
-    const now = { pieces, notRestored, tokens: sum(pieces) }
-    return { attachments, closing, messages, tokens, restored: now }
+type Behind = { readonly restored: Restoration; readonly context: readonly string[] }
+
+/** Where it is too much, the names of what is missing go first, then the last of the restored pieces. */
+function fitting(run: Run, at: ArrangeInput, behind: Behind): Arranged {
+  for (let count = behind.restored.pieces.length; ; count--) {
+    for (const isMissingNamed of count === 0 ? [false] : [true, false]) {
+      const arranged = arrangedWith(run, at, { ...behind, count, isMissingNamed })
+      if (arranged.tokens <= at.most || (count === 0 && !isMissingNamed)) return arranged
+    }
   }
 }
 
-function sum(pieces: readonly RestoredPiece[]): number {
+type Shown = Behind & { readonly count: number; readonly isMissingNamed: boolean }
+
+function arrangedWith({ input }: Run, at: ArrangeInput, { restored, context, count, isMissingNamed }: Shown): Arranged {
+  const pieces = restored.pieces.slice(0, count)
+  const left = restored.pieces.slice(count).map(({ kind, title, path }) => ({
+    kind,
+    what: path ?? title,
+    why: 'it does not fit any more',
+  }))
+  const notRestored = [...restored.notRestored, ...left]
+  const named = isMissingNamed ? namesOf(notRestored) : []
+  const attachments = [...pieces.map(attachmentOf), ...named, ...context.map(hookAttachment)]
+  const closing = attachments.length === 0 ? undefined : latestRequest(input)
+  const rest = [...attachments.map(asSeen), ...(closing === undefined ? [] : [asSummary(closing)])]
+  const messages = newMessages(at.parts, { kept: at.kept, summary: at.fitted.summary, rest })
+  const now = { pieces, notRestored, tokens: sum(pieces) }
+  return { attachments, closing, messages, tokens: tokensOf(messages, input.counting), restored: now }
+}
+
+function sum(pieces: readonly Piece[]): number {
   return pieces.reduce((total, { tokens }) => total + tokens, 0)
 }
 
-const mostNames = 12
-
-/** What was not brought is named, so that nobody believes to have seen it; not where even that finds no room. */
-function namesOf(notRestored: Restoration['notRestored'], count: number): readonly AttachmentFacts[] {
-  if (notRestored.length === 0 || count === 0) return []
-  const names = notRestored.slice(0, mostNames).map(({ what, why }) => `- ${what}: ${why}`)
-  return [{ type: 'not_restored', content: `Not put back:\n${names.join('\n')}`, isRestored: true }]
+function namesOf(notRestored: Restoration['notRestored']): readonly AttachmentFacts[] {
+  const content = missingText(notRestored)
+  return content === undefined ? [] : [{ type: 'not_restored', content, isRestored: true }]
 }
 
-function attachmentOf({ kind, title, text, path, entry }: RestoredPiece): AttachmentFacts {
+function attachmentOf(piece: Piece): AttachmentFacts {
+  const { kind, path, entry } = piece
   return {
     type: kind,
-    content: `${title}\n${text}`,
+    content: pieceText(piece),
     isRestored: true,
     ...(path === undefined ? {} : { filename: path }),
     ...(entry === undefined ? {} : { entry }),

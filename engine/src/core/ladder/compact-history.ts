@@ -9,6 +9,7 @@ import type { ChainInfo } from '../ports/events.ts'
 import { modelOf } from '../tokens/context-size.ts'
 import { readCompaction } from '../transcript/compaction-records.ts'
 import type { CompactionInput } from './compact-input.ts'
+import { piecesOf } from './compact-parts.ts'
 
 export type History = {
   /** Of the newest answer. */
@@ -27,7 +28,7 @@ export type History = {
 
 export function historyOf(input: CompactionInput): History {
   const { view, recordOf } = input
-  const pieces = view.sources.flatMap((source) => source.pieces)
+  const pieces = piecesOf(view)
   const last = pieces.findLastIndex(({ origin }) => origin === 'summary')
   const earlier = readCompaction(boundaryBefore(pieces[last], recordOf))
   const tools = new Set([...earlier.discoveredTools, ...(input.discoveredTools ?? [])])

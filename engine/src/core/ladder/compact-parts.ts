@@ -33,15 +33,22 @@ export function compactionParts(
   choice: PartialChoice | undefined,
   options: { readonly model: string | undefined; readonly largest: number },
 ): CompactionParts | NoParts {
-  const all = view.sources.flatMap((source, message) => piecesAt(source, message))
   if (!choice) {
-    const summarised = all.map(({ piece }) => piece)
+    const summarised = piecesOf(view)
     if (!isWorthIt(summarised, options.largest, view)) return { type: 'nothing', why: notEnough }
     return { type: 'parts', variant: 'full', summarised, kept: [], keptUuids: [], unthinks: false }
   }
+  const all = view.sources.flatMap((source, message) => piecesAt(source, message))
   const chosen = all.findIndex(({ uuids, piece }) => piece.uuid === choice.uuid || uuids.includes(choice.uuid))
   if (chosen < 0) return { type: 'nothing', why: `${choice.uuid} is no message of the current context.` }
   return cutAt(all, { choice, chosen, model: options.model })
+}
+
+/** All that its messages are made of, one for each entry. */
+export function piecesOf({ sources }: View): readonly ViewMessage[] {
+  const all: ViewMessage[] = []
+  for (const { pieces } of sources) for (const piece of pieces) all.push(piece)
+  return all
 }
 
 /** The entries behind each piece: one, or all that a range stands for. */

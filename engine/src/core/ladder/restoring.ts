@@ -76,7 +76,7 @@ class Keeping implements Restoring {
 
   restore = async (request: RestoreRequest, conversation: Conversation): Promise<Restoration> => {
     const ledger = conversation.ledger()
-    const { kept, budget, countTokens } = request
+    const { kept, budget, countTokens, without } = request
     const host = (await this.input.host?.()) ?? {}
     const state = { ...this.book.state(), todos: ledger.todos, ...host, pinned: this.pinned(kept, conversation) }
     const { transcript } = conversation.place()
@@ -89,7 +89,8 @@ class Keeping implements Restoring {
         state,
         ...(transcript === undefined ? {} : { transcriptPath: transcript }),
       },
-      { budget },
+      // A list of the host's own stands in no summary.
+      { budget, without: host.todos === undefined ? without : [] },
     )
     const back = restored.pieces.flatMap(({ kind, path }) => (kind === 'files' && path !== undefined ? [path] : []))
     this.pending = { mark: Math.max(-1, ...ledger.files.map(({ last }) => last)), back: new Set(back) }

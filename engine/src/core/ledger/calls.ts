@@ -2,6 +2,7 @@
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { pathIn } from '../message/tool-names.ts'
 import { caps } from './caps.ts'
 import { noteCommand } from './command-results.ts'
 import { commandText, programOf } from './commands.ts'
@@ -10,7 +11,7 @@ import type { Lines } from './facts.ts'
 import { type Call, noteFile, noteNames, noteSaying, noteUrl, type State } from './state.ts'
 import { oneLine } from './text.ts'
 import { applyTodo } from './todos.ts'
-import { askedLines, commandOf, patchedFiles, patchOf, pathOf, toolKind, urlOf } from './tools.ts'
+import { askedLines, commandOf, patchedFiles, patchOf, toolKind, urlOf } from './tools.ts'
 
 export function noteCall(state: State, block: ToolUseBlock): void {
   const call: Call = { kind: toolKind(block.name, block.input), name: block.name, input: block.input }
@@ -35,7 +36,7 @@ function wordsOf(value: unknown, depth = 0): string {
 }
 
 function homeOf(call: Call): Pick<Parameters<typeof noteNames>[2], 'home' | 'homeRank'> {
-  const path = call.kind === 'patch' ? patchedFiles(patchOf(call.input))[0]?.path : pathOf(call.input)
+  const path = call.kind === 'patch' ? patchedFiles(patchOf(call.input))[0]?.path : pathIn(call.input)
   switch (call.kind) {
     case 'edit':
     case 'write':
@@ -72,7 +73,7 @@ export function noteResult(state: State, block: ToolResultBlock, raw: unknown): 
 type Result = { readonly call: Call; readonly text: string; readonly raw: unknown }
 
 function topicOf(call: Call): string {
-  return `${call.name} ${pathOf(call.input) ?? urlOf(call.input) ?? ''}`.trim()
+  return `${call.name} ${pathIn(call.input) ?? urlOf(call.input) ?? ''}`.trim()
 }
 
 function noteToolError(state: State, call: Call, text: string): void {
@@ -86,7 +87,7 @@ function noteToolError(state: State, call: Call, text: string): void {
 
 function readResult(state: State, result: Result): void {
   const { call, text, raw } = result
-  const path = stringAt(raw, 'filePath') ?? pathOf(call.input)
+  const path = stringAt(raw, 'filePath') ?? pathIn(call.input)
   const url = urlOf(call.input)
   switch (call.kind) {
     case 'read':
@@ -127,7 +128,7 @@ function readResult(state: State, result: Result): void {
 }
 
 function readFile(state: State, { call, text, raw }: Result): void {
-  const path = pathOf(call.input)
+  const path = pathIn(call.input)
   if (!path) {
     noteNames(state, text, elsewhere)
     return

@@ -176,7 +176,8 @@ function open(group: Group, page: Page): void {
 
 /** Of a number with its label, the number: under another label it has been said too. */
 function wordOf(name: string): string {
-  return /[ :](\d[\d–-]*)$/.exec(name)?.[1] ?? name
+  const [, behind, before] = /[ :~](\d[\d–-]*)$|^~?(\d[\d–-]*) /.exec(name) ?? []
+  return behind ?? before ?? name
 }
 
 type Page = {

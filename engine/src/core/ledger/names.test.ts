@@ -28,6 +28,26 @@ test('numbers come with what they count, and without they say nothing', () => {
   ])
 })
 
+test('a number is told by what it counts, or how it is compared, on its own line', () => {
+  expect([...numbersIn('3 files changed, 333 insertions(+)\na 500-line file of ~200-300 words')]).toEqual([
+    '333 insertions',
+    '500 line',
+    '~200-300 words',
+  ])
+  expect([...numbersIn('if count > 1000 { … } (lines ~700-800), door.ts(1110,8): error')]).toEqual([
+    'count > 1000',
+    'lines ~700-800',
+    'door.ts:1110',
+  ])
+  expect([...numbersIn('what we do\n175 and so on')]).toEqual([])
+})
+
+test('a package is a name beside the class in it, and spreading leaves no dots', () => {
+  expect(names('org.example.tools.DoorOpener')).toEqual(['org.example.tools', 'DoorOpener'])
+  expect(names('[...allDoors.map(open)]')).toEqual(['allDoors.map'])
+  expect(names('import "net/http", read and/or write')).toEqual(['net/http'])
+})
+
 test('a chunk without end is passed over quickly', () => {
   expect(names('a'.repeat(1_000_000))).toEqual([])
   expect(names('/x'.repeat(500_000))).toEqual([])

@@ -30,31 +30,55 @@ export function namesIn(text: string, cache: NameCache): ReadonlySet<string> {
 }
 
 const number = /\d{2,12}(?:[-–]\d{2,12})?/g
-const labelBefore = /(?:^|[^\w-])([A-Za-z][\w-]{1,24})(["'`*]{0,2}\s?[:=#(]\s?|\s)["'`#]?$/
-const placeBefore = /([\w-]+\.[a-z]{1,6}):$/
+const labelBefore = /(?:^|[^\w-])([A-Za-z][\w-]{1,24})(["'`*]{0,2} ?[:=#(] ?| ?[<>]=? ?| (?=~)| )["'`#]?(~?)$/
+const placeBefore = /([\w-]+\.[a-z]{1,6})[:(]$/
+/** What is counted, right behind: `333 insertions`, `130-line`. */
+const countedBehind = /^(?: |-)([a-z]{2,20}s|line|word|byte|token|ms|px|KB|MB|GB)\b/
 const longestLabel = 40
 const mostLooks = 500
 const mostNumbers = 24
-/** Words that say nothing about the number behind them. */
+/** Words that say nothing about the number beside them. */
 const idle =
-  /^(?:an?|the|on|in|at|to|so|of|or|by|is|it|and|are|was|were|for|from|with|than|then|that|this|both|over|under|since|until|after|before|about|around|only|just|into|all|now|not|no|as|if|has|have|had|be|but|up|via|per|pre|post|those|these|its|our|your|my|one|two|three|least|most|nearly|almost|exactly|another|other|first|last|next)-?$/i
+  /^(?:an?|the|on|in|at|to|so|of|or|by|is|it|and|are|was|were|for|from|with|than|then|that|this|both|over|under|since|until|after|before|about|around|only|just|into|all|now|not|no|as|if|has|have|had|be|been|but|up|via|per|pre|post|those|these|its|our|your|my|one|two|three|least|most|nearly|almost|exactly|another|other|first|last|next|do|does|did|got|get|gets|still|also|always|plus|less|more|some|any|each|every|we|you|they|them|there|here|says|see|still|perhaps|thus|us)-?$/i
 
-/** Numbers of three digits and more, each with the word or the file before it: alone, a number says nothing. */
+/** Numbers of three digits and more, each with what it counts or the word or file before it: alone, it says nothing. */
 export function numbersIn(text: string): ReadonlySet<string> {
   const found = new Set<string>()
   let looks = 0
   for (const { 0: digits, index } of text.matchAll(number)) {
     if (found.size === mostNumbers || looks++ === mostLooks) break
-    if (goesOn(text, index + digits.length)) continue
-    const before = text.slice(Math.max(0, index - longestLabel), index)
-    const place = before.endsWith(':') ? placeBefore.exec(before)?.[1] : undefined
-    const [, label, between] = place === undefined && digits.length >= 3 ? (labelBefore.exec(before) ?? []) : []
-    if (place !== undefined) found.add(`${place}:${digits}`)
-    else if (label !== undefined && !idle.test(label) && !/^(?:19|20)\d\d-/.test(digits)) {
-      found.add(`${label}${between === ':' && before.endsWith(':') ? ':' : ' '}${digits}`) // localhost:3000, but port 8080
-    }
+    const end = index + digits.length
+    if (goesOn(text, end)) continue
+    const before = onItsLine(text.slice(Math.max(0, index - longestLabel), index))
+    const name =
+      atPlace(digits, before) ??
+      (digits.length >= 3 ? labelled(digits, { before, behind: text.slice(end, end + 24) }) : undefined)
+    if (name !== undefined) found.add(name)
   }
   return found
+}
+
+/** A word at the end of the line above is no label. */
+function onItsLine(before: string): string {
+  return before.slice(before.lastIndexOf('\n') + 1)
+}
+
+function atPlace(digits: string, before: string): string | undefined {
+  const place = /[:(]$/.test(before) ? placeBefore.exec(before)?.[1] : undefined
+  return place === undefined ? undefined : `${place}:${digits}`
+}
+
+type Around = { readonly before: string; readonly behind: string }
+
+function labelled(digits: string, { before, behind }: Around): string | undefined {
+  if (/^(?:19|20)\d\d-/.test(digits)) return undefined
+  const [, counted] = countedBehind.exec(behind) ?? []
+  const [, label, between = '', about = ''] = labelBefore.exec(before) ?? []
+  if (counted !== undefined && !idle.test(counted) && !/[:=(]/.test(between)) return `${about}${digits} ${counted}`
+  if (label === undefined || idle.test(label)) return undefined
+  if (between === ':' && before.endsWith(':')) return `${label}:${digits}` // localhost:3000, but port 8080
+  const than = /[<>]=?/.exec(between)?.[0]
+  return than === undefined ? `${label} ${about}${digits}` : `${label} ${than} ${digits}`
 }
 
 /** A word or the rest of a number stands right behind: it was no number of its own. */
@@ -72,11 +96,11 @@ export function readChunk(word: string): readonly string[] {
   if (word.startsWith('#')) return [word]
   const names: string[] = []
   for (const piece of word.split(/[:=?&#%]+/)) {
-    const clean = piece.replace(/^[+-]+/, '').replace(/[.+/-]+$/, '')
+    const clean = piece.replace(/^(?:[+-]+|\.{3})/, '').replace(/[.+/-]+$/, '')
     if (clean.length < 3 || clean.length > longestChunk) continue
     if (clean.includes('/')) names.push(...readPath(clean))
     else if (clean.includes('.') && (isFileName(clean) || isVersion(clean) || isPackage(clean))) names.push(clean)
-    else names.push(...readWords(clean))
+    else names.push(...packageBefore(clean), ...readWords(clean))
   }
   // A copy has no room to grow: these are kept by the thousand.
   return names.length === 0 ? nothing : [...names]
@@ -106,7 +130,7 @@ function readPath(piece: string): readonly string[] {
   if (!/[A-Za-z]/.test(piece) || piece.includes('//')) return piece.split('/').flatMap(readWords)
   // Short words joined by a slash in prose ("and/or") are no path, nor is arithmetic.
   const isPath =
-    piece.lastIndexOf('/') > 0 && (piece.split('/').length > 2 || /^[@~./]|[._\d-]|^[a-z]{4,}\/[a-z]{4,}$/.test(piece))
+    piece.lastIndexOf('/') > 0 && (piece.split('/').length > 2 || /^[@~./]|[._\d-]|^[a-z]{3,}\/[a-z]{4,}$/.test(piece))
   return isPath && piece.length >= 4 ? [piece] : piece.split('/').flatMap(readWords)
 }
 
@@ -127,6 +151,12 @@ function isMember(piece: string): boolean {
 /** `org.example.tools`, `session.agent.state`: a package, a key or a member, three parts and more. */
 function isPackage(piece: string): boolean {
   return piece.length <= longestName && /^[a-z]\w*(?:\.[a-z]\w*){2,}$/.test(piece)
+}
+
+/** `org.example.tools.DoorOpener`: the package, beside the class that is a name of its own. */
+function packageBefore(piece: string): readonly string[] {
+  const [, found] = /^([a-z]\w*(?:\.[a-z]\w*){2,})\.[A-Z]/.exec(piece) ?? []
+  return found === undefined || found.length > longestName ? nothing : [found]
 }
 
 function isVersion(piece: string): boolean {

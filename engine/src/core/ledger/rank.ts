@@ -14,14 +14,31 @@ export function recency(last: number, now: number): number {
  * The log-odds that this name is needed again: higher when the assistant wrote it, the more the oftener; lower with every
  * doubling of the time since it was last met. Fitted on half of the points of some sessions, held against the other half.
  */
-export function nameScore({ written, last, home }: NameFact, now: number): number {
-  const own = written > 0 ? 0.7 + 0.8 * Math.log1p(written) : 0
+export function nameScore(fact: NameFact, now: number): number {
+  const { written, times, last, home } = fact
+  const own = written > 0 ? 0.7 + 0.8 * Math.log1p(written) : 0.3 * Math.log(times)
   const age = Math.log1p(Math.max(0, now - last) / 10)
-  return own - 0.65 * age - 1.2 + homes[home.type === 'talk' ? home.name : home.type]
+  return own - 0.65 * age - 2 + homes[home.type === 'talk' ? home.name : home.type] - lightness(fact)
 }
 
 /** Names in outputs come back less than names in files or in what was said, and those that the client put in least. */
 const homes = { file: -0.8, command: -1, human: -0.6, assistant: -0.5, agent: -0.5, summary: 0.3, context: -1.3 }
+
+/** Ids, hashes and versions; whatever has a mark inside is a path, a file or a number with its label. */
+const opaque = /^(?:[\d_]+|[0-9a-f]{7,40}|v?\d+\.\d+\.\d+[\w.+-]*)$/
+const marked = /[/. :#]/
+
+/** Some names are seldom needed again, the more seldom when the assistant never wrote them itself. */
+function lightness({ name, written, asked, home }: NameFact): number {
+  const isOwn = written > 0
+  if (opaque.test(name)) return isOwn ? 0.7 : 1.5
+  if (isOwn) return 0
+  // A person's words stand on the page anyway.
+  const said = asked ? 0.7 : 0
+  const isOutput =
+    home.type === 'command' || (home.type === 'talk' && (home.name === 'agent' || home.name === 'context'))
+  return said + (isOutput && !marked.test(name) ? 0.7 : 0)
+}
 
 export function fileScore(fact: FileFact, now: number): number {
   const changed = fact.changes > 0 ? 3 + Math.log1p(fact.changes) + 3 * recency(fact.changedLast, now) : 0

@@ -41,8 +41,8 @@ function newestThatFit(sayings: readonly Saying[], fits: (lines: readonly string
   return lines.slice(0, count)
 }
 
-const headings: Readonly<Record<Section, string>> = {
-  constraints: 'Standing constraints, in the human’s words:',
+/** What the sections of the ledger are called wherever they stand. */
+export const sectionTitles = {
   todos: 'To-do list:',
   repository: 'Repository:',
   verification: 'Commands that verify the work, latest outcome:',
@@ -52,6 +52,11 @@ const headings: Readonly<Record<Section, string>> = {
   commands: 'Other commands:',
   names: 'Other names:',
   urls: 'Web addresses:',
+} as const
+
+const headings: Readonly<Record<Section, string>> = {
+  constraints: 'Standing constraints, in the human’s words:',
+  ...sectionTitles,
 }
 
 function page(constraints: readonly string[], choice: Choice): string {

@@ -1,6 +1,7 @@
-// The tools of well-known agents in one table: what a call does, and to what. An unknown tool is judged by its input,
-// so that tools nobody has heard of still leave their paths and commands.
+// What a call does, and to what, as the ledger sees it. An unknown tool is judged by its input, so that tools nobody has
+// heard of still leave their paths and commands.
 import { arrayAt, isObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
+import { type ToolJob, toolJob } from '../message/tool-names.ts'
 import type { Lines, Todo, TodoStatus } from './facts.ts'
 
 export type ToolKind =
@@ -16,72 +17,29 @@ export type ToolKind =
   | 'ask'
   | 'other'
 
-/** Lower-case names without marks: `read_file`, `ReadFile` and `readFile` are one spelling. */
-const kinds: Readonly<Record<string, ToolKind>> = {
-  // Claude Code; pi and opencode spell most of them the same in lower case
+const kinds: Readonly<Record<ToolJob, ToolKind>> = {
   read: 'read',
-  notebookread: 'read',
-  edit: 'edit',
-  multiedit: 'edit',
-  notebookedit: 'edit',
-  write: 'write',
-  bash: 'command',
-  powershell: 'command',
+  'read-notebook': 'read',
+  'view-image': 'read',
+  shell: 'command',
   grep: 'search',
   glob: 'search',
-  ls: 'search',
-  find: 'search',
-  webfetch: 'fetch',
-  websearch: 'fetch',
-  todowrite: 'todo',
-  taskcreate: 'todo',
-  taskupdate: 'todo',
-  tasklist: 'todo',
-  task: 'agent',
+  outline: 'search',
+  'web-fetch': 'fetch',
+  'web-search': 'fetch',
+  edit: 'edit',
+  'edit-notebook': 'edit',
+  patch: 'patch',
+  editor: 'edit',
+  write: 'write',
+  todo: 'todo',
   agent: 'agent',
-  askuserquestion: 'ask',
-  // Codex
-  execcommand: 'command',
-  shell: 'command',
-  localshell: 'command',
-  localshellcall: 'command',
-  containerexec: 'command',
-  applypatch: 'patch',
-  updateplan: 'todo',
-  spawnagent: 'agent',
-  viewimage: 'read',
-  // Gemini
-  readfile: 'read',
-  readmanyfiles: 'read',
-  writefile: 'write',
-  replace: 'edit',
-  runshellcommand: 'command',
-  searchfilecontent: 'search',
-  listdirectory: 'search',
-  googlewebsearch: 'fetch',
-  writetodos: 'todo',
-  // Cline and Roo
-  writetofile: 'write',
-  replaceinfile: 'edit',
-  applydiff: 'edit',
-  insertcontent: 'edit',
-  searchandreplace: 'edit',
-  executecommand: 'command',
-  searchfiles: 'search',
-  listfiles: 'search',
-  listcodedefinitionnames: 'search',
-  askfollowupquestion: 'ask',
-  updatetodolist: 'todo',
-  // Cursor, SWE-agent, OpenHands
-  runterminalcmd: 'command',
-  editfile: 'edit',
-  strreplaceeditor: 'edit',
-  strreplacebasededittool: 'edit',
-  executebash: 'command',
+  ask: 'ask',
 }
 
 export function toolKind(name: string, input: unknown): ToolKind {
-  const known = kinds[name.toLowerCase().replace(/[^a-z]/g, '')]
+  const job = toolJob(name)
+  const known = job && kinds[job]
   if (known === 'edit') return editorKind(input)
   if (known) return known
   if (commandOf(input) !== '') return 'command'
@@ -94,16 +52,6 @@ function editorKind(input: unknown): ToolKind {
   const command = stringAt(input, 'command')
   if (command === 'view') return 'read'
   return command === 'create' ? 'write' : 'edit'
-}
-
-const pathKeys = ['file_path', 'filePath', 'path', 'absolute_path', 'notebook_path', 'target_file', 'filename']
-
-export function pathOf(input: unknown): string | undefined {
-  for (const key of pathKeys) {
-    const found = stringAt(input, key)
-    if (found !== undefined && found !== '') return found
-  }
-  return undefined
 }
 
 /** A script longer than this is a file's content; what it does stands at its start. */

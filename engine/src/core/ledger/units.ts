@@ -127,7 +127,7 @@ export function unitsOf(
 const tokensPerRange = 1500
 
 /** What a name that is certain to be needed is worth, beside the worth of lines. */
-const worthOfName = 5
+const worthOfName = 12
 
 type Context = {
   readonly ledger: Ledger

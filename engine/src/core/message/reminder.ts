@@ -8,6 +8,6 @@ export function contextFrame(pieces: readonly string[]): string {
 }
 
 /** Files, tool results and notes are anybody's text: one that closes the frame would stand outside of it. */
-export function insideReminder(text: string): string {
+function insideReminder(text: string): string {
   return text.replace(/<(\/?)system-reminder>/gi, '<$1 system-reminder>')
 }

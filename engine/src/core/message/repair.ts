@@ -4,14 +4,10 @@ import { type Block, isEmptyText, isText, isThinking, isToolResult } from './blo
 import { type Draft, draftOf, messageOfDraft, note, type Pass, type Repair, type Report, withBlocks } from './draft.ts'
 import type { Message } from './message.ts'
 import { pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
+import { isSigned, type ThinkingRepair } from './sound.ts'
 
 export type RepairOptions = {
-  /**
-   * keep: as it is, for targets that do not look at it. strip-unsigned (the default): the API refuses thinking without
-   * its signature. strip-changed: also the thinking of the messages named in `changed`, for models that bind it to
-   * the exact prefix. strip-all: none is left. An answer loses all of its thinking or none.
-   */
-  readonly thinking?: 'keep' | 'strip-unsigned' | 'strip-changed' | 'strip-all'
+  readonly thinking?: ThinkingRepair
   /** Messages whose thinking was made for another prefix than the one that now stands before them. */
   readonly changed?: ReadonlySet<number>
 }
@@ -72,7 +68,7 @@ function stripThinking(
     const blocks = draft.blocks.filter(isThinking)
     if (blocks.length === 0) return draft
     const isChanged = thinking === 'strip-changed' && changed?.has(draft.index) === true
-    const isUnsigned = blocks.some((block) => !(block.type === 'thinking' ? block.signature : block.data))
+    const isUnsigned = !blocks.every(isSigned)
     if (thinking !== 'strip-all' && !isChanged && !isUnsigned) return draft
     return withoutThinking(draft, report)
   })

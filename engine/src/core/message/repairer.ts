@@ -6,6 +6,7 @@ import type { Message, Role } from './message.ts'
 import { pairHalfOf } from './pairing.ts'
 import { mendDrafts, type Repaired, type RepairOptions, type Step } from './repair.ts'
 import { sameStart } from './same-start.ts'
+import { isSound } from './sound.ts'
 
 /**
  * Messages, and the set of changed ones, are told apart by identity: neither may be altered once it was handed in. The
@@ -103,6 +104,11 @@ class Repairing {
     const ids = idsIn(own)
     const owner = this.firstOwner(ids)
     if (owner !== undefined) return { type: 'begin-at', start: owner }
+    const { thinking } = options
+    if (isSound(own, { first: start === 0 ? 'user' : (own[0]?.role ?? 'user'), thinking })) {
+      const known = { thinking: thinkingIn(own, start), changed: new Set<number>() }
+      return { type: 'stretch', stretch: { start, end, ids, ...known, messages: own, steps: [] } }
+    }
     const front = start === 0 ? [] : own[0]?.role === 'user' ? [someUser, someAnswer] : [someUser]
     const back = isEnd ? [] : [own.at(-1)?.role === 'user' ? someAnswer : someUser]
     const given = [...front, ...own.map((message, at) => draftOf(message, start + at)), ...back]
@@ -113,11 +119,11 @@ class Repairing {
     }
     const isWhole = back.every((draft) => drafts.at(-1) === draft) && (isEnd || left.length > 0)
     if (!isWhole || (!isEnd && mayPause(own, steps))) return { type: 'go-on' }
-    const thinking = thinkingIn(own, start)
-    const changed = new Set(thinking.filter((index) => options.changed?.has(index)))
+    const found = thinkingIn(own, start)
+    const changed = new Set(found.filter((index) => options.changed?.has(index)))
     return {
       type: 'stretch',
-      stretch: { start, end, ids, thinking, changed, messages: left.map(messageOfDraft), steps },
+      stretch: { start, end, ids, thinking: found, changed, messages: left.map(messageOfDraft), steps },
     }
   }
 

@@ -9,9 +9,12 @@ export type RestoreRequest = {
   /** Tokens, for everything together. */
   readonly budget: number
   readonly countTokens: (text: string) => number
+  /** Kinds that the new context holds anyway. */
+  readonly without?: readonly string[]
 }
 
-export type RestoredPiece = {
+/** A titled text for the model. */
+export type Piece = {
   /** `files`, `todos`, `plan` …: the kind of the attachment. */
   readonly kind: string
   readonly title: string
@@ -22,9 +25,19 @@ export type RestoredPiece = {
   readonly entry?: string
 }
 
-export type Restoration = {
-  readonly pieces: readonly RestoredPiece[]
-  readonly notRestored: readonly { readonly kind: string; readonly what: string; readonly why: string }[]
+export type NotRestored = {
+  readonly kind: string
+  readonly what: string
+  readonly why: string
+}
+
+export type Restored = {
+  readonly pieces: readonly Piece[]
+  readonly notRestored: readonly NotRestored[]
+}
+
+export type Restoration = Restored & {
+  /** Of the pieces together. */
   readonly tokens: number
 }
 

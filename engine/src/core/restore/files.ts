@@ -1,7 +1,8 @@
 // Puts back the files read or edited last, as they are now. A large one comes in excerpts around what was worked on; what
 // does not fit is named with its size.
 import type { Lines } from '../ledger/facts.ts'
-import type { NotRestored, Piece, RestoreInput, Restorer } from './restorer.ts'
+import type { NotRestored, Piece } from '../ports/restore.ts'
+import type { RestoreInput, Restorer } from './restorer.ts'
 import type { TouchedFile } from './touched.ts'
 import { visibleFiles } from './visible.ts'
 

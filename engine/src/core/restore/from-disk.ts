@@ -1,7 +1,9 @@
 // Restorers that read the plan, the memory files and the skills: whole where they must be, cut at the end where the head
 // matters most.
+import { hashText } from '../cache/fingerprint.ts'
+import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
 import { headWithin } from './cut.ts'
-import { type NotRestored, nothingRestored, type Piece, type RestoreInput, type Restorer } from './restorer.ts'
+import type { RestoreInput, Restorer } from './restorer.ts'
 import type { Skill } from './state.ts'
 
 export const restorePlan: Restorer = {
@@ -35,7 +37,7 @@ export const restoreMemoryFiles: Restorer = {
         notRestored.push({ kind: 'memory-files', what: path, why: 'it cannot be read' })
         continue
       }
-      const title = `Instructions ${path} (${hashOf(read.text)})`
+      const title = `Instructions ${path} (${nameOfContent(read.text)})`
       const tokens = input.countTokens(`${title}\n${read.text}`)
       if (tokens > left)
         notRestored.push({ kind: 'memory-files', what: path, why: `it has ${tokens} tokens, and ${left} are left` })
@@ -48,11 +50,9 @@ export const restoreMemoryFiles: Restorer = {
   },
 }
 
-/** A short name for a text's exact content, so that two versions can be told apart. Not a secret. */
-function hashOf(text: string): string {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return `#${(hash >>> 0).toString(16).padStart(8, '0')}`
+/** A short name for a text's exact content, so that two versions can be told apart: 32 bits are enough to read. */
+function nameOfContent(text: string): string {
+  return `#${(hashText(text) >>> 0).toString(16).padStart(8, '0')}`
 }
 
 const perSkill = 5_000

@@ -1,23 +1,17 @@
 // Restorers of what the host or the transcript already holds as text: the to-do list, background agents, tools,
 // instructions of MCP servers, pinned messages, the host's own context. Each stays inside its budget and names what is
 // left out.
+import { type NotRestored, nothingRestored, type Piece, type Restored } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { headWithin } from './cut.ts'
-import {
-  type NotRestored,
-  nothingRestored,
-  type Piece,
-  type PieceKind,
-  type Restored,
-  type Restorer,
-} from './restorer.ts'
+import type { Restorer } from './restorer.ts'
 
 type Count = (text: string) => number
 type Titled = { readonly title: string; readonly text: string; readonly entry?: string }
 
 /** As many as fit, in the order given. */
 function within(
-  kind: PieceKind,
+  kind: string,
   items: readonly Titled[],
   { room, countTokens }: { readonly room: number; readonly countTokens: Count },
 ): Restored {

@@ -1,10 +1,11 @@
 // Puts context back after a compaction: all restorers side by side, each inside its own budget, all of them under one.
 // The same state gives the same bytes.
-import { reminderOf } from '../prompts/reminder.ts'
+import { contextFrame } from '../message/reminder.ts'
+import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan, restoreSkills } from './from-disk.ts'
 import { restoreAgents, restoreHost, restorePinned, restoreTodos, restoreTools } from './listed.ts'
-import type { NotRestored, Piece, RestoreInput, Restorer } from './restorer.ts'
+import type { RestoreInput, Restorer } from './restorer.ts'
 
 /** In the order in which they are served when the room for all is too small. */
 export const defaultRestorers: readonly Restorer[] = [
@@ -23,55 +24,47 @@ export type RestoreOptions = {
   /** In tokens, for everything together. */
   readonly budget: number
   readonly restorers?: readonly Restorer[]
+  /** Kinds that the new context holds anyway. */
+  readonly without?: readonly string[] | undefined
 }
 
-export type RestoredContext = {
-  /** What joins the request: one system reminder that lists the pieces. Empty when there is nothing. */
-  readonly text: string
-  readonly tokens: number
-  readonly pieces: readonly Piece[]
-  readonly notRestored: readonly NotRestored[]
-}
-
-export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<RestoredContext> {
-  const { budget, restorers = defaultRestorers } = options
+export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<Restoration> {
+  const { budget, restorers = defaultRestorers, without = [] } = options
   const brought = await Promise.all(
-    restorers.map((restorer) => bring(restorer, input, Math.min(restorer.budget, budget))),
+    restorers
+      .filter(({ kind }) => !without.includes(kind))
+      .map((restorer) => bring(restorer, input, Math.min(restorer.budget, budget))),
   )
+  const countFramed = (text: string | undefined) => (text === undefined ? 0 : input.countTokens(contextFrame([text])))
   const pieces: Piece[] = []
   const notRestored: NotRestored[] = brought.flatMap((each) => each.notRestored)
+  let names = countFramed(missingText(notRestored))
+  let tokens = 0
   for (const piece of brought.flatMap((each) => each.pieces)) {
-    const text = reminderOf([...pieces, piece], namesOf(notRestored))
-    if (input.countTokens(text) <= budget) pieces.push(piece)
-    else
-      notRestored.push({
-        kind: piece.kind,
-        what: piece.title,
-        why: `it has ${piece.tokens} tokens, and the context has no room`,
-      })
+    const own = countFramed(`# ${piece.kind}\n${pieceText(piece)}`)
+    if (tokens + own + names <= budget) {
+      pieces.push(piece)
+      tokens += own
+    } else {
+      const why = `it has ${piece.tokens} tokens, and the context has no room`
+      notRestored.push({ kind: piece.kind, what: piece.title, why })
+      names = countFramed(missingText(notRestored))
+    }
   }
-  const text = fullest(pieces, notRestored, { budget, countTokens: input.countTokens })
-  return { text, tokens: text === '' ? 0 : input.countTokens(text), pieces, notRestored }
+  return { tokens, pieces, notRestored }
 }
 
-/** Names what is missing too, as far as there is room for the names. */
-function fullest(
-  pieces: readonly Piece[],
-  notRestored: readonly NotRestored[],
-  { budget, countTokens }: { readonly budget: number; readonly countTokens: (text: string) => number },
-): string {
-  for (const names of [namesOf(notRestored), []]) {
-    if (pieces.length === 0 && names.length === 0) return ''
-    const text = reminderOf(pieces, names)
-    if (countTokens(text) <= budget) return text
-  }
-  return ''
+/** A piece as it stands in the context. */
+export function pieceText({ title, text }: Pick<Piece, 'title' | 'text'>): string {
+  return `${title}\n${text}`
 }
 
 const mostNames = 12
 
-function namesOf(notRestored: readonly NotRestored[]): readonly string[] {
-  return notRestored.slice(0, mostNames).map(({ what, why }) => `${what}: ${why}`)
+/** What was not brought is named, so that nobody believes to have seen it. */
+export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'why'>[]): string | undefined {
+  if (notRestored.length === 0) return undefined
+  return ['Not put back:', ...notRestored.slice(0, mostNames).map(({ what, why }) => `- ${what}: ${why}`)].join('\n')
 }
 
 /** A restorer that breaks is a missing piece, not a failed compaction. */

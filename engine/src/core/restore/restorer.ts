@@ -2,32 +2,9 @@
 // it cannot bring it names.
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
+import type { Restored } from '../ports/restore.ts'
 import type { SessionState } from './state.ts'
 import type { TouchedFile } from './touched.ts'
-
-export type PieceKind = 'pinned' | 'todos' | 'plan' | 'agents' | 'memory-files' | 'files' | 'skills' | 'tools' | 'host'
-
-/** A titled text for the model. */
-export type Piece = {
-  readonly kind: PieceKind
-  readonly title: string
-  readonly text: string
-  readonly tokens: number
-  readonly path?: string
-  /** The entry it was taken from, word for word. */
-  readonly entry?: string
-}
-
-export type NotRestored = {
-  readonly kind: PieceKind
-  readonly what: string
-  readonly why: string
-}
-
-export type Restored = {
-  readonly pieces: readonly Piece[]
-  readonly notRestored: readonly NotRestored[]
-}
 
 export type RestoreInput = {
   readonly files: FileStore
@@ -42,11 +19,9 @@ export type RestoreInput = {
 }
 
 export type Restorer = {
-  readonly kind: PieceKind
+  readonly kind: string
   /** In tokens, for all of its pieces together. */
   readonly budget: number
   /** Brings no more than `room` tokens. */
   readonly restore: (input: RestoreInput, room: number) => Promise<Restored>
 }
-
-export const nothingRestored: Restored = { pieces: [], notRestored: [] }

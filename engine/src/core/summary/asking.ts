@@ -5,7 +5,7 @@ import type { CompactionFailure } from '../ports/events.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { createStop } from '../ports/stop.ts'
-import { judgeSummary } from './judge.ts'
+import { type JudgeInput, judgeSummary } from './judge.ts'
 import { onDemandText } from './request.ts'
 import type { TextCounter } from './too-long.ts'
 
@@ -27,8 +27,7 @@ export type Question = {
   readonly mechanism: string
   readonly request: ModelRequest
   readonly prompt: string
-  /** Tokens of what is summarised: a summary has to have fewer. */
-  readonly sourceTokens: number
+  readonly sourceTokens: JudgeInput['sourceTokens']
   /** How often it is sent when the stream breaks. */
   readonly sends: number
 }
@@ -52,23 +51,32 @@ const keepAliveEvery = 30_000
 
 export function createAsker({ ports, signal, countTokens }: AskerOptions): Asker {
   const tried: Tried[] = []
-  const tooLong = new Set<string>()
+  const tooLong: ModelRequest[] = []
+  const told = new Set<string>()
   let usage = noTokens
   let hitRate: number | undefined
   const note = (item: Tried): void => {
     tried.push(item)
     ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
   }
+  /** The real window, where a provider names it: worth more than what any table says. It names it with every refusal. */
+  const tellLimit = (asked: string, overflow: Overflow | undefined): void => {
+    const { endpoint = ports.model.provider } = ports.model
+    const limit = overflow?.limit
+    if (limit === undefined || told.has(`${limit} ${asked}`)) return
+    told.add(`${limit} ${asked}`)
+    ports.emit({ type: 'limit-learned', endpoint, model: asked, limit })
+  }
   const ask = async (question: Question): Promise<Asked> => {
     const { mechanism, request, prompt, sourceTokens } = question
-    const key = JSON.stringify([request.model, request.system, request.messages])
-    if (tooLong.has(key)) return { type: 'overflow', overflow: undefined, why: 'it was too long before' }
+    if (tooLong.some((other) => isSame(other, request)))
+      return { type: 'overflow', overflow: undefined, why: 'it was too long before' }
     const answer = await send(question, { ports, signal })
     const seen = interpret(answer)
     if (seen.type === 'aborted') return seen
     if (seen.type === 'overflow') {
-      tooLong.add(key)
-      tellLimit(ports, request.model, seen.overflow)
+      tooLong.push(request)
+      tellLimit(request.model, seen.overflow)
     }
     if (seen.type !== 'answer') {
       note({
@@ -94,10 +102,11 @@ export function createAsker({ ports, signal, countTokens }: AskerOptions): Asker
   return { ask, note, tried: () => tried, usage: () => usage, hitRate: () => hitRate }
 }
 
-/** The real window, where a provider names it: worth more than what any table says. */
-function tellLimit({ model, emit }: CompactionPorts, asked: string, overflow: Overflow | undefined): void {
-  if (overflow?.limit === undefined) return
-  emit({ type: 'limit-learned', endpoint: model.endpoint ?? model.provider, model: asked, limit: overflow.limit })
+/** As far as its length goes. */
+function isSame(one: ModelRequest, other: ModelRequest): boolean {
+  if (one.messages.length !== other.messages.length) return false
+  const words = ({ model, system, messages }: ModelRequest) => JSON.stringify([model, system, messages])
+  return words(one) === words(other)
 }
 
 type Surroundings = Pick<AskerOptions, 'ports' | 'signal'>

@@ -1,10 +1,11 @@
 // The code that the agent changed or read last, as it was last seen, in pieces small enough to choose among. It shows
 // what stands in the messages and nothing else.
 import { withoutSecrets } from '../ledger/secrets.ts'
-import { patchedFiles, patchOf, pathOf, toolKind } from '../ledger/tools.ts'
+import { patchedFiles, patchOf, toolKind } from '../ledger/tools.ts'
 import { blocksOf, isToolResult, isToolUse, type ToolUseBlock, textOf } from '../message/block.ts'
 import { arrayAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { pathIn } from '../message/tool-names.ts'
 
 export type Excerpt = {
   readonly path: string
@@ -122,7 +123,7 @@ function piecesOf(code: string): readonly string[] {
 type Part = Pick<Excerpt, 'path' | 'how' | 'code'> & { readonly before: readonly string[] }
 
 function partsOf({ name, input }: ToolUseBlock, result: string | undefined): readonly Part[] {
-  const path = pathOf(input)
+  const path = pathIn(input)
   switch (toolKind(name, input)) {
     case 'read':
       return path === undefined || result === undefined ? [] : [{ path, how: 'read', code: result, before: [] }]

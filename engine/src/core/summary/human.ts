@@ -109,19 +109,27 @@ const lineCost = 4
  */
 export function fitMessages(messages: readonly HumanMessage[], options: FitOptions): readonly (Shown | undefined)[] {
   const { budget, countTokens, recall } = options
-  const costs = messages.map(({ text }) => countTokens(text) + lineCost)
-  const share = (at: number, level: number) => Math.min(costs[at] ?? 0, at >= messages.length - 3 ? level * 2 : level)
-  const total = (from: number, level: number) =>
-    messages.reduce((sum, _, at) => (at < from ? sum : sum + share(at, level)), 0)
-  let first = 0
-  while (first < messages.length && total(first, least) > budget) first++
-  let [low, high] = [least, Math.max(least, ...costs)]
+  const costs: number[] = []
+  // Newest first: those for which there is no room are not even counted.
+  const share = (fromEnd: number, level: number) => Math.min(costs[fromEnd] ?? 0, fromEnd < 3 ? level * 2 : level)
+  for (let left = budget; costs.length < messages.length; ) {
+    costs.push(countTokens(messages[messages.length - 1 - costs.length]?.text ?? '') + lineCost)
+    left -= share(costs.length - 1, least)
+    if (left < 0) {
+      costs.pop()
+      break
+    }
+  }
+  const total = (level: number) => costs.reduce((sum, _, fromEnd) => sum + share(fromEnd, level), 0)
+  let [low, high] = [least, costs.reduce((most, cost) => Math.max(most, cost), least)]
   while (low < high) {
     const level = (low + high + 1) >> 1
-    if (total(first, level) <= budget) low = level
+    if (total(level) <= budget) low = level
     else high = level - 1
   }
-  return messages.map((message, at) =>
-    at < first ? undefined : fitMessage(message, { tokens: share(at, low) - lineCost, countTokens, recall }),
-  )
+  return messages.map((message, at) => {
+    const fromEnd = messages.length - 1 - at
+    if (fromEnd >= costs.length) return undefined
+    return fitMessage(message, { tokens: share(fromEnd, low) - lineCost, countTokens, recall })
+  })
 }

@@ -13,7 +13,7 @@ const judged = (content: readonly Block[], stopReason = 'end_turn', sourceTokens
     answer: { type: 'answer', id: 'm', model: 'm', content, stopReason, usage: noTokens },
     prompt: summaryPrompt(),
     countTokens: (words) => Math.ceil(words.length / 4),
-    sourceTokens,
+    sourceTokens: () => sourceTokens,
   })
 
 describe('formatting', () => {

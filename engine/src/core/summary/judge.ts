@@ -13,8 +13,8 @@ export type JudgeInput = {
   /** The words that asked for it. */
   readonly prompt: string
   readonly countTokens: (text: string) => number
-  /** Tokens of what is summarised. */
-  readonly sourceTokens: number
+  /** Tokens of what is summarised: a summary has to have fewer. No more is weighed than has more tokens than this. */
+  readonly sourceTokens: (enough: number) => number
 }
 
 // langchain: an error text was installed as the summary, and the history dropped. pi, codex: so was an empty one.
@@ -30,9 +30,8 @@ export function judgeSummary({ answer, prompt, countTokens, sourceTokens }: Judg
   if (isEcho(whole, prompt)) return no('no_summary', 'it repeats the question')
   if (isDegenerate(text)) return no('no_summary', 'it says the same thing over and over')
   const tokens = countTokens(text)
-  if (tokens >= sourceTokens) {
-    return no('no_progress', `the summary has ${tokens} tokens, and what it is made from ${sourceTokens}`)
-  }
+  const source = sourceTokens(tokens)
+  if (tokens >= source) return no('no_progress', `the summary has ${tokens} tokens, and what it is made from ${source}`)
   return { type: 'summary', text }
 }
 

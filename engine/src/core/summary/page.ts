@@ -2,6 +2,7 @@
 // lines stand in which section is a table; choosing them is the ledger's business.
 import type { Choice } from '../ledger/choose.ts'
 import { homeLines } from '../ledger/fill.ts'
+import { sectionTitles } from '../ledger/render.ts'
 import type { Line } from '../ledger/units.ts'
 import { doubtsOpening, factsHeading, leftOut, nothing } from './marks.ts'
 import { type SectionNumber, sectionHeading, sectionNumbers, type Variant } from './sections.ts'
@@ -77,15 +78,5 @@ function withAbove(lines: readonly ChosenLine[], above: NonNullable<PageOptions[
   return [...new Map(lines.flatMap((line) => [...above(line), line]).map((line) => [line.order, line])).values()]
 }
 
-/** The ledger's sections under the titles they have wherever they stand. */
-export const ledgerTitles = {
-  todos: 'To-do list:',
-  repository: 'Repository, as outputs last showed it:',
-  verification: 'Commands that verify the work, latest outcome:',
-  errors: 'Errors and what followed:',
-  decisions: 'Decisions and findings, as stated:',
-  files: 'Files, with the names that mattered in them:',
-  commands: 'Other commands:',
-  names: 'Other names:',
-  urls: 'Web addresses:',
-} as const
+/** A summary stays when the repository has gone on: there its state says what it is. */
+export const ledgerTitles = { ...sectionTitles, repository: 'Repository, as outputs last showed it:' } as const

@@ -2,7 +2,7 @@
 // with every call and result paired. The conversation itself is never changed.
 import { type Block, blocksOf, isMedia, isThinking, isToolResult, textOf } from '../message/block.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
-import { repairRequest } from '../message/repair.ts'
+import { createRepairer } from '../message/repairer.ts'
 
 /** Injected again after every compaction anyway, or of no use to anybody who reads a summary. */
 const reinjected = new Set([
@@ -42,8 +42,27 @@ export type PreparedMessage = Message & {
 
 /** As a request carries them: neighbours merged, calls and results paired, no thinking. */
 export function requestMessages(messages: readonly Message[]): readonly Message[] {
-  const bare = messages.map(({ role, content }): Message => ({ role, content }))
-  return repairRequest(bare, { thinking: 'strip-all' }).messages
+  return createRepairer()(merged(messages), { thinking: 'strip-all' }).messages
+}
+
+/** A repair would merge them too, but goes several times over every stretch in which anything is to be done. */
+function merged(messages: readonly Message[]): readonly Message[] {
+  const runs: Message[] = []
+  let own: Block[] | undefined
+  for (const { role, content } of messages) {
+    const last = runs.at(-1)
+    if (last?.role !== role) {
+      runs.push({ role, content })
+      own = undefined
+      continue
+    }
+    if (own === undefined) {
+      own = [...blocksOf(last.content)]
+      runs[runs.length - 1] = { role, content: own }
+    }
+    for (const block of typeof content === 'string' ? blocksOf(content) : content) own.push(block)
+  }
+  return runs
 }
 
 function isShown({ origin, attachment }: ViewMessage): boolean {
@@ -63,9 +82,9 @@ function preparedContent({ content, origin, attachment }: ViewMessage): readonly
       ? []
       : [{ type: 'text', text: `<context kind="${attachment ?? 'unknown'}">\n${text}\n</context>` }]
   }
-  return blocksOf(content)
-    .filter((block) => !isThinking(block))
-    .map(withoutMedia)
+  const blocks = blocksOf(content)
+  const isSent = (block: Block) => !isThinking(block) && withoutMedia(block) === block
+  return blocks.every(isSent) ? blocks : blocks.filter((block) => !isThinking(block)).map(withoutMedia)
 }
 
 /** Large, useless for a text, and enough of them can make the request itself too long. */

@@ -10,10 +10,10 @@ export type Mended = {
 }
 
 export type Said = {
-  /** All that people typed, as one text. */
-  readonly human: string
-  /** A person agreed by other means than words: a plan was accepted, a question answered. */
-  readonly agreed: boolean
+  /** All that people typed. */
+  readonly human: readonly string[]
+  /** Whether a person agreed by other means than words: a plan was accepted, a question answered. */
+  readonly agreed: () => boolean
 }
 
 /** "the user said", "per the user's words:", "User: …", in a heading or before the quotation. */
@@ -30,8 +30,24 @@ const approving =
 const removedQuote = '[quotation removed: the user did not write this]'
 const removedApproval = '[claim of the user’s approval removed: no such words of the user]'
 
-export function mendQuotes(text: string, said: Said): Mended {
-  const human = plain(said.human)
+/** For one text after another: what people said is looked through only where a text gives reason to, and once. */
+export function createQuoteMender({ human, agreed }: Said): (text: string) => Mended {
+  const small = once(() => human.join('\n').toLowerCase())
+  const hasConsent = once(() => agreed() || human.some(consents) || consents(human.join('\n')))
+  return (text) => mendQuotes(text, { isSaid: (quote) => isSaid(quote, small()), hasConsent })
+}
+
+function once<T>(find: () => T): () => T {
+  let found: { readonly value: T } | undefined
+  return () => {
+    found ??= { value: find() }
+    return found.value
+  }
+}
+
+type Grounds = { readonly isSaid: (quote: string) => boolean; readonly hasConsent: () => boolean }
+
+function mendQuotes(text: string, said: Grounds): Mended {
   const falseQuotes: string[] = []
   const inferredApprovals: string[] = []
   let isUserList = false
@@ -41,11 +57,11 @@ export function mendQuotes(text: string, said: Said): Mended {
       const quote = straight ?? curly ?? ''
       const at = rest.find((value) => typeof value === 'number') ?? 0
       const before = line.slice(0, at)
-      if (!isSentence(quote) || !isAttributed(before, isUserList) || isSaid(quote, human)) return whole
+      if (!isSentence(quote) || !isAttributed(before, isUserList) || said.isSaid(quote)) return whole
       falseQuotes.push(quote)
       return removedQuote
     })
-    return withoutApprovals(mended, { said, human, found: inferredApprovals })
+    return withoutApprovals(mended, said, inferredApprovals)
   })
   return { text: lines.join('\n'), falseQuotes, inferredApprovals }
 }
@@ -65,7 +81,13 @@ function isAttributed(before: string, isUserList: boolean): boolean {
 function isSaid(quote: string, human: string): boolean {
   const parts = quote.split(/\s*(?:…|\.\.\.|\[[^\]]*\])\s*/).map(plain)
   const told = parts.filter((part) => part !== '')
-  return told.length > 0 && told.every((part) => ` ${human} `.includes(` ${part} `))
+  return told.length > 0 && told.every((part) => holds(human, part.split(' ')))
+}
+
+/** Whether these words follow one another in a text of small letters, with whatever marks between them. */
+function holds(text: string, words: readonly string[]): boolean {
+  if (!words.every((word) => text.includes(word))) return false
+  return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]+')}(?![\\p{L}\\p{N}])`, 'u').test(text)
 }
 
 /** Letters and digits alone: marks, case and spacing are a writer's choice. */
@@ -85,11 +107,12 @@ const denied =
 const consent =
   /\b(?:y|yes|yep|yeah|yup|ok|okay|sure|go ahead|go for it|go with|approve[ds]?|lgtm|do it|do that|proceed|continue|confirm(?:ed)?|agreed?|sounds good|looks good|looks great|looks amazing|please do|ship it|merge it|perfect|great|good|nice|correct|right|let s|fine|exactly|works for me|start implementing|ja|oui|sí|si|gut|вперед|да)\b|是|好的|可以|はい/u
 
-function withoutApprovals(
-  line: string,
-  { said, human, found }: { readonly said: Said; readonly human: string; readonly found: string[] },
-): string {
-  if (!claim.test(line) || said.agreed || consent.test(human)) return line
+function consents(said: string): boolean {
+  return consent.test(plain(said))
+}
+
+function withoutApprovals(line: string, { hasConsent }: Grounds, found: string[]): string {
+  if (!claim.test(line) || hasConsent()) return line
   return line
     .split(/(?<=[.!?])\s+/)
     .map((sentence) => {

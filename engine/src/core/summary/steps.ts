@@ -2,7 +2,7 @@
 // others are quoted on one line, so that they can start nothing of their own.
 import { commandText, endingOf, outcomeLine } from '../ledger/commands.ts'
 import { oneLine } from '../ledger/text.ts'
-import { commandOf, patchedFiles, patchOf, pathOf, toolKind } from '../ledger/tools.ts'
+import { commandOf, patchedFiles, patchOf, toolKind } from '../ledger/tools.ts'
 import {
   type Block,
   blocksOf,
@@ -15,6 +15,7 @@ import {
 } from '../message/block.ts'
 import { isObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { pathIn } from '../message/tool-names.ts'
 
 export type Step = {
   readonly type: 'said' | 'called'
@@ -112,7 +113,7 @@ function callLine(call: ToolUseBlock, result: ToolResultBlock | undefined): stri
 }
 
 function verb(kind: ReturnType<typeof toolKind>, call: ToolUseBlock): string {
-  const path = shortPath(pathOf(call.input) ?? '')
+  const path = shortPath(pathIn(call.input) ?? '')
   switch (kind) {
     case 'read':
       return `read ${path}`

@@ -48,8 +48,8 @@ type Work = {
   readonly weigh: (message: Message) => number
   readonly countText: (text: string) => number
   readonly maxTokens: number
-  /** Tokens of everything that is summarised. */
-  readonly sourceTokens: number
+  /** Of everything that is summarised; no more of it is weighed than has more tokens than this. */
+  readonly sourceTokens: (enough: number) => number
 }
 
 type ProseOutcome = {
@@ -75,7 +75,7 @@ export async function summarise(
   const countText = (text: string) => countTokens([{ role: 'user', content: text }], job.counting)
   const asker = createAsker({ ports, signal, countTokens: countText })
   const { maxOutput } = ports.model.capabilities(job.model)
-  const sourceTokens = job.pieces.reduce((sum, piece) => sum + weigh(piece), 0)
+  const sourceTokens = (enough: number) => weightOf(job.pieces, { weigh, enough })
   const maxTokens = outputLimit(job.model, maxOutput)
   const outcome = await climb({ job, ports, asker, weigh, countText, maxTokens, sourceTokens })
   const hitRate = asker.hitRate()
@@ -130,7 +130,7 @@ async function askDirectly(work: Work, told: Overflow | undefined, wasTooLong: b
     const room = roomOf(work, overflow)
     const window = overflow?.limit ?? windowOf(work)
     // More than one fold: to drop what does not fit would be to drop most of it.
-    if (room !== undefined && window !== undefined && weightOf(left, work) > 2 * window) {
+    if (room !== undefined && window !== undefined && weightOf(left, { ...work, enough: 2 * window }) > 2 * window) {
       return inWindows(work, left, room)
     }
     if (isTooLong) {
@@ -166,9 +166,10 @@ function opening(work: Work): { left: readonly PreparedMessage[]; dropped: reado
   const { job } = work
   const recent = withoutMarkers(preparedMessages(job.pieces))
   const retained = withoutMarkers(preparedMessages(job.retained))
+  if (retained.length === 0) return { left: recent, dropped: [] }
   const room = roomOf(work, undefined)
-  const isRoomy = room === undefined || weightOf([...retained, ...recent], work) <= room
-  if (retained.length === 0 || !isRoomy) return { left: recent, dropped: [] }
+  const isRoomy = room === undefined || weightOf([...retained, ...recent], { ...work, enough: room }) <= room
+  if (!isRoomy) return { left: recent, dropped: [] }
   const piece: ViewMessage = { role: 'user', origin: 'meta', content: partBegins }
   const here: PreparedMessage = { role: 'user', content: [{ type: 'text', text: partBegins }], piece }
   return { left: [...retained, here, ...recent], dropped: [] }
@@ -205,8 +206,16 @@ function roomOf(work: Work, overflow: Overflow | undefined): number | undefined 
   return Math.max(Math.floor(window / 4), window - answer - work.countText(promptOf(work.job)) - foldBudget(work))
 }
 
-function weightOf(messages: readonly Message[], { weigh }: Pick<Work, 'weigh'>): number {
-  return messages.reduce((sum, message) => sum + weigh(message), 0)
+type Weighing = Pick<Work, 'weigh'> & { readonly enough?: number }
+
+/** Of so many messages, from the first, as have more than enough. */
+function weightOf(messages: readonly Message[], { weigh, enough = Number.POSITIVE_INFINITY }: Weighing): number {
+  let sum = 0
+  for (const message of messages) {
+    sum += weigh(message)
+    if (sum > enough) break
+  }
+  return sum
 }
 
 type TooLong = {
@@ -262,7 +271,7 @@ async function inWindows(work: Work, messages: readonly PreparedMessage[], room:
     const prompt = promptOf(job, { number: at + 1, of: windows.length })
     const before: Message[] = carried === '' ? [] : [{ role: 'user', content: carriedText('summary', carried) }]
     const request = directRequest({ model: job.model, messages: [...before, ...window], prompt, maxTokens })
-    const sourceTokens = weightOf(window, work) + countText(carried)
+    const sourceTokens = () => weightOf(window, work) + countText(carried)
     const asked = await asker.ask({ mechanism: 'windows', request, prompt, sourceTokens, sends: sendsEach })
     if (asked.type === 'aborted') return asked
     if (asked.type === 'failed') return { type: 'none', reason: asked.reason, why: asked.why }

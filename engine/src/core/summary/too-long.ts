@@ -23,6 +23,7 @@ export type Truncated = {
 
 /** A marker from an earlier try would be a group of its own, and dropping it no progress. */
 export function withoutMarkers(messages: readonly PreparedMessage[]): readonly PreparedMessage[] {
+  if (!messages.some(({ content }) => content.some(isMarker))) return messages
   return messages.flatMap((message) => {
     const content = message.content.filter((block) => !isMarker(block))
     if (content.length === message.content.length) return [message]

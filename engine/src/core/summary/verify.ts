@@ -8,10 +8,10 @@ import type { Frame } from './frame.ts'
 import { type HumanMessage, humanMessages, typedText } from './human.ts'
 import { proseSlots } from './offline.ts'
 import type { ChosenLine, PageOptions } from './page.ts'
-import { mendQuotes } from './quotes.ts'
+import { createQuoteMender } from './quotes.ts'
 import { readSections, type Section, sectionTitle, type Variant } from './sections.ts'
 import type { SummarySource } from './source.ts'
-import { ledgerText, sourceText, unsupportedIn } from './support.ts'
+import { unsupportedIn } from './support.ts'
 
 export type MendedProse = {
   /** Mended, section 6 left out: it is written anew. */
@@ -33,7 +33,7 @@ export function mendProse(prose: string, source: SummarySource): MendedProse {
     ...source.ledger.typed.map(({ text }) => typedText(text)),
     ...source.ledger.constraints.map(({ text }) => text),
     ...source.ledger.decisions.filter(({ by }) => by === 'human').map(({ text }) => text),
-  ].join('\n')
+  ]
   const { preamble, sections } = readSections(prose)
   const hasNone = sections.every(({ isMissing }) => isMissing)
   const bodies = sections.map((section): Section => {
@@ -41,15 +41,15 @@ export function mendProse(prose: string, source: SummarySource): MendedProse {
     // An answer without sections is taken whole.
     return hasNone && section.number === 1 ? { ...section, body: preamble } : section
   })
-  const agreed = hasAgreed(all)
-  const mended = bodies.map((section) => ({ section, ...mendQuotes(section.body, { human, agreed }) }))
+  const mendQuotes = createQuoteMender({ human, agreed: () => hasAgreed(all) })
+  const mended = bodies.map((section) => ({ section, ...mendQuotes(section.body) }))
   const text = mended.map((part) => part.text).join('\n')
   const short = (quotes: readonly string[]) => quotes.map((quote) => quote.slice(0, longestQuote))
   return {
     sections: mended.map(({ section, text: body }) => ({ ...section, body })),
     falseQuotes: short(mended.flatMap((part) => part.falseQuotes)),
     inferredApprovals: short(mended.flatMap((part) => part.inferredApprovals)),
-    unsupported: unsupportedIn(text, `${sourceText(all)}\n${ledgerText(source.ledger)}`),
+    unsupported: unsupportedIn(text, { messages: all, ledger: source.ledger }),
     missingSections: sections.filter(({ isMissing }) => isMissing).map(({ number }) => sectionTitle(number)),
     putIn: (messages) => messages.filter(({ text: words }) => !prose.includes(words)).length,
   }

@@ -1,6 +1,15 @@
 // Measures blocks, contents and messages with one of the two estimators. Text and media are kept apart: text is
 // counted in the estimator's tokens and still has to be scaled, media is in the model's own tokens already.
-import { type Block, blocksOf, type Content, isMedia, isText, isToolResult, isToolUse } from '../message/block.ts'
+import {
+  type Block,
+  blocksOf,
+  type Content,
+  isBlock,
+  isMedia,
+  isText,
+  isToolResult,
+  isToolUse,
+} from '../message/block.ts'
 import { stringAt } from '../message/json.ts'
 import { baselineTokens, flatMediaTokens } from './baseline.ts'
 import { estimateTokens } from './estimate.ts'
@@ -40,7 +49,11 @@ export function measureBlock(block: Block, how: Measuring = {}): Measure {
 type Sum = { text: number; media: number }
 
 export function addContent(sum: Sum, content: unknown, how: Measuring): void {
-  for (const block of blocksOf(content)) addBlock(sum, block, how)
+  const isBaseline = how.estimator === 'chars/4'
+  if (typeof content === 'string') sum.text += isBaseline ? baselineTokens(content.length) : estimateTokens(content)
+  else if (!Array.isArray(content)) return
+  else if (isBaseline) addBaselines(sum, content)
+  else for (const block of blocksOf(content)) addFitted(sum, block, how)
 }
 
 function addBlock(sum: Sum, block: Block, how: Measuring): void {
@@ -48,14 +61,40 @@ function addBlock(sum: Sum, block: Block, how: Measuring): void {
   else addFitted(sum, block, how)
 }
 
+function addBaselines(sum: Sum, content: readonly unknown[]): void {
+  for (let at = 0; at < content.length; at++) {
+    const block = content[at]
+    if (isBlock(block)) addBaseline(sum, block)
+  }
+}
+
+/** Asks a block for its type once: lengths are added up so fast that asking five times would take as long again. */
 function addBaseline(sum: Sum, block: Block): void {
-  if (isText(block)) sum.text += baselineTokens(block.text.length)
-  else if (isMedia(block)) sum.media += flatMediaTokens
-  else if (isToolUse(block)) sum.text += baselineTokens(block.name.length + jsonOf(block.input).length)
-  else if (isToolResult(block)) {
-    // A result counts its text and its media; what else it may hold is not in the documented rule.
-    for (const part of blocksOf(block.content)) if (isText(part) || isMedia(part)) addBaseline(sum, part)
-  } else sum.text += baselineTokens(jsonOf(block).length)
+  switch (block.type) {
+    case 'text':
+      if (typeof block.text !== 'string') break
+      sum.text += baselineTokens(block.text.length)
+      return
+    case 'image':
+    case 'document':
+      sum.media += flatMediaTokens
+      return
+    case 'tool_use':
+      if (!isToolUse(block)) break
+      sum.text += baselineTokens(block.name.length + jsonOf(block.input).length)
+      return
+    case 'tool_result':
+      if (!isToolResult(block)) break
+      addBaselineResult(sum, block.content)
+      return
+  }
+  sum.text += baselineTokens(jsonOf(block).length)
+}
+
+/** A result counts its text and its media; what else it may hold is not in the documented rule. */
+function addBaselineResult(sum: Sum, content: unknown): void {
+  if (typeof content === 'string') sum.text += baselineTokens(content.length)
+  else for (const part of blocksOf(content)) if (isText(part) || isMedia(part)) addBaseline(sum, part)
 }
 
 function addFitted(sum: Sum, block: Block, how: Measuring): void {

@@ -1,73 +1,38 @@
-// The one place that knows how well-known agents spell their tools: what kind of tool a call is for, and which file it
-// is about. It looks at names and inputs only; whether a result may be cleared is decided elsewhere.
+// What kind of tool a call is for, and which file it is about, as far as clearing and file reads ask. It looks at names and
+// inputs only; whether a result may be cleared is decided elsewhere.
 import { isObject, stringAt } from '../message/json.ts'
+import { pathIn, type ToolJob, toolJob } from '../message/tool-names.ts'
 
 /** Tools whose result can be had again, or is a mere confirmation. Every other tool has no kind. */
 export type ToolKind = 'read' | 'shell' | 'grep' | 'glob' | 'web-fetch' | 'web-search' | 'edit' | 'write'
 
 export type ToolCallLike = { readonly name: string; readonly input: unknown }
 
-/** Spellings without capitals, digits and separators: Claude Code, pi, Codex, opencode, Gemini, Cline, Cursor, OpenHands. */
-const spellings: Readonly<Record<ToolKind, readonly string[]>> = {
-  read: ['read', 'readfile', 'readtextfile', 'readmanyfiles', 'view', 'viewfile', 'openfile', 'fsread', 'cat'],
-  shell: [
-    'bash',
-    'shell',
-    'shellcommand',
-    'localshell',
-    'containerexec',
-    'execcommand',
-    'executebash',
-    'executecommand',
-    'runcommand',
-    'runshellcommand',
-    'runterminalcmd',
-    'powershell',
-  ],
-  grep: ['grep', 'grepsearch', 'ripgrep', 'searchfiles', 'searchfilecontent', 'codebasesearch'],
-  glob: ['glob', 'find', 'findfiles', 'filesearch', 'ls', 'list', 'listdir', 'listdirectory', 'listfiles'],
-  'web-fetch': ['webfetch', 'fetchurl'],
-  'web-search': ['websearch', 'googlewebsearch'],
-  edit: ['edit', 'editfile', 'multiedit', 'replace', 'replaceinfile', 'searchreplace', 'applypatch', 'patch', 'fsedit'],
-  write: ['write', 'writefile', 'writetofile', 'createfile', 'fswrite'],
+const kinds: Readonly<Partial<Record<ToolJob, ToolKind>>> = {
+  read: 'read',
+  shell: 'shell',
+  grep: 'grep',
+  glob: 'glob',
+  'web-fetch': 'web-fetch',
+  'web-search': 'web-search',
+  edit: 'edit',
+  patch: 'edit',
+  write: 'write',
 }
 
-/** One tool for several jobs: its `command` says which. */
-const editorTools = ['strreplacebasededittool', 'strreplaceeditor', 'editor']
-const editorCommands: Readonly<Record<string, ToolKind>> = {
-  view: 'read',
-  create: 'write',
-  str_replace: 'edit',
-  insert: 'edit',
-  undo_edit: 'edit',
-}
-
-const kindOf: ReadonlyMap<string, ToolKind> = new Map(
-  Object.entries(spellings).flatMap(([kind, names]) => names.map((name) => [name, kind as ToolKind] as const)),
-)
+const editorCommands: ReadonlyMap<string | undefined, ToolKind> = new Map([
+  ['view', 'read'],
+  ['create', 'write'],
+  ['str_replace', 'edit'],
+  ['insert', 'edit'],
+  ['undo_edit', 'edit'],
+])
 
 /** The kind of tool, whoever serves it: the prefix of a server (mcp__server__tool) is not looked at. */
 export function toolKind({ name, input }: ToolCallLike): ToolKind | undefined {
-  const plain = (name.split('__').at(-1) ?? name).toLowerCase().replace(/[^a-z]/g, '')
-  if (editorTools.includes(plain)) return editorCommands[stringAt(input, 'command') ?? '']
-  return kindOf.get(plain)
-}
-
-const pathKeys = [
-  'file_path',
-  'path',
-  'filename',
-  'filePath',
-  'file',
-  'target_file',
-  'absolute_path',
-  'relative_path',
-  'notebook_path',
-]
-
-/** The file or folder that a tool request names, as it is spelled there. */
-export function pathIn(input: unknown): string | undefined {
-  return pathKeys.map((key) => stringAt(input, key)).find((value) => value !== undefined && value !== '')
+  const job = toolJob(name.split('__').at(-1) ?? name)
+  if (job === 'editor') return editorCommands.get(stringAt(input, 'command'))
+  return job && kinds[job]
 }
 
 /** The same, spelled so that two requests for one file can be compared. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { session } from '../../testing/index.ts'
 import type { JsonObject } from '../message/json.ts'
-import { compactionRecords, takenOut, tornCompaction } from './compaction-records.ts'
+import { compactionRecords, tornCompaction, undoOfTorn } from './compaction-records.ts'
 import type { Entry } from './entry.ts'
 import { foldEntries } from './fold.ts'
 
@@ -40,12 +40,12 @@ test('a compaction of which only the first records were written is found, and it
   const before = foldEntries(entriesOf(talk)).messages
   for (let written = 1; written < records.length; written++) {
     const left = [...talk, ...records.slice(0, written)]
-    const torn = tornCompaction(entriesOf(left))
-    expect(torn?.uuid).toBe('c1')
-    const place = { uuid: 'undo', parentUuid: String(left.at(-1)?.uuid), timestamp: '2026-11-03T00:00:00.000Z' }
-    const mended = [...left, takenOut(torn ?? {}, place)]
+    expect(tornCompaction(entriesOf(left))?.uuid).toBe('c1')
+    const undo = undoOfTorn(entriesOf(left))?.record
+    expect(undo).toMatchObject({ parentUuid: left.at(-1)?.uuid, timestamp: '2026-11-02T00:00:00.000Z' })
+    const mended = [...left, undo ?? {}]
     expect(foldEntries(entriesOf(mended)).messages).toEqual(before)
-    expect(tornCompaction(entriesOf(mended))).toBeUndefined()
+    expect(undoOfTorn(entriesOf(mended))).toBeUndefined()
   }
 })
 

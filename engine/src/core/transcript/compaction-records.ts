@@ -1,8 +1,9 @@
 // What a compaction leaves in the transcript, as records in the Claude Code format: boundary, summary, restored context,
 // what hooks said. They are to be appended in this order, all of them in one write. Ids and times are handed in.
 import { type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
+import { readBoundary } from './boundary.ts'
 import { type Edit, type EditPlace, editRecord, readEdit } from './edits.ts'
-import { type Entry, headOf } from './entry.ts'
+import type { Entry } from './entry.ts'
 
 export type CompactionFacts = {
   readonly trigger: 'manual' | 'auto'
@@ -147,29 +148,42 @@ function summaryRecord(
 
 /**
  * The boundary of a compaction whose write was cut short: it names the last of its records, and that one is not there. A
- * kill in the middle can leave this, and half of a compaction is worse than none: whoever goes on from there takes it
- * out of the view. Undefined when the newest compaction is whole, was taken out, or is somebody else's.
+ * kill in the middle can leave this, and half of a compaction is worse than none. Undefined when the newest compaction is
+ * whole, was taken out, or is somebody else's.
  */
 export function tornCompaction(entries: readonly Entry[]): JsonObject | undefined {
-  const boundary = entries.findLast((entry) => headOf(entry).boundary !== undefined)?.record
+  const boundary = entries.findLast(({ record }) => readBoundary(record) !== undefined)?.record
   const last = stringAt(compactionIn(boundary), 'last')
   if (boundary === undefined || last === undefined) return undefined
   const isSettled = ({ record }: Entry) => {
     const edit = readEdit(record)
     return record.uuid === last || (edit?.type === 'undo' && edit.uuid === boundary.uuid)
   }
-  return entries.some(isSettled) ? undefined : boundary
+  return entries.findLast(isSettled) === undefined ? boundary : undefined
 }
 
-/** Takes a torn compaction out of the view, as its records would have been written. */
-export function takenOut(
-  boundary: JsonObject,
-  place: Pick<EditPlace, 'uuid' | 'parentUuid' | 'timestamp'>,
-): JsonObject {
+/**
+ * What takes a torn compaction out of the view: whoever goes on from there writes it, whoever only looks folds it behind
+ * the rest. Undefined where nothing is torn.
+ */
+export function undoOfTorn(
+  entries: readonly Entry[],
+  place: Partial<Pick<EditPlace, 'uuid' | 'timestamp'>> = {},
+): Entry | undefined {
+  const boundary = tornCompaction(entries)
+  const tip = entries.findLast(({ record }) => typeof record.uuid === 'string')
+  if (boundary === undefined || tip === undefined) return undefined
   const { isSidechain, userType, cwd, version, gitBranch, agentId } = boundary
-  const envelope = { isSidechain, userType, cwd, version, gitBranch, agentId }
   const edit: Edit = { type: 'undo', uuid: String(boundary.uuid), mechanism: 'open', reason: 'its write was cut short' }
-  return editRecord(edit, { ...place, sessionId: stringAt(boundary, 'sessionId') ?? '', envelope })
+  const record = editRecord(edit, {
+    uuid: `undo-of-${boundary.uuid}`,
+    timestamp: stringAt(boundary, 'timestamp') ?? '',
+    ...place,
+    parentUuid: String(tip.record.uuid),
+    sessionId: stringAt(boundary, 'sessionId') ?? '',
+    envelope: { isSidechain, userType, cwd, version, gitBranch, agentId },
+  })
+  return { record, position: tip.position }
 }
 
 function compactionIn(boundary: JsonObject | undefined): JsonObject | undefined {

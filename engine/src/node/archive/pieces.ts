@@ -3,7 +3,7 @@
 import { type Block, blocksOf, isMedia, isText, isToolResult } from '../../core/message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 import type { Origin } from '../../core/message/message.ts'
-import { pathIn } from '../../core/tokens/tool-kinds.ts'
+import { pathIn } from '../../core/message/tool-names.ts'
 import { messagesOf } from '../../core/transcript/messages.ts'
 import { isSynthetic, originOf } from '../../core/transcript/origin.ts'
 

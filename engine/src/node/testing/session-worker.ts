@@ -3,10 +3,11 @@
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
+import { mulberry32 } from '../../testing/random.ts'
 import { type Disk, nodeDisk } from '../disk.ts'
 import { acquireLease, type Lease } from '../lease.ts'
 import { openWriter, type TranscriptWriter } from '../writer.ts'
-import { randomFrom, sumOf } from './numbered-record.ts'
+import { sumOf } from './numbered-record.ts'
 
 /** At once and whole: what was answered before a kill has been answered. */
 function answer(value: unknown): void {
@@ -53,7 +54,7 @@ async function contend(options: {
   readonly name: string
   readonly seed: number
 }): Promise<void> {
-  const random = randomFrom(options.seed)
+  const random = mulberry32(options.seed)
   let seq = 1
   for (;;) {
     const result = await openWriter(options.path, { owner: options.name, ports: { disk: slowDisk } })

@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Block } from './block.ts'
+import type { Message } from './message.ts'
+import { repairRequest } from './repair.ts'
+import { isSound } from './sound.ts'
+
+const id = fc.constantFrom('t1', 't2', 't3')
+const block: fc.Arbitrary<Block> = fc.oneof(
+  fc.constantFrom('go', ' ').map((text): Block => ({ type: 'text', text })),
+  id.map((one): Block => ({ type: 'tool_use', id: one, name: 'Read', input: {} })),
+  id.map((one): Block => ({ type: 'tool_result', tool_use_id: one, content: 'found' })),
+  id.map((one): Block => ({ type: 'tool_result', tool_use_id: one, content: [{ type: 'text', text: '' }] })),
+  fc.constantFrom('', 'c2ln').map((signature): Block => ({ type: 'thinking', thinking: 'hm', signature })),
+  id.map((one): Block => ({ type: 'server_tool_use', id: one, name: 'web_search', input: {} })),
+)
+const message = (role: Message['role']): fc.Arbitrary<Message> =>
+  fc.oneof(fc.constantFrom('go', ''), fc.array(block, { maxLength: 3 })).map((content): Message => ({ role, content }))
+const thinking = fc.constantFrom('keep', 'strip-unsigned', 'strip-changed', 'strip-all')
+
+describe('what is found sound', () => {
+  test('needs no repair, whatever it is', () => {
+    let sound = 0
+    const messages = fc
+      .array(fc.nat(), { maxLength: 5 })
+      .chain((list) =>
+        fc.tuple(...list.map((one, at) => message((one % 8 === 0 ? at + 1 : at) % 2 ? 'assistant' : 'user'))),
+      )
+    fc.assert(
+      fc.property(messages, thinking, (given, how) => {
+        if (!isSound(given, { first: 'user', thinking: how })) return
+        if (given.length > 1) sound++
+        expect(repairRequest(given, { thinking: how })).toEqual({ messages: given, repairs: [] })
+      }),
+      { numRuns: 3_000 },
+    )
+    expect(sound).toBeGreaterThan(10)
+  })
+
+  test.each([
+    [
+      'calls with their results first, in any order',
+      true,
+      [
+        ['t1', 't2'],
+        ['t2', 't1'],
+      ],
+    ],
+    ['the result of another call', false, [['t1'], ['t2']]],
+    [
+      'one result twice, and one missing',
+      false,
+      [
+        ['t1', 't2'],
+        ['t1', 't1'],
+      ],
+    ],
+    ['a call without its result at the end', false, [['t1'], []]],
+  ] as const)('is, or is not, a request with %s', (_, expected, [calls, results]) => {
+    const messages: readonly Message[] = [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content: calls.map((one) => ({ type: 'tool_use', id: one, name: 'Read', input: {} })) },
+      { role: 'user', content: results.map((one) => ({ type: 'tool_result', tool_use_id: one, content: 'found' })) },
+    ]
+    expect(isSound(messages.slice(0, results.length === 0 ? 2 : 3), { first: 'user' })).toBe(expected)
+  })
+})

@@ -1,0 +1,58 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { runCompaction } from '../core/ladder/compact.ts'
+import { noHooks } from '../core/ports/hooks.ts'
+import type { RestoreRequest } from '../core/ports/restore.ts'
+import { offline } from '../models/offline.ts'
+import { generateWithTruth } from '../testing/session.ts'
+import { compactionInputAt } from './compact-at.ts'
+import { openSessionAt } from './session-at.ts'
+import { temporaryFolders } from './testing/sessions.ts'
+
+const folders = temporaryFolders()
+afterAll(folders.remove)
+
+function session() {
+  const path = join(folders.next(), 'session.jsonl')
+  const { records } = generateWithTruth({ seed: 8, turns: 14, boundaries: 0 })
+  writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''))
+  const opened = openSessionAt(path)
+  if (opened.type === 'not-found') throw new Error(opened.uuid)
+  return opened
+}
+
+test.for([1500, 3000, 6000])(
+  'what only restoring brings is there within a budget of %d, however much is missing beside it',
+  async (budget) => {
+    const asked: RestoreRequest[] = []
+    const tools = { kind: 'tools', title: 'Tools that can be loaded', text: 'OpenDoor', tokens: 12 }
+    const missing = Array.from({ length: 12 }, (_, at) => ({
+      kind: 'files',
+      what: `/a/long/path/to/some/file/number/${at}.ts`,
+      why: 'it has 9999 tokens, and 10 are left',
+    }))
+    const result = await runCompaction(
+      {
+        ...compactionInputAt(session(), { budget }),
+        restore: async (request) => {
+          asked.push(request)
+          return { pieces: [tools], notRestored: missing, tokens: tools.tokens }
+        },
+      },
+      {
+        now: () => 0,
+        newId: () => 'id',
+        model: offline(),
+        hooks: noHooks,
+        files: { read: async () => ({ type: 'missing' }) },
+        emit: () => undefined,
+        wait: async () => undefined,
+      },
+    )
+    if (result.type === 'failed') throw new Error(result.detail)
+    expect(result.restored.pieces).toEqual([tools])
+    expect(result.tokens.after).toBeLessThanOrEqual(budget)
+    expect(asked.map(({ without }) => without)).toEqual([['todos'], ['todos']])
+  },
+)

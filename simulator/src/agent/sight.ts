@@ -1,0 +1,41 @@
+// What stands in a request for an agent to see, wherever it stands: words, results, calls, what a client put back. Nothing
+// here knows how it came there.
+import { type Block, blocksOf, isText, isToolResult, isToolUse, type Message, textOf } from 'everlong'
+
+/** Every text of a request, in order. */
+export function textsIn(messages: readonly Message[]): readonly string[] {
+  return messages.flatMap(({ content }) => blocksOf(content).map(textIn))
+}
+
+function textIn(block: Block): string {
+  if (isText(block)) return block.text
+  if (isToolResult(block)) return textOf(block.content)
+  return isToolUse(block)
+    ? Object.values(block.input as object)
+        .filter(isString)
+        .join('\n')
+    : ''
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string'
+
+export type Part = { readonly signature: string; readonly line: string }
+
+const longestPart = 8
+
+/** The newest sight of a function from its signature to what it returns: a single line that a search found is not enough. */
+export function partInSight(texts: readonly string[], symbol: string): Part | undefined {
+  const begins = `export function ${symbol}(`
+  for (const text of texts.toReversed()) {
+    const at = text.lastIndexOf(begins)
+    if (at < 0) continue
+    const [signature = '', line = '', ...rest] = text.slice(at).split('\n', longestPart).map(withoutNumber)
+    if (rest.some((other) => other.startsWith('  return '))) return { signature, line }
+  }
+  return undefined
+}
+
+/** Tools that read files number the lines. */
+function withoutNumber(line: string): string {
+  return line.replace(/^ *\d+[\t→]/, '')
+}
