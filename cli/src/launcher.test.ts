@@ -51,24 +51,30 @@ const troubles: readonly (readonly [string, readonly string[], number, string])[
     2,
     "everlong: unknown command 'inspct' (Did you mean inspect?). See everlong --help.",
   ],
-  ['a missing argument', ['epochs'], 2, "everlong: missing required argument 'file'. See everlong --help."],
+  ['a missing argument', ['epochs'], 2, "everlong: missing required argument 'file'. See everlong epochs --help."],
   [
     'a missing option',
     ['repair', file],
     2,
-    "everlong: required option '--out <new>' not specified. See everlong --help.",
+    "everlong: required option '--out <new>' not specified. See everlong repair --help.",
   ],
   [
     'an unknown option',
     ['tree', file, '--josn'],
     2,
-    "everlong: unknown option '--josn' (Did you mean --json?). See everlong --help.",
+    "everlong: unknown option '--josn' (Did you mean --json?). See everlong tree --help.",
   ],
   [
     'a number that is none',
     ['context', file, '--window', 'big'],
     2,
-    "everlong: option '--window <tokens>' argument 'big' is invalid. Give a number of tokens, such as 200000. See everlong --help.",
+    "everlong: option '--window <tokens>' argument 'big' is invalid. Give a number of tokens, such as 200000. See everlong context --help.",
+  ],
+  [
+    'a port that is none',
+    ['simulate', '--port', '99999'],
+    2,
+    "everlong: option '--port <number>' argument '99999' is invalid. Give a port, 0 to 65535. See everlong simulate --help.",
   ],
 ]
 

@@ -1,5 +1,6 @@
 // What a command comes back with, and how trouble with files is told: one clear line with what to do.
-import { accessSync, constants, type Stats, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { ConfigurationError } from 'everlong'
 import { visible } from './render/safe.ts'
 
@@ -10,6 +11,8 @@ export type Outcome<R> =
       readonly exitCode: number
       /** For stderr; the report is shown all the same. */
       readonly complaint?: string
+      /** There is nothing to be seen: only JSON has the report. */
+      readonly isBlank?: boolean
     }
   | Failure
 
@@ -59,7 +62,7 @@ export function systemTrouble(path: string, error: unknown): string | undefined 
   const name = visible('path' in error && typeof error.path === 'string' ? error.path : path)
   switch (error.code) {
     case 'ENOENT':
-      return `there is no ${name}. Check the name; Claude Code keeps its sessions below ~/.claude/projects.`
+      return notThere(name)
     case 'EACCES':
     case 'EPERM':
       return `no permission for ${name}. Run as somebody who has it, or change the file's mode.`
@@ -76,16 +79,29 @@ export function systemTrouble(path: string, error: unknown): string | undefined 
   }
 }
 
-/** Adds the complaint that a file holds no conversation, where it does not; what could be read is shown all the same. */
+export function notThere(path: string): string {
+  return `there is no ${visible(path)}. Check the name; Claude Code keeps its sessions below ~/.claude/projects.`
+}
+
+/** Adds the complaint that a file holds no conversation, where it does not; a screen would show nothing but zeros. */
 export function orNoTranscript<R>(
   report: R,
   seen: { readonly path: string; readonly bytes: number; readonly isTranscript: boolean },
 ): Outcome<R> {
   if (seen.isTranscript) return gathered(report)
-  const name = visible(seen.path)
-  const complaint =
-    seen.bytes === 0
-      ? `${name} is empty.`
-      : `${name} does not look like a transcript: no entry of a conversation was found in it. Sessions of Claude Code, pi and Codex can be read.`
-  return { type: 'gathered', report, exitCode: 1, complaint }
+  return { type: 'gathered', report, exitCode: 1, complaint: noTranscript(seen.path, seen.bytes), isBlank: true }
+}
+
+export function noTranscript(path: string, bytes: number = statSync(path).size): string {
+  const name = visible(path)
+  if (bytes === 0) return `${name} is empty.`
+  return `${name} does not look like a transcript: no entry of a conversation was found in it. Sessions of Claude Code, pi and Codex can be read.`
+}
+
+/** Why no new file can be made there; undefined when it can, as far as folders tell. */
+export function noPlaceFor(path: string): string | undefined {
+  const folder = dirname(path)
+  return existsSync(folder)
+    ? undefined
+    : `there is no folder ${visible(folder)}. Make it first, or choose another place.`
 }

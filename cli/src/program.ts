@@ -56,8 +56,9 @@ function createShow(surroundings: Surroundings, end: End) {
       end(exitCodes.wrong)
       return
     }
-    const lines = how.json ? [safeJson(outcome.report)] : how.render(outcome.report, screenOf(surroundings))
-    surroundings.stdout.write(`${lines.join('\n')}\n`)
+    const onScreen = () => (outcome.isBlank ? [] : how.render(outcome.report, screenOf(surroundings)))
+    const lines = how.json ? [safeJson(outcome.report)] : onScreen()
+    if (lines.length > 0) surroundings.stdout.write(`${lines.join('\n')}\n`)
     if (outcome.complaint !== undefined) complain(outcome.complaint, surroundings)
     end(outcome.exitCode)
   }
@@ -77,7 +78,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
     .configureOutput({
       writeOut: (text) => surroundings.stdout.write(text),
       writeErr: (text) => surroundings.stderr.write(text),
-      outputError: (text) => complain(usageMessage(text), surroundings),
+      outputError: (text) => complain(usageMessage(text, 'everlong'), surroundings),
       getOutHelpWidth: () => screenOf(surroundings).width,
     })
   const show = createShow(surroundings, end)
@@ -91,6 +92,11 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   addRecalling(program, show, surroundings)
   addSimulating(program, show, surroundings)
   addServing(program, end, surroundings)
+  for (const each of program.commands) {
+    each.configureOutput({
+      outputError: (text) => complain(usageMessage(text, `everlong ${each.name()}`), surroundings),
+    })
+  }
   return program
 }
 
@@ -110,13 +116,13 @@ All but demo, tour and mcp have --json. NO_COLOR=1 turns colours off.
 Exit codes: 0 fine, 1 something was wrong, 2 a wrong command line.`
 
 /** Commander says "error: …" and sometimes a guess on a line of its own; we say one line and where to look. */
-function usageMessage(text: string): string {
+function usageMessage(text: string, command: string): string {
   const [message = '', ...guess] = text
     .replace(/^error: /, '')
     .trim()
     .split('\n')
   const sentence = [message.replace(/\.$/, ''), ...guess].join(' ')
-  return `${visible(sentence)}. See everlong --help.`
+  return `${visible(sentence)}. See ${command} --help.`
 }
 
 const transcript = () => new Argument('<file>', 'a transcript: .jsonl of Claude Code, pi or Codex')
@@ -300,7 +306,7 @@ function addNoting(program: Command, show: Show, surroundings: Surroundings): vo
 
 function addSimulating(program: Command, show: Show, surroundings: Surroundings): void {
   command(program, 'simulate', 'the Messages API on this machine, without a key')
-    .option('--port <number>', 'where to listen; 0 takes any free port', wholeNumber, 8080)
+    .option('--port <number>', 'where to listen; 0 takes any free port', portNumber, 8080)
     .option('--seed <number>', 'another seed, another story', wholeNumber, 1)
     .option('--window <tokens>', 'a context window for every model', tokens)
     .option('--overflow <shape>', 'how an overflow is told')
@@ -345,6 +351,12 @@ function addServing(program: Command, end: End, surroundings: Surroundings): voi
 function wholeNumber(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
   return Number(text)
+}
+
+function portNumber(text: string): number {
+  const port = wholeNumber(text)
+  if (port > 65_535) throw new InvalidArgumentError('Give a port, 0 to 65535.')
+  return port
 }
 
 function time(text: string): number {

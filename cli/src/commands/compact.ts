@@ -20,7 +20,7 @@ import { systemPorts } from 'everlong/models'
 import { compactionInputAt, forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
-import { expecting, failed, gathered, type Outcome, reading } from '../outcome.ts'
+import { expecting, failed, gathered, noPlaceFor, noTranscript, type Outcome, reading } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import { visible } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -66,6 +66,8 @@ export async function gather(file: string, options: Asked): Promise<Outcome<Comp
   if (options.from !== undefined && options.upTo !== undefined) {
     return failed('--from and --up-to name one cut each. Give one of them.')
   }
+  const trouble = options.out === undefined ? undefined : noPlaceFor(options.out)
+  if (trouble) return failed(trouble)
   const opened = open(file, options)
   if (opened.type === 'failed') return opened
   const session = opened.report
@@ -83,7 +85,8 @@ function open(file: string, { before, surroundings }: Asked): Outcome<SessionAt>
     const progress = createProgress(surroundings)
     try {
       const session = openSessionAt(file, { before, onProgress: progress.show })
-      if (session.type === 'session') return gathered(session)
+      if (session.type === 'session' && session.lastUuid !== undefined) return gathered(session)
+      if (session.type === 'session') return failed(noTranscript(file))
       return failed(`no entry of ${visible(file)} has the uuid ${visible(session.uuid)}. See everlong tree and epochs.`)
     } finally {
       progress.clear()

@@ -6,7 +6,7 @@ import { compositionBar, legend } from '../render/kinds.ts'
 import { count, counted } from '../render/numbers.ts'
 import { type Mark, ruler } from '../render/ruler.ts'
 import { oneLine } from '../render/safe.ts'
-import { fileHeading, heading, paragraph, remarks, type Screen } from '../render/screen.ts'
+import { fileHeading, heading, headingWith, paragraph, remarks, type Screen } from '../render/screen.ts'
 import { cut, cutStart, padEnd, padStart } from '../render/width.ts'
 import { explainSession, type Measured, openLiveSession, windowHint } from '../session.ts'
 
@@ -53,7 +53,7 @@ export function render(report: ContextReport, screen: Screen): readonly string[]
     '',
     ...scale(report, screen),
     '',
-    heading('By kind', screen) + screen.paint('dim', '  estimated from the messages; the sum is the context'),
+    ...headingWith('By kind', 'estimated from the messages; the sum is the context', screen),
     ...legend({ ...report, tokens: size.tokens }, screen),
     ...duplicateLines(report.duplicateReads, screen),
     ...remarks([...(report.hint === undefined ? [] : [report.hint]), ...report.warnings], screen),

@@ -3,7 +3,7 @@ import type { Epoch } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { count, counted, dateTime, short } from '../render/numbers.ts'
 import { oneLine } from '../render/safe.ts'
-import { type Cell, fileHeading, paragraph, type Screen, table } from '../render/screen.ts'
+import { type Cell, type Column, fileHeading, paragraph, type Screen, table } from '../render/screen.ts'
 import { isTranscript, scanWithProgress } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 
@@ -18,33 +18,44 @@ export function gather(path: string, surroundings: Surroundings): Outcome<Epochs
 }
 
 export function render({ path, epochs }: EpochsReport, screen: Screen): readonly string[] {
+  const [names = '', ...rows] = table(
+    columns,
+    epochs.map((epoch) => row(epoch, screen)),
+    screen,
+  )
+  const words = Object.entries(columnsInWords).flatMap(([name, meaning]) => (names.includes(name) ? [meaning] : []))
   return [
     fileHeading(path, screen),
     `  ${counted(epochs.length, 'epoch')}, ${compactionsInWords(epochs)}`,
     '',
-    ...table(
-      [
-        { name: '#', align: 'right' },
-        { name: 'by' },
-        { name: 'before', align: 'right' },
-        { name: 'after', align: 'right' },
-        { name: 'began' },
-        { name: 'messages', align: 'right' },
-        { name: 'turns', align: 'right' },
-        { name: 'kept', align: 'right' },
-        { name: 'summary', align: 'right' },
-        { name: 'orphans', align: 'right' },
-      ],
-      epochs.map((epoch) => row(epoch, screen)),
-      screen,
-    ),
+    names,
+    ...rows,
     '',
-    ...paragraph(columnsInWords, screen, 'dim'),
+    ...paragraph(words.join(' · '), screen, 'dim'),
   ]
 }
 
-const columnsInWords =
-  'by: what opened it · before, after: tokens · turns: by the human · kept: messages word for word · summary: characters · orphans: entries whose parent is not in the file'
+const columns: readonly Column[] = [
+  { name: '#', align: 'right' },
+  { name: 'by' },
+  { name: 'before', align: 'right' },
+  { name: 'after', align: 'right' },
+  { name: 'began' },
+  { name: 'messages', align: 'right' },
+  { name: 'turns', align: 'right', isSpare: true },
+  { name: 'kept', align: 'right' },
+  { name: 'summary', align: 'right', isSpare: true },
+  { name: 'orphans', align: 'right', isSpare: true },
+]
+
+const columnsInWords = {
+  by: 'by: what opened it',
+  before: 'before, after: tokens',
+  turns: 'turns: by the human',
+  kept: 'kept: messages word for word',
+  summary: 'summary: characters',
+  orphans: 'orphans: entries whose parent is not in the file',
+}
 
 function row(epoch: Epoch, screen: Screen): readonly Cell[] {
   const { openedBy } = epoch

@@ -16,7 +16,7 @@ import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
 import { count, counted, dateTime } from '../render/numbers.ts'
 import { oneLine } from '../render/safe.ts'
-import { fileHeading, heading, paragraph, remarks, type Screen } from '../render/screen.ts'
+import { fileHeading, heading, headingWith, paragraph, remarks, type Screen } from '../render/screen.ts'
 import { padEnd, padStart, wrap } from '../render/width.ts'
 import {
   explainSession,
@@ -139,7 +139,7 @@ export function render(report: ExplainReport, screen: Screen): readonly string[]
     ...paragraph(switchesInWords(report), screen),
     ...remarks([...(report.hint === undefined ? [] : [report.hint]), ...report.warnings], screen),
     '',
-    heading('Reductions', screen) + screen.paint('dim', '  before the next request, without a model'),
+    ...headingWith('Reductions', 'before the next request, without a model', screen),
     ...report.reductions.flatMap((reduction) => reductionLines(reduction, screen)),
     '',
     heading('Next compaction', screen),

@@ -99,7 +99,7 @@ test('sub-agents are counted where they are', async () => {
   })
 })
 
-test('a file that is no transcript is said to be none, and what could be read is shown all the same', async () => {
+test('a file that is no transcript is said to be none, and JSON has what could be read', async () => {
   const file = folder.writeBytes('notes.txt', '{"name":"a package"}\nsome text\n')
   const { exitCode, stdout, stderr } = await everlong(['inspect', file, '--json'])
   expect(exitCode).toBe(1)
@@ -110,8 +110,8 @@ test('a file that is no transcript is said to be none, and what could be read is
 })
 
 test('an empty file is called empty', async () => {
-  const { exitCode, stderr } = await everlong(['inspect', folder.writeBytes('empty.jsonl', '')])
-  expect([exitCode, stderr]).toEqual([1, `everlong: ${join(folder.path, 'empty.jsonl')} is empty.\n`])
+  const { exitCode, stdout, stderr } = await everlong(['inspect', folder.writeBytes('empty.jsonl', '')])
+  expect([exitCode, stdout, stderr]).toEqual([1, '', `everlong: ${join(folder.path, 'empty.jsonl')} is empty.\n`])
 })
 
 test('a setting that cannot work is a warning here, not the end', async () => {

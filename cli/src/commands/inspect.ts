@@ -6,7 +6,7 @@ import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { type Fullness, fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
 import { bytes, count, counted, dateTime, duration } from '../render/numbers.ts'
 import { oneLine, visible } from '../render/safe.ts'
-import { facts, fileHeading, heading, remarks, type Screen } from '../render/screen.ts'
+import { facts, fileHeading, heading, headingWith, remarks, type Screen } from '../render/screen.ts'
 import {
   isTranscript,
   type LiveSession,
@@ -146,7 +146,7 @@ export function render(report: InspectReport, screen: Screen): readonly string[]
       screen,
     ),
     '',
-    heading('Live window', screen) + screen.paint('dim', `  ${stops[report.stop]}`),
+    ...headingWith('Live window', stops[report.stop], screen),
     ...facts(
       [
         ['entries', entriesLine(report.live)],

@@ -3,7 +3,7 @@
 import { afterExtraction, countTokens, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong'
 import { offline } from 'everlong/models'
 import { openMemory, openSessionAt, type SessionAt, type SessionMemory } from 'everlong/node'
-import { expecting, failed, gathered, type Outcome, reading } from '../outcome.ts'
+import { expecting, failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import { count } from '../render/numbers.ts'
 import { oneLine, visible } from '../render/safe.ts'
@@ -58,9 +58,7 @@ async function make(
   { memory, write }: { readonly memory: SessionMemory; readonly write: boolean },
 ): Promise<Outcome<MemoryReport>> {
   if (session.lastUuid === undefined) {
-    return failed(
-      `${visible(session.path)} does not look like a transcript: no entry of a conversation was found in it.`,
-    )
+    return failed(noTranscript(session.path))
   }
   const view = session.fold.view()
   const model = offline()

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FsckReport } from 'everlong/node'
 import { corrupt, generateWithTruth, session } from 'everlong/testing'
@@ -45,7 +45,18 @@ test('a place that is not there is one clear line', async () => {
   const out = join(folder.path, 'no', 'such', 'place.jsonl')
   const { exitCode, stderr } = await everlong(['repair', file, '--out', out])
   expect([exitCode, stderr.split('\n').length]).toEqual([1, 2])
-  expect(stderr).toContain(`there is no ${out}`)
+  expect(stderr).toContain(`there is no folder ${join(folder.path, 'no', 'such')}`)
+  const compacted = await everlong(['compact', file, '--out', out])
+  expect([compacted.exitCode, compacted.stderr]).toEqual([1, stderr])
+})
+
+test('a file without a record is no transcript, and nothing is written', async () => {
+  const file = folder.writeBytes('notes.txt', 'some text\n')
+  const out = join(folder.path, 'from-notes.jsonl')
+  const { exitCode, stdout, stderr } = await everlong(['repair', file, '--out', out])
+  expect([exitCode, stdout]).toEqual([1, ''])
+  expect(stderr).toContain('does not look like a transcript')
+  expect(existsSync(out)).toBe(false)
 })
 
 test('fsck of a sound file ends well', async () => {

@@ -2,7 +2,7 @@
 import { bar } from '../render/bar.ts'
 import { bytes, count, counted, dollars, percent, short } from '../render/numbers.ts'
 import { oneLine, visible } from '../render/safe.ts'
-import { type Cell, facts, heading, type Screen, table } from '../render/screen.ts'
+import { type Cell, facts, heading, headingWith, type Screen, table } from '../render/screen.ts'
 import { cut, padStart } from '../render/width.ts'
 import type { Cost, ModelCost, StatsReport } from './stats.ts'
 
@@ -15,7 +15,7 @@ export function render(report: StatsReport, screen: Screen): readonly string[] {
     ...facts(compactionFacts(report), screen),
     ...summaryRounds(report, screen),
     '',
-    heading('Tokens and cost', screen) + screen.paint('dim', '  sessions and sub-agents, as reported'),
+    ...headingWith('Tokens and cost', 'sessions and sub-agents, as reported', screen),
     ...(report.models.length === 0 ? ['  no usage was reported'] : modelTable(report.models, screen)),
     ...costLines(report, screen),
     ...unreadableLines(report, screen),

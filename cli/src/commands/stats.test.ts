@@ -85,6 +85,12 @@ test('a file that cannot be read is named, and the rest is counted', async () =>
   expect(stdout).toMatch(/sessions {2}1$/m)
 })
 
+test('a name that leads nowhere is one clear line', async () => {
+  const { exitCode, stderr } = await everlong(['stats', join(folder.path, 'nowhere')])
+  expect([exitCode, stderr.split('\n').length]).toEqual([1, 2])
+  expect(stderr).toMatch(/there is no .*nowhere\. Check the name/)
+})
+
 test('a folder without transcripts is one clear line', async () => {
   const place = join(folder.path, 'nothing')
   mkdirSync(place)

@@ -1,9 +1,10 @@
 // `everlong stats`: figures over one session or thousands. Reads file by file; one that cannot be read is named.
+import { existsSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { costOf } from 'everlong'
 import { collectingStatistics, type FolderStatistics, type StatsOptions } from 'everlong/node'
 import type { ModelTokens, Statistics } from 'everlong/transcript'
-import { failed, type Outcome } from '../outcome.ts'
+import { failed, notThere, type Outcome } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import { visible } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -40,6 +41,7 @@ export async function gather(paths: readonly string[], surroundings: Surrounding
 
 function nothingFound(paths: readonly string[], { unreadable }: FolderStatistics): string {
   const [first] = unreadable
+  if (first && !existsSync(first.path)) return notThere(first.path)
   if (first) return `${visible(first.path)} cannot be read: ${visible(first.reason)}. Check the name.`
   return `there are no transcripts (.jsonl) below ${paths.map(visible).join(', ')}. Claude Code keeps its sessions below ~/.claude/projects.`
 }

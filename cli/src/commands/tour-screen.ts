@@ -5,8 +5,8 @@ import { compositionBar, legend } from '../render/kinds.ts'
 import { bytes, count, counted, duration, percent } from '../render/numbers.ts'
 import { ruler } from '../render/ruler.ts'
 import { oneLine, visible } from '../render/safe.ts'
-import { commandList, heading, paragraph, type Screen } from '../render/screen.ts'
-import { cut, padEnd } from '../render/width.ts'
+import { commandList, heading, headingWith, paragraph, type Screen } from '../render/screen.ts'
+import { columnsOf, cut, padEnd } from '../render/width.ts'
 import type { TourReport } from './tour.ts'
 
 export function render(report: TourReport, screen: Screen): readonly string[] {
@@ -33,7 +33,7 @@ function section(title: string, screen: Screen): readonly string[] {
 function welcome(report: TourReport, screen: Screen): readonly string[] {
   const size = `${counted(report.records, 'record')}, ${bytes(report.bytes)}, ${duration(report.lasted)} of work`
   return [
-    `${screen.paint(['bold', 'cyan'], 'Everlong')}  ${screen.paint('dim', 'conversations of any length in a window of fixed size')}`,
+    ...headingWith('Everlong', 'conversations of any length in a window of fixed size', screen),
     '',
     ...paragraph(
       `A coding agent's whole conversation goes to the model with every request. When the window is nearly full, the agent compacts: a summary takes the place of what came before. This is a made-up session, "${oneLine(report.title)}" (${size}).`,
@@ -46,17 +46,17 @@ function contextLines({ context, window }: TourReport, screen: Screen): readonly
   const composition = { ...context, tokens: context.size.tokens }
   const columns = screen.width - 4
   const threshold = context.marks.autoCompactThreshold.value
-  const leftInWords = screen.paint(
-    stateStyles[context.state],
-    `auto-compact at ${count(threshold)}: ${context.percentLeft} % left`,
-  )
+  const mark = `  ${ruler([{ letter: '▲', value: threshold }], { whole: window, columns })}`
+  const words = `auto-compact at ${count(threshold)}: ${context.percentLeft} % left`
+  const leftInWords = screen.paint(stateStyles[context.state], words)
+  const isWide = columnsOf(mark) + 1 + columnsOf(words) <= screen.width
   return [
     ...paragraph(
       `${count(context.size.tokens)} tokens, in a window of ${count(window)} (a small one, for a short story).`,
       screen,
     ),
     `  ${compositionBar(composition, { whole: window, columns }, screen)}`,
-    `  ${ruler([{ letter: '▲', value: threshold }], { whole: window, columns })} ${leftInWords}`,
+    ...(isWide ? [`${mark} ${leftInWords}`] : [mark, `  ${leftInWords}`]),
     ...legend(composition, screen),
   ]
 }

@@ -2,7 +2,7 @@
 import type { ContextSize } from 'everlong'
 import { applyEdits, openView, type ViewFile } from 'everlong/node'
 import { type Edit, readBoundary, readEdit } from 'everlong/transcript'
-import { failed, gathered, type Outcome, reading } from '../outcome.ts'
+import { failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
 import { count, counted } from '../render/numbers.ts'
 import { visible } from '../render/safe.ts'
 import { heading, paragraph, type Screen } from '../render/screen.ts'
@@ -60,7 +60,8 @@ function named({ view, entry }: ViewFile, uuid: string): Target | undefined {
   return record && readBoundary(record) ? { uuid, type: 'compaction', mechanism: undefined } : undefined
 }
 
-function whyNothing({ path }: ViewFile, edit: string | undefined): string {
+function whyNothing({ path, bytes, view }: ViewFile, edit: string | undefined): string {
+  if (view.messages.length === 0) return noTranscript(path, bytes)
   if (edit !== undefined) return `${visible(edit)} is no edit in force and no compaction of ${visible(path)}.`
   return `no edit is in force in ${visible(path)}. To take a compaction back, give its boundary: --edit UUID (see everlong epochs --json).`
 }

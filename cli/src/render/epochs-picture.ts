@@ -3,7 +3,7 @@ import type { Epoch } from 'everlong/transcript'
 import { counted, short } from './numbers.ts'
 import { oneLine } from './safe.ts'
 import type { Screen } from './screen.ts'
-import { padEnd, padStart } from './width.ts'
+import { cut, padEnd, padStart } from './width.ts'
 
 export function epochsPicture(epochs: readonly Epoch[], screen: Screen): readonly string[] {
   const ends = epochs.map((epoch, index) => epochs[index + 1]?.openedBy?.tokensBefore ?? epoch.tokensAtEnd ?? 0)
@@ -16,7 +16,9 @@ export function epochsPicture(epochs: readonly Epoch[], screen: Screen): readonl
     const picture = screen.paint('dim', '░'.repeat(carried)) + screen.paint('cyan', '█'.repeat(cells - carried))
     const words = `${counted(epoch.humanTurns, 'turn')}, ${counted(epoch.messages, 'message')}`
     const row = `  epoch ${padEnd(String(epoch.number), 2)} ${picture}${' '.repeat(columns - cells)}  ${padStart(short(end), 5)}  ${words}`
-    return epoch.openedBy ? [screen.paint('dim', `     ▼     ${compactionInWords(epoch.openedBy)}`), row] : [row]
+    return epoch.openedBy
+      ? [screen.paint('dim', cut(`     ▼     ${compactionInWords(epoch.openedBy)}`, screen.width)), row]
+      : [row]
   })
 }
 

@@ -39,6 +39,13 @@ export function heading(text: string, screen: Screen): string {
   return screen.paint('bold', text)
 }
 
+/** With a word about what follows: beside it, or below it where the screen is too narrow. */
+export function headingWith(text: string, note: string, screen: Screen): readonly string[] {
+  const fits = columnsOf(text) + 2 + columnsOf(note) <= screen.width
+  if (fits) return [`${heading(text, screen)}  ${screen.paint('dim', note)}`]
+  return [heading(text, screen), ...paragraph(note, screen, 'dim')]
+}
+
 /** Labels and what they stand for, aligned; long values go on below themselves. */
 export function facts(pairs: readonly (readonly [string, string])[], screen: Screen): readonly string[] {
   const labels = Math.max(...pairs.map(([label]) => columnsOf(label)))
@@ -75,12 +82,17 @@ export function remarks(texts: readonly string[], screen: Screen): readonly stri
   return texts.flatMap((text) => paragraph(oneLine(text), screen, 'yellow'))
 }
 
-export type Column = { readonly name: string; readonly align?: 'right' }
+export type Column = {
+  readonly name: string
+  readonly align?: 'right'
+  /** Left out where there is no room for all, the last one first. */
+  readonly isSpare?: boolean
+}
 export type Cell = string | { readonly text: string; readonly style: Style }
 
 /**
- * A table as narrow as its contents. Where it is too wide, its columns move together; where that does not help, the
- * widest column of words is cut, never a number.
+ * A table as narrow as its contents. Where it is too wide, its columns move together; where that does not help, those go
+ * that can be spared, and then the widest column of words is cut, never a number.
  */
 export function table(
   columns: readonly Column[],
@@ -91,6 +103,11 @@ export function table(
   const wanted = names.map((name, index) =>
     Math.max(columnsOf(name), ...rows.map((row) => columnsOf(textOf(row[index])))),
   )
+  const spare = columns.findLastIndex(({ isSpare }) => isSpare)
+  if (spare >= 0 && wanted.reduce((sum, width) => sum + width + 1, 1) > screen.width) {
+    const fewer = rows.map((row) => row.toSpliced(spare, 1))
+    return table(columns.toSpliced(spare, 1), fewer, screen)
+  }
   const { widths, gap } = fitted(wanted, columns, screen.width - 2)
   const line = (cells: readonly Cell[], style?: Style) =>
     `  ${columns

@@ -17,9 +17,12 @@ export type RepairReport = {
 export type RepairOutcome =
   | ({ readonly type: 'repaired' } & RepairReport)
   | { readonly type: 'refused'; readonly reason: 'exists'; readonly path: string }
+  /** Not one record was found in it. */
+  | { readonly type: 'refused'; readonly reason: 'no-records'; readonly path: string }
 
 export function repair(from: string, to: string): RepairOutcome {
   const scan = scanFile(from)
+  if (scan.records === 0) return { type: 'refused', reason: 'no-records', path: from }
   let file: number
   try {
     file = openSync(to, 'wx', 0o600)
