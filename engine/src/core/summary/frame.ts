@@ -43,6 +43,8 @@ export type FrameOptions = {
 const humanShare = 0.5
 const rulesShare = 0.25
 const earlierShare = 0.1
+/** Of that, at most so much for the first of it. */
+const openingShare = 0.4
 /** A latest request this short is told in its place too. */
 const shortRequest = 40
 
@@ -117,10 +119,15 @@ function earlierSaid(
     .filter(isEarlier)
     .map((fact) => ({ ...fact, text: typedText(fact.text) }))
     .filter(({ text }) => asksSomething(text))
-  if (earlier.length === 0 || options.budget < 60) return []
+  const [opening, ...others] = earlier
+  if (!opening || options.budget < 60) return []
   // One of which nothing but a pointer would be left is not worth its line.
   const isTold = (one: Shown | undefined) => one !== undefined && !one.text.startsWith('[…')
-  const lines = fitMessages(earlier, options).flatMap((one) =>
+  // How a session was opened says what holds for all of it, and grows old before anything else does.
+  const { budget, ...how } = options
+  const first = fitMessage(opening, { ...how, tokens: Math.floor(budget * openingShare) })
+  const left = budget - how.countTokens(first.text)
+  const lines = [first, ...fitMessages(others, { ...how, budget: left })].flatMap((one) =>
     isTold(one) ? [saidLine('[before]', one?.text ?? '')] : [],
   )
   return lines.length === 0 ? [] : ['Before the last compaction:', ...lines, 'Since then:']
