@@ -41,10 +41,10 @@ export function truncated(found: Case, { budget, most }: { readonly budget: numb
   return text
 }
 
-/** As much of the end as fits. */
-export function endOf(text: string, budget: number): string {
-  const kept = mostThatFits(text.length, (length) => countTokens(text.slice(text.length - length)) <= budget)
-  return text.slice(text.length - kept)
+/** As much of the end as fits, behind what stands before it. */
+export function endOf(text: string, budget: number, before = ''): string {
+  const joined = (length: number) => `${before}${text.slice(text.length - length)}`
+  return joined(mostThatFits(text.length, (length) => countTokens(joined(length)) <= budget))
 }
 
 /** As much of the beginning as fits. */

@@ -3,6 +3,8 @@
 import { type Message, textOf } from 'everlong'
 import { messagesOf } from 'everlong/transcript'
 import { compactWithRunner } from '../peers/anthropic.ts'
+import { clineCut, clineKeeps, clineSummary } from '../peers/cline.ts'
+import { codexHistory } from '../peers/codex.ts'
 import { summariseWith, toLangChain } from '../peers/langchain.ts'
 import { fromPi, loadPi, type Pi, piModel, toPi } from '../peers/pi.ts'
 import { type Case, shownIn } from './cases.ts'
@@ -12,9 +14,8 @@ import { type Contender, endOf, recordedSummary, sessionOf, startOf } from './pa
 /** The summary, cut at its end where it is too long alone, and as much of the end of what follows as fits. */
 function within(budget: number, summary: string, newer: string): string {
   const start = startOf(summary, budget)
-  const left = budget - countTokens(start) - 4
-  const rest = left > 0 ? endOf(newer, left) : ''
-  return rest === '' ? start : `${start}\n\n${rest}`
+  const whole = endOf(newer, budget, `${start}\n\n`)
+  return newer !== '' && countTokens(whole) <= budget ? whole : start
 }
 
 /** What the model would have seen next. */
@@ -65,17 +66,28 @@ function piOnce(): Promise<Pi> {
   return loading
 }
 
-/** What people typed, the newest up to 20,000 tokens, then the summary. Its code is a Rust program; this is its rule. */
+/** What people typed in this window and in those before it, and the summary. */
 const codex: Contender = async (found, budget) => {
-  const typed = messagesOf(found.before)
+  const typed = messagesOf([...found.earlier, ...found.before])
     .filter(({ origin }) => origin === 'human')
     .map(shownIn)
-  return within(budget, recordedSummary(found), endOf(typed.join('\n\n'), 20_000))
+  const history = codexHistory(typed, recordedSummary(found))
+  return within(budget, history.at(-1) ?? '', history.slice(0, -1).join('\n\n'))
+}
+
+/** Its newest messages, at most as many as the summary leaves room for. */
+const cline: Contender = async (found, budget) => {
+  const summary = recordedSummary(found)
+  const messages = requestOf(found)
+  const cut = clineCut(messages, Math.min(clineKeeps, Math.max(1, budget - countTokens(summary))))
+  if (cut === 0) return within(budget, summary, '')
+  return within(budget, clineSummary(summary, messages.slice(0, cut)), shown(messages.slice(cut)))
 }
 
 export const peers: Readonly<Record<string, Contender>> = {
   'Anthropic SDK’s runner': sdkRunner,
   'LangChain’s middleware': langchain,
   pi,
+  'rule of Cline, in our words': cline,
   'rule of Codex, in our words': codex,
 }

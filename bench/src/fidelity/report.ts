@@ -25,7 +25,7 @@ export function markdown({ cases, cuts, versions }: Measured): string {
     '',
     'Human messages are compared word for word, but for white space. Rules are the sentences of the user that the ledger takes for standing constraints. Unsupported are atoms of the context that are nowhere in what came before, the records of the client included, and that the context does not itself call doubtful. Tokens are estimated alike for everybody.',
     '',
-    '*ours* is what `everlong compact FILE --before UUID --budget N` leaves: the words around the summary, the summary, what is put back, with the facts of the whole session so far. *ours, recorded summary* gets the very summary that the recorded client got from its model, then verified and mended; so do the peers, by their own code but for Codex. They have no budget for the whole: what is too much is cut from the oldest end. *recorded* is what the client left: summary, kept messages, restored files.',
+    '*ours* is what `everlong compact FILE --before UUID --budget N` leaves: the words around the summary, the summary, what is put back, with the facts of the whole session so far. *ours, recorded summary* gets the very summary that the recorded client got from its model, then verified and mended; so do the peers, by their own code but for Cline and Codex. They have no budget for the whole: what is too much is cut from the oldest end. *recorded* is what the client left: summary, kept messages, restored files.',
     '',
     '## Targets',
     '',

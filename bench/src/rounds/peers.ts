@@ -1,6 +1,9 @@
-// The peers in the rounds, each by its own code and with the same summariser; plain truncation beside them.
+// The peers in the rounds, each by its own code (Cline and Codex by their rules, in our words) and with the same summariser; plain
+// truncation beside them.
 import { blocksOf, countTokens, isText, isToolResult, type Message, textOf } from 'everlong'
 import { compactWithRunner } from '../peers/anthropic.ts'
+import { clineCut, clineKeeps, clineSummary } from '../peers/cline.ts'
+import { codexHistory } from '../peers/codex.ts'
 import { summariseWith, toLangChain } from '../peers/langchain.ts'
 import { fromPi, loadPi, piModel, toPi } from '../peers/pi.ts'
 import { type Contender, contextWindow, type Keeper, threshold, userText } from './contender.ts'
@@ -128,10 +131,45 @@ const pi: Contender = {
   },
 }
 
+const cline: Contender = {
+  name: 'rule of Cline, in our words',
+  how: 'newest 20,000 tokens kept, before them the summary and the files that were read and changed',
+  open: () =>
+    byList(async (messages) => {
+      const cut = clineCut(messages, clineKeeps)
+      const folded = messages.slice(0, cut)
+      const summary = await summaryOf(folded)
+      return [[userText(clineSummary(summary, folded)), ...messages.slice(cut)], summary]
+    }),
+}
+
+const codex: Contender = {
+  name: 'rule of Codex, in our words',
+  how: 'what people typed, at most 20,000 tokens of it, and one summary in the place of everything else',
+  open: () => {
+    const typed: string[] = []
+    let list: readonly Message[] = []
+    return {
+      add: (messages) => {
+        typed.push(...messages.filter(isHuman).map(({ content }) => textOf(content)))
+        list = [...list, ...messages]
+      },
+      context: () => list,
+      compact: async () => {
+        const summary = await summaryOf(list)
+        list = codexHistory(typed, summary).map(userText)
+        return summary
+      },
+    }
+  },
+}
+
 export const peers: readonly Contender[] = [
   pi,
   langchain('LangChain, as it comes', {}),
   langchain('LangChain, the model sees everything', { mostToSummarise: 1_000_000 }),
   sdkRunner,
+  cline,
+  codex,
   truncation,
 ]

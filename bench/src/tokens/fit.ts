@@ -2,11 +2,19 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Automaton, buildAutomaton, hanFirst, hanLast } from '../../../engine/src/core/tokens/classes.ts'
-import { charOf, levelOfTokens, packRarities, tokensOfLevel } from '../../../engine/src/core/tokens/packing.ts'
+import {
+  charOf,
+  levelOfScore,
+  levelOfTokens,
+  packRarities,
+  tokensOfLevel,
+} from '../../../engine/src/core/tokens/packing.ts'
 import { root } from '../root.ts'
 import { samplesOf } from './corpus.ts'
+import { declarations } from './declarations.ts'
 import type { Sample } from './sample.ts'
 import { type Observation, solve } from './solve.ts'
+import { fitStrangeness } from './strangeness.ts'
 import { countExactly } from './truth.ts'
 
 /** Shapes that must not break the estimator, but must not bend it for ordinary text either. */
@@ -23,9 +31,19 @@ export function run(): void {
   const observations = observe(samples, automaton)
   const common = observations.filter((_, index) => !rare.includes(samples[index]?.category ?? ''))
   const weights = extend(fit(common, automaton), { observations, automaton })
-  const packed = Array.from(weights, (weight) => charOf(levelOfTokens(weight))).join('')
-  writeFileSync(join(root, 'engine/src/core/tokens/weights.ts'), moduleText(packed, packRarities(rarities)))
+  const known = [...samples, ...declarations()]
+  const scores = fitStrangeness(known, (text) => weigh(countPairs(text, automaton), weights))
+  const packed = {
+    pairWeights: pack(weights, levelOfTokens),
+    letterScores: pack(scores, levelOfScore),
+    hanRarity: packRarities(rarities),
+  }
+  writeFileSync(join(root, 'engine/src/core/tokens/weights.ts'), moduleText(packed))
   console.log(`${observations.length} samples, ${weights.length} weights, ${automaton.states.length} states`)
+}
+
+function pack(values: Float64Array, levelOf: (value: number) => number): string {
+  return Array.from(values, (value) => charOf(levelOf(value))).join('')
 }
 
 /** 0, 1 or 2: how many tokens more than one a character alone costs. */
@@ -119,19 +137,27 @@ function regroup(observations: readonly Observation[], groupOf: (index: number) 
 
 function reweigh(observations: readonly Observation[], weights: Float64Array): readonly Observation[] {
   return observations.map((seen) => {
-    let estimate = 0
-    for (const [index, count] of seen.counts) estimate += (weights[index] ?? 0) * count
-    const error = Math.abs(estimate - seen.truth) / seen.truth
+    const error = Math.abs(weigh(seen.counts, weights) - seen.truth) / seen.truth
     return { ...seen, weight: (seen.weight * 0.03) / Math.max(error, 0.01) }
   })
 }
 
-function moduleText(pairWeights: string, hanRarity: string): string {
+function weigh(counts: ReadonlyMap<number, number>, weights: Float64Array): number {
+  let sum = 0
+  for (const [index, count] of counts) sum += (weights[index] ?? 0) * count
+  return sum
+}
+
+function moduleText({ pairWeights, letterScores, hanRarity }: Readonly<Record<string, string>>): string {
   return `// Written by \`npm run bench -- fit-estimator\`: do not edit. How to read it: packing.ts.
 
 /** One weight for each row of states and each class. */
 export const pairWeights =
   ${JSON.stringify(pairWeights)}
+
+/** How strange each pair of letters is. */
+export const letterScores =
+  ${JSON.stringify(letterScores)}
 
 /** How rare each character from U+4E00 to U+9FFF is. */
 export const hanRarity =

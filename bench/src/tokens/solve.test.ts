@@ -34,4 +34,12 @@ describe('the fit', () => {
     expect(weights[0]).toBe(2)
     expect(weights[1]).toBeGreaterThan(0.9)
   })
+  test('goes below zero where it may, and can measure errors in something else than the truth', () => {
+    const observations = [
+      { ...seen(0, [0, 1], [1, 1]), unit: 1 },
+      { ...seen(2, [0, 1]), unit: 1 },
+    ]
+    const [a = 0, b = 0] = solve({ observations, prior: new Float64Array(2), pull: 1e-9, least: -5, rounds: 5_000 })
+    expect([a, b].map((weight) => Math.round(weight * 100) / 100)).toEqual([2, -2])
+  })
 })

@@ -1,10 +1,12 @@
-// Non-negative least squares with a prior, by coordinate descent over sparse columns. Deterministic.
+// Least squares with a prior and a least weight, by coordinate descent over sparse columns. Deterministic.
 
 /** One observation: which weights it uses how often, and what they must add up to. */
 export type Observation = {
   readonly counts: ReadonlyMap<number, number>
   readonly truth: number
   readonly weight: number
+  /** What an error is measured in; the truth when absent. */
+  readonly unit?: number
 }
 
 type Column = { readonly at: Int32Array; readonly value: Float64Array; readonly square: number }
@@ -20,11 +22,13 @@ export type Problem = {
   readonly start?: Float64Array
   /** The nearest weight that can be stored: later weights then make up for what rounding did to earlier ones. */
   readonly snap?: (weight: number) => number
+  /** No weight goes below it: 0 when absent. */
+  readonly least?: number
   /** Weights that stay where they begin. */
   readonly held?: (index: number) => boolean
 }
 
-/** The weights, none below zero, that make the relative errors small. */
+/** The weights, none below the least, that make the errors small. */
 export function solve(problem: Problem): Float64Array {
   const {
     observations,
@@ -33,11 +37,12 @@ export function solve(problem: Problem): Float64Array {
     rounds = 200,
     start = prior,
     snap = (weight) => weight,
+    least = 0,
     held = () => false,
   } = problem
   const weights = Float64Array.from(start)
   const columns = columnsOf(observations, prior.length)
-  const residual = Float64Array.from(observations, (seen) => Math.sqrt(seen.weight))
+  const residual = Float64Array.from(observations, (seen) => (Math.sqrt(seen.weight) * seen.truth) / unitOf(seen))
   for (const [index, column] of columns.entries()) shift(residual, column, weights[index] ?? 0)
   for (let round = 0; round < rounds; round++) {
     let moved = 0
@@ -46,7 +51,7 @@ export function solve(problem: Problem): Float64Array {
       const old = weights[index] ?? 0
       let gradient = pull * ((prior[index] ?? 0) - old)
       for (let k = 0; k < column.at.length; k++) gradient += (column.value[k] ?? 0) * (residual[column.at[k] ?? 0] ?? 0)
-      const fresh = snap(Math.max(0, old + gradient / (column.square + pull)))
+      const fresh = snap(Math.max(least, old + gradient / (column.square + pull)))
       if (fresh === old) continue
       weights[index] = fresh
       shift(residual, column, fresh - old)
@@ -57,10 +62,14 @@ export function solve(problem: Problem): Float64Array {
   return weights
 }
 
+function unitOf({ unit, truth }: Observation): number {
+  return unit ?? truth
+}
+
 function columnsOf(observations: readonly Observation[], size: number): readonly Column[] {
   const entries: [number, number][][] = Array.from({ length: size }, () => [])
   for (const [row, seen] of observations.entries()) {
-    const factor = Math.sqrt(seen.weight) / seen.truth
+    const factor = Math.sqrt(seen.weight) / unitOf(seen)
     for (const [index, count] of seen.counts) entries[index]?.push([row, count * factor])
   }
   return entries.map((column) => ({

@@ -75,8 +75,11 @@ function largestSummary({ parts, settings, input }: FitInput, enough: number): n
   const last = parts.summarised.findLastIndex(({ origin }) => origin === 'summary')
   const before = parts.summarised.filter(({ origin }) => origin === 'summary').map(weigh)
   const fresh = parts.summarised.slice(last + 1)
-  const said = fresh.filter(({ origin }) => isRequest(origin)).reduce((sum, message) => sum + weigh(message), 0)
-  let tokens = 0
+  let [said, tokens] = [0, 0]
+  for (const message of fresh) {
+    if (said >= settings.humanTokens) break
+    if (isRequest(message.origin)) said += weigh(message)
+  }
   for (const message of fresh) {
     if (tokens * shareOfNew >= enough) break
     tokens += weigh(message)

@@ -60,7 +60,7 @@ function merged(messages: readonly Message[]): readonly Message[] {
       own = [...blocksOf(last.content)]
       runs[runs.length - 1] = { role, content: own }
     }
-    for (const block of blocksOf(content)) own.push(block)
+    for (const block of typeof content === 'string' ? blocksOf(content) : content) own.push(block)
   }
   return runs
 }

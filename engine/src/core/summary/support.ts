@@ -85,11 +85,12 @@ type Grounds = readonly (readonly string[])[]
 
 /** A path may be told with another beginning, a name with its member, in the plural: every part must be known. */
 function groundsOf(name: string): Grounds {
-  // What holds the name whole holds it without its ends.
-  const whole = [name.replace(/^#|s$/g, '')]
-  if (name.includes('://')) return [whole]
+  // What holds the name whole holds it without its ends, and every part of it.
+  const whole = name.replace(/^#|s$/g, '')
+  if (name.includes('://')) return [[whole]]
   const parts = name.split(/[/.:#@~]+/).filter((part) => part.length >= 2)
-  return parts.length > 1 ? [whole, parts] : [whole]
+  if (parts.length < 2) return [[whole]]
+  return whole === name ? [parts] : [[whole], parts]
 }
 
 function isGround(grounds: Grounds, found: ReadonlySet<string>): boolean {

@@ -34,9 +34,44 @@ const known: readonly (readonly [kind: string, text: string, tokens: number])[] 
   ['numbers', numbers, 299],
 ]
 
+/** The same kind of sentences in languages that vocabularies hold little of. */
+const littleKnown: readonly (readonly [language: string, text: string, tokens: number])[] = [
+  [
+    'Esperanto',
+    'La fenestro de la modelo estas limigita, kaj longa laboro plenigas ĝin. Kiam ĝi estas preskaŭ plena, io devas foriri: unue la malnovaj rezultoj de la iloj, poste tutaj partoj de la konversacio, anstataŭigitaj per resumo kiu tenas tion, kion la laboro ankoraŭ bezonas. La originaloj restas sur la disko.',
+    87,
+  ],
+  [
+    'Basque',
+    'Ereduaren leihoa mugatua da, eta lan luze batek bete egiten du. Ia beteta dagoenean, zerbaitek alde egin behar du: lehenik tresnen emaitza zaharrek, gero elkarrizketaren zati osoek, lanak oraindik behar duena gordetzen duen laburpen batek ordezkatuta. Jatorrizkoak diskoan gordetzen dira beti.',
+    88,
+  ],
+  [
+    'Somali',
+    'Daaqadda moodelku way xaddidan tahay, shaqo dheerna way buuxisaa. Marka ay ku dhowdahay inay buuxsanto, wax waa inay ka baxaan: marka hore natiijooyinkii hore ee qalabka, kadibna qaybo dhan oo wada hadalka ah, oo lagu beddelay soo koobid haysa waxa shaqadu weli u baahan tahay.',
+    82,
+  ],
+]
+
 describe('the estimate', () => {
   test.each(known)('of %s is within a tenth of the exact count', (_, text, tokens) => {
     expect(Math.abs(estimateTokens(text) - tokens) / tokens).toBeLessThan(0.1)
+  })
+
+  test.each(littleKnown)(
+    'of %s is within a sixth of it, though its letters are those of English',
+    (_, text, tokens) => {
+      expect(Math.abs(estimateTokens(text) - tokens) / tokens).toBeLessThan(1 / 6)
+    },
+  )
+
+  test('hears where a text turns to another language, however long it was English before', () => {
+    const [[, english] = ['', '']] = known
+    const [, [, basque] = ['', '']] = littleKnown
+    const before = `${english}\n`.repeat(40)
+    const after = `${basque}\n`.repeat(40)
+    const apart = estimateTokens(before) + estimateTokens(after)
+    expect(Math.abs(estimateTokens(before + after) / apart - 1)).toBeLessThan(0.05)
   })
 
   test('of nothing is 0, and of anything else at least 1', () => {

@@ -1,13 +1,17 @@
 // Estimates how many tokens of a large public vocabulary (o200k) a string has, without a vocabulary: one fitted
-// weight for each pair of a state and a character class. One pass, no allocation, never quadratic, never throws.
+// weight for each pair of a state and a character class, and more where the letters are those of a language that
+// vocabularies hold little of. One pass, no allocation, never quadratic, never throws.
 import { buildAutomaton } from './classes.ts'
-import { rarityAt, tokensAt } from './packing.ts'
-import { hanRarity, pairWeights } from './weights.ts'
+import { ballast, fewest, gap, letterBits, letterOf, mostExtra, probe, stretch } from './letters.ts'
+import { rarityAt, scoreAt, tokensAt } from './packing.ts'
+import { hanRarity, letterScores, pairWeights } from './weights.ts'
 
 const scale = 4096
 const automaton = buildAutomaton((offset) => rarityAt(hanRarity, offset))
-const classOf = automaton.classOf
+/** The class of each UTF-16 unit below, its letter above. */
+const kindOf = Uint16Array.from(automaton.classOf, (kind, unit) => ((letterOf[unit] ?? 0) << 8) | kind)
 const table = buildTable()
+const scores = Float64Array.from({ length: letterScores.length }, (_, pair) => scoreAt(letterScores, pair))
 
 /** One cell for each state and class: the weight in the upper 16 bits, the offset of the next state's cells below. */
 function buildTable(): Int32Array {
@@ -34,14 +38,36 @@ export function estimateTokens(text: string): number {
  */
 const unitAt = String.prototype.charCodeAt
 
+/** Listening to the letters costs time, so it goes on only while a stretch sounds strange. */
 function weigh(text: string): number {
   let sum = 0
   let at = 0
   const { length } = text
-  for (let index = 0; index < length; index++) {
-    const cell = table[at + (classOf[unitAt.call(text, index)] as number)] as number
-    sum += cell >>> 16
-    at = cell & 0xffff
+  for (let from = 0; from < length; from += stretch) {
+    const to = Math.min(length, from + stretch)
+    let index = from
+    let weight = 0
+    let strangeness = 0
+    let last = gap << letterBits
+    do {
+      const until = Math.min(to, index + probe)
+      for (; index < until; index++) {
+        const kind = kindOf[unitAt.call(text, index)] as number
+        const cell = table[at + (kind & 0xff)] as number
+        weight += cell >>> 16
+        at = cell & 0xffff
+        const letter = kind >>> 8
+        strangeness += scores[last | letter] as number
+        last = letter << letterBits
+      }
+    } while (index < to && strangeness > 0)
+    const extra = to - from < fewest ? 0 : strangeness / (index - from + ballast)
+    for (; index < to; index++) {
+      const cell = table[at + ((kindOf[unitAt.call(text, index)] as number) & 0xff)] as number
+      weight += cell >>> 16
+      at = cell & 0xffff
+    }
+    sum += extra > 0 ? weight * (1 + Math.min(extra, mostExtra)) : weight
   }
   return sum
 }

@@ -2,6 +2,8 @@
 // without the backslash. Used by the script that writes them and by the estimator that reads them.
 
 const mostLevels = 88
+const scoreSteps = 12
+const scoreZero = 44
 
 export function charOf(level: number): string {
   return String.fromCharCode(level < 57 ? level + 35 : level + 36)
@@ -33,4 +35,17 @@ export function packRarities(rarities: readonly number[]): string {
 
 export function rarityAt(packed: string, offset: number): number {
   return Math.floor(levelAt(packed, Math.floor(offset / 3)) / 3 ** (offset % 3)) % 3
+}
+
+/** How strange a pair of letters is: below zero where it speaks for a language that vocabularies know. */
+export function levelOfScore(score: number): number {
+  return Math.max(0, Math.min(mostLevels - 1, Math.round(score * scoreSteps) + scoreZero))
+}
+
+export function scoreOfLevel(level: number): number {
+  return (level - scoreZero) / scoreSteps
+}
+
+export function scoreAt(packed: string, index: number): number {
+  return scoreOfLevel(levelAt(packed, index))
 }
