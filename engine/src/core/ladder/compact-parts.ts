@@ -3,7 +3,7 @@
 import { modelFacts } from '../catalog/models.ts'
 import { blocksOf, isThinking } from '../message/block.ts'
 import { cutAfter, cutBefore, legalCuts } from '../message/cut-points.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import type { View } from '../transcript/fold.ts'
 import type { Source } from '../transcript/merge.ts'
@@ -65,7 +65,7 @@ function piecesAt({ pieces, uuids }: Source, message: number): readonly PieceAt[
 }
 
 function isSpoken({ origin }: ViewMessage): boolean {
-  return origin === 'human' || origin === 'assistant' || origin === 'tool-result'
+  return isRequest(origin) || origin === 'assistant' || origin === 'tool-result'
 }
 
 /** Something was said since the last summary; one message alone only when it is itself too large. */
