@@ -7,7 +7,7 @@ import { continuationText, latestRequestText } from '../prompts/continuation.ts'
 import { composeSummary } from '../summary/compose.ts'
 import type { ComposedSummary } from '../summary/source.ts'
 import { cutInMiddle } from '../summary/too-long.ts'
-import { type Counting, countText, countTokens, withMargin } from '../tokens/counting.ts'
+import { type Counting, countTokens, createTextCounter, withMargin } from '../tokens/counting.ts'
 import { inWords } from '../tokens/figure.ts'
 import { mergedMessages } from '../transcript/rounds-of-rows.ts'
 import type { CompactionInput, CompactionSettings } from './compact-input.ts'
@@ -107,7 +107,7 @@ function compose(fit: FitInput, prose: string | undefined, budget: number): Comp
 }
 
 export function textCounter(counting: Counting = {}): (text: string) => number {
-  return (text) => countText(text, counting)
+  return createTextCounter(counting)
 }
 
 export function tokensOf(messages: readonly ViewMessage[], counting: Counting = {}): number {

@@ -70,10 +70,14 @@ function isSpoken({ origin }: ViewMessage): boolean {
 
 /** Something was said since the last summary; one message alone only when it is itself too large. */
 function isWorthIt(pieces: readonly ViewMessage[], largest: number, view: View): boolean {
-  const last = pieces.findLastIndex(({ origin }) => origin === 'summary')
-  const said = pieces.slice(last + 1).filter(isSpoken)
-  if (said.length >= 2) return true
-  return said.length === 1 && largest > 0 && JSON.stringify(view.messages).length / 4 > largest
+  let said = 0
+  for (let at = pieces.length - 1; at >= 0 && said < 2; at--) {
+    const piece = pieces[at]
+    if (piece?.origin === 'summary') break
+    if (piece && isSpoken(piece)) said++
+  }
+  if (said === 2) return true
+  return said === 1 && largest > 0 && JSON.stringify(view.messages).length / 4 > largest
 }
 
 function cutAt(
