@@ -175,6 +175,27 @@ test('lines of prose that only name a file are left to the facts; those that say
   expect(text).toContain('- docs/cli.md (read)\n  holds the flags\n- src/a.ts: the parser')
 })
 
+test('however many facts there are, what a model says of the work and its direction begins in its place', () => {
+  const busy = Array.from({ length: 300 }, (_, at) =>
+    said(`I call openDoor${at} and closeDoor${at} from src/doors/door${at}.ts.`),
+  )
+  const more = 'The gate comes after it, and then whatever hangs on the gate. '.repeat(8).trim()
+  const prose = [
+    '1. Primary Request and Intent:\n   Doors that open.',
+    `8. Current Work:\n   Hanging the last door. ${more}`,
+    '9. Optional Next Step:\n   Paint it.',
+  ].join('\n\n')
+  const { text, tokens } = compose([...talk, ...busy], { prose, budget: 2200, ledgerBudget: 2200 })
+  const bodyOf = (number: (typeof sectionNumbers)[number]) => {
+    const [body = ''] = text.slice(text.indexOf(sectionHeading(number)) + sectionHeading(number).length).split('\n\n')
+    return body.trim()
+  }
+  expect(bodyOf(1)).toBe('Doors that open.')
+  expect(bodyOf(8)).toMatch(/^Hanging the last door\. The gate comes after it/)
+  expect(bodyOf(9)).toBe('Paint it.')
+  expect(tokens).toBeLessThanOrEqual(2200)
+})
+
 test('without a model, what the summary is to pay heed to is carried before the rest', () => {
   const turns = Array.from({ length: 40 }, (_, turn) => [
     human(`Look at part ${turn}.`, `u-${turn}`),

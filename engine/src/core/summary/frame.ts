@@ -3,6 +3,7 @@
 import type { Typed } from '../ledger/facts.ts'
 import { typedKey } from '../ledger/keys.ts'
 import { constraintLine } from '../ledger/lines.ts'
+import { isRequest } from '../message/message.ts'
 import { olderRulesLine } from '../prompts/recall.ts'
 import {
   asksSomething,
@@ -51,7 +52,7 @@ const shortRequest = 40
 export function frameOf(source: SummarySource, options: FrameOptions): Frame {
   const { budget, countTokens, recall } = options
   const messages = humanMessages(source.messages)
-  const isKept = source.kept.some(({ origin }) => origin === 'human')
+  const isKept = source.kept.some(({ origin }) => isRequest(origin))
   const latest = isKept ? undefined : latestRequest(messages)
   const room = Math.min(options.humanBudget, Math.floor(budget * humanShare))
   const atEnd = latest && fitMessage(latest, { tokens: room, countTokens, recall })
