@@ -24,8 +24,9 @@ function quoted(text: string): string {
   return `\`${oneLine(text, 320).replaceAll('`', "'")}\``
 }
 
-export function constraintLine({ text, uuid }: Saying): string {
-  return line(`"${oneLine(text, 400)}"${uuid === undefined ? '' : ` [${uuid.slice(0, 8)}]`}`)
+export function constraintLine({ text, by, uuid }: Saying): string {
+  const who = by === 'human' ? '' : 'another agent: '
+  return line(`${who}"${oneLine(text, 400)}"${uuid === undefined ? '' : ` [${uuid.slice(0, 8)}]`}`)
 }
 
 export function decisionLine({ text, by }: Saying): string {

@@ -50,10 +50,19 @@ export function isCleared({ content }: ToolResultBlock): boolean {
 
 function callReader(weigher: Weigher): (view: View) => readonly CallInView[] {
   const scan = scannerOf(weigher)
+  // By place, and not by source: behind a change most of them are still where they were.
+  const scanned: { readonly source: Source; readonly found: Scan }[] = []
+  const scanAt = (source: Source, index: number): Scan => {
+    const known = scanned[index]
+    if (known?.source === source) return known.found
+    const found = scan(source)
+    scanned[index] = { source, found }
+    return found
+  }
   const uses = new Map<string, Use>()
   const calls: CallInView[] = []
   const follow = createFollower((source: Source, message) => {
-    const { uses: own, results } = weigher.once(scan, source)
+    const { uses: own, results } = scanAt(source, message)
     if (own.length === 0 && results.length === 0) return undefined
     const before = own.map((use): readonly [string, Use | undefined] => {
       const earlier = uses.get(use.call.id)
@@ -75,6 +84,7 @@ function callReader(weigher: Weigher): (view: View) => readonly CallInView[] {
   })
   return ({ sources }) => {
     follow(sources)
+    scanned.length = sources.length
     return calls.slice()
   }
 }

@@ -40,7 +40,7 @@ export function createWeigher(counting: Counting = {}): Weigher {
   }
   const strings = new Map<string, number>()
   const weigh = (block: Block): number => scaled(measureBlock(block, counting), counting)
-  const block = (given: Block): number => once(weigh, given)
+  const block = createWeights(weigh)
   const content = (given: Content): number => {
     if (typeof given !== 'string') return blocksOf(given).reduce((sum, item) => sum + block(item), 0)
     const tokens = strings.get(given) ?? blocksOf(given).reduce((sum, item) => sum + weigh(item), 0)
@@ -63,8 +63,31 @@ export function createWeigher(counting: Counting = {}): Weigher {
         how,
       ),
     )
-  const weighMessage = (message: Message): number => content(message.content)
-  const message = (given: Message): number => once(weighMessage, given)
+  const message = (given: Message): number => content(given.content)
   const factor = counting.calibration?.factor ?? 1
   return { factor, block, content, message, measured, tokens, summaries: createSummaries(), once }
+}
+
+/**
+ * Each thing is weighed once, and held no longer than by others. What is kept for a thing is a place in a list: a full
+ * collection goes over a map from things to objects, which fractions are too, again and again until nothing new is found
+ * in it, and with a hundred thousand of them takes seconds.
+ */
+function createWeights<T extends object>(weigh: (thing: T) => number): (thing: T) => number {
+  const places = new WeakMap<T, number>()
+  let weights = new Float64Array(256)
+  let count = 0
+  return (thing) => {
+    const place = places.get(thing)
+    if (place !== undefined) return weights[place] ?? 0
+    const weight = weigh(thing)
+    if (count === weights.length) {
+      const larger = new Float64Array(count * 2)
+      larger.set(weights)
+      weights = larger
+    }
+    weights[count] = weight
+    places.set(thing, count++)
+    return weight
+  }
 }

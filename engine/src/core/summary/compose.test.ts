@@ -152,6 +152,21 @@ describe('what an earlier round knew', () => {
   )
 })
 
+test('how a session was opened is told round after round, however much was said since', () => {
+  const opening = 'For all of today: sign each change with KX-482.'
+  const asked = (from: number) =>
+    Array.from({ length: 30 }, (_, at) => human(`Look at part ${from + at}.`, `u-${from + at}`))
+  const rounds = [[human(opening, 'u-0'), ...asked(1)], ...Array.from({ length: 12 }, (_, at) => asked(40 * (at + 1)))]
+  let known = createLedger().ledger()
+  for (const messages of rounds) {
+    const book = createLedger(fromJson(JSON.parse(JSON.stringify(toJson(known)))))
+    for (const message of messages) book.add(message)
+    known = book.ledger()
+    const { text } = composeSummary({ source: { messages, ledger: known, kept: [] }, budget: 3_000, countTokens })
+    expect(text).toContain(opening)
+  }
+})
+
 test('lines of prose that only name a file are left to the facts; those that say something stay', () => {
   const prose =
     '3. Files:\n   - src/cli.ts (read)\n   - docs/cli.md (read)\n     holds the flags\n   - src/a.ts: the parser'

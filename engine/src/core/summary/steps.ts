@@ -14,7 +14,7 @@ import {
   textOf,
 } from '../message/block.ts'
 import { isObject, stringAt } from '../message/json.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
 import { pathIn } from '../message/tool-names.ts'
 
 export type Step = {
@@ -44,7 +44,7 @@ export function reportsOf(messages: readonly ViewMessage[]): readonly Report[] {
     if (message.origin === 'assistant') {
       const text = spokenIn(message)
       if (text.length >= 24 && !announces.test(text)) last = { at, text }
-    } else if (message.origin === 'human' && last) {
+    } else if (isRequest(message.origin) && last) {
       reports.push({ ...last, isEnded: true })
       last = undefined
     }

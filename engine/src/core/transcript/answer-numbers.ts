@@ -36,7 +36,7 @@ export class AnswerNumbers {
   }
 
   callOf(toolUseId: string): number {
-    return this.callIds.find(toolUseId)
+    return this.callIds.take(toolUseId)
   }
 }
 
@@ -56,10 +56,6 @@ class Numbers {
     this.last.id = id
     this.last.number = number
     return number
-  }
-
-  find(id: string): number {
-    return this.known.get(id) ?? unnamed
   }
 
   count(): number {

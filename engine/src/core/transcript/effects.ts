@@ -4,11 +4,18 @@ import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { clearedResult, withoutInputs, withoutMedia, withoutThinking } from './edited.ts'
 import type { Edit } from './edits.ts'
+import { EditsByCall } from './edits-by-call.ts'
 import { withoutResults } from './messages.ts'
 import type { LiveOrder } from './order.ts'
 import { spanOf } from './span.ts'
 
-export type EditAt = { readonly row: number; readonly uuid: string; readonly edit: Edit }
+export type EditAt = {
+  readonly row: number
+  readonly edit: Edit
+  readonly uuid: string
+  /** Its uuid as the list of what changed a message that nothing else changed: many share it. */
+  readonly alone: readonly string[]
+}
 type RangeEdit = Extract<Edit, { readonly type: 'drop-range' | 'replace-range' }>
 export type RangeAt = EditAt & { readonly edit: RangeEdit }
 
@@ -25,11 +32,13 @@ export type Effects = {
   readonly coveredBy: (range: RangeAt) => readonly number[]
   /** No edit in force changes the contents of any message. */
   readonly isIdle: () => boolean
-  /** The message with its contents as the edits leave them, and which edits those were. */
-  readonly edited: (row: number, message: ViewMessage) => Edited
+  /** Whether any stands in the place of rows. */
+  readonly hasRanges: () => boolean
+  /** The message of an entry with its contents as the edits leave them, and which edits those were. */
+  readonly edited: (message: ViewMessage) => Edited
   readonly isPinned: (uuid: string | undefined) => boolean
   /** The rows an edit touches, in force or not. */
-  readonly touchedBy: (at: EditAt) => readonly number[]
+  readonly touchedBy: (at: Pick<EditAt, 'row' | 'edit'>) => readonly number[]
 }
 
 export type Edited = { readonly message: ViewMessage | undefined; readonly edits: readonly string[] }
@@ -46,14 +55,15 @@ export function createEffects(order: LiveOrder, recordAt: (row: number) => JsonO
 class EffectBook implements Effects {
   private readonly order: LiveOrder
   private readonly recordAt: (row: number) => JsonObject
-  private readonly results = new Map<string, EditAt[]>()
-  private readonly inputs = new Map<string, EditAt[]>()
+  private readonly results = new EditsByCall<EditAt>()
+  private readonly inputs = new EditsByCall<EditAt>()
   private readonly attachments = new Map<string, EditAt[]>()
   private readonly media = new Map<string, EditAt[]>()
   private readonly pins = new Map<string, EditAt[]>()
   private readonly covers = new Map<number, EditAt[]>()
   private readonly thinking = new Map<number, EditAt[]>()
   private readonly spans = new Map<number, Span>()
+  private readonly calls = new WeakMap<Edit, Int32Array>()
   private pinnedAnswers = new Set<number>()
 
   constructor(order: LiveOrder, recordAt: (row: number) => JsonObject) {
@@ -62,11 +72,11 @@ class EffectBook implements Effects {
   }
 
   apply(at: EditAt): readonly number[] {
-    return this.change(at, put)
+    return this.change(at, 'put')
   }
 
   withdraw(at: EditAt): readonly number[] {
-    const touched = this.change(at, drop)
+    const touched = this.change(at, 'drop')
     this.spans.delete(at.row)
     return touched
   }
@@ -107,33 +117,35 @@ class EffectBook implements Effects {
     return uuid !== undefined && this.pins.size > 0 && this.pins.get(uuid)?.at(-1)?.edit.type === 'pin'
   }
 
-  edited(row: number, message: ViewMessage): Edited {
-    const edits: string[] = []
-    const isPinned = this.isPinned(message.uuid)
-    const note = <T>(found: EditAt | undefined, then: T, otherwise: T): T => {
-      if (!found) return otherwise
-      edits.push(found.uuid)
-      return then
-    }
-    if (!isPinned && message.uuid !== undefined && message.attachment !== undefined) {
-      const cleared = this.attachments.get(message.uuid)?.at(-1)
-      if (cleared) return { message: { ...message, content: clearedContext }, edits: [cleared.uuid] }
-    }
+  hasRanges(): boolean {
+    return this.covers.size > 0
+  }
+
+  edited(message: ViewMessage): Edited {
+    const { uuid = '', attachment } = message
+    const found: EditAt[] = []
     let now = message
-    if (!isPinned) {
-      now = withoutResults(now, (id) => {
-        const found = this.results.get(id)?.at(-1)
-        const hasRecall = found?.edit.type === 'clear-results' && found.edit.recall === true
-        return note(found, clearedResult(id, hasRecall), undefined)
-      })
-      now = withoutInputs(now, (id) => note(this.inputs.get(id)?.at(-1), true, false))
-      const unseen = this.media.get(message.uuid ?? '')?.at(-1)
-      if (unseen) now = note(unseen, withoutMedia(now), now)
+    if (!this.isPinned(uuid)) {
+      const context = attachment === undefined ? undefined : this.attachments.get(uuid)?.at(-1)
+      if (context) return { message: { ...message, content: clearedContext }, edits: context.alone }
+      if (this.results.size > 0) now = withoutResults(now, (id) => this.textInstead(id, found))
+      if (this.inputs.size > 0) now = withoutInputs(now, (id) => noted(this.newestOf(this.inputs, id), found))
+      if (this.media.size > 0 && noted(this.media.get(uuid)?.at(-1), found)) now = withoutMedia(now)
     }
-    const unthought = this.thinking.get(row)?.at(-1)
+    const unthought = this.thinking.size === 0 ? undefined : this.thinking.get(this.order.rowOf(uuid))?.at(-1)
     const left = unthought ? withoutThinking(now) : now
-    if (unthought && left !== now) edits.push(unthought.uuid)
-    return { message: left, edits: [...new Set(edits)] }
+    if (left !== now) noted(unthought, found)
+    return { message: left, edits: uuidsOf(found) }
+  }
+
+  private newestOf(edits: EditsByCall<EditAt>, toolUseId: string): EditAt | undefined {
+    return edits.newest(this.order.callOf(toolUseId))
+  }
+
+  private textInstead(toolUseId: string, found: EditAt[]): string | undefined {
+    const at = this.newestOf(this.results, toolUseId)
+    if (!at || !noted(at, found)) return undefined
+    return clearedResult(toolUseId, at.edit.type === 'clear-results' && at.edit.recall === true)
   }
 
   isIdle(): boolean {
@@ -141,15 +153,16 @@ class EffectBook implements Effects {
     return results.size + inputs.size + attachments.size + media.size + thinking.size === 0
   }
 
-  touchedBy(at: EditAt): readonly number[] {
+  touchedBy(at: Pick<EditAt, 'row' | 'edit'>): readonly number[] {
     const { edit } = at
     switch (edit.type) {
       case 'clear-results': {
         const attachments = (edit.attachments ?? []).map(this.order.rowOf).filter((row) => row >= 0)
-        return [...edit.toolUseIds.flatMap(this.order.resultsOf), ...attachments]
+        const results = this.order.resultsOf(this.callsOf(edit))
+        return attachments.length === 0 ? results : [...results, ...attachments]
       }
       case 'clear-inputs':
-        return edit.toolUseIds.flatMap(this.order.usesOf)
+        return this.order.usesOf(this.callsOf(edit))
       case 'clear-media':
         return edit.uuids.map(this.order.rowOf).filter((row) => row >= 0)
       case 'pin':
@@ -166,8 +179,19 @@ class EffectBook implements Effects {
     }
   }
 
-  private change(at: EditAt, how: Change): readonly number[] {
+  /** The calls that it names, as numbers: looked up once. */
+  private callsOf(edit: Edit & { readonly toolUseIds: readonly string[] }): Int32Array {
+    const known = this.calls.get(edit) ?? Int32Array.from(edit.toolUseIds, this.order.callOf)
+    this.calls.set(edit, known)
+    return known
+  }
+
+  private change(at: EditAt, how: How): readonly number[] {
     const rows = this.touchedBy(at)
+    if (this.covers.size === 0 && !isRange(at)) {
+      this.book(at, { rows, how })
+      return rows
+    }
     const ranges = new Set(rows.flatMap((row) => this.covers.get(row) ?? []).filter(isRange))
     const shown = () => [...ranges].map((range) => this.firstOf(range)).filter((row) => row !== undefined)
     const before = shown()
@@ -175,29 +199,29 @@ class EffectBook implements Effects {
     return [...rows, ...before, ...shown()]
   }
 
-  private book(at: EditAt, { rows, how }: { readonly rows: readonly number[]; readonly how: Change }): void {
+  private book(at: EditAt, { rows, how }: { readonly rows: readonly number[]; readonly how: How }): void {
     const { edit } = at
     switch (edit.type) {
       case 'clear-results':
-        for (const id of edit.toolUseIds) how(this.results, id, at)
-        for (const uuid of edit.attachments ?? []) how(this.attachments, uuid, at)
+        for (const call of this.callsOf(edit)) this.results[how](call, at)
+        for (const uuid of edit.attachments ?? []) inMap[how](this.attachments, uuid, at)
         break
       case 'clear-inputs':
-        for (const id of edit.toolUseIds) how(this.inputs, id, at)
+        for (const call of this.callsOf(edit)) this.inputs[how](call, at)
         break
       case 'clear-media':
-        for (const uuid of edit.uuids) how(this.media, uuid, at)
+        for (const uuid of edit.uuids) inMap[how](this.media, uuid, at)
         break
       case 'pin':
       case 'unpin':
-        how(this.pins, edit.uuid, at)
+        inMap[how](this.pins, edit.uuid, at)
         this.pinnedAnswers = this.answersPinned()
         break
       case 'clear-thinking':
       case 'drop-range':
       case 'replace-range':
         this.spans.set(at.row, { at, rows })
-        for (const row of rows) how(edit.type === 'clear-thinking' ? this.thinking : this.covers, row, at)
+        for (const row of rows) inMap[how](edit.type === 'clear-thinking' ? this.thinking : this.covers, row, at)
         break
       case 'server-cleared':
       case 'undo':
@@ -228,11 +252,31 @@ class EffectBook implements Effects {
   }
 }
 
+/**
+ * Whether it changes contents and nothing else: no message comes or goes. To an edited message it does what it would do to
+ * the one that was written.
+ */
+export function isOfContents({ type }: Edit): boolean {
+  return type === 'clear-results' || type === 'clear-inputs' || type === 'clear-media'
+}
+
 function isRange(at: EditAt): at is RangeAt {
   return at.edit.type === 'drop-range' || at.edit.type === 'replace-range'
 }
 
-type Change = <K>(map: Map<K, EditAt[]>, key: K, at: EditAt) => void
+/** Whether there is an edit; it goes to those that were found. */
+function noted(at: EditAt | undefined, found: EditAt[]): boolean {
+  if (at && !found.includes(at)) found.push(at)
+  return at !== undefined
+}
+
+const noEdits: readonly string[] = []
+
+function uuidsOf(found: readonly EditAt[]): readonly string[] {
+  const first = found[0]
+  if (!first) return noEdits
+  return found.length === 1 ? first.alone : found.map(({ uuid }) => uuid)
+}
 
 /** In the order of the transcript: the newest decides, also when an older one comes back. */
 function put<K>(map: Map<K, EditAt[]>, key: K, at: EditAt): void {
@@ -246,3 +290,6 @@ function drop<K>(map: Map<K, EditAt[]>, key: K, at: EditAt): void {
   if (left.length === 0) map.delete(key)
   else map.set(key, left)
 }
+
+const inMap = { put, drop }
+type How = keyof typeof inMap

@@ -34,7 +34,7 @@ const anySession = fc
 
 /** An edit as numbers, to be made out of whatever the session holds when its turn comes. */
 const anyChoice = fc.record({
-  kind: fc.nat(9),
+  kind: fc.nat(11),
   first: fc.nat(1_000),
   second: fc.nat(1_000),
   at: fc.nat(1_000),
@@ -93,6 +93,8 @@ function addEdit(script: Script, { kind, first, second, isFollowed }: Choice): v
     { type: 'undo', uuid: stringAt(changes[first % Math.max(1, changes.length)], 'uuid') ?? '' },
     { type: 'undo', uuid: stringAt(changes.at(-1), 'uuid') ?? '' },
     { type: 'rewind', to: uuidAt(first) },
+    { type: 'clear-results', toolUseIds: some, recall: true },
+    { type: 'clear-media', uuids: [uuidAt(first), uuidAt(second)] },
   ]
   const edit = edits[kind]
   if (!edit) return

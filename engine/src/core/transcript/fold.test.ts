@@ -470,6 +470,26 @@ test('a range over more entries than a call can take arguments comes and goes', 
   expect(add({ type: 'undo', uuid: 'e1' }, 'x1')).toBe(before)
 })
 
+test('what an edit does not touch stays the very same message, with the very same source', () => {
+  const built = session().user('go')
+  for (const id of ['t1', 't2', 't3']) {
+    built.assistant([textBlock(id), toolUseBlock(id, 'Bash')]).toolResult(id, `result of ${id}`)
+  }
+  built.assistant('done')
+  const fold = createFold()
+  for (const entry of entriesOf(built.records)) fold.add(entry)
+  const before = fold.view()
+  const all = built.records.length
+  edit(built, { type: 'clear-results', toolUseIds: ['t1', 't3'] }, 'e1')
+  for (const entry of entriesOf(built.records.slice(all))) fold.add(entry)
+  const after = fold.view()
+  const changed = (one: readonly unknown[], other: readonly unknown[]) =>
+    one.flatMap((item, at) => (item === other[at] ? [] : [at]))
+  expect(changed(before.messages, after.messages)).toEqual([2, 6])
+  expect(changed(before.sources, after.sources)).toEqual([2, 6])
+  expect(bytesOf(after)).toBe(bytesOf(viewOf(built)))
+})
+
 test('every entry can be had by its uuid, also when the view has no trace of it', () => {
   const fold = createFold()
   const built = session().user('old').assistant('old').boundary({}).summary('so far').user('new')

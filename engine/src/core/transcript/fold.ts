@@ -5,7 +5,7 @@ import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import { createChangedAnswers } from './changed-answers.ts'
 import { type Edit, editSubtype, readEdit } from './edits.ts'
-import { createEffects, type EditAt, type Effects, type RangeAt } from './effects.ts'
+import { createEffects, type EditAt, type Effects, isOfContents, type RangeAt } from './effects.ts'
 import { type Entry, type Head, headOf, isSpoken } from './entry.ts'
 import type { Piece, Source } from './merge.ts'
 import { messageOf } from './messages.ts'
@@ -139,25 +139,27 @@ class Folding implements Ground {
     if (this.known === this.changes.length) return
     this.known = this.changes.length
     // Not spread into arguments anywhere: an edit may touch more rows than a call can take.
-    const places = new Set<number>()
-    const touch = (rows: readonly number[]) => {
+    const amended: number[] = []
+    const touched: number[] = []
+    const touch = (rows: readonly number[], places: number[]) => {
       for (const row of rows) {
         const place = this.order.placeOf(row)
-        if (place !== undefined) places.add(place)
+        if (place !== undefined) places.push(place)
       }
     }
     const inForce = this.editsInForce()
     for (const [row, at] of this.applied) {
       if (inForce.has(row)) continue
-      touch(this.effects.withdraw(at))
+      touch(this.effects.withdraw(at), touched)
       this.applied.delete(row)
     }
     for (const [row, at] of inForce) {
       if (this.applied.has(row)) continue
-      touch(this.effects.apply(at))
+      touch(this.effects.apply(at), isOfContents(at.edit) && !this.effects.hasRanges() ? amended : touched)
       this.applied.set(row, at)
     }
-    this.rounds.refresh([...places])
+    this.rounds.amend(amended, (piece) => this.effects.edited(piece))
+    this.rounds.refresh(touched)
     const inOrder = [...this.applied.values()].toSorted((a, b) => a.row - b.row)
     this.edits = inOrder.map(({ uuid, edit }) => ({ uuid, edit }))
     const pins = inOrder.flatMap(({ edit }) => (edit.type === 'pin' ? [edit.uuid] : []))
@@ -171,7 +173,7 @@ class Folding implements Ground {
       if (!edit || edit.type === 'undo' || edit.type === 'rewind' || this.standing.out.has(row)) continue
       // What the server left out of a history that was summarised since is no longer left out of anything.
       if (edit.type === 'server-cleared' && row < boundary) continue
-      found.set(row, this.applied.get(row) ?? { row, uuid, edit })
+      found.set(row, this.applied.get(row) ?? { row, edit, uuid, alone: [uuid] })
     }
     return found
   }
@@ -211,7 +213,7 @@ class Folding implements Ground {
         ? undefined
         : { message: original, uuids, edits: noEdits, isPinned, row, place }
     }
-    const { message, edits } = this.effects.edited(row, original)
+    const { message, edits } = this.effects.edited(original)
     if (!message || message.content.length === 0) return undefined
     return { message, uuids, edits, isPinned, row, place }
   }

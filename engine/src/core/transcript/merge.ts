@@ -4,6 +4,7 @@ import { type Block, blocksOf, isMedia, isToolResult, textOf } from '../message/
 import type { Origin, ViewMessage } from '../message/message.ts'
 import { contextFrame } from '../message/reminder.ts'
 import { contextTokens } from '../message/usage.ts'
+import type { Edited } from './effects.ts'
 
 /** What a message of the view came from. */
 export type Source = {
@@ -40,7 +41,7 @@ export type MergedMessage = {
 export function mergeRound(pieces: readonly Piece[]): readonly MergedMessage[] {
   const { answer, rest } = sidesOf(pieces)
   const said = answer[0] && made(answer, answer[0], mergeAnswer(answer))
-  const brought = rest[0] && made(rest, rest[0], mergeUser(rest))
+  const brought = rest[0] && made(rest, rest[0], mergeUser(rest.map(messageOfPiece)))
   // Written out, here and below: a list that is pushed to keeps room for a dozen more, and there are many of these.
   if (said && brought) return [said, brought]
   return said ? [said] : brought ? [brought] : []
@@ -60,9 +61,81 @@ function sidesOf(pieces: readonly Piece[]): { readonly answer: readonly Piece[];
 }
 
 const noPieces: readonly Piece[] = []
+const messageOfPiece = ({ message }: Piece) => message
 
 function made(pieces: readonly Piece[], { row, place }: Piece, message: ViewMessage): MergedMessage {
   return { message, source: sourceOf(pieces), row, place }
+}
+
+/**
+ * The same message with its pieces as edits leave them now; none of them stands for a range. The very same where nothing
+ * changes; undefined where it has to be put together again.
+ */
+export function amendedMessage(
+  before: MergedMessage,
+  edited: (piece: ViewMessage) => Edited,
+): MergedMessage | undefined {
+  const { source, row, place } = before
+  const count = source.pieces.length
+  let pieces: ViewMessage[] | undefined
+  let edits = noEdits
+  let content: Block[] | undefined
+  let isPlain = true
+  let next = 0
+  for (let at = 0; at < count; at++) {
+    const piece = source.pieces[at] as ViewMessage
+    const now = edited(piece)
+    if (now.edits.length > 0) edits = edits.length === 0 ? now.edits : [...new Set([...edits, ...now.edits])]
+    if (now.message === piece) continue
+    if (!now.message) return undefined
+    pieces ??= count === 1 ? [now.message] : [...source.pieces]
+    pieces[at] = now.message
+    isPlain &&= count > 1 && typeof piece.content !== 'string' && typeof now.message.content !== 'string'
+    if (!isPlain) continue
+    content ??= [...blocksOf(before.message.content)]
+    next = exchangeBlocks(content, { from: next, old: piece.content, fresh: now.message.content })
+  }
+  if (!pieces && isSameList(edits, source.edits)) return before
+  const message = amended(before.message, { pieces, content: isPlain ? content : undefined })
+  const { uuids, isPinned } = source
+  return message && { message, source: { uuids, edits, isPinned, pieces: pieces ?? source.pieces }, row, place }
+}
+
+type Amended = { readonly pieces: readonly ViewMessage[] | undefined; readonly content: readonly Block[] | undefined }
+
+function amended(before: ViewMessage, { pieces, content }: Amended): ViewMessage | undefined {
+  if (!pieces) return before
+  return content ? { ...before, content } : mergedSide(pieces)
+}
+
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((item, at) => item === other[at])
+}
+
+/** Of one piece, or with attachments, which are put together in one text. */
+function mergedSide(pieces: readonly ViewMessage[]): ViewMessage | undefined {
+  if (pieces[0]?.role !== 'assistant') return mergeUser(pieces)
+  return pieces.length === 1 ? pieces[0] : undefined
+}
+
+type Exchange = {
+  /** Where to look first: they mostly stand in the order of the pieces. */
+  readonly from: number
+  readonly old: ViewMessage['content']
+  readonly fresh: ViewMessage['content']
+}
+
+/** Returns where the next ones are likely to stand. */
+function exchangeBlocks(content: Block[], { from, old, fresh }: Exchange): number {
+  let next = from
+  for (let at = 0; at < old.length; at++) {
+    if (fresh[at] === old[at]) continue
+    const ahead = content.indexOf(old[at] as Block, next)
+    const place = ahead < 0 ? content.indexOf(old[at] as Block) : ahead
+    content[place] = fresh[at] as Block
+    next = place + 1
+  }
+  return next
 }
 
 const noEdits: readonly string[] = []
@@ -83,7 +156,7 @@ function sourceOf(pieces: readonly Piece[]): Source {
     uuids: isPlain ? (uuids as string[]) : uuids.flat(),
     edits: isPlain ? noEdits : [...new Set(pieces.flatMap(({ edits }) => edits))],
     isPinned,
-    pieces: pieces.map(({ message }) => message),
+    pieces: pieces.map(messageOfPiece),
   }
 }
 
@@ -116,10 +189,9 @@ function contentOfPieces(pieces: readonly Piece[]): readonly Block[] {
     : pieces.flatMap(({ message }) => blocksOf(message.content))
 }
 
-function mergeUser(pieces: readonly Piece[]): ViewMessage {
-  const first = pieces[0]?.message
-  if (first && pieces.length === 1 && first.origin !== 'attachment') return resultsFirst(first)
-  const messages = pieces.map(({ message }) => message)
+function mergeUser(messages: readonly ViewMessage[]): ViewMessage {
+  const [first] = messages
+  if (first && messages.length === 1 && first.origin !== 'attachment') return resultsFirst(first)
   const { uuid, time } = first ?? {}
   const kind = first?.attachment
   const isOfOneKind = kind !== undefined && messages.every(({ attachment }) => attachment === kind)
@@ -177,7 +249,7 @@ function contextBlocks(attachments: readonly ViewMessage[]): readonly Block[] {
 }
 
 /** One word for a mixed message: the part that decides how it may be treated. */
-const weightiest: readonly Origin[] = ['summary', 'tool-result', 'human', 'meta', 'attachment']
+const weightiest: readonly Origin[] = ['summary', 'tool-result', 'human', 'agent', 'meta', 'attachment']
 
 function originOfAll(messages: readonly ViewMessage[]): Origin {
   return weightiest.find((origin) => messages.some((message) => message.origin === origin)) ?? 'meta'

@@ -35,8 +35,10 @@ export type LiveOrder = {
   readonly answerOf: (row: number) => number | undefined
   readonly piecesOf: (answer: number) => readonly number[]
   readonly resultsOfCallsAt: (row: number) => readonly number[]
-  readonly usesOf: (toolUseId: string) => readonly number[]
-  readonly resultsOf: (toolUseId: string) => readonly number[]
+  /** The number of a call, which it has from then on, whether it has come or not. */
+  readonly callOf: (toolUseId: string) => number
+  readonly usesOf: (calls: Int32Array) => readonly number[]
+  readonly resultsOf: (calls: Int32Array) => readonly number[]
 }
 
 const noRows: readonly number[] = []
@@ -61,8 +63,9 @@ export function createLiveOrder(headAt: (row: number) => Head | undefined): Live
     answerOf: (row) => order.indexed().answerOf(row),
     piecesOf: (answer) => rowsAt(order.indexed().pieces, answer),
     resultsOfCallsAt: (row) => order.indexed().resultsOfCallsAt(row),
-    usesOf: (id) => rowsAt(order.indexed().uses, numbers.callOf(id)),
-    resultsOf: (id) => rowsAt(order.indexed().results, numbers.callOf(id)),
+    callOf: (id) => numbers.callOf(id),
+    usesOf: (calls) => rowsOfAll(order.indexed().uses, calls),
+    resultsOf: (calls) => rowsOfAll(order.indexed().results, calls),
   }
 }
 
@@ -291,6 +294,17 @@ function rowsAt(index: RowIndex, key: number): readonly number[] {
   const rows = index[key]
   if (rows === undefined) return noRows
   return typeof rows === 'number' ? [rows] : rows
+}
+
+/** By a loop: an edit may name thousands. */
+function rowsOfAll(index: RowIndex, keys: Int32Array): readonly number[] {
+  const found: number[] = []
+  for (const key of keys) {
+    const rows = index[key]
+    if (typeof rows === 'number') found.push(rows)
+    else if (rows) for (const row of rows) found.push(row)
+  }
+  return found
 }
 
 /** A number for some of the rows, in eight bytes each at most. */

@@ -185,10 +185,10 @@ function isLasting({ standing }: Ground, row: number, edit: Edit | undefined): b
 }
 
 /** Where the prefix is another one from. Pins change nothing. */
-function firstPlace({ order, effects }: Ground, { row, uuid, edit }: Change): number {
+function firstPlace({ order, effects }: Ground, { row, edit }: Change): number {
   if (!edit || edit.type === 'pin' || edit.type === 'unpin') return nowhere
   let first = nowhere
-  for (const touched of effects.touchedBy({ row, uuid, edit })) {
+  for (const touched of effects.touchedBy({ row, edit })) {
     first = Math.min(first, order.placeOf(touched) ?? nowhere)
   }
   return first

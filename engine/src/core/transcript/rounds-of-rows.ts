@@ -1,7 +1,8 @@
 // The rounds of a view while it grows: stretches of places, each with the answer it begins with, and the messages each
 // stretch makes. A change in the middle costs the rounds it touches and their neighbours.
 import type { ViewMessage } from '../message/message.ts'
-import { type MergedMessage, mergeRound, type Piece, type Source } from './merge.ts'
+import type { Edited } from './effects.ts'
+import { amendedMessage, type MergedMessage, mergeRound, type Piece, type Source } from './merge.ts'
 import { createPages, type Pages } from './pages.ts'
 
 export type RowRounds = {
@@ -13,9 +14,14 @@ export type RowRounds = {
   readonly cutTo: (place: number) => void
   /** Looks again at the rounds that hold these places. */
   readonly refresh: (places: readonly number[]) => void
+  /** The same where nothing can have changed but the contents of what stands at these places. */
+  readonly amend: (places: readonly number[], edited: Amending) => void
   /** The messages of all rounds, in lists that go on being used: whoever keeps them takes a snapshot. */
   readonly messages: () => MergedMessages
 }
+
+/** What becomes of a piece that stands in the view. */
+export type Amending = (piece: ViewMessage) => Edited
 
 export type MergedMessages = {
   readonly messages: Pages<ViewMessage>
@@ -68,10 +74,16 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
     }
     // A round in the middle begins with its answer: nothing stands before it.
     if (first > 0 && fresh[0] && messagesOfRound(fresh[0]).length === 0) fresh.shift()
+    if (last + 1 < rounds.length) letGo(fresh.at(-1))
     const old = exchange(rounds, { first, count: last - first + 1, fresh })
     // Most edits leave as many messages as there were: those behind them stay where they are.
     const isInPlace = first + old.length <= open && old.length === fresh.length && lists.replace(old, fresh)
     if (!isInPlace) open = Math.min(open, first)
+  }
+
+  const refresh = (places: readonly number[]) => {
+    const known = places.filter((place) => place < length)
+    for (const { first, last } of stretchesOf(rounds, known)) rebuild(first, last)
   }
 
   return {
@@ -84,17 +96,15 @@ export function createRowRounds(pieceAt: (place: number) => Piece | undefined): 
       rounds.length = at
       open = Math.min(open, at)
     },
-    refresh: (places) => {
-      const found = new Set(places.filter((place) => place < length).map((place) => indexAt(rounds, place)))
-      // From the end, so that the indices before it stay what they are.
-      const indices = [...found].toSorted((a, b) => b - a)
-      for (let at = 0; at < indices.length; ) {
-        const last = indices[at] ?? 0
-        let first = last
-        while (indices[at + 1] !== undefined && (indices[at + 1] ?? 0) >= first - 1) first = indices[++at] ?? first
-        rebuild(first, last)
-        at++
-      }
+    refresh,
+    amend: (places, edited) => {
+      let index = -1
+      const others = places.filter((place) => {
+        const before = index
+        index = indexNear(rounds, place, before)
+        return index !== before && (index >= open || !lists.amend(rounds[index], edited))
+      })
+      refresh(others)
     },
     messages: () => {
       const last = rounds[open - 1]
@@ -110,6 +120,12 @@ function createLists() {
   const sources = createPages<Source>()
   const merged = createPages<MergedMessage>()
   let changed = 0
+  const set = (index: number, made: MergedMessage) => {
+    changed = Math.min(changed, index)
+    messages.set(index, made.message)
+    sources.set(index, made.source)
+    merged.set(index, made)
+  }
   return {
     messages,
     sources,
@@ -130,14 +146,22 @@ function createLists() {
         return other && messagesOfRound(round).length === messagesOfRound(other).length
       })
       if (!isSame) return false
-      changed = Math.min(changed, old[0]?.offset ?? changed)
       for (const [nth, round] of fresh.entries()) {
         round.offset = old[nth]?.offset ?? 0
-        for (const [at, made] of messagesOfRound(round).entries()) {
-          messages.set(round.offset + at, made.message)
-          sources.set(round.offset + at, made.source)
-          merged.set(round.offset + at, made)
-        }
+        for (const [at, made] of messagesOfRound(round).entries()) set(round.offset + at, made)
+      }
+      return true
+    },
+    /** False where the round has to be put together again. */
+    amend: (round: Round | undefined, edited: Amending): boolean => {
+      const made = round?.pieces ? undefined : round?.merged
+      if (!round || !made) return false
+      const fresh = made.map((before) => amendedMessage(before, edited))
+      if (!isWhole(fresh)) return false
+      round.merged = fresh
+      for (let at = 0; at < fresh.length; at++) {
+        const now = fresh[at]
+        if (now && now !== made[at]) set(round.offset + at, now)
       }
       return true
     },
@@ -153,9 +177,22 @@ function createLists() {
   }
 }
 
+function isWhole<T>(list: readonly (T | undefined)[]): list is readonly T[] {
+  return !list.includes(undefined)
+}
+
 function messagesOfRound(round: Round): readonly MergedMessage[] {
   round.merged ??= mergeRound(round.pieces ?? [])
   return round.merged
+}
+
+/** When another one begins: the messages are made, and the pieces are whoever's who can use the list. */
+function letGo(round: Round | undefined): Piece[] | undefined {
+  if (!round) return undefined
+  messagesOfRound(round)
+  const { pieces } = round
+  round.pieces = undefined
+  return pieces
 }
 
 function piecesBetween(from: number, to: number, pieceAt: Taking['pieceAt']): Piece[] {
@@ -185,10 +222,8 @@ function take(rounds: Round[], { from, to, pieceAt }: Taking): void {
     const { role, messageId, origin } = piece.message
     const isNext = messageId === undefined || messageId !== last.id || last.isClosed
     if (role === 'assistant' && isNext) {
-      messagesOfRound(last)
-      const pieces = emptied(last.pieces)
+      const pieces = emptied(letGo(last))
       pieces.push(piece)
-      last.pieces = undefined
       last = { start: place, id: messageId, pieces, merged: undefined, isClosed: false, offset: 0 }
       rounds.push(last)
     } else {
@@ -222,6 +257,21 @@ function exchange(
   return rest.slice(0, count)
 }
 
+/** The rounds that hold these places, neighbours together; from the end, so that the indices before stay what they are. */
+function stretchesOf(
+  rounds: readonly Round[],
+  places: readonly number[],
+): readonly { readonly first: number; readonly last: number }[] {
+  const indices = [...new Set(places.map((place) => indexAt(rounds, place)))].toSorted((a, b) => b - a)
+  const stretches: { first: number; last: number }[] = []
+  for (const index of indices) {
+    const open = stretches.at(-1)
+    if (open && index === open.first - 1) open.first = index
+    else stretches.push({ first: index, last: index })
+  }
+  return stretches
+}
+
 /** The round that holds a place. */
 function indexAt(rounds: readonly Round[], place: number): number {
   let low = 0
@@ -232,6 +282,15 @@ function indexAt(rounds: readonly Round[], place: number): number {
     else high = middle - 1
   }
   return Math.max(0, low)
+}
+
+/** The same, where it is likely to be this one or the next. */
+function indexNear(rounds: readonly Round[], place: number, near: number): number {
+  for (let index = Math.max(0, near); index <= near + 1; index++) {
+    const isIn = (rounds[index]?.start ?? Number.POSITIVE_INFINITY) <= place
+    if (isIn && place < (rounds[index + 1]?.start ?? Number.POSITIVE_INFINITY)) return index
+  }
+  return indexAt(rounds, place)
 }
 
 /** The messages that these pieces make, one piece for each entry in the order of the view. */

@@ -14,7 +14,7 @@ import {
 } from '../../ledger/lines.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { blocksOf, isText, textOf } from '../../message/block.ts'
-import type { ViewMessage } from '../../message/message.ts'
+import { isRequest, type ViewMessage } from '../../message/message.ts'
 import { typedText } from '../../summary/human.ts'
 import type { Update } from './notes.ts'
 
@@ -42,7 +42,7 @@ function within(lines: readonly string[], { countTokens, sectionTokens }: Offlin
 }
 
 function sectionsOf({ messages, ledger }: OfflineInput): Readonly<Record<string, readonly string[]>> {
-  const seen = messages.filter(({ origin }) => origin === 'human').map(({ content }) => textOf(content))
+  const seen = messages.filter(({ origin }) => isRequest(origin)).map(({ content }) => textOf(content))
   // What was typed before the last compaction is in the ledger only.
   const human = [...new Set([...ledger.typed.map(({ text }) => typedText(text)), ...seen])]
   const newest = <T extends { readonly last: number }>(facts: readonly T[]) => facts.toSorted((a, b) => b.last - a.last)
