@@ -66,6 +66,29 @@ describe('the engine', () => {
     await third.close()
   })
 
+  test.each([
+    ['a thrifty session puts back the files of the turn at hand', 'thrifty', ['/p/new.ts']],
+    ['any other also those of before', 'usual', ['/p/new.ts', '/p/old.ts']],
+  ] as const)('%s', async (_, economy, expected) => {
+    const text = 'export const whatever = 1\n'.repeat(20)
+    const files = { read: async () => ({ type: 'text', text }) as const }
+    const session = await createEngine({ model: offline(), environment: {}, files, settings: { economy } }).start()
+    const reads = (path: string) => {
+      const use = { type: 'tool_use', id: `t-${path}`, name: 'Read', input: { file_path: path } }
+      session.record({ ...answer, id: `msg-${path}`, content: [...answer.content, use] })
+      session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: text }] })
+    }
+    session.add({ role: 'user', content: 'Look at the old one.' })
+    reads('/p/old.ts')
+    session.record(answer)
+    session.add({ role: 'user', content: 'Look at the new one.' })
+    reads('/p/new.ts')
+    expect((await session.compact()).type).toBe('compacted')
+    const seen = JSON.stringify(session.messages())
+    expect(['/p/new.ts', '/p/old.ts'].filter((path) => seen.includes(`File ${path}\\n`))).toEqual(expected)
+    await session.close()
+  })
+
   test('without a path it lives in memory, and can be searched all the same', async () => {
     const session = await createEngine({ model: offline(), environment: {} }).start()
     session.add({ role: 'user', content: 'Mend the parser.' })

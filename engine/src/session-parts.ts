@@ -47,6 +47,7 @@ export function sessionParts(input: PartsInput): SessionParts {
   const { files, see } = sessionFiles({ given: input.files, entries, cwd, hasRead: (path) => restoring.hasRead(path) })
   const restoring: Restoring = createRestoring({
     files,
+    ofTurnOnly: settings.economy === 'thrifty',
     host: input.host,
     entries: store.entries,
   })

@@ -119,11 +119,12 @@ const readingAll = (tokens: number): Strategy =>
     mostToSummarise: tokens * 2,
   })
 
-/** With their trigger where a host would look for the cheapest: their documentation names no size. */
-export const leaders: readonly Strategy[] = [
-  ...[80_000, 60_000, 40_000].flatMap((tokens) => [summarisingAt(tokens), readingAll(tokens)]),
-  ...[100_000, 50_000].map(pruning),
-]
+const triggers = [80_000, 60_000, 40_000]
+
+/** With their trigger where a host would look for the cheapest, as their documentation names no size; and forgetting little. */
+export const careful: readonly Strategy[] = [...triggers.map(readingAll), ...[100_000, 50_000].map(pruning)]
+
+export const leaders: readonly Strategy[] = [...careful, ...triggers.map(summarisingAt)]
 
 export const peers: readonly Strategy[] = [
   summarising('summarizationMiddleware at the threshold', { trigger: ({ setup }) => thresholdOf(setup) }),

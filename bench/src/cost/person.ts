@@ -1,5 +1,6 @@
 // What the person of a session asks for: one change a task, to files that are new or were worked on before, as often and as
-// long ago as in real sessions. A rule is said once, with the first task; a reason once, with the first task on a file.
+// long ago as in real sessions. A rule is said once, with the first task; a reason with each task that takes up a file anew, and
+// whoever comes back to it means that one.
 import { grantedEnding, type Repository, ruleText, type Wish, wishText } from '@everlong/simulator'
 import { type Random, randomFrom } from '../random.ts'
 import { returnDistance, shareOfReturns } from './returns.ts'
@@ -54,13 +55,12 @@ export class Person {
     const distance = returnDistance(this.random.next())
     const earlier = comesBack ? this.wishes[Math.max(0, this.wishes.length - distance)] : undefined
     const path = earlier?.path ?? this.files[this.opened++ % this.files.length] ?? ''
-    const told = this.wishes.find((wish) => wish.path === path)?.task
     return {
       task,
       path,
       symbol: this.random.pick(symbolsIn(this.repository, path)),
       over: 100 + task,
-      reason: told === undefined ? this.code() : { task: told },
+      reason: earlier ? { task: typeof earlier.reason === 'string' ? earlier.task : earlier.reason.task } : this.code(),
     }
   }
 
@@ -72,5 +72,7 @@ export class Person {
 
 /** The functions of a file that a wish can be about. */
 function symbolsIn({ files }: Repository, path: string): readonly string[] {
-  return [...(files.get(path) ?? '').matchAll(/export function ([a-z]+[A-Z]\w*\d)\(/g)].map((found) => found[1] ?? '')
+  return [...(files.get(path) ?? '').matchAll(/export function (\w+)\(.*\n {2}const kept = /g)].map(
+    (found) => found[1] ?? '',
+  )
 }

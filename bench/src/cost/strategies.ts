@@ -1,5 +1,5 @@
 // Everybody who is compared, by name: workers are told names, since rules cannot be sent to them.
-import { leaders as leadingPeers, peers } from './peers.ts'
+import { careful, leaders as leadingPeers, peers } from './peers.ts'
 import { nothing, plainRules, serverCompaction } from './plain-rules.ts'
 import { alwaysMicro, defaults, fixedRules, thrifty, weighed } from './rules.ts'
 import type { Strategy } from './strategy.ts'
@@ -12,7 +12,7 @@ export const everybody: readonly Strategy[] = [...ours, ...fixedRules, alwaysMic
 export const leaders: readonly Strategy[] = [weighed, thrifty, ...leadingPeers, serverCompaction]
 
 /** In long sessions, and on models that bind thinking. */
-export const few: readonly Strategy[] = [weighed, thrifty, ...leadingPeers, nothing]
+export const few: readonly Strategy[] = [weighed, thrifty, ...careful, nothing]
 
 /** The promise is about these. */
 export const promised: readonly Strategy[] = [weighed, ...fixedRules]

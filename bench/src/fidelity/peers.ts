@@ -1,6 +1,6 @@
 // What peers leave after a compaction, by their own code where it can be run, each with the recorded summary as its
 // model's answer. They know no budget for the whole: what would not fit is left out from the oldest end.
-import { type Message, textOf } from 'everlong'
+import { isRequest, type Message, textOf } from 'everlong'
 import { messagesOf } from 'everlong/transcript'
 import { compactWithRunner } from '../peers/anthropic.ts'
 import { clineCut, clineKeeps, clineSummary } from '../peers/cline.ts'
@@ -66,10 +66,10 @@ function piOnce(): Promise<Pi> {
   return loading
 }
 
-/** What people typed in this window and in those before it, and the summary. */
+/** What was typed or asked by another agent, in this window and in those before it, and the summary. */
 const codex: Contender = async (found, budget) => {
   const typed = messagesOf([...found.earlier, ...found.before])
-    .filter(({ origin }) => origin === 'human')
+    .filter(({ origin }) => isRequest(origin))
     .map(shownIn)
   const history = codexHistory(typed, recordedSummary(found))
   return within(budget, history.at(-1) ?? '', history.slice(0, -1).join('\n\n'))

@@ -11,6 +11,7 @@ const strange = ['rare-languages', 'little-known']
 /** How far below zero all other text should stay: farther where it is of a language, and mistaken more easily. */
 const slack = 0.03
 const slackOf: Readonly<Record<string, number>> = { 'well-known': 0.08, 'latin-languages': 0.08, prose: 0.08 }
+const weightOf: Readonly<Record<string, number>> = { 'little-known': 2, 'well-known': 3, 'latin-languages': 3 }
 const pull = 1e-5
 const reweightings = 6
 
@@ -26,7 +27,7 @@ export function fitStrangeness(samples: readonly Sample[], estimate: (text: stri
   return solve({ ...problem, observations: reweigh(observations, scores), start: scores.map(snap), snap, rounds: 20 })
 }
 
-/** Every category weighs the same; of the rare languages every package, and the little-known ones twice. */
+/** Every category weighs the same but for those above, and of the rare languages every package. */
 function observe(samples: readonly Sample[], estimate: (text: string) => number): readonly Observation[] {
   const shelfOf = ({ category, source }: Sample) => (category === 'rare-languages' ? `${category} ${source}` : category)
   const shelves = Map.groupBy(samples, shelfOf)
@@ -34,7 +35,7 @@ function observe(samples: readonly Sample[], estimate: (text: string) => number)
     const short = countExactly(sample.text, 'o200k') / estimate(sample.text) - 1
     const extra =
       strange.includes(sample.category) && short > 0 ? Math.min(mostExtra, short) : -(slackOf[sample.category] ?? slack)
-    const weight = (sample.category === 'little-known' ? 2 : 1) / (shelves.get(shelfOf(sample))?.length ?? 1)
+    const weight = (weightOf[sample.category] ?? 1) / (shelves.get(shelfOf(sample))?.length ?? 1)
     return { counts: countLetters(sample.text), truth: extra, weight, unit: 1 }
   })
 }

@@ -27,6 +27,12 @@ describe('the state of the cache', () => {
       { type: 'warm', lastAnswer: 0, lifetime: 60 * minute },
     ],
     [
+      'cold after five minutes where only the head was written for an hour',
+      { time: 0, usage: { ...usage, cacheWriteHour: 60 } },
+      5 * minute,
+      { type: 'cold', lastAnswer: 0, lifetime: 5 * minute },
+    ],
+    [
       'an hour is assumed when no answer tells',
       { time: 0 },
       59 * minute,

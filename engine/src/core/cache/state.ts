@@ -1,6 +1,7 @@
 // Whether the provider still holds the prefix of a conversation: read off the times and the usage of its answers. It
 // asks no clock and no network.
 import type { ViewMessage } from '../message/message.ts'
+import type { Usage } from '../message/usage.ts'
 
 export type CacheState = {
   /** unknown: no answer, no time, or a clock that went backwards. */
@@ -35,11 +36,16 @@ export function newestAnswerTime(messages: readonly ViewMessage[]): number | und
 /** Where a cache is in use nearly every answer writes to it: further back there is nothing to be found. */
 const lookedAt = 200
 
+/** How long what an answer wrote is kept: where the head is kept for an hour and the messages are not, these count. */
+export function lifetimeWritten({ cacheWrite, cacheWriteHour }: Pick<Usage, 'cacheWrite' | 'cacheWriteHour'>): number {
+  return cacheWriteHour > 0 && cacheWriteHour === cacheWrite ? cacheLifetimes.long : cacheLifetimes.short
+}
+
 function lifetimeOf(messages: readonly ViewMessage[]): number {
   for (let at = messages.length - 1; at >= Math.max(0, messages.length - lookedAt); at--) {
     const usage = messages[at]?.usage
     if (usage === undefined || usage.cacheWrite === 0) continue
-    return usage.cacheWriteHour > 0 ? cacheLifetimes.long : cacheLifetimes.short
+    return lifetimeWritten(usage)
   }
   return cacheLifetimes.long
 }

@@ -2,7 +2,7 @@
 import { type BreakCause, type CacheBreak, watchAnswer } from '../cache/break-detector.ts'
 import { afterAnswer, afterCacheBreak } from '../cache/edit-state.ts'
 import type { Fingerprint, RequestParts } from '../cache/fingerprint.ts'
-import { cacheLifetimes } from '../cache/state.ts'
+import { cacheLifetimes, lifetimeWritten } from '../cache/state.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { appliedEdits } from '../mechanisms/server-cleared.ts'
 import { numberAt } from '../message/json.ts'
@@ -77,7 +77,7 @@ function watchCache(
   const time = ports.now()
   const deletedTokens = numberAt(message.usage, 'cache_deleted_input_tokens')
   if (usage.cacheWrite > 0) {
-    desk.cacheLifetime = usage.cacheWriteHour > 0 ? cacheLifetimes.long : cacheLifetimes.short
+    desk.cacheLifetime = lifetimeWritten(usage)
   }
   const lifetime = desk.cacheLifetime ?? cacheLifetimes.long
   const seen = { usage, time, deletedTokens, lifetime, answer: message }

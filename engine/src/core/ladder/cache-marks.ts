@@ -13,6 +13,8 @@ export type Markable = {
 
 export type Marking = {
   readonly lifetime: '5m' | '1h'
+  /** Of tools and system prompt, which outlive every pause of the messages; as theirs unless told. Never the shorter one. */
+  readonly head?: '5m' | '1h'
   /** Where changes of the messages ended, oldest first: the next change will begin behind the last of them. */
   readonly anchors?: readonly number[]
 }
@@ -22,8 +24,9 @@ const mostMarks = 4
 const lookback = 20
 
 /** The system prompt's mark covers the tools: theirs comes last, where one is left. */
-export function withCacheMarks<T extends Markable>(request: T, { lifetime, anchors = [] }: Marking): T {
-  const mark: JsonObject = { type: 'ephemeral', ...(lifetime === '1h' ? { ttl: '1h' } : {}) }
+export function withCacheMarks<T extends Markable>(request: T, { lifetime, head, anchors = [] }: Marking): T {
+  const mark = markOf(lifetime)
+  const headMark = markOf(head ?? lifetime)
   const { system, tools, messages } = request
   const hasSystem = system !== undefined && system.length > 0
   const hasTools = tools !== undefined && tools.length > 0
@@ -31,10 +34,14 @@ export function withCacheMarks<T extends Markable>(request: T, { lifetime, ancho
   const isToolsLeft = !hasSystem || places.size + 1 < mostMarks
   return {
     ...request,
-    ...(hasTools && isToolsLeft ? { tools: markedLast(tools, mark) } : {}),
-    ...(hasSystem ? { system: markedBlocks(blocksOf(system), mark) } : {}),
+    ...(hasTools && isToolsLeft ? { tools: markedLast(tools, headMark) } : {}),
+    ...(hasSystem ? { system: markedBlocks(blocksOf(system), headMark) } : {}),
     messages: markedMessages(messages, places, mark),
   }
+}
+
+function markOf(lifetime: '5m' | '1h'): JsonObject {
+  return { type: 'ephemeral', ...(lifetime === '1h' ? { ttl: '1h' } : {}) }
 }
 
 function markedLast(tools: readonly JsonObject[], mark: JsonObject): readonly JsonObject[] {

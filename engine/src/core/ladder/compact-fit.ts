@@ -2,12 +2,12 @@
 // too large when nothing helps. Sends nothing and writes nothing.
 import type { Ledger } from '../ledger/facts.ts'
 import { textOf } from '../message/block.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
 import { continuationText, latestRequestText } from '../prompts/continuation.ts'
 import { composeSummary } from '../summary/compose.ts'
 import type { ComposedSummary } from '../summary/source.ts'
 import { cutInMiddle } from '../summary/too-long.ts'
-import { type Counting, countText, countTokens, withMargin } from '../tokens/counting.ts'
+import { type Counting, countTokens, createTextCounter, withMargin } from '../tokens/counting.ts'
 import { inWords } from '../tokens/figure.ts'
 import { mergedMessages } from '../transcript/rounds-of-rows.ts'
 import type { CompactionInput, CompactionSettings } from './compact-input.ts'
@@ -78,7 +78,7 @@ function largestSummary({ parts, settings, input }: FitInput, enough: number): n
   let [said, tokens] = [0, 0]
   for (const message of fresh) {
     if (said >= settings.humanTokens) break
-    if (message.origin === 'human') said += weigh(message)
+    if (isRequest(message.origin)) said += weigh(message)
   }
   for (const message of fresh) {
     if (tokens * shareOfNew >= enough) break
@@ -107,7 +107,7 @@ function compose(fit: FitInput, prose: string | undefined, budget: number): Comp
 }
 
 export function textCounter(counting: Counting = {}): (text: string) => number {
-  return (text) => countText(text, counting)
+  return createTextCounter(counting)
 }
 
 export function tokensOf(messages: readonly ViewMessage[], counting: Counting = {}): number {
@@ -149,7 +149,7 @@ const longestClosing = 6_000
 
 /** What the person asked for last, to stand behind restored context. */
 export function closingOf(pieces: readonly ViewMessage[]): string | undefined {
-  const latest = pieces.findLast(({ origin }) => origin === 'human')
+  const latest = pieces.findLast(({ origin }) => isRequest(origin))
   const text = latest && textOf(latest.content).trim()
   return text ? latestRequestText(cutInMiddle(text, longestClosing)) : undefined
 }

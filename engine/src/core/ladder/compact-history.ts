@@ -4,7 +4,7 @@ import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { stringAt } from '../message/json.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { ChainInfo } from '../ports/events.ts'
 import { modelOf } from '../tokens/context-size.ts'
 import { readCompaction } from '../transcript/compaction-records.ts'
@@ -35,7 +35,7 @@ export function historyOf(input: CompactionInput): History {
   return {
     model: modelOf(view.messages),
     hasEarlier: last >= 0,
-    turns: pieces.slice(last + 1).filter(({ origin }) => origin === 'human').length,
+    turns: pieces.slice(last + 1).filter(({ origin }) => isRequest(origin)).length,
     previousTurnId: earlier.turnId,
     dropped: earlier.cumulativeDroppedTokens,
     discoveredTools: [...tools],

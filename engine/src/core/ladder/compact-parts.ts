@@ -3,7 +3,7 @@
 import { modelFacts } from '../catalog/models.ts'
 import { blocksOf, isThinking } from '../message/block.ts'
 import { cutAfter, cutBefore, legalCuts } from '../message/cut-points.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import type { View } from '../transcript/fold.ts'
 import type { Source } from '../transcript/merge.ts'
@@ -65,15 +65,19 @@ function piecesAt({ pieces, uuids }: Source, message: number): readonly PieceAt[
 }
 
 function isSpoken({ origin }: ViewMessage): boolean {
-  return origin === 'human' || origin === 'assistant' || origin === 'tool-result'
+  return isRequest(origin) || origin === 'assistant' || origin === 'tool-result'
 }
 
 /** Something was said since the last summary; one message alone only when it is itself too large. */
 function isWorthIt(pieces: readonly ViewMessage[], largest: number, view: View): boolean {
-  const last = pieces.findLastIndex(({ origin }) => origin === 'summary')
-  const said = pieces.slice(last + 1).filter(isSpoken)
-  if (said.length >= 2) return true
-  return said.length === 1 && largest > 0 && JSON.stringify(view.messages).length / 4 > largest
+  let said = 0
+  for (let at = pieces.length - 1; at >= 0 && said < 2; at--) {
+    const piece = pieces[at]
+    if (piece?.origin === 'summary') break
+    if (piece && isSpoken(piece)) said++
+  }
+  if (said === 2) return true
+  return said === 1 && largest > 0 && JSON.stringify(view.messages).length / 4 > largest
 }
 
 function cutAt(

@@ -129,7 +129,8 @@ export function settleContext(desk: Desk): void {
 function settleThreshold(desk: Desk): void {
   if (desk.settings.economy !== 'thrifty') return
   const view = desk.conversation.view()
-  desk.cheapest = cheapestSize(view, situationIn(desk, view), { settings: desk.settings, before: desk.cheapest })
+  const { settings, cheapest: before } = desk
+  desk.cheapest = cheapestSize(view, situationIn(desk, view), { settings, overhead: overheadOf(desk), before })
 }
 
 /** With the threshold of a thrifty session, unless the host has set one or a compaction came to nothing there. */

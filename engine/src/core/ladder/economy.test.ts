@@ -14,9 +14,10 @@ describe('a thrifty session', () => {
       sessionMemory: false,
       reductions: {
         microCompact: 'always',
+        keepFinished: false,
         bySize: { target: 10_000 },
-        byCacheEdit: { keep: 3 },
-        byIdle: { minutes: 5 },
+        byCacheEdit: { trigger: 6, keep: 8 },
+        byIdle: { keep: 3, minutes: 5 },
       },
     })
   })
@@ -28,7 +29,15 @@ describe('a thrifty session', () => {
       sessionMemory: true,
       reductions: { microCompact: false, bySize: { target: 1 }, byCacheEdit: { keep: 9 }, boundThinking: 'remove' },
     } as const
-    expect(withEconomy(set)).toEqual({ ...set, reductions: { ...set.reductions, byIdle: {} } })
+    expect(withEconomy(set)).toEqual({
+      ...set,
+      reductions: {
+        ...set.reductions,
+        keepFinished: false,
+        byCacheEdit: { trigger: 6, keep: 9 },
+        byIdle: { keep: 3 },
+      },
+    })
   })
 
   test('is not what a session is unless told', () => {
@@ -38,6 +47,7 @@ describe('a thrifty session', () => {
 })
 
 const settings = { economy: 'thrifty' } as const
+const overhead = 0
 const answered = {
   role: 'assistant',
   content: [],
@@ -68,8 +78,8 @@ describe('the cheapest size', () => {
     fc.assert(
       fc.property(pace, fc.integer({ min: 1_000, max: 900_000 }), (known, other) => {
         const situation = situationWith(known)
-        const size = cheapestSize(view, situation, { settings, before: undefined }) ?? 0
-        const least = (known.base * 4) / 3 / 0.6
+        const size = cheapestSize(view, situation, { settings, overhead, before: undefined }) ?? 0
+        const least = (Math.max(known.base, 8_000) * 4) / 3 / 0.6
         const another = Math.max(other, least)
         expect(size).toBeGreaterThanOrEqual(Math.floor(least))
         expect(meanCost(situation, size)).toBeLessThanOrEqual(meanCost(situation, another) * 1.000_01)
@@ -79,14 +89,38 @@ describe('the cheapest size', () => {
 
   test('stays where it is while too little is known, and while it would hardly move', () => {
     const known = situationWith({ base: 20_000, growth: 2_000, coldShare: 0.03 })
-    const size = cheapestSize(view, known, { settings, before: undefined }) ?? 0
+    const size = cheapestSize(view, known, { settings, overhead, before: undefined }) ?? 0
     const near = Math.round(size * 1.05)
-    expect(cheapestSize(view, known, { settings, before: near })).toBe(near)
-    expect(cheapestSize(view, known, { settings, before: size * 2 })).toBe(size)
+    expect(cheapestSize(view, known, { settings, overhead, before: near })).toBe(near)
+    expect(cheapestSize(view, known, { settings, overhead, before: size * 2 })).toBe(size)
     const young = { ...view, messages: view.messages.slice(0, 7) }
-    expect(cheapestSize(young, known, { settings, before: undefined })).toBeUndefined()
-    expect(cheapestSize(view, situationWith({}), { settings, before: 70_000 })).toBe(70_000)
+    expect(cheapestSize(young, known, { settings, overhead, before: undefined })).toBeUndefined()
+    expect(cheapestSize(view, situationWith({}), { settings, overhead, before: 70_000 })).toBe(70_000)
   })
+})
+
+test('a compaction is due when carrying what it would drop has cost as much as it will, however it was carried', () => {
+  const pace = { base: 20_000, growth: 1_000, coldShare: 0 }
+  const costs = compactionCosts(situationWith(pace))
+  const price = ((costs?.fixed ?? 0) + (costs?.perToken ?? 0) * 20_000) / (costs?.rent ?? 1)
+  const at = (size: number, carried: number) => {
+    const explanation = {
+      ...situationWith({}).explanation,
+      size: { ...situationWith({}).explanation.size, tokens: size },
+    }
+    const known = situationWith({ ...pace, explanation, carried: { tokens: carried + 10 * 20_000, answers: 10 } })
+    return cheapestSize(view, known, { settings, overhead, before: undefined }) ?? 0
+  }
+  expect(at(60_000, price)).toBe(60_000)
+  expect(at(60_000, price * 2)).toBe(60_000)
+  expect(at(60_000, price / 2)).toBeGreaterThan(60_000)
+  expect(at(60_000, price / 2)).toBeLessThan(at(60_000, 0))
+})
+
+test('it leaves room to tell what there is to tell, so that compactions do not come sooner and sooner', () => {
+  const known = situationWith({ base: 3_000, growth: 100, coldShare: 0 })
+  const size = cheapestSize(view, known, { settings, overhead: 10_000, before: undefined }) ?? 0
+  expect(size).toBe(Math.round((18_000 * 4) / 3 / 0.6))
 })
 
 describe('in a session', () => {

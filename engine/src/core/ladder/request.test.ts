@@ -69,6 +69,19 @@ test('thinking and empty text carry no mark; an hour is asked for where the sett
   ).toEqual([undefined, { type: 'ephemeral', ttl: '1h' }])
 })
 
+test('a thrifty session keeps tools and system prompt for an hour, and the messages as before', async () => {
+  const world = worldWith({ settings: { economy: 'thrifty' } })
+  world.session.add({ role: 'user', content: 'Go.' })
+  const request = await world.session.prepare()
+  if (request.type !== 'ready') throw new Error(request.detail)
+  const marks = [request.tools?.[1], blocksOf(request.system)[0], blocksOf(request.messages[0]?.content)[0]]
+  expect(marks.map((marked) => marked?.cache_control)).toEqual([
+    { type: 'ephemeral', ttl: '1h' },
+    { type: 'ephemeral', ttl: '1h' },
+    { type: 'ephemeral' },
+  ])
+})
+
 test('without a prompt cache, or with marks turned off, there are none', async () => {
   for (const options of [
     { settings: { cacheMarks: false } } as const,

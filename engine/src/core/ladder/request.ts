@@ -37,7 +37,9 @@ export function buildRequest(desk: Desk, view: View): BuiltRequest {
   // Where the provider edits its cache in place, the prefix goes on.
   const ends = desk.delegated?.leftOut ? (desk.tracking.cacheEdits.ends ?? []) : []
   const anchors = anchorsIn(view, mended, ends).map((at) => at + (isServed ? 1 : 0))
-  return { request: withCacheMarks(request, { lifetime, anchors }), repairs }
+  // Most pauses that outlive five minutes do not outlive an hour, and this part never changes.
+  const head = settings.economy === 'thrifty' ? '1h' : lifetime
+  return { request: withCacheMarks(request, { lifetime, head, anchors }), repairs }
 }
 
 /** Where the newest two changes ended: a compaction, edits of ours, or what the provider was asked to leave out. */

@@ -22,6 +22,8 @@ export type HostState = () => Partial<Omit<SessionState, 'pinned'>> | Promise<Pa
 
 export type RestoringInput = {
   readonly files: FileStore
+  /** Only files that were touched since a person last spoke: what is put back stays, and an old file is soon read again. */
+  readonly ofTurnOnly?: boolean
   readonly host?: HostState | undefined
   /** Every entry there ever was, for what is pinned and no longer held. */
   readonly entries: () => Iterable<Entry>
@@ -106,9 +108,10 @@ class Keeping implements Restoring {
 
   private tracked({ ledger }: Conversation): readonly TouchedFile[] {
     const all = ledger()
+    const asked = this.input.ofTurnOnly ? Math.max(-1, ...all.typed.map(({ last }) => last)) : -1
     return touchedFiles({
       ...all,
-      files: all.files.filter(({ path, last }) => last > this.mark || this.back.has(path)),
+      files: all.files.filter(({ path, last }) => last > asked && (last > this.mark || this.back.has(path))),
     })
   }
 

@@ -29,7 +29,7 @@ function wordsOf(value: unknown, depth = 0): string {
   return Object.entries(value)
     .map(([key, part]) => {
       // Offsets and limits are told as ranges of the file.
-      if (typeof part === 'number') return /offset|limit|line/i.test(key) ? '' : `${key} ${part}`
+      if (typeof part === 'number') return /offset|line/i.test(key) ? '' : `${key} ${part}`
       return wordsOf(part, depth + 1)
     })
     .join('\n')

@@ -153,7 +153,7 @@ function readUrl(item: JsonObject): UrlFact | undefined {
   return url === undefined ? undefined : { url, times: whole(item, 'times', 1), last: whole(item, 'last'), how }
 }
 
-/** The newest, within a number of characters: a boundary is read whenever its session is opened. */
+/** The first and the newest, within a number of characters: a boundary is read whenever its session is opened. */
 function storedTyped(typed: readonly Typed[]): readonly Typed[] {
   let left: number = typedCharacters.stored
   const isIn = ({ text }: Typed) => {
@@ -161,8 +161,9 @@ function storedTyped(typed: readonly Typed[]): readonly Typed[] {
     left -= text.length
     return true
   }
-  const newest = typed.toSorted((a, b) => b.last - a.last).slice(0, storedCaps.typed)
-  const kept = new Set(newest.filter(isIn))
+  const [first, ...later] = typed
+  const newest = later.toSorted((a, b) => b.last - a.last).slice(0, storedCaps.typed - 1)
+  const kept = new Set((first ? [first, ...newest] : []).filter(isIn))
   return typed.filter((fact) => kept.has(fact))
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { assistant, call, human, type Said, shell } from '../../testing/talk.ts'
 import type { Ledger } from './facts.ts'
 import { createLedger } from './ledger.ts'
+import { constraintLine } from './lines.ts'
 
 function ledgerOf(...said: readonly (Said | readonly Said[])[]): Ledger {
   const book = createLedger()
@@ -10,6 +11,14 @@ function ledgerOf(...said: readonly (Said | readonly Said[])[]): Ledger {
 }
 
 const nameOf = (ledger: Ledger, name: string) => ledger.names.find((fact) => fact.name === name)
+
+test('what another agent asks binds as well, and is not said to be a person’s', () => {
+  const { message } = human('Never push to main.')
+  const ledger = ledgerOf({ message: { ...message, origin: 'agent' } })
+  expect(ledger.constraints).toMatchObject([{ text: 'Never push to main.', by: 'assistant' }])
+  expect(ledger.constraints.map(constraintLine)).toEqual([expect.stringContaining('another agent: "Never push')])
+  expect(ledger.typed).toMatchObject([{ text: 'Never push to main.' }])
+})
 
 describe('files', () => {
   test('names that an edit’s result shows belong to the file, the numbers in its margin to nobody', () => {

@@ -40,7 +40,8 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
       }
       break
     case 'human':
-      readHuman(state, textOf(message.content), message.uuid)
+    case 'agent':
+      readRequest(state, message)
       break
     case 'summary':
       noteNames(state, textOf(message.content), talk('summary', 1))
@@ -81,14 +82,16 @@ function readAnswer(state: State, block: Block, uuid: string | undefined): void 
   }
 }
 
-function readHuman(state: State, text: string, uuid: string | undefined): void {
-  noteNames(state, text, talk('human', 2, 'asked'))
+/** What another agent asks binds as well; its words are no person's. */
+function readRequest(state: State, { origin, content, uuid }: ViewMessage): void {
+  const text = textOf(content)
+  const by = origin === 'human' ? 'human' : 'assistant'
+  noteNames(state, text, talk(origin === 'human' ? 'human' : 'agent', 2, 'asked'))
   noteTyped(state, text, uuid)
   const source = uuid ? { uuid } : {}
   for (const rule of constraintsIn(text))
-    noteSaying(state, state.constraints, { text: oneLine(rule, 400), by: 'human', ...source })
-  for (const told of tellingsIn(text))
-    noteSaying(state, state.decisions, { text: oneLine(told, 320), by: 'human', ...source })
+    noteSaying(state, state.constraints, { text: oneLine(rule, 400), by, ...source })
+  for (const told of tellingsIn(text)) noteSaying(state, state.decisions, { text: oneLine(told, 320), by, ...source })
 }
 
 /** A file the client put into the context counts as read; anything else only lends its names. */

@@ -24,8 +24,9 @@ function quoted(text: string): string {
   return `\`${oneLine(text, 320).replaceAll('`', "'")}\``
 }
 
-export function constraintLine({ text, uuid }: Saying): string {
-  return line(`"${oneLine(text, 400)}"${uuid === undefined ? '' : ` [${uuid.slice(0, 8)}]`}`)
+export function constraintLine({ text, by, uuid }: Saying): string {
+  const who = by === 'human' ? '' : 'another agent: '
+  return line(`${who}"${oneLine(text, 400)}"${uuid === undefined ? '' : ` [${uuid.slice(0, 8)}]`}`)
 }
 
 export function decisionLine({ text, by }: Saying): string {
@@ -109,22 +110,32 @@ function list(name: string, paths: readonly string[]): string {
   return paths.length === 0 ? '' : `${name} ${paths.map((path) => oneLine(path, 120)).join(', ')}`
 }
 
+export type FileShown = {
+  /** As it is called on this page, where that is not the whole path. */
+  readonly path?: string
+  /** How many stretches of lines are told. */
+  readonly ranges: number
+}
+
+/** Where the paths below begin that have no beginning of their own. */
+export function folderLine(folder: string): string {
+  return line(`paths below that begin with a name lie in ${oneLine(folder, 300)}`)
+}
+
 /** The file and what became of it; the names that matter in it come behind. */
-export function fileHead(fact: FileFact, rangesShown: number): string {
+export function fileHead(fact: FileFact, { path = fact.path, ranges: shown }: FileShown): string {
   const edits = fact.changes - (fact.created ? 1 : 0)
   const of = fact.lines === undefined ? '' : ` of ${fact.lines}`
   const acts = [
     fact.created ? 'created' : '',
-    edits > 0
-      ? `changed${times(edits)}${fact.changed.length === 0 ? '' : ` at ${ranges(fact.changed, rangesShown)}`}`
-      : '',
+    edits > 0 ? `changed${times(edits)}${fact.changed.length === 0 ? '' : ` at ${ranges(fact.changed, shown)}`}` : '',
     fact.reads > 0
-      ? `read${times(fact.reads)}${isWhole(fact) || fact.seen.length === 0 ? '' : ` ${ranges(fact.seen, rangesShown)}${of}`}`
+      ? `read${times(fact.reads)}${isWhole(fact) || fact.seen.length === 0 ? '' : ` ${ranges(fact.seen, shown)}${of}`}`
       : '',
     fact.act === 'deleted' ? 'then deleted' : '',
     fact.changes === 0 && fact.reads === 0 ? 'in search results' : '',
   ]
-  return `- ${oneLine(fact.path, 400)} (${acts.filter((act) => act !== '').join('; ')})`
+  return `- ${oneLine(path, 400)} (${acts.filter((act) => act !== '').join('; ')})`
 }
 
 function isWhole(fact: FileFact): boolean {

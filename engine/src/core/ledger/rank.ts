@@ -26,7 +26,7 @@ const homes = { file: -0.8, command: -1, human: -0.6, assistant: -0.5, agent: -0
 
 /** Ids, hashes and versions; whatever has a mark inside is a path, a file or a number with its label. */
 const opaque = /^(?:[\d_]+|[0-9a-f]{7,40}|v?\d+\.\d+\.\d+[\w.+-]*)$/
-const marked = /[/. :#]/
+const marked = /[-/. :#]/
 
 /** Some names are seldom needed again, the more seldom when the assistant never wrote them itself. */
 function lightness({ name, written, asked, home }: NameFact): number {

@@ -7,12 +7,14 @@ import {
   decisionLine,
   errorLine,
   fileHead,
+  folderLine,
   homeHead,
   repositoryLines,
   todoLine,
   urlLine,
 } from './lines.ts'
 import { type NameCache, namesIn } from './names.ts'
+import { shortPaths, wholePaths } from './paths.ts'
 import { chanceOf, fileScore, fileWorth, type Lasting, lastingOf, recency, urlWorth } from './rank.ts'
 
 export type Section =
@@ -100,12 +102,17 @@ export function unitsOf(
     }
   })
   const ranges = Math.max(2, Math.round(budget / tokensPerRange))
+  const { folder, shorten } = budget < roomForWholePaths ? shortPaths(ledger) : { shorten: (path: string) => path }
+  if (folder !== undefined) lines.push(folderUnit(folder, { cost, ledger }))
+  const whole = wholePaths(ledger.files)
   const homes = new Map(
-    ledger.files.map((fact) => [`file ${fact.path}`, fileUnit(fact, { ledger, chances, ranges, cost, since })]),
+    ledger.files
+      .filter(({ path }) => !whole.has(path))
+      .map((fact) => [`file ${fact.path}`, fileUnit(fact, { ledger, chances, ranges, cost, since, shorten })]),
   )
   const files = [...homes.values()]
   const names = ledger.names
-    .filter((fact) => !homes.has(`file ${fact.name}`))
+    .filter(({ name }) => !homes.has(`file ${whole.get(name) ?? name}`))
     .map(
       (fact): NameUnit => ({
         type: 'name',
@@ -118,13 +125,23 @@ export function unitsOf(
           { last: fact.writtenLast },
           { since, now: ledger.messages },
         ),
-        home: homeAt(homes, fact.home, cost),
+        home: homeAt(homes, { ...fact.home, name: whole.get(fact.home.name) ?? fact.home.name } as Home, cost),
       }),
     )
   return [...lines, ...files, ...names]
 }
 
 const tokensPerRange = 1500
+/** With so much room, every path is told from its beginning. */
+const roomForWholePaths = 8000
+/** What short paths cannot do without comes before anything else. */
+const indispensable = 1000
+
+function folderUnit(folder: string, { cost, ledger }: Pick<Context, 'cost' | 'ledger'>): LineUnit {
+  const text = folderLine(folder)
+  const order = -indispensable - ledger.messages
+  return { type: 'line', section: 'files', order, text, cost: cost(`${text}\n`), worth: indispensable, names: [] }
+}
 
 /** What a name that is certain to be needed is worth, beside the worth of lines. */
 const worthOfName = 12
@@ -135,11 +152,12 @@ type Context = {
   readonly ranges: number
   readonly cost: Pricing['cost']
   readonly since: number
+  readonly shorten: (path: string) => string
 }
 
-function fileUnit(fact: FileFact, { ledger, chances, ranges, cost, since }: Context): HomeUnit {
+function fileUnit(fact: FileFact, { ledger, chances, ranges, cost, since, shorten }: Context): HomeUnit {
   const isOld = fact.last < since
-  const text = fileHead(fact, isOld ? 1 : ranges)
+  const text = fileHead(fact, { path: shorten(fact.path), ranges: isOld ? 1 : ranges })
   const kind = fact.changes > 0 ? 'changed' : fact.reads > 0 ? 'read' : undefined
   return {
     type: 'home',

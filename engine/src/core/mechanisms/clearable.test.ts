@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { session } from '../../testing/index.ts'
 import { pathsChanged } from '../tokens/tool-kinds.ts'
 import { foldEntries } from '../transcript/fold.ts'
-import { clearableKind, clearableResults } from './clearable.ts'
+import { clearableKind, clearableResults, newestStaying } from './clearable.ts'
 import { viewOf } from './examples.ts'
 import { defaultReductions } from './settings.ts'
 import { situationOf } from './situation.ts'
@@ -134,5 +134,32 @@ describe('the results that may be cleared', () => {
   test('are none in an empty conversation', () => {
     const view = foldEntries([])
     expect(clearableResults(view, situationOf(view, { now: 0 }))).toEqual([])
+  })
+})
+
+describe('how many of the newest stay', () => {
+  const stayingIn = (built: ReturnType<typeof session>, keepFinished: boolean, keep: number) => {
+    const view = viewOf(built.records)
+    const results = clearableResults(view, situationOf(view, { now: 0 }))
+    return newestStaying(view, { keepFinished }, { results, keep })
+  }
+  const called = (built: ReturnType<typeof session>, from: number, to: number) => {
+    for (let at = from; at <= to; at++) built.toolUse(`t${at}`, 'Bash', {}).toolResult(`t${at}`, 'some output')
+    return built
+  }
+
+  test('as many as are to be kept, and no more than there are', () => {
+    const built = called(session().user('go'), 1, 4)
+    expect([stayingIn(built, true, 3), stayingIn(built, true, 9), stayingIn(built, true, 0)]).toEqual([3, 4, 0])
+  })
+
+  test('where finished turns are not kept, only those of the turn at hand, and none once a person has spoken again', () => {
+    const built = called(called(session().user('go'), 1, 4).assistant('Done.').user('next'), 5, 6)
+    expect([stayingIn(built, false, 5), stayingIn(built, false, 1)]).toEqual([2, 1])
+    expect(stayingIn(built.assistant('Done.').user('and now?'), false, 5)).toBe(0)
+  })
+
+  test('what nobody has seen yet stays, however few are to be kept', () => {
+    expect(stayingIn(called(session().user('go'), 1, 3), false, 0)).toBe(1)
   })
 })

@@ -47,6 +47,27 @@ export function activeResults(view: View, situation: Situation): readonly Cleara
   return gone.size === 0 ? results : results.filter(({ toolUseId }) => !gone.has(toolUseId))
 }
 
+/**
+ * How many of the newest results stay where so many are to be kept. Where those of turns that have ended are not
+ * (`keepFinished`), no more than the turn at hand has brought; what nobody has seen yet stays in any case.
+ */
+export function newestStaying(
+  { messages }: View,
+  { keepFinished }: Pick<ReductionSettings, 'keepFinished'>,
+  { results, keep }: { readonly results: readonly Clearable[]; readonly keep: number },
+): number {
+  if (keepFinished) return Math.min(keep, results.length)
+  const answered = messages.findLastIndex(({ role }) => role === 'assistant')
+  const asked = messages.findLastIndex(({ origin }) => origin === 'human')
+  let staying = 0
+  for (let at = results.length - 1; at >= 0; at--) {
+    const message = results[at]?.message ?? 0
+    if (message < answered && (staying >= keep || message < asked)) break
+    staying++
+  }
+  return staying
+}
+
 export function deletedIn({ cacheEdits }: Pick<Situation, 'cacheEdits'>): ReadonlySet<string> {
   return new Set(cacheEdits?.deleted)
 }

@@ -9,6 +9,7 @@ import type { JsonObject } from '../message/json.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
+import type { Carried } from './pace.ts'
 import type { ReductionSettings } from './settings.ts'
 import type { Weigher } from './weigher.ts'
 
@@ -40,6 +41,8 @@ export type Situation = {
   readonly growth?: number | undefined
   /** The smallest context that was reported: after a compaction, about what the next one comes back to. */
   readonly base?: number | undefined
+  /** What the answers in the view reported together, and how many they are. */
+  readonly carried: Carried
   /** The view begins with a summary. */
   readonly isCompacted: boolean
   /** Of the requests to come, the share that will find the cache cold. */

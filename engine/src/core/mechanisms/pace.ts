@@ -12,11 +12,16 @@ export type Pace = {
   readonly growth: number | undefined
   /** The smallest context that was reported: what no reduction gets below. */
   readonly base: number | undefined
+  /** What all answers together reported: tokens that were carried through requests. */
+  readonly carried: Carried
   /** The share of requests that come after the cache has gone. */
   readonly coldShare: number
 }
 
+export type Carried = { readonly tokens: number; readonly answers: number }
+
 type Tally = {
+  readonly carried: Carried
   readonly steps: number
   readonly grown: number
   readonly size: number | undefined
@@ -26,19 +31,29 @@ type Tally = {
   readonly time: number | undefined
 }
 
-const nothing: Tally = { steps: 0, grown: 0, size: undefined, base: undefined, answers: 0, cold: 0, time: undefined }
+const nothing: Tally = {
+  carried: { tokens: 0, answers: 0 },
+  steps: 0,
+  grown: 0,
+  size: undefined,
+  base: undefined,
+  answers: 0,
+  cold: 0,
+  time: undefined,
+}
 
 /** In real sessions so many requests come after a pause longer than this; they count like a session of this length. */
 const usualColdShare = { short: 0.03, long: 0.007 } as const
 const usualLength = 50
 
 export function paceOf({ messages }: View, weigher: Weigher, lifetime: number): Pace {
-  const { steps, grown, base, answers, cold } = weigher.once(readers, weigher)(lifetime)(messages)
+  const { steps, grown, base, carried, answers, cold } = weigher.once(readers, weigher)(lifetime)(messages)
   const usual = lifetime > cacheLifetimes.short ? usualColdShare.long : usualColdShare.short
   const growth = grown / steps
   return {
     growth: growth > 0 ? growth : undefined,
     base,
+    carried,
     coldShare: (cold + usual * usualLength) / (answers + usualLength),
   }
 }
@@ -77,9 +92,10 @@ function sized(before: Tally, { usage }: ViewMessage): Tally {
   if (!usage) return before
   const size = contextTokens(usage)
   const base = Math.min(before.base ?? size, size)
+  const carried = { tokens: before.carried.tokens + size, answers: before.carried.answers + 1 }
   // What shrank the context was a reduction, not growth.
-  if (before.size === undefined || size < before.size) return { ...before, size, base }
-  return { ...before, size, base, steps: before.steps + 1, grown: before.grown + size - before.size }
+  if (before.size === undefined || size < before.size) return { ...before, size, base, carried }
+  return { ...before, size, base, carried, steps: before.steps + 1, grown: before.grown + size - before.size }
 }
 
 function timed(before: Tally, { role, time }: ViewMessage, lifetime: number): Tally {

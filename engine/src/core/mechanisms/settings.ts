@@ -14,6 +14,8 @@ export type ReductionSettings = {
   readonly toolKinds: Readonly<Record<string, ToolKind | null>>
   /** What to do on a model that binds thinking to the prefix, where thinking stands behind the change. */
   readonly boundThinking: 'delegate' | 'remove' | 'decline'
+  /** Whether the newest results stay after their turn has ended too; false clears them once a person has spoken again. */
+  readonly keepFinished: boolean
   readonly bySize: {
     readonly keep: number
     /** Tokens of tool results that may stay. */
@@ -48,6 +50,7 @@ export const defaultReductions: ReductionSettings = {
   reproducible: [],
   toolKinds: {},
   boundThinking: 'delegate',
+  keepFinished: true,
   bySize: { keep: 3, target: 40_000, least: 20_000 },
   byIdle: { minutes: 60, keep: 5 },
   byCacheEdit: { trigger: 12, keep: 5 },

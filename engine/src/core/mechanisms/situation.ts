@@ -39,7 +39,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
   const { model } = explanation
   const cache = cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime })
   const weigher = input.weigher ?? createWeigher({ ...input, model })
-  const { growth, base, coldShare } = paceOf(view, weigher, cache.lifetime)
+  const { growth, base, carried, coldShare } = paceOf(view, weigher, cache.lifetime)
   const facts = model === undefined ? undefined : modelFacts(model)
   return {
     explanation,
@@ -55,6 +55,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
     ...(input.expectedTurns === undefined ? {} : { expectedTurns: input.expectedTurns }),
     ...(growth === undefined ? {} : { growth }),
     ...(base === undefined ? {} : { base }),
+    carried,
     isCompacted: messages[0]?.origin === 'summary',
     ...(input.cacheEdits === undefined ? {} : { cacheEdits: input.cacheEdits }),
   }

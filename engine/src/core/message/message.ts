@@ -7,11 +7,17 @@ export type Role = 'user' | 'assistant'
 /** Who put a message into the conversation. The API knows two roles; people and engines need to know more. */
 export type Origin =
   | 'human' // typed by a person
+  | 'agent' // asked of a sub-agent by the agent that started it
   | 'assistant'
   | 'tool-result'
   | 'summary' // written by a compaction
   | 'attachment' // context the client injected as an attachment record
   | 'meta' // any other text the client injected: command output, caveats, reminders
+
+/** What the conversation is to serve: a person's words, or in a sub-agent's conversation those of another agent. */
+export function isRequest(origin: Origin): boolean {
+  return origin === 'human' || origin === 'agent'
+}
 
 export type Message = {
   readonly role: Role

@@ -1,6 +1,6 @@
 // Repairs the requests of one conversation, one after another: what was repaired before and is still there is not looked
 // at again. The outcome is that of a repair from scratch, in the same order.
-import { blocksOf, isThinking } from './block.ts'
+import { blocksOf, isThinking, isToolResult, isToolUse } from './block.ts'
 import { type Draft, draftOf, messageOfDraft, note, type Repair } from './draft.ts'
 import type { Message, Role } from './message.ts'
 import { pairHalfOf } from './pairing.ts'
@@ -216,8 +216,8 @@ function idsIn(messages: readonly Message[]): readonly string[] {
   for (const { content } of messages) {
     if (typeof content === 'string') continue
     for (const block of blocksOf(content)) {
-      const half = pairHalfOf(block)
-      if (half) ids.add(half.id)
+      const id = isToolUse(block) ? block.id : isToolResult(block) ? block.tool_use_id : pairHalfOf(block)?.id
+      if (id !== undefined) ids.add(id)
     }
   }
   return [...ids]

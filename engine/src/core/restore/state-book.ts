@@ -3,7 +3,7 @@
 import { blocksOf, isToolUse, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
 import { type BackgroundAgent, emptyState, type SessionState, type Skill } from './state.ts'
 
 export type StateBook = {
@@ -42,7 +42,7 @@ export function createStateBook(): StateBook {
       // What a skill says comes as a meta message that names the call which asked for it.
       const name = notes.asked.get(stringAt(record, 'sourceToolUseID') ?? '')
       if (name !== undefined && message.role === 'user') noteSkill(notes, { name, content: textOf(message.content) })
-      if (message.origin === 'meta' || message.origin === 'human') noteReport(notes, textOf(message.content))
+      if (message.origin === 'meta' || isRequest(message.origin)) noteReport(notes, textOf(message.content))
       for (const block of blocksOf(message.content)) {
         const skill = isToolUse(block) ? stringAt(block.input, 'skill') : undefined
         if (isToolUse(block) && skill !== undefined) notes.asked.set(block.id, skill)

@@ -152,12 +152,48 @@ describe('what an earlier round knew', () => {
   )
 })
 
+test('how a session was opened is told round after round, however much was said since', () => {
+  const opening = 'For all of today: sign each change with KX-482.'
+  const asked = (from: number) =>
+    Array.from({ length: 30 }, (_, at) => human(`Look at part ${from + at}.`, `u-${from + at}`))
+  const rounds = [[human(opening, 'u-0'), ...asked(1)], ...Array.from({ length: 12 }, (_, at) => asked(40 * (at + 1)))]
+  let known = createLedger().ledger()
+  for (const messages of rounds) {
+    const book = createLedger(fromJson(JSON.parse(JSON.stringify(toJson(known)))))
+    for (const message of messages) book.add(message)
+    known = book.ledger()
+    const { text } = composeSummary({ source: { messages, ledger: known, kept: [] }, budget: 3_000, countTokens })
+    expect(text).toContain(opening)
+  }
+})
+
 test('lines of prose that only name a file are left to the facts; those that say something stay', () => {
   const prose =
     '3. Files:\n   - src/cli.ts (read)\n   - docs/cli.md (read)\n     holds the flags\n   - src/a.ts: the parser'
   const { text } = compose(talk, { prose, budget: 9000 })
   expect(text).not.toContain('- src/cli.ts (read)')
   expect(text).toContain('- docs/cli.md (read)\n  holds the flags\n- src/a.ts: the parser')
+})
+
+test('however many facts there are, what a model says of the work and its direction begins in its place', () => {
+  const busy = Array.from({ length: 300 }, (_, at) =>
+    said(`I call openDoor${at} and closeDoor${at} from src/doors/door${at}.ts.`),
+  )
+  const more = 'The gate comes after it, and then whatever hangs on the gate. '.repeat(8).trim()
+  const prose = [
+    '1. Primary Request and Intent:\n   Doors that open.',
+    `8. Current Work:\n   Hanging the last door. ${more}`,
+    '9. Optional Next Step:\n   Paint it.',
+  ].join('\n\n')
+  const { text, tokens } = compose([...talk, ...busy], { prose, budget: 2200, ledgerBudget: 2200 })
+  const bodyOf = (number: (typeof sectionNumbers)[number]) => {
+    const [body = ''] = text.slice(text.indexOf(sectionHeading(number)) + sectionHeading(number).length).split('\n\n')
+    return body.trim()
+  }
+  expect(bodyOf(1)).toBe('Doors that open.')
+  expect(bodyOf(8)).toMatch(/^Hanging the last door\. The gate comes after it/)
+  expect(bodyOf(9)).toBe('Paint it.')
+  expect(tokens).toBeLessThanOrEqual(2200)
 })
 
 test('without a model, what the summary is to pay heed to is carried before the rest', () => {
@@ -185,6 +221,15 @@ describe('the report before the latest request', () => {
     const places = words.slice(0, 60).map((_, at) => current.search(new RegExp(`stepNumber${at}\\b`)))
     expect(places.every((place) => place >= 0)).toBe(true)
     expect(places).toEqual(places.toSorted((a, b) => a - b))
+  })
+
+  test('has more room where the request says little without it', () => {
+    const shownFor = (request: string) => {
+      const { text } = compose([...long.slice(0, 2), human(request)], { budget: 800 })
+      return /the assistant reported: "(.*)"/.exec(text)?.[1]?.length ?? 0
+    }
+    const explained = `Go on with the gate: ${'it is to be painted green on both sides. '.repeat(4)}`
+    expect(shownFor('skip 5, 7, 8 and do the rest')).toBeGreaterThan(1.5 * shownFor(explained))
   })
 
   test('is not told a second time as the last words', () => {

@@ -11,7 +11,7 @@ import { type PageOptions, pageOf } from './page.ts'
 import type { ComposedSummary, ComposeOptions } from './source.ts'
 import { reportsOf } from './steps.ts'
 import { sourceText } from './support.ts'
-import { type MendedProse, mendProse, oldFileLines, proseLines, prosePage, wholeProsePage } from './verify.ts'
+import { contestedProse, type MendedProse, mendProse, oldFileLines, wholeProsePage } from './verify.ts'
 
 const defaults = { humanBudget: 8000, ledgerBudget: 4000 } as const
 
@@ -62,11 +62,8 @@ function fillBeside(frame: Frame, mended: MendedProse, options: ComposeOptions):
       lines: [...oldFileLines(mended, source), ...codeLines(source, budget)],
     })
   }
-  return fill(prosePage(frame, mended, variant), {
-    options,
-    budget,
-    lines: [...proseLines(mended), ...codeLines(source, budget)],
-  })
+  const { page, lines } = contestedProse(frame, mended, { variant, room: budget - frame.tokens })
+  return fill(page, { options, budget, lines: [...lines, ...codeLines(source, budget)] })
 }
 
 type Filling = {

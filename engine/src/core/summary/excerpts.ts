@@ -100,10 +100,7 @@ function withoutReminders(text: string): string {
 
 /** Without secrets and blank lines around, cut between lines. */
 function piecesOf(code: string): readonly string[] {
-  const lines = withoutSecrets(code)
-    .toWellFormed()
-    .replace(/^\n+|\s+$/g, '')
-    .split('\n')
+  const lines = withoutSecrets(code).toWellFormed().trimEnd().replace(/^\n+/, '').split('\n')
   const pieces: string[] = []
   let piece: string[] = []
   let length = 0

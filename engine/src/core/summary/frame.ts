@@ -3,6 +3,7 @@
 import type { Typed } from '../ledger/facts.ts'
 import { typedKey } from '../ledger/keys.ts'
 import { constraintLine } from '../ledger/lines.ts'
+import { isRequest } from '../message/message.ts'
 import { olderRulesLine } from '../prompts/recall.ts'
 import {
   asksSomething,
@@ -43,13 +44,15 @@ export type FrameOptions = {
 const humanShare = 0.5
 const rulesShare = 0.25
 const earlierShare = 0.1
+/** Of that, at most so much for the first of it. */
+const openingShare = 0.4
 /** A latest request this short is told in its place too. */
 const shortRequest = 40
 
 export function frameOf(source: SummarySource, options: FrameOptions): Frame {
   const { budget, countTokens, recall } = options
   const messages = humanMessages(source.messages)
-  const isKept = source.kept.some(({ origin }) => origin === 'human')
+  const isKept = source.kept.some(({ origin }) => isRequest(origin))
   const latest = isKept ? undefined : latestRequest(messages)
   const room = Math.min(options.humanBudget, Math.floor(budget * humanShare))
   const atEnd = latest && fitMessage(latest, { tokens: room, countTokens, recall })
@@ -117,10 +120,15 @@ function earlierSaid(
     .filter(isEarlier)
     .map((fact) => ({ ...fact, text: typedText(fact.text) }))
     .filter(({ text }) => asksSomething(text))
-  if (earlier.length === 0 || options.budget < 60) return []
+  const [opening, ...others] = earlier
+  if (!opening || options.budget < 60) return []
   // One of which nothing but a pointer would be left is not worth its line.
   const isTold = (one: Shown | undefined) => one !== undefined && !one.text.startsWith('[…')
-  const lines = fitMessages(earlier, options).flatMap((one) =>
+  // How a session was opened says what holds for all of it, and grows old before anything else does.
+  const { budget, ...how } = options
+  const first = fitMessage(opening, { ...how, tokens: Math.floor(budget * openingShare) })
+  const left = budget - how.countTokens(first.text)
+  const lines = [first, ...fitMessages(others, { ...how, budget: left })].flatMap((one) =>
     isTold(one) ? [saidLine('[before]', one?.text ?? '')] : [],
   )
   return lines.length === 0 ? [] : ['Before the last compaction:', ...lines, 'Since then:']

@@ -1,7 +1,7 @@
 // What people typed, put into a summary word for word as far as a budget goes: the newest and the shortest whole, longer
 // ones cut in the middle with a pointer. It takes words from human messages and from nothing else.
 import { blocksOf, isMedia, textOf } from '../message/block.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
 import { recallPointer } from '../prompts/recall.ts'
 
 export type HumanMessage = {
@@ -16,7 +16,7 @@ export type CountTokens = (text: string) => number
 /** The messages that people typed, oldest first. A picture without words is said to be one. */
 export function humanMessages(messages: readonly ViewMessage[]): readonly HumanMessage[] {
   return messages
-    .filter(({ origin }) => origin === 'human')
+    .filter(({ origin }) => isRequest(origin))
     .map((message) => ({ text: saidIn(message), ...(message.uuid === undefined ? {} : { uuid: message.uuid }) }))
     .filter(({ text }) => text !== '')
 }

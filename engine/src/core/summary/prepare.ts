@@ -22,15 +22,15 @@ const reinjected = new Set([
 
 /** One for each message that a summariser is to see, in their order; not merged yet. */
 export function preparedMessages(pieces: readonly ViewMessage[]): readonly PreparedMessage[] {
-  const shown = pieces.filter(isShown)
-  let end = shown.length
-  while (end > 0 && isOnlyThinking(shown[end - 1])) end--
-  return shown.slice(0, end).flatMap((piece): readonly PreparedMessage[] => {
-    const content = preparedContent(piece)
-    if (content.length === 0) return []
+  const found: PreparedMessage[] = []
+  const last = pieces.findLastIndex((piece) => isShown(piece) && !isOnlyThinking(piece))
+  for (const piece of pieces.slice(0, last + 1)) {
+    const content = isShown(piece) ? preparedContent(piece) : []
+    if (content.length === 0) continue
     const { role, messageId } = piece
-    return [{ role, content, piece, ...(messageId === undefined ? {} : { messageId }) }]
-  })
+    found.push(messageId === undefined ? { role, content, piece } : { role, content, piece, messageId })
+  }
+  return found
 }
 
 /** With the piece it came from, so that what has to be left out can still be read. */

@@ -20,7 +20,7 @@ export function createSearch(words: readonly string[]): Search {
   let pattern: RegExp | undefined
   let quiet = 0
   const look = (text: string): void => {
-    if (missing.size === 0 || (pattern && !pattern.test(text) && !hasOddLetter(text))) return
+    if (missing.size === 0 || pattern?.test(text) === false) return
     const small = text.toLowerCase()
     const before = missing.size
     for (const word of missing) {
@@ -45,21 +45,20 @@ export function createSearch(words: readonly string[]): Search {
   }
 }
 
-/** The two letters beyond ASCII that in small letters are, or begin with, one of ASCII: İ and the kelvin sign. */
-function hasOddLetter(text: string): boolean {
-  return text.includes('\u0130') || text.includes('\u212a')
-}
-
 /**
- * Matches every text without odd letters that holds one of the words. For words in ASCII a pattern is as good as small letters, and needs no
- * copy of the text; other letters have rules of their own, so with such a word no text can be passed over.
+ * Matches every text that holds one of the words, and few others. For words in ASCII a pattern is as good as small letters,
+ * and needs no copy of the text; other letters have rules of their own, so with such a word no text can be passed over.
  */
 function patternOf(words: ReadonlySet<string>): RegExp | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them
   if ([...words].some((word) => /[^\u0000-\u007f]/.test(word))) return undefined
-  return new RegExp([...words].map(escaped).join('|'), 'i')
+  return new RegExp([...words].map(inPattern).join('|'), 'i')
 }
 
-function escaped(word: string): string {
-  return word.replace(/[^a-z0-9_]/g, '\\$&')
+/** Two letters beyond ASCII are in small letters one of ASCII, or begin with one: İ and the kelvin sign. */
+function inPattern(word: string): string {
+  return word
+    .replace(/[^a-z0-9_]/g, '\\$&')
+    .replaceAll('i', '[i\\u0130]')
+    .replaceAll('k', '[k\\u212a]')
 }

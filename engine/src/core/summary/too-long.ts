@@ -1,10 +1,9 @@
 // When the request for a summary is itself too long: the oldest rounds go, as many as the provider's words ask for, and
 // what code can read off them is told instead. Works on values; nothing is sent, and nothing is dropped twice.
-
 import { createLedger } from '../ledger/ledger.ts'
 import { renderLedger } from '../ledger/render.ts'
 import { type Block, isText, textOf } from '../message/block.ts'
-import type { Message } from '../message/message.ts'
+import { isRequest, type Message } from '../message/message.ts'
 import { roundsOf } from '../message/rounds.ts'
 import type { Overflow } from '../ports/model.ts'
 import { carriedText } from '../prompts/summary.ts'
@@ -87,12 +86,12 @@ function foldedIn(dropped: readonly PreparedMessage[], { countTokens, budget }: 
   const book = createLedger()
   for (const { piece } of dropped) book.add(piece)
   const said = dropped
-    .filter(({ piece }) => piece.origin === 'human' || piece.origin === 'summary')
+    .filter(({ piece }) => isRequest(piece.origin) || piece.origin === 'summary')
     .map(({ piece }) => ({ origin: piece.origin, text: textOf(piece.content) }))
   const quotes: string[] = []
   let room = Math.floor(budget * 0.7)
   for (const { origin, text } of said.toReversed()) {
-    const line = `- ${origin === 'human' ? 'The user wrote' : 'An earlier summary said'}: ${JSON.stringify(cutInMiddle(text, 6_000))}`
+    const line = `- ${isRequest(origin) ? 'The user wrote' : 'An earlier summary said'}: ${JSON.stringify(cutInMiddle(text, 6_000))}`
     const tokens = countTokens(line)
     if (tokens > room) continue
     room -= tokens

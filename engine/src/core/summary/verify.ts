@@ -1,5 +1,6 @@
 // A model's summary held against its source: quotations and approvals nobody gave taken out, names found nowhere told,
 // sections put in order. What it says otherwise is left as the model wrote it.
+import { cut } from '../ledger/text.ts'
 import type { Line } from '../ledger/units.ts'
 import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
@@ -9,7 +10,7 @@ import { type HumanMessage, humanMessages, typedText } from './human.ts'
 import { proseSlots } from './offline.ts'
 import type { ChosenLine, PageOptions } from './page.ts'
 import { createQuoteMender } from './quotes.ts'
-import { readSections, type Section, sectionTitle, type Variant } from './sections.ts'
+import { readSections, type Section, type SectionNumber, sectionTitle, type Variant } from './sections.ts'
 import type { SummarySource } from './source.ts'
 import { unsupportedIn } from './support.ts'
 
@@ -134,10 +135,50 @@ function linesOf(body: string, isSo: (line: BodyLine) => boolean): readonly Body
   return lines.map((text, at) => ({ text, isAlone: !hangs(text, lines[at + 1]) })).filter(isSo)
 }
 
-/** The frame alone: the lines of the prose are chosen with those of the facts. */
-export function prosePage(frame: Frame, mended: MendedProse, variant: Variant): PageOptions {
+export type ContestedProse = {
+  readonly page: PageOptions
+  /** Those that are chosen with the lines of the facts. */
+  readonly lines: readonly Line[]
+}
+
+/** The frame and the beginnings that stand in any case; the other lines of the prose compete with the facts. */
+export function contestedProse(frame: Frame, mended: MendedProse, { variant, room }: Contest): ContestedProse {
   const page = pageFrame(frame, { mended, variant })
-  return { ...page, fixed: { ...page.fixed, facts: factLines(frame) }, above: linesAbove(proseLines(mended)) }
+  const all = proseLines(mended)
+  const isShown = (line: ChosenLine) => line.order === 0 && beginnings.has(line.section)
+  const begun = room < roomForBeginnings ? [] : all.filter(isShown).map((line) => ({ line, ...begin(line.text) }))
+  const fixed = Object.fromEntries(begun.map(({ line, start }) => [beginnings.get(line.section), [start]]))
+  const above = linesAbove(all)
+  return {
+    page: {
+      ...page,
+      fixed: { ...fixed, ...page.fixed, facts: factLines(frame) },
+      above: (line) => (begun.length === 0 ? above(line) : above(line).filter((other) => !isShown(other))),
+    },
+    lines: [
+      ...all.filter((line) => begun.length === 0 || !isShown(line)),
+      ...begun.flatMap(({ line, rest }) => (rest === '' ? [] : [{ ...line, order: 0.5, text: rest }])),
+    ],
+  }
+}
+
+type Contest = { readonly variant: Variant; readonly room: number }
+
+/** Where the work is going: what was asked, what is pending, what is being done, what comes next. */
+const beginnings: ReadonlyMap<string, SectionNumber> = new Map(
+  [1, 7, 8, 9].map((number) => [`prose ${number}`, number as SectionNumber]),
+)
+const longestBeginning = 240
+/** With less, every line must earn its place. */
+const roomForBeginnings = 1500
+
+/** As many sentences as are short enough, at least one, if need be cut. */
+function begin(text: string): { readonly start: string; readonly rest: string } {
+  if (text.length <= longestBeginning) return { start: text, rest: '' }
+  const sentences = text.split(/(?<=[.!?]) +(?=\S)/)
+  let count = 1
+  while (sentences.slice(0, count + 1).join(' ').length <= longestBeginning) count++
+  return { start: cut(sentences.slice(0, count).join(' '), longestBeginning), rest: sentences.slice(count).join(' ') }
 }
 
 /** The bullets and announcements that stand over a line: each less indented than the one below it. */
@@ -164,7 +205,7 @@ function indentOf(line: Line | undefined): number {
 /** What a line of each section is worth beside the names in it: least where the facts beside it tell the same. */
 const worths: Readonly<Record<number, number>> = { 1: 1.5, 2: 0.05, 3: 0.1, 4: 0.5, 5: 0.5, 7: 1.5, 8: 2, 9: 1.5 }
 
-export function proseLines({ sections }: MendedProse): readonly Line[] {
+function proseLines({ sections }: MendedProse): readonly Line[] {
   return sections.flatMap(({ number, body }) =>
     proseBlocks(body).map(
       ({ text, isCode }, order): Line => ({

@@ -1,6 +1,6 @@
 // From what was measured to the tokens of a model: scale and safety margin. The one place where either is applied.
 import type { Message } from '../message/message.ts'
-import { addContent, type EstimatorName, type Measure, measureBlock } from './blocks.ts'
+import { addContent, type EstimatorName, type Measure } from './blocks.ts'
 import { type Calibration, uncalibrated } from './calibrate.ts'
 import { familyFactor } from './family.ts'
 
@@ -13,8 +13,12 @@ export type Counting = {
 
 /** The tokens of a measure, not rounded. The baseline has no family factor: it is what it is documented to be. */
 export function scaled(measure: Measure, how: Counting): number {
-  const family = how.estimator === 'chars/4' ? 1 : familyFactor(how.model)
-  return measure.text * family * (how.calibration ?? uncalibrated).factor + measure.media
+  return scaleOf(how)(measure)
+}
+
+function scaleOf({ estimator, model, calibration = uncalibrated }: Counting): (measure: Measure) => number {
+  const family = estimator === 'chars/4' ? 1 : familyFactor(model)
+  return ({ text, media }) => text * family * calibration.factor + media
 }
 
 /** Estimates run low more dearly than high: a third on top, rounded up. Never applied to what was reported. */
@@ -29,7 +33,13 @@ export function countTokens(messages: readonly Message[], how: Counting = {}): n
   return Math.round(scaled(sum, how))
 }
 
-/** The same of one text. */
-export function countText(text: string, how: Counting = {}): number {
-  return Math.round(scaled(measureBlock({ type: 'text', text }, how), how))
+/** The same of one text after another: what is known of the model is looked up once. */
+export function createTextCounter(how: Counting = {}): (text: string) => number {
+  const scale = scaleOf(how)
+  const sum = { text: 0, media: 0 }
+  return (text) => {
+    sum.text = 0
+    addContent(sum, text, how)
+    return Math.round(scale(sum))
+  }
 }

@@ -249,7 +249,7 @@ function contextBlocks(attachments: readonly ViewMessage[]): readonly Block[] {
 }
 
 /** One word for a mixed message: the part that decides how it may be treated. */
-const weightiest: readonly Origin[] = ['summary', 'tool-result', 'human', 'meta', 'attachment']
+const weightiest: readonly Origin[] = ['summary', 'tool-result', 'human', 'agent', 'meta', 'attachment']
 
 function originOfAll(messages: readonly ViewMessage[]): Origin {
   return weightiest.find((origin) => messages.some((message) => message.origin === origin)) ?? 'meta'

@@ -14,17 +14,17 @@ export function originOf(record: JsonObject): Origin | undefined {
   if (type !== 'user') return undefined
   if (record.isCompactSummary === true) return 'summary'
   const content = isObject(record.message) ? record.message.content : undefined
-  if (typeof content === 'string') return isHuman(record, content) ? 'human' : 'meta'
+  if (typeof content === 'string') return speakerOf(record, content)
   const blocks = blocksOf(content)
   if (blocks.some(isToolResult)) return 'tool-result'
-  return isHuman(record, blocks.find(isText)?.text ?? '') ? 'human' : 'meta'
+  return speakerOf(record, blocks.find(isText)?.text ?? '')
 }
 
-function isHuman(record: JsonObject, text: string): boolean {
-  if (record.isMeta === true || record.promptSource === 'system') return false
+function speakerOf(record: JsonObject, text: string): 'human' | 'agent' | 'meta' {
+  if (record.isMeta === true || record.promptSource === 'system') return 'meta'
   const kind = stringAt(objectAt(record, 'origin'), 'kind')
-  if (kind !== undefined) return kind === 'human'
-  return !clientMade.test(text)
+  if (kind === 'human' || kind === 'agent') return kind
+  return kind !== undefined || clientMade.test(text) ? 'meta' : 'human'
 }
 
 /** Client-made answers ("No response requested.", API errors): no model wrote them and none sees them. */

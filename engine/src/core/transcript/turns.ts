@@ -1,6 +1,7 @@
 // The turns of a session: how full the context was at the end of each, and when. A turn begins with what a person
 // typed. For predicting the next compaction and for saying where compactions would have fallen.
 import { type JsonObject, stringAt } from '../message/json.ts'
+import { isRequest } from '../message/message.ts'
 import { contextTokens } from '../message/usage.ts'
 import type { AnswerLine } from './answers.ts'
 import type { Head } from './entry.ts'
@@ -25,7 +26,7 @@ export function createTurnBook(): TurnBook {
     turns: () => (open ? [...ended, open] : ended).map(turnEnd),
     add: (record, { head, answer }) => {
       if (head.sidechain) return
-      if (head.type === 'user' && head.toolResults.length === 0 && open && originOf(record) === 'human') {
+      if (head.type === 'user' && head.toolResults.length === 0 && open && isRequest(originOf(record) ?? 'meta')) {
         ended.push(open)
         open = undefined
       }

@@ -18,6 +18,7 @@ export const pieceKinds = [
   'attachment',
   'meta',
   'system',
+  'agent',
 ] as const
 export type PieceKind = (typeof pieceKinds)[number]
 

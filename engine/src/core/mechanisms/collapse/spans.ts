@@ -1,4 +1,5 @@
 // Finished spans: from something a person asked to the answer that ends it. The newest one is not finished.
+import { isRequest } from '../../message/message.ts'
 import { turnsOf } from '../../message/rounds.ts'
 import type { View } from '../../transcript/fold.ts'
 import { type Part, partsOf } from '../ranges.ts'
@@ -18,13 +19,13 @@ export const leastSpan = 2_000
 /** Spans that can be collapsed, oldest first: whole, nothing pinned in them, no summary. */
 export function finishedSpans(view: View, weigher: Weigher, least: number = leastSpan): readonly Span[] {
   const parts = partsOf(view)
-  const turns = turnsOf(parts, ({ origin }) => origin === 'human').slice(0, -1)
+  const turns = turnsOf(parts, ({ origin }) => isRequest(origin)).slice(0, -1)
   return turns.flatMap(({ start, end }): readonly Span[] => {
     const own = parts.slice(start, end)
     const [first] = own
     const isPlain = own.every(({ isPinned, origin }) => !isPinned && origin !== 'summary')
     const isAlone = !parts.slice(end).some(({ at }) => at === own.at(-1)?.at)
-    if (first?.origin !== 'human' || first.uuid === undefined || own.at(-1)?.role !== 'assistant') return []
+    if (!first || !isRequest(first.origin) || first.uuid === undefined || own.at(-1)?.role !== 'assistant') return []
     if (!isPlain || !isAlone || parts[start - 1]?.at === first.at) return []
     const tokens = own.reduce((sum, { piece }) => sum + weigher.message(piece), 0)
     const to = own.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? first.uuid

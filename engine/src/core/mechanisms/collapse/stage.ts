@@ -2,6 +2,7 @@
 import { createLedger } from '../../ledger/ledger.ts'
 import { renderLedger } from '../../ledger/render.ts'
 import { blocksOf, isText, textOf } from '../../message/block.ts'
+import { isRequest } from '../../message/message.ts'
 import { repairRequest } from '../../message/repair.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
 import type { AbortSignalPort, ModelClient } from '../../ports/model.ts'
@@ -62,7 +63,7 @@ export async function stageCollapse(input: StageInput): Promise<Staging> {
 function stagedAs({ span }: StageInput, summary: string, usage: TokenCounts): Staging {
   const { from, to, parts } = span
   const asked = parts
-    .filter(({ origin }) => origin === 'human')
+    .filter(({ origin }) => isRequest(origin))
     .map(({ uuid, content }) => cutMiddle(textOf(content), uuid))
   return { type: 'staged', staged: { from, to, text: collapsedText(asked, summary) }, usage }
 }

@@ -5,7 +5,7 @@ import { worthOf } from '../../cache/economics.ts'
 import { type CacheEditState, noCacheEdits, withSeen } from '../../cache/edit-state.ts'
 import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
-import { type Clearable, clearableResults } from '../clearable.ts'
+import { type Clearable, clearableResults, newestStaying } from '../clearable.ts'
 import { firstMessage, hasBoundThinking, sums, weighed } from '../clearing.ts'
 import { firstItems } from '../item.ts'
 import {
@@ -32,7 +32,7 @@ export function pinnedCacheEdits({ deleted }: CacheEditState): readonly CacheEdi
 
 function plan(view: View, situation: Situation): Plan | Declined {
   const { settings, client, cache, cacheEdits: state = noCacheEdits } = situation
-  const { trigger, keep } = settings.byCacheEdit
+  const { trigger } = settings.byCacheEdit
   if (settings.microCompact === false) return declined(name, 'turned-off', 'The setting microCompact is false.')
   if (!client.cacheEdits && !client.contextManagement) {
     return declined(name, 'client-unable', 'The model client can neither edit a cache nor manage context.')
@@ -43,8 +43,9 @@ function plan(view: View, situation: Situation): Plan | Declined {
     const detail = `${inWords(active.length)} results are active; from ${inWords(trigger)} on the old ones are deleted.`
     return declined(name, 'nothing-to-do', detail)
   }
-  const going = active.slice(0, Math.max(0, active.length - keep))
-  const request = requestFor(view, situation, { going, state })
+  const keep = newestStaying(view, settings, { results: active, keep: settings.byCacheEdit.keep })
+  const going = active.slice(0, active.length - keep)
+  const request = requestFor(view, situation, { going, keep, state })
   if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
   const why = `not among the newest ${keep}`
   const items = firstItems({ results: active, why, weigher: situation.weigher }, going.length)
@@ -90,9 +91,12 @@ function activeResults(results: readonly Clearable[], state: CacheEditState): re
 function requestFor(
   view: View,
   situation: Situation,
-  { going, state }: { readonly going: readonly Clearable[]; readonly state: CacheEditState },
+  {
+    going,
+    keep,
+    state,
+  }: { readonly going: readonly Clearable[]; readonly keep: number; readonly state: CacheEditState },
 ): RequestOptions | undefined {
-  const { keep } = situation.settings.byCacheEdit
   if (!situation.client.cacheEdits) return clearToolUses(view, situation, { trigger: 'now', keep })?.request
   const cacheEdits = [...pinnedCacheEdits(state)]
   for (const { toolUseId } of going) cacheEdits.push({ type: 'delete', cache_reference: toolUseId })

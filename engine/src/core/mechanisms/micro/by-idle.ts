@@ -3,7 +3,7 @@
 import { newestAnswerTime } from '../../cache/state.ts'
 import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/fold.ts'
-import { activeResults } from '../clearable.ts'
+import { activeResults, newestStaying } from '../clearable.ts'
 import { planClearing, weighed } from '../clearing.ts'
 import { firstItems } from '../item.ts'
 import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from '../mechanism.ts'
@@ -16,7 +16,7 @@ export const microByIdle: Mechanism = { name, plan, perform: performPlan(name) }
 
 function plan(view: View, situation: Situation): Plan | Declined {
   const { settings, now } = situation
-  const { minutes, keep } = settings.byIdle
+  const { minutes } = settings.byIdle
   if (settings.microCompact === false) return declined(name, 'turned-off', 'The setting microCompact is false.')
   const last = newestAnswerTime(view.messages)
   if (last === undefined) return declined(name, 'clock-unreliable', 'The newest answer has no time.')
@@ -25,6 +25,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const pause = `${inWords(gap / minute)} minutes since the newest answer`
   if (gap <= minutes * minute) return declined(name, 'not-idle', `${pause}; more than ${inWords(minutes)} are needed.`)
   const results = activeResults(view, situation)
+  const keep = newestStaying(view, settings, { results, keep: settings.byIdle.keep })
   const going = { results, why: `not among the newest ${keep}`, weigher: situation.weigher }
   const old = firstItems(going, results.length - keep)
   // The provider has forgotten the prefix, whatever lifetime somebody assumed.

@@ -5,7 +5,7 @@ import { inWords } from '../../tokens/figure.ts'
 import { createStaleReads, type FollowedRead, whyStale } from '../../tokens/stale-reads.ts'
 import type { View } from '../../transcript/fold.ts'
 import { answeredCalls, type CallInView, isCleared } from '../calls-in-view.ts'
-import { activeResults, type Clearable } from '../clearable.ts'
+import { activeResults, type Clearable, newestStaying } from '../clearable.ts'
 import { planClearing, weighed } from '../clearing.ts'
 import { createBeside, createFollower } from '../follow.ts'
 import { itemsOf } from '../item.ts'
@@ -30,7 +30,10 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const off = whyNot(situation)
   if (off) return off
   const results = activeResults(view, situation)
-  const { chosen, total } = choose(results, readsIn(view, situation.weigher, results), situation)
+  const { chosen, total } = choose(results, readsIn(view, situation.weigher, results), {
+    ...situation,
+    staying: newestStaying(view, situation.settings, { results, keep: situation.settings.bySize.keep }),
+  })
   const items: PlannedItem[] = []
   let saved = 0
   for (const item of merged(chosen, supersededMemory(view, situation))) {
@@ -84,11 +87,12 @@ function readsReader(): (calls: readonly CallInView[], results: readonly Clearab
   }
 }
 
+type Choosing = Pick<Situation, 'settings' | 'weigher'> & { readonly staying: number }
 type Chosen = { readonly chosen: readonly PlannedItem[]; readonly total: number }
 
 /** Worthless reads all go, whatever their age; then the oldest, while too much remains. As they stand in the view. */
-function choose(results: readonly Clearable[], reads: Reads, { settings, weigher }: Situation): Chosen {
-  const { keep, target } = settings.bySize
+function choose(results: readonly Clearable[], reads: Reads, { settings, weigher, staying }: Choosing): Chosen {
+  const { target } = settings.bySize
   const itemsFor = (why: string) => itemsOf({ results, why, weigher })
   const stale = {
     'read-again': itemsFor('read again further down'),
@@ -111,7 +115,7 @@ function choose(results: readonly Clearable[], reads: Reads, { settings, weigher
   }
   const oldest: PlannedItem[] = []
   for (const at of others) {
-    if (remaining <= target || at >= results.length - keep) break
+    if (remaining <= target || at >= results.length - staying) break
     const { frees, tokens } = results[at] as Clearable
     if (frees <= 0) continue
     oldest.push(old(at))

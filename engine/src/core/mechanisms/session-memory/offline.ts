@@ -14,7 +14,7 @@ import {
 } from '../../ledger/lines.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { blocksOf, isText, textOf } from '../../message/block.ts'
-import type { ViewMessage } from '../../message/message.ts'
+import { isRequest, type ViewMessage } from '../../message/message.ts'
 import { typedText } from '../../summary/human.ts'
 import type { Update } from './notes.ts'
 
@@ -42,7 +42,7 @@ function within(lines: readonly string[], { countTokens, sectionTokens }: Offlin
 }
 
 function sectionsOf({ messages, ledger }: OfflineInput): Readonly<Record<string, readonly string[]>> {
-  const seen = messages.filter(({ origin }) => origin === 'human').map(({ content }) => textOf(content))
+  const seen = messages.filter(({ origin }) => isRequest(origin)).map(({ content }) => textOf(content))
   // What was typed before the last compaction is in the ledger only.
   const human = [...new Set([...ledger.typed.map(({ text }) => typedText(text)), ...seen])]
   const newest = <T extends { readonly last: number }>(facts: readonly T[]) => facts.toSorted((a, b) => b.last - a.last)
@@ -61,7 +61,9 @@ function sectionsOf({ messages, ledger }: OfflineInput): Readonly<Record<string,
       ...human.toReversed().map((text) => `- The user: "${oneLine(text, 600)}"`),
       ...newest(ledger.decisions.filter(({ by }) => by === 'human')).map(decisionLine),
     ],
-    'Files and functions': newest(ledger.files).map((file) => `${fileHead(file, 3)}${namesIn(ledger, file.path)}`),
+    'Files and functions': newest(ledger.files).map(
+      (file) => `${fileHead(file, { ranges: 3 })}${namesIn(ledger, file.path)}`,
+    ),
     Workflow: [...commands.filter(isChecking), ...commands.filter((command) => !isChecking(command))].map(commandLine),
     'Errors & corrections': newest(ledger.errors).map(errorLine),
     'Codebase and system documentation': [...repositoryLines(ledger.repository), ...newest(ledger.urls).map(urlLine)],

@@ -13,13 +13,31 @@ type State = {
   total: number
   lastSize: number | undefined
   model: string | undefined
+  /** Whose file this is, from its first line. */
+  thread: Thread | undefined
+  /** The newest turn began after the thread was made: what lies before is another's history. */
+  isOwnTurn: boolean
+  /** What another agent asked of this one, word for word: a compaction writes it again. */
+  readonly asked: Set<string>
 }
 
+type Thread = { readonly id: string; readonly isSubagent: boolean; readonly isForked: boolean }
+
 export function createCodexReader(): RecordReader {
-  const state: State = { previous: null, answers: 0, total: 0, lastSize: undefined, model: undefined }
+  const state: State = {
+    previous: null,
+    answers: 0,
+    total: 0,
+    lastSize: undefined,
+    model: undefined,
+    thread: undefined,
+    isOwnTurn: false,
+    asked: new Set(),
+  }
   return (record, position) => {
     const payload = objectAt(record, 'payload')
     if (record.type === 'turn_context') state.model = stringAt(payload, 'model') ?? state.model
+    if (payload) follow(state, record.type, payload)
     const chain = chainAt(state, record, position)
     if (payload && record.type === 'response_item') {
       const converted = item(payload, state)
@@ -32,6 +50,24 @@ export function createCodexReader(): RecordReader {
     if (payload && record.type === 'compacted') return compacted(payload, state, chain)
     return [{ record, position }]
   }
+}
+
+/** A sub-agent's file may begin with all that its parent's holds. Ids are in the order of time. */
+function follow(state: State, type: unknown, payload: JsonObject): void {
+  if (type === 'session_meta') {
+    state.thread ??= {
+      id: stringAt(payload, 'id') ?? '',
+      isSubagent: objectAt(payload, 'source')?.subagent !== undefined,
+      isForked: payload.forked_from_id !== undefined,
+    }
+  }
+  const turn = stringAt(payload, 'turn_id')
+  if (turn !== undefined) state.isOwnTurn = turn > (state.thread?.id ?? '')
+}
+
+/** What comes in the user's name to a sub-agent, after what it was forked with, its parent asks. */
+function isAsked({ thread, isOwnTurn }: State): boolean {
+  return thread?.isSubagent === true && (isOwnTurn || !thread.isForked)
 }
 
 /** Hangs each converted record on the one before; several from one line get ids of their own. */
@@ -61,14 +97,18 @@ function compacted(payload: JsonObject, state: State, chain: (record: JsonObject
   state.answers++
   const history = arrayAt(payload, 'replacement_history')
     .filter(isObject)
-    .map((replacement) => item(replacement, state))
+    .map((replacement) => item(replacement, state, (text) => state.asked.has(text)))
     .filter((converted) => converted !== undefined)
     .map(chain)
   state.answers++
   return [boundary, ...summary, ...history]
 }
 
-function item(payload: JsonObject, state: State): JsonObject | undefined {
+function item(
+  payload: JsonObject,
+  state: State,
+  isAgents: (text: string) => boolean = () => isAsked(state),
+): JsonObject | undefined {
   const assistant = (content: readonly JsonObject[]): JsonObject => ({
     type: 'assistant',
     message: { id: `codex-answer-${state.answers}`, role: 'assistant', model: state.model, content },
@@ -79,7 +119,10 @@ function item(payload: JsonObject, state: State): JsonObject | undefined {
       if (payload.role === 'assistant') return assistant(content)
       const text = content.map((part) => stringAt(part, 'text') ?? '').join('\n')
       const isMeta = payload.role !== 'user' || clientMade.test(text)
-      return { type: 'user', isMeta, message: { role: 'user', content } }
+      const said = { type: 'user', isMeta, message: { role: 'user', content } }
+      if (isMeta || !isAgents(text)) return said
+      state.asked.add(text)
+      return { ...said, origin: { kind: 'agent' } }
     }
     case 'reasoning': {
       const texts = arrayAt(payload, 'summary').map((part) => stringAt(part, 'text') ?? '')

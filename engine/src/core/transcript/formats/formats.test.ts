@@ -4,6 +4,7 @@ import { generateCodexRollout, generatePiSession } from '../../../testing/index.
 import type { JsonObject } from '../../message/json.ts'
 import { type Entry, headOf } from '../entry.ts'
 import { liveWindow } from '../live.ts'
+import { originOf } from '../origin.ts'
 import { createTranscriptReader } from './reader.ts'
 
 function read(records: readonly JsonObject[]): { readonly entries: readonly Entry[]; readonly format: string } {
@@ -164,5 +165,27 @@ describe('Codex rollouts', () => {
         usage: { input_tokens: 20, cache_read_input_tokens: 80, output_tokens: 9 },
       },
     ])
+  })
+
+  test("what a sub-agent is asked by its parent is an agent's, what it was forked with is a person's", () => {
+    const said = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
+    const line = (type: string, payload: JsonObject) => ({ timestamp: 't', type, payload })
+    const rollout = (forked: JsonObject) => [
+      line('session_meta', { id: '0005', source: { subagent: { thread_spawn: { depth: 1 } } }, ...forked }),
+      line('session_meta', { id: '0001', source: 'cli' }),
+      line('turn_context', { turn_id: '0002' }),
+      line('response_item', said('Mend it, and let somebody review it.')),
+      line('turn_context', { turn_id: '0006' }),
+      line('response_item', said('Review the mended file.')),
+      line('response_item', said('<environment_context>x</environment_context>')),
+      line('compacted', {
+        message: '',
+        replacement_history: [said('Mend it, and let somebody review it.'), said('Review the mended file.')],
+      }),
+    ]
+    const origins = (forked: JsonObject) =>
+      read(rollout(forked)).entries.flatMap(({ record }) => (record.type === 'user' ? [originOf(record)] : []))
+    expect(origins({ forked_from_id: '0001' })).toEqual(['human', 'agent', 'meta', 'human', 'agent'])
+    expect(origins({})).toEqual(['agent', 'agent', 'meta', 'agent', 'agent'])
   })
 })
