@@ -13,7 +13,7 @@ export type Race = {
 }
 
 /** Milliseconds for one turn, by the clock: other work on the machine does not put anybody out. */
-const longestTurn = patience * 20
+const longestTurn = patience * 10
 
 export async function raceApart(race: Race): Promise<Times> {
   const outcome = await raced(race)
