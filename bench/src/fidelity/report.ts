@@ -126,7 +126,7 @@ function cutTables(cuts: readonly CaseReport[]): readonly string[] {
   return [
     '## At other points of the sessions',
     '',
-    `${cuts.length} other points of ${new Set(cuts.map(({ name }) => name.split('@')[0])).size} sessions, spread evenly, as if there had been a compaction; needed is what the next 60 answers used. There is no recorded summary here. How likely a name is needed again was fitted on half of such points and of the recorded ones, and held against the other half, both ways round: the weights came out nearly the same. So this is a check, not a blind trial. Recall:`,
+    `${cuts.length} other points of ${new Set(cuts.map(({ name }) => name.split('@')[0])).size} sessions, spread evenly, as if there had been a compaction; needed is what the next 60 answers used. There is no recorded summary here. How likely a name is needed again was fitted on half of such points and of the recorded ones, and held against the other half, both ways round: the weights came out nearly the same. What was added later, for ids, outputs and how often a name was seen, was chosen by hand, and kept because both halves gained. So this is a check, not a blind trial. Recall:`,
     '',
     ...budgetTable(cuts, 'recall'),
     '',

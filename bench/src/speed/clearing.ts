@@ -14,11 +14,11 @@ export const clearing: Contest = {
   name: 'clearing',
   what: 'Old tool results go, the newest stay: from the conversation to the messages that are sent.',
   contestants: [
-    { name: 'Everlong, in a running session', side: 'ours', ready: (size) => clearingIn(size, () => running) },
+    { name: 'Everlong, in a running session', side: 'ours', ready: (size) => clearingIn(size, 'running') },
     {
       name: 'Everlong, at first sight',
       side: 'ours',
-      ready: (size) => clearingIn(size, () => createWeigher({ model })),
+      ready: (size) => clearingIn(size, 'first sight'),
     },
     {
       name: 'LangChain, ClearToolUsesEdit',
@@ -39,10 +39,7 @@ export const clearing: Contest = {
   ],
 }
 
-/** As a session keeps it. */
-const running = createWeigher({ model })
-
-function clearingIn(size: number, weigherFor: () => Weigher): Work {
+function clearingIn(size: number, when: 'running' | 'first sight'): Work {
   const { entries } = conversation(size)
   const fold = createFold()
   for (const entry of entries) fold.add(entry)
@@ -54,12 +51,15 @@ function clearingIn(size: number, weigherFor: () => Weigher): Work {
     sessionId: 's',
   })
   const position = { line: 0, offset: 0, length: 0, nth: 0 }
-  // Planned once before: in a running session everything but the newest was weighed by the requests before.
-  planOf(fold.view(), weigherFor())
+  // As a session keeps it, and its own: one that follows two sessions by turns reads both again each time.
+  const kept = createWeigher({ model })
+  // In a running session everything but the newest was weighed by the requests before.
+  const settle = () => (when === 'running' ? planOf(fold.view(), kept) : fold.view())
+  settle()
   let edit = ''
   return {
     run: () => {
-      const plan = planOf(fold.view(), weigherFor())
+      const plan = planOf(fold.view(), when === 'running' ? kept : createWeigher({ model }))
       if (plan.type !== 'planned' || plan.outcome.type !== 'edits')
         throw new Error(`Nothing was planned: ${JSON.stringify(plan).slice(0, 300)}`)
       edit = addEdits(fold, plan.outcome.edits, { place, position })
@@ -68,7 +68,7 @@ function clearingIn(size: number, weigherFor: () => Weigher): Work {
     after: () => {
       fold.add({ record: editRecord({ type: 'undo', uuid: edit }, place()), position })
       // Weighed again, since taking an edit back makes its messages anew, and no session does that each turn.
-      planOf(fold.view(), running)
+      settle()
     },
   }
 }
@@ -109,11 +109,11 @@ export const fitting: Contest = {
   name: 'fitting',
   what: 'What does not fit into half of the conversation goes: oldest messages there, all old tool results here.',
   contestants: [
-    { name: 'Everlong, in a running session', side: 'ours', ready: (size) => clearingIn(size, () => running) },
+    { name: 'Everlong, in a running session', side: 'ours', ready: (size) => clearingIn(size, 'running') },
     {
       name: 'Everlong, at first sight',
       side: 'ours',
-      ready: (size) => clearingIn(size, () => createWeigher({ model })),
+      ready: (size) => clearingIn(size, 'first sight'),
     },
     {
       name: 'LangChain, trimMessages',

@@ -88,7 +88,8 @@ export type Turns = {
   readonly size: number
   /** The clock of this machine unless said. */
   readonly measure?: (work: Work) => Promise<Sample>
-  readonly onTurn?: (name: string) => void
+  /** Told whose turn begins, and when it has ended. */
+  readonly onTurn?: (name: string | undefined) => void
 }
 
 export async function takeTurns(
@@ -104,6 +105,7 @@ export async function takeTurns(
       if (isEnough(before)) continue
       onTurn?.(name)
       before.push(await measure(work))
+      onTurn?.(undefined)
     }
   }
   for (const { end } of works.values()) end?.()

@@ -23,22 +23,21 @@ export async function raceApart(race: Race): Promise<Times> {
   return raceApart({ ...race, starting })
 }
 
-type Told = { readonly turn: string } | { readonly times: readonly (readonly [string, number])[] }
+type Told = { readonly turn?: string } | { readonly times: readonly (readonly [string, number])[] }
 type Outcome = { readonly times?: Times; readonly stuck?: string; readonly status?: unknown }
 
 async function raced(race: Race): Promise<Outcome> {
   const child = fork(join(import.meta.dirname, 'one-race.ts'), [JSON.stringify(race)])
   let outcome: Outcome = {}
   let timer: NodeJS.Timeout | undefined
+  const putOut = (stuck: string) => {
+    outcome = { stuck }
+    child.kill()
+  }
   child.on('message', (told: Told) => {
     clearTimeout(timer)
     if ('times' in told) outcome = { times: new Map(told.times) }
-    else {
-      timer = setTimeout(() => {
-        outcome = { stuck: told.turn }
-        child.kill()
-      }, longestTurn)
-    }
+    else if (told.turn !== undefined) timer = setTimeout(putOut, longestTurn, told.turn)
   })
   const [status] = await once(child, 'exit')
   clearTimeout(timer)

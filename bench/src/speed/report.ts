@@ -64,7 +64,7 @@ everybody takes turns, at first for a while that is not counted and at most at 1
 a program that goes on running. Work of less than 5 ms is the median by the clock, longer work the mean of the time that the
 processor gave to the thread, so that what else the machine did does not count. Milliseconds are this machine's; the number
 in brackets says how many times as long as ours it took, and that is what counts. Who would take more than 6 seconds, by how
-it grew, does not start at that size, and who takes more than a minute there is taken out. *Growth* is the power of the size
+it grew, does not start at that size, and who takes more than a minute for one turn is taken out. *Growth* is the power of the size
 over the last tenfold step: 1 is linear.
 
 | what | wanted | measured | met |

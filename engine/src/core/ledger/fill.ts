@@ -13,7 +13,7 @@ export type Filling = {
 }
 
 const attempts = 6
-const nearlyFull = 0.99
+const nearlyFull = 0.98
 
 /**
  * Of a page, what earlier rounds knew has so much for itself: else each round would push out what it did not meet. A

@@ -12,7 +12,8 @@ export function recency(last: number, now: number): number {
 
 /**
  * The log-odds that this name is needed again: higher when the assistant wrote it, the more the oftener; lower with every
- * doubling of the time since it was last met. Fitted on half of the points of some sessions, held against the other half.
+ * doubling of the time since it was last met. These were fitted on half of the points of some sessions and held against the
+ * other half; the rest was set by hand, and kept because both halves gained.
  */
 export function nameScore(fact: NameFact, now: number): number {
   const { written, times, last, home } = fact

@@ -93,7 +93,7 @@ function weigh(lines: readonly Weighed[], now: number): readonly Line[] {
 type Weighed = Omit<Line, 'worth'> & { readonly at: number; readonly worth: (recency: number) => number }
 
 /** What was answered before the latest request, and what was said since: the one text that shows where the work is. */
-const nearLength = { least: 120, most: 2400, perToken: 0.22 } as const
+const nearLength = { least: 120, most: 2400, perToken: 0.22, perTokenPointedAt: 0.6 } as const
 const reportLength = 600
 const pieceLength = 280
 const mostPieces = 8
@@ -104,24 +104,26 @@ function nearReports(reports: readonly Report[]): readonly Report[] {
   return [answered, current].filter((report) => report !== undefined)
 }
 
-/** How much of each stands there in any case: a share of the room that is left, so that little room is not all theirs. */
-function nearShown(room: number): number {
-  const { least, most, perToken } = nearLength
-  return Math.min(most, Math.max(least, Math.round(room * perToken)))
+/** As it stands there in any case: cut to a share of the room that is left, so that little room is not all theirs. */
+function nearShown({ text, isPointedAt }: Report, room: number): string {
+  const { least, most, perToken, perTokenPointedAt } = nearLength
+  const share = Math.round(room * (isPointedAt ? perTokenPointedAt : perToken))
+  return oneLine(text, Math.min(most, Math.max(least, share)))
 }
 
 function standing(reports: readonly Report[], room: number): readonly string[] {
-  return nearReports(reports).map(({ text, isEnded }) => {
-    const when = isEnded ? 'Before the latest request the assistant' : 'Since then it'
-    return `- ${when} reported: "${oneLine(text, nearShown(room))}"`
+  return nearReports(reports).map((report) => {
+    const when = report.isEnded ? 'Before the latest request the assistant' : 'Since then it'
+    return `- ${when} reported: "${nearShown(report, room)}"`
   })
 }
 
 /** The rest of them competes with everything else, piece by piece. */
 function nearLines(reports: readonly Report[], room: number): readonly Weighed[] {
-  return nearReports(reports).flatMap(({ text, at, isEnded }) => {
+  return nearReports(reports).flatMap((report) => {
+    const { text, at, isEnded } = report
     const all = oneLine(text, nearLength.most)
-    const shown = oneLine(text, nearShown(room))
+    const shown = nearShown(report, room)
     const rest = all.length <= shown.length ? '' : all.slice(shown.length - 1).trim()
     return wordsApart(rest, pieceLength)
       .slice(0, mostPieces)

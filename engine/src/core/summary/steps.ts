@@ -30,7 +30,11 @@ export type Report = {
   readonly text: string
   /** The turn has ended: the person spoke again. */
   readonly isEnded: boolean
+  /** In so few words that they say little without it: "do the second", "skip 5 and 7". */
+  readonly isPointedAt: boolean
 }
+
+const fewWords = 120
 
 /** Words that only announce the next call. */
 const announces =
@@ -39,17 +43,17 @@ const announces =
 /** The last words of each turn in which the assistant spoke, oldest first. */
 export function reportsOf(messages: readonly ViewMessage[]): readonly Report[] {
   const reports: Report[] = []
-  let last: Omit<Report, 'isEnded'> | undefined
+  let last: Pick<Report, 'at' | 'text'> | undefined
   for (const [at, message] of messages.entries()) {
     if (message.origin === 'assistant') {
       const text = spokenIn(message)
       if (text.length >= 24 && !announces.test(text)) last = { at, text }
     } else if (isRequest(message.origin) && last) {
-      reports.push({ ...last, isEnded: true })
+      reports.push({ ...last, isEnded: true, isPointedAt: textOf(message.content).length <= fewWords })
       last = undefined
     }
   }
-  return last ? [...reports, { ...last, isEnded: false }] : reports
+  return last ? [...reports, { ...last, isEnded: false, isPointedAt: false }] : reports
 }
 
 function spokenIn(message: ViewMessage): string {
