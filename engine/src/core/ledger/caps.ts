@@ -16,7 +16,7 @@ export const caps = {
 } as const
 
 /** What a boundary's metadata carries: lower ranks are found again when they are met again. */
-export const storedCaps = { files: 200, commands: 80, errors: 40, urls: 60, typed: 80, names: 1200 } as const
+export const storedCaps = { files: 200, commands: 80, errors: 40, urls: 60, typed: 160, names: 1200 } as const
 
 /** Of one typed message, and of all of them in a boundary's metadata. */
 export const typedCharacters = { each: 2400, stored: 32_000 } as const

@@ -81,6 +81,8 @@ export type Typed = {
   readonly uuid?: string
   /** Too long to be carried: the middle is not there. */
   readonly isCut?: boolean
+  /** It holds a rule or a decision, or says where something is: it stays longer than what only asks for the next thing. */
+  readonly tells?: true
 }
 
 export type TodoStatus = 'pending' | 'in-progress' | 'done'

@@ -21,7 +21,7 @@ import type {
   Typed,
   UrlFact,
 } from './facts.ts'
-import { commandScore, errorScore, fileScore, nameScore, urlScore } from './rank.ts'
+import { commandScore, errorScore, fileScore, nameScore, typedRank, urlScore } from './rank.ts'
 import { oneLine } from './text.ts'
 
 /** Homes are many times the same, so names point into a list of them. */
@@ -37,7 +37,7 @@ export function toJson(ledger: Ledger): JsonObject {
     commands: best(ledger.commands, { keep: storedCaps.commands, score: (fact) => commandScore(fact, now) }),
     errors: best(ledger.errors, { keep: storedCaps.errors, score: (fact) => errorScore(fact, now) }),
     urls: best(ledger.urls, { keep: storedCaps.urls, score: (fact) => urlScore(fact, now) }),
-    typed: storedTyped(ledger.typed),
+    typed: storedTyped(ledger),
     homes,
     names: names.map((fact) => [
       fact.name,
@@ -153,8 +153,8 @@ function readUrl(item: JsonObject): UrlFact | undefined {
   return url === undefined ? undefined : { url, times: whole(item, 'times', 1), last: whole(item, 'last'), how }
 }
 
-/** The first and the newest, within a number of characters: a boundary is read whenever its session is opened. */
-function storedTyped(typed: readonly Typed[]): readonly Typed[] {
+/** The first and those that stay longest, within a number of characters: a boundary is read whenever its session is opened. */
+function storedTyped({ typed, messages }: Ledger): readonly Typed[] {
   let left: number = typedCharacters.stored
   const isIn = ({ text }: Typed) => {
     if (text.length > left) return false
@@ -162,8 +162,8 @@ function storedTyped(typed: readonly Typed[]): readonly Typed[] {
     return true
   }
   const [first, ...later] = typed
-  const newest = later.toSorted((a, b) => b.last - a.last).slice(0, storedCaps.typed - 1)
-  const kept = new Set((first ? [first, ...newest] : []).filter(isIn))
+  const ranked = later.toSorted((a, b) => typedRank(b, messages) - typedRank(a, messages))
+  const kept = new Set((first ? [first, ...ranked.slice(0, storedCaps.typed - 1)] : []).filter(isIn))
   return typed.filter((fact) => kept.has(fact))
 }
 
@@ -176,6 +176,7 @@ function readTyped(item: JsonObject): Typed | undefined {
     last: whole(item, 'last'),
     ...(uuid === undefined ? {} : { uuid }),
     ...(item.isCut === true ? { isCut: true } : {}),
+    ...(item.tells === true ? { tells: true } : {}),
   }
 }
 

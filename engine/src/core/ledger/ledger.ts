@@ -87,11 +87,12 @@ function readRequest(state: State, { origin, content, uuid }: ViewMessage): void
   const text = textOf(content)
   const by = origin === 'human' ? 'human' : 'assistant'
   noteNames(state, text, talk(origin === 'human' ? 'human' : 'agent', 2, 'asked'))
-  noteTyped(state, text, uuid)
   const source = uuid ? { uuid } : {}
-  for (const rule of constraintsIn(text))
-    noteSaying(state, state.constraints, { text: oneLine(rule, 400), by, ...source })
-  for (const told of tellingsIn(text)) noteSaying(state, state.decisions, { text: oneLine(told, 320), by, ...source })
+  const rules = constraintsIn(text)
+  const told = tellingsIn(text)
+  noteTyped(state, text, { ...source, ...(rules.length + told.length > 0 ? { tells: true } : {}) })
+  for (const rule of rules) noteSaying(state, state.constraints, { text: oneLine(rule, 400), by, ...source })
+  for (const words of told) noteSaying(state, state.decisions, { text: oneLine(words, 320), by, ...source })
 }
 
 /** A file the client put into the context counts as read; anything else only lends its names. */

@@ -1,6 +1,6 @@
 // How likely a fact is to be needed again. What the assistant wrote itself, lately and often, is what it writes next;
 // then what the person named, what stands in errors, what was seen last. The same few weights for every session.
-import type { CommandFact, ErrorFact, FileFact, NameFact, Saying, UrlFact } from './facts.ts'
+import type { CommandFact, ErrorFact, FileFact, NameFact, Saying, Typed, UrlFact } from './facts.ts'
 
 /** After so many messages a fact is half as recent. */
 const halfLife = 20
@@ -112,4 +112,12 @@ export function lastingOf(
 ): { readonly lasting?: number } {
   if (kind === undefined || last >= since) return {}
   return { lasting: lasting[kind] / (1 + (now - last) / fading) }
+}
+
+/** So many times more slowly does a message grow old that tells something for good. */
+const slowness = 10
+
+/** The higher, the longer a typed message stays. */
+export function typedRank({ last, tells }: Pick<Typed, 'last' | 'tells'>, now: number): number {
+  return tells ? now - (now - last) / slowness : last
 }

@@ -51,7 +51,7 @@ function spoken(text: string): string {
 }
 
 const choices =
-  /\b(?:instead of|rather than|as opposed to|in favou?r of|let'?s (?:go|stick|proceed) with|(?:I|we)(?:'ll| will|'ve| have)? (?:chose|choose|chosen|decided?|picked|opted|settled|rejected|ruled out|dropped|reverted)\b|decided (?:to|against|on)|decision:|trade-?off|won'?t work because|does(?:n't| not) work because|(?:the|its) (?:root )?(?:cause|reason|problem|issue|culprit)(?: (?:of|for|with|behind|in|why)\b[^.:;]{0,80}?)? (?:is|was|were|lies)\b|turns out)|statt(?:dessen)?\b|plutôt que|au lieu de|en lugar de|而不是|代わりに/i
+  /\b(?:instead of|rather than|as opposed to|in favou?r of|let'?s (?:go|stick|proceed) with|(?:I|we)(?:'ll| will|'ve| have)? (?:chose|choose|chosen|decided?|picked|opted|settled|rejected|ruled out|dropped|reverted)\b|decided (?:to|against|on)|decision:|trade-?off|won'?t work because|does(?:n't| not) work because|(?:the|its) (?:root )?(?:cause|reason|problem|issue|culprit)(?: (?:of|for|with|behind|in|why|to)\b[^.:;]{0,80}?)? (?:is|was|were|lies)\b|turns out)|statt(?:dessen)?\b|plutôt que|au lieu de|en lugar de|而不是|代わりに/i
 
 /** What one is about to do is no decision yet. */
 const plans =

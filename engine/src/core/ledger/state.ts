@@ -20,7 +20,7 @@ import type {
 } from './facts.ts'
 import { commandKey, errorKey, typedKey } from './keys.ts'
 import { type NameCache, namesIn, numbersIn } from './names.ts'
-import { commandScore, errorScore, fileScore, nameScore, sayingScore, urlScore } from './rank.ts'
+import { commandScore, errorScore, fileScore, nameScore, sayingScore, typedRank, urlScore } from './rank.ts'
 import { sayingKey } from './sayings.ts'
 import { withoutSecrets } from './secrets.ts'
 import type { ToolKind } from './tools.ts'
@@ -111,7 +111,11 @@ export function trimState(state: State, slack: number): void {
   trimFacts(state.errors, { cap: caps.errors, slack, score: (fact) => errorScore(fact, now) })
   trimFacts(state.urls, { cap: caps.urls, slack, score: (fact) => urlScore(fact, now) })
   const [firstTyped] = state.typed.values()
-  trimFacts(state.typed, { cap: caps.typed, slack, score: (fact) => (fact === firstTyped ? now : fact.last) })
+  trimFacts(state.typed, {
+    cap: caps.typed,
+    slack,
+    score: (fact) => (fact === firstTyped ? now : typedRank(fact, now)),
+  })
   state.olderConstraints += trimFacts(state.constraints, { cap: caps.constraints, slack, score: sayingScore })
   trimFacts(state.decisions, { cap: caps.decisions, slack, score: sayingScore })
   trimFacts(state.commits, { cap: caps.commits, slack, score: (fact) => fact.last })
@@ -256,7 +260,7 @@ export function noteSaying(state: State, into: Map<string, Saying>, saying: Omit
 }
 
 /** Word for word, but for secrets; of a long one both ends. */
-export function noteTyped(state: State, text: string, uuid: string | undefined): void {
+export function noteTyped(state: State, text: string, about: Pick<Typed, 'uuid' | 'tells'>): void {
   const said = withoutSecrets(text).toWellFormed()
   if (said.trim() === '') return
   const half = typedCharacters.each / 2
@@ -264,7 +268,7 @@ export function noteTyped(state: State, text: string, uuid: string | undefined):
   const fact: Typed = {
     text: isCut ? `${said.slice(0, half)}\n…\n${said.slice(-half)}`.toWellFormed() : said,
     last: state.messages,
-    ...(uuid === undefined ? {} : { uuid }),
+    ...about,
     ...(isCut ? { isCut } : {}),
   }
   state.typed.set(typedKey(fact), fact)

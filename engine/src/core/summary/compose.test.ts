@@ -152,19 +152,36 @@ describe('what an earlier round knew', () => {
   )
 })
 
-test('how a session was opened is told round after round, however much was said since', () => {
+describe('over many rounds of small talk', () => {
   const opening = 'For all of today: sign each change with KX-482.'
+  const decision = 'We decided to keep the queue in Postgres with batch 4711, because Redis lost jobs.'
   const asked = (from: number) =>
     Array.from({ length: 30 }, (_, at) => human(`Look at part ${from + at}.`, `u-${from + at}`))
-  const rounds = [[human(opening, 'u-0'), ...asked(1)], ...Array.from({ length: 12 }, (_, at) => asked(40 * (at + 1)))]
-  let known = createLedger().ledger()
-  for (const messages of rounds) {
-    const book = createLedger(fromJson(JSON.parse(JSON.stringify(toJson(known)))))
-    for (const message of messages) book.add(message)
-    known = book.ledger()
-    const { text } = composeSummary({ source: { messages, ledger: known, kept: [] }, budget: 3_000, countTokens })
-    expect(text).toContain(opening)
+  const rounds = [
+    [human(opening, 'u-0'), ...asked(1)],
+    [...asked(40), human(decision, 'u-70'), ...asked(80)],
+    ...Array.from({ length: 12 }, (_, at) => asked(40 * (at + 3))),
+  ]
+
+  function summaries(): readonly string[] {
+    let known = createLedger().ledger()
+    return rounds.map((messages) => {
+      const book = createLedger(fromJson(JSON.parse(JSON.stringify(toJson(known)))))
+      for (const message of messages) book.add(message)
+      known = book.ledger()
+      return composeSummary({ source: { messages, ledger: known, kept: [] }, budget: 3_000, countTokens }).text
+    })
   }
+
+  test('how a session was opened is told in every one', () => {
+    expect(summaries().filter((text) => !text.includes(opening))).toEqual([])
+  })
+
+  test('what a person told for good stays among their words when what they merely asked for has left', () => {
+    const last = summaries().at(-1) ?? ''
+    expect(last).toContain(`[before] ${decision}`)
+    expect(last).not.toContain('Look at part 41.')
+  })
 })
 
 test('lines of prose that only name a file are left to the facts; those that say something stay', () => {

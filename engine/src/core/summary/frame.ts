@@ -3,6 +3,7 @@
 import type { Typed } from '../ledger/facts.ts'
 import { typedKey } from '../ledger/keys.ts'
 import { constraintLine } from '../ledger/lines.ts'
+import { typedRank } from '../ledger/rank.ts'
 import { isRequest } from '../message/message.ts'
 import { olderRulesLine } from '../prompts/recall.ts'
 import {
@@ -43,7 +44,8 @@ export type FrameOptions = {
 /** Of the whole budget, at most so much for what people typed. */
 const humanShare = 0.5
 const rulesShare = 0.25
-const earlierShare = 0.1
+/** A small page is for what is at hand. */
+const earlierShare = (budget: number) => (budget < 8_000 ? 1 / 10 : 1 / 6)
 /** Of that, at most so much for the first of it. */
 const openingShare = 0.4
 /** A latest request this short is told in its place too. */
@@ -65,7 +67,7 @@ export function frameOf(source: SummarySource, options: FrameOptions): Frame {
   const lines = saidLines(messages, (message) => (isLong && message === latest ? 'at the end' : shownOf.get(message)))
   const spent = countTokens(lines.join('\n'))
   const before = earlierSaid(source, messages, {
-    budget: Math.floor(Math.min((left - spent) * 0.6, budget * earlierShare)),
+    budget: Math.floor(Math.min((left - spent) * 0.6, budget * earlierShare(budget))),
     countTokens,
     recall,
   })
@@ -128,7 +130,11 @@ function earlierSaid(
   const { budget, ...how } = options
   const first = fitMessage(opening, { ...how, tokens: Math.floor(budget * openingShare) })
   const left = budget - how.countTokens(first.text)
-  const lines = [first, ...fitMessages(others, { ...how, budget: left })].flatMap((one) =>
+  // Room goes to the last of a list.
+  const ranked = others.toSorted((a, b) => typedRank(a, ledger.messages) - typedRank(b, ledger.messages))
+  const fitted = fitMessages(ranked, { ...how, budget: left })
+  const shownOf = new Map(ranked.map((message, at) => [message, fitted[at]]))
+  const lines = [first, ...others.map((message) => shownOf.get(message))].flatMap((one) =>
     isTold(one) ? [saidLine('[before]', one?.text ?? '')] : [],
   )
   return lines.length === 0 ? [] : ['Before the last compaction:', ...lines, 'Since then:']
