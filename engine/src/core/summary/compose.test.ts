@@ -240,13 +240,15 @@ describe('the report before the latest request', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
-  test('has more room where the request says little without it', () => {
-    const shownFor = (request: string) => {
-      const { text } = compose([...long.slice(0, 2), human(request)], { budget: 800 })
+  test('has more room where it lists something and the request says little without it', () => {
+    const shownFor = (request: string, report = `1. ${words.join('\n2. ')}`) => {
+      const { text } = compose([human('Do all of it'), said(report), human(request)], { budget: 800 })
       return /the assistant reported: "(.*)"/.exec(text)?.[1]?.length ?? 0
     }
     const explained = `Go on with the gate: ${'it is to be painted green on both sides. '.repeat(4)}`
-    expect(shownFor('skip 5, 7, 8 and do the rest')).toBeGreaterThan(1.5 * shownFor(explained))
+    const pointing = 'skip 5, 7, 8 and do the rest'
+    expect(shownFor(pointing)).toBeGreaterThan(1.5 * shownFor(explained))
+    expect(shownFor(pointing)).toBeGreaterThan(1.5 * shownFor(pointing, words.join(' ')))
   })
 
   test('is not told a second time as the last words', () => {

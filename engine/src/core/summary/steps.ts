@@ -30,11 +30,12 @@ export type Report = {
   readonly text: string
   /** The turn has ended: the person spoke again. */
   readonly isEnded: boolean
-  /** In so few words that they say little without it: "do the second", "skip 5 and 7". */
+  /** It lists or asks, and was answered in so few words that they say little without it: "skip 5 and 7", "the second". */
   readonly isPointedAt: boolean
 }
 
 const fewWords = 120
+const listsOrAsks = /^[\s|>*#-]*(?:\d{1,2}|[A-H])\s?[.):|]|\?\W*$/m
 
 /** Words that only announce the next call. */
 const announces =
@@ -49,7 +50,11 @@ export function reportsOf(messages: readonly ViewMessage[]): readonly Report[] {
       const text = spokenIn(message)
       if (text.length >= 24 && !announces.test(text)) last = { at, text }
     } else if (isRequest(message.origin) && last) {
-      reports.push({ ...last, isEnded: true, isPointedAt: textOf(message.content).length <= fewWords })
+      reports.push({
+        ...last,
+        isEnded: true,
+        isPointedAt: textOf(message.content).length <= fewWords && listsOrAsks.test(last.text),
+      })
       last = undefined
     }
   }
