@@ -15,6 +15,7 @@ describe('a thrifty session', () => {
       reductions: {
         microCompact: 'always',
         keepFinished: false,
+        clearInputs: true,
         bySize: { target: 10_000 },
         byCacheEdit: { trigger: 6, keep: 8 },
         byIdle: { keep: 3, minutes: 5 },
@@ -34,6 +35,7 @@ describe('a thrifty session', () => {
       reductions: {
         ...set.reductions,
         keepFinished: false,
+        clearInputs: true,
         byCacheEdit: { trigger: 6, keep: 9 },
         byIdle: { keep: 3 },
       },

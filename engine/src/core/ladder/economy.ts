@@ -27,6 +27,7 @@ export function withEconomy(settings: EngineSettings): EngineSettings {
     reductions: {
       microCompact: 'always',
       keepFinished: false,
+      clearInputs: true,
       ...reductions,
       bySize: { target: thriftyTarget, ...reductions.bySize },
       byCacheEdit: { trigger: thriftyTrigger, keep: thriftyKeep, ...reductions.byCacheEdit },

@@ -2,7 +2,7 @@
 // a person was asked, never what is pinned or cleared already.
 import type { ViewMessage } from '../message/message.ts'
 import { type ToolCallLike, type ToolKind, toolKind } from '../tokens/tool-kinds.ts'
-import { clearedResult } from '../transcript/edited.ts'
+import { clearedResult, withoutInput } from '../transcript/edited.ts'
 import type { View } from '../transcript/fold.ts'
 import { answeredCalls, type CallInView } from './calls-in-view.ts'
 import { createFollower } from './follow.ts'
@@ -33,6 +33,11 @@ export function clearableKind(
   if (Object.hasOwn(toolKinds, call.name)) return toolKinds[call.name] ?? undefined
   if (reproducible.includes(call.name)) return kind ?? 'reproducible'
   return call.name.includes('__') ? undefined : kind
+}
+
+/** Tools that are given what they write. */
+export function isWriting(kind: ClearableKind | undefined): boolean {
+  return kind === 'write' || kind === 'edit'
 }
 
 /** In order of arrival: those on the list that are not cleared yet. */
@@ -72,7 +77,7 @@ export function deletedIn({ cacheEdits }: Pick<Situation, 'cacheEdits'>): Readon
   return new Set(cacheEdits?.deleted)
 }
 
-type Rules = ToolRules & Pick<ReductionSettings, 'recall'>
+type Rules = ToolRules & Pick<ReductionSettings, 'recall' | 'clearInputs'>
 
 /** As long as the rules and the pins stay what they are, only what is new is judged. */
 function clearableReader(weigher: Weigher): (view: View, rules: Rules) => readonly Clearable[] {
@@ -81,7 +86,7 @@ function clearableReader(weigher: Weigher): (view: View, rules: Rules) => readon
     | undefined
   let last: { readonly view: View; readonly key: string; readonly items: readonly Clearable[] } | undefined
   return (view, rules) => {
-    const key = JSON.stringify([rules.recall, view.pins, rulesKey(rules)])
+    const key = JSON.stringify([rules.recall, rules.clearInputs, view.pins, rulesKey(rules)])
     if (last?.view === view && last.key === key) return last.items
     if (judge?.key !== key) judge = { key, judged: createJudge({ rules, pins: new Set(view.pins), weigher }) }
     last = { view, key, items: judge.judged(answeredCalls(view, weigher)) }
@@ -127,7 +132,9 @@ function judged(
   const isPinned = pins.size > 0 && (pins.has(got.uuid ?? '') || pins.has(use.uuid ?? ''))
   if (!kind || isPinned || !got.isClearable) return undefined
   const id = got.result.tool_use_id
-  const frees = got.weight - weigher.content(clearedResult(rules.recall ? id : '', rules.recall))
+  const input =
+    rules.clearInputs && isWriting(kind) ? weigher.block(use.call) - weigher.block(withoutInput(use.call)) : 0
+  const frees = input + got.weight - weigher.content(clearedResult(rules.recall ? id : '', rules.recall))
   const uuids = got.uuid === undefined ? none : [got.uuid]
   return {
     type: 'result',

@@ -4,7 +4,7 @@ import { type Worth, worthOf } from '../cache/economics.ts'
 import { inWords } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
-import { type Clearable, clearableResults, deletedIn } from './clearable.ts'
+import { type Clearable, clearableResults, deletedIn, isWriting } from './clearable.ts'
 import {
   type Declined,
   declined,
@@ -32,7 +32,7 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
   const gone = goneAlready(view, situation)
   const changed = gone.length === 0 ? items : [...gone, ...items]
   const from = firstMessage(changed)
-  const edits: readonly Edit[] = [clearEdit(changed, input, situation)]
+  const edits = [clearEdit(changed, input, situation), ...inputEdits(view, situation, { ...input, items: changed })]
   const bound = boundThinking(view, situation, from)
   const base = { type: 'planned', mechanism, reason } as const
   if (bound.length === 0) {
@@ -62,6 +62,8 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
   return { ...base, items: all, ...sums(view, situation, [...changed, ...bound]), thinking: 'removed', outcome }
 }
 
+type Going = Pick<ClearingInput, 'mechanism' | 'reason'> & { readonly items: readonly Omit<PlannedItem, 'why'>[] }
+
 /** Free nothing more. */
 function goneAlready(view: View, situation: Situation): readonly Clearable[] {
   const gone = deletedIn(situation)
@@ -90,6 +92,17 @@ function clearEdit(
     mechanism,
     reason,
   }
+}
+
+/** What was written by the calls whose results go, where that is to go as well. */
+function inputEdits(view: View, situation: Situation, { mechanism, reason, items }: Going): readonly Edit[] {
+  if (!situation.settings.clearInputs) return []
+  const going = new Set(items.map(({ toolUseId }) => toolUseId))
+  const writing = clearableResults(view, situation).filter(
+    ({ kind, toolUseId }) => isWriting(kind) && going.has(toolUseId),
+  )
+  const toolUseIds = writing.map(({ toolUseId }) => toolUseId)
+  return toolUseIds.length === 0 ? [] : [{ type: 'clear-inputs', toolUseIds, mechanism, reason }]
 }
 
 /** Thinking in the answers behind a changed message, on models that bind it; nothing on all others. */

@@ -10,6 +10,7 @@ import {
   clearableKind,
   clearableResults,
   deletedIn,
+  isWriting,
   rulesKey,
   type ToolRules,
 } from './clearable.ts'
@@ -32,6 +33,7 @@ export type ToolUsesChoices = {
   readonly keep: number
   readonly clearAtLeast?: number
   readonly results?: boolean
+  /** As the settings have it, unless told. */
   readonly inputs?: boolean
 }
 
@@ -56,7 +58,7 @@ export function managementOf(edits: readonly JsonObject[]): RequestOptions {
 export function toolUsesEdit(
   view: View,
   situation: Situation,
-  { trigger, keep, clearAtLeast, results = true, inputs = false }: ToolUsesChoices,
+  { trigger, keep, clearAtLeast, results = true, inputs = situation.settings.clearInputs }: ToolUsesChoices,
 ): { readonly edit: JsonObject; readonly items: readonly Clearable[] } {
   const tools = toolsIn(view, situation)
   const writers = tools.filter(({ isWriter }) => isWriter).map(({ name }) => name)
@@ -132,6 +134,6 @@ function createToolTally(rules: ToolRules): (messages: View['messages']) => read
 function withCall({ staying, writing }: Tally, kind: ClearableKind | undefined): Tally {
   return {
     staying: staying + (kind === undefined ? 1 : 0),
-    writing: writing + (kind === 'write' || kind === 'edit' ? 1 : 0),
+    writing: writing + (isWriting(kind) ? 1 : 0),
   }
 }

@@ -16,6 +16,8 @@ export type ReductionSettings = {
   readonly boundThinking: 'delegate' | 'remove' | 'decline'
   /** Whether the newest results stay after their turn has ended too; false clears them once a person has spoken again. */
   readonly keepFinished: boolean
+  /** Whether what a tool was given to write goes together with its result, where it is long. */
+  readonly clearInputs: boolean
   readonly bySize: {
     readonly keep: number
     /** Tokens of tool results that may stay. */
@@ -51,6 +53,7 @@ export const defaultReductions: ReductionSettings = {
   toolKinds: {},
   boundThinking: 'delegate',
   keepFinished: true,
+  clearInputs: false,
   bySize: { keep: 3, target: 40_000, least: 20_000 },
   byIdle: { minutes: 60, keep: 5 },
   byCacheEdit: { trigger: 12, keep: 5 },

@@ -1,6 +1,14 @@
 // What edits do to the contents of one message: results, inputs and thinking that are cleared. Originals stay as they
 // are; a message that nothing was cleared from comes back itself.
-import { type Block, blocksOf, isMedia, isThinking, isToolResult, isToolUse } from '../message/block.ts'
+import {
+  type Block,
+  blocksOf,
+  isMedia,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  type ToolUseBlock,
+} from '../message/block.ts'
 import { isObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { clearedText } from './messages.ts'
@@ -18,9 +26,13 @@ export function withoutInputs(message: ViewMessage, isCleared: (toolUseId: strin
   if (message.role !== 'assistant' || typeof message.content === 'string') return message
   if (!message.content.some((block) => isToolUse(block) && isCleared(block.id))) return message
   const content = message.content.map((block) =>
-    isToolUse(block) && isCleared(block.id) ? { ...block, input: shortened(block.input) } : block,
+    isToolUse(block) && isCleared(block.id) ? withoutInput(block) : block,
   )
   return { ...message, content }
+}
+
+export function withoutInput(call: ToolUseBlock): ToolUseBlock {
+  return { ...call, input: shortened(call.input) }
 }
 
 function shortened(value: unknown): unknown {

@@ -69,6 +69,17 @@ describe('micro-compact by cache edit', () => {
       },
     })
   })
+
+  test('with clearInputs that is asked for what tools were given to write, too', () => {
+    const built = session().user('go')
+    for (const id of ids(1, 12)) built.toolUse(id, 'Write', { content: text(100) }).toolResult(id, text(100))
+    const view = viewOf(built.records)
+    const input = { now: (view.messages.at(-1)?.time ?? 0) + 1, client: { contextManagement: true } }
+    const plan = microByCacheEdit.plan(view, situationOf(view, { ...input, reductions: { clearInputs: true } }))
+    expect(plan).toMatchObject({
+      outcome: { request: { contextManagement: { edits: [{ clear_tool_inputs: ['Write'] }] } } },
+    })
+  })
 })
 
 describe('what it costs', () => {

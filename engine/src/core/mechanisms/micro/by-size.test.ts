@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../../../testing/index.ts'
 import { textOf } from '../../message/block.ts'
 import { shapeOf } from '../../message/shape.ts'
+import { countTokens } from '../../tokens/counting.ts'
 import { editRecord } from '../../transcript/edits.ts'
 import { text, viewOf } from '../examples.ts'
 import type { ReductionChoices } from '../settings.ts'
@@ -286,4 +287,25 @@ test('the request keeps its shape; the text in the place of a result is all that
     [2, '[Old tool result content cleared] Recall it by its id: t1'],
     [4, '[Old tool result content cleared] Recall it by its id: t2'],
   ])
+})
+
+test('with clearInputs, what a tool was given to write goes with its result, and what another was told stays', () => {
+  const built = session().user('go')
+  built.toolUse('w1', 'Write', { file_path: '/p/a.ts', content: text(5_000) }).toolResult('w1', text(100))
+  built.toolUse('t1', 'Bash', { command: `echo ${text(5_000)}` }).toolResult('t1', text(30_000))
+  for (const id of ['t2', 't3', 't4']) built.toolUse(id, 'Bash').toolResult(id, text(20_000))
+  const plan = planOf(built, {}, { clearInputs: true })
+  if (plan.type !== 'planned' || plan.outcome.type !== 'edits') throw new Error('There is nothing to apply.')
+  const { edits } = plan.outcome
+  expect(edits).toMatchObject([
+    { type: 'clear-results', toolUseIds: ['w1', 't1'] },
+    { type: 'clear-inputs', toolUseIds: ['w1'] },
+  ])
+  const tokensOf = (records: SessionBuilder['records']) =>
+    countTokens(viewOf(records).messages, { estimator: 'chars/4' })
+  const place = { parentUuid: built.last, timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' }
+  const after = [...built.records, ...edits.map((edit, at) => editRecord(edit, { ...place, uuid: `e${at}` }))]
+  expect(tokensOf(built.records) - tokensOf(after)).toBeCloseTo(plan.freed, -1)
+  expect(outcomeOf(built)).toEqual(['w1', 't1'])
+  expect(planOf(built)).toMatchObject({ outcome: { edits: [{ type: 'clear-results' }] } })
 })
