@@ -51,7 +51,7 @@ after a refused signature all thinking.
 *The defaults* are the specification's thresholds (compaction at 167,000, idle after an hour) and take notes for session
 memory, which are requests of their own; *thrifty* is the setting \`economy: 'thrifty'\`. Rules and settings were chosen on
 seeds 1 and 2; the seeds here were not looked at before. **The best peer** is the cheapest of those that got at least as many
-tasks done as ours, whatever its trigger. *Re-reads* are readings of a task's file that had been read before; *mean* is how
+tasks done as ours, whatever its trigger, or where none did, of those that got the most done. *Re-reads* are readings of a task's file that had been read before; *mean* is how
 much the model had before it, in thousands of tokens. What a compaction loses beyond this the fidelity benchmark says.`
 
 const promiseWords = `Sessions of 33 tasks of three kinds: how often the defaults (without notes) cost no more than the cheapest of three fixed
@@ -117,27 +117,36 @@ export type Cheapest = {
 
 const mean = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 
-/** One of our settings against the cheapest peer that got as much done, for each kind of session. */
+/**
+ * One of our settings against the cheapest peer that got as much done, for each kind of session; where none did, against
+ * the cheapest of those that got the most done.
+ */
 export function against(rows: readonly Ran[], name: string): readonly Cheapest[] {
   return kindsIn(rows).flatMap((kind) => {
     const own = rows.filter((row) => row.who === 'Everlong' && row.name === name && row.setup.kind === kind)
     const seeds = new Set(own.map(({ setup }) => setup.seed))
     const peers = rows.filter((row) => isPeer(row) && row.setup.kind === kind && seeds.has(row.setup.seed))
-    const whole = namesIn(peers)
+    const groups = namesIn(peers)
       .map((peer) => peers.filter((row) => keyOf(row) === peer))
-      .filter((group) => group.length === seeds.size && doneOf(group) >= doneOf(own))
+      .filter((group) => group.length === seeds.size)
+    const whole = asMuchDone(groups, doneOf(own), doneOf)
     const pricesOf = (group: readonly Ran[]) => group.map(({ outcome }) => outcome.price)
     const best = whole.toSorted((a, b) => mean(pricesOf(a)) - mean(pricesOf(b)))[0]
     if (!best?.[0] || own.length === 0) return []
     const shares = own.map(({ outcome, setup }) => {
-      const same = peers.filter((row) => row.setup.seed === setup.seed && row.outcome.done >= outcome.done)
-      return 1 - outcome.price / Math.min(...pricesOf(same))
+      const same = peers.filter((row) => row.setup.seed === setup.seed)
+      return 1 - outcome.price / Math.min(...pricesOf(asMuchDone(same, outcome.done, (row) => row.outcome.done)))
     })
     const [price, peerPrice] = [mean(pricesOf(own)), mean(pricesOf(best))]
     const [less, least] = [1 - price / peerPrice, Math.min(...shares)]
     const [done, peerDone] = [doneIn(own), doneIn(best)]
     return [{ kind, name, peer: keyOf(best[0]), price, peerPrice, less, least, done, peerDone }]
   })
+}
+
+function asMuchDone<Item>(items: readonly Item[], wanted: number, done: (item: Item) => number): readonly Item[] {
+  const enough = Math.min(wanted, Math.max(...items.map(done)))
+  return items.filter((item) => done(item) >= enough)
 }
 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`

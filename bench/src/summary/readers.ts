@@ -53,10 +53,10 @@ function cost({ compared, long }: CostReport): readonly Target[] {
   const told = (rows: readonly Ran[], tasks: number) =>
     ['thrifty', 'the defaults', 'the defaults without notes'].flatMap((name) =>
       against(rows, name).map(
-        ({ kind, peer, less }): Target => ({
-          what: `price under the best peer that got as much done, ${kind}, ${tasks} tasks, ${name}`,
+        ({ kind, peer, peerDone, less }): Target => ({
+          what: `price under the best peer, ${kind}, ${tasks} tasks, ${name}`,
           wanted: '25 % less',
-          measured: `${percent(Math.abs(less), 1)} ${less < 0 ? 'more' : 'less'} (${peer})`,
+          measured: `${percent(Math.abs(less), 1)} ${less < 0 ? 'more' : 'less'} (${peer}, ${peerDone} done)`,
           met: less >= 0.25,
         }),
       ),

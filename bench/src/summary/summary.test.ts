@@ -2,6 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { readers } from './readers.ts'
 import { markdown } from './summary.ts'
 
+const ran = (who: string, name: string, [price, done]: readonly [number, number]) => ({
+  setup: { kind: 'reading', tasks: 33, seed: 1 },
+  who,
+  name,
+  outcome: { price, done },
+})
+
 describe('the summary', () => {
   test('counts what was met, and names what was missed', () => {
     const targets = [
@@ -15,13 +22,6 @@ describe('the summary', () => {
   })
 
   test('takes the cheapest peer that got as much done, and no fixed rule of ours, for the rival', () => {
-    const setup = { kind: 'reading', tasks: 33, seed: 1 }
-    const ran = (who: string, name: string, [price, done]: readonly [number, number]) => ({
-      setup,
-      who,
-      name,
-      outcome: { price, done },
-    })
     const compared = [
       ran('Everlong', 'thrifty', [3, 33]),
       ran('LangChain', 'summaries', [5, 33]),
@@ -30,11 +30,22 @@ describe('the summary', () => {
     ]
     expect(readers.cost?.({ compared, long: [] })).toEqual([
       {
-        what: 'price under the best peer that got as much done, reading, 33 tasks, thrifty',
+        what: 'price under the best peer, reading, 33 tasks, thrifty',
         wanted: '25 % less',
-        measured: '40.0 % less (LangChain: summaries)',
+        measured: '40.0 % less (LangChain: summaries, 33 of 33 done)',
         met: true,
       },
+    ])
+  })
+
+  test('says how little the peer got done where nobody got as much done as we did', () => {
+    const compared = [
+      ran('Everlong', 'thrifty', [3, 33]),
+      ran('LangChain', 'forgets', [2, 8]),
+      ran('LangChain', 'forgets less', [6, 30]),
+    ]
+    expect(readers.cost?.({ compared, long: [] })).toMatchObject([
+      { measured: '50.0 % less (LangChain: forgets less, 30 of 33 done)' },
     ])
   })
 
