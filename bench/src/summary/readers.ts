@@ -101,7 +101,7 @@ function tokens(report: TokensReport): readonly Target[] {
   const slowest = Math.min(...report.speed.filter(({ name }) => name === 'Everlong').map(({ best }) => best))
   return [
     {
-      what: 'mean error on packages that nothing was chosen by',
+      what: 'mean error on packages that nothing was fitted to',
       wanted: '5 % at most',
       measured: percent(report.fresh.bySample),
       met: report.fresh.bySample <= 0.05,

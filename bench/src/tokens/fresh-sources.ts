@@ -1,4 +1,4 @@
-// Packages that neither the fit nor any choice made on the way to it has seen: measured as they came, once.
+// Packages that nothing was fitted to, and that came after the choices were made; what was looked at since, the page says.
 import { escapedStrings, quoted } from './readers.ts'
 import type { Source } from './sample.ts'
 
