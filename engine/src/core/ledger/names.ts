@@ -99,7 +99,8 @@ export function readChunk(word: string): readonly string[] {
     const clean = piece.replace(/^(?:[+-]+|\.{3})/, '').replace(/[.+/-]+$/, '')
     if (clean.length < 3 || clean.length > longestChunk) continue
     if (clean.includes('/')) names.push(...readPath(clean))
-    else if (clean.includes('.') && (isFileName(clean) || isVersion(clean) || isPackage(clean))) names.push(clean)
+    else if (!clean.includes('.')) names.push(...readWords(clean))
+    else if (isFileName(clean) || isVersion(clean) || isPackage(clean)) names.push(clean)
     else names.push(...packageBefore(clean), ...readWords(clean))
   }
   // A copy has no room to grow: these are kept by the thousand.
