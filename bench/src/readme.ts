@@ -2,6 +2,7 @@
 // A test says when they differ, so nobody types them.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { against, type CostReport } from './cost/report-markdown.ts'
 import type { CaseReport } from './fidelity/report.ts'
 import { root } from './root.ts'
 import type { Target } from './summary/target.ts'
@@ -32,6 +33,7 @@ function figures(): string {
     '| --- | --- |',
     ...fidelityRows(),
     ...roundsRows(),
+    costRow(),
     ...transcriptRows(),
     ...tokenRows(),
   ].join('\n')
@@ -74,6 +76,13 @@ function roundsRows(): readonly string[] {
   return [
     `| of 200 facts told once each in 2,000 turns, in the context at the end, some twenty compactions later | ${kept.measured} without any model; best peer: ${kept.wanted.replace('over ', '')} |`,
   ]
+}
+
+/** Whatever trigger the peers were given. */
+function costRow(): string {
+  const kinds = against(results<CostReport>('cost').compared, 'thrifty')
+  const told = kinds.map(({ kind, less }) => `${percent(less, 0)} less (${kind})`)
+  return `| the price of the same 33 tasks with \`economy: 'thrifty'\`, beside the best peer that got as much done | ${told.join(', ')} |`
 }
 
 function transcriptRows(): readonly string[] {

@@ -18,7 +18,7 @@ export function costMarkdown(report: CostReport): string {
   const first = compared.filter(({ setup }) => setup.seed === seed)
   const sections = [
     introduction(report),
-    `## 33 tasks\n\n${verdict(compared)}\n\n${seedTable(compared)}`,
+    `## 33 tasks\n\n${verdict(compared)}\n\n${whyNoMore}\n\n${seedTable(compared)}`,
     `## 33 tasks, everybody\n\nOne seed.\n\n${priceTable(first)}\n\n${countTable(first)}`,
     ...(long.length > 0 ? [`## 111 tasks\n\n${verdict(long)}\n\n${priceTable(long)}\n\n${countTable(long)}`] : []),
     ...(bound.length > 0
@@ -53,6 +53,12 @@ memory, which are requests of their own; *thrifty* is the setting \`economy: 'th
 seeds 1 and 2; the seeds here were not looked at before. **The best peer** is the cheapest of those that got at least as many
 tasks done as ours, whatever its trigger, or where none did, of those that got the most done. *Re-reads* are readings of a task's file that had been read before; *mean* is how
 much the model had before it, in thousands of tokens. What a compaction loses beyond this the fidelity benchmark says.`
+
+const whyNoMore = `Where results make up the context, a peer whose trigger was found by trying comes near: what is left is mostly the same for
+everybody. Tools and system prompt are read with every request, what is new is written once, after a long pause all is
+written again, and the model is paid for its words. Pruning takes every older call and result out of the history, and can do
+so only while results are what fills it: in long outputs it runs from clearing to clearing. The defaults carry more on
+purpose: they compact late, so that little is lost.`
 
 const promiseWords = `Sessions of 33 tasks of three kinds: how often the defaults (without notes) cost no more than the cheapest of three fixed
 rules (never clear, always by size, by idle time only), and how far they were from it. With a cache that stays warm a rule
