@@ -76,8 +76,9 @@ ${contests.map(section).join('\n\n')}
 ## How to read it
 
 *Counting*: LangChain and pi divide a length by four, which does not look at the text at all, so nothing that reads the
-text can be as fast, and they stand beside our own baseline, which does the same; what that costs in truth is in
-[tokens](tokens.md). Before a request it does not matter: we count what is new and they count everything.
+text can be as fast, and they stand beside our own baseline, which does nearly the same: it
+also measures thinking with its signature, as the specification wants it, where pi looks at the words alone. What dividing
+costs in truth is in [tokens](tokens.md). Before a request it does not matter: we count what is new and they count everything.
 *Clearing*: pruneMessages takes everything older than the last two messages away by its place in the list; it counts nothing,
 decides nothing and cannot give it back. Ours and LangChain's weigh what there is.
 *Folding*: pi's session has no edits, no undo and no split answers; ours reads the several lines of an answer into one,
