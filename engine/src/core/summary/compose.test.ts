@@ -251,6 +251,14 @@ describe('the report before the latest request', () => {
     expect(shownFor(pointing)).toBeGreaterThan(1.5 * shownFor(pointing, words.join(' ')))
   })
 
+  // Quadratic, this would take a minute: the limit is there to notice that, not to measure.
+  test('is looked through once, whatever it repeats', { timeout: 20_000 }, () => {
+    for (const mark of ['?', '\n', '-', '| ']) {
+      const { text } = compose([human('Do it'), said(`x${mark.repeat(120_000)}x`), human('Go on')])
+      expect(text).toContain('Go on')
+    }
+  })
+
   test('is not told a second time as the last words', () => {
     expect(compose(long).text).not.toContain('The assistant’s last words')
   })

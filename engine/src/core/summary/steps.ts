@@ -35,7 +35,8 @@ export type Report = {
 }
 
 const fewWords = 120
-const listsOrAsks = /^[\s|>*#-]*(?:\d{1,2}|[A-H])\s?[.):|]|\?\W*$/m
+/** Bounded, since a report may be a page of nothing but dashes or question marks. */
+const listsOrAsks = /^[ \t|>*#-]{0,12}(?:\d{1,2}|[A-H])\s?[.):|]|\?\W{0,4}$/m
 
 /** Words that only announce the next call. */
 const announces =
