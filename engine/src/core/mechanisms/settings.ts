@@ -16,7 +16,7 @@ export type ReductionSettings = {
   readonly boundThinking: 'delegate' | 'remove' | 'decline'
   /** Whether the newest results stay after their turn has ended too; false clears them once a person has spoken again. */
   readonly keepFinished: boolean
-  /** Whether what a tool was given to write goes together with its result, where it is long. */
+  /** Whether what a tool was given to write goes together with its result, where it is long; not with cache edits. */
   readonly clearInputs: boolean
   readonly bySize: {
     readonly keep: number

@@ -41,6 +41,8 @@ export function situationOf(view: View, input: SituationInput): Situation {
   const weigher = input.weigher ?? createWeigher({ ...input, model })
   const { growth, base, carried, coldShare } = paceOf(view, weigher, cache.lifetime)
   const facts = model === undefined ? undefined : modelFacts(model)
+  const client = { cacheEdits: false, contextManagement: false, ...input.client }
+  const settings = reductionSettings(input.reductions)
   return {
     explanation,
     weigher,
@@ -49,9 +51,10 @@ export function situationOf(view: View, input: SituationInput): Situation {
     compactionComes: explanation.autoCompact.mode === true && input.compactionComes !== false,
     now: input.now,
     model: facts,
-    client: { cacheEdits: false, contextManagement: false, ...input.client },
+    client,
     thinks: input.thinks ?? (facts?.thinking === 'always' || facts?.thinksUnasked === true),
-    settings: reductionSettings(input.reductions),
+    // A cache edit reaches results only: what else it left would be counted as gone.
+    settings: client.cacheEdits ? { ...settings, clearInputs: false } : settings,
     ...(input.expectedTurns === undefined ? {} : { expectedTurns: input.expectedTurns }),
     ...(growth === undefined ? {} : { growth }),
     ...(base === undefined ? {} : { base }),

@@ -70,14 +70,24 @@ describe('micro-compact by cache edit', () => {
     })
   })
 
-  test('with clearInputs that is asked for what tools were given to write, too', () => {
-    const built = session().user('go')
-    for (const id of ids(1, 12)) built.toolUse(id, 'Write', { content: text(100) }).toolResult(id, text(100))
-    const view = viewOf(built.records)
-    const input = { now: (view.messages.at(-1)?.time ?? 0) + 1, client: { contextManagement: true } }
-    const plan = microByCacheEdit.plan(view, situationOf(view, { ...input, reductions: { clearInputs: true } }))
-    expect(plan).toMatchObject({
-      outcome: { request: { contextManagement: { edits: [{ clear_tool_inputs: ['Write'] }] } } },
+  describe('with clearInputs', () => {
+    const planWith = (client: NonNullable<SituationInput['client']>) => {
+      const built = session().user('go')
+      for (const id of ids(1, 12)) built.toolUse(id, 'Write', { content: text(100) }).toolResult(id, text(100))
+      const view = viewOf(built.records)
+      const now = (view.messages.at(-1)?.time ?? 0) + 1
+      const input = { now, client, estimator: 'chars/4', reductions: { clearInputs: true } } as const
+      return microByCacheEdit.plan(view, situationOf(view, input))
+    }
+
+    test('the server is asked for what tools were given to write, too', () => {
+      expect(planWith({ contextManagement: true })).toMatchObject({
+        outcome: { request: { contextManagement: { edits: [{ clear_tool_inputs: ['Write'] }] } } },
+      })
+    })
+
+    test('a cache edit frees results alone, since it reaches nothing else', () => {
+      expect(planWith({ cacheEdits: true })).toMatchObject({ freed: 7 * 92 })
     })
   })
 })
