@@ -5,10 +5,11 @@ import { posix } from 'node:path'
 type Room = { readonly rooms: readonly string[]; readonly packages?: readonly string[] }
 
 const core = 'engine/src/core'
-const base = [`${core}/message`, `${core}/catalog`]
+const base = [`${core}/text`, `${core}/message`, `${core}/catalog`]
 
 export const rooms: Readonly<Record<string, Room>> = {
-  [`${core}/message`]: { rooms: [] },
+  [`${core}/text`]: { rooms: [] },
+  [`${core}/message`]: { rooms: [`${core}/text`] },
   [`${core}/catalog`]: { rooms: [] },
   [`${core}/tokens`]: { rooms: base },
   [`${core}/cache`]: { rooms: base },

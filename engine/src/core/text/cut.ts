@@ -1,0 +1,87 @@
+// Cutting texts. No cut ever splits a surrogate pair, so a well-formed text stays well formed. Lengths are in UTF-16
+// code units, as everywhere in JavaScript.
+
+/** The first `most` characters. */
+export function headOf(text: string, most: number): string {
+  if (text.length <= most) return text
+  const end = Math.max(0, Math.floor(most))
+  return text.slice(0, splitsPair(text, end) ? end - 1 : end)
+}
+
+/** The last `most` characters. */
+export function tailOf(text: string, most: number): string {
+  if (text.length <= most) return text
+  const start = text.length - Math.max(0, Math.floor(most))
+  return text.slice(splitsPair(text, start) ? start + 1 : start)
+}
+
+/** At most `most` characters, the last of them an ellipsis where something is missing. */
+export function clipped(text: string, most: number): string {
+  return text.length <= most ? text : `${headOf(text, most - 1)}…`
+}
+
+export type MiddleCut = {
+  /** How many characters of the text are kept; the marker comes on top. */
+  readonly most: number
+  /** How much of what is kept is the head. */
+  readonly headShare?: number
+  /** What stands in the gap, told how many characters are missing there. */
+  readonly marker?: (missing: number) => string
+}
+
+/** The head and the tail of a long text, with a marker between them that says how much is left out. */
+export function withoutMiddle(text: string, { most, headShare = 0.6, marker = missingMarker }: MiddleCut): string {
+  if (text.length <= most) return text
+  const head = headOf(text, Math.ceil(most * headShare))
+  const tail = tailOf(text, most - Math.ceil(most * headShare))
+  return `${head}${marker(text.length - head.length - tail.length)}${tail}`
+}
+
+function missingMarker(missing: number): string {
+  return `\n[… ${missing} characters left out …]\n`
+}
+
+export type TokenLimit = {
+  readonly tokens: number
+  readonly countTokens: (text: string) => number
+}
+
+/** No counter finds less than a token in so many characters; counting a whole book to show a page would be slow. */
+const charactersPerToken = 16
+
+/** The longest head within so many tokens, ending with a line where that costs less than half of it. */
+export function headWithin(text: string, { tokens, countTokens }: TokenLimit): string {
+  let tooLong = Math.min(text.length, Math.max(0, tokens) * charactersPerToken)
+  if (tooLong === text.length && countTokens(text) <= tokens) return text
+  let fits = 0
+  tooLong++
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >>> 1
+    if (countTokens(text.slice(0, middle)) <= tokens) fits = middle
+    else tooLong = middle
+  }
+  const lineEnd = fits === 0 ? 0 : text.lastIndexOf('\n', fits - 1) + 1
+  return lineEnd > fits / 2 ? text.slice(0, lineEnd) : headOf(text, fits)
+}
+
+/** The text itself where it fits, else the longest head that fits together with the marker behind it; '' if none does. */
+export function markedHeadWithin(
+  text: string,
+  { tokens, countTokens, marker }: TokenLimit & { readonly marker: string },
+): string {
+  if (countTokens(text) <= tokens) return text
+  const head = headWithin(text, { tokens, countTokens: (part) => countTokens(`${part}\n${marker}`) })
+  return head === '' ? '' : `${head.endsWith('\n') ? head : `${head}\n`}${marker}`
+}
+
+function splitsPair(text: string, at: number): boolean {
+  return isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at))
+}
+
+function isHigh(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff
+}
+
+function isLow(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff
+}
