@@ -18,10 +18,15 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/ledger`]: { rooms: [...base, `${core}/transcript`] },
   [`${core}/ports`]: { rooms: base },
   [`${core}/overflow`]: { rooms: [...base, ...under('ports')] },
-  [`${core}/summary`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')] },
   [`${core}/restore`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')] },
   [`${core}/mechanisms`]: {
-    rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports', 'summary')],
+    rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')],
+  },
+  [`${core}/compaction`]: {
+    rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports', 'restore')],
+  },
+  [`${core}/memory`]: {
+    rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports', 'compaction')],
   },
   [`${core}/ladder`]: { rooms: [core] },
   'engine/src/node': { rooms: [core], packages: ['node:', 'zod'] },

@@ -8,6 +8,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   tokens: () => import('./tokens/report.ts'),
   readme: () => import('./readme.ts'),
   'fit-estimator': () => import('./tokens/fit.ts'),
+  handover: () => import('./handover/run.ts'),
   fidelity: () => import('./fidelity/run.ts'),
   recall: () => import('./recall/run.ts'),
   micro: () => import('./micro/run.ts'),

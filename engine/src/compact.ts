@@ -1,9 +1,9 @@
 // compact(messages, options): the compaction procedure for whoever holds plain messages and no session. Nothing is read
 // from or written to a disk.
-import { runCompaction } from './core/ladder/compact.ts'
-import type { CompactionFailed, CompactionSettings } from './core/ladder/compact-input.ts'
+import type { Tried } from './core/compaction/ask/asker.ts'
+import type { CompactionFailed, CompactionSettings } from './core/compaction/job.ts'
+import { runCompaction } from './core/compaction/run.ts'
 import { fromJson, toJson } from './core/ledger/json.ts'
-import { createLedger } from './core/ledger/ledger.ts'
 import { type JsonObject, objectAt, stringAt } from './core/message/json.ts'
 import { contextFrame } from './core/message/reminder.ts'
 import type { TokenCounts } from './core/message/usage.ts'
@@ -12,19 +12,10 @@ import type { FidelityReport } from './core/ports/fidelity.ts'
 import { type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import type { Restore } from './core/ports/restore.ts'
-import type { Tried } from './core/summary/asking.ts'
 import type { Counting } from './core/tokens/counting.ts'
 import { offline } from './models/offline.ts'
 import { systemPorts } from './models/ports.ts'
-import {
-  firstOfNewest,
-  indexOfPlain,
-  type PlainMessage,
-  type PlainView,
-  readPlain,
-  userText,
-  uuidOfPlain,
-} from './plain-messages.ts'
+import { firstOfNewest, indexOfPlain, type PlainMessage, readPlain, userText, uuidOfPlain } from './plain-messages.ts'
 
 export type CompactMessagesOptions = {
   /** Writes the summary: `anthropic(…)`, `openai(…)`. Left out, the summary is made by code, without a model. */
@@ -88,7 +79,7 @@ export async function compact<M extends PlainMessage>(
       view: plain.view,
       threshold: 0,
       sessionId: 'plain',
-      ledger: ledgerOf(plain, partial?.first ?? messages.length, options.ledger),
+      ...(options.ledger ? { carried: fromJson(options.ledger) } : {}),
       ...(partial ? { partial: { type: 'up-to', uuid: uuidOfPlain(partial.first) } } : {}),
       conversation: options.conversation,
       instructions: options.instructions,
@@ -145,13 +136,4 @@ function partialOf(messages: readonly PlainMessage[], keep: number): { readonly 
   if (keep <= 0) return undefined
   const first = firstOfNewest(messages, keep)
   return first > 0 ? { first } : undefined
-}
-
-/** Of what is about to go; what stays is read the next time. */
-function ledgerOf({ view }: PlainView, end: number, earlier: JsonObject | undefined) {
-  const book = createLedger(...(earlier ? [fromJson(earlier)] : []))
-  for (const message of view.messages) {
-    if (indexOfPlain(message.uuid ?? '') < end) book.add(message)
-  }
-  return book.ledger()
 }

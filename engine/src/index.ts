@@ -26,20 +26,21 @@ export { createFingerprinter, type Fingerprint, type RequestParts } from './core
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
 export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
-export type { Breaker } from './core/ladder/breaker.ts'
-export type { CleanUp } from './core/ladder/clean-up.ts'
-export { runCompaction } from './core/ladder/compact.ts'
+export type { Tried } from './core/compaction/ask/asker.ts'
 export {
   type CommitResult,
   type Compacted,
   type CompactionFailed,
-  type CompactionInput,
+  type CompactionJob,
   type CompactionResult,
   type CompactionSettings,
   defaultCompaction,
   type PartialChoice,
-} from './core/ladder/compact-input.ts'
-export { type CompactionPlan, planCompaction } from './core/ladder/compact-plan.ts'
+} from './core/compaction/job.ts'
+export { type CompactionPlan, planCompaction } from './core/compaction/plan.ts'
+export { runCompaction } from './core/compaction/run.ts'
+export type { Breaker } from './core/ladder/breaker.ts'
+export type { CleanUp } from './core/ladder/clean-up.ts'
 export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
 export type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
 export { type ContextNote, readContextNote } from './core/ladder/context-note.ts'
@@ -74,8 +75,6 @@ export type { Tracking } from './core/ladder/tracking.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
-export { mergeLedgers } from './core/ledger/merge.ts'
-export { type RenderOptions, renderLedger } from './core/ledger/render.ts'
 export { type CollapseState, collapse, collapseState, type Staged } from './core/mechanisms/collapse/collapse.ts'
 export { finishedSpans, type Span } from './core/mechanisms/collapse/spans.ts'
 export { type StageInput, type Staging, stageCollapse } from './core/mechanisms/collapse/stage.ts'
@@ -109,30 +108,6 @@ export {
 export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
 export { type ServerCompactionInput, serverCompaction } from './core/mechanisms/server-compaction.ts'
 export {
-  type ExtractInput,
-  type Extraction,
-  extractionRequest,
-  extractNotes,
-} from './core/mechanisms/session-memory/extract.ts'
-export { type NoteSection, type Notes, parseNotes, renderNotes } from './core/mechanisms/session-memory/notes.ts'
-export {
-  type MemoryDecline,
-  type MemoryKeep,
-  type MemoryPlan,
-  type MemoryPlanInput,
-  planFromMemory,
-} from './core/mechanisms/session-memory/plan.ts'
-export {
-  afterCompaction as memoryAfterCompaction,
-  afterExtraction,
-  afterFailure,
-  defaultMemory,
-  isDue,
-  type MemoryProgress,
-  type MemorySettings,
-  noProgress,
-} from './core/mechanisms/session-memory/trigger.ts'
-export {
   defaultReductions,
   type ReductionChoices,
   type ReductionSettings,
@@ -142,6 +117,30 @@ export { type SituationInput, situationOf } from './core/mechanisms/situation.ts
 export { editedSize, type ViewSizeOptions, viewSize } from './core/mechanisms/size.ts'
 export { type SnipInput, snip } from './core/mechanisms/snip.ts'
 export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
+export {
+  type ExtractInput,
+  type Extraction,
+  extractionRequest,
+  extractNotes,
+} from './core/memory/extract.ts'
+export { type NoteSection, type Notes, parseNotes, renderNotes } from './core/memory/notes.ts'
+export {
+  type MemoryDecline,
+  type MemoryKeep,
+  type MemoryPlan,
+  type MemoryPlanInput,
+  planFromMemory,
+} from './core/memory/plan.ts'
+export {
+  afterCompaction as memoryAfterCompaction,
+  afterExtraction,
+  afterFailure,
+  defaultMemory,
+  isDue,
+  type MemoryProgress,
+  type MemorySettings,
+  noProgress,
+} from './core/memory/trigger.ts'
 export {
   type Block,
   blocksOf,
@@ -207,6 +206,7 @@ export type {
 export type { CompactionPorts } from './core/ports/ports.ts'
 export type { NotRestored, Piece, Restoration, Restore, Restored, RestoreRequest } from './core/ports/restore.ts'
 export { type ContinuationInput, continuationText } from './core/prompts/continuation.ts'
+export { emptyNotes } from './core/prompts/memory.ts'
 export { type SummaryPromptInput, type SummaryVariant, sectionTitles, summaryPrompt } from './core/prompts/summary.ts'
 export { defaultRestorers, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
 export type { RestoreInput, Restorer } from './core/restore/restorer.ts'
@@ -214,9 +214,6 @@ export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from '.
 export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
 export { createStateBook, type StateBook } from './core/restore/state-book.ts'
 export { type TouchedFile, touchedFiles } from './core/restore/touched.ts'
-export type { Tried } from './core/summary/asking.ts'
-export { composeSummary } from './core/summary/compose.ts'
-export type { ComposedSummary, ComposeOptions, SummarySource } from './core/summary/source.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export {

@@ -1,5 +1,5 @@
-// How long the ledger of a conversation of 200,000 tokens takes: reading it off, and putting it on a page.
-import { createLedger, estimateTokens, type Ledger, renderLedger } from 'everlong'
+// How long it takes to read the ledger off a conversation of 200,000 tokens.
+import { createLedger } from 'everlong'
 import { messagesOf } from 'everlong/transcript'
 import { median } from '../results.ts'
 import { timed, upTo } from './sessions.ts'
@@ -13,8 +13,6 @@ export type LedgerTimes = {
   readonly tokens: number
   readonly messages: number
   readonly read: Times
-  readonly page4000: Times
-  readonly page16000: Times
 }
 
 export function measureLedger(): LedgerTimes {
@@ -23,25 +21,16 @@ export function measureLedger(): LedgerTimes {
     const [message] = messagesOf([entry])
     return message ? [{ message, record: entry.record }] : []
   })
-  let ledger: Ledger = createLedger().ledger()
   const read = () => {
     const book = createLedger()
     for (const { message, record } of messages) book.add(message, record)
-    ledger = book.ledger()
+    book.ledger()
   }
-  const page = (budget: number) => () => renderLedger(ledger, { budget, countTokens: estimateTokens })
-  const found = { read: [] as number[], page4000: [] as number[], page16000: [] as number[] }
-  for (let round = 0; round <= rounds; round++) {
-    found.read.push(timed(read))
-    found.page4000.push(timed(page(4_000)))
-    found.page16000.push(timed(page(16_000)))
-  }
+  const found = Array.from({ length: rounds + 1 }, () => timed(read))
   const times = ([first = Number.NaN, ...later]: readonly number[]): Times => ({ first, later: median(later) })
   return {
     tokens,
     messages: messages.length,
-    read: times(found.read),
-    page4000: times(found.page4000),
-    page16000: times(found.page16000),
+    read: times(found),
   }
 }

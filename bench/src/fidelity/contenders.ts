@@ -2,7 +2,7 @@
 // within a number of tokens. A peer is one more line here.
 import { type ModelClient, runCompaction } from 'everlong'
 import { offline, recorded } from 'everlong/models'
-import { compactionInputAt } from 'everlong/node'
+import { compactionJobAt } from 'everlong/node'
 import { quietPorts } from '../quiet-ports.ts'
 import { type Case, shownIn } from './cases.ts'
 import { counting } from './measure.ts'
@@ -23,7 +23,7 @@ type Compacting = { readonly budget: number; readonly model: ModelClient }
 /** What `everlong compact FILE --before UUID --budget N` leaves. */
 async function ours(found: Case, { budget, model }: Compacting): Promise<string> {
   const result = await runCompaction(
-    { ...compactionInputAt(sessionOf(found), { budget }), counting },
+    { ...compactionJobAt(sessionOf(found), { budget }), counting },
     quietPorts({ model, now: () => 0 }),
   )
   if (result.type === 'failed') throw new Error(`${found.name}: ${result.reason}: ${result.detail}`)

@@ -52,7 +52,7 @@ export function questionsOf(found: Case): Questions {
       .filter((text) => text !== ''),
     edited: ledger.files.filter(({ changes }) => changes > 0).map(({ path }) => path),
     commands: ledger.commands.map(({ text }) => text),
-    rules: ledger.constraints.map(({ text }) => text),
+    rules: ledger.rules.map(({ text }) => text),
     source:
       `${found.path}\n${shown}\n${[...found.earlier, ...found.before].map(({ record }) => wordsOf(record)).join('\n')}`.toLowerCase(),
   }

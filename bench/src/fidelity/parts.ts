@@ -4,8 +4,8 @@ import { messagesOf } from 'everlong/transcript'
 import { type Case, shownIn } from './cases.ts'
 import { countTokens } from './measure.ts'
 
-/** What the context holds after a compaction; never more tokens than the budget. */
-export type Contender = (found: Case, budget: number) => Promise<string>
+/** What the context holds after a compaction; never more tokens than the budget. The model's answer may be given. */
+export type Contender = (found: Case, budget: number, summary?: string) => Promise<string>
 
 const sessions = new Map<string, SessionAt>()
 

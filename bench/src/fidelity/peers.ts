@@ -26,14 +26,14 @@ function requestOf(found: Case): readonly Message[] {
 const shown = (messages: readonly Message[]) =>
   messages.map((message) => shownIn({ ...message, origin: 'meta' })).join('\n')
 
-const sdkRunner: Contender = async (found, budget) => {
-  const [summary, ...rest] = await compactWithRunner(requestOf(found), () => recordedSummary(found))
+const sdkRunner: Contender = async (found, budget, answer = recordedSummary(found)) => {
+  const [summary, ...rest] = await compactWithRunner(requestOf(found), () => answer)
   return within(budget, shown(summary ? [summary] : []), shown(rest))
 }
 
 /** Its defaults: the last 20 messages stay. */
-const langchain: Contender = async (found, budget) => {
-  const compact = summariseWith({ tokens: 1, answer: () => recordedSummary(found) })
+const langchain: Contender = async (found, budget, answer = recordedSummary(found)) => {
+  const compact = summariseWith({ tokens: 1, answer: () => answer })
   const [summary, ...rest] = (await compact(toLangChain(requestOf(found)))).map((message) => {
     const calls = 'tool_calls' in message ? JSON.stringify(message.tool_calls) : ''
     return `${textOf(message.content as never)}${calls}`
@@ -42,11 +42,10 @@ const langchain: Contender = async (found, budget) => {
 }
 
 /** Its newest messages, at most 20,000 tokens, as many as the summary leaves room for. */
-const pi: Contender = async (found, budget) => {
+const pi: Contender = async (found, budget, summary = recordedSummary(found)) => {
   const { SessionManager, prepareCompaction, compact } = await piOnce()
   const session = SessionManager.inMemory()
   for (const message of toPi(requestOf(found))) session.appendMessage(message)
-  const summary = recordedSummary(found)
   const answers = [summary, 'The turn goes on below.']
   const model = await piModel(() => answers.shift() ?? '')
   const keepRecentTokens = Math.min(20_000, Math.max(1, budget - countTokens(summary)))
@@ -67,17 +66,16 @@ function piOnce(): Promise<Pi> {
 }
 
 /** What was typed or asked by another agent, in this window and in those before it, and the summary. */
-const codex: Contender = async (found, budget) => {
+const codex: Contender = async (found, budget, summary = recordedSummary(found)) => {
   const typed = messagesOf([...found.earlier, ...found.before])
     .filter(({ origin }) => isRequest(origin))
     .map(shownIn)
-  const history = codexHistory(typed, recordedSummary(found))
+  const history = codexHistory(typed, summary)
   return within(budget, history.at(-1) ?? '', history.slice(0, -1).join('\n\n'))
 }
 
 /** Its newest messages, at most as many as the summary leaves room for. */
-const cline: Contender = async (found, budget) => {
-  const summary = recordedSummary(found)
+const cline: Contender = async (found, budget, summary = recordedSummary(found)) => {
   const messages = requestOf(found)
   const cut = clineCut(messages, Math.min(clineKeeps, Math.max(1, budget - countTokens(summary))))
   if (cut === 0) return within(budget, summary, '')

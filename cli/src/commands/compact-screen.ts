@@ -46,19 +46,19 @@ function account(report: CompactReport, screen: Screen): readonly string[] {
 
 function planLines(plan: CompactionPlan, screen: Screen): readonly string[] {
   if (plan.type === 'declined') return [plan.why]
-  const { summarised, kept, tokens } = plan
+  const { parts, tokens } = plan
   return [
     heading('What would be done', screen),
     ...facts(
       [
-        ['summarised', `${count(summarised.messages)} entries, about ${count(summarised.tokens)} tokens`],
-        ['kept', `${count(kept.messages)} entries, about ${count(kept.tokens)} tokens`],
+        ['summarized', `${count(parts.summarized.length)} entries, about ${count(tokens.summarized)} tokens`],
+        ['kept', `${count(plan.kept.length)} entries, about ${count(tokens.kept)} tokens`],
         ['now', `${count(tokens.before)} tokens`],
-        ['afterwards', `${count(tokens.most)} tokens at the most`],
-        ['summary', `${count(tokens.summaryAtMost)} tokens at the most`],
-        ['put back', `${count(tokens.restoredAtMost)} tokens at the most`],
+        ['afterwards', `${count(tokens.limit)} tokens at the most`],
+        ['summary', `${count(tokens.summary)} tokens at the most`],
+        ['put back', `${count(tokens.restored)} tokens at the most`],
         ['tried in turn', plan.mechanisms.join(', ')],
-        ['summariser', visible(plan.model)],
+        ['summarizer', visible(plan.model)],
       ],
       screen,
     ),

@@ -2,7 +2,7 @@
 // writes the compacted session to a new file. The session itself is never touched.
 import { randomUUID } from 'node:crypto'
 import {
-  type CompactionInput,
+  type CompactionJob,
   type CompactionPlan,
   type CompactionResult,
   countTokens,
@@ -17,7 +17,7 @@ import {
   type ViewMessage,
 } from 'everlong'
 import { systemPorts } from 'everlong/models'
-import { compactionInputAt, forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
+import { compactionJobAt, forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
 import { expecting, failed, gathered, noPlaceFor, noTranscript, type Outcome, reading } from '../outcome.ts'
@@ -94,9 +94,9 @@ function open(file: string, { before, surroundings }: Asked): Outcome<SessionAt>
   })
 }
 
-function inputFor(session: SessionAt, options: Asked): CompactionInput {
+function inputFor(session: SessionAt, options: Asked): CompactionJob {
   const { instructions, budget } = options
-  return compactionInputAt(session, { partial: partialOf(options), instructions, budget })
+  return compactionJobAt(session, { partial: partialOf(options), instructions, budget })
 }
 
 function partialOf({ from, upTo }: CompactOptions): PartialChoice | undefined {
@@ -105,7 +105,7 @@ function partialOf({ from, upTo }: CompactOptions): PartialChoice | undefined {
 }
 
 async function compact(
-  input: CompactionInput,
+  input: CompactionJob,
   model: ModelClient,
   surroundings: Surroundings,
 ): Promise<CompactionResult> {
@@ -133,7 +133,7 @@ async function compact(
 const bare = (messages: readonly ViewMessage[]): readonly Message[] =>
   messages.map(({ role, content }) => ({ role, content }))
 
-function unchanged(session: SessionAt, { counting = {} }: CompactionInput): CompactReport {
+function unchanged(session: SessionAt, { counting = {} }: CompactionJob): CompactReport {
   const { messages } = session.fold.view()
   const tokens = countTokens(messages, counting)
   return {
@@ -155,11 +155,7 @@ function unchanged(session: SessionAt, { counting = {} }: CompactionInput): Comp
 
 function planned(
   session: SessionAt,
-  {
-    input,
-    client,
-    options,
-  }: { readonly input: CompactionInput; readonly client: ModelClient; readonly options: Asked },
+  { input, client, options }: { readonly input: CompactionJob; readonly client: ModelClient; readonly options: Asked },
 ): Outcome<CompactReport> {
   const plan = planCompaction(input, client)
   const named = options.before === undefined ? {} : { before: options.before }
@@ -168,7 +164,7 @@ function planned(
 
 function notDone(
   session: SessionAt,
-  input: CompactionInput,
+  input: CompactionJob,
   { reason, detail, tried }: Extract<CompactionResult, { type: 'failed' }>,
 ): Outcome<CompactReport> {
   const report = { ...unchanged(session, input), tried, failed: { reason, detail } }

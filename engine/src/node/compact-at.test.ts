@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { runCompaction } from '../core/ladder/compact.ts'
+import { runCompaction } from '../core/compaction/run.ts'
 import { noHooks } from '../core/ports/hooks.ts'
 import type { RestoreRequest } from '../core/ports/restore.ts'
 import { offline } from '../models/offline.ts'
 import { generateWithTruth } from '../testing/session.ts'
-import { compactionInputAt } from './compact-at.ts'
+import { compactionJobAt } from './compact-at.ts'
 import { openSessionAt } from './session-at.ts'
 import { temporaryFolders } from './testing/sessions.ts'
 
@@ -23,10 +23,10 @@ function session() {
 }
 
 test.for([1500, 3000, 6000])(
-  'what only restoring brings is there within a budget of %d, however much is missing beside it',
+  'a plan is restored within a budget of %d, however much is missing beside it',
   async (budget) => {
     const asked: RestoreRequest[] = []
-    const tools = { kind: 'tools', title: 'Tools that can be loaded', text: 'OpenDoor', tokens: 12 }
+    const plan = { kind: 'plan', title: 'The plan', text: 'Open the door.', tokens: 12 }
     const missing = Array.from({ length: 12 }, (_, at) => ({
       kind: 'files',
       what: `/a/long/path/to/some/file/number/${at}.ts`,
@@ -34,10 +34,10 @@ test.for([1500, 3000, 6000])(
     }))
     const result = await runCompaction(
       {
-        ...compactionInputAt(session(), { budget }),
+        ...compactionJobAt(session(), { budget }),
         restore: async (request) => {
           asked.push(request)
-          return { pieces: [tools], notRestored: missing, tokens: tools.tokens }
+          return { pieces: [plan], notRestored: missing, tokens: plan.tokens }
         },
       },
       {
@@ -51,7 +51,7 @@ test.for([1500, 3000, 6000])(
       },
     )
     if (result.type === 'failed') throw new Error(result.detail)
-    expect(result.restored.pieces).toEqual([tools])
+    expect(result.restored.pieces).toEqual([plan])
     expect(result.tokens.after).toBeLessThanOrEqual(budget)
     expect(asked.map(({ without }) => without)).toEqual([['todos'], ['todos']])
   },

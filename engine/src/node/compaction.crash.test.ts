@@ -1,7 +1,7 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { runCompaction } from '../core/ladder/compact.ts'
+import { runCompaction } from '../core/compaction/run.ts'
 import { textOf } from '../core/message/block.ts'
 import { type JsonObject, objectAt } from '../core/message/json.ts'
 import { noHooks } from '../core/ports/hooks.ts'

@@ -1,6 +1,6 @@
 // A session as it was at one of its entries: the view, the facts, the files as last seen, and what a recorded compaction
 // wrote there. Reads the transcript and nothing else of this machine.
-import type { Ledger } from '../core/ledger/facts.ts'
+import { emptyLedger, type Ledger } from '../core/ledger/facts.ts'
 import { createLedger } from '../core/ledger/ledger.ts'
 import { textOf } from '../core/message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../core/message/json.ts'
@@ -17,6 +17,7 @@ import type { Entry } from '../core/transcript/entry.ts'
 import { createFold, type Fold } from '../core/transcript/fold.ts'
 import type { Format } from '../core/transcript/formats/reader.ts'
 import { messageOf } from '../core/transcript/messages.ts'
+import { queuedWords } from '../core/transcript/queued-words.ts'
 import { forEachEntry } from './entries.ts'
 import type { LineOptions } from './lines.ts'
 import { recordedProse } from './recorded-prose.ts'
@@ -28,6 +29,10 @@ export type SessionAt = {
   readonly fold: Fold
   /** Facts of the whole conversation so far, over all its compactions. */
   readonly ledger: Ledger
+  /** Facts from before the view: of everything up to the last compaction. */
+  readonly carried: Ledger
+  /** Words that the user typed while the agent worked and that are in no message. */
+  readonly queued: readonly string[]
   /** Puts context back from what the transcript showed, never from this machine's disk. */
   readonly restore: Restore
   readonly sessionId: string
@@ -69,6 +74,8 @@ class Cut {
   summary: string | undefined
   format: Format = 'claude-code'
   readonly facts = createLedger()
+  /** The facts as they were at the last compaction. */
+  carried: Ledger = emptyLedger
   readonly seen = createSeenFiles()
   readonly state = createStateBook()
   last: JsonObject | undefined
@@ -103,7 +110,9 @@ class Cut {
     const { record } = entry
     const isMain = record.isSidechain !== true
     this.entries.push(entry)
-    if (isMain && this.keeps === 'live' && readBoundary(record)) this.forget()
+    const isBoundary = isMain && readBoundary(record) !== undefined
+    if (isBoundary) this.carried = this.facts.ledger()
+    if (isBoundary && this.keeps === 'live') this.forget()
     // A line that was written twice says nothing new.
     if (!isMain || this.known.has(record.uuid ?? entry)) return
     if (record.uuid !== undefined) this.known.add(record.uuid)
@@ -161,6 +170,8 @@ function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path'> {
     format,
     fold,
     ledger,
+    carried: cut.carried,
+    queued: queuedWords(entries),
     restore: async ({ kept, budget, countTokens, without }) =>
       restoreContext(
         {

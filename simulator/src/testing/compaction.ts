@@ -2,7 +2,7 @@
 // the scenario tests of the compaction procedure. No part of the package.
 import {
   type Compacted,
-  type CompactionInput,
+  type CompactionJob,
   type CompactionPorts,
   type CompactionResult,
   checkRequest,
@@ -30,7 +30,7 @@ export type Bench = {
   readonly compact: (model: ModelClient, choices?: BenchChoices) => Promise<CompactionResult>
 }
 
-export type BenchChoices = Partial<CompactionInput> & {
+export type BenchChoices = Partial<CompactionJob> & {
   readonly hooks?: Hooks
   readonly signal?: AbortSignal
   readonly onEvent?: (event: EngineEvent) => void

@@ -1,14 +1,17 @@
-// The compaction procedure as a rung of the ladder: all of the conversation, or the part that was named. What it tells
-// about beginning and end is left to whoever climbs, since that is where success is measured.
+// A compaction as a rung of the ladder: all of the conversation, or the part that was named. Start and end are emitted by
+// whoever climbs, since that is where success is measured.
+
+import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
+import { performCompaction } from '../compaction/run.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import type { Restore } from '../ports/restore.ts'
-import { runCompaction } from './compact.ts'
-import type { CompactionInput, CompactionResult, CompactionSettings, PartialChoice } from './compact-input.ts'
 import type { Rung, RungContext, RungResult } from './rung.ts'
 
 export type CompactRungOptions = {
   readonly settings?: Partial<CompactionSettings>
   readonly restore?: Restore | undefined
+  /** What the workspace says of itself now, in a few lines. */
+  readonly workspace?: CompactionJob['workspace']
   /** The agent has the recall tool. */
   readonly recall?: boolean
   /** It works by itself: after a compaction the work goes on. */
@@ -21,7 +24,7 @@ export function compactRung(options: CompactRungOptions = {}): Rung {
     run: async (context) => {
       const { ports, signal } = context
       return rungResult(
-        await runCompaction({ ...inputFor(context, options), conversation: context.request() }, ports, signal),
+        await performCompaction({ ...jobFor(context, options), conversation: context.request() }, ports, signal),
       )
     },
   }
@@ -34,7 +37,7 @@ export function rungResult(result: CompactionResult): RungResult {
   return { type: 'compacted', mechanism, usage, cost, restored: restored.pieces.length, tried, notices }
 }
 
-export function inputFor(context: RungContext, options: CompactRungOptions): CompactionInput {
+export function jobFor(context: RungContext, options: CompactRungOptions): CompactionJob {
   const { place, situation, target } = context
   const threshold = situation.explanation.autoCompactThreshold.value
   return {
@@ -44,14 +47,17 @@ export function inputFor(context: RungContext, options: CompactRungOptions): Com
     recordOf: context.record,
     instructions: context.instructions,
     partial: partialOf(context),
-    settings: { ...options.settings, targetShare: target / threshold, shareCache: canShare(context, options) },
+    settings: { ...options.settings, shareCache: canShare(context, options) },
     counting: context.counting,
     viewTokens: situation.weigher.tokens(context.view.messages, context.counting),
     overhead: context.overhead,
     size: context.size.tokens,
     threshold,
-    ledger: context.ledger(),
+    target,
+    contextWindow: situation.explanation.contextWindow.value,
+    queued: context.queued,
     restore: options.restore,
+    workspace: options.workspace,
     ...(options.isAutonomous === undefined ? {} : { isAutonomous: options.isAutonomous }),
     ...(options.recall === undefined ? {} : { recall: options.recall }),
     transcriptPath: place.transcript,
@@ -60,7 +66,6 @@ export function inputFor(context: RungContext, options: CompactRungOptions): Com
     lastUuid: place.tip ?? undefined,
     envelope: place.envelope,
     commit: context.commit,
-    tellsEnds: false,
   }
 }
 

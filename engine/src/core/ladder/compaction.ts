@@ -91,7 +91,7 @@ export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<Ru
   return {
     view,
     situation,
-    ledger: conversation.ledger,
+    queued: conversation.queued(),
     trigger: wish.trigger,
     cause: wish.cause,
     instructions: wish.instructions ?? '',

@@ -1,9 +1,10 @@
 // What a session does beside the conversation, after an answer and when a request goes out: notes for session memory,
 // summaries of finished spans. Nothing here is waited for, except at the end.
+
+import { textCounter } from '../compaction/plan.ts'
 import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { Beside } from './beside.ts'
-import { textCounter } from './compact-fit.ts'
 import { countingFor, type Desk, explainDesk, sizeOf } from './desk.ts'
 import { keeperOf } from './memory-keeper.ts'
 import { buildRequest } from './request.ts'

@@ -1,10 +1,10 @@
 // Keeps the notes of one session up to date while work goes on: starts an extraction when one is due, one at a time,
 // counts what it costs, and never disturbs the conversation. What becomes of the notes is the rung's business.
 import { costOf } from '../cache/prices.ts'
-import type { Extraction } from '../mechanisms/session-memory/extract.ts'
-import { renderNotes } from '../mechanisms/session-memory/notes.ts'
-import { defaultKeep, type MemoryDecline, type MemoryKeep } from '../mechanisms/session-memory/plan.ts'
-import type { SessionMemory } from '../mechanisms/session-memory/store.ts'
+import type { Extraction } from '../memory/extract.ts'
+import { renderNotes } from '../memory/notes.ts'
+import { defaultKeep, type MemoryDecline, type MemoryKeep } from '../memory/plan.ts'
+import type { SessionMemory } from '../memory/store.ts'
 import {
   afterCompaction,
   afterExtraction,
@@ -14,7 +14,7 @@ import {
   type MemoryProgress,
   type MemorySettings,
   mostFailures,
-} from '../mechanisms/session-memory/trigger.ts'
+} from '../memory/trigger.ts'
 import { noTokens, totalOf } from '../message/usage.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import type { View } from '../transcript/fold.ts'

@@ -1,13 +1,12 @@
-// Compaction from the notes of session memory: the first rung, and the one that asks no model. It plans with the notes,
-// and commits through the same procedure as every other compaction. Each reason to decline is told.
-import { type MemoryPlan, planFromMemory } from '../mechanisms/session-memory/plan.ts'
+// Compaction from the notes of session memory: the first rung, and the one that asks no model. The notes are the summary;
+// everything else (checks, the user's words, state, restoring) is the same as in every other compaction.
+import type { CompactionJob } from '../compaction/job.ts'
+import { planCompaction, textCounter } from '../compaction/plan.ts'
+import { performCompaction } from '../compaction/run.ts'
+import { type MemoryPlan, planFromMemory } from '../memory/plan.ts'
 import { withMargin } from '../tokens/counting.ts'
 import { inWords } from '../tokens/figure.ts'
-import { runCompaction } from './compact.ts'
-import { textCounter } from './compact-fit.ts'
-import { type CompactionInput, defaultCompaction } from './compact-input.ts'
-import { mostTokens } from './compact-plan.ts'
-import { type CompactRungOptions, inputFor, rungResult } from './compact-rung.ts'
+import { type CompactRungOptions, jobFor, rungResult } from './compact-rung.ts'
 import { keeperOf, type Memory, type MemoryDeclined, type MemoryKeeper } from './memory-keeper.ts'
 import type { Rung, RungContext, RungResult } from './rung.ts'
 
@@ -22,7 +21,7 @@ export function memoryRung(memory: Memory, options: CompactRungOptions = {}): Ru
         'store' in memory ? await plan(memory, context, options) : ({ type: 'declined', ...memory } as const)
       if (planned.type === 'declined') return decline(keeper, context, planned)
       keeper?.noteDeclined(undefined)
-      const result = rungResult(await runCompaction(planned.input, context.ports, context.signal))
+      const result = rungResult(await performCompaction(planned.job, context.ports, context.signal))
       // Whoever climbs tells of a success under this very name.
       return result.type === 'compacted' ? { ...result, tried: [] } : result
     },
@@ -39,7 +38,7 @@ function decline(
   return { type: 'declined', why: `${why}: ${detail}` }
 }
 
-type Planned = { readonly type: 'planned'; readonly input: CompactionInput }
+type Planned = { readonly type: 'planned'; readonly job: CompactionJob }
 type NotPlanned = MemoryDeclined & { readonly type: 'declined' }
 
 async function plan(
@@ -60,16 +59,20 @@ async function plan(
   if (made.type === 'declined') return made
   const uuid = context.view.sources[made.keepFrom]?.uuids[0]
   if (uuid === undefined) return no('nothing-to-summarise', 'What would be kept has no entry in the transcript.')
-  const input: CompactionInput = {
-    ...inputFor(context, options),
-    // As the gauge has it: counting all of it anew would take half of the time.
+  const job: CompactionJob = {
+    ...jobFor(context, options),
+    // As the gauge has it: counting all of it again would take half of the time.
     viewTokens: Math.max(0, context.size.tokens - context.overhead),
     partial: { type: 'up-to', uuid },
     given: { text: made.summary, mechanism: memoryMechanism, why: 'the notes of the session are the summary' },
   }
-  const { needed, most } = roomFor(context, { input, made })
-  if (needed <= most) return { type: 'planned', input }
-  return no('over-target', `Notes and kept messages have ${inWords(needed)} tokens, and ${inWords(most)} are allowed.`)
+  // Looked at before hooks run, so that they are not run a second time for the next rung.
+  const planned = planCompaction(job, context.ports.model)
+  if (planned.type === 'declined') return no('nothing-to-summarise', planned.why)
+  const { kept, limit } = planned.tokens
+  const needed = kept + textCounter(context.counting)(made.summary)
+  if (needed <= limit) return { type: 'planned', job }
+  return no('over-target', `Notes and kept messages have ${inWords(needed)} tokens, and ${inWords(limit)} are allowed.`)
 }
 
 function fromNotes(keeper: MemoryKeeper, context: RungContext): MemoryPlan {
@@ -89,20 +92,4 @@ function fromNotes(keeper: MemoryKeeper, context: RungContext): MemoryPlan {
     keep: keeper.keep,
     measure: withMargin,
   })
-}
-
-/** Looked at before hooks run, so that they are not run a second time for the next rung. */
-function roomFor(
-  { view, situation, counting }: RungContext,
-  {
-    input,
-    made,
-  }: { readonly input: CompactionInput; readonly made: Extract<MemoryPlan, { readonly type: 'planned' }> },
-): { readonly needed: number; readonly most: number } {
-  const kept = view.messages.slice(made.keepFrom).reduce((sum, message) => sum + situation.weigher.message(message), 0)
-  const most = mostTokens(input, {
-    settings: { ...defaultCompaction, ...input.settings },
-    tokensBefore: input.viewTokens ?? 0,
-  })
-  return { needed: Math.ceil(kept + textCounter(counting)(made.summary)), most }
 }

@@ -1,5 +1,8 @@
 // The request of a turn from the view: mended whatever was cut out of it, with what mechanisms delegated to the server
 // and the marks of the cache. The same view gives the same bytes.
+
+import { onDemandBeta } from '../compaction/ask/request.ts'
+import { servedIn } from '../compaction/served.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
@@ -7,10 +10,8 @@ import type { Repair } from '../message/draft.ts'
 import { isObject, type JsonObject, objectAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
-import { onDemandBeta } from '../summary/request.ts'
 import type { View } from '../transcript/fold.ts'
 import { withCacheMarks } from './cache-marks.ts'
-import { servedIn } from './compact-served.ts'
 import type { Desk } from './desk.ts'
 
 export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: readonly Repair[] }

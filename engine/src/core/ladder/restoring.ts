@@ -108,7 +108,7 @@ class Keeping implements Restoring {
 
   private tracked({ ledger }: Conversation): readonly TouchedFile[] {
     const all = ledger()
-    const asked = this.input.ofTurnOnly ? Math.max(-1, ...all.typed.map(({ last }) => last)) : -1
+    const asked = this.input.ofTurnOnly ? Math.max(-1, ...all.exchanges.map(({ last }) => last)) : -1
     return touchedFiles({
       ...all,
       files: all.files.filter(({ path, last }) => last > asked && (last > this.mark || this.back.has(path))),

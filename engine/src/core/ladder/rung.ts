@@ -1,7 +1,8 @@
 // The ladder as data: rungs in order under a trigger. A rung looks at the context and answers with what should be done
 // to it; it appends nothing. Whoever climbs measures the answer and decides.
 
-import type { Ledger } from '../ledger/facts.ts'
+import type { Tried } from '../compaction/ask/asker.ts'
+import type { CommitResult } from '../compaction/job.ts'
 import type { RequestOptions, Situation } from '../mechanisms/mechanism.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { TokenCounts } from '../message/usage.ts'
@@ -9,12 +10,10 @@ import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
-import type { Tried } from '../summary/asking.ts'
 import type { ContextSize } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/counting.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
-import type { CommitResult } from './compact-input.ts'
 
 /** Why a compaction is wanted: a person, the threshold, an overflow, a smaller model, or work done ahead. */
 export type CompactionCause = 'person' | 'threshold' | 'overflow' | 'model-switch' | 'background'
@@ -27,8 +26,6 @@ export type { CommitResult, Tried }
 export type RungContext = {
   readonly view: View
   readonly situation: Situation
-  /** Facts of the whole conversation. */
-  readonly ledger: () => Ledger
   readonly trigger: Trigger
   readonly cause: CompactionCause
   readonly instructions: string
@@ -39,6 +36,8 @@ export type RungContext = {
   readonly request: () => ModelRequest
   readonly chain: ChainInfo
   readonly place: RecordPlace
+  /** Words that the user typed while the agent worked and that are in no message. */
+  readonly queued: readonly string[]
   /** The size as everybody sees it, and the part of it that no compaction makes smaller. */
   readonly size: ContextSize
   readonly overhead: number

@@ -1,152 +1,105 @@
-// Tool calls and their results: files touched, commands run, errors and what put them right.
+// Tool calls and their results: files touched, commands run, errors and what fixed them, todos, the user's answers.
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
-import { arrayAt, isObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { arrayAt, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { pathIn } from '../message/tool-names.ts'
-import { caps } from './caps.ts'
-import { noteCommand } from './command-results.ts'
-import { commandText, programOf } from './commands.ts'
+import { commandText, endingOf, isReadOnly, outcomeLine, programOf, purposeOf } from './commands.ts'
 import { noteError, settle } from './errors.ts'
 import type { Lines } from './facts.ts'
-import { type Call, noteFile, noteNames, noteSaying, noteUrl, type State } from './state.ts'
+import { readGit } from './repository.ts'
+import { filesInScript } from './script-files.ts'
+import { type Call, caps, noteFile, type State } from './state.ts'
+import { type CommandOutcome, stepText } from './steps.ts'
 import { oneLine } from './text.ts'
 import { applyTodo } from './todos.ts'
 import { askedLines, commandOf, patchedFiles, patchOf, toolKind, urlOf } from './tools.ts'
+import { type Words, wordsInResult } from './user-words.ts'
 
 export function noteCall(state: State, block: ToolUseBlock): void {
-  const call: Call = { kind: toolKind(block.name, block.input), name: block.name, input: block.input }
-  state.calls.set(block.id, call)
+  state.calls.set(block.id, { kind: toolKind(block.name, block.input), block })
   dropOldest(state.calls, caps.calls)
-  noteNames(state, wordsOf(call.input), { ...homeOf(call), written: true })
 }
 
-/** The strings of an input as the assistant wrote them, and its numbers with their names: `timeout 120000`. */
-function wordsOf(value: unknown, depth = 0): string {
-  if (typeof value === 'string') return value
-  if (depth > 6) return ''
-  if (Array.isArray(value)) return value.map((part) => wordsOf(part, depth + 1)).join('\n')
-  if (!isObject(value)) return ''
-  return Object.entries(value)
-    .map(([key, part]) => {
-      // Offsets and limits are told as ranges of the file.
-      if (typeof part === 'number') return /offset|line/i.test(key) ? '' : `${key} ${part}`
-      return wordsOf(part, depth + 1)
-    })
-    .join('\n')
-}
+export type ResultContext = { readonly raw: unknown; readonly time?: number | undefined }
 
-function homeOf(call: Call): Pick<Parameters<typeof noteNames>[2], 'home' | 'homeRank'> {
-  const path = call.kind === 'patch' ? patchedFiles(patchOf(call.input))[0]?.path : pathIn(call.input)
-  switch (call.kind) {
-    case 'edit':
-    case 'write':
-    case 'patch':
-      return path ? { home: { type: 'file', name: path }, homeRank: 5 } : assistant
-    case 'read':
-      return path ? { home: { type: 'file', name: path }, homeRank: 3 } : assistant
-    case 'command':
-      return { home: { type: 'command', name: programOf(commandText(commandOf(call.input))) }, homeRank: 2 }
-    case 'agent':
-      return { home: { type: 'talk', name: 'agent' }, homeRank: 1 }
-    default:
-      return assistant
-  }
-}
-
-const assistant = { home: { type: 'talk', name: 'assistant' }, homeRank: 1 } as const
-const elsewhere = { home: { type: 'talk', name: 'context' }, homeRank: 0 } as const
-
-export function noteResult(state: State, block: ToolResultBlock, raw: unknown): void {
+/** Reads a result into the ledger; returns what the user said in it. */
+export function noteResult(
+  state: State,
+  block: ToolResultBlock,
+  { raw, time }: ResultContext,
+): { readonly words: readonly Words[]; readonly step?: string | undefined } {
   const call = state.calls.get(block.tool_use_id)
   state.calls.delete(block.tool_use_id)
   const text = textOf(block.content)
+  const words = wordsInResult(text, { call: call?.block, raw })
+  if (!call || words.some(({ kind }) => kind === 'rejection')) return { words }
   const isError = block.is_error === true || text.startsWith('<tool_use_error>')
-  if (!call) noteNames(state, text, elsewhere)
-  else if (call.kind === 'command') noteCommand(state, { call, text, isError, raw })
-  else if (isError) noteToolError(state, call, text)
+  const result = { call, text, raw, time }
+  const request = state.exchanges.at(-1)?.text ?? ''
+  if (call.kind === 'command') {
+    const command = noteCommand(state, { ...result, isError })
+    return { words, step: stepText(call.block, { text, isError, request, ...(command ? { command } : {}) }) }
+  }
+  if (isError) noteToolError(state, call, text)
   else {
     settle(state, topicOf(call))
-    readResult(state, { call, text, raw })
+    readResult(state, result)
   }
+  return { words, step: stepText(call.block, { text, isError, request }) }
 }
 
-type Result = { readonly call: Call; readonly text: string; readonly raw: unknown }
+type Result = ResultContext & { readonly call: Call; readonly text: string }
 
-function topicOf(call: Call): string {
-  return `${call.name} ${pathIn(call.input) ?? urlOf(call.input) ?? ''}`.trim()
+function topicOf({ block }: Call): string {
+  return `${block.name} ${pathIn(block.input) ?? urlOf(block.input) ?? ''}`.trim()
 }
 
 function noteToolError(state: State, call: Call, text: string): void {
-  const url = urlOf(call.input)
-  if (url !== undefined) noteUrl(state, url, 'failed')
-  const words = text.replace(/<\/?tool_use_error>/g, '')
-  noteNames(state, words, { ...homeOf(call), inError: true })
-  const line = oneLine(words, 200)
+  const line = oneLine(text.replace(/<\/?tool_use_error>/g, ''), 200)
   noteError(state, { what: oneLine(topicOf(call), 240), line, topic: topicOf(call) })
 }
 
 function readResult(state: State, result: Result): void {
   const { call, text, raw } = result
-  const path = stringAt(raw, 'filePath') ?? pathIn(call.input)
-  const url = urlOf(call.input)
+  const { input } = call.block
+  const path = stringAt(raw, 'filePath') ?? pathIn(input)
   switch (call.kind) {
     case 'read':
       readFile(state, result)
       break
     case 'edit':
-      if (path) {
-        noteFile(state, path, { act: 'edited', changed: patchedLines(raw) })
-        // Some clients show the place as it now reads.
-        noteNames(state, withoutMargin(text), { home: { type: 'file', name: path }, homeRank: 4 })
-      }
+      if (path) noteFile(state, path, { act: 'edited', changed: patchedLines(raw) })
       break
     case 'write':
       if (path) noteFile(state, path, writeNews(result))
       break
     case 'patch':
-      for (const file of patchedFiles(patchOf(call.input))) noteFile(state, file.path, { act: file.act })
+      for (const file of patchedFiles(patchOf(input))) noteFile(state, file.path, { act: file.act })
       break
     case 'search':
-      readSearch(state, text)
-      break
-    case 'fetch':
-      if (url !== undefined) noteUrl(state, url, 'fetched')
-      noteNames(state, text, elsewhere)
+      for (const found of filesInSearch(text)) noteFile(state, found, { act: 'searched' })
       break
     case 'todo':
-      applyTodo(state, { input: call.input, text, raw })
-      break
-    case 'ask':
-      readAnswers(state, raw)
+      applyTodo(state, { input, text, raw })
       break
     case 'agent':
-      noteNames(state, text, { home: { type: 'talk', name: 'agent' }, homeRank: 1 })
-      break
-    default:
-      noteNames(state, text, { home: { type: 'command', name: call.name }, homeRank: 1 })
+    case 'other':
+      // Nobody knows what it changed.
+      state.repository = { ...state.repository, touchedLast: state.messages }
   }
 }
 
-function readFile(state: State, { call, text, raw }: Result): void {
-  const path = pathIn(call.input)
-  if (!path) {
-    noteNames(state, text, elsewhere)
-    return
-  }
+function readFile(state: State, { call, raw }: Result): void {
+  const path = pathIn(call.block.input)
+  if (!path) return
   const file = objectAt(raw, 'file')
   const shown = numberAt(file, 'numLines')
   const start = numberAt(file, 'startLine') ?? 1
   noteFile(state, path, {
     act: 'read',
-    seen: shown === undefined ? askedLines(call.input) : [start, start + Math.max(1, shown) - 1],
+    seen: shown === undefined ? askedLines(call.block.input) : [start, start + Math.max(1, shown) - 1],
     lines: numberAt(file, 'totalLines'),
   })
-  noteNames(state, withoutMargin(text), { home: { type: 'file', name: path }, homeRank: 4 })
-}
-
-/** Line numbers in the margin are no names. */
-function withoutMargin(text: string): string {
-  return text.replace(/^ *\d+[→\t|]/gm, '')
 }
 
 function patchedLines(raw: unknown): readonly Lines[] {
@@ -158,9 +111,10 @@ function patchedLines(raw: unknown): readonly Lines[] {
     .filter((lines) => lines !== undefined)
 }
 
-/** New only where somebody says so: a file nobody has looked at may have been there. */
+/** New only where the result says so: a file that nobody looked at may have existed. */
 function writeNews({ call, text, raw }: Result) {
-  const content = stringAt(call.input, 'content') ?? stringAt(call.input, 'file_text')
+  const { input } = call.block
+  const content = stringAt(input, 'content') ?? stringAt(input, 'file_text')
   const isNew = stringAt(raw, 'type') === 'create' || /^(?:new )?file created\b/i.test(text)
   return {
     act: isNew ? 'created' : 'written',
@@ -168,37 +122,79 @@ function writeNews({ call, text, raw }: Result) {
   } as const
 }
 
-/** Matches name their file at the start of the line; the words behind it belong to that file. */
-function readSearch(state: State, text: string): void {
-  let path = ''
-  let words: string[] = []
-  const close = () => {
-    if (words.length === 0) return
-    const home = path === '' ? ({ type: 'talk', name: 'context' } as const) : ({ type: 'file', name: path } as const)
-    noteNames(state, words.join('\n'), { home, homeRank: path === '' ? 0 : 3 })
-    words = []
+const longestSearch = 200_000
+
+/** Matches name their file at the start of the line. */
+function filesInSearch(text: string): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const line of text.slice(0, longestSearch).split('\n')) {
+    const path = /^([^\s:]{1,400}\.\w{1,20})[:-]\d+[:-]/.exec(line)?.[1]
+    if (path !== undefined) found.add(path)
   }
-  for (const line of text.slice(0, 200_000).split('\n')) {
-    const [, found, rest] = /^([^\s:]+\.\w+)[:-]\d+[:-](.*)$/.exec(line) ?? []
-    if (found !== undefined && found !== path) {
-      close()
-      path = found
-      noteFile(state, path, { act: 'searched' })
-    } else if (found === undefined && path !== '') {
-      close()
-      path = ''
-    }
-    words.push(rest ?? line)
-  }
-  close()
+  return found
 }
 
-/** What a person chose when asked: the words are theirs, though they come as a tool's result. */
-function readAnswers(state: State, raw: unknown): void {
-  const answers = objectAt(raw, 'answers')
-  for (const [question, answer] of Object.entries(answers ?? {})) {
-    if (typeof answer !== 'string') continue
-    noteNames(state, answer, { home: { type: 'talk', name: 'human' }, homeRank: 2, asked: true })
-    noteSaying(state, state.decisions, { text: oneLine(`${question} → ${answer}`, 320), by: 'human' })
+function noteCommand(
+  state: State,
+  { call, text, raw, time, isError }: Result & { readonly isError: boolean },
+): CommandOutcome | undefined {
+  const command = commandOf(call.block.input)
+  if (command === '') return undefined
+  const ending = endingOf(text, { isError, raw })
+  const line = commandText(command)
+  const purpose = purposeOf(line)
+  const isBad = ending.ended === 'badly'
+  const outcome = outcomeLine(ending.output, isBad)
+  const verifies = purpose !== 'other' && purpose !== 'git'
+  state.commands.delete(line) // Set again, so that the latest run is last.
+  if (verifies || ending.ended === 'unfinished') {
+    state.commands.set(line, {
+      text: line,
+      purpose,
+      last: state.messages,
+      ...(time === undefined ? {} : { time }),
+      ...(ending.exit === undefined ? {} : { exit: ending.exit }),
+      ended: ending.ended,
+      outcome,
+    })
   }
+  // Another command of the same program says nothing about this one.
+  const topic = `$ ${line}`
+  if (isBad && !isEmptyAnswer(line, ending.output)) noteError(state, { what: line, line: outcome, topic })
+  if (ending.ended === 'well') settle(state, topic)
+  if (!isBad) noteScriptFiles(state, command)
+  if (!isReadOnly(command) && !verifies) state.repository = { ...state.repository, touchedLast: state.messages }
+  if (ending.ended === 'well') noteRepository(state, command, ending.output)
+  return { ended: ending.ended, outcome }
+}
+
+/** Searches and comparisons that find nothing exit with 1: an answer, not an error. */
+function isEmptyAnswer(line: string, output: string): boolean {
+  return (
+    /^(?:grep|rg|ag|diff|cmp|test|\[|which|pgrep|git diff)\b/.test(programOf(line)) &&
+    !/\w+:/.test(output.slice(0, 400))
+  )
+}
+
+function noteScriptFiles(state: State, command: string): void {
+  for (const { path, whole, act, seen } of filesInScript(command)) {
+    // The folder is used only to find a file that is known by its full path.
+    noteFile(state, whole !== undefined && state.files.has(whole) ? whole : path, { act, seen })
+  }
+}
+
+function noteRepository(state: State, command: string, output: string): void {
+  const news = readGit(command, output)
+  if (!news) return
+  const now = state.messages
+  state.repository = {
+    ...state.repository,
+    ...(news.branch === undefined ? {} : { branch: news.branch }),
+    ...(news.lists
+      ? { ...news.lists, statusLast: now, touchedLast: Math.min(state.repository.touchedLast, now - 1) }
+      : {}),
+    ...(news.commits.length > 0 && !news.lists ? { touchedLast: now } : {}),
+    ...(news.pushed ? { pushedLast: now } : {}),
+  }
+  for (const commit of news.commits) state.commits.set(commit.hash, { ...commit, last: now })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { commandText, endingOf, failedTests, outcomeLine, programOf, purposeOf } from './commands.ts'
+import { commandText, endingOf, outcomeLine, programOf, purposeOf } from './commands.ts'
 import { filesInScript } from './script-files.ts'
 
 test.each([
@@ -69,18 +69,6 @@ test.each([
   ['', true, ''],
 ])('the line that says most of %j', (output, failed, line) => {
   expect(outcomeLine(output, failed)).toBe(line)
-})
-
-test('failed tests are named in the ways of their runners', () => {
-  const output =
-    '--- FAIL: TestOpen (0.00s)\nFAILED tests/test_a.py::test_open\n × opens the gate 12ms\n ● Door › opens\nnot ok 3 - closes'
-  expect(failedTests(output)).toEqual([
-    'TestOpen',
-    'tests/test_a.py::test_open',
-    'opens the gate',
-    'Door › opens',
-    'closes',
-  ])
 })
 
 test('scripts tell which files they read, make and remove', () => {

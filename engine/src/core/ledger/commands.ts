@@ -1,9 +1,9 @@
-// Reading commands: what they are for, how they ended, and the one line of their output that says most.
+// Reading commands: what they are for, how they ended, and the most informative line of their output.
 import { isObject, numberAt, stringAt } from '../message/json.ts'
 import type { CommandEnd, Purpose } from './facts.ts'
 import { oneLine, withoutColours } from './text.ts'
 
-const longestCommand = 240
+const longestCommand = 600
 const longestOutcome = 200
 
 /** The command without what changes from run to run and says nothing: the way to the folder, how output is cut. */
@@ -80,6 +80,16 @@ export function purposeOf(text: string): Purpose {
   return purposes.find(([, pattern]) => pattern.test(judged))?.[0] ?? 'other'
 }
 
+const readOnly =
+  /^(?:git (?:-C \S+ )?(?:status|diff|log|show|branch --show-current|rev-parse|remote -v|ls-files|blame)|ls|cat|head|tail|wc|grep|rg|ag|find|pwd|echo|which|type|file|stat|du|df|tree|nl|sort|uniq|cut|jq|date|env|printenv|sed -n)\b(?!.*(?:-exec|-delete|>))/
+
+/** Whether every part of a script is known to change nothing. */
+export function isReadOnly(script: string): boolean {
+  return commandText(script)
+    .split(/\s*(?:&&|\|\||;|\|)\s*/)
+    .every((part) => part === '' || readOnly.test(part))
+}
+
 export type Ending = { readonly exit?: number; readonly ended: CommandEnd; readonly output: string }
 
 /** How a command ended, from the raw result where there is one and from the text the model saw. */
@@ -118,7 +128,7 @@ const troubled =
 export function outcomeLine(output: string, failed: boolean): string {
   const lines = (output.length > 60_000 ? `${output.slice(0, 30_000)}\n${output.slice(-30_000)}` : output)
     .split('\n')
-    .filter((line) => /[\p{L}\p{N}]/u.test(line) && !/^\s*at .+:\d+/.test(line))
+    .filter((line) => /[\p{L}\p{N}]/u.test(line) && !/^\s*at .+:\d+|^Shell cwd was reset to /.test(line))
   const count = packageCount(lines) ?? lines.findLast((line) => counts.test(line))
   const trouble = failed ? troubleIn(lines) : undefined
   const both = trouble !== undefined && count !== undefined && count !== trouble
@@ -144,17 +154,4 @@ function packageCount(lines: readonly string[]): string | undefined {
   const bad = lines.filter((line) => /^FAIL\s+\S/.test(line)).map((line) => line.split(/\s+/)[1] ?? '')
   if (good + bad.length < 2) return undefined
   return `${good} packages ok${bad.length === 0 ? '' : `, ${bad.length} failed: ${bad.slice(0, 4).join(', ')}`}`
-}
-
-const failure =
-  /^[ \t]*--- FAIL: (\S+)|^FAILED (\S+::\S+)|^[ \t]*(?:✗|✘|×|❌)\s+(.{3,120}?)(?:\s+\d+\s*ms)?$|^[ \t]*● (.{3,120})$|^test (\S+) \.\.\. FAILED|^[ \t]*not ok \d+ -? ?(.{3,120})$|^[ \t]*FAIL\s+(\S+\.\w+)/gm
-
-export function failedTests(output: string): readonly string[] {
-  const found = new Set<string>()
-  for (const match of output.slice(0, 60_000).matchAll(failure)) {
-    const name = match.slice(1).find((group) => group !== undefined)
-    if (name) found.add(oneLine(name, 120))
-    if (found.size === 8) break
-  }
-  return [...found]
 }

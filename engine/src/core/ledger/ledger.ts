@@ -1,21 +1,28 @@
-// The ledger: facts that code can read off a conversation, message by message. It calls no model and guesses nothing:
-// every fact is in the messages it was given. Rendering, merging and storing are next door.
-import { type Block, blocksOf, isText, isToolResult, isToolUse, textOf } from '../message/block.ts'
+// The ledger: what code can read off a conversation, message by message. It calls no model and guesses nothing: every
+// fact is in the messages it was given.
+import { type Block, blocksOf, isMedia, isText, isToolResult, isToolUse, textOf } from '../message/block.ts'
 import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { wellFormed } from '../text/well-formed.ts'
 import { noteCall, noteResult } from './calls.ts'
-import { emptyLedger, type Ledger } from './facts.ts'
-import { constraintsIn, decisionsIn, tellingsIn } from './sayings.ts'
-import { createState, ledgerOf, noteFile, noteNames, noteSaying, noteTyped, type State, trimState } from './state.ts'
+import { explain } from './errors.ts'
+import { type Exchange, emptyLedger, type Ledger, type Step } from './facts.ts'
+import { foldPasted } from './pasted.ts'
+import { condensed } from './report.ts'
+import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
+import { withoutSecrets } from './secrets.ts'
+import { createState, ledgerOf, noteFile, type State, trim } from './state.ts'
 import { oneLine } from './text.ts'
+import { isForTheAgent, questionBehind, typedText, type Words } from './user-words.ts'
 
 export type LedgerBook = {
   /**
-   * Reads one message. The transcript record it came from may be given too: it holds what the model did not see, such
-   * as exit codes, line ranges and patches. Constant time for each message, whatever came before.
+   * Reads one message. The transcript record it came from may be given too: it has what the model did not see, such as
+   * exit codes, line ranges and patches. Constant time for each message, whatever came before.
    */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
-  /** The facts so far. */
+  /** Words of the user that are in no message: typed while the agent worked, and delivered without a record. */
+  readonly addQueued: (text: string) => void
   readonly ledger: () => Ledger
 }
 
@@ -24,6 +31,7 @@ export function createLedger(from: Ledger = emptyLedger): LedgerBook {
   const state = createState(from)
   return {
     add: (message, record) => addMessage(state, message, record),
+    addQueued: (text) => noteWords(state, { kind: 'queued', text: typedText(text) }, {}),
     ledger: () => ledgerOf(state),
   }
 }
@@ -32,31 +40,32 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
   readPlace(state, record)
   switch (message.origin) {
     case 'assistant':
-      for (const block of blocksOf(message.content)) readAnswer(state, block, message.uuid)
+      for (const block of blocksOf(message.content)) readAnswer(state, block)
       break
     case 'tool-result':
       for (const block of blocksOf(message.content)) {
-        if (isToolResult(block)) noteResult(state, block, record?.toolUseResult)
+        if (!isToolResult(block)) continue
+        const { words, step } = noteResult(state, block, { raw: record?.toolUseResult, time: message.time })
+        const last = state.exchanges.at(-1)
+        if (last && step !== undefined) {
+          const text = wellFormed(withoutSecrets(step))
+          state.exchanges[state.exchanges.length - 1] = withStep(last, { type: 'did', text })
+        }
+        for (const said of words) noteWords(state, said, message)
       }
       break
     case 'human':
     case 'agent':
       readRequest(state, message)
       break
-    case 'summary':
-      noteNames(state, textOf(message.content), talk('summary', 1))
-      break
     case 'attachment':
-      readAttachment(state, message, record)
-      break
-    case 'meta':
-      noteNames(state, textOf(message.content), talk('context', 0))
+      readAttachment(state, record)
   }
   state.messages++
-  trimState(state, 2)
+  trim(state, 2)
 }
 
-/** Where the client says it stands. */
+/** Where the client says it is. */
 function readPlace(state: State, record: JsonObject | undefined): void {
   state.root ??= stringAt(record, 'cwd')
   const branch = stringAt(record, 'gitBranch')
@@ -65,45 +74,86 @@ function readPlace(state: State, record: JsonObject | undefined): void {
   }
 }
 
-function talk(
-  name: 'human' | 'assistant' | 'summary' | 'context' | 'agent',
-  homeRank: number,
-  by?: 'written' | 'asked',
-) {
-  return { home: { type: 'talk', name }, homeRank, written: by === 'written', asked: by === 'asked' } as const
+function readAnswer(state: State, block: Block): void {
+  if (isToolUse(block)) noteCall(state, block)
+  const text = isText(block) ? block.text.trim() : ''
+  if (text === '') return
+  const words = wellFormed(withoutSecrets(text))
+  if (state.unexplained !== undefined) explain(state, condensed(words, longestCause))
+  const last = state.exchanges.at(-1)
+  if (last) state.exchanges[state.exchanges.length - 1] = withReport(last, words)
+  state.agentText = words
 }
 
-function readAnswer(state: State, block: Block, uuid: string | undefined): void {
-  if (isToolUse(block)) noteCall(state, block)
-  if (!isText(block)) return
-  noteNames(state, block.text, talk('assistant', 1, 'written'))
-  for (const text of decisionsIn(block.text)) {
-    noteSaying(state, state.decisions, { text: oneLine(text, 320), by: 'assistant', ...(uuid ? { uuid } : {}) })
+const longestCause = 400
+const longestWords = 6_000
+const longestReport = 12_000
+const mostSteps = 200
+/** Words that only announce the next call say nothing once it was made. */
+const announces =
+  /^(?:(?:now|next|first|ok(?:ay)?|good|great|perfect|right)[,.!]? )?(?:now )?(?:let me|let's|I'll|I will|I need to|I'm going to)\b[^.!?]{0,160}[.:!]?$/i
+const shortStatement = 40
+/** So many of the newest exchanges keep what happened on the way. */
+const exchangesWithSteps = 40
+
+/** The latest text is the report so far; what was the report before becomes a step. */
+function withReport(exchange: Exchange, text: string): Exchange {
+  const { report = '' } = exchange
+  const isEmpty = report.length < shortStatement || announces.test(report)
+  const before = isEmpty ? exchange : withStep(exchange, { type: 'said', text: report })
+  return { ...before, report: condensed(text, longestReport) }
+}
+
+function withStep(exchange: Exchange, step: Step): Exchange {
+  return { ...exchange, steps: [...(exchange.steps ?? []).slice(1 - mostSteps), step] }
+}
+
+function readRequest(state: State, message: ViewMessage): void {
+  const text = typedText(textOf(message.content))
+  const media = blocksOf(message.content).filter(isMedia)
+  const said = [text, ...media.map(({ type }) => `[${type}]`)].filter((part) => part !== '').join('\n')
+  const kind = message.origin === 'agent' ? 'task' : message.attachment === 'queued_command' ? 'queued' : 'message'
+  if (isForTheAgent(said)) noteWords(state, { kind, text: said }, message)
+}
+
+function noteWords(state: State, words: Words, { uuid }: Pick<ViewMessage, 'uuid'>): void {
+  const { kind } = words
+  const isUsers = kind === 'message' || kind === 'queued'
+  const about = words.about ?? (isUsers ? questionBehind(words.text, state.agentText) : undefined)
+  const said = condensed(foldPasted(wellFormed(withoutSecrets(words.text))).text, longestWords)
+  const exchange: Exchange = {
+    kind,
+    text: said,
+    ...(about === undefined ? {} : { about: condensed(withoutSecrets(about), longestCause) }),
+    last: state.messages,
+    ...(uuid === undefined ? {} : { uuid }),
+    ...(saysSomethingLasting(said) ? { lasts: true } : {}),
+  }
+  // A message that is read again, because a compaction kept it, is the same one.
+  const isKnown = (other: Exchange) =>
+    uuid !== undefined && other.uuid === uuid && other.kind === kind && other.text === said
+  state.exchanges = [...state.exchanges.filter((other) => !isKnown(other)), exchange]
+  const old = state.exchanges.at(-exchangesWithSteps)
+  if (old?.steps) {
+    const { steps: _, ...rest } = old
+    state.exchanges[state.exchanges.length - exchangesWithSteps] = rest
+  }
+  state.agentText = ''
+  for (const rule of rulesIn(words.text)) {
+    const key = sentenceKey(rule)
+    // The first wording stays, with the entry it is in; being said again makes it new.
+    const known = state.rules.get(key)
+    const by = kind === 'task' ? 'agent' : 'human'
+    const fresh = { text: oneLine(rule, 400), by, ...(uuid === undefined ? {} : { uuid }) } as const
+    if (key !== '') state.rules.set(key, { ...(known ?? fresh), last: state.messages })
   }
 }
 
-/** What another agent asks binds as well; its words are no person's. */
-function readRequest(state: State, { origin, content, uuid }: ViewMessage): void {
-  const text = textOf(content)
-  const by = origin === 'human' ? 'human' : 'assistant'
-  noteNames(state, text, talk(origin === 'human' ? 'human' : 'agent', 2, 'asked'))
-  const source = uuid ? { uuid } : {}
-  const rules = constraintsIn(text)
-  const told = tellingsIn(text)
-  noteTyped(state, text, { ...source, ...(rules.length + told.length > 0 ? { tells: true } : {}) })
-  for (const rule of rules) noteSaying(state, state.constraints, { text: oneLine(rule, 400), by, ...source })
-  for (const words of told) noteSaying(state, state.decisions, { text: oneLine(words, 320), by, ...source })
-}
-
-/** A file the client put into the context counts as read; anything else only lends its names. */
-function readAttachment(state: State, message: ViewMessage, record: JsonObject | undefined): void {
+/** A file that the client put into the context counts as read. */
+function readAttachment(state: State, record: JsonObject | undefined): void {
   const file = objectAt(objectAt(objectAt(record, 'attachment'), 'content'), 'file')
   const path = stringAt(file, 'filePath')
-  if (file === undefined || path === undefined) {
-    // Objects come as JSON, where a line end would stick to the word behind it.
-    noteNames(state, textOf(message.content).replace(/\\[nrt]/g, ' '), talk('context', 0))
-    return
-  }
+  if (file === undefined || path === undefined) return
   const start = numberAt(file, 'startLine') ?? 1
   const shown = numberAt(file, 'numLines')
   noteFile(state, path, {
@@ -111,5 +161,4 @@ function readAttachment(state: State, message: ViewMessage, record: JsonObject |
     seen: shown === undefined ? undefined : [start, start + shown - 1],
     lines: numberAt(file, 'totalLines'),
   })
-  noteNames(state, stringAt(file, 'content') ?? '', { home: { type: 'file', name: path }, homeRank: 4 })
 }

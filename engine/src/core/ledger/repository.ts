@@ -1,13 +1,12 @@
 // Reading the state of a repository off the output of git. Only what an output shows is taken; nothing is inferred
 // from a command that might have failed.
-import type { Commit, RepositoryFact, Tracking } from './facts.ts'
+import type { Commit, RepositoryFact } from './facts.ts'
 import { oneLine } from './text.ts'
 
 const longestList = 12
 
 export type RepositoryNews = {
   readonly branch?: string
-  readonly tracking?: Omit<Tracking, 'branch'>
   readonly lists?: Lists
   readonly commits: readonly Pick<Commit, 'hash' | 'title'>[]
   readonly pushed: boolean
@@ -17,14 +16,12 @@ export function readGit(command: string, output: string): RepositoryNews | undef
   if (!/\bgit\b/.test(command)) return undefined
   const text = output.slice(0, 40_000)
   const branch = branchOf(command, text)
-  const tracking = trackingOf(text)
   const lists = statusOf(command, text)
   const commits = commitsIn(text)
   const pushed = /\bgit\b.*\bpush\b/.test(command) && /->|up-to-date/.test(text) && !/\[rejected\]|^error:/m.test(text)
-  if (!branch && !tracking && !lists && commits.length === 0 && !pushed) return undefined
+  if (!branch && !lists && commits.length === 0 && !pushed) return undefined
   return {
     ...(branch ? { branch } : {}),
-    ...(tracking || pushed ? { tracking: { ...tracking, ...(pushed ? { ahead: 0 } : {}) } } : {}),
     ...(lists ? { lists } : {}),
     commits,
     pushed,
@@ -39,19 +36,6 @@ function branchOf(command: string, text: string): string | undefined {
     /^\[(\S+?)(?: \(root-commit\))? [0-9a-f]{7,40}\] /m.exec(text) ??
     (/\bbranch --show-current\s*$/.test(command) ? /^(\S+)\s*$/.exec(text) : null)
   return found?.[1] && found[1] !== 'detached' ? oneLine(found[1], 100) : undefined
-}
-
-function trackingOf(text: string): Omit<Tracking, 'branch'> | undefined {
-  const upstream = /^Your branch (?:is|and) .*?'([^']+)'/m.exec(text)?.[1] ?? /^## \S+?\.\.\.(\S+)/m.exec(text)?.[1]
-  if (upstream === undefined) return undefined
-  const ahead = /ahead of '[^']+' by (\d+) commit|\[ahead (\d+)/.exec(text)
-  const behind = /behind '[^']+' by (\d+) commit|behind (\d+)\]/.exec(text)
-  const split = /have (\d+) and (\d+) different commits/.exec(text)
-  return {
-    upstream: oneLine(upstream, 100),
-    ahead: Number(ahead?.[1] ?? ahead?.[2] ?? split?.[1] ?? 0),
-    behind: Number(behind?.[1] ?? behind?.[2] ?? split?.[2] ?? 0),
-  }
 }
 
 type Lists = Pick<RepositoryFact, 'staged' | 'unstaged' | 'untracked'>

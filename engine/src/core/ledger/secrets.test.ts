@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import { assistant, human, shell } from '../../testing/talk.ts'
-import { estimateTokens } from '../tokens/estimate.ts'
 import { toJson } from './json.ts'
 import { createLedger } from './ledger.ts'
-import { renderLedger } from './render.ts'
 import { looksSecret, withoutSecrets } from './secrets.ts'
 
 // Made up here, piece by piece, so that no scanner takes them for real ones.
@@ -26,8 +24,8 @@ test.each(keys)('%s goes nowhere', (key) => {
   for (const { message, record } of said) book.add(message, record)
   const ledger = book.ledger()
   expect(JSON.stringify(toJson(ledger))).not.toContain(key)
-  expect(renderLedger(ledger, { countTokens: estimateTokens })).not.toContain(key)
-  expect(ledger.constraints.map(({ text }) => text)).toEqual(['Always use the key [redacted] for the tests.'])
+  expect(JSON.stringify(ledger)).not.toContain(key)
+  expect(ledger.rules.map(({ text }) => text)).toEqual(['Always use the key [redacted] for the tests.'])
 })
 
 test('passwords go by their names, and what only looks like one stays', () => {

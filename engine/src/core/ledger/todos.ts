@@ -1,7 +1,6 @@
 // The to-do list as it last stood, from calls that replace it and calls that change one item.
-import { caps } from './caps.ts'
 import type { Todo } from './facts.ts'
-import type { State } from './state.ts'
+import { caps, type State } from './state.ts'
 import { oneLine } from './text.ts'
 import { newTodoId, todoChange } from './tools.ts'
 

@@ -1,5 +1,5 @@
-// The fidelity report: what code found when it held a summary against its source, and what it mended. It stands in the
-// boundary's metadata, so it holds counts and short quotations, never a text without a cap.
+// The fidelity report: what code found when it held a summary against its source. It is part of the boundary's metadata,
+// so it has counts and short quotations, never a text without a cap.
 
 export type FidelityReport = {
   /** Human messages since the last boundary. */
@@ -7,19 +7,21 @@ export type FidelityReport = {
     readonly total: number
     /** In the new context word for word. */
     readonly verbatim: number
-    /** Cut in the middle, with a pointer. */
+    /** With less than all of its words. */
     readonly shortened: number
-    /** Not in the summary as the model wrote it: put in from the transcript. */
+    /** Missing or altered in the summary: added from the transcript. */
     readonly putIn: number
   }
-  /** Quotations of the user that the user never said: taken out. */
+  /** Quotations of the user that were not found: marked. */
   readonly falseQuotes: readonly string[]
-  /** Sentences that told of an approval for which the user's words give no ground: taken out. */
+  /** Claims of an approval that no message of the user bears out: marked. */
   readonly inferredApprovals: readonly string[]
-  /** Paths, identifiers, commands, URLs, numbers that occur nowhere in the source. */
+  /** Claims about state that contradict what was last seen: marked. */
+  readonly contradicted: readonly string[]
+  /** Paths, identifiers, hashes, addresses, numbers that occur nowhere in the source. */
   readonly unsupported: readonly string[]
   /** Sections that the model left out. */
   readonly missingSections: readonly string[]
-  /** Facts of the ledger that stand beside the prose. */
+  /** Tokens of facts that code added. */
   readonly ledgerTokens: number
 }

@@ -1,38 +1,42 @@
-// What stands around a summary in the new context: where it comes from, where the rest lies, and whether to go on.
-// The summary itself is handed in and never changed.
+// What stands around a summary in the new context: where it comes from, where the rest is, whether to go on, and the
+// user's latest request. The summary itself is handed in and never changed.
 
 export type ContinuationInput = {
   readonly summary: string
-  /** manual adds nothing; auto goes on with the task; autonomous also says that this is no first start. */
+  /** manual adds nothing; auto goes on with the task; autonomous also says that this is not a first start. */
   readonly mode: 'manual' | 'auto' | 'autonomous'
-  /** Where the full transcript lies, for agents that can read it. */
+  /** Where the full transcript is, for agents that can read it. */
   readonly transcriptPath?: string | undefined
   /** The agent has the recall tool. */
   readonly recall?: boolean | undefined
-  /** Messages follow, or precede, word for word. */
+  /** Messages follow, or precede, verbatim. */
   readonly kept?: 'after' | 'before' | undefined
+  /** The last words, where nothing else follows. */
+  readonly end?: string | undefined
   /** There is hardly room for the summary itself. */
   readonly isShort?: boolean | undefined
 }
 
 export function continuationText(input: ContinuationInput): string {
-  if (input.isShort) return input.summary
-  const parts = [opening(input), `Summary:\n${input.summary}`, whereTheRestIs(input), goOn[input.mode]]
+  const { summary, end = '', isShort } = input
+  const parts = isShort
+    ? [summary, end]
+    : [opening(input), `Summary:\n${summary}`, whereTheRestIs(input), goOn[input.mode], end]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
 const begins = 'This conversation continues from an earlier one whose context ran out.'
 const goesOn = 'What followed the messages above no longer fitted in the context.'
 
-/** Whether a text is one of these: where messages come without a word on who wrote them. */
+/** Whether a text is one of these, for messages that come without a word on who wrote them. */
 export function isContinuation(text: string): boolean {
   return text.startsWith(begins) || text.startsWith(goesOn)
 }
 
 function opening({ kept }: ContinuationInput): string {
-  if (kept === 'before') return `${goesOn} This summary, made from it, stands in its place:`
+  if (kept === 'before') return `${goesOn} This summary replaces it:`
   const start = `${begins} The summary below covers the earlier part.`
-  return kept === 'after' ? `${start} The newest messages follow it word for word.` : start
+  return kept === 'after' ? `${start} The newest messages follow it verbatim.` : start
 }
 
 function whereTheRestIs({ transcriptPath, recall }: ContinuationInput): string {
@@ -44,14 +48,16 @@ function whereTheRestIs({ transcriptPath, recall }: ContinuationInput): string {
   return `Nothing is lost: for exact code, outputs or wording from before, ${ways.join(', or ')}.`
 }
 
+const directly =
+  'Continue directly with the last task, as if there had been no break. Do not ask the user anything that is answered here, do not greet, do not recap, and do not acknowledge this summary or say that you are continuing.'
+
 const goOn: Readonly<Record<ContinuationInput['mode'], string>> = {
   manual: '',
-  auto: 'Go on with the last task from where it stood. Ask nothing that the summary answers, do not repeat or acknowledge it, and do not say that you are continuing.',
-  autonomous:
-    'Go on with the last task from where it stood. Ask nothing that the summary answers, do not repeat or acknowledge it, and do not say that you are continuing. You work autonomously and this is not a first start: the work loop goes on with its next step.',
+  auto: directly,
+  autonomous: `${directly} You work autonomously and this is not a first start: the work loop goes on with its next step.`,
 }
 
-/** The last word of a new context that ends with restored files: what the person wanted, in their own words. */
+/** The last words of a new context: what the user wants, in their own words. */
 export function latestRequestText(request: string): string {
-  return `The latest request of the user, word for word:\n${request}`
+  return `The user’s latest request, verbatim:\n${request}`
 }

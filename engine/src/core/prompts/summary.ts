@@ -27,6 +27,8 @@ export type SummaryPromptInput = {
   readonly instructions?: string
   /** from: how the first message of the part to be summarised begins, where the request cannot mark the place. */
   readonly begins?: string
+  /** Tokens that the summary may use. */
+  readonly maxTokens?: number | undefined
   /** One window of several: which, and of how many. */
   readonly window?: { readonly number: number; readonly of: number }
 }
@@ -39,6 +41,7 @@ export function summaryPrompt({
   variant = 'full',
   instructions = '',
   begins,
+  maxTokens,
   window,
 }: SummaryPromptInput = {}): string {
   const parts = [
@@ -52,6 +55,7 @@ export function summaryPrompt({
     howToWrite,
     sectionsPart(variant),
     care,
+    ...(maxTokens === undefined ? [] : [lengthPart(maxTokens)]),
     shape,
     ...(instructions.trim() === '' ? [] : [`Further instructions for this summary:\n${instructions.trim()}`]),
     `Remember: ${textOnly} Write the <analysis> block, then the <summary> block, and nothing else.`,
@@ -113,6 +117,17 @@ const care = `What readers of such summaries miss most, so take care of it:
 - Decisions together with what was rejected, and the reason.
 - Exact names: paths, branches, commit hashes, versions, commands that verify the work and how they last ended; what is committed, staged, pushed or not.
 - Rules the user gave, however early, word for word. Quote the user only with words they wrote, and never report an approval that they did not give.`
+
+/** Models count words better than tokens; three words make about four tokens of text with names and code in it. */
+function lengthPart(maxTokens: number): string {
+  const words = Math.floor((maxTokens * 0.75) / 100) * 100
+  return `The <summary> block may use at most ${maxTokens} tokens (about ${Math.max(100, words)} words). That is room for everything a reader needs to go on; spend it on decisions, reasons, state and exact names, not on code that can be read again in its file.`
+}
+
+/** Asks for the same summary once more, shorter: the conversation before it is unchanged. */
+export function shorterPrompt(maxTokens: number): string {
+  return `${textOnly}\n\nYour summary is too long for the context it has to fit into. Write it again in at most ${maxTokens} tokens (about ${Math.max(50, Math.floor(maxTokens * 0.7))} words), with the same nine sections. Shorten code, old details and finished work first; keep the user's rules, decisions with their reasons, pending tasks, current work and the next step. Write the <summary> block and nothing else.`
+}
 
 const shape = `The form of your answer:
 <analysis>

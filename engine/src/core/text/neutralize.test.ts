@@ -1,22 +1,28 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { truncationMarker } from '../compaction/ask/too-long.ts'
 import { resultAsText, useAsText } from '../message/draft.ts'
 import { contextFrame } from '../message/reminder.ts'
 import { collapsedText } from '../prompts/collapse.ts'
 import { continuationText, latestRequestText } from '../prompts/continuation.ts'
+import { cautionLine, pageTitles, shortenedNote, unverifiedStart, writtenByCode } from '../prompts/page.ts'
 import { recalledNotice } from '../prompts/recall.ts'
-import { carriedText, partBegins } from '../prompts/summary.ts'
-import { codeMade, doubtsOpening, factsHeading, latestHeading } from '../summary/marks.ts'
-import { sectionHeading, sectionNumbers } from '../summary/sections.ts'
-import { truncationMarker } from '../summary/too-long.ts'
+import { carriedText, partBegins, sectionTitles } from '../prompts/summary.ts'
 import { clearedText } from '../transcript/messages.ts'
 import { neutralize, neutralizeReminders } from './neutralize.ts'
 
 const firstLine = (text: string) => text.split('\n')[0] ?? ''
 
 const headings = [
-  ...sectionNumbers.flatMap((number) => [sectionHeading(number), sectionHeading(number, 'up-to')]),
-  ...[factsHeading, latestHeading, codeMade, doubtsOpening, truncationMarker, clearedText, partBegins, recalledNotice],
+  ...(['full', 'up-to'] as const).flatMap((variant) =>
+    sectionTitles(variant).map((title, index) => `## ${index + 1}. ${title}`),
+  ),
+  // A lone "## Errors" is an ordinary heading of anybody's.
+  ...Object.values(pageTitles)
+    .filter((title) => title !== pageTitles.errors)
+    .map((title) => `## ${title}`),
+  ...[writtenByCode, cautionLine, unverifiedStart, shortenedNote],
+  ...[truncationMarker, clearedText, partBegins, recalledNotice],
   firstLine(latestRequestText('x')),
   ...(['after', 'before'] as const).map((kept) =>
     firstLine(continuationText({ summary: 'x', mode: 'auto', kept }).trim()),

@@ -21,6 +21,7 @@ const after: HookCall = {
     humanMessages: { total: 1, verbatim: 1, shortened: 0, putIn: 0 },
     falseQuotes: [],
     inferredApprovals: [],
+    contradicted: [],
     unsupported: [],
     missingSections: [],
     ledgerTokens: 0,

@@ -1,6 +1,6 @@
 // Makes the summary of one finished span, by a model or without one. What the person asked stands in it word for word.
 import { createLedger } from '../../ledger/ledger.ts'
-import { renderLedger } from '../../ledger/render.ts'
+import { condensed } from '../../ledger/report.ts'
 import { blocksOf, isText, textOf } from '../../message/block.ts'
 import { isRequest } from '../../message/message.ts'
 import { repairRequest } from '../../message/repair.ts'
@@ -25,7 +25,8 @@ export type Staging =
   | { readonly type: 'failed'; readonly reason: string; readonly usage: TokenCounts }
 
 const mostOutput = 1_500
-const offlineBudget = 500
+const mostSteps = 10
+const longestStep = 160
 const longestRequest = 2_000
 const longestAnswer = 1_500
 
@@ -76,16 +77,13 @@ function cutMiddle(text: string, uuid: string | undefined): string {
   return `${text.slice(0, half)}\n[… cut: the whole text is ${rest} …]\n${text.slice(-half)}`
 }
 
-function offlineSummary({ span, countTokens }: StageInput): string {
+/** What the agent reported at the end, and the last things it did. */
+function offlineSummary({ span }: StageInput): string {
   const book = createLedger()
   for (const { piece } of span.parts) book.add(piece)
-  const last = span.parts.findLast(({ role, content }) => role === 'assistant' && blocksOf(content).some(isText))
-  const said = last
-    ? blocksOf(last.content)
-        .filter(isText)
-        .map(({ text }) => text)
-        .join('\n')
-    : ''
-  const facts = renderLedger(book.ledger(), { budget: offlineBudget, countTokens })
-  return [said.slice(0, longestAnswer), facts].filter((part) => part !== '').join('\n\n')
+  const last = book.ledger().exchanges.at(-1)
+  const steps = (last?.steps ?? []).filter(({ type }) => type === 'did').slice(-mostSteps)
+  return [condensed(last?.report ?? '', longestAnswer), ...steps.map(({ text }) => `- ${condensed(text, longestStep)}`)]
+    .filter((part) => part !== '')
+    .join('\n')
 }

@@ -1,0 +1,65 @@
+// The contexts that are graded: what each contender leaves for the next agent at one recorded compaction, with a strong
+// model's summary, with the one that was recorded, or without a model.
+import { type Compacted, type ModelClient, runCompaction } from 'everlong'
+import { offline, recorded } from 'everlong/models'
+import { compactionJobAt } from 'everlong/node'
+import { type Case, shownIn } from '../fidelity/cases.ts'
+import { counting, countTokens } from '../fidelity/measure.ts'
+import { recordedContext, recordedSummary, sessionOf } from '../fidelity/parts.ts'
+import { peers } from '../fidelity/peers.ts'
+import { quietPorts } from '../quiet-ports.ts'
+import { notesOf } from './notes.ts'
+
+export type Context = {
+  readonly text: string
+  /** Ours: tokens by where they come from. */
+  readonly composition?: Compacted['composition']
+}
+
+/** undefined: as it comes, without a limit of ours. */
+export type Limit = number | undefined
+
+export type Contender = (found: Case, limit: Limit, modelAnswer: string) => Promise<Context>
+
+/** The summary in a model's answer, without its scratchpad. */
+export function summaryIn(answer: string): string {
+  return /<summary>([\s\S]*)<\/summary>/.exec(answer)?.[1]?.trim() ?? answer.trim()
+}
+
+export const contenders: Readonly<Record<string, Contender>> = {
+  'ours, model summary': (found, limit, answer) => ours(found, { limit, model: recorded({ summaries: () => answer }) }),
+  'ours, recorded summary': (found, limit) =>
+    ours(found, { limit, model: recorded({ summaries: () => recordedSummary(found) }) }),
+  'ours, offline': (found, limit) => ours(found, { limit, model: offline() }),
+  'ours, session memory': async (found, limit) => ours(found, { limit, model: offline(), given: await notesOf(found) }),
+  ...Object.fromEntries(
+    Object.entries(peers).map(([name, peer]): [string, Contender] => [
+      name,
+      async (found, limit, answer) => ({ text: await peer(found, limit ?? noLimit, summaryIn(answer)) }),
+    ]),
+  ),
+}
+
+/** Peers have no limit for the whole; this is more than any of them leaves. */
+const noLimit = 200_000
+
+/** Those that are graded once, since they are what they are. */
+export const references: Readonly<Record<string, (found: Case, answer: string) => string>> = {
+  recorded: (found) => recordedContext(found),
+  'model summary alone': (_, answer) => summaryIn(answer),
+}
+
+type Compacting = { readonly limit: Limit; readonly model: ModelClient; readonly given?: string }
+
+/** What `everlong compact FILE --before UUID [--budget N]` leaves. */
+async function ours(found: Case, { limit, model, given }: Compacting): Promise<Context> {
+  const job = compactionJobAt(sessionOf(found), limit === undefined ? {} : { budget: limit })
+  const notes = given === undefined ? {} : { given: { text: given, mechanism: 'session-memory', why: 'notes' } }
+  const result = await runCompaction({ ...job, ...notes, counting }, quietPorts({ model, now: () => 0 }))
+  if (result.type === 'failed') throw new Error(`${found.name}: ${result.reason}: ${result.detail}`)
+  const text = result.messages.map(shownIn).join('\n')
+  if (limit !== undefined && countTokens(text) > limit) {
+    throw new Error(`${found.name}: ours left ${countTokens(text)} tokens, and ${limit} were allowed.`)
+  }
+  return { text, composition: result.composition }
+}

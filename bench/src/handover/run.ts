@@ -1,0 +1,104 @@
+// `npm run bench -- handover [--probes DIR] [--transcripts DIR] [--show CASE --contender NAME [--limit N]] [--dry]`: how much of
+// what the next agent needs to know it can read off the context that it gets. Graded by code; results hold no text of the
+// transcripts.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { findTranscripts } from 'everlong/node'
+import { type Case, casesOf } from '../fidelity/cases.ts'
+import { countTokens } from '../fidelity/measure.ts'
+import { recordedContext } from '../fidelity/parts.ts'
+import { writeResults } from '../results.ts'
+import { dataFolder } from '../root.ts'
+import { type Context, contenders, type Limit, references } from './contexts.ts'
+import { boundaries, gradeContext, type ProbeSet, readProbes } from './grade.ts'
+import { type CaseReport, markdown, type Row } from './report.ts'
+
+/** undefined: at default settings. */
+const limits = [undefined, 'recorded', 3_000, 6_000, 12_000, 24_000] as const
+
+export async function run(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      probes: { type: 'string' },
+      transcripts: { type: 'string' },
+      show: { type: 'string' },
+      contender: { type: 'string', default: 'ours, model summary' },
+      limit: { type: 'string' },
+      dry: { type: 'boolean', default: false },
+    },
+  })
+  const probes = values.probes ?? dataFolder('probes')
+  const transcripts = values.transcripts ?? dataFolder('transcripts')
+  if (probes === undefined || transcripts === undefined || !existsSync(probes)) {
+    console.error(
+      'No probes: give a folder of them with --probes DIR, and of their transcripts with --transcripts DIR.',
+    )
+    process.exitCode = 2
+    return
+  }
+  const found = readProbes(probes).map((set) => ({ set, found: caseOf(set, { probes, transcripts }) }))
+  if (values.show !== undefined) return show(found, { ...values, show: values.show })
+  const reports: CaseReport[] = []
+  for (const one of found) reports.push(await reportOf(one))
+  const text = markdown(reports)
+  if (values.dry) console.log(text)
+  else writeResults('handover', { markdown: text, json: reports })
+}
+
+type Found = { readonly set: ProbeSet; readonly found: Case }
+
+/** The README beside the probes says which boundary of which transcript a case is about. */
+function caseOf({ name }: ProbeSet, folders: { readonly probes: string; readonly transcripts: string }): Case {
+  const row = boundaries(folders.probes).get(name)
+  if (row === undefined) throw new Error(`${name}: the README of the probes names no transcript for it.`)
+  const path = findTranscripts([join(folders.transcripts, row.file)]).files[0]
+  const found = path === undefined ? undefined : casesOf(path, name).find(({ at }) => at === row.boundary)
+  if (found === undefined) throw new Error(`${name}: no boundary ${row.boundary} in ${row.file}.`)
+  return found
+}
+
+async function reportOf({ set, found }: Found): Promise<CaseReport> {
+  const answer = set.modelAnswer ?? ''
+  const rows: Row[] = []
+  const grade = (contender: string, at: Row['at'], { text, composition }: Context) => {
+    const grades = gradeContext(text, set.probes)
+    rows.push({
+      contender,
+      at,
+      tokens: countTokens(text),
+      characters: text.length,
+      grades,
+      ...(composition ? { composition } : {}),
+    })
+  }
+  for (const [name, contextOf] of Object.entries(references))
+    grade(name, 'as it is', { text: contextOf(found, answer) })
+  const recorded = countTokens(recordedContext(found))
+  for (const [name, contextOf] of Object.entries(contenders)) {
+    for (const at of limits) {
+      const limit: Limit = at === 'recorded' ? recorded : at
+      grade(name, at ?? 'default', await contextOf(found, limit, answer))
+    }
+  }
+  return { name: set.name, probes: set.probes.length, rows }
+}
+
+type Showing = { readonly show: string; readonly contender: string; readonly limit?: string | undefined }
+
+async function show(all: readonly Found[], { show: name, contender, limit }: Showing): Promise<void> {
+  const one = all.find(({ set }) => set.name === name)
+  if (!one) throw new Error(`There is no case ${name}.`)
+  const answer = one.set.modelAnswer ?? ''
+  const tokens =
+    limit === 'recorded' ? countTokens(recordedContext(one.found)) : limit === undefined ? undefined : Number(limit)
+  const text =
+    references[contender]?.(one.found, answer) ?? (await contenders[contender]?.(one.found, tokens, answer))?.text
+  if (text === undefined) throw new Error(`There is no contender ${contender}.`)
+  console.log(text)
+  for (const { id, score } of gradeContext(text, one.set.probes).filter((grade) => grade.score < 1)) {
+    const probe = one.set.probes.find((candidate) => candidate.id === id)
+    console.error(`${score} ${probe?.kind} (${probe?.weight}) ${probe?.question}\n    ${probe?.answer}`)
+  }
+}

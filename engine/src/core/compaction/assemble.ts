@@ -1,0 +1,172 @@
+// Puts the new context together: the page, what is restored behind it, what hooks add, and the user's latest request last.
+// Restored pieces that do not fit are left out and named; restoring never fails a compaction.
+import type { Exchange, Ledger } from '../ledger/facts.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
+import { nothingRestored, type Piece, type Restoration } from '../ports/restore.ts'
+import { continuationText, latestRequestText } from '../prompts/continuation.ts'
+import { missingText, pieceText } from '../restore/restore.ts'
+import { neutralize } from '../text/neutralize.ts'
+import { countTokens } from '../tokens/counting.ts'
+import type { AttachmentFacts } from '../transcript/compaction-records.ts'
+import { mergedMessages } from '../transcript/rounds-of-rows.ts'
+import type { CompactionJob } from './job.ts'
+import { isSaid } from './page/complete-words.ts'
+import { type Planned, textCounter } from './plan.ts'
+import type { CompactionParts } from './select.ts'
+
+export type Assembled = {
+  readonly summary: string
+  readonly attachments: readonly AttachmentFacts[]
+  readonly closing: string | undefined
+  readonly messages: readonly ViewMessage[]
+  readonly tokens: number
+  readonly restored: Restoration
+}
+
+/** The user's latest request that the agent has something to do with; a client's own command is none. */
+export function latestRequest({ exchanges }: Ledger): Exchange | undefined {
+  return exchanges.findLast((exchange) => isSaid(exchange) && exchange.kind !== 'answer')
+}
+
+export type Frame = {
+  /** The text of the summary message with this page in it. */
+  readonly summaryWith: (page: string, how?: { readonly isShort?: boolean; readonly hasEnd?: boolean }) => string
+  /** Tokens of the new context with this summary and this behind it. */
+  readonly sizeWith: (summary: string, rest?: readonly ViewMessage[]) => number
+  readonly messagesWith: (summary: string, rest: readonly ViewMessage[]) => readonly ViewMessage[]
+  /** The latest request, as the last word of the context. */
+  readonly closing: string | undefined
+}
+
+/** What stands around the page, known before there is one. */
+export function frameOf(job: CompactionJob, { parts, kept }: Planned, ledger: Ledger): Frame {
+  const latest = latestRequest(ledger)
+  const closing = latest && latestRequestText(neutralize(latest.text))
+  const isKept = kept.some(({ origin }) => isRequest(origin))
+  const auto = job.isAutonomous ? 'autonomous' : 'auto'
+  const messagesWith = (summary: string, rest: readonly ViewMessage[]) => newMessages(parts, { kept, summary, rest })
+  return {
+    summaryWith: (page, { isShort, hasEnd = true } = {}) =>
+      continuationText({
+        summary: page,
+        mode: job.trigger === 'manual' ? 'manual' : auto,
+        transcriptPath: job.transcriptPath,
+        recall: job.recall,
+        kept: parts.variant === 'full' ? undefined : parts.variant === 'from' ? 'before' : 'after',
+        end: hasEnd && !isKept ? closing : undefined,
+        isShort,
+      }),
+    messagesWith,
+    sizeWith: (summary, rest = []) => countTokens(messagesWith(summary, rest), job.counting),
+    closing,
+  }
+}
+
+/** boundary → summary → kept messages → attachments → hook results; with `from`, what was kept comes first. */
+function newMessages(
+  { variant }: Pick<CompactionParts, 'variant'>,
+  parts: { readonly kept: readonly ViewMessage[]; readonly summary: string; readonly rest: readonly ViewMessage[] },
+): readonly ViewMessage[] {
+  const summary = asSummary(parts.summary)
+  const start = variant === 'from' ? [...parts.kept, summary] : [summary, ...parts.kept]
+  return mergedMessages([...start, ...parts.rest])
+}
+
+/** For the words around restored context. */
+const frameTokens = 60
+const inForce: ReadonlySet<string> = new Set(['pinned', 'plan', 'skills'])
+
+/** The page says how the todos stand. */
+const toldInPage = ['todos']
+
+type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned }
+
+/** Pinned items, the plan and the skill in use are in force: a page that fills the limit must leave them room. */
+export async function promisedTokens({ job, plan }: RestoreInput): Promise<number> {
+  const share = Math.floor(plan.tokens.limit / 4)
+  const { pieces } = await restoreWithin({ job, plan }, share)
+  const promised = pieces.filter(({ kind }) => inForce.has(kind)).map(attachmentOf)
+  return promised.length === 0 ? 0 : Math.min(share, countTokens(promised.map(asSeen), job.counting) + frameTokens)
+}
+
+export async function restoreWithin({ job, plan }: RestoreInput, tokens: number): Promise<Restoration> {
+  const budget = Math.min(plan.settings.restoreTokens, tokens)
+  if (!job.restore || budget <= 0) return nothingRestored
+  return job.restore({
+    kept: plan.kept,
+    removed: plan.parts.summarized,
+    budget,
+    countTokens: textCounter(job.counting),
+    without: toldInPage,
+  })
+}
+
+export type AssembleInput = {
+  readonly page: string
+  readonly isShort: boolean
+  readonly restored: Restoration
+  /** What SessionStart hooks want the model to see. */
+  readonly context: readonly string[]
+  readonly limit: number
+}
+
+/** Where it is too much, the names of what is missing go first, then the last of the restored pieces. */
+export function assemble(frame: Frame, input: AssembleInput): Assembled {
+  for (let count = input.restored.pieces.length; ; count--) {
+    for (const namesMissing of count === 0 ? [false] : [true, false]) {
+      const assembled = assembledWith(frame, input, { count, namesMissing })
+      if (assembled.tokens <= input.limit || (count === 0 && !namesMissing)) return assembled
+    }
+  }
+}
+
+function assembledWith(
+  frame: Frame,
+  { page, isShort, restored, context }: AssembleInput,
+  { count, namesMissing }: { readonly count: number; readonly namesMissing: boolean },
+): Assembled {
+  const pieces = restored.pieces.slice(0, count)
+  const left = restored.pieces.slice(count).map(({ kind, title, path }) => ({
+    kind,
+    what: path ?? title,
+    why: 'it does not fit',
+  }))
+  const notRestored = [...restored.notRestored, ...left]
+  const missing = namesMissing ? missingText(notRestored) : undefined
+  const attachments = [
+    ...pieces.map(attachmentOf),
+    ...(missing === undefined ? [] : [{ type: 'not_restored', content: missing, isRestored: true }]),
+    ...context.map(hookAttachment),
+  ]
+  const hasRest = attachments.length > 0
+  const closing = hasRest ? frame.closing : undefined
+  const summary = frame.summaryWith(page, { isShort, hasEnd: !hasRest })
+  const rest = [...attachments.map(asSeen), ...(closing === undefined ? [] : [asSummary(closing)])]
+  const messages = frame.messagesWith(summary, rest)
+  const tokens = frame.sizeWith(summary, rest)
+  const now = { pieces, notRestored, tokens: pieces.reduce((sum, piece) => sum + piece.tokens, 0) }
+  return { summary, attachments, closing, messages, tokens, restored: now }
+}
+
+function attachmentOf(piece: Piece): AttachmentFacts {
+  const { kind, path, entry } = piece
+  return {
+    type: kind,
+    content: pieceText(piece),
+    isRestored: true,
+    ...(path === undefined ? {} : { filename: path }),
+    ...(entry === undefined ? {} : { entry }),
+  }
+}
+
+function hookAttachment(content: string): AttachmentFacts {
+  return { type: 'hook_additional_context', content, hookEvent: 'SessionStart', hookName: 'SessionStart:compact' }
+}
+
+function asSeen({ type, content }: AttachmentFacts): ViewMessage {
+  return { role: 'user', content, origin: 'attachment', attachment: type }
+}
+
+function asSummary(content: string): ViewMessage {
+  return { role: 'user', content, origin: 'summary' }
+}

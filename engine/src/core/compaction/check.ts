@@ -1,0 +1,74 @@
+// Holds a summary against its source. It marks doubts behind the words they are about and removes nothing: the model has
+// read everything, and what code cannot confirm may still be true.
+import type { Ledger } from '../ledger/facts.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { annotateApprovals } from './page/approvals.ts'
+import { plainWords } from './page/plain-words.ts'
+import { annotateQuotes, isQuotedFrom } from './page/quotes.ts'
+import { eachText } from './page/source-text.ts'
+import { annotateStateClaims } from './page/state-claims.ts'
+import { unknownNames } from './page/unknown-names.ts'
+
+export type CheckInput = {
+  /** Everything that the summary may rest on, kept messages included. */
+  readonly messages: readonly ViewMessage[]
+  readonly ledger: Ledger
+}
+
+export type Checked = {
+  readonly text: string
+  readonly falseQuotes: readonly string[]
+  readonly inferredApprovals: readonly string[]
+  /** Those of them that could do harm: said again at the top of the context. */
+  readonly harmful: readonly string[]
+  readonly contradicted: readonly string[]
+  readonly unknownNames: readonly string[]
+}
+
+const longestReported = 200
+
+export function checkSummary(summary: string, { messages, ledger }: CheckInput): Checked {
+  const { exchanges } = ledger
+  const quotes = annotateQuotes(summary, createIsSaid({ messages, ledger }))
+  const approvals = annotateApprovals(quotes.text, exchanges)
+  const state = annotateStateClaims(approvals.text, ledger)
+  const short = (texts: readonly string[]) => texts.map((text) => text.slice(0, longestReported).toWellFormed())
+  return {
+    text: state.text,
+    falseQuotes: short(quotes.falseQuotes),
+    inferredApprovals: short(approvals.unsupported),
+    harmful: short(approvals.harmful),
+    contradicted: short(state.contradicted),
+    unknownNames: unknownNames(summary, { messages, known: knownTexts(ledger) }),
+  }
+}
+
+/** In what the user said first, then anywhere: a model may quote what the user pasted or pointed at. */
+function createIsSaid({ messages, ledger }: CheckInput): (quote: string) => boolean {
+  let words: readonly string[] | undefined
+  let all: readonly string[] | undefined
+  return (quote) => {
+    words ??= ledger.exchanges.map(({ text }) => plainWords(text))
+    if (isQuotedFrom(quote, words)) return true
+    all ??= messages.map(plainText)
+    return isQuotedFrom(quote, all)
+  }
+}
+
+function plainText(message: ViewMessage): string {
+  const parts: string[] = []
+  eachText(message, (text) => parts.push(text))
+  return plainWords(parts.join('\n'))
+}
+
+/** What earlier rounds knew and the messages may not show any more. */
+function knownTexts({ files, exchanges, commits, commands, todos, repository, root }: Ledger): readonly string[] {
+  return [
+    ...files.map(({ path }) => path),
+    ...exchanges.map(({ text, about = '', report = '' }) => `${text}\n${about}\n${report}`),
+    ...commits.map(({ hash, title }) => `${hash} ${title}`),
+    ...commands.map(({ text, outcome }) => `${text} ${outcome}`),
+    ...todos.map(({ text }) => text),
+    `${repository.branch ?? ''} ${root ?? ''}`,
+  ]
+}

@@ -1,0 +1,171 @@
+// What a compaction is given and what it gives back: one record for manual, automatic and reactive, full and partial.
+import type { Ledger } from '../ledger/facts.ts'
+import type { JsonObject } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
+import type { TokenCounts } from '../message/usage.ts'
+import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
+import type { FidelityReport } from '../ports/fidelity.ts'
+import type { Trigger } from '../ports/hooks.ts'
+import type { ModelRequest, QuerySource } from '../ports/model.ts'
+import type { Restoration, Restore } from '../ports/restore.ts'
+import type { Counting } from '../tokens/counting.ts'
+import type { View } from '../transcript/fold.ts'
+import type { Tried } from './ask/asker.ts'
+
+export type PartialChoice =
+  /** What comes from this message on is summarized, what is before it stays. */
+  | { readonly type: 'from'; readonly uuid: string }
+  /** What comes before this message is summarized, the message and what follows it stay. */
+  | { readonly type: 'up-to'; readonly uuid: string }
+
+/** A summary that exists already, and what it is called in the boundary. */
+export type GivenSummary = { readonly text: string; readonly mechanism: string; readonly why: string }
+
+export type CompactionSettings = {
+  /** A summarizer other than the conversation's model; the conversation's cache cannot be shared then. */
+  readonly model?: string | undefined
+  readonly shareCache: boolean
+  /** When no model could write the summary: always write one without a model, only when the prompt was too long, never. */
+  readonly offline: 'always' | 'overflow' | 'never'
+  /** Tokens that the model is told its summary may use. */
+  readonly summaryTokens: number
+  /** Tokens of a summary that is written without a model. */
+  readonly offlineTokens: number
+  /** Tokens of user messages that are added to a summary because it lacks them. */
+  readonly userTokens: number
+  /** Tokens of restored context, all kinds together. */
+  readonly restoreTokens: number
+  /** An automatic compaction must get below this share of the threshold. */
+  readonly targetShare: number
+  /** Thinking in kept messages on a model that binds it to the prefix: remove it, or decline a partial compaction. */
+  readonly boundThinking: 'remove' | 'decline'
+  /** on-demand: ask for the provider's own compaction first, where it offers one. */
+  readonly serverCompaction: 'off' | 'on-demand'
+}
+
+/** 6,000 tokens: summaries of 4,000 answered nearly all questions about the work, those of 2,000 lost a third. */
+export const defaultCompaction: CompactionSettings = {
+  shareCache: true,
+  offline: 'always',
+  summaryTokens: 6_000,
+  offlineTokens: 12_000,
+  userTokens: 8_000,
+  restoreTokens: 50_000,
+  targetShare: 0.6,
+  boundThinking: 'remove',
+  serverCompaction: 'off',
+}
+
+export type CompactionJob = {
+  readonly trigger: Trigger
+  /** Why now, for people and statistics: `manual`, `threshold`, `overflow` … */
+  readonly reason: string
+  readonly view: View
+  /** Any record by its uuid, for what messages do not have; without it less is known. */
+  readonly recordOf?: (uuid: string) => JsonObject | undefined
+  /** The conversation's own request, exactly as the next turn would send it; without it no cache is shared. */
+  readonly conversation?: ModelRequest | undefined
+  /** The window of the conversation's model, where the host or an error said so. */
+  readonly contextWindow?: number | undefined
+  readonly instructions?: string | undefined
+  readonly partial?: PartialChoice | undefined
+  /** Use this summary instead of asking a model. It goes through the same checks. */
+  readonly given?: GivenSummary | undefined
+  readonly settings?: Partial<CompactionSettings>
+  readonly counting?: Counting
+  /** The tokens of the view, where they are known; else all of it is counted. */
+  readonly viewTokens?: number | undefined
+  /** Estimated tokens of the system prompt and the tools. */
+  readonly overhead?: number
+  /** The size that people see, where it is known; else it is estimated. */
+  readonly size?: number | undefined
+  /** Of automatic compaction; 0 when there is none. */
+  readonly threshold: number
+  /** The size that an automatic compaction must get below; the default is a share of the threshold. */
+  readonly target?: number | undefined
+  /** Tokens that the whole new context may have by our counter. */
+  readonly budget?: number | undefined
+  /** What is known from before the view, where somebody has it; else it is read off the last boundary. */
+  readonly carried?: Ledger | undefined
+  /** Words that the user typed while the agent worked and that are in no message. */
+  readonly queued?: readonly string[]
+  readonly restore?: Restore | undefined
+  /** What the workspace says of itself now, in a few lines; undefined when there is none. */
+  readonly workspace?: (() => Promise<string | undefined>) | undefined
+  readonly discoveredTools?: readonly string[]
+  readonly isAutonomous?: boolean
+  readonly transcriptPath?: string | undefined
+  /** The agent has the recall tool. */
+  readonly recall?: boolean
+  readonly source?: QuerySource
+  /** Of the turn in which this happens; the next compaction names it. */
+  readonly turnId?: string | undefined
+  readonly sessionId: string
+  /** The newest entry of the chain; left out, the newest of the view. */
+  readonly lastUuid?: string | undefined
+  readonly envelope?: JsonObject | undefined
+  /** Writes the records as one unit. Left out, they are only returned. */
+  readonly commit?: (records: readonly JsonObject[]) => CommitResult | Promise<CommitResult>
+}
+
+export type CommitResult =
+  | { readonly type: 'committed' }
+  /** Nothing was written. The reason is `write_failed` unless another is given. */
+  | { readonly type: 'failed'; readonly message: string; readonly reason?: CompactionFailure }
+
+/** Estimated tokens of the new context by where they come from. */
+export type Composition = {
+  /** What the model wrote, its quotations of the user included. */
+  readonly model: number
+  /** What the user said, added by code; in a summary without a model, the conversation. */
+  readonly user: number
+  readonly state: number
+  readonly rules: number
+  readonly facts: number
+  readonly restored: number
+}
+
+export type Compacted = {
+  readonly type: 'compacted'
+  /** In the order of the transcript, to be appended in one write. */
+  readonly records: readonly JsonObject[]
+  /** The new context. */
+  readonly messages: readonly ViewMessage[]
+  readonly summary: string
+  readonly composition: Composition
+  readonly boundaryUuid: string
+  readonly summaryUuid: string
+  readonly keptUuids: readonly string[]
+  /** By the same counter, without system prompt and tools. */
+  readonly tokens: { readonly before: number; readonly after: number }
+  /** As the gauge shows them. */
+  readonly size: { readonly before: number; readonly after: number }
+  readonly mechanism: string
+  readonly model?: string
+  readonly tried: readonly Tried[]
+  readonly usage: TokenCounts
+  readonly cost?: number
+  /** Of the request that shared the cache: the share of its prompt that was read from there. */
+  readonly hitRate?: number
+  readonly fidelity: FidelityReport
+  readonly chain: ChainInfo
+  readonly ledger: Ledger
+  readonly restored: Restoration
+  readonly durationMs: number
+  /** What hooks say to the user. */
+  readonly notices: readonly string[]
+  /** What PostCompact hooks want the model to see. */
+  readonly contextAfter: readonly string[]
+}
+
+export type CompactionFailed = {
+  readonly type: 'failed'
+  readonly reason: CompactionFailure
+  /** For a person: what went wrong, and what can be done. */
+  readonly detail: string
+  readonly tried: readonly Tried[]
+  readonly usage: TokenCounts
+  readonly notices: readonly string[]
+}
+
+export type CompactionResult = Compacted | CompactionFailed

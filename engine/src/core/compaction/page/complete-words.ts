@@ -1,0 +1,141 @@
+// Makes sure that what the user said is in the context, verbatim. What the model wrote in its section on user messages
+// stays; messages that are missing there, or that were altered, are inserted in their place in the order.
+import type { Exchange } from '../../ledger/facts.ts'
+import { pageTitles } from '../../prompts/page.ts'
+import { wordsText } from './exchange-text.ts'
+import { holdsWords, plainWords } from './plain-words.ts'
+import { joinSections, readSections } from './sections.ts'
+
+export type CompleteOptions = {
+  readonly recall: boolean
+  readonly countTokens: (text: string) => number
+  /** For what is inserted; the latest three messages are inserted whatever they cost. */
+  readonly tokens: number
+}
+
+export type Completed = {
+  readonly text: string
+  /** What was inserted, in order. */
+  readonly lines: readonly string[]
+  /** Tokens that were inserted. */
+  readonly inserted: number
+  readonly counts: {
+    readonly total: number
+    readonly verbatim: number
+    readonly shortened: number
+    readonly putIn: number
+  }
+}
+
+const sectionNumber = 6
+const neverShortened = 3
+const shortened = 300
+
+/** In the user's own words; what was done without words is told elsewhere. */
+export function isSaid({ kind, text }: Exchange): boolean {
+  return kind !== 'approval' && text !== ''
+}
+
+export function completeWords(summary: string, exchanges: readonly Exchange[], options: CompleteOptions): Completed {
+  const said = withoutRepeats(exchanges.filter((exchange) => isSaid(exchange) || exchange.kind === 'rejection'))
+  const plain = plainWords(summary)
+  const isThere = (exchange: Exchange) => isInSummary(exchange, { plain, summary })
+  const missing = said.filter((exchange) => !isThere(exchange))
+  const shown = fitted(missing, said, options)
+  const sections = readSections(summary)
+  const at = sections.findIndex(({ number }) => number === sectionNumber)
+  const section = sections[at]
+  const lines = (section?.body ?? '').split('\n')
+  const inserted = insertInOrder(lines, { said, textOf: (exchange) => shown.get(exchange) })
+  const texts = [...shown.values()].map(({ text }) => text)
+  const whole = [...shown.values()].filter(({ isWhole }) => isWhole).length
+  return {
+    text:
+      texts.length === 0
+        ? summary
+        : section === undefined
+          ? `${summary}\n\n## ${pageTitles.words}\n${texts.join('\n')}`
+          : joinSections(sections.with(at, { ...section, body: inserted.join('\n') })),
+    lines: texts,
+    inserted: options.countTokens(texts.join('\n')),
+    counts: {
+      total: said.length,
+      verbatim: said.length - missing.length + whole,
+      shortened: shown.size - whole,
+      putIn: shown.size,
+    },
+  }
+}
+
+/** The same message typed again says nothing new. */
+function withoutRepeats(exchanges: readonly Exchange[]): readonly Exchange[] {
+  const seen = new Set<string>()
+  return exchanges.filter(({ text, about = '' }) => {
+    const key = plainWords(`${text} ${about}`)
+    const isNew = !seen.has(key)
+    seen.add(key)
+    return isNew
+  })
+}
+
+type Where = { readonly plain: string; readonly summary: string }
+
+const fewWords = 3
+
+/** Every sentence of it is there. One or two words count only where they stand in quotes. */
+function isInSummary({ text, kind, about = '' }: Exchange, { plain, summary }: Where): boolean {
+  if (text === '') return kind === 'rejection' && holdsWords(plain, plainWords(about.split(' ').at(-1) ?? ''))
+  const words = plainWords(text)
+  if (words.trim().split(' ').length < fewWords) return summary.includes(`"${text}"`) || summary.includes(`“${text}”`)
+  if (holdsWords(plain, words)) return true
+  return ownSentences(text).every((sentence) => holdsWords(plain, plainWords(sentence)))
+}
+
+function ownSentences(text: string): readonly string[] {
+  return text
+    .split(/\n+|(?<=[.!?。！？])\s+/)
+    .filter((sentence) => !sentence.startsWith('[pasted ') && /[\p{L}\p{N}]/u.test(sentence))
+}
+
+type Shown = { readonly text: string; readonly isWhole: boolean }
+
+/** The newest first; what does not fit whole is shortened, then left out and counted. */
+function fitted(
+  missing: readonly Exchange[],
+  said: readonly Exchange[],
+  { recall, countTokens, tokens }: CompleteOptions,
+): ReadonlyMap<Exchange, Shown> {
+  const latest = new Set(said.slice(-neverShortened))
+  const shown = new Map<Exchange, Shown>()
+  let left = tokens
+  for (const exchange of missing.toReversed()) {
+    const forms = [wordsText(exchange, { recall }), wordsText(exchange, { recall, most: shortened })]
+    const [whole = '', short = ''] = forms.map((form) => `- ${form}`)
+    const text = latest.has(exchange) || countTokens(whole) <= left ? whole : countTokens(short) <= left ? short : ''
+    if (text === '') continue
+    left -= countTokens(text)
+    shown.set(exchange, { text, isWhole: text === whole })
+  }
+  return new Map([...shown].toReversed())
+}
+
+type Insertion = {
+  readonly said: readonly Exchange[]
+  readonly textOf: (exchange: Exchange) => Shown | undefined
+}
+
+/** Behind the line that holds the beginning of it, or else of the message before it. */
+function insertInOrder(lines: readonly string[], { said, textOf }: Insertion): readonly string[] {
+  const behind = new Map<number, string[]>()
+  const plain = lines.map(plainWords)
+  let place = -1
+  for (const exchange of said) {
+    const start = plainWords(exchange.text).trim().split(' ').slice(0, 6).join(' ')
+    const found = start === '' ? -1 : plain.findIndex((line, at) => at > place && line.includes(` ${start} `))
+    if (found >= 0) place = found
+    const text = textOf(exchange)?.text
+    if (text === undefined) continue
+    behind.set(place, [...(behind.get(place) ?? []), text])
+  }
+  return [...(behind.get(-1) ?? []), ...lines.flatMap((line, at) => [line, ...(behind.get(at) ?? [])])]
+}

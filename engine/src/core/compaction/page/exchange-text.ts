@@ -1,0 +1,46 @@
+// How an exchange reads in a context: the user's words in quotes, what they reply to, and what the agent reported.
+import type { Exchange } from '../../ledger/facts.ts'
+import { condensed } from '../../ledger/report.ts'
+import { recallPointer } from '../../prompts/recall.ts'
+import { neutralize } from '../../text/neutralize.ts'
+
+export type WordsOptions = {
+  /** The agent has the recall tool. */
+  readonly recall: boolean
+  /** Characters of the words; a longer text keeps its beginning and its end. */
+  readonly most?: number
+}
+
+/** The user's words, verbatim, with what they are about. Several lines stand between tags. */
+export function wordsText(exchange: Exchange, { recall, most = Number.POSITIVE_INFINITY }: WordsOptions): string {
+  const { kind, text, about, uuid } = exchange
+  const shown = neutralize(condensed(text, most))
+  const isPart = shown.includes('[pasted ') || shown.includes('[…]')
+  const whole = isPart && uuid !== undefined && recall ? ` (in full: ${recallPointer(uuid)})` : ''
+  return [lead(kind, about), `${quoted(shown)}${whole}`].filter((part) => part !== '').join(' ')
+}
+
+function quoted(text: string): string {
+  if (text === '') return ''
+  return text.includes('\n') ? `\n<user-message>\n${text}\n</user-message>` : `"${text}"`
+}
+
+const longestAbout = 400
+
+function lead(kind: Exchange['kind'], about: string | undefined): string {
+  const what = about === undefined ? '' : neutralize(condensed(about, longestAbout)).replace(/\s*\n\s*/g, ' ')
+  switch (kind) {
+    case 'rejection':
+      return what === '' ? '(rejecting a tool call)' : `(rejecting the call ${what})`
+    case 'approval':
+      return what === '' ? '(approved the plan)' : `(approved the plan: ${what})`
+    case 'answer':
+      return what === '' ? '(answering a question)' : `(asked: ${what})`
+    case 'queued':
+      return '(while the agent was working)'
+    case 'task':
+      return '(from the agent that started this one)'
+    case 'message':
+      return what === '' ? '' : `(in reply to: ${what})`
+  }
+}

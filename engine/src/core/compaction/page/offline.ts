@@ -1,0 +1,191 @@
+// The summary without a model, made from what the user and the agent said: each request with what the agent reported at
+// the end of it. The newest get the most space, old ones shrink to a line. It states nothing that nobody said.
+import type { ErrorFact, Exchange, Ledger } from '../../ledger/facts.ts'
+import { condensed } from '../../ledger/report.ts'
+import { oneLine } from '../../ledger/text.ts'
+import { pageTitles, writtenByCode } from '../../prompts/page.ts'
+import { neutralize } from '../../text/neutralize.ts'
+import { wordsText } from './exchange-text.ts'
+import { shortenSummary } from './shorten.ts'
+
+export type OfflineInput = {
+  readonly ledger: Ledger
+  /** What a model wrote at the last compaction, where one did. */
+  readonly earlierSummary?: string | undefined
+  readonly instructions: string
+  readonly recall: boolean
+  readonly tokens: number
+  readonly countTokens: (text: string) => number
+}
+
+/** How much of an exchange is shown, in characters, and how many of the last things that the agent said and did. */
+type Detail = {
+  readonly words: number
+  readonly report: number
+  readonly said: number
+  readonly did: number
+  /** Of each statement, and of each action. */
+  readonly statement: number
+  readonly action: number
+}
+
+const oneLiner: Detail = { words: 160, report: 160, said: 0, did: 0, statement: 0, action: 0 }
+const longestWords = 6_000
+
+export function offlineSummary(input: OfflineInput): string {
+  const { tokens, countTokens, ledger, instructions } = input
+  const opening = [
+    writtenByCode,
+    ...(instructions.trim() === '' ? [] : [`Asked of this summary: ${neutralize(oneLine(instructions, 600))}`]),
+  ].join('\n')
+  const errors = errorLines(ledger.errors)
+  const parts = { opening, errors: within(errors, { tokens: tokens / 8, countTokens }) }
+  const fixed = countTokens(joined({ ...parts, earlier: '', exchanges: [] }))
+  const earlier = shortenSummary(input.earlierSummary ?? '', { tokens: (tokens - fixed) * 0.33, countTokens })
+  const left = tokens - fixed - countTokens(earlier)
+  return joined({ ...parts, earlier, exchanges: chosenExchanges(ledger.exchanges, { ...input, tokens: left }) })
+}
+
+type Parts = {
+  readonly opening: string
+  readonly earlier: string
+  readonly exchanges: readonly string[]
+  readonly errors: readonly string[]
+}
+
+function joined({ opening, earlier, exchanges, errors }: Parts): string {
+  return [
+    opening,
+    ...(earlier === '' ? [] : [`## ${pageTitles.before}\n${earlier}`]),
+    ...(exchanges.length === 0 ? [] : [`## ${pageTitles.conversation}\n${exchanges.join('\n')}`]),
+    ...(errors.length === 0 ? [] : [`## ${pageTitles.errors}\n${errors.join('\n')}`]),
+  ].join('\n\n')
+}
+
+class Shown {
+  readonly exchange: Exchange
+  detail = oneLiner
+  cost: number
+  isGone = false
+  private readonly input: OfflineInput
+
+  constructor(exchange: Exchange, input: OfflineInput) {
+    this.exchange = exchange
+    this.input = input
+    this.cost = this.costOf(oneLiner)
+  }
+
+  costOf(detail: Detail): number {
+    return this.input.countTokens(`${exchangeText(this.exchange, detail, this.input)}\n`)
+  }
+
+  /** Shows more of it if that costs no more than this; returns what it costs. */
+  grow(more: Partial<Detail>, most: number): number {
+    const detail = { ...this.detail, ...more }
+    const cost = this.costOf(detail)
+    const extra = cost - this.cost
+    if (this.isGone || extra > most) return 0
+    this.detail = detail
+    this.cost = cost
+    return extra
+  }
+
+  text(): string {
+    return exchangeText(this.exchange, this.detail, this.input)
+  }
+}
+
+/** Everything in one line each, then more and more of it, the newest first, until the space is used. */
+function chosenExchanges(exchanges: readonly Exchange[], input: OfflineInput): readonly string[] {
+  const all = exchanges.map((exchange) => new Shown(exchange, input))
+  let left = input.tokens - all.reduce((sum, { cost }) => sum + cost, 0)
+  for (const isOld of [({ lasts }: Exchange) => lasts !== true, () => true]) {
+    for (const shown of all) {
+      if (left >= 0) break
+      if (shown.isGone || !isOld(shown.exchange)) continue
+      shown.isGone = true
+      left += shown.cost
+    }
+  }
+  const newestFirst = all.toReversed()
+  const growAll = (more: Partial<Detail>, share = 1) => {
+    for (const shown of newestFirst) left -= shown.grow(more, left * share)
+  }
+  for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: longestWords, report: 1_200 }, left / 3)
+  growAll({ words: 600, report: 400 })
+  growAll({ words: longestWords, report: 1_200 })
+  // Of what is left a long exchange takes no more than a part, so that older ones keep theirs.
+  const growSteps = (kind: 'said' | 'did') => {
+    for (const shown of newestFirst) left -= growCount(shown, kind, left * stepsShare)
+  }
+  growSteps('said')
+  growAll({ report: 2_400 })
+  growSteps('did')
+  growAll({ report: 6_000 })
+  growAll({ report: 12_000 })
+  growAll({ statement: 600 })
+  growAll({ statement: 1_500 })
+  growAll({ action: 600 })
+  return all.filter(({ isGone }) => !isGone).map((shown) => shown.text())
+}
+
+const stepsShare = 0.6
+const short = { said: { statement: 300 }, did: { action: 160 } } as const
+
+/** As many of the last statements or actions as fit, found by halving. */
+function growCount(shown: Shown, kind: 'said' | 'did', tokens: number): number {
+  let [low, high] = [0, shown.exchange.steps?.filter(({ type }) => type === kind).length ?? 0]
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (shown.costOf({ ...shown.detail, ...short[kind], [kind]: middle }) - shown.cost <= tokens) low = middle
+    else high = middle - 1
+  }
+  return low === 0 ? 0 : shown.grow({ ...short[kind], [kind]: low }, tokens)
+}
+
+function exchangeText(exchange: Exchange, detail: Detail, { recall }: Pick<OfflineInput, 'recall'>): string {
+  const { report, steps = [] } = exchange
+  const said = wordsText(exchange, { recall, most: detail.words })
+  const cut = (text: string, most: number) => neutralize(condensed(text, most))
+  const told = report === undefined ? '' : cut(report, detail.report)
+  if (detail === oneLiner) return `- ${said}${told === '' ? '' : ` → ${told.replace(/\s*\n\s*/g, ' ')}`}`
+  const shown = new Set(
+    (['said', 'did'] as const).flatMap((type) => {
+      const of = steps.filter((step) => step.type === type)
+      return detail[type] === 0 ? [] : of.slice(-detail[type])
+    }),
+  )
+  const lengths = { said: detail.statement, did: detail.action }
+  return [
+    `- User: ${said}`,
+    ...steps.filter((step) => shown.has(step)).map(({ type, text }) => `  - ${type}: ${cut(text, lengths[type])}`),
+    ...(told === '' ? [] : [`  Agent: ${told}`]),
+  ].join('\n')
+}
+
+function errorLines(errors: readonly ErrorFact[]): readonly string[] {
+  return errors.map(({ what, line, cause, fixedBy }) => {
+    const said = cause === undefined ? '' : ` The agent: ${neutralize(oneLine(cause, 400))}`
+    const fixed = fixedBy === undefined ? '' : ` ${fixedText(fixedBy)}`
+    return `- \`${neutralize(oneLine(what, 160)).replaceAll('`', "'")}\` failed: ${neutralize(oneLine(line, 200))}.${said}${fixed}`
+  })
+}
+
+function fixedText(files: readonly string[]): string {
+  const names = files.map((path) => neutralize(oneLine(path.slice(path.lastIndexOf('/') + 1), 80)))
+  return names.length === 0 ? 'It worked later.' : `It worked after changes to ${names.join(', ')}.`
+}
+
+type Limit = { readonly tokens: number; readonly countTokens: (text: string) => number }
+
+/** The newest that fit, in order. */
+function within(lines: readonly string[], { tokens, countTokens }: Limit): readonly string[] {
+  let left = tokens
+  const kept: string[] = []
+  for (const line of lines.toReversed()) {
+    left -= countTokens(`${line}\n`)
+    if (left < 0) break
+    kept.unshift(line)
+  }
+  return kept
+}

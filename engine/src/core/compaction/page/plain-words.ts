@@ -1,0 +1,30 @@
+// Comparing what people wrote without regard to marks, case and spacing, which are a writer's choice.
+
+/** Letters and digits alone, in lower case, a space between words and at both ends. */
+export function plainWords(text: string): string {
+  return ` ${text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()} `
+}
+
+/** Whether these words occur in this order and next to each other; both in plain words. */
+export function holdsWords(text: string, words: string): boolean {
+  return words.trim() !== '' && text.includes(words)
+}
+
+const commonWords = new Set(
+  'about after again also and any are because been before being both but can could did does doing done for from had has have how into its just like made make more most need not now off only other our out over same should some such than that the their them then there these they this those through too under until user users using very want wants was way were what when where which while who will with without would you your human person it to of in on at be by as is or if no so we he she'.split(
+    ' ',
+  ),
+)
+
+const stem = 5
+
+/** The words of a phrase that say what it is about, cut to their first letters so that endings do not matter. */
+export function contentWords(text: string): readonly string[] {
+  const words = plainWords(text).split(' ')
+  return [
+    ...new Set(words.filter((word) => word.length >= 3 && !commonWords.has(word)).map((word) => word.slice(0, stem))),
+  ]
+}

@@ -1,0 +1,117 @@
+// Shortens a summary that does not fit after its author was asked for a shorter one and gave none. It leaves out whole
+// bullets, rows and sentences, evenly across sections, the most detailed and oldest first. What the work is and what
+// comes next goes last.
+import { shortenedNote } from '../../prompts/page.ts'
+import { isLeadIn, type ProseBlock, proseBlocks } from './blocks.ts'
+import { joinSections, readSections, type Section } from './sections.ts'
+
+export type ShortenOptions = {
+  readonly tokens: number
+  readonly countTokens: (text: string) => number
+  /** Lines that stay: the user's rules. */
+  readonly isRule?: (line: string) => boolean
+}
+
+/** Pending tasks, current work and the next step. */
+const lastToGo: ReadonlySet<number | undefined> = new Set([7, 8, 9])
+
+export function shortenSummary(text: string, options: ShortenOptions): string {
+  const { tokens, countTokens } = options
+  if (countTokens(text) <= tokens) return text
+  const room = tokens - countTokens(`${shortenedNote}\n\n`)
+  const sections = readSections(text).map((section) => new Shrinking(section, options))
+  const size = (list: readonly Shrinking[]) => list.reduce((sum, section) => sum + section.tokens, 0)
+  const [late, early] = [sections.filter((each) => each.isLate), sections.filter((each) => !each.isLate)]
+  // Early sections give way down to a fifth of their size before the late ones are touched.
+  const leastEarly = size(early) / 5
+  shrinkEvenly(early, Math.max(leastEarly, room - size(late)))
+  shrinkEvenly(late, Math.max(0, room - size(early)))
+  shrinkEvenly(early, Math.max(0, room - size(late)))
+  return `${shortenedNote}\n\n${joinSections(sections.map((section) => section.result()).filter(({ body }) => body.trim() !== ''))}`
+}
+
+/** Each section to the same share of its size. */
+function shrinkEvenly(sections: readonly Shrinking[], tokens: number): void {
+  const size = sections.reduce((sum, section) => sum + section.tokens, 0)
+  if (size <= tokens || size === 0) return
+  for (const section of sections) section.shrink((section.tokens * tokens) / size)
+}
+
+type Unit = ProseBlock & {
+  readonly children: Unit[]
+  readonly above: Unit | undefined
+  sentences: readonly string[]
+  isGone: boolean
+  cost: number
+}
+
+class Shrinking {
+  readonly isLate: boolean
+  /** Of what is left of the section. */
+  tokens = 0
+  private readonly section: Section
+  private readonly units: Unit[] = []
+  private readonly options: ShortenOptions
+
+  constructor(section: Section, options: ShortenOptions) {
+    const { countTokens } = options
+    this.section = section
+    this.options = options
+    this.isLate = lastToGo.has(section.number)
+    for (const block of proseBlocks(section.body)) {
+      const above = this.units[block.parent]
+      const sentences = block.kind === 'code' || block.kind === 'row' ? [block.text] : sentencesIn(block.text)
+      const unit = { ...block, above, children: [], sentences, isGone: false, cost: countTokens(`${block.text}\n`) }
+      above?.children.push(unit)
+      this.units.push(unit)
+      this.tokens += unit.cost
+    }
+    if (this.units.length > 0) this.tokens += countTokens(`${section.heading}\n`)
+  }
+
+  /** Code first, since the file can be read again; then the last sentences of long bullets; then whole bullets. */
+  shrink(tokens: number): void {
+    const order = this.removalOrder()
+    for (const unit of order) if (this.tokens > tokens && unit.kind === 'code') this.drop(unit)
+    for (const unit of order) {
+      while (this.tokens > tokens && !unit.isGone && unit.sentences.length > 2) this.dropSentence(unit)
+    }
+    for (const unit of order) if (this.tokens > tokens && !unit.isGone) this.drop(unit)
+  }
+
+  result(): Section {
+    const kept = this.units.filter(({ isGone }) => !isGone).map(({ sentences }) => sentences.join(' '))
+    return { ...this.section, body: kept.length === 0 ? '' : `${kept.join('\n')}\n` }
+  }
+
+  /** The deepest first, then the oldest; lead-ins go with the last of what they introduce. */
+  private removalOrder(): readonly Unit[] {
+    const { isRule } = this.options
+    return this.units.filter((unit) => !isLeadIn(unit) && !isRule?.(unit.text)).toSorted((a, b) => b.depth - a.depth)
+  }
+
+  private dropSentence(unit: Unit): void {
+    const cost = this.options.countTokens(`${unit.sentences.at(-1)} `)
+    unit.sentences = unit.sentences.slice(0, -1)
+    unit.cost -= cost
+    this.tokens -= cost
+  }
+
+  /** With everything that hangs under it, and the lead-in when it was the last. */
+  private drop(unit: Unit): void {
+    unit.isGone = true
+    this.tokens -= unit.cost
+    for (const child of unit.children) if (!child.isGone) this.drop(child)
+    const { above } = unit
+    if (above && !above.isGone && isLeadIn(above) && above.children.every(({ isGone }) => isGone)) this.drop(above)
+  }
+}
+
+/** Short enough that taking them apart stays linear. */
+const mostSentences = 200
+
+function sentencesIn(text: string): readonly string[] {
+  return text.split(/(?<=[.!?;。！？])[ \t]+(?=\S)/, mostSentences + 1).length > mostSentences
+    ? [text]
+    : text.split(/(?<=[.!?;。！？])[ \t]+(?=\S)/)
+}

@@ -1,0 +1,85 @@
+// Folds what a user pasted (code, logs, JSON, terminal output) to one line each, so that what they wrote themselves can be
+// kept whole. Line by line, in linear time.
+
+export type Folded = { readonly text: string; readonly isFolded: boolean }
+
+/** A shorter block costs hardly more than the line that would replace it. */
+const leastFolded = 400
+
+type Line = { readonly text: string; readonly isProse: boolean; readonly isBlank: boolean }
+
+export function foldPasted(text: string): Folded {
+  if (text.length < leastFolded) return { text, isFolded: false }
+  const lines = classified(text)
+  const parts: string[] = []
+  let isFolded = false
+  for (let at = 0; at < lines.length; ) {
+    const end = blockEnd(lines, at)
+    if (end === at) {
+      parts.push(lines[at]?.text ?? '')
+      at++
+      continue
+    }
+    const block = lines.slice(at, end).map((line) => line.text)
+    const isLong = block.join('\n').length >= leastFolded
+    parts.push(...(isLong ? [foldedLine(block)] : block))
+    isFolded ||= isLong
+    at = end
+  }
+  return isFolded ? { text: parts.join('\n'), isFolded } : { text, isFolded }
+}
+
+function classified(text: string): readonly Line[] {
+  let isFenced = false
+  return text.split('\n').map((line) => {
+    const isFence = /^\s*(?:```|~~~)/.test(line)
+    const isProse = !isFenced && !isFence && isProseLine(line)
+    if (isFence) isFenced = !isFenced
+    return { text: line, isProse, isBlank: line.trim() === '' }
+  })
+}
+
+/** Where the run of lines that starts here and is not prose ends; the same place when it is prose. */
+function blockEnd(lines: readonly Line[], start: number): number {
+  let end = start
+  for (let at = start; at < lines.length; at++) {
+    const line = lines[at]
+    if (line === undefined || line.isProse) break
+    if (!line.isBlank) end = at + 1
+  }
+  return end
+}
+
+const longestLooked = 2_000
+/** Of a sentence, letters, spaces and the marks of sentences make up nearly all; of code and logs they do not. */
+const proseShare = 0.85
+
+function isProseLine(line: string): boolean {
+  if (line.trim() === '' || /^(?: {4}|\t)(?!\s*(?:[-*•]|\d+[.)])\s)/.test(line)) return false
+  // Names in backticks and addresses are part of what people write.
+  const bare = line
+    .slice(0, longestLooked)
+    .replace(/`[^`]*`|https?:\/\/\S+/g, 'x')
+    .replace(/^\s*(?:[-*•]|\d+[.)]|#+)\s+/, '')
+  if (bare.trim() === '') return false
+  const plain = bare.match(/[\p{L}\p{M}\s.,;:!?'"’“”()/-]/gu)?.length ?? 0
+  const words = bare.match(/\p{L}{2,}/gu)?.length ?? 0
+  return plain / bare.length >= proseShare && (words >= 3 || bare.length < 40)
+}
+
+function foldedLine(block: readonly string[]): string {
+  const body = block.join('\n')
+  const first = block.find((line) => /[\p{L}\p{N}]/u.test(line) && !/^\s*(?:```|~~~)/.test(line)) ?? ''
+  const size = `${block.length.toLocaleString('en')} lines, ${body.length.toLocaleString('en')} characters`
+  const start = first.trim().slice(0, 80).toWellFormed().replaceAll('"', "'")
+  return `[pasted ${kindOf(body)}, ${size}, starting "${start}"]`
+}
+
+function kindOf(body: string): string {
+  const start = body.slice(0, 4_000).trimStart()
+  if (/^(?:```\s*json)?\s*[[{]\s*["{[\]]/.test(start)) return 'JSON'
+  if (/^(?:diff --git|@@ |--- |\+\+\+ )/m.test(start)) return 'diff'
+  if (/^\s*at .+:\d+|^Traceback /m.test(start)) return 'stack trace'
+  if (/^\s*[[(]?\d{4}-\d\d-\d\d|^\s*\d\d:\d\d:\d\d|\b(?:INFO|WARN|ERROR|DEBUG)\b/m.test(start)) return 'log'
+  return /^\s*(?:[$❯%#>]|\S+@\S+[:~])\s/m.test(start) ? 'terminal output' : 'code or output'
+}

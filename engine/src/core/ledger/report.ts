@@ -1,0 +1,40 @@
+// Shortens what somebody wrote by whole paragraphs and sentences: the beginning says what it is about, the end what came
+// of it. It never cuts inside a sentence unless one sentence alone is too long.
+import { headOf } from '../text/cut.ts'
+
+const gap = '[…]'
+
+/** At most about so many characters: the text itself, or its first and its concluding paragraphs. */
+export function condensed(text: string, most: number): string {
+  const whole = text.trim()
+  if (whole.length <= most) return whole
+  const pieces = piecesOf(whole, most / 2)
+  const head = take(pieces, most * 0.4)
+  const tail = take(pieces.slice(head.length).toReversed(), most - length(head)).toReversed()
+  const kept = head.length + tail.length
+  if (kept === 0) return `${headOf(whole, most)} ${gap}`
+  if (kept === pieces.length) return whole
+  return [head.join('\n'), gap, tail.join('\n')].filter((part) => part !== '').join('\n')
+}
+
+/** Lines; those longer than `longest` in sentences. */
+function piecesOf(text: string, longest: number): readonly string[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .flatMap((line) => (line.length <= longest ? [line] : line.split(/(?<=[.!?。！？])\s+/)))
+}
+
+/** From the start, as many as fit, and always one where it fits at all. */
+function take(pieces: readonly string[], most: number): readonly string[] {
+  let left = most
+  const end = pieces.findIndex((piece) => {
+    left -= piece.length + 1
+    return left < 0
+  })
+  return end < 0 ? pieces : pieces.slice(0, end)
+}
+
+function length(pieces: readonly string[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length + 1, 0)
+}

@@ -1,0 +1,134 @@
+// The user's own words in a message or a tool result. Clients write a lot in the user's name: command wrappers,
+// reminders, hook output, notifications. None of that is the user's.
+import type { ToolUseBlock } from '../message/block.ts'
+import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { pathIn } from '../message/tool-names.ts'
+import type { WordKind } from './facts.ts'
+import { oneLine } from './text.ts'
+import { commandOf, toolKind } from './tools.ts'
+
+export type Words = { readonly kind: WordKind; readonly text: string; readonly about?: string }
+
+const commandName = /<command-name>([^<]+)<\/command-name>/
+const commandArguments = /<command-args>([\s\S]*?)<\/command-args>/
+
+/** Wrappers that clients put into the user's messages. What is inside them was not typed. */
+const wrappers = [
+  'system-reminder',
+  'local-command-stdout',
+  'local-command-stderr',
+  'local-command-caveat',
+  'command-message',
+  'command-contents',
+  'bash-stdout',
+  'bash-stderr',
+  'task-notification',
+  'user-prompt-submit-hook',
+  'ide_opened_file',
+  'ide_selection',
+  'ide_diagnostics',
+  'new-diagnostics',
+]
+
+/** What was typed: of a slash command the command and its arguments, of anything else the text outside wrappers. */
+export function typedText(text: string): string {
+  if (!text.includes('<')) return text.trim()
+  const name = commandName.exec(text)?.[1]?.trim()
+  if (name === undefined) return withoutWrappers(text).trim()
+  const words = commandArguments.exec(text)?.[1]?.trim() ?? ''
+  return `${name.startsWith('/') ? name : `/${name}`} ${words}`.trim()
+}
+
+/** By index rather than by pattern: a page of opening tags would make a pattern quadratic. */
+function withoutWrappers(text: string): string {
+  let rest = text
+  for (const tag of wrappers) {
+    const [open, close] = [`<${tag}`, `</${tag}>`]
+    const kept: string[] = []
+    let at = 0
+    for (let start = rest.indexOf(open); start >= 0; start = rest.indexOf(open, at)) {
+      const end = rest.indexOf(close, start)
+      if (end < 0) break
+      kept.push(rest.slice(at, start))
+      at = end + close.length
+    }
+    if (at > 0) rest = `${kept.join('')}${rest.slice(at)}`
+  }
+  return rest
+}
+
+/** Commands to the client itself. They ask nothing of the agent. */
+const clientCommands = new Set(
+  'exit quit clear compact context cost status model ide config help login logout resume memory doctor theme vim usage mcp agents hooks permissions export fast effort rewind plugin'.split(
+    ' ',
+  ),
+)
+
+/** Whether the agent has anything to do with this text. */
+export function isForTheAgent(text: string): boolean {
+  if (text === '' || text.startsWith('[Request interrupted by user')) return false
+  const command = /^\/([a-z-]+)(?:\s|$)/.exec(text)?.[1]
+  return command === undefined || !clientCommands.has(command)
+}
+
+const rejected = "The user doesn't want to proceed with this tool use."
+const rejectedWith = 'the user said:\n'
+/** Clients append a note to the model behind the user's comment. */
+const clientNote = /\n\nNote: The user's next message/
+
+/** The user's words inside the result of a tool call: why it was rejected, what was answered, which plan was approved. */
+export function wordsInResult(
+  text: string,
+  { call, raw }: { readonly call: ToolUseBlock | undefined; readonly raw?: unknown },
+): readonly Words[] {
+  if (text.startsWith(rejected)) {
+    const at = text.indexOf(rejectedWith)
+    const comment = at < 0 ? '' : (text.slice(at + rejectedWith.length).split(clientNote)[0] ?? '').trim()
+    return [{ kind: 'rejection', text: comment, ...(call ? { about: describeCall(call) } : {}) }]
+  }
+  const name = call?.name.toLowerCase() ?? ''
+  if (name === 'exitplanmode' && text.startsWith('User has approved')) {
+    return [{ kind: 'approval', text: '', about: firstLine(stringAt(call?.input, 'plan') ?? 'the plan') }]
+  }
+  if (call === undefined || toolKind(call.name, call.input) !== 'ask') return []
+  return answersIn(text, objectAt(raw, 'answers'))
+}
+
+function answersIn(text: string, answers: JsonObject | undefined): readonly Words[] {
+  if (answers) {
+    return Object.entries(answers).flatMap(([about, answer]) =>
+      typeof answer === 'string' && answer !== '' ? [{ kind: 'answer', text: answer, about } as const] : [],
+    )
+  }
+  // "Which one?"="The first", as clients tell the model.
+  const pairs = [...text.slice(0, 20_000).matchAll(/"([^"\n]{1,400})"="([^"\n]{1,2000})"/g)]
+  if (pairs.length > 0) return pairs.map(([, about = '', answer = '']) => ({ kind: 'answer', text: answer, about }))
+  return text.trim() === '' ? [] : [{ kind: 'answer', text: text.trim() }]
+}
+
+/** What a call was going to do, in a few words. */
+export function describeCall({ name, input }: ToolUseBlock): string {
+  const what = pathIn(input) ?? (commandOf(input) || stringAt(input, 'url') || '')
+  return what === '' ? name : `${name} ${oneLine(what, 160)}`
+}
+
+function firstLine(text: string): string {
+  return oneLine(text.split('\n').find((line) => /\p{L}/u.test(line)) ?? text, 160)
+}
+
+const shortReply = 60
+
+/** The question that a short reply answers; "yes" and "option 2" say nothing without it. */
+export function questionBehind(reply: string, agentText: string): string | undefined {
+  if (reply.length > shortReply || agentText === '') return undefined
+  const paragraphs = agentText.split(/\n\s*\n/).filter((paragraph) => paragraph.trim() !== '')
+  const asked = paragraphs.findLastIndex((paragraph) => /[?？]/.test(paragraph))
+  if (asked < 0) return undefined
+  // A reply that points at a list needs the list, which stands around the question.
+  const isPointing = /\d|\b(?:first|second|third|last|both|all|option|former|latter|[a-h])\b/i.test(reply)
+  const from = isPointing ? Math.max(0, asked - 2) : asked
+  return paragraphs
+    .slice(from, asked + 2)
+    .join('\n')
+    .trim()
+}

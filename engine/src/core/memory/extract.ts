@@ -1,0 +1,69 @@
+// One extraction: the conversation and the notes go in, new notes come out. The request is the conversation's own with
+// one message behind it, so its prefix is read from the cache; the model can change nothing but sections of the notes.
+import type { Ledger } from '../ledger/facts.ts'
+import { type Block, blocksOf, textOf } from '../message/block.ts'
+import type { Message, ViewMessage } from '../message/message.ts'
+import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
+import type { AbortSignalPort, ModelClient, ModelRequest } from '../ports/model.ts'
+import { memoryPrompt } from '../prompts/memory.ts'
+import { type Notes, overLimit, renderNotes, sectionLimit, updated, updatesIn } from './notes.ts'
+import { offlineUpdates } from './offline.ts'
+
+export type ExtractInput = {
+  readonly notes: Notes
+  /** The conversation's own request, byte for byte. */
+  readonly conversation: ModelRequest
+  readonly messages: readonly ViewMessage[]
+  readonly ledger: Ledger
+  readonly model: ModelClient
+  readonly countTokens: (text: string) => number
+  /** The user's own prompt. */
+  readonly prompt?: string | undefined
+  readonly signal?: AbortSignalPort
+}
+
+export type Extraction =
+  | { readonly type: 'extracted'; readonly notes: Notes; readonly usage: TokenCounts }
+  | { readonly type: 'failed'; readonly reason: string; readonly usage: TokenCounts }
+
+export async function extractNotes(input: ExtractInput): Promise<Extraction> {
+  const { notes, conversation, model, countTokens } = input
+  if (model.capabilities(conversation.model).offline) {
+    const updates = offlineUpdates({ ...input, sectionTokens: sectionLimit })
+    return { type: 'extracted', notes: updated(notes, updates), usage: noTokens }
+  }
+  const answer = await model.send(extractionRequest(input), input.signal ? { signal: input.signal } : {})
+  if (answer.type === 'failed') return { type: 'failed', reason: answer.message, usage: noTokens }
+  const usage = billedCounts(answer.usage)
+  const headings = new Set(notes.map(({ heading }) => heading))
+  const updates = updatesIn(textOf(answer.content)).filter(({ heading }) => headings.has(heading))
+  if (updates.length === 0) return { type: 'failed', reason: 'The answer holds no section of the notes.', usage }
+  const next = updated(notes, updates)
+  const isGrown = countTokens(renderNotes(next)) > countTokens(renderNotes(notes))
+  if (overLimit(notes, countTokens).total && isGrown) {
+    return { type: 'failed', reason: 'The notes are over their limit, and the answer makes them longer.', usage }
+  }
+  return { type: 'extracted', notes: next, usage }
+}
+
+/** The conversation's request with the task behind it; nothing before it changes. */
+export function extractionRequest({ notes, conversation, countTokens, prompt }: ExtractInput): ModelRequest {
+  const text = memoryPrompt({
+    notes: renderNotes(notes),
+    ...overLimit(notes, countTokens),
+    sectionLimit,
+    ...(prompt === undefined ? {} : { custom: prompt }),
+  })
+  return {
+    ...conversation,
+    source: 'session-memory',
+    messages: withTask(conversation.messages, { type: 'text', text }),
+  }
+}
+
+/** Behind everything; where the conversation ends with results of tools, in the same message: roles must alternate. */
+function withTask(messages: readonly Message[], task: Block): readonly Message[] {
+  const last = messages.at(-1)
+  if (last?.role !== 'user') return [...messages, { role: 'user', content: [task] }]
+  return [...messages.slice(0, -1), { role: 'user', content: [...blocksOf(last.content), task] }]
+}

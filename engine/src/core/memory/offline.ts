@@ -1,0 +1,65 @@
+// Notes without a model: what the user said and what the agent reported, put into the ten sections. Deterministic, and
+// every line is a quotation of the conversation or a fact of it.
+import { stateLines } from '../compaction/page/state.ts'
+import type { Exchange, Ledger } from '../ledger/facts.ts'
+import { condensed } from '../ledger/report.ts'
+import { oneLine } from '../ledger/text.ts'
+import type { Update } from './notes.ts'
+
+export type OfflineInput = {
+  readonly ledger: Ledger
+  readonly countTokens: (text: string) => number
+  readonly sectionTokens: number
+}
+
+export function offlineUpdates(input: OfflineInput): readonly Update[] {
+  return Object.entries(sectionsOf(input.ledger)).map(([heading, lines]) => ({ heading, body: within(lines, input) }))
+}
+
+/** As many lines as fit, the first ones first. */
+function within(lines: readonly string[], { countTokens, sectionTokens }: OfflineInput): string {
+  let left = sectionTokens
+  const end = lines.findIndex((line) => {
+    left -= countTokens(`${line}\n`)
+    return left < 0
+  })
+  return (end < 0 ? lines : lines.slice(0, end)).join('\n')
+}
+
+const longestReport = 1_200
+
+function sectionsOf(ledger: Ledger): Readonly<Record<string, readonly string[]>> {
+  const { exchanges, rules, errors, commits, files, todos } = ledger
+  const newest = <T extends { readonly last: number }>(facts: readonly T[]) => facts.toSorted((a, b) => b.last - a.last)
+  const latest = exchanges.at(-1)
+  const open = todos.filter(({ status }) => status !== 'done')
+  const changed = newest(files.filter(({ changes }) => changes > 0))
+  return {
+    'Session title': exchanges.slice(0, 1).map(({ text }) => oneLine(text, 200).split(' ').slice(0, 10).join(' ')),
+    'Current state': [
+      ...(latest ? [`- Latest request: "${oneLine(latest.text, 1_200)}"`] : []),
+      ...(latest?.report === undefined
+        ? []
+        : [`- The agent last reported: ${condensed(latest.report, longestReport)}`]),
+      ...open.map(({ text, status }) => `- Open: ${oneLine(text, 240)} (${status})`),
+      ...stateLines({ ledger: { ...ledger, todos: [] }, shown: '' }),
+    ],
+    'Task specification': [
+      ...newest(rules).map(({ text }) => `- Rule: "${text}"`),
+      ...exchanges.toReversed().map(({ text }) => `- The user: "${oneLine(text, 600)}"`),
+    ],
+    'Files and functions': changed.map(
+      ({ path, created }) => `- ${created ? 'created' : 'changed'} ${oneLine(path, 400)}`,
+    ),
+    'Errors & corrections': newest(errors).map(
+      ({ what, line, cause, fixedBy }) =>
+        `- \`${oneLine(what, 160).replaceAll('`', "'")}\` failed: ${oneLine(line, 200)}${cause === undefined ? '' : `. ${oneLine(cause, 300)}`}${fixedBy === undefined ? '' : '. Fixed since'}`,
+    ),
+    'Key results': exchanges.toReversed().flatMap(resultLine),
+    Worklog: newest(commits).map(({ hash, title }) => `- commit ${hash} "${oneLine(title, 160)}"`),
+  }
+}
+
+function resultLine({ text, report }: Exchange): readonly string[] {
+  return report === undefined ? [] : [`- "${oneLine(text, 120)}": ${condensed(report, longestReport)}`]
+}

@@ -1,0 +1,138 @@
+// Compaction from the notes: no model is asked. Plans which messages stay and what the summary says, or declines with
+// a reason. Pure.
+import { contentWords } from '../compaction/page/plain-words.ts'
+import { typedText } from '../ledger/user-words.ts'
+import { blocksOf, isText, textOf } from '../message/block.ts'
+import { cutBefore, legalCuts } from '../message/cut-points.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
+import { memoryCutMarker } from '../prompts/memory.ts'
+import { cutNotes, isEmpty, type Notes, renderNotes } from './notes.ts'
+
+export type MemoryDecline =
+  | 'turned-off'
+  | 'in-memory'
+  | 'instructions-given'
+  | 'no-notes'
+  | 'empty-notes'
+  | 'extraction-running'
+  | 'last-message-gone'
+  | 'nothing-to-summarise'
+  | 'over-threshold'
+  | 'over-target'
+  | 'too-thin'
+
+export type MemoryPlan =
+  | {
+      readonly type: 'planned'
+      /** Index of the first message that stays. */
+      readonly keepFrom: number
+      readonly summary: string
+      readonly tokensAfter: number
+    }
+  | { readonly type: 'declined'; readonly why: MemoryDecline; readonly detail: string }
+
+/** How much stays word for word: at least so many tokens and messages with text, and no more than so many tokens. */
+export type MemoryKeep = { readonly tokens: number; readonly mostTokens: number; readonly messages: number }
+
+export const defaultKeep: MemoryKeep = { tokens: 10_000, mostTokens: 40_000, messages: 5 }
+
+export type MemoryPlanInput = {
+  readonly messages: readonly ViewMessage[]
+  readonly notes: Notes | undefined
+  /** Where the whole file can be read. */
+  readonly path: string
+  /** The last summarised message; undefined when no extraction of this process has been. */
+  readonly lastSeen: string | undefined
+  /** Which message of the view an entry stands in; -1 when in none. */
+  readonly indexOf: (uuid: string) => number
+  /** The conversation was opened again: the notes are older than this process, and budget alone decides what stays. */
+  readonly isResumed: boolean
+  readonly threshold: number
+  readonly countTokens: (text: string) => number
+  readonly weigh: (message: ViewMessage) => number
+  /** System prompt, tools, and what will be put back afterwards. */
+  readonly overhead: number
+  readonly keep?: MemoryKeep
+  /** From an estimate to what the gauge would show. */
+  readonly measure?: (tokens: number) => number
+}
+
+export function planFromMemory(input: MemoryPlanInput): MemoryPlan {
+  const { messages, notes, lastSeen, isResumed, threshold } = input
+  if (!notes) return declined('no-notes', 'There are no notes yet.')
+  if (isEmpty(notes)) return declined('empty-notes', 'The notes are still the empty template.')
+  const seen = lastSeen === undefined ? -1 : input.indexOf(lastSeen)
+  if (seen < 0 && !isResumed) {
+    return declined('last-message-gone', 'The last message that the notes know of is not in the conversation any more.')
+  }
+  const keepFrom = keptFrom(input, seen < 0 ? messages.length : seen + 1)
+  if (keepFrom <= firstAfterBoundary(messages)) {
+    return declined('nothing-to-summarise', 'All messages since the last boundary would be kept.')
+  }
+  const marker = memoryCutMarker(input.path)
+  const summary = renderNotes(cutNotes(notes, { countTokens: input.countTokens, marker })).trim()
+  const thin = tooThin(summary, messages.slice(0, keepFrom), input)
+  if (thin !== undefined) return declined('too-thin', thin)
+  const kept = messages.slice(keepFrom).reduce((sum, message) => sum + input.weigh(message), 0)
+  const { measure = (tokens: number) => tokens } = input
+  const tokensAfter = Math.ceil(measure(input.overhead + input.countTokens(summary) + kept))
+  if (tokensAfter >= threshold) {
+    return declined(
+      'over-threshold',
+      `It would leave ${tokensAfter} tokens, and the next compaction comes at ${threshold}.`,
+    )
+  }
+  return { type: 'planned', keepFrom, summary, tokensAfter }
+}
+
+const leastTokens = 1_500
+const leastShare = 0.02
+/** Notes that were taken after a request have some of its words. */
+const leastMentioned = 0.25
+
+/** Whether the notes say too little to take the place of these messages. */
+function tooThin(
+  summary: string,
+  replaced: readonly ViewMessage[],
+  { countTokens, weigh }: Pick<MemoryPlanInput, 'countTokens' | 'weigh'>,
+): string | undefined {
+  const tokens = countTokens(summary)
+  const source = replaced.reduce((sum, message) => sum + weigh(message), 0)
+  if (tokens < leastTokens && tokens < source * leastShare) {
+    return `The notes have ${tokens} tokens, and would take the place of ${Math.round(source)}.`
+  }
+  const request = replaced.findLast(({ origin }) => isRequest(origin))
+  const words = contentWords(typedText(textOf(request?.content ?? '')).slice(0, 2_000))
+  const noted = new Set(contentWords(summary))
+  if (words.length < 4 || words.filter((word) => noted.has(word)).length >= words.length * leastMentioned)
+    return undefined
+  return 'The notes do not mention the newest request that they would replace.'
+}
+
+function declined(why: MemoryDecline, detail: string): MemoryPlan {
+  return { type: 'declined', why, detail }
+}
+
+/** From what the notes have not seen, back until enough stays; never past the boundary, never through a pair. */
+function keptFrom({ messages, weigh, keep = defaultKeep }: MemoryPlanInput, start: number): number {
+  const first = firstAfterBoundary(messages)
+  let from = Math.max(start, first)
+  let tokens = 0
+  let texts = 0
+  const take = (message: ViewMessage | undefined) => {
+    if (!message) return
+    tokens += weigh(message)
+    if (blocksOf(message.content).some(isText)) texts++
+  }
+  for (const message of messages.slice(from)) take(message)
+  while (from > first && tokens < keep.mostTokens && (tokens < keep.tokens || texts < keep.messages)) {
+    from--
+    take(messages[from])
+  }
+  return Math.max(first, cutBefore(legalCuts(messages, { before: 'user-message' }), from) ?? first)
+}
+
+/** Behind the newest summary; what stands before it was summarised already. */
+function firstAfterBoundary(messages: readonly ViewMessage[]): number {
+  return messages.findLastIndex(({ origin }) => origin === 'summary') + 1
+}

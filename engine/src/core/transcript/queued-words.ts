@@ -1,0 +1,26 @@
+// What the user typed while the agent was working and what older clients recorded only as an operation on their queue: the
+// model saw it, but no message has it.
+import { textOf } from '../message/block.ts'
+import { stringAt } from '../message/json.ts'
+import { readBoundary } from './boundary.ts'
+import type { Entry } from './entry.ts'
+import { messageOf } from './messages.ts'
+
+/** Since the last compaction, oldest first. What became a message of its own is left out, and so are notifications. */
+export function queuedWords(entries: readonly Entry[]): readonly string[] {
+  const start = entries.findLastIndex(({ record }) => readBoundary(record) !== undefined) + 1
+  const recent = entries.slice(start)
+  const queued = recent.flatMap(({ record }) => {
+    if (record.type !== 'queue-operation' || record.operation !== 'enqueue') return []
+    const text = stringAt(record, 'content')?.trim() ?? ''
+    return text === '' || text.startsWith('<') ? [] : [text]
+  })
+  if (queued.length === 0) return []
+  const said = new Set(
+    recent.flatMap(({ record }) => {
+      const message = record.type === 'user' || record.type === 'attachment' ? messageOf(record) : undefined
+      return message?.origin === 'human' ? [textOf(message.content).trim()] : []
+    }),
+  )
+  return queued.filter((text) => !said.has(text))
+}
