@@ -8,6 +8,7 @@ import { isObject, type JsonObject, objectAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { onDemandBeta } from '../summary/request.ts'
+import { wellFormedValue } from '../text/well-formed.ts'
 import type { View } from '../transcript/fold.ts'
 import { withCacheMarks } from './cache-marks.ts'
 import { servedIn } from './compact-served.ts'
@@ -16,10 +17,12 @@ import type { Desk } from './desk.ts'
 export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: readonly Repair[] }
 
 export function buildRequest(desk: Desk, view: View): BuiltRequest {
-  const { base, modelName: model, settings } = desk
+  const { modelName: model, settings } = desk
+  const base = wellFormedValue(desk.base)
   const { messages: mended, repairs } = desk.requester(view, { model })
   const { messages, isServed } = withServed(mended, view, desk)
-  const { betas, options } = delegatedParts(desk, { messages, isServed })
+  const { delegated, tracking } = desk
+  const { betas, options } = delegatedParts({ base, delegated, tracking }, { messages, isServed })
   const request: ModelRequest = {
     source: 'turn',
     model,
@@ -89,7 +92,7 @@ function withServed(
 }
 
 function delegatedParts(
-  { base, delegated: planned, tracking }: Desk,
+  { base, delegated: planned, tracking }: Pick<Desk, 'base' | 'delegated' | 'tracking'>,
   { messages, isServed }: { readonly messages: readonly Message[]; readonly isServed: boolean },
 ): { readonly betas: readonly string[]; readonly options: JsonObject | undefined } {
   const delegated = planned?.leftOut ? stillLeftOut(planned, tracking.cacheEdits.deleted, messages) : planned

@@ -1,5 +1,6 @@
 // What a request must be, as code: the rules of the Messages API that a cut or an edit can break. Written without the
 // repairer in mind, and used to test it. It reports and never mends.
+import { wellFormedValue } from '../text/well-formed.ts'
 import { type Block, blocksOf, isEmptyText, isText, isThinking } from './block.ts'
 import type { Message } from './message.ts'
 import { pairHalfOf, pairsOf } from './pairing.ts'
@@ -21,6 +22,7 @@ export type Problem = {
     | 'server-result-without-use'
     | 'thinking-unsigned'
     | 'thinking-last' // an answer may not end with thinking
+    | 'text-ill-formed' // a lone surrogate, in whatever string of the message
   readonly message: number
   readonly id?: string
 }
@@ -49,6 +51,7 @@ function checkMessage(messages: readonly Message[], index: number): readonly Pro
   if (blocks.some(isUnsigned)) say('thinking-unsigned')
   const last = blocks.at(-1)
   if (last && isThinking(last)) say('thinking-last')
+  if (wellFormedValue(message.content) !== message.content) say('text-ill-formed')
   return found
 }
 

@@ -5,6 +5,7 @@ import type { Message, Role } from './message.ts'
 export type Repair = {
   readonly type:
     | 'thinking-dropped' // unsigned, bound to a prefix that has changed, at the end of an answer, or in the wrong role
+    | 'half-characters-replaced' // lone surrogates, which no API takes
     | 'empty-dropped'
     | 'messages-merged'
     | 'result-added' // a call that never got its result is told so

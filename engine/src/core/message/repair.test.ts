@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { wellFormedValue } from '../text/well-formed.ts'
 import type { Block } from './block.ts'
 import { checkRequest } from './check-request.ts'
 import type { Message } from './message.ts'
@@ -100,6 +101,31 @@ describe('the repairer', () => {
     expect(checkRequest(messages)).toEqual([])
   })
 
+  test('replaces half characters in every string, and pairs calls and results by their new ids', () => {
+    const half = '\ud800'
+    const request = [
+      u(text(`go${half}`)),
+      a(thinking(), use(`t${half}`, { [`key${half}`]: [{ deep: half }] })),
+      u(result(`t${half}`, [text(`found ${half}`)])),
+    ]
+    expect(checkRequest(request).map(({ type }) => type)).toEqual(Array(3).fill('text-ill-formed'))
+    const { messages, repairs } = repairRequest(request)
+    expect(messages).toEqual([
+      u(text('go\ufffd')),
+      a(thinking(), use('t\ufffd', { 'key\ufffd': [{ deep: '\ufffd' }] })),
+      u(result('t\ufffd', [text('found \ufffd')])),
+    ])
+    expect(repairs).toEqual([0, 1, 2].map((message) => ({ type: 'half-characters-replaced', message })))
+  })
+
+  test('drops thinking that held half a character: its signature is for another text', () => {
+    const cut: Block = { type: 'thinking', thinking: 'h\udc00', signature: 'c2ln' }
+    expect(shapesOf([u(text('go')), a(thinking(), cut, text('so')), u(text('on'))])).toEqual({
+      shape: 'u a u',
+      did: ['half-characters-replaced', 'thinking-dropped'],
+    })
+  })
+
   test('merges neighbours of one role and drops what is empty', () => {
     const request = [u(text('a')), u(text(' ')), { role: 'user', content: '' } as const, u(text('b')), a(text('c'))]
     expect(shapesOf(request)).toEqual({
@@ -145,11 +171,12 @@ describe('thinking', () => {
   })
 })
 
-const ids = fc.constantFrom('t1', 't2', 't3')
+const ids = fc.constantFrom('t1', 't2', 't3', 'h\ud800', 'h\ud801')
 const anyBlock: fc.Arbitrary<Block> = fc.oneof(
-  fc.constantFrom('', ' ', 'a', 'b').map(text),
+  fc.constantFrom('', ' ', 'a', 'b', 'half \udc00').map(text),
   ids.map((id) => use(id)),
   ids.map((id) => use(id, { other: true })),
+  ids.map((id) => use(id, { '\ud83d': ['\ude00', { deep: 'x\ud800' }] })),
   ids.map((id) => result(id)),
   ids.map((id) => result(id, [text('x'), { type: 'image', source: {} }])),
   ids.map((id) => result(id, [text(''), text('some')])),
@@ -205,7 +232,7 @@ describe('whatever it is given', () => {
           else {
             for (const block of content) {
               if (block.type === 'text' && String(block.text).trim() !== '')
-                expect(seen).toContain(JSON.stringify(block))
+                expect(seen).toContain(JSON.stringify(wellFormedValue(block)))
             }
           }
         }

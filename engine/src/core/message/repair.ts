@@ -1,5 +1,6 @@
 // Makes a request valid, whatever was cut out of it: to be run on everything that goes to a model. It reports what it
 // did, does nothing to a valid request, nothing more the second time, and never puts words in a person's mouth.
+import { wellFormedValue } from '../text/well-formed.ts'
 import { type Block, isEmptyText, isText, isThinking, isToolResult } from './block.ts'
 import { type Draft, draftOf, messageOfDraft, note, type Pass, type Repair, type Report, withBlocks } from './draft.ts'
 import type { Message } from './message.ts'
@@ -20,6 +21,7 @@ export type Repaired = {
 
 const opening = '[The conversation before this point is not part of this request.]'
 const passes: readonly Pass[] = [
+  inWholeCharacters,
   withoutEmpty,
   merged,
   withoutStrayThinking,
@@ -80,6 +82,17 @@ function withoutThinking(draft: Draft, report: Report): Draft {
     draft,
     draft.blocks.filter((block) => !isThinking(block)),
   )
+}
+
+/** Ids first of all: calls and results are paired by them. Thinking with another text no longer has its signature. */
+function inWholeCharacters(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  return drafts.map((draft) => {
+    const blocks = wellFormedValue(draft.blocks)
+    if (blocks === draft.blocks) return draft
+    report({ type: 'half-characters-replaced', message: draft.index })
+    const isVoid = blocks.some((block, at) => isThinking(block) && block !== draft.blocks[at])
+    return isVoid ? withoutThinking(withBlocks(draft, blocks), report) : withBlocks(draft, blocks)
+  })
 }
 
 /** Thinking that nothing follows belongs to an answer that was cut off; in a user message it belongs nowhere. */

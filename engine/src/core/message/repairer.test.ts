@@ -95,9 +95,9 @@ describe('a repairer', () => {
   })
 })
 
-const ids = fc.constantFrom('t0-0', 't3-1', 'x1', 'x2', 'x3')
+const ids = fc.constantFrom('t0-0', 't3-1', 'x1', 'x2', 'x3', 'h\ud800', 'h\ud801')
 const oddBlock: fc.Arbitrary<Block> = fc.oneof(
-  fc.constantFrom('', ' ', 'a').map(text),
+  fc.constantFrom('', ' ', 'a', 'half \udc00').map(text),
   ids.map((id) => use(id)),
   ids.map((id) => use(id, { other: true })),
   ids.map((id) => result(id)),
