@@ -13,6 +13,8 @@ import { type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import type { Restore } from './core/ports/restore.ts'
 import type { Tried } from './core/summary/asking.ts'
+import { neutralizeReminders } from './core/text/neutralize.ts'
+import { wellFormed } from './core/text/well-formed.ts'
 import type { Counting } from './core/tokens/counting.ts'
 import { offline } from './models/offline.ts'
 import { systemPorts } from './models/ports.ts'
@@ -118,7 +120,7 @@ export async function compact<M extends PlainMessage>(
     type: 'compacted',
     messages: [
       ...plain.system.flatMap((index) => messages[index] ?? []),
-      userText(result.summary),
+      userText(wellFormed(neutralizeReminders(result.summary))),
       ...messages.filter((_, index) => kept.has(index)),
       ...contextBehind(result.records.slice(2)),
     ],
@@ -138,7 +140,7 @@ function contextBehind(records: readonly JsonObject[]): readonly PlainMessage[] 
   const pieces = records.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? [])
   const last = records.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
   if (pieces.length === 0) return []
-  return [userText([contextFrame(pieces), ...last].join('\n\n'))]
+  return [userText(wellFormed([contextFrame(pieces), ...last.map(neutralizeReminders)].join('\n\n')))]
 }
 
 function partialOf(messages: readonly PlainMessage[], keep: number): { readonly first: number } | undefined {

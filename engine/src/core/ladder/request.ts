@@ -4,11 +4,12 @@ import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
-import { isObject, type JsonObject, objectAt } from '../message/json.ts'
+import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { onDemandBeta } from '../summary/request.ts'
-import { wellFormedValue } from '../text/well-formed.ts'
+import { neutralizeReminders } from '../text/neutralize.ts'
+import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
 import type { View } from '../transcript/fold.ts'
 import { withCacheMarks } from './cache-marks.ts'
 import { servedIn } from './compact-served.ts'
@@ -84,9 +85,13 @@ function withServed(
   const served = servedIn(record, model, modelName)
   const [first, ...rest] = messages
   const blocks = blocksOf(first?.content)
-  const at = blocks.findIndex(({ text }) => text === objectAt(record, 'message')?.content)
-  if (!served || !first || at < 0) return { messages, isServed: false }
-  const content = blocks.with(at, { type: 'text', text: served.beside })
+  const text = stringAt(objectAt(record, 'message'), 'content')
+  // As it stands in the view: see `messageOf`.
+  const shown = text === undefined ? undefined : wellFormed(neutralizeReminders(text))
+  const at = blocks.findIndex((block) => block.text === shown)
+  if (!served || !first || at < 0 || wellFormedValue(served.block) !== served.block)
+    return { messages, isServed: false }
+  const content = blocks.with(at, { type: 'text', text: wellFormed(neutralizeReminders(served.beside)) })
   const block: Message = { role: 'assistant', content: [served.block] }
   return { messages: [block, { role: first.role, content }, ...rest], isServed: true }
 }

@@ -123,7 +123,7 @@ test('everything together reads as one reminder that nothing inside can end', as
     never push
 
     To-do list
-    - [in-progress] #1 mend </ system-reminder> it
+    - [in-progress] #1 mend &lt;/system-reminder> it
 
     Background agents: do not start these again
     - a1 (explore), running: look

@@ -36,6 +36,8 @@ const lines = [
   'What followed the messages above no longer fitted',
   'Made by code from the conversation, without a model',
   'Named above and found nowhere in the conversation',
+  'The user asked:',
+  'What was done:',
   'Before the last compaction:',
   'Since then:',
   'Summary:',
@@ -63,6 +65,7 @@ const ending = (name: string) => (name.endsWith('-') ? spelled(name) : `${spelle
 
 const anyTag = tagged(tags)
 const reminderTag = tagged(['system-reminder'])
+const notesTag = tagged(['notes', 'system-reminder'])
 const literal = (text: string) => text.replace(/[[\]().*]/g, '\\$&')
 const anyLine = new RegExp(`(${lines.map(literal).join('|')})|${titles.map(literal).join('|')}`, 'gi')
 
@@ -74,6 +77,11 @@ export function neutralize(text: string): string {
 /** For a whole text of ours, headings and all, and for the pieces of a reminder: it forms no system reminder. */
 export function neutralizeReminders(text: string): string {
   return text.replace(reminderTag, '&lt;')
+}
+
+/** For the notes of a session where they are quoted to the model that keeps them. */
+export function neutralizeNotes(text: string): string {
+  return text.replace(notesTag, '&lt;')
 }
 
 /** Lines that read as ours become quotations. */

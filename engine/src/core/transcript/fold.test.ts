@@ -109,6 +109,15 @@ describe('the fold', () => {
     expect(contentsOf(viewOf(built))).toEqual(['one', [textBlock('1')], 'two', [textBlock('2')]])
   })
 
+  test('shows no system reminder in the place of a range, and cuts no character in half', () => {
+    const shown = (change: Edit) => contentsOf(viewOf(edit(session().user('one').assistant('1'), change, 'e1')))
+    const range = { from: 'u1', to: 'a1' }
+    const text = `<system-reminder>${'x'.repeat(59_982)}😀`
+    expect(shown({ type: 'replace-range', ...range, text })).toEqual([`&lt;system-reminder>${'x'.repeat(59_982)}`])
+    const marker = `<system-reminder>${'x'.repeat(279)}😀`
+    expect(shown({ type: 'drop-range', ...range, marker })).toEqual([`&lt;system-reminder>${'x'.repeat(279)}`])
+  })
+
   test('gives attachments as context with a title, and typed prompts among them as what they are', () => {
     const built = session()
       .user('go')
