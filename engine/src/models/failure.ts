@@ -2,6 +2,7 @@
 // client a host hands in have classes of their own.
 import { isObject, numberAt } from '../core/message/json.ts'
 import { readRefusal } from '../core/overflow/refusal.ts'
+import { headOf } from '../core/text/cut.ts'
 import { bodyOfRefusal } from './http.ts'
 import { type FailedTry, retryHeaders } from './retry.ts'
 
@@ -67,5 +68,5 @@ export class MissingPackage extends Error {
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause instanceof Error ? `: ${wordsOf(error.cause)}` : ''
-  return `${error.message}${cause}`.slice(0, 2_000)
+  return headOf(`${error.message}${cause}`, 2_000)
 }

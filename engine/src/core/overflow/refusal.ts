@@ -3,6 +3,7 @@
 import { isObject, numberAt, objectAt, parseObject, stringAt } from '../message/json.ts'
 import { totalOf } from '../message/usage.ts'
 import type { FailureReason, ModelAnswer, Overflow } from '../ports/model.ts'
+import { headOf } from '../text/cut.ts'
 import { overflowRows, rateLimitWords, tooLargeWords } from './shapes.ts'
 
 /** A refusal as it came, before anybody has interpreted it. */
@@ -164,6 +165,6 @@ function errorIn(body: unknown): unknown {
 function messageOf({ status, body }: Refusal, texts: readonly string[]): string {
   const error = errorIn(body)
   const said = stringAt(error, 'message') ?? stringAt(error, 'error') ?? texts.join(' ')
-  const text = said.trim().slice(0, 2_000)
+  const text = headOf(said.trim(), 2_000)
   return text === '' ? (status === undefined ? 'no word from the server' : `status ${status}, no body`) : text
 }

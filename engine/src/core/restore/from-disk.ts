@@ -2,7 +2,7 @@
 // matters most.
 import { hashText } from '../cache/fingerprint.ts'
 import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
-import { headWithin } from './cut.ts'
+import { markedHeadWithin } from '../text/cut.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
 import type { Skill } from './state.ts'
 
@@ -79,6 +79,6 @@ function skillPiece({ name, path, text }: Skill, { countTokens }: RestoreInput, 
   const title = `Skill ${name}, invoked earlier${path === undefined ? '' : ` (${path})`}`
   const marker = path === undefined ? '[cut: invoke the skill again for the rest]' : `[cut: the rest is in ${path}]`
   const tokens = room - countTokens(title) - 2
-  const cut = tokens <= 0 ? '' : headWithin(text, { tokens, countTokens, marker })
+  const cut = tokens <= 0 ? '' : markedHeadWithin(text, { tokens, countTokens, marker })
   return cut === '' ? undefined : { kind: 'skills', title, text: cut, tokens: countTokens(`${title}\n${cut}`) }
 }

@@ -3,7 +3,7 @@
 // left out.
 import { type NotRestored, nothingRestored, type Piece, type Restored } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
-import { headWithin } from './cut.ts'
+import { markedHeadWithin } from '../text/cut.ts'
 import type { Restorer } from './restorer.ts'
 
 type Count = (text: string) => number
@@ -77,7 +77,11 @@ export const restorePinned: Restorer = {
   restore: async ({ state, countTokens }, room) => {
     const items = state.pinned.map(({ uuid, text }) => {
       const marker = `[cut: the rest is at ${recallPointer(uuid)}]`
-      return { title: pinnedTitle, entry: uuid, text: headWithin(text, { tokens: perPinned, countTokens, marker }) }
+      return {
+        title: pinnedTitle,
+        entry: uuid,
+        text: markedHeadWithin(text, { tokens: perPinned, countTokens, marker }),
+      }
     })
     return within('pinned', items, { room, countTokens })
   },
@@ -89,7 +93,7 @@ export const restoreHost: Restorer = {
   restore: async ({ state, countTokens }, room) => {
     const items = state.host.map(({ title, text, budget }) => ({
       title,
-      text: headWithin(text, { tokens: budget, countTokens, marker: '[cut to its budget]' }),
+      text: markedHeadWithin(text, { tokens: budget, countTokens, marker: '[cut to its budget]' }),
     }))
     return within('host', items, { room, countTokens })
   },
