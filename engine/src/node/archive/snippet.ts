@@ -23,7 +23,7 @@ function hitsIn(text: string, terms: readonly Term[]): readonly Hit[] {
     const words = wanted.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []
     if (words.length === 0) continue
     // Pairs of characters overlap: the first stands for all of them.
-    const pattern = new RegExp(isPairs(words) ? (words[0] ?? '') : words.join('[^\\p{L}\\p{N}]+'), 'giu')
+    const pattern = new RegExp(isPairs(words) ? (words[0] ?? '') : words.join('[^\\p{L}\\p{N}]{1,200}'), 'giu')
     for (const found of text.matchAll(pattern)) {
       hits.push({ at: found.index, term })
       if (hits.length > most * (term + 1)) break

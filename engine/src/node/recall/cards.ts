@@ -28,7 +28,7 @@ export function cardLine(card: Card): string {
   return [oneLine(card.id, 1000), ...shown].join(' · ')
 }
 
-function oneLine(text: string, most: number): string {
+export function oneLine(text: string, most: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they could move the cursor of whoever reads it
   const flat = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
   return wellFormed(clipped(flat, most))
