@@ -100,3 +100,11 @@ test('a failed call shows nothing', async () => {
   seen.add({ role: 'user', origin: 'tool-result', content: failed })
   expect(seen.paths()).toEqual([])
 })
+
+test('a line number that no file has makes no file of a billion lines', async () => {
+  const seen = createSeenFiles()
+  call(seen, { name: 'Read', input: { file_path: '/a' }, text: '999999999999→x' })
+  call(seen, { name: 'Read', input: { file_path: '/b', offset: 4_000_000_000 }, text: 'x' })
+  call(seen, { name: 'Read', input: { file_path: '/c' }, text: '1→x' })
+  expect(seen.paths()).toEqual(['/c'])
+})

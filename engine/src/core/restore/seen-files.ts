@@ -137,8 +137,13 @@ function replaced(lines: Lines, replacements: readonly Replacement[]): Lines {
 
 type Shown = { readonly start: number; readonly lines: readonly string[]; readonly total?: number | undefined }
 
+/** No file that anybody restores has more; a line number is only what some output says. */
+const mostLines = 1_000_000
+
 /** Lays what was shown over what is known. */
-function show(showing: Showing, path: string, { start, lines, total }: Shown): void {
+function show(showing: Showing, path: string, { start, lines, total: told }: Shown): void {
+  if (!(start <= mostLines)) return
+  const total = told === undefined ? undefined : Math.min(told, mostLines)
   const known = showing.file(path)
   const isFromStart = start === 1 && (total === undefined || lines.length >= total)
   if (isFromStart || !known) {

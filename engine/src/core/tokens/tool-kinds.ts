@@ -37,7 +37,10 @@ export function toolKind({ name, input }: ToolCallLike): ToolKind | undefined {
 
 /** The same, spelled so that two requests for one file can be compared. */
 export function pathOf(input: unknown): string | undefined {
-  return pathIn(input)?.replace(/^(\.\/)+/, '')
+  const path = pathIn(input)
+  let start = 0
+  while (path?.startsWith('./', start)) start += 2
+  return path?.slice(start)
 }
 
 /** The files that an edit, a write or a patch changes. */
