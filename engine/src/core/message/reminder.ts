@@ -1,6 +1,6 @@
 // The system reminder: how context that nobody said joins a request. It claims no more for its pieces than that they may
 // help. Nothing inside can end it, open another, or read as a piece of its own.
-import { neutralizeReminders } from '../text/neutralize.ts'
+import { neutralizePiece } from '../text/neutralize.ts'
 
 /** A piece begins with `# kind` where it has one. */
 export function contextFrame(pieces: readonly string[]): string {
@@ -13,5 +13,5 @@ const headings =
   /(?<=[\n\r\u2028\u2029])# ?(?:files?|todos?|plan|agents|memory-files|skills|tools|pinned|host|context|hook[\w-]*)(?=[ \t]{0,20}(?:[\n\r]|$))/g
 
 function insideReminder(text: string): string {
-  return neutralizeReminders(text).replace(headings, '> $&')
+  return neutralizePiece(text).replace(headings, '> $&')
 }
