@@ -167,6 +167,22 @@ describe('the loop', () => {
     ])
   })
 
+  test.each([
+    ['nothing', [], ['Go.']],
+    ['something', ['One more thing.'], ['Go.', 'One more thing.']],
+  ])('an answer without content ends it unless a person typed meanwhile (%s)', async (_, typed, known) => {
+    const stage = await setStage({
+      script: (_request, { turn }) => {
+        if (turn === 0) session.add(typed.map((content) => ({ role: 'user', content })))
+        return { content: [], stopReason: 'end_turn' }
+      },
+    })
+    const session = await asked(stage)
+    const events = await runLoop({ session })
+    expect(events.at(-1)).toMatchObject({ why: 'finished', state: { turn: known.length } })
+    expect(textOf(stage.sent.at(-1)?.request.messages.at(-1)?.content).split('\n')).toEqual(known)
+  })
+
   test('a turn that the server paused is continued with what it has so far', async () => {
     const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'labels' } }
     const paused = { content: [{ type: 'text', text: 'I search.' }, search], stopReason: 'pause_turn' }

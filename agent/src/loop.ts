@@ -9,6 +9,7 @@ import {
   type StreamEvent,
   type ToolUseBlock,
   type Turn,
+  type ViewMessage,
 } from 'everlong'
 import { createChannel } from './channel.ts'
 import type { LoopEvent, LoopState, StopReason } from './events.ts'
@@ -63,7 +64,11 @@ async function* iterate(
 ): AsyncGenerator<LoopEvent, readonly [LoopState, StopReason | undefined]> {
   const { session, signal, channel } = loop
   const onEvent = (event: StreamEvent) => channel.push({ type: 'stream', event })
-  const onPrepared = (preparation: Preparation) => announce(loop, preparation)
+  let newest: ViewMessage | undefined
+  const onPrepared = (preparation: Preparation) => {
+    newest = session.messages().at(-1)
+    announce(loop, preparation)
+  }
   const turn = yield* channel.until(session.send({ signal, onEvent, onPrepared }))
   const state = stateAfter(loop, turn, before)
   if (turn.type === 'blocked') {
@@ -82,7 +87,7 @@ async function* iterate(
   if (calls.length > 0) yield* callTools(loop, calls)
   const next = { ...state, turn: state.turn + 1 }
   if (signal.aborted) return [next, 'aborted']
-  return [next, calls.length > 0 || goesOn(loop, answer) ? undefined : 'finished']
+  return [next, calls.length > 0 || goesOn(loop, answer, newest) ? undefined : 'finished']
 }
 
 /** Before the answer streams: what a person should know, and the new messages of a compaction one by one. */
@@ -112,12 +117,16 @@ function detailsOf(results: readonly ToolRun[]): { readonly toolUseResult?: unkn
 
 const windowEnded = 'Your answer met the end of the context window. Go on from where it ends.'
 
-/** A server's turn was paused, the window cut the answer off, or somebody typed meanwhile. */
-function goesOn({ session }: Loop, { stopReason }: ModelAnswer): boolean {
+/**
+ * A server's turn was paused, the window cut the answer off, or somebody typed meanwhile. `newest` is the message that
+ * was answered: an answer without content leaves it the newest, and asking again would never end.
+ */
+function goesOn({ session }: Loop, { stopReason }: ModelAnswer, newest: ViewMessage | undefined): boolean {
   if (stopReason === 'pause_turn') return true
   if (stopReason === 'model_context_window_exceeded') {
     session.add({ role: 'user', content: windowEnded, origin: 'meta' })
     return true
   }
-  return session.messages().at(-1)?.role === 'user'
+  const last = session.messages().at(-1)
+  return last?.role === 'user' && JSON.stringify(last) !== JSON.stringify(newest)
 }
