@@ -1,9 +1,10 @@
-import { type Answer, combine, text, toolUse } from '@everlong/simulator'
+import { type Answer, combine, summariser, text, toolUse } from '@everlong/simulator'
 import { checkRequest, type EngineSession, shapeOf } from 'everlong'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { interrupted, type LoopEvent } from './index.ts'
-import { eventsOf, runLoop, stagesOverHttp } from './testing/over-http.ts'
+import { fill } from './testing/history.ts'
+import { eventsOf, gate, runLoop, stagesOverHttp } from './testing/over-http.ts'
 import { type AnyTool, defineTool, type Tool, type ToolOutput } from './tool.ts'
 
 const setStage = stagesOverHttp()
@@ -80,6 +81,50 @@ describe('the calls of an answer', () => {
       { type: 'tool_result', tool_use_id: 't1', content: 'one' },
       { type: 'tool_result', tool_use_id: 't2', content: 'two' },
     ])
+  })
+
+  test('get their input as the schema reads it', async () => {
+    const inputs: unknown[] = []
+    const input = z.object({ path: z.string().transform((path) => path.trim()), lines: z.number().default(20) })
+    const look = defineTool({
+      name: 'Look',
+      description: '',
+      input,
+      run: (read) => {
+        inputs.push(read)
+        return 'ok'
+      },
+    })
+    const { session } = await calling(toolUse('Look', { path: ' src/a.ts ', colour: 'red' }, 't1'))
+    await runLoop({ session, tools: [look] })
+    expect(inputs).toEqual([{ path: 'src/a.ts', lines: 20 }])
+  })
+
+  test('bring their results into the next request even while a compaction runs', async () => {
+    const { opened, open } = gate()
+    const good = summariser()
+    const stage = await setStage({
+      script: (_, { turn }) => (turn === 0 ? toolUse('Compact', {}, 't1') : text('Done.')),
+      summaries: async (request, context) => {
+        await opened
+        return good(request, context)
+      },
+    })
+    const session = await stage.engine.start()
+    fill(session, { rounds: 6, tokens: 1_000 })
+    session.add({ role: 'user', content: 'Go.' })
+    const compacting: Promise<unknown>[] = []
+    const compact = tool('Compact', () => {
+      compacting.push(session.compact())
+      setTimeout(open, 50)
+      return 'The compaction has begun.'
+    })
+    const events = await runLoop({ session, tools: [compact] })
+    expect(await Promise.all(compacting)).toMatchObject([{ type: 'compacted' }])
+    expect(eventsOf(events, 'answer')).toHaveLength(2)
+    const { messages = [] } = stage.sent.at(-1)?.request ?? {}
+    expect(JSON.stringify(messages)).toContain('The compaction has begun.')
+    expect(checkRequest(messages)).toEqual([])
   })
 
   test('with a wrong input, an unknown name or a fault have results that the model can read', async () => {

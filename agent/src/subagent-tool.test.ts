@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Script, text, toolUse } from '@everlong/simulator'
 import { shapeOf } from 'everlong'
+import { findSubagents } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { interrupted, type LoopEvent, query, subagentTool } from './index.ts'
@@ -85,18 +89,51 @@ describe('a sub-agent', () => {
     ).toEqual([{ toolUseId: 't_main', content: 'The sub-agent stopped (finished).', isError: false }])
   })
 
-  test('is stopped with the one that called it', async () => {
-    const controller = new AbortController()
+  test('that never stops by itself is stopped after 200 answers', async () => {
     let answers = 0
-    const { session } = await leading(() => {
-      answers++
-      controller.abort()
-      return toolUse('Look')
+    const { session } = await leading(() => (++answers > 210 ? text('Too many.') : toolUse('Look')), {
+      over: 'process',
     })
     const tools = [subagentTool({ tools: [look], system: 'You count.' })]
+    expect(reported(await runLoop({ session, tools }))).toEqual([
+      { toolUseId: 't_main', content: 'The sub-agent stopped (turn-limit).', isError: true },
+    ])
+    expect(answers).toBe(200)
+  })
+
+  test('is stopped with the one that called it, and so are its tools', async () => {
+    const controller = new AbortController()
+    const signals: AbortSignal[] = []
+    const stopping = defineTool({
+      name: 'Look',
+      description: '',
+      input: z.object({}),
+      run: (_, { signal }) => {
+        signals.push(signal)
+        controller.abort()
+        return 'a b c'
+      },
+    })
+    const { session } = await leading(looking)
+    const tools = [subagentTool({ tools: [stopping], system: 'You count.' })]
     const events = await runLoop({ session, tools, signal: controller.signal })
     expect(events.at(-1)).toMatchObject({ why: 'aborted' })
     expect(reported(events)).toEqual([{ toolUseId: 't_main', content: interrupted, isError: true }])
-    expect(answers).toBe(1)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+  })
+
+  test('gives its file back when it is done: somebody else can write it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'everlong-subagent-'))
+    const { stage } = await leading(looking)
+    const path = join(folder, 'session.jsonl')
+    const session = await stage.engine.open(path, { system: 'You lead.' })
+    session.add({ role: 'user', content: 'How many are there?' })
+    await runLoop({ session, tools: [subagentTool({ tools: [look], system: 'You count.' })] })
+    const [agent] = findSubagents(path).agents
+    const again = await stage.engine.open(agent?.path ?? '')
+    expect(shapeOf(again.messages())).toBe('u a[tu] u[tr] a')
+    await again.close()
+    await session.close()
+    rmSync(folder, { recursive: true, force: true })
   })
 })
