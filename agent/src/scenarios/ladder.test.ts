@@ -101,14 +101,26 @@ describe('a summariser that fails', () => {
 
   test('a rung of the host comes first; when it declines or frees too little the next one is tried', async () => {
     const declining: Rung = { name: 'notes', run: async () => ({ type: 'declined', why: 'no notes yet' }) }
-    const stage = await stageWith({ engine: { ladder: { 'over-threshold': [declining, compactRung()] } } })
+    const edit = { type: 'clear-results', toolUseIds: ['toolu_fill_0'] } as const
+    const freeing: Rung = {
+      name: 'little',
+      run: async () => ({ type: 'reduced', edits: [edit], freed: 2_600, results: 1 }),
+    }
+    const stage = await stageWith({ engine: { ladder: { 'over-threshold': [declining, freeing, compactRung()] } } })
     const session = await fullSession(stage)
     const turn = await session.send()
     expect(turn.type === 'answered' && story(turn.prepared.tried)).toEqual([
       'notes declined',
+      'little failed',
       'cache-sharing done',
       'compact done',
     ])
+    expect(
+      turn.type === 'answered' && turn.prepared.tried.find(({ mechanism }) => mechanism === 'little')?.why,
+    ).toMatch(/^It frees too little: /)
+    // What was not enough was not applied either: only the compaction is there to take back.
+    expect(await session.undo()).toMatchObject({ type: 'undone', change: { type: 'compaction' } })
+    expect(await session.undo()).toEqual({ type: 'nothing-to-undo' })
   })
 })
 

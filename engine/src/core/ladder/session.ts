@@ -35,9 +35,12 @@ export type SessionInput = {
   readonly path?: string | undefined
   readonly desk: (emit: Desk['emit']) => Desk
   readonly listeners: readonly ((event: EngineEvent) => void)[]
+  /** Messages that an earlier process queued and never let in. */
+  readonly left?: readonly GivenMessage[]
   readonly close: () => void | Promise<void>
 }
 
+/** Throws a ConfigurationError, before anything is written, when the settings cannot work. */
 export function createSession(input: SessionInput): Session {
   return new Shell(input)
 }
@@ -58,7 +61,7 @@ class Shell implements Session {
   /** A request was handed out and its answer has not come: the state of the view it was made of. */
   private out: { readonly changes: number } | undefined
 
-  constructor({ id, path, desk, listeners, close }: SessionInput) {
+  constructor({ id, path, desk, listeners, left = [], close }: SessionInput) {
     this.id = id
     this.path = path
     this.giveBack = close
@@ -66,7 +69,10 @@ class Shell implements Session {
     this.desk = desk((event) => {
       for (const listener of this.listeners) listener(event)
     })
+    // A setting that cannot work is said now, and not in the middle of a turn.
+    explainDesk(this.desk)
     this.inbox = createInbox(this.desk)
+    this.inbox.resume(left)
   }
 
   add = (messages: GivenMessage | readonly GivenMessage[]): readonly string[] => {
