@@ -1,7 +1,7 @@
 import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { session } from '../../testing/index.ts'
+import { generateCodexRollout, generatePiSession, serialize, session } from '../../testing/index.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
 import { openArchive } from './archive.ts'
 
@@ -57,4 +57,21 @@ test('a limit below one is one, and more is said only where there is more', () =
     [3, false],
   ])
   archive.close()
+})
+
+test.each([
+  ['pi', generatePiSession({ seed: 3, turns: 2, version: 1 }).records],
+  ['codex', generateCodexRollout({ seed: 3, turns: 2 }).records],
+])('ids of %s are only its own: the same id in another file is something else', (_, records) => {
+  const folder = folders.next()
+  const countIn = (names: readonly string[]) => {
+    for (const name of names) writeFileSync(join(folder, name), records.map(serialize).join(''))
+    const archive = openArchive(folder, { folder: false })
+    const { matches } = archive.search({ limit: 100 })
+    archive.close()
+    return matches.length
+  }
+  const one = countIn(['one.jsonl'])
+  expect(one).toBeGreaterThan(3)
+  expect(countIn(['one.jsonl', 'two.jsonl'])).toBe(2 * one)
 })
