@@ -14,3 +14,13 @@ test('a crossing is told when it gets worse, and not when it gets better', async
   }
   expect(told).toEqual([1, 4])
 })
+
+test('what the host asks for goes with every request, beside what was delegated to the server', async () => {
+  const asked = { edits: [{ type: 'compact_20260112' }] }
+  const world = createTestWorld({ base: { betas: ['one'], options: { context_management: asked, top_k: 5 } } })
+  world.session.add({ role: 'user', content: 'Go.' })
+  expect(await world.session.prepare()).toMatchObject({
+    betas: ['one'],
+    options: { top_k: 5, context_management: asked },
+  })
+})

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ModelFailure } from '../ports/model.ts'
 import type { Rung } from './rung.ts'
 import { plainRung } from './testing/rungs.ts'
-import { createTestWorld } from './testing/world.ts'
+import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 
 const tooLong = (overflow?: ModelFailure['overflow']): ModelFailure => ({
   type: 'failed',
@@ -59,6 +59,22 @@ describe('recovery', () => {
       'plain failed',
     ])
     expect(stopped.type).toBe('unrecovered')
+  })
+
+  test('does not believe a limit with which no setting works', async () => {
+    const settings = { maxOutputTokens: 64_000 }
+    const { session, events } = worldWith({ settings, ladder: { 'every-request': [] }, compaction: [plainRung('x')] })
+    await session.recover(tooLong({ actual: 210_000, limit: 14_500 }))
+    expect(session.explain().contextWindow.value).toBe(200_000)
+    expect(events.filter(({ type }) => type === 'limit-learned')).toEqual([])
+  })
+
+  test('leaves an answer alone that calls a tool, although the window ended it', async () => {
+    const call = { type: 'tool_use', id: 't2', name: 'Read', input: {} }
+    const model = scripted(() => answerOf([call], { stopReason: 'model_context_window_exceeded' }))
+    const { session } = worldWith({ model })
+    expect(await session.send()).toMatchObject({ type: 'answered', answer: { content: [call] } })
+    expect(model.requests).toHaveLength(1)
   })
 
   test('sends again what was cleared where no compaction may run', async () => {

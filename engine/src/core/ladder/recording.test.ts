@@ -21,6 +21,20 @@ describe('an answer', () => {
     expect(shapeOf(session.messages())).toBe('u a[tu] u[tr] a[tu] u[tr] a[tu] u[tr]')
   })
 
+  test('is written with its cache writes apart, by how long they last', () => {
+    const world = createTestWorld()
+    world.session.add({ role: 'user', content: 'Go.' })
+    world.session.record(answerOf('ok', { usage: { ...noTokens, cacheWrite: 100, cacheWriteHour: 30 } }))
+    expect(world.records().at(-1)).toMatchObject({
+      message: {
+        usage: {
+          cache_creation_input_tokens: 100,
+          cache_creation: { ephemeral_5m_input_tokens: 70, ephemeral_1h_input_tokens: 30 },
+        },
+      },
+    })
+  })
+
   test('teaches how far the estimate is off, unless its usage counts several requests or another view', async () => {
     const learned = async (how: 'plain' | 'iterations' | 'outdated') => {
       let world: World | undefined
