@@ -150,6 +150,9 @@ describe('shell commands', () => {
     // It may hold secrets: nobody else may read it.
     expect(statSync(path ?? '').mode & 0o077).toBe(0)
     expect(instructions[0]?.startsWith('x'.repeat(longestOutput))).toBe(true)
+    // What is meant for the person is cut as well.
+    const { messages } = await shell('PostCompact', `head -c ${longestOutput * 2} /dev/zero | tr '\\0' x`).run(after)
+    expect(messages).toEqual([expect.stringMatching(/^x{10000}\n\[cut: the whole output is in .+\]$/)])
   })
 
   test('a matcher picks by trigger or source', async () => {
