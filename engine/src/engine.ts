@@ -11,7 +11,7 @@ import { leftInQueue } from './core/ladder/held.ts'
 import { type Recalled, recallFrom } from './core/ladder/recall.ts'
 import type { HostState } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
-import { createSession } from './core/ladder/session.ts'
+import { createSession, type SessionInput } from './core/ladder/session.ts'
 import type { Session } from './core/ladder/session-types.ts'
 import type { EngineSettings } from './core/ladder/settings.ts'
 import { nothingSpent } from './core/ladder/spent.ts'
@@ -130,25 +130,27 @@ async function openAt(ground: Ground, path: string, session: OpenOptions): Promi
 
 async function sessionOn(ground: Ground, place: Place, options: SessionOptions): Promise<EngineSession> {
   const { onEvent } = ground.options
-  const session = createSession({
+  const session = sessionOrClosed(place, {
     id: place.id,
     path: place.store.path,
     desk: (emit) => deskFor(ground, place, { options, emit }),
     listeners: onEvent ? [onEvent] : [],
+    left: leftInQueue(place.entries),
     close: () => place.store.close(),
   })
-  try {
-    // A setting that cannot work is said now, and not in the middle of a turn.
-    session.explain()
-  } catch (error) {
-    place.store.close()
-    throw error
-  }
-  session.add(leftInQueue(place.entries))
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => recall(place.store, words, limit),
     subagent: (own: SessionOptions = {}) => startSubagent(ground, place, { ...options, ...own }),
   })
+}
+
+function sessionOrClosed({ store }: Place, input: SessionInput): Session {
+  try {
+    return createSession(input)
+  } catch (error) {
+    store.close()
+    throw error
+  }
 }
 
 function deskFor(

@@ -66,7 +66,14 @@ export type {
   RungContext,
   RungResult,
 } from './core/ladder/rung.ts'
-export type { CompactOptions, Session, SessionExplanation, Turn } from './core/ladder/session-types.ts'
+export type {
+  CompactOptions,
+  Preparation,
+  Session,
+  SessionExplanation,
+  Turn,
+  TurnOptions,
+} from './core/ladder/session-types.ts'
 export type { EngineSettings } from './core/ladder/settings.ts'
 export type { Spent, SpentLine } from './core/ladder/spent.ts'
 export { StoreError } from './core/ladder/store.ts'

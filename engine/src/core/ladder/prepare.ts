@@ -35,6 +35,7 @@ export type Blocked = {
   readonly detail: string
   readonly explanation: Explanation
   readonly tried: readonly Tried[]
+  readonly compaction?: CompactionDone
   readonly notices: readonly string[]
 }
 
@@ -51,7 +52,7 @@ export async function prepareTurn(
   settleContext(desk)
   const micro = isMicroOff || source !== 'turn' ? [] : await microCompact(desk, signal)
   const { tried, notices, compaction } = await autoCompact(desk, { signal, source })
-  const story = { tried: [...micro, ...tried], notices }
+  const story = { tried: [...micro, ...tried], notices, ...(compaction ? { compaction } : {}) }
   const view = desk.conversation.view()
   const { explanation } = situationIn(desk, view)
   tellCrossing(desk, explanation)
@@ -64,16 +65,7 @@ export async function prepareTurn(
   }
   const { request, repairs } = buildRequest(desk, view)
   const body = messagesBody(request, explanation.reserve.value)
-  return {
-    type: 'ready',
-    ...request,
-    source,
-    body,
-    explanation,
-    ...story,
-    repairs,
-    ...(compaction ? { compaction } : {}),
-  }
+  return { type: 'ready', ...request, source, body, explanation, ...story, repairs }
 }
 
 function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): string {

@@ -34,9 +34,11 @@ describe('the repairer', () => {
   })
 
   // pi#4570, pi#6832, langchain#34282: an orphan result survives a compaction and every later request is a 400.
-  test('turns a result without its use into text and keeps its image', () => {
+  test('turns a result without its use into text and keeps its image, but no reference to a tool', () => {
     const image: Block = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'eA==' } }
-    const { messages, repairs } = repairRequest([u(result('t0', [text('the schema'), image]), text('go on'))])
+    const reference: Block = { type: 'tool_reference', tool_name: 'Deploy' }
+    const content = [text('the schema'), image, reference]
+    const { messages, repairs } = repairRequest([u(result('t0', content), text('go on'))])
     expect(messages).toEqual([
       u(text('[Result of a tool call that is no longer in this conversation]\nthe schema'), image, text('go on')),
     ])

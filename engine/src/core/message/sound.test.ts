@@ -12,6 +12,7 @@ const block: fc.Arbitrary<Block> = fc.oneof(
   id.map((one): Block => ({ type: 'tool_result', tool_use_id: one, content: 'found' })),
   id.map((one): Block => ({ type: 'tool_result', tool_use_id: one, content: [{ type: 'text', text: '' }] })),
   fc.constantFrom('', 'c2ln').map((signature): Block => ({ type: 'thinking', thinking: 'hm', signature })),
+  fc.constantFrom('', 'c2ln').map((data): Block => ({ type: 'redacted_thinking', data })),
   id.map((one): Block => ({ type: 'server_tool_use', id: one, name: 'web_search', input: {} })),
 )
 const message = (role: Message['role']): fc.Arbitrary<Message> =>
@@ -35,6 +36,20 @@ describe('what is found sound', () => {
       { numRuns: 3_000 },
     )
     expect(sound).toBeGreaterThan(10)
+  })
+
+  test.each([
+    ['its signature', { type: 'thinking', thinking: 'hm', signature: 'c2ln' }, true],
+    ['an empty signature', { type: 'thinking', thinking: 'hm', signature: '' }, false],
+    ['its data', { type: 'redacted_thinking', data: 'c2ln' }, true],
+    ['no data', { type: 'redacted_thinking' }, false],
+  ] as const)('is, or is not, an answer that thinks with %s', (_, thought, expected) => {
+    const messages: readonly Message[] = [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content: [thought, { type: 'text', text: 'ok' }] },
+    ]
+    expect(isSound(messages, { first: 'user' })).toBe(expected)
+    expect(repairRequest(messages).repairs).toHaveLength(expected ? 0 : 1)
   })
 
   test.each([

@@ -62,8 +62,8 @@ test('edits are applied to what was seen, whole originals to everything', async 
   call(seen, { name: 'Write', input: { file_path: '/a', content: 'one $& two\none' } })
   call(seen, { name: 'Edit', input: { file_path: '/a', old_string: 'one', new_string: 'ONE $&' } })
   expect(await textOfFile(seen, '/a')).toEqual({ type: 'text', text: 'ONE $& $& two\none' })
-  call(seen, { name: 'Edit', input: { file_path: '/a', old_string: 'n', new_string: 'N', replace_all: true } })
-  expect(await textOfFile(seen, '/a')).toEqual({ type: 'text', text: 'ONE $& $& two\noNe' })
+  call(seen, { name: 'Edit', input: { file_path: '/a', old_string: 'o', new_string: '0$&', replace_all: true } })
+  expect(await textOfFile(seen, '/a')).toEqual({ type: 'text', text: 'ONE $& $& tw0$&\n0$&ne' })
   call(seen, {
     name: 'Edit',
     input: { file_path: '/b', old_string: 'x', new_string: 'y' },

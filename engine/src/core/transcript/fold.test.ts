@@ -185,6 +185,23 @@ describe('clearing', () => {
     ])
   })
 
+  test('of two edits the newer decides, also when the older one comes back last', () => {
+    const steps: readonly (readonly [Edit, string])[] = [
+      [{ type: 'pin', uuid: 'u1' }, 'e1'],
+      [{ type: 'unpin', uuid: 'u1' }, 'e2'],
+      [{ type: 'undo', uuid: 'e1' }, 'e3'],
+      [{ type: 'undo', uuid: 'e3' }, 'e4'],
+    ]
+    const { records } = steps.reduce((built, [change, uuid]) => edit(built, change, uuid), base())
+    const fold = createFold()
+    const pins = entriesOf(records).map((entry) => {
+      fold.add(entry)
+      return fold.view().pins
+    })
+    expect(pins.slice(-4)).toEqual([['u1'], [], [], []])
+    expect(foldEntries(entriesOf(records)).pins).toEqual([])
+  })
+
   test('an input leaves what is short: the path, not the text', () => {
     const cleared = edit(base(), { type: 'clear-inputs', toolUseIds: ['t1'] }, 'e1')
     expect(contentsOf(viewOf(cleared))[1]?.[1]).toMatchObject({
