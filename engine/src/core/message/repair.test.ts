@@ -50,8 +50,13 @@ describe('the repairer', () => {
     })
   })
 
-  test('closes calls at the very end of a request', () => {
-    expect(shapesOf([u(text('go')), a(use('t1'))])).toEqual({ shape: 'u a[tu] u[tr]', did: ['result-added'] })
+  test('closes calls at the very end of a request, with results that say they failed', () => {
+    const request = [u(text('go')), a(use('t1'))]
+    const content = '[No result: the call was interrupted, or its result is not part of this conversation]'
+    expect(repairRequest(request)).toEqual({
+      messages: [...request, u({ type: 'tool_result', tool_use_id: 't1', content, is_error: true })],
+      repairs: [{ type: 'result-added', message: 1, id: 't1' }],
+    })
   })
 
   // cc#45286: results of parallel calls end up one message too late.
@@ -83,6 +88,9 @@ describe('the repairer', () => {
     expect(shapesOf(cut)).toEqual({ shape: 'u a u', did: ['server-block-dropped'] })
     const paused = [u(text('go')), a(text('looking'), serverUse('s1'))]
     expect(shapesOf(paused)).toEqual({ shape: 'u a[t su]', did: [] })
+    // A call of the client's in the same answer is run meanwhile.
+    const both = [u(text('go')), a(serverUse('s1'), use('t1')), u(result('t1'))]
+    expect(shapesOf(both)).toEqual({ shape: 'u a[su tu] u[tr]', did: [] })
     const whole = [u(text('go')), a(serverUse('s1'), serverResult('s1'), text('so')), u(text('ok'))]
     expect(shapesOf(whole)).toEqual({ shape: 'u a[su sr t] u', did: [] })
   })

@@ -3,7 +3,7 @@ import { generateSession } from '../../testing/index.ts'
 import { editRecord } from './edits.ts'
 import type { Entry } from './entry.ts'
 import { createFold } from './fold.ts'
-import { createRequester } from './request.ts'
+import { createRequester, type RequestChoices } from './request.ts'
 
 const position = { line: 0, offset: 0, length: 0, nth: 0 }
 const entries: readonly Entry[] = [...generateSession({ seed: 3, turns: 12 })].map((record) => ({ record, position }))
@@ -62,13 +62,16 @@ test('a date behind its name does not make it another model, and thinking of ano
       },
     },
   ]
-  const didFor = (name: string, bindsThinking: boolean) => {
+  const didFor = (name: string, choices: RequestChoices) => {
     const fold = createFold()
     for (const entry of said('1', name)) fold.add(entry)
-    return createRequester()(fold.view(), { model, bindsThinking }).repairs.map(({ type }) => type)
+    return createRequester()(fold.view(), choices).repairs.map(({ type }) => type)
   }
-  expect(didFor(model, true)).toEqual([])
-  expect(didFor(`${model}-20260102`, true)).toEqual([])
-  expect(didFor('claude-sonnet-4-5', true)).toEqual(['thinking-dropped'])
-  expect(didFor('claude-sonnet-4-5', false)).toEqual([])
+  expect(didFor(model, { model, bindsThinking: true })).toEqual([])
+  expect(didFor(`${model}-20260102`, { model, bindsThinking: true })).toEqual([])
+  expect(didFor('claude-sonnet-4-5', { model, bindsThinking: true })).toEqual(['thinking-dropped'])
+  expect(didFor('claude-sonnet-4-5', { model, bindsThinking: false })).toEqual([])
+  // A model that nobody knows may bind it too; its own thinking stays.
+  expect(didFor('claude-sonnet-4-5', { model: 'nobody-knows-1' })).toEqual(['thinking-dropped'])
+  expect(didFor('nobody-knows-1', { model: 'nobody-knows-1' })).toEqual([])
 })
