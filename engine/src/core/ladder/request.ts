@@ -6,6 +6,7 @@ import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
 import { isObject, type JsonObject, objectAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
+import { withLegalCalls } from '../message/tool-ids.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { onDemandBeta } from '../summary/request.ts'
 import type { View } from '../transcript/fold.ts'
@@ -65,7 +66,7 @@ export function messagesBody(request: ModelRequest, maxTokens: number): JsonObje
     max_tokens: request.maxTokens ?? maxTokens,
     ...(system === undefined ? {} : { system }),
     ...(tools === undefined ? {} : { tools }),
-    messages,
+    messages: withLegalCalls(messages),
     ...(thinking === undefined ? {} : { thinking }),
   }
 }
