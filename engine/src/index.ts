@@ -25,7 +25,7 @@ export {
 export { createFingerprinter, type Fingerprint, type RequestParts } from './core/cache/fingerprint.ts'
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
-export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
+export { cachePrices, knownModels, type ModelFacts, mediaLimit, modelFacts, priceOf } from './core/catalog/models.ts'
 export type { Breaker } from './core/ladder/breaker.ts'
 export type { CleanUp } from './core/ladder/clean-up.ts'
 export { runCompaction } from './core/ladder/compact.ts'

@@ -15,7 +15,7 @@ export function failedTry(error: unknown, { now, endpoint }: FailedAt): FailedTr
   const status = numberAt(error, 'status')
   const body = bodyOf(error)
   if (body === undefined) return withoutBody(error)
-  const { reason, message, code, overflow } = readRefusal({
+  const { reason, message, code, overflow, media } = readRefusal({
     body,
     endpoint,
     ...(status === undefined ? {} : { status }),
@@ -27,6 +27,7 @@ export function failedTry(error: unknown, { now, endpoint }: FailedAt): FailedTr
     ...(status === undefined ? {} : { status }),
     ...(code === undefined ? {} : { code }),
     ...(overflow === undefined ? {} : { overflow }),
+    ...(media === undefined ? {} : { media }),
     ...(isObject(error) ? headersOf(error.headers, now) : {}),
   }
 }

@@ -3,7 +3,7 @@ import type { Problem } from '../http/problem.ts'
 import type { MessagesRequest } from '../request/request.ts'
 import { combinesEdits } from './context-management.ts'
 import { endsWell, hasContent, hasMessages, hasText, placesSystem, startsWithUser } from './conversation.ts'
-import { countsImages, takesImages } from './images.ts'
+import { countsMedia, takesImages } from './images.ts'
 import { marksAtMostFour, marksLastBlockAlike, marksLongBeforeShort, marksNoEmptyText } from './marks.ts'
 import { hasUniqueUses, pairsTools } from './pairing.ts'
 import {
@@ -53,7 +53,7 @@ const rules: readonly Rule[] = [
   doesNotEndInThinking,
   startsTurnsWithThinking,
   startsToolTurnWithThinking,
-  countsImages,
+  countsMedia,
   takesImages,
 ]
 

@@ -10,6 +10,7 @@ import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
 import { type Desk, overheadOf, settleContext, situationIn } from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
+import { mediaOverLimit } from './media.ts'
 import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
 import { patience } from './settings.ts'
@@ -49,9 +50,10 @@ export async function prepareTurn(
   { signal, source = 'turn', isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
 ): Promise<Ready | Blocked> {
   settleContext(desk)
+  const media = source === 'turn' ? keepMediaLimit(desk) : []
   const micro = isMicroOff || source !== 'turn' ? [] : await microCompact(desk, signal)
   const { tried, notices, compaction } = await autoCompact(desk, { signal, source })
-  const story = { tried: [...micro, ...tried], notices }
+  const story = { tried: [...media, ...micro, ...tried], notices }
   const view = desk.conversation.view()
   const { explanation } = situationIn(desk, view)
   tellCrossing(desk, explanation)
@@ -83,6 +85,18 @@ function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): st
     why +
     'Compact by hand, remove something large, or use a model with a larger window.'
   )
+}
+
+/** A request with more images than the API takes would be refused, and so would every one after it. */
+function keepMediaLimit(desk: Desk): readonly Tried[] {
+  const edits = mediaOverLimit(desk.conversation.view(), desk.weigher, desk.modelName)
+  if (edits.length === 0) return []
+  desk.conversation.edit(edits)
+  desk.tracking = withViewChange(desk.tracking)
+  const why = 'There were more images and documents than a request may hold: the oldest left the context.'
+  const done = { mechanism: 'strip-media', outcome: 'done', why } as const
+  desk.emit({ type: 'mechanism-tried', ...done })
+  return [done]
 }
 
 /** Small reductions that need no model. The first that has something to do does it. */
