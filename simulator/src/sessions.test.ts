@@ -154,6 +154,7 @@ describe('images and documents', () => {
     )
     expect(await session.send()).toMatchObject({ type: 'answered' })
     expect(simulator.log.entries.map(({ status }) => status)).toEqual([400, 200])
+    session.add({ role: 'user', content: 'and?' })
     expect((await imagesSent(session)).counts.filter((count) => count > 0).length).toBe(80)
   })
 

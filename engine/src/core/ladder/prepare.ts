@@ -1,7 +1,10 @@
 // What happens before each request: micro-compact, compact when over the threshold and allowed, stop at the blocking
 // limit. The answer is a request that can be sent, or the reason why none is.
+import { modelFacts } from '../catalog/models.ts'
+import { blocksOf } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
-import type { JsonObject } from '../message/json.ts'
+import { type JsonObject, objectAt } from '../message/json.ts'
+import { pairHalfOf } from '../message/pairing.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import type { Explanation } from '../tokens/explain.ts'
@@ -65,6 +68,10 @@ export async function prepareTurn(
     return { type: 'blocked', why: 'blocking-limit', detail: blockedInWords(desk, explanation), explanation, ...story }
   }
   const { request, repairs } = buildRequest(desk, view)
+  if (source === 'turn' && endsInAnswer(desk, request)) {
+    const detail = `The last message is the assistant's, and ${request.model} does not continue it: add a message first.`
+    return { type: 'blocked', why: 'nothing-to-send', detail, explanation, ...story }
+  }
   const body = messagesBody(request, explanation.reserve.value)
   return {
     type: 'ready',
@@ -76,6 +83,17 @@ export async function prepareTurn(
     repairs,
     ...(compaction ? { compaction } : {}),
   }
+}
+
+/** An answer is continued only where it was paused, or by a model that takes the beginning of its answer. */
+function endsInAnswer({ conversation }: Desk, { model, messages }: ModelRequest): boolean {
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant' || modelFacts(model)?.takesPrefill !== false) return false
+  const block = blocksOf(last.content).at(-1)
+  if (block?.type === 'compaction' || (block && pairHalfOf(block)?.tool === 'server')) return false
+  const uuid = conversation.view().messages.at(-1)?.uuid
+  const record = uuid === undefined ? undefined : conversation.record(uuid)
+  return objectAt(record, 'message')?.stop_reason !== 'pause_turn'
 }
 
 function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): string {

@@ -108,6 +108,27 @@ describe('the repairer', () => {
     expect(checkRequest(messages)).toEqual([])
   })
 
+  test('turns calls and results without an id into text, and drops texts that hold none', () => {
+    const request = [
+      u(text('go')),
+      a({ type: 'tool_use', name: 'Read', input: { path: 'a' } }, { type: 'text' }),
+      u({ type: 'tool_result', content: 'found' }),
+    ]
+    expect(checkRequest(request).map(({ type }) => type)).toEqual(['text-empty', 'id-missing', 'id-missing'])
+    expect(repairRequest(request)).toEqual({
+      messages: [
+        u(text('go')),
+        a(text('[Tool call: Read {"path":"a"}]')),
+        u(text('[Result of a tool call that is no longer in this conversation]\nfound')),
+      ],
+      repairs: [
+        { type: 'use-became-text', message: 1 },
+        { type: 'result-became-text', message: 2 },
+        { type: 'empty-dropped', message: 1 },
+      ],
+    })
+  })
+
   test('merges neighbours of one role and drops what is empty', () => {
     const request = [u(text('a')), u(text(' ')), { role: 'user', content: '' } as const, u(text('b')), a(text('c'))]
     expect(shapesOf(request)).toEqual({
@@ -166,6 +187,12 @@ const anyBlock: fc.Arbitrary<Block> = fc.oneof(
   ids.map(serverUse),
   ids.map((id) => serverResult(id)),
   fc.constant<Block>({ type: 'container_upload', file_id: 'f' }),
+  fc.constantFrom<Block>(
+    { type: 'text' },
+    { type: 'tool_use', name: 'Read' },
+    { type: 'tool_result', content: 'lost' },
+  ),
+  fc.constant<Block>(result('t1', [{ type: 'text' }])),
 )
 const anyMessage: fc.Arbitrary<Message> = fc.record({
   role: fc.constantFrom('user' as const, 'assistant' as const),
@@ -212,7 +239,7 @@ describe('whatever it is given', () => {
           if (typeof content === 'string') expect(seen).toContain(content)
           else {
             for (const block of content) {
-              if (block.type === 'text' && String(block.text).trim() !== '')
+              if (block.type === 'text' && typeof block.text === 'string' && block.text.trim() !== '')
                 expect(seen).toContain(JSON.stringify(block))
             }
           }

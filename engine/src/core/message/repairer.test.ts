@@ -105,6 +105,11 @@ const oddBlock: fc.Arbitrary<Block> = fc.oneof(
   fc.constantFrom('', 'c2ln').map(thinking),
   ids.map(serverUse),
   ids.map(serverResult),
+  fc.constantFrom<Block>(
+    { type: 'text' },
+    { type: 'tool_use', name: 'Read' },
+    { type: 'tool_result', content: 'lost' },
+  ),
 )
 const oddMessage: fc.Arbitrary<Message> = fc.record({
   role: fc.constantFrom('user' as const, 'assistant' as const),

@@ -13,6 +13,11 @@ const block: fc.Arbitrary<Block> = fc.oneof(
   id.map((one): Block => ({ type: 'tool_result', tool_use_id: one, content: [{ type: 'text', text: '' }] })),
   fc.constantFrom('', 'c2ln').map((signature): Block => ({ type: 'thinking', thinking: 'hm', signature })),
   id.map((one): Block => ({ type: 'server_tool_use', id: one, name: 'web_search', input: {} })),
+  fc.constantFrom<Block>(
+    { type: 'text' },
+    { type: 'tool_use', name: 'Read' },
+    { type: 'tool_result', content: 'lost' },
+  ),
 )
 const message = (role: Message['role']): fc.Arbitrary<Message> =>
   fc.oneof(fc.constantFrom('go', ''), fc.array(block, { maxLength: 3 })).map((content): Message => ({ role, content }))
