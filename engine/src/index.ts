@@ -173,7 +173,7 @@ export {
 export type { Repair } from './core/message/draft.ts'
 export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
 export { isRequest, type Message, type Origin, type Role, type ViewMessage } from './core/message/message.ts'
-export { type Pair, pairsOf } from './core/message/pairing.ts'
+export { type Pair, pairHalfOf, pairsOf } from './core/message/pairing.ts'
 export { type Repaired, type RepairOptions, repairRequest } from './core/message/repair.ts'
 export { createRepairer, type Repairer } from './core/message/repairer.ts'
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'

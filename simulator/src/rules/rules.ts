@@ -6,6 +6,7 @@ import { endsWell, hasContent, hasMessages, hasText, placesSystem, startsWithUse
 import { countsMedia, takesImages } from './images.ts'
 import { marksAtMostFour, marksLastBlockAlike, marksLongBeforeShort, marksNoEmptyText } from './marks.ts'
 import { hasUniqueUses, pairsTools } from './pairing.ts'
+import { pairsServerTools } from './server-tools.ts'
 import {
   choosesFromTools,
   fitsOutputLimit,
@@ -50,6 +51,7 @@ const rules: readonly Rule[] = [
   endsWell,
   hasUniqueUses,
   pairsTools,
+  pairsServerTools,
   doesNotEndInThinking,
   startsTurnsWithThinking,
   startsToolTurnWithThinking,
