@@ -5,6 +5,7 @@ import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
 import { isObject, type JsonObject, objectAt } from '../message/json.ts'
+import { continuesUnthought, withThinkingFirst } from '../message/manual-thinking.ts'
 import type { Message } from '../message/message.ts'
 import { withLegalCalls } from '../message/tool-ids.ts'
 import type { ModelRequest } from '../ports/model.ts'
@@ -18,8 +19,12 @@ export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: r
 
 export function buildRequest(desk: Desk, view: View): BuiltRequest {
   const { base, modelName: model, settings } = desk
-  const { messages: mended, repairs } = desk.requester(view, { model })
+  const { messages: repaired, repairs } = desk.requester(view, { model })
+  const isManual = base.thinking?.type === 'enabled'
+  const mended = isManual ? withThinkingFirst(repaired) : repaired
   const { messages, isServed } = withServed(mended, view, desk)
+  // Manual thinking cannot begin in the middle of an answer; it is back with the next question.
+  const thinking = isManual && continuesUnthought(mended) ? undefined : base.thinking
   const { betas, options } = delegatedParts(desk, { messages, isServed })
   const request: ModelRequest = {
     source: 'turn',
@@ -28,7 +33,7 @@ export function buildRequest(desk: Desk, view: View): BuiltRequest {
     ...(base.tools === undefined ? {} : { tools: base.tools }),
     messages: withCacheEdits(messages, desk),
     ...(base.maxTokens === undefined ? {} : { maxTokens: base.maxTokens }),
-    ...(base.thinking === undefined ? {} : { thinking: base.thinking }),
+    ...(thinking === undefined ? {} : { thinking }),
     ...(betas.length === 0 ? {} : { betas }),
     ...(options === undefined ? {} : { options }),
   }

@@ -59,6 +59,26 @@ describe('the repairer', () => {
     })
   })
 
+  // A process that ends between a call and its result, and goes on with the next request.
+  test('tells it between two answers, where the second was given on just that', () => {
+    const first = [u(text('go')), a(thinking(), use('t1'))]
+    const second = a(thinking(), text('so'))
+    const { messages: sent } = repairRequest(first)
+    const grown = [...first, second, u(text('and?'))]
+    expect(repairRequest(grown).messages).toEqual([...sent, second, u(text('and?'))])
+    expect(shapesOf([...grown.slice(0, 3), a(use('t2')), u(result('t2'))])).toEqual({
+      shape: 'u a[th tu] u[tr] a[th t tu] u[tr]',
+      did: ['result-added', 'messages-merged'],
+    })
+  })
+
+  test('merges the pieces of one answer, whose results come behind all of them', () => {
+    expect(shapesOf([u(text('go')), a(use('t1')), a(use('t2')), u(result('t1')), u(result('t2'))])).toEqual({
+      shape: 'u a[tu2] u[tr2]',
+      did: ['messages-merged', 'messages-merged'],
+    })
+  })
+
   // cc#45286: results of parallel calls end up one message too late.
   test('moves a result that comes too late, or too early, behind its call', () => {
     const late = [u(text('go')), a(use('t1')), u(text('hm')), a(text('ok')), u(result('t1'))]

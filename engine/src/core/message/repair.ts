@@ -14,7 +14,7 @@ import {
   withBlocks,
 } from './draft.ts'
 import type { Message } from './message.ts'
-import { pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
+import { interruptedCalls, pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
 import { isSigned, type ThinkingRepair } from './sound.ts'
 
 export type RepairOptions = {
@@ -150,7 +150,10 @@ function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const runs: Draft[][] = []
   for (const draft of drafts) {
     const run = runs.at(-1)
-    if (run?.[0]?.role !== draft.role) runs.push([draft])
+    const last = run?.at(-1)
+    const results = last && last.role === draft.role ? interruptedCalls(last, drafts, report) : []
+    if (results.length > 0) runs.push([{ role: 'user', blocks: results, index: last?.index ?? 0, whole: undefined }])
+    if (run?.[0]?.role !== draft.role || results.length > 0) runs.push([draft])
     else {
       report({ type: 'messages-merged', message: draft.index })
       run.push(draft)
