@@ -505,6 +505,11 @@ describe('the API accepts', () => {
     ],
     ['null where a field is optional', { ...base, tools: null, tool_choice: null, cache_control: null }],
   ]
+  test('a begun answer to be counted, on a model that would not continue it', async () => {
+    const { max_tokens: _, ...begun } = { ...base, messages: [user('a'), assistant('The answer is')] }
+    expect((await ask(simulator, begun, { path: '/v1/messages/count_tokens' })).status).toBe(200)
+  })
+
   for (const [name, body, headers = {}] of accepted) {
     test(name, async () => {
       const told = await ask(simulator, body, { path: '/v1/messages?beta=true', headers })

@@ -9,7 +9,6 @@ import type { Message } from './message.ts'
  */
 export function continuesUnthought(messages: readonly Message[]): boolean {
   const asked = messages.findLastIndex(({ role, content }) => role === 'user' && !blocksOf(content).some(isToolResult))
-  if (asked === messages.length - 1) return false
   const first = firstOf(messages[asked + 1])
   return first !== undefined && !isThinking(first)
 }

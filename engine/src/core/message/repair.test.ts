@@ -87,6 +87,17 @@ describe('the repairer', () => {
     expect(shapesOf(early)).toEqual({ shape: 'u a[tu] u[tr t]', did: ['result-moved'] })
   })
 
+  test('of two results for one call takes the one that came after it', () => {
+    const request = [
+      u(result('t1', 'old'), text('go')),
+      a(use('t1')),
+      u(text('hm')),
+      a(text('ok')),
+      u(result('t1', 'new')),
+    ]
+    expect(repairRequest(request).messages[2]).toEqual(u(result('t1', 'new'), text('hm')))
+  })
+
   test('puts results before the text of their message', () => {
     const request = [u(text('go')), a(use('t1')), u(text('also'), result('t1'))]
     expect(shapesOf(request)).toEqual({ shape: 'u a[tu] u[tr t]', did: ['result-moved'] })

@@ -42,6 +42,16 @@ describe('what is found sound', () => {
     expect(sound).toBeGreaterThan(10)
   })
 
+  test('is not a request in which two answers make the same call', () => {
+    const call: Message = { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Read', input: {} }] }
+    const found: Message = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'found' }] }
+    const once: readonly Message[] = [{ role: 'user', content: 'go' }, call, found]
+    expect([isSound(once, { first: 'user' }), isSound([...once, call, found], { first: 'user' })]).toEqual([
+      true,
+      false,
+    ])
+  })
+
   test.each([
     [
       'calls with their results first, in any order',

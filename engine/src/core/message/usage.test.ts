@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readUsage } from './usage.ts'
+import { contextTokens, noTokens, readUsage } from './usage.ts'
 
 const anyCount = fc.constantFrom(0, 1, 10, Number.NaN, '7', undefined)
 const anyCounts = fc.record({
@@ -29,4 +29,12 @@ test('what is read does not depend on what was read before, and is the very same
       if (isWhole) expect(readUsage(structuredClone(one), known)).toBe(known)
     }),
   )
+})
+
+test('the context is as large as the last sampling was, whatever a compaction read', () => {
+  const sampled = (type: string, input: number) => ({ ...noTokens, input, type })
+  const iterations = [sampled('message', 500), sampled('compaction', 90_000)]
+  expect(contextTokens({ ...noTokens, input: 7, iterations })).toBe(500)
+  expect(contextTokens({ ...noTokens, input: 7, iterations: iterations.toReversed() })).toBe(500)
+  expect(contextTokens({ ...noTokens, input: 7 })).toBe(7)
 })

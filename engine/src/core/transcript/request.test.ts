@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { generateSession } from '../../testing/index.ts'
+import type { JsonObject } from '../message/json.ts'
 import { editRecord } from './edits.ts'
 import type { Entry } from './entry.ts'
 import { createFold } from './fold.ts'
@@ -74,4 +75,38 @@ test('a date behind its name does not make it another model, and thinking of ano
   // A model that nobody knows may bind it too; its own thinking stays.
   expect(didFor('claude-sonnet-4-5', { model: 'nobody-knows-1' })).toEqual(['thinking-dropped'])
   expect(didFor('nobody-knows-1', { model: 'nobody-knows-1' })).toEqual([])
+  expect(didFor('nobody-knows-1', { model: 'nobody-knows-2' })).toEqual(['thinking-dropped'])
+})
+
+test('an edit voids the thinking behind it also where thinking of another model is void already', () => {
+  const fold = createFold()
+  const request = createRequester()
+  const thought = { type: 'thinking', thinking: 'hm', signature: 'c2ln' }
+  const answer = (id: string, name: string, block: JsonObject) => ({
+    type: 'assistant',
+    message: {
+      id,
+      model: name,
+      role: 'assistant',
+      content: [thought, block],
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  })
+  const user = (content: unknown) => ({ type: 'user', message: { role: 'user', content } })
+  const bound = 'claude-fable-5-1'
+  const bodies = [
+    user('go'),
+    answer('m1', 'claude-sonnet-4-5', { type: 'tool_use', id: 't1', name: 'Read', input: {} }),
+    user([{ type: 'tool_result', tool_use_id: 't1', content: 'found' }]),
+    answer('m2', bound, { type: 'text', text: 'so' }),
+    user('and?'),
+  ]
+  for (const [at, body] of bodies.entries()) {
+    fold.add({ position, record: { ...body, uuid: `r${at}`, parentUuid: at === 0 ? null : `r${at - 1}` } })
+  }
+  const dropped = () => request(fold.view(), { model: bound }).repairs.map(({ message }) => message)
+  expect(dropped()).toEqual([1])
+  const place = { uuid: 'e', parentUuid: 'r4', timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' }
+  fold.add({ record: editRecord({ type: 'clear-results', toolUseIds: ['t1'] }, place), position })
+  expect(dropped()).toEqual([1, 3])
 })
