@@ -16,7 +16,7 @@ export function failedTry(error: unknown, { now, endpoint }: FailedAt): FailedTr
   const status = numberAt(error, 'status')
   const body = bodyOf(error)
   if (body === undefined) return withoutBody(error)
-  const { reason, message, code, overflow } = readRefusal({
+  const { reason, message, code, overflow, media } = readRefusal({
     body,
     endpoint,
     ...(status === undefined ? {} : { status }),
@@ -28,6 +28,7 @@ export function failedTry(error: unknown, { now, endpoint }: FailedAt): FailedTr
     ...(status === undefined ? {} : { status }),
     ...(code === undefined ? {} : { code }),
     ...(overflow === undefined ? {} : { overflow }),
+    ...(media === undefined ? {} : { media }),
     ...(isObject(error) ? headersOf(error.headers, now) : {}),
   }
 }

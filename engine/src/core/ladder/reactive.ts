@@ -6,7 +6,7 @@ import { inWords } from '../tokens/figure.ts'
 import { climb } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
 import { type Desk, situationIn } from './desk.ts'
-import { mediaEdits } from './media.ts'
+import { mediaRefused } from './media.ts'
 import { hasAllowed, noCommit } from './prepare.ts'
 import { buildRequest } from './request.ts'
 import type { Tried } from './rung.ts'
@@ -89,7 +89,7 @@ async function lowerOutput({ desk, failure, steps }: Attempt): Promise<Remedy | 
 
 async function stripMedia({ desk, failure, steps }: Attempt): Promise<Remedy | undefined> {
   if (failure.reason !== 'too-large') return undefined
-  const edits = mediaEdits(desk.conversation.view(), desk.weigher)
+  const edits = mediaRefused(desk.conversation.view(), desk.weigher, failure)
   if (edits.length === 0) {
     steps.push({ mechanism: 'strip-media', outcome: 'declined', why: 'There are no images or documents.' })
     return undefined

@@ -5,7 +5,9 @@ import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { continuesUnthought, withThinkingFirst } from '../message/manual-thinking.ts'
 import type { Message } from '../message/message.ts'
+import { withLegalCalls } from '../message/tool-ids.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { onDemandBeta } from '../summary/request.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
@@ -20,8 +22,12 @@ export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: r
 export function buildRequest(desk: Desk, view: View): BuiltRequest {
   const { modelName: model, settings } = desk
   const base = wellFormedValue(desk.base)
-  const { messages: mended, repairs } = desk.requester(view, { model })
+  const { messages: repaired, repairs } = desk.requester(view, { model })
+  const isManual = base.thinking?.type === 'enabled'
+  const mended = isManual ? withThinkingFirst(repaired) : repaired
   const { messages, isServed } = withServed(mended, view, desk)
+  // Manual thinking cannot begin in the middle of an answer; it is back with the next question.
+  const thinking = isManual && continuesUnthought(mended) ? undefined : base.thinking
   const { delegated, tracking } = desk
   const { betas, options } = delegatedParts({ base, delegated, tracking }, { messages, isServed })
   const request: ModelRequest = {
@@ -31,7 +37,7 @@ export function buildRequest(desk: Desk, view: View): BuiltRequest {
     ...(base.tools === undefined ? {} : { tools: base.tools }),
     messages: withCacheEdits(messages, desk),
     ...(base.maxTokens === undefined ? {} : { maxTokens: base.maxTokens }),
-    ...(base.thinking === undefined ? {} : { thinking: base.thinking }),
+    ...(thinking === undefined ? {} : { thinking }),
     ...(betas.length === 0 ? {} : { betas }),
     ...(options === undefined ? {} : { options }),
   }
@@ -69,7 +75,7 @@ export function messagesBody(request: ModelRequest, maxTokens: number): JsonObje
     max_tokens: request.maxTokens ?? maxTokens,
     ...(system === undefined ? {} : { system }),
     ...(tools === undefined ? {} : { tools }),
-    messages,
+    messages: withLegalCalls(messages),
     ...(thinking === undefined ? {} : { thinking }),
   }
 }

@@ -11,7 +11,7 @@ import type { CleanUp } from './clean-up.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
 import { type Desk, explainDesk, type ModelChoice, type RequestBase } from './desk.ts'
 import { afterAnswer, afterPrepared, errandsDone } from './errands.ts'
-import type { GivenAnswer, GivenMessage } from './given.ts'
+import { checkAnswer, type GivenAnswer, type GivenMessage, givenMessages } from './given.ts'
 import { type EditOutcome, editAt, snipOut, type UndoOutcome, undoNewest } from './hands.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 import { createLine } from './line.ts'
@@ -76,8 +76,7 @@ class Shell implements Session {
   }
 
   add = (messages: GivenMessage | readonly GivenMessage[]): readonly string[] => {
-    const given: readonly GivenMessage[] = 'role' in messages ? [messages] : messages
-    return given.flatMap((message) => {
+    return givenMessages(messages).flatMap((message) => {
       // Whoever adds an answer has no other that is still to come.
       if (message.role === 'assistant') this.out = undefined
       const uuids = this.inbox.add(message, { isHeld: this.line.isBusy() || this.out !== undefined })
@@ -102,6 +101,7 @@ class Shell implements Session {
     })
 
   record = (given: GivenAnswer): string => {
+    checkAnswer(given)
     const uuid = this.desk.ports.newId()
     const { out, sent, printOf } = this
     const write = () => {

@@ -66,8 +66,33 @@ describe('the repairer', () => {
     })
   })
 
-  test('closes calls at the very end of a request', () => {
-    expect(shapesOf([u(text('go')), a(use('t1'))])).toEqual({ shape: 'u a[tu] u[tr]', did: ['result-added'] })
+  test('closes calls at the very end of a request, with results that say they failed', () => {
+    const request = [u(text('go')), a(use('t1'))]
+    const content = '[No result: the call was interrupted, or its result is not part of this conversation]'
+    expect(repairRequest(request)).toEqual({
+      messages: [...request, u({ type: 'tool_result', tool_use_id: 't1', content, is_error: true })],
+      repairs: [{ type: 'result-added', message: 1, id: 't1' }],
+    })
+  })
+
+  // A process that ends between a call and its result, and goes on with the next request.
+  test('tells it between two answers, where the second was given on just that', () => {
+    const first = [u(text('go')), a(thinking(), use('t1'))]
+    const second = a(thinking(), text('so'))
+    const { messages: sent } = repairRequest(first)
+    const grown = [...first, second, u(text('and?'))]
+    expect(repairRequest(grown).messages).toEqual([...sent, second, u(text('and?'))])
+    expect(shapesOf([...grown.slice(0, 3), a(use('t2')), u(result('t2'))])).toEqual({
+      shape: 'u a[th tu] u[tr] a[th t tu] u[tr]',
+      did: ['result-added', 'messages-merged'],
+    })
+  })
+
+  test('merges the pieces of one answer, whose results come behind all of them', () => {
+    expect(shapesOf([u(text('go')), a(use('t1')), a(use('t2')), u(result('t1')), u(result('t2'))])).toEqual({
+      shape: 'u a[tu2] u[tr2]',
+      did: ['messages-merged', 'messages-merged'],
+    })
   })
 
   // cc#45286: results of parallel calls end up one message too late.
@@ -76,6 +101,17 @@ describe('the repairer', () => {
     expect(shapesOf(late)).toEqual({ shape: 'u a[tu] u[tr t] a', did: ['result-moved', 'empty-dropped'] })
     const early = [u(text('go'), result('t1')), a(use('t1')), u(text('hm'))]
     expect(shapesOf(early)).toEqual({ shape: 'u a[tu] u[tr t]', did: ['result-moved'] })
+  })
+
+  test('of two results for one call takes the one that came after it', () => {
+    const request = [
+      u(result('t1', 'old'), text('go')),
+      a(use('t1')),
+      u(text('hm')),
+      a(text('ok')),
+      u(result('t1', 'new')),
+    ]
+    expect(repairRequest(request).messages[2]).toEqual(u(result('t1', 'new'), text('hm')))
   })
 
   test('puts results before the text of their message', () => {
@@ -99,6 +135,9 @@ describe('the repairer', () => {
     expect(shapesOf(cut)).toEqual({ shape: 'u a u', did: ['server-block-dropped'] })
     const paused = [u(text('go')), a(text('looking'), serverUse('s1'))]
     expect(shapesOf(paused)).toEqual({ shape: 'u a[t su]', did: [] })
+    // A call of the client's in the same answer is run meanwhile.
+    const both = [u(text('go')), a(serverUse('s1'), use('t1')), u(result('t1'))]
+    expect(shapesOf(both)).toEqual({ shape: 'u a[su tu] u[tr]', did: [] })
     const whole = [u(text('go')), a(serverUse('s1'), serverResult('s1'), text('so')), u(text('ok'))]
     expect(shapesOf(whole)).toEqual({ shape: 'u a[su sr t] u', did: [] })
   })
@@ -138,6 +177,27 @@ describe('the repairer', () => {
     expect(shapesOf([u(text('go')), a(thinking(), cut, text('so')), u(text('on'))])).toEqual({
       shape: 'u a u',
       did: ['half-characters-replaced', 'thinking-dropped'],
+    })
+  })
+
+  test('turns calls and results without an id into text, and drops texts that hold none', () => {
+    const request = [
+      u(text('go')),
+      a({ type: 'tool_use', name: 'Read', input: { path: 'a' } }, { type: 'text' }),
+      u({ type: 'tool_result', content: 'found' }),
+    ]
+    expect(checkRequest(request).map(({ type }) => type)).toEqual(['text-empty', 'id-missing', 'id-missing'])
+    expect(repairRequest(request)).toEqual({
+      messages: [
+        u(text('go')),
+        a(text('[Tool call: Read {"path":"a"}]')),
+        u(text('[Result of a tool call that is no longer in this conversation]\nfound')),
+      ],
+      repairs: [
+        { type: 'use-became-text', message: 1 },
+        { type: 'result-became-text', message: 2 },
+        { type: 'empty-dropped', message: 1 },
+      ],
     })
   })
 
@@ -200,6 +260,12 @@ const anyBlock: fc.Arbitrary<Block> = fc.oneof(
   ids.map(serverUse),
   ids.map((id) => serverResult(id)),
   fc.constant<Block>({ type: 'container_upload', file_id: 'f' }),
+  fc.constantFrom<Block>(
+    { type: 'text' },
+    { type: 'tool_use', name: 'Read' },
+    { type: 'tool_result', content: 'lost' },
+  ),
+  fc.constant<Block>(result('t1', [{ type: 'text' }])),
 )
 const anyMessage: fc.Arbitrary<Message> = fc.record({
   role: fc.constantFrom('user' as const, 'assistant' as const),
@@ -246,7 +312,7 @@ describe('whatever it is given', () => {
           if (typeof content === 'string') expect(seen).toContain(content)
           else {
             for (const block of content) {
-              if (block.type === 'text' && String(block.text).trim() !== '')
+              if (block.type === 'text' && typeof block.text === 'string' && block.text.trim() !== '')
                 expect(seen).toContain(JSON.stringify(wellFormedValue(block)))
             }
           }

@@ -14,6 +14,11 @@ const block: fc.Arbitrary<Block> = fc.oneof(
   fc.constantFrom('', 'c2ln').map((signature): Block => ({ type: 'thinking', thinking: 'hm', signature })),
   fc.constantFrom('', 'c2ln').map((data): Block => ({ type: 'redacted_thinking', data })),
   id.map((one): Block => ({ type: 'server_tool_use', id: one, name: 'web_search', input: {} })),
+  fc.constantFrom<Block>(
+    { type: 'text' },
+    { type: 'tool_use', name: 'Read' },
+    { type: 'tool_result', content: 'lost' },
+  ),
 )
 const message = (role: Message['role']): fc.Arbitrary<Message> =>
   fc.oneof(fc.constantFrom('go', ''), fc.array(block, { maxLength: 3 })).map((content): Message => ({ role, content }))
@@ -36,6 +41,16 @@ describe('what is found sound', () => {
       { numRuns: 3_000 },
     )
     expect(sound).toBeGreaterThan(10)
+  })
+
+  test('is not a request in which two answers make the same call', () => {
+    const call: Message = { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Read', input: {} }] }
+    const found: Message = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'found' }] }
+    const once: readonly Message[] = [{ role: 'user', content: 'go' }, call, found]
+    expect([isSound(once, { first: 'user' }), isSound([...once, call, found], { first: 'user' })]).toEqual([
+      true,
+      false,
+    ])
   })
 
   test.each([

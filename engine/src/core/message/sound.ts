@@ -1,7 +1,7 @@
 // Whether messages are plainly valid, by one look at each block, as nearly all are. What is found sound needs no repair;
 // what is not may still be valid.
 import { wellFormedValue } from '../text/well-formed.ts'
-import { type Block, isBlock, isEmptyText, isThinking, isToolResult, isToolUse } from './block.ts'
+import { type Block, isBlank, isBlock, isEmptyText, isThinking, isToolResult, isToolUse } from './block.ts'
 import type { Message, Role } from './message.ts'
 import { pairHalfOf } from './pairing.ts'
 
@@ -45,10 +45,12 @@ function areFull(content: readonly unknown[]): boolean {
     const block = content[at]
     if (!isBlock(block)) return false
     if (block.type === 'text') {
-      if (typeof block.text !== 'string' || block.text.trim() === '') return false
+      if (isBlank(block)) return false
     } else if (block.type === 'tool_result') {
-      if (Array.isArray(block.content) && block.content.some(isEmptyText)) return false
-    } else if (block.type !== 'tool_use' && pairHalfOf(block) !== undefined) return false
+      if (!isToolResult(block) || (Array.isArray(block.content) && block.content.some(isEmptyText))) return false
+    } else if (block.type === 'tool_use') {
+      if (!isToolUse(block)) return false
+    } else if (pairHalfOf(block) !== undefined) return false
   }
   return content.length > 0
 }

@@ -42,3 +42,11 @@ test('every iteration is paid for, and the last one that sampled says how full t
   expect(contextTokens({ ...usage, iterations })).toBe(15)
   expect([billedCounts(usage), contextTokens(usage)]).toEqual([usage, 15])
 })
+
+test('the context is as large as the last sampling was, whatever a compaction read', () => {
+  const sampled = (type: string, input: number) => ({ ...noTokens, input, type })
+  const iterations = [sampled('message', 500), sampled('compaction', 90_000)]
+  expect(contextTokens({ ...noTokens, input: 7, iterations })).toBe(500)
+  expect(contextTokens({ ...noTokens, input: 7, iterations: iterations.toReversed() })).toBe(500)
+  expect(contextTokens({ ...noTokens, input: 7 })).toBe(7)
+})
