@@ -179,6 +179,7 @@ export { createRepairer, type Repairer } from './core/message/repairer.ts'
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
 export { shapeOf } from './core/message/shape.ts'
 export { contextTokens, type TokenCounts, type Usage } from './core/message/usage.ts'
+export { describeWorkspace } from './core/ports/describe-workspace.ts'
 export type {
   ChainInfo,
   CompactionFailure,
@@ -206,6 +207,16 @@ export type {
 } from './core/ports/model.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
 export type { NotRestored, Piece, Restoration, Restore, Restored, RestoreRequest } from './core/ports/restore.ts'
+export type {
+  Capped,
+  Commit,
+  NoWorkspaceState,
+  Since,
+  Workspace,
+  WorkspaceFile,
+  WorkspaceQuery,
+  WorkspaceState,
+} from './core/ports/workspace.ts'
 export { type ContinuationInput, continuationText } from './core/prompts/continuation.ts'
 export { type SummaryPromptInput, type SummaryVariant, sectionTitles, summaryPrompt } from './core/prompts/summary.ts'
 export { defaultRestorers, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
