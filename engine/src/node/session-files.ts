@@ -63,7 +63,7 @@ function ownFiles({ root, shown, opened, permitted }: OwnFiles): FileStore {
       if (permission === 'anywhere') return anywhere.read(path)
       const found = await inside.read(path)
       const isInside = found.type !== 'refused' || found.isOutside !== true
-      if (permission === 'inside' && isInside) return found
+      if (permission === 'inside') return found
       if (shown.has(path)) {
         const text = isInside ? found : await anywhere.read(path)
         if (text.type !== 'text' || shown.proves(path, text.text, { isInside })) return text

@@ -199,7 +199,7 @@ describe('no answer', () => {
 
   test('a git that hangs is stopped after the time limit', async () => {
     const slow = join(folder, 'slow')
-    writeFileSync(slow, '#!/bin/sh\nexec sleep 60\n')
+    writeFileSync(slow, '#!/bin/sh\nexec sleep 600\n')
     chmodSync(slow, 0o755)
     const state = await gitWorkspace({ folder, git: slow, timeoutMs: 50 }).state()
     expect(state).toEqual(why('git did not answer within 50 ms'))
@@ -208,9 +208,9 @@ describe('no answer', () => {
   test('an abort before or during the question ends it', async () => {
     const { signal, stop } = createStop()
     const slow = join(folder, 'slow')
-    writeFileSync(slow, '#!/bin/sh\nexec sleep 60\n')
+    writeFileSync(slow, '#!/bin/sh\nexec sleep 600\n')
     chmodSync(slow, 0o755)
-    const asked = gitWorkspace({ folder, git: slow, timeoutMs: 60_000 }).state({ signal })
+    const asked = gitWorkspace({ folder, git: slow, timeoutMs: 600_000 }).state({ signal })
     stop()
     expect(await asked).toEqual(why('it was stopped'))
     expect(await gitWorkspace({ folder }).state({ signal })).toEqual(why('it was stopped'))

@@ -107,13 +107,20 @@ describe('files', () => {
       'other/AGENTS.md': 'not for us',
       'pkg/src/a.ts': 'a',
     })
-    const touched = [touch('/w/pkg/src/a.ts'), touch('/elsewhere/b.ts')]
-    const read = { read: (path: string) => files.read(path.replace('/w/', '')) }
+    const touched = [touch('/w/pkg/src/a.ts'), touch('/elsewhere/b.ts'), touch('../other/c.ts')]
+    const asked: string[] = []
+    const read = {
+      read: (path: string) => {
+        asked.push(path)
+        return files.read(path.replace('/w/', ''))
+      },
+    }
     expect((await titles({ files: read, touched, root: '/w' })).put.map((title) => title.split(' (')[0])).toEqual([
       'Instructions pkg/src/CLAUDE.md',
       'Instructions pkg/AGENTS.md',
       'File /w/pkg/src/a.ts',
     ])
+    expect(asked.filter((path) => path.includes('..'))).toEqual(['../other/c.ts'])
   })
 
   test('a large file comes in excerpts around what was changed, with its size', async () => {
@@ -231,12 +238,25 @@ describe('under a small budget', () => {
       'Tools that can be loaded',
       'Instructions of the MCP server unused',
     ])
-    for (const budget of [300, 700, 1_000]) {
+    const within = async (budget: number) => {
       const few = await restoreContext(inputOf({ state: everything, files, touched }), { budget })
-      const kept = few.pieces.map(({ title }) => title.replace(/ \(#.*/, ''))
-      expect(kept).toEqual(order.slice(0, kept.length))
-      expect(kept.length).toBeGreaterThan(0)
+      return few.pieces.map(({ title }) => title.replace(/ \(#.*/, ''))
     }
+    expect(await within(300)).toEqual(order.slice(0, 3))
+    expect(await within(700)).toEqual(order.slice(0, 7))
+    expect(await within(1_000)).toEqual(order.slice(0, 11))
+  })
+
+  test('a file that does not fit whole into what is left comes in part', async () => {
+    const lines = Array.from({ length: 400 }, (_, at) => `line number ${at + 1}`).join('\n')
+    const state = { ...emptyState, pinned: [{ uuid: 'u', text: words(1_200) }] }
+    const input = inputOf({ state, files: storeOf({ big: lines }), touched: [touch('big')] })
+    const { pieces, notRestored } = await restoreContext(input, { budget: 2_400 })
+    expect(pieces.map(({ title }) => title)).toEqual([
+      'Pinned message',
+      expect.stringMatching(/^File big \(lines 1–\d+ of 400; the whole file has 1575 tokens\)$/),
+    ])
+    expect(notRestored).toEqual([])
   })
 
   test('what the new context holds anyway is not put back', async () => {

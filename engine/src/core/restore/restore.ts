@@ -30,9 +30,15 @@ export type RestoreOptions = {
   readonly without?: readonly string[] | undefined
 }
 
+const between = 2
+/** Of one restorer, as far as room is set aside for their headings. */
+const mostPieces = 5
+
 export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<Restoration> {
   const { budget, restorers = defaultRestorers, without = [] } = options
-  const countFramed = (text: string | undefined) => (text === undefined ? 0 : input.countTokens(contextFrame([text])))
+  const frame = input.countTokens(contextFrame(['']))
+  // Inside the frame that all of them share; what lies between two texts is rounded up.
+  const countInside = (text: string) => input.countTokens(contextFrame([text])) - frame + between
   const pieces: { readonly piece: Piece; readonly tokens: number }[] = []
   const notRestored: NotRestored[] = []
   let tokens = 0
@@ -40,11 +46,12 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
     notRestored.push({ kind, what: title, why: `it has ${own} tokens, and the context has no room` })
   for (const restorer of restorers) {
     if (without.includes(restorer.kind)) continue
-    const brought = await bring(restorer, input, Math.max(0, Math.min(restorer.budget, budget - tokens)))
+    const left = budget - frame - tokens - mostPieces * (countInside(`# ${restorer.kind}\n`) + between)
+    const brought = await bring(restorer, input, Math.max(0, Math.min(restorer.budget, left)))
     notRestored.push(...brought.notRestored)
     for (const piece of brought.pieces) {
-      const own = countFramed(`# ${piece.kind}\n${pieceText(piece)}`)
-      if (tokens + own > budget) leaveOut(piece)
+      const own = countInside(`# ${piece.kind}\n${pieceText(piece)}`)
+      if (frame + tokens + own > budget) leaveOut(piece)
       else {
         pieces.push({ piece, tokens: own })
         tokens += own
@@ -52,7 +59,10 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
     }
   }
   // What is missing is named inside the budget too: a few names give way before a piece does.
-  const fits = (names: readonly NotRestored[]) => tokens + countFramed(missingText(names)) <= budget
+  const fits = (names: readonly NotRestored[]) => {
+    const text = missingText(names)
+    return frame + tokens + (text === undefined ? 0 : countInside(`# not_restored\n${text}`)) <= budget
+  }
   let named = namesWithin(notRestored, fits)
   while (named === undefined && pieces.length > 0) {
     const last = pieces.pop()

@@ -7,6 +7,8 @@ import type { Skill } from './state.ts'
 
 const budget = 25_000
 const perSkill = 5_000
+/** Less of a skill is no help. */
+const leastPart = 200
 
 export const restoreRunningSkill: Restorer = {
   kind: 'skills',
@@ -51,7 +53,8 @@ function skillPiece(skill: Skill, { countTokens }: RestoreInput, room: number): 
   const title = `${titleOf(skill)}${path === undefined ? '' : ` (${path})`}`
   const marker = path === undefined ? '[cut: invoke the skill again for the rest]' : `[cut: the rest is in ${path}]`
   const tokens = room - countTokens(title) - 2
-  const cut = tokens <= 0 ? '' : headWithin(text, { tokens, countTokens, marker })
+  if (tokens < leastPart && countTokens(text) > tokens) return undefined
+  const cut = headWithin(text, { tokens, countTokens, marker })
   if (cut === '') return undefined
   const state = { skill: { name, ...(path === undefined ? {} : { path }) } }
   return { kind: 'skills', title, text: cut, tokens: countTokens(`${title}\n${cut}`), state }

@@ -136,6 +136,28 @@ describe('to-dos', () => {
   })
 })
 
+test('a list that the client puts in after a call is the one that stands', () => {
+  const book = bookOf((each) => {
+    use(each, { name: 'TaskCreate', input: { subject: 'Called' } })
+    attach(each, { type: 'todo', content: [{ content: 'Mend it', status: 'completed' }] })
+  })
+  const called = { id: '7', text: 'Called', status: 'pending' } as const
+  expect(book.state([called]).todos).toEqual([{ id: '1', text: 'Mend it', status: 'done' }])
+})
+
+test('what a compaction puts back does not take the place of what is known', () => {
+  const book = bookOf((each) => {
+    attach(each, { type: 'plan_file_reference', planFilePath: '/p', planContent: '# The whole plan' })
+    attach(each, {
+      type: 'plan',
+      content: 'Plan /p\n# Part of it',
+      isRestored: true,
+      state: { plan: { path: '/p', isOn: true, hasText: true } },
+    })
+  })
+  expect(book.state([]).plan).toEqual({ path: '/p', text: '# The whole plan', isOn: false })
+})
+
 describe('skills and commands', () => {
   const skillsOf = (fill: (book: StateBook) => void) => bookOf(fill).state([]).skills
   const command = (book: StateBook, name: string, text: string) => {

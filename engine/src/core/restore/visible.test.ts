@@ -66,6 +66,7 @@ test('touched files come newest first, with what was put into them and which lin
     ...use('Edit', { file_path: '/e.ts', old_string: 'c', new_string: 'd' }),
     ...use('apply_patch', { patch }),
     ...use('Write', { file_path: '/no.ts', content: 'x' }, 'denied', { is_error: true }),
+    ...use('Bash', { command: 'cat missing.ts' }, 'No such file', { is_error: true }),
     ...use('open_doc', { path: '/doc.ts' }),
   ]
   const named = { open_doc: 'read' } as const
@@ -78,4 +79,9 @@ test('touched files come newest first, with what was put into them and which lin
     { path: '/r.ts', isEdited: false, inserted: [], seen: [[10, 14]] },
   ])
   expect(touchedFiles(messages)).toHaveLength(4)
+})
+
+test('of many reads of one file, the latest places are remembered', () => {
+  const reads = Array.from({ length: 12 }, (_, at) => use('Read', { file_path: '/a.ts', offset: at + 1, limit: 1 }))
+  expect(touchedFiles(reads.flat())[0]?.seen).toEqual([5, 6, 7, 8, 9, 10, 11, 12].map((line) => [line, line]))
 })
