@@ -168,6 +168,20 @@ test('rule files and files that were put back are shown as well', async () => {
   expect(seen.paths()).toEqual(['/w/AGENTS.md', '/w/a.ts'])
 })
 
+test('a transcript that claims absurd line numbers shows nothing, and costs nothing', () => {
+  const seen = createSeenFiles()
+  const claim = (account: JsonObject) =>
+    call(seen, {
+      name: 'Read',
+      input: { file_path: '/a' },
+      raw: { file: { filePath: '/a', content: 'x', ...account } },
+    })
+  claim({ startLine: 1e12 })
+  claim({ startLine: 1, totalLines: 1e12 })
+  call(seen, { name: 'Read', input: { file_path: '/a', offset: 999999999999 }, text: '999999999999→x' })
+  expect(seen.paths()).toEqual([])
+})
+
 test('a pointer to an older read shows nothing new', async () => {
   const seen = createSeenFiles()
   call(seen, { name: 'Read', input: { file_path: '/a' }, text: '1\tone' })

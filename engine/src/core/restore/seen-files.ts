@@ -146,8 +146,12 @@ function replaced(lines: Lines, replacements: readonly Replacement[]): Lines {
 
 type Shown = { readonly start: number; readonly lines: readonly string[]; readonly total?: number | undefined }
 
+const mostLines = 1_000_000
+
 /** Lays what was shown over what is known. */
 function show(showing: Showing, path: string, { start, lines, total }: Shown): void {
+  // A transcript may claim any number; a file of so many lines is not put back in any case.
+  if (start + lines.length > mostLines || (total ?? 0) > mostLines) return
   const known = showing.file(path)
   const isFromStart = start === 1 && (total === undefined || lines.length >= total)
   if (isFromStart || !known) {
