@@ -186,6 +186,7 @@ export { createRepairer, type Repairer } from './core/message/repairer.ts'
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
 export { shapeOf } from './core/message/shape.ts'
 export { contextTokens, type TokenCounts, type Usage } from './core/message/usage.ts'
+export { describeWorkspace } from './core/ports/describe-workspace.ts'
 export type {
   ChainInfo,
   CompactionFailure,
@@ -213,6 +214,16 @@ export type {
 } from './core/ports/model.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
 export type { NotRestored, Piece, Restoration, Restore, Restored, RestoreRequest } from './core/ports/restore.ts'
+export type {
+  Capped,
+  Commit,
+  NoWorkspaceState,
+  Since,
+  Workspace,
+  WorkspaceFile,
+  WorkspaceQuery,
+  WorkspaceState,
+} from './core/ports/workspace.ts'
 export { type ContinuationInput, continuationText } from './core/prompts/continuation.ts'
 export { type SummaryPromptInput, type SummaryVariant, sectionTitles, summaryPrompt } from './core/prompts/summary.ts'
 export { defaultRestorers, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
@@ -220,7 +231,7 @@ export type { RestoreInput, Restorer } from './core/restore/restorer.ts'
 export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from './core/restore/seen-files.ts'
 export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
 export { createStateBook, type StateBook } from './core/restore/state-book.ts'
-export { type TouchedFile, touchedFiles } from './core/restore/touched.ts'
+export { type TouchedFile, type TouchedOptions, touchedFiles } from './core/restore/touched.ts'
 export type { Tried } from './core/summary/asking.ts'
 export { composeSummary } from './core/summary/compose.ts'
 export type { ComposedSummary, ComposeOptions, SummarySource } from './core/summary/source.ts'

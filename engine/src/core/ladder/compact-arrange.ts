@@ -133,13 +133,14 @@ function namesOf(notRestored: Restoration['notRestored']): readonly AttachmentFa
 }
 
 function attachmentOf(piece: Piece): AttachmentFacts {
-  const { kind, path, entry } = piece
+  const { kind, path, entry, state } = piece
   return {
     type: kind,
     content: pieceText(piece),
     isRestored: true,
     ...(path === undefined ? {} : { filename: path }),
     ...(entry === undefined ? {} : { entry }),
+    ...(state === undefined ? {} : { state }),
   }
 }
 

@@ -6,6 +6,7 @@ import { createLedger } from '../ledger/ledger.ts'
 import { stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { ChainInfo } from '../ports/events.ts'
+import { discoveredTools } from '../restore/discovered-tools.ts'
 import { modelOf } from '../tokens/context-size.ts'
 import { readCompaction } from '../transcript/compaction-records.ts'
 import type { CompactionInput } from './compact-input.ts'
@@ -31,7 +32,7 @@ export function historyOf(input: CompactionInput): History {
   const pieces = piecesOf(view)
   const last = pieces.findLastIndex(({ origin }) => origin === 'summary')
   const earlier = readCompaction(boundaryBefore(pieces[last], recordOf))
-  const tools = new Set([...earlier.discoveredTools, ...(input.discoveredTools ?? [])])
+  const tools = new Set([...earlier.discoveredTools, ...discoveredTools(pieces), ...(input.discoveredTools ?? [])])
   return {
     model: modelOf(view.messages),
     hasEarlier: last >= 0,
