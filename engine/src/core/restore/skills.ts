@@ -1,7 +1,7 @@
 // Restorers of skills and slash commands: the one that is being executed comes whole and early, the others are cut at the
 // end, since the head of a skill matters most.
 import type { NotRestored, Piece } from '../ports/restore.ts'
-import { headWithin } from '../text/cut.ts'
+import { markedHeadWithin } from '../text/cut.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
 import type { Skill } from './state.ts'
 
@@ -54,7 +54,7 @@ function skillPiece(skill: Skill, { countTokens }: RestoreInput, room: number): 
   const marker = path === undefined ? '[cut: invoke the skill again for the rest]' : `[cut: the rest is in ${path}]`
   const tokens = room - countTokens(title) - 2
   if (tokens < leastPart && countTokens(text) > tokens) return undefined
-  const cut = headWithin(text, { tokens, countTokens, marker })
+  const cut = markedHeadWithin(text, { tokens, countTokens, marker })
   if (cut === '') return undefined
   const state = { skill: { name, ...(path === undefined ? {} : { path }) } }
   return { kind: 'skills', title, text: cut, tokens: countTokens(`${title}\n${cut}`), state }
