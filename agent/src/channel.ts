@@ -26,7 +26,6 @@ export function createChannel<T>(): Channel<T> {
         if (isOver) return await promise
         await new Promise<void>((resolve) => {
           wake = resolve
-          if (isOver || items.length > 0) resolve()
         })
       }
     },

@@ -1,160 +1,146 @@
 import { text, toolUse } from '@everlong/simulator'
-import { checkRequest, shapeOf } from 'everlong'
-import { afterEach, describe, expect, test } from 'vitest'
+import { checkRequest, type EngineEvent, type EngineSession, shapeOf, textOf } from 'everlong'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type LoopEvent, query, subagentTool } from './index.ts'
-import { type Stage, type StageOptions, setStage } from './testing/stage.ts'
-import { type AnyTool, defineTool } from './tool.ts'
+import { type LoopEvent, query } from './index.ts'
+import { fill } from './testing/history.ts'
+import { eventsOf, inTurn, runLoop, saying, stagesOverHttp } from './testing/over-http.ts'
+import type { Stage } from './testing/stage.ts'
+import { defineTool } from './tool.ts'
 
-const open: Stage[] = []
-const stageWith = async (options: StageOptions = {}) => {
-  const stage = await setStage(options)
-  open.push(stage)
-  return stage
-}
-afterEach(async () => {
-  for (const stage of open.splice(0)) await stage.close()
-})
+const setStage = stagesOverHttp()
 
-async function collect(loop: AsyncGenerator<LoopEvent, unknown>): Promise<readonly LoopEvent[]> {
-  const events: LoopEvent[] = []
-  for await (const event of loop) events.push(event)
-  return events
-}
 const typesOf = (events: readonly LoopEvent[]) =>
   events.map(({ type }) => type).filter((type) => type !== 'stream' && type !== 'engine')
 
+/** What the requests of turns ended with. */
+const lastMessages = ({ sent }: Stage) =>
+  sent.filter(({ request }) => request.source === 'turn').map(({ request }) => request.messages.at(-1))
+
+async function asked(stage: Stage, content = 'Go.'): Promise<EngineSession> {
+  const session = await stage.engine.start()
+  session.add({ role: 'user', content })
+  return session
+}
+
 describe('the loop', () => {
   test.each(['process', 'http'] as const)('works through a task to its end (%s)', async (over) => {
-    const stage = await stageWith({ over })
+    const stage = await setStage({ over })
     const session = await stage.engine.start({ system: 'You mend bugs.' })
     session.add({ role: 'user', content: 'Find the bug and mend it.' })
-    const events = await collect(query({ session, tools: stage.tools }))
-    expect(events.filter(({ type }) => type === 'answer')).toHaveLength(12)
-    expect(events.at(-1)).toMatchObject({ type: 'stopped', why: 'finished', state: { turn: 12, isCompacted: false } })
+    const events = await runLoop({ session, tools: stage.tools })
+    const answers = eventsOf(events, 'answer')
+    expect(answers).toHaveLength(12)
+    const { turnId } = session.tracking()
+    const state = { turnId, turn: 12, isCompacted: false, failures: 0 }
+    expect(events.at(-1)).toEqual({ type: 'stopped', why: 'finished', state })
     expect(checkRequest(session.messages())).toEqual([])
-    expect(stage.simulator.log.entries.every(({ status }) => status === 200)).toBe(true)
+    expect(stage.simulator.log.entries.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    // Every call was run, once, and its result is what the model got to see.
+    const calls = answers.flatMap(({ answer }) => answer.content.filter(({ type }) => type === 'tool_use'))
+    const ids = calls.map(({ id }) => id)
+    expect(ids.length).toBeGreaterThan(5)
+    expect(eventsOf(events, 'tool-started').map(({ toolUseId }) => toolUseId)).toEqual(ids)
+    expect(eventsOf(events, 'tool-finished').map(({ toolUseId }) => toolUseId)).toEqual(ids)
+    // Each answer streams before it is there as a whole.
+    const order = inTurn(events.filter(({ type }) => type === 'stream' || type === 'answer'))
+    expect(order).toEqual(answers.flatMap(() => ['stream', 'answer']))
   })
 
-  test('a small window: it compacts on the way, yields what the compaction wrote, and begins to count again', async () => {
-    const stage = await stageWith({
+  test('a small window: each compaction is yielded before the answer it was made for streams, and the count begins again', async () => {
+    const stage = await setStage({
       window: 40_000,
       turnsPerTask: 40,
       engine: { settings: { maxOutputTokens: 4_000 } },
     })
     const session = await stage.engine.start({ maxTokens: 4_000 })
     session.add({ role: 'user', content: 'Find all bugs and mend them. Never touch logs/build.log.' })
-    const events = await collect(query({ session, tools: stage.tools, mostTurns: 60 }))
-    expect(events.at(-1)).toMatchObject({ type: 'stopped', why: 'turn-limit', state: { isCompacted: true } })
-    const records = events.flatMap((event) => (event.type === 'record' ? [event.record] : []))
-    expect(records[0]).toMatchObject({
-      type: 'system',
-      subtype: 'compact_boundary',
-      compactMetadata: { trigger: 'auto' },
-    })
-    expect(records[1]).toMatchObject({ type: 'user', isCompactSummary: true })
+    const events = await runLoop({ session, tools: stage.tools, mostTurns: 60 })
+    const compactions = stage.events.filter(({ type }) => type === 'compaction-finished')
+    expect(compactions.length).toBeGreaterThan(1)
+    const boundaries = eventsOf(events, 'record').filter(({ record }) => record.subtype === 'compact_boundary')
+    expect(boundaries.map(({ record }) => record)).toMatchObject(
+      compactions.map(() => ({ type: 'system', compactMetadata: { trigger: 'auto' } })),
+    )
+    const shown = events.filter(({ type }) => type !== 'engine' && type !== 'tool-started' && type !== 'tool-finished')
+    for (const boundary of boundaries) {
+      const from = shown.indexOf(boundary)
+      const until = shown.findIndex(({ type }, at) => at > from && type !== 'record')
+      expect([shown[from - 1]?.type, shown[from + 1], shown[until]?.type]).toMatchObject([
+        'answer',
+        { record: { type: 'user', isCompactSummary: true } },
+        'stream',
+      ])
+    }
+    const last = events.findLastIndex(({ type }) => type === 'record')
+    const turn = events.slice(last).filter(({ type }) => type === 'answer').length
+    const state = { turnId: session.tracking().turnId, turn, isCompacted: true, failures: 0 }
+    expect(events.at(-1)).toEqual({ type: 'stopped', why: 'turn-limit', state })
+    expect(turn).toBeLessThan(60)
     const refused = stage.sent.filter(({ request, result }) => request.source === 'turn' && result.type === 'failed')
     expect(refused).toEqual([])
     expect(JSON.stringify(session.messages())).toContain('Never touch logs/build.log.')
   })
 
-  test('tools that only read run side by side, others one after another', async () => {
-    const order: string[] = []
-    const tool = (name: string, isReadOnly: boolean) =>
-      defineTool({
-        name,
-        description: name,
-        input: z.object({}),
-        isReadOnly,
-        run: async () => {
-          order.push(`${name}+`)
-          await new Promise((resolve) => setTimeout(resolve, 5))
-          order.push(`${name}-`)
-          return name
-        },
-      })
-    const calls = {
-      content: ['Look', 'See', 'Write', 'Look'].flatMap((name, at) => toolUse(name, {}, `toolu_${at}`).content),
-    }
-    const stage = await stageWith({ script: (_, { turn }) => (turn === 0 ? calls : text('Done.')) })
-    const session = await stage.engine.start()
-    session.add({ role: 'user', content: 'Go.' })
-    await collect(query({ session, tools: [tool('Look', true), tool('See', true), tool('Write', false)] }))
-    expect(order).toEqual(['Look+', 'See+', 'Look-', 'See-', 'Write+', 'Write-', 'Look+', 'Look-'])
+  test('goes on from the state of an earlier loop, and returns its own', async () => {
+    const stage = await setStage({ script: () => text('Done.') })
+    const session = await asked(stage)
+    const state = { turnId: 'an older turn', turn: 7, isCompacted: true, failures: 2 }
+    const loop = query({ session, state })
+    let step = await loop.next()
+    while (!step.done) step = await loop.next()
+    expect(step.value).toEqual({ turnId: session.tracking().turnId, turn: 8, isCompacted: true, failures: 0 })
   })
 
-  test('a wrong input, an unknown tool and a fault are results that the model can read', async () => {
-    const tools: readonly AnyTool[] = [
-      defineTool({ name: 'Add', description: '', input: z.object({ n: z.number() }), run: ({ n }) => String(n + 1) }),
-      defineTool({
-        name: 'Break',
-        description: '',
-        input: z.object({}),
-        run: () => {
-          throw new Error('It broke.')
-        },
-      }),
-    ]
-    const uses = [
-      toolUse('Add', { n: 'x' }, 't1'),
-      toolUse('Nope', {}, 't2'),
-      toolUse('Break', {}, 't3'),
-      toolUse('Add', { n: 1 }, 't4'),
-    ]
-    const stage = await stageWith({
-      script: (_, { turn }) => (turn === 0 ? { content: uses.flatMap(({ content }) => content) } : text('Done.')),
+  test('what hooks have to say to the person is yielded before the answer streams', async () => {
+    const stage = await setStage({
+      window: 40_000,
+      script: () => text('Done.'),
+      engine: { hooks: saying('The tree was saved first.'), settings: { maxOutputTokens: 4_000 } },
     })
-    const session = await stage.engine.start()
+    const session = await stage.engine.start({ maxTokens: 1_000 })
+    fill(session, { rounds: 8, tokens: 2_600 })
     session.add({ role: 'user', content: 'Go.' })
-    const events = await collect(query({ session, tools }))
-    const finished = events.flatMap((event) => (event.type === 'tool-finished' ? [event] : []))
-    expect(finished.map(({ isError }) => isError)).toEqual([true, true, true, false])
-    expect(finished.map(({ content }) => content)).toEqual([
-      expect.stringContaining('The input is not right'),
-      'There is no tool Nope. There are: Add, Break.',
-      'It broke.',
-      '2',
-    ])
+    const events = await runLoop({ session })
+    expect(inTurn(events)).toEqual(['notice', 'record', 'stream', 'answer', 'stopped'])
+    expect(eventsOf(events, 'notice')).toEqual([{ type: 'notice', text: 'The tree was saved first.' }])
   })
 
-  test('an abort while tools run leaves a valid transcript, and the conversation goes on from it', async () => {
-    const controller = new AbortController()
-    const slow = defineTool({
-      name: 'Slow',
-      description: '',
-      input: z.object({}),
-      run: () => {
-        controller.abort()
-        return new Promise<string>(() => undefined)
-      },
+  test('at the blocking limit it says so and stops, and no request goes out', async () => {
+    const stage = await setStage({
+      window: 40_000,
+      script: () => text('Done.'),
+      engine: { settings: { maxOutputTokens: 4_000, autoCompact: false } },
     })
-    const stage = await stageWith({
-      script: (_, { turn }) =>
-        turn === 0
-          ? { content: [toolUse('Slow', {}, 't1'), toolUse('Slow', {}, 't2')].flatMap(({ content }) => content) }
-          : text('I see.'),
-    })
-    const session = await stage.engine.start()
-    session.add({ role: 'user', content: 'Go.' })
-    const events = await collect(query({ session, tools: [slow], signal: controller.signal }))
-    expect(events.at(-1)).toMatchObject({ type: 'stopped', why: 'aborted' })
-    expect(shapeOf(session.messages())).toBe('u a[tu2] u[tr2]')
-    expect(checkRequest(session.messages())).toEqual([])
-    session.add({ role: 'user', content: 'Never mind.' })
-    expect(typesOf(await collect(query({ session, tools: [slow] })))).toEqual(['answer', 'stopped'])
+    const session = await asked(stage, 'word '.repeat(40_000))
+    const events = await runLoop({ session })
+    expect(typesOf(events)).toEqual(['blocked', 'stopped'])
+    expect(events.at(-1)).toMatchObject({ why: 'blocked' })
+    expect(eventsOf(events, 'blocked')).toMatchObject([{ detail: expect.stringContaining('Compact by hand') }])
+    expect(stage.sent).toEqual([])
+  })
+
+  test('a failure that is no overflow is yielded as the provider told it, and ends the loop', async () => {
+    const faults = { rules: [{ fault: { type: 'server-error' } as const }] }
+    const stage = await setStage({ script: () => text('Done.'), faults })
+    const session = await asked(stage)
+    const events = await runLoop({ session })
+    expect(typesOf(events)).toEqual(['failed', 'stopped'])
+    expect(events.at(-1)).toMatchObject({ why: 'failed', state: { turn: 0 } })
+    expect(eventsOf(events, 'failed')).toMatchObject([{ failure: { status: 500 }, steps: [] }])
+    expect(shapeOf(session.messages())).toBe('u')
   })
 
   test('an abort while the model answers leaves the conversation as it was', async () => {
     const controller = new AbortController()
-    const stage = await stageWith({
+    const stage = await setStage({
       script: () => {
         controller.abort()
         return text('Too late.')
       },
     })
-    const session = await stage.engine.start()
-    session.add({ role: 'user', content: 'Go.' })
-    const events = await collect(query({ session, signal: controller.signal }))
+    const session = await asked(stage)
+    const events = await runLoop({ session, signal: controller.signal })
     expect(typesOf(events)).toEqual(['stopped'])
     expect(events.at(-1)).toMatchObject({ why: 'aborted' })
     expect(shapeOf(session.messages())).toBe('u')
@@ -162,49 +148,126 @@ describe('the loop', () => {
 
   test('what a person types while the model works is answered too', async () => {
     let typed = false
-    const stage = await stageWith({ script: (request) => text(`Answer ${request.messages.length}`) })
-    const session = await stage.engine.start()
-    session.add({ role: 'user', content: 'Go.' })
+    const stage = await setStage({ script: (request) => text(`Answer ${request.messages.length}`) })
+    const session = await asked(stage)
     const seen: string[] = []
-    for await (const event of query({ session })) {
+    for await (const event of query({ session, mostTurns: 5 })) {
       if (event.type === 'stream' && !typed) {
         typed = true
         session.add({ role: 'user', content: 'One more thing.' })
       }
-      if (event.type === 'answer') seen.push(JSON.stringify(event.answer.content))
+      if (event.type === 'answer') seen.push(textOf(event.answer.content))
     }
-    expect(seen).toHaveLength(2)
-    expect(shapeOf(session.messages())).toBe('u a u a')
+    expect(seen).toEqual(['Answer 1', 'Answer 3'])
+    expect(session.messages().map(({ content }) => textOf(content))).toEqual([
+      'Go.',
+      'Answer 1',
+      'One more thing.',
+      'Answer 3',
+    ])
   })
 
-  test('a sub-agent has a conversation of its own, and its last words are the result', async () => {
-    const stage = await stageWith({
-      script: (request, { turn }) => {
-        if (JSON.stringify(request.messages).includes('Count the files')) {
-          return turn === 1 ? toolUse('Bash', { command: 'ls' }, 't_sub') : text('There are 24 files.')
-        }
-        return turn === 0
-          ? toolUse('Agent', { description: 'count', prompt: 'Count the files of this.' }, 't_main')
-          : text('Thanks.')
+  test.each([
+    ['nothing', [], ['Go.']],
+    ['something', ['One more thing.'], ['Go.', 'One more thing.']],
+  ])('an answer without content ends it unless a person typed meanwhile (%s)', async (_, typed, known) => {
+    const stage = await setStage({
+      script: (_request, { turn }) => {
+        if (turn === 0) session.add(typed.map((content) => ({ role: 'user', content })))
+        return { content: [], stopReason: 'end_turn' }
       },
     })
-    const inner = subagentTool({ tools: stage.tools, system: 'You count.' })
-    const session = await stage.engine.start({ system: 'You lead.' })
-    session.add({ role: 'user', content: 'How many are there?' })
-    const events = await collect(query({ session, tools: [inner] }))
-    expect(events.filter(({ type }) => type === 'tool-finished')).toMatchObject([
-      { toolUseId: 't_main', content: 'There are 24 files.', isError: false },
+    const session = await asked(stage)
+    const events = await runLoop({ session })
+    expect(events.at(-1)).toMatchObject({ why: 'finished', state: { turn: known.length } })
+    expect(textOf(stage.sent.at(-1)?.request.messages.at(-1)?.content).split('\n')).toEqual(known)
+  })
+
+  test('a turn that the server paused is continued with what it has so far', async () => {
+    const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'labels' } }
+    const paused = { content: [{ type: 'text', text: 'I search.' }, search], stopReason: 'pause_turn' }
+    const stage = await setStage({ script: (_, { turn }) => (turn === 0 ? paused : text('Found it.')) })
+    const session = await asked(stage)
+    const events = await runLoop({ session })
+    expect(eventsOf(events, 'answer').map(({ answer }) => answer.stopReason)).toEqual(['pause_turn', 'end_turn'])
+    expect(events.at(-1)).toMatchObject({ why: 'finished' })
+    expect(lastMessages(stage)[1]).toMatchObject({ role: 'assistant', content: [{ text: 'I search.' }, search] })
+  })
+
+  test('an answer that the window cut off is asked to go on from where it ends', async () => {
+    const cut = { ...text('The first half'), stopReason: 'model_context_window_exceeded' }
+    const stage = await setStage({ script: (_, { turn }) => (turn === 0 ? cut : text('and the second.')) })
+    const session = await asked(stage)
+    const events = await runLoop({ session })
+    expect(eventsOf(events, 'answer')).toHaveLength(2)
+    expect(lastMessages(stage).map((message) => [message?.role, textOf(message?.content)])).toEqual([
+      ['user', 'Go.'],
+      ['user', 'Your answer met the end of the context window. Go on from where it ends.'],
     ])
-    expect(shapeOf(session.messages())).toBe('u a[tu] u[tr] a')
-    expect(events.filter(({ type }) => type === 'subagent').length).toBeGreaterThan(3)
+    // The loop's own words are not a person's.
+    expect(session.messages().map(({ origin }) => origin)).toEqual(['human', 'assistant', 'meta', 'assistant'])
   })
 
   test('the turn limit ends it where the conversation can go on', async () => {
-    const stage = await stageWith({})
-    const session = await stage.engine.start()
-    session.add({ role: 'user', content: 'Find the bug.' })
-    const events = await collect(query({ session, tools: stage.tools, mostTurns: 3 }))
+    const stage = await setStage()
+    const session = await asked(stage, 'Find the bug.')
+    const events = await runLoop({ session, tools: stage.tools, mostTurns: 3 })
     expect(events.at(-1)).toMatchObject({ type: 'stopped', why: 'turn-limit', state: { turn: 3 } })
+    expect(eventsOf(events, 'answer')).toHaveLength(3)
+    expect(shapeOf(session.messages())).toBe('u a[t tu] u[tr] a[tu] u[tr] a[tu2] u[tr2]')
     expect(checkRequest(session.messages())).toEqual([])
+  })
+
+  test('it no longer listens to the session once it is over, however it ends', async () => {
+    const stage = await setStage({ script: () => text('Done.') })
+    const session = await asked(stage)
+    let listeners = 0
+    const watched: EngineSession = {
+      ...session,
+      on: (listener: (event: EngineEvent) => void) => {
+        const stop = session.on(listener)
+        listeners++
+        return () => {
+          listeners--
+          stop()
+        }
+      },
+    }
+    for await (const event of query({ session: watched })) if (event.type !== 'stopped') expect(listeners).toBe(1)
+    expect(listeners).toBe(0)
+    session.add({ role: 'user', content: 'Once more.' })
+    for await (const event of query({ session: watched })) if (event.type === 'stream') break
+    expect(listeners).toBe(0)
+  })
+
+  test('its tools go with every request, and only results that can be had again are declared so', async () => {
+    const tool = (name: string, isReproducible?: boolean) =>
+      defineTool({
+        name,
+        description: `It is ${name}.`,
+        input: z.object({ path: z.string() }),
+        ...(isReproducible === undefined ? {} : { isReproducible }),
+        run: () => 'ok',
+      })
+    const stage = await setStage({
+      script: (_, { turn }) => (turn === 0 ? toolUse('Look', { path: 'a' }, 't1') : text('Done.')),
+    })
+    const session = await asked(stage)
+    const configured: unknown[] = []
+    const watched: EngineSession = {
+      ...session,
+      configure: (base) => {
+        configured.push(base.reproducible)
+        session.configure(base)
+      },
+    }
+    await runLoop({ session: watched, tools: [tool('Look', true), tool('Ask'), tool('Write', false)] })
+    expect(configured).toEqual([['Look']])
+    const definitions = ['Look', 'Ask', 'Write'].map((name) => ({
+      name,
+      description: `It is ${name}.`,
+      input_schema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+    }))
+    expect(stage.sent.map(({ request }) => request.tools)).toMatchObject([definitions, definitions])
   })
 })

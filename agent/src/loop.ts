@@ -1,6 +1,16 @@
 // The query loop: prepare, send, run tools, again, until the model stops. An async generator; the host shows what it
 // yields. Compaction, recovery and the transcript are the session's business.
-import { blocksOf, type EngineSession, isToolUse, type StreamEvent, type ToolUseBlock, type Turn } from 'everlong'
+import {
+  blocksOf,
+  type EngineSession,
+  isToolUse,
+  type ModelAnswer,
+  type Preparation,
+  type StreamEvent,
+  type ToolUseBlock,
+  type Turn,
+  type ViewMessage,
+} from 'everlong'
 import { createChannel } from './channel.ts'
 import type { LoopEvent, LoopState, StopReason } from './events.ts'
 import { runTools, type ToolRun } from './run-tools.ts'
@@ -54,8 +64,13 @@ async function* iterate(
 ): AsyncGenerator<LoopEvent, readonly [LoopState, StopReason | undefined]> {
   const { session, signal, channel } = loop
   const onEvent = (event: StreamEvent) => channel.push({ type: 'stream', event })
-  const turn = yield* channel.until(session.send({ signal, onEvent }))
-  const state = yield* afterCompaction(loop, turn, before)
+  let newest: ViewMessage | undefined
+  const onPrepared = (preparation: Preparation) => {
+    newest = session.messages().at(-1)
+    announce(loop, preparation)
+  }
+  const turn = yield* channel.until(session.send({ signal, onEvent, onPrepared }))
+  const state = stateAfter(loop, turn, before)
   if (turn.type === 'blocked') {
     yield { type: 'blocked', detail: turn.detail, tried: turn.tried }
     return [state, 'blocked']
@@ -72,17 +87,19 @@ async function* iterate(
   if (calls.length > 0) yield* callTools(loop, calls)
   const next = { ...state, turn: state.turn + 1 }
   if (signal.aborted) return [next, 'aborted']
-  return [next, goesOn(loop, turn, calls) ? undefined : 'finished']
+  return [next, calls.length > 0 || goesOn(loop, answer, newest) ? undefined : 'finished']
 }
 
-/** The new messages one by one; then the count begins again. */
-async function* afterCompaction({ session }: Loop, turn: Turn, state: LoopState): AsyncGenerator<LoopEvent, LoopState> {
+/** Before the answer streams: what a person should know, and the new messages of a compaction one by one. */
+function announce({ channel }: Loop, { notices, compaction }: Preparation): void {
+  for (const text of notices) channel.push({ type: 'notice', text })
+  for (const record of compaction?.records ?? []) channel.push({ type: 'record', record })
+}
+
+/** After a compaction the count begins again. */
+function stateAfter({ session }: Loop, { compactions }: Turn, state: LoopState): LoopState {
   const { turnId, breaker } = session.tracking()
-  const prepared = turn.type === 'blocked' ? turn : turn.prepared
-  for (const text of prepared.notices) yield { type: 'notice', text }
-  const compaction = 'compaction' in prepared ? prepared.compaction : undefined
-  if (!compaction) return { ...state, turnId, failures: breaker.failures }
-  for (const record of compaction.records) yield { type: 'record', record }
+  if (compactions.length === 0) return { ...state, turnId, failures: breaker.failures }
   return { turnId, turn: 0, isCompacted: true, failures: 0 }
 }
 
@@ -100,16 +117,16 @@ function detailsOf(results: readonly ToolRun[]): { readonly toolUseResult?: unkn
 
 const windowEnded = 'Your answer met the end of the context window. Go on from where it ends.'
 
-/** Tools were called, a server's turn was paused, the window cut the answer off, or somebody typed meanwhile. */
-function goesOn(
-  { session }: Loop,
-  { answer }: Extract<Turn, { readonly type: 'answered' }>,
-  calls: readonly unknown[],
-) {
-  if (calls.length > 0 || answer.stopReason === 'pause_turn') return true
-  if (answer.stopReason === 'model_context_window_exceeded') {
+/**
+ * A server's turn was paused, the window cut the answer off, or somebody typed meanwhile. `newest` is the message that
+ * was answered: an answer without content leaves it the newest, and asking again would never end.
+ */
+function goesOn({ session }: Loop, { stopReason }: ModelAnswer, newest: ViewMessage | undefined): boolean {
+  if (stopReason === 'pause_turn') return true
+  if (stopReason === 'model_context_window_exceeded') {
     session.add({ role: 'user', content: windowEnded, origin: 'meta' })
     return true
   }
-  return session.messages().at(-1)?.role === 'user'
+  const last = session.messages().at(-1)
+  return last?.role === 'user' && JSON.stringify(last) !== JSON.stringify(newest)
 }

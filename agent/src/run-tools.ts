@@ -51,22 +51,19 @@ async function outputOf(input: RunInput, call: ToolUseBlock): Promise<ToolOutput
   const tool = tools.find(({ name }) => name === call.name)
   if (!tool) return failed(`There is no tool ${call.name}. There are: ${tools.map(({ name }) => name).join(', ')}.`)
   if (signal.aborted) return failed(interrupted)
+  const { promise: aborted, resolve } = Promise.withResolvers<ToolOutput>()
+  const stop = () => resolve(failed(interrupted))
+  signal.addEventListener('abort', stop)
   try {
     const run = tool.call(call.input, { session, signal, toolUseId: call.id, tell })
-    return await Promise.race([run, aborted(signal)])
+    return await Promise.race([run, aborted])
   } catch (error) {
     // A tool's fault is the model's to see: it may know another way.
     return failed(error instanceof Error ? error.message : String(error))
+  } finally {
+    // One signal serves a whole session: it must not collect a listener with every call.
+    signal.removeEventListener('abort', stop)
   }
-}
-
-function aborted(signal: AbortSignal): Promise<ToolOutput> {
-  return new Promise((resolve) => {
-    const end = () => resolve(failed(interrupted))
-    // The tool itself may have been what stopped it.
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
-  })
 }
 
 function failed(content: string): ToolOutput {

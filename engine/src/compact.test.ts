@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compact } from './compact.ts'
+import { checkRequest } from './core/message/check-request.ts'
+import type { Message } from './core/message/message.ts'
 import { noTokens } from './core/message/usage.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import { countTokens } from './core/tokens/counting.ts'
@@ -73,6 +75,115 @@ describe('compact(messages)', () => {
     expect(result.messages[1]).toBe(anthropic[3])
     const three = await compact(anthropic, { keep: 3 })
     expect(three.messages.slice(1)).toEqual(anthropic.slice(-2))
+  })
+
+  test('keeps all that it is told to keep: then there is nothing to compact, and it says so', async () => {
+    for (const keep of [anthropic.length, anthropic.length + 1, 100]) {
+      const result = await compact(anthropic, { keep })
+      expect(result).toMatchObject({ type: 'failed', reason: 'nothing_to_compact', messages: anthropic })
+      expect(result.messages).toBe(anthropic)
+    }
+    // The system message is no part of the conversation.
+    expect(await compact(openai, { keep: 5 })).toMatchObject({ type: 'failed', reason: 'nothing_to_compact' })
+  })
+
+  const long = Array.from({ length: 9 }, (_, at): AnthropicMessage => {
+    return { role: at % 2 === 0 ? 'user' : 'assistant', content: `${at} ${lines('said')}` }
+  })
+
+  test.each([1, 2, 3, 4, 5])('with keep %i the roles alternate, and nothing that is kept is lost', async (keep) => {
+    const result = await compact(long, { keep })
+    if (result.type === 'failed') throw new Error(result.detail)
+    expect(checkRequest(result.messages as readonly Message[])).toEqual([])
+    const [opening, ...rest] = result.messages
+    if (keep % 2 === 0) expect(rest).toEqual(long.slice(-keep))
+    else
+      expect([opening?.content, ...rest]).toEqual([
+        `${result.summary}\n\n${long.at(-keep)?.content}`,
+        ...long.slice(1 - keep || 9),
+      ])
+  })
+
+  test('puts the summary before the blocks of a user message, in either shape', async () => {
+    const blocks = [
+      { type: 'text', text: 'Look.' },
+      { type: 'image', source: {} },
+    ]
+    const result = await compact([...long.slice(0, 8), { role: 'user', content: blocks } as const], { keep: 1 })
+    if (result.type === 'failed') throw new Error(result.detail)
+    expect(result.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: result.summary }, ...blocks] }])
+    const chat = await compact(openai, { keep: 1 })
+    if (chat.type === 'failed') throw new Error(chat.detail)
+    expect(chat.messages).toEqual([openai[0], { role: 'user', content: `${chat.summary}\n\n${openai[5]?.content}` }])
+  })
+
+  test('puts restored context into the last user message', async () => {
+    const restore = async () => ({
+      pieces: [{ kind: 'file', title: 'a.ts', text: 'export {}', tokens: 3 }],
+      notRestored: [],
+      tokens: 3,
+    })
+    const [two, one] = [
+      await compact(long, { keep: 2, restore }),
+      await compact(long.slice(0, 8), { keep: 1, restore }),
+    ]
+    expect(two.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(String(two.messages.at(-1)?.content)).toMatch(/^8 said[\s\S]*export \{\}/)
+    expect(one.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+  })
+
+  describe('thinking in what is kept', () => {
+    const thought = { type: 'thinking', thinking: 'hm', signature: 'c2ln' }
+    const answer = { role: 'assistant', content: [thought, { type: 'text', text: 'So it is.' }] } as const
+    const messages = [...long, answer, { role: 'user', content: 'And?' } as const]
+    const keptBy = async (model: string | undefined) => {
+      const conversation = model === undefined ? {} : { conversation: { source: 'turn', model, messages: [] } as const }
+      const result = await compact(messages, { keep: 2, ...conversation })
+      if (result.type === 'failed') throw new Error(result.detail)
+      return result.messages[1]
+    }
+
+    test('goes where the model binds it, or where nobody knows', async () => {
+      const without = { role: 'assistant', content: [{ type: 'text', text: 'So it is.' }] }
+      expect(await keptBy('claude-fable-5-1')).toEqual(without)
+      expect(await keptBy('nobody-knows-1')).toEqual(without)
+      expect(await keptBy(undefined)).toEqual(without)
+    })
+
+    test('stays where the model does not bind it, as the very object that was given', async () => {
+      expect(await keptBy('claude-sonnet-4-5')).toBe(answer)
+    })
+
+    test('that is all of an answer takes the answer with it', async () => {
+      const cut = [
+        ...long.slice(0, 8),
+        { role: 'user', content: 'x' },
+        { role: 'assistant', content: [thought] },
+      ] as const
+      const result = await compact(cut, { keep: 1 })
+      if (result.type === 'failed') throw new Error(result.detail)
+      expect(result.messages).toEqual([{ role: 'user', content: result.summary }])
+    })
+  })
+
+  test.each<readonly [string, unknown, unknown]>([
+    ['compact(): messages must be an array; it is null.', null, {}],
+    ['compact(): messages must be an array; it is an object.', {}, {}],
+    ['compact(): message 1 is undefined, not an object.', [{ role: 'user', content: 'x' }, undefined], {}],
+    [
+      'compact(): message 0 has the role "human", which is none of system, developer, user, assistant, tool.',
+      [{ role: 'human', content: 'x' }],
+      {},
+    ],
+    [
+      'compact(): message 0 has a content that is null, neither a string nor an array of blocks.',
+      [{ role: 'user', content: null }],
+      {},
+    ],
+    ['compact(): keep is NaN; it must be a whole number of messages, 0 or more.', long, { keep: Number.NaN }],
+    ['compact(): keep is -1; it must be a whole number of messages, 0 or more.', long, { keep: -1 }],
+  ])('says what is wrong: %s', async (message, messages, options) => {
+    await expect(compact(messages as never, options as never)).rejects.toThrow(new TypeError(message))
   })
 
   test('takes chat messages and gives them back: system first, tools with their calls', async () => {

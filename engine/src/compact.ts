@@ -1,21 +1,34 @@
 // compact(messages, options): the compaction procedure for whoever holds plain messages and no session. Nothing is read
 // from or written to a disk.
+import { modelFacts } from './core/catalog/models.ts'
 import type { Tried } from './core/compaction/ask/asker.ts'
 import type { CompactionFailed, CompactionSettings } from './core/compaction/job.ts'
 import { runCompaction } from './core/compaction/run.ts'
 import { fromJson, toJson } from './core/ledger/json.ts'
 import { type JsonObject, objectAt, stringAt } from './core/message/json.ts'
 import { contextFrame } from './core/message/reminder.ts'
-import type { TokenCounts } from './core/message/usage.ts'
+import { noTokens, type TokenCounts } from './core/message/usage.ts'
 import type { Emit } from './core/ports/events.ts'
 import type { FidelityReport } from './core/ports/fidelity.ts'
 import { type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import type { Restore } from './core/ports/restore.ts'
+import { neutralizeReminders } from './core/text/neutralize.ts'
+import { wellFormed } from './core/text/well-formed.ts'
 import type { Counting } from './core/tokens/counting.ts'
 import { offline } from './models/offline.ts'
 import { systemPorts } from './models/ports.ts'
-import { firstOfNewest, indexOfPlain, type PlainMessage, readPlain, userText, uuidOfPlain } from './plain-messages.ts'
+import {
+  checkPlain,
+  firstOfNewest,
+  indexOfPlain,
+  type PlainMessage,
+  readPlain,
+  userText,
+  uuidOfPlain,
+  withoutThinking,
+  withText,
+} from './plain-messages.ts'
 
 export type CompactMessagesOptions = {
   /** Writes the summary: `anthropic(…)`, `openai(…)`. Left out, the summary is made by code, without a model. */
@@ -24,7 +37,10 @@ export type CompactMessagesOptions = {
   readonly instructions?: string
   /** Tokens that the new messages may have together, by `countTokens`. */
   readonly budget?: number
-  /** Keep so many of the newest messages as they are. The cut moves so that no call loses its result. Default 0. */
+  /**
+   * Keep so many of the newest messages as they are. The cut moves so that no call loses its result. Thinking in them goes
+   * unless the model (of `conversation`, else of `model`) is known not to bind it to what came before. Default 0.
+   */
   readonly keep?: number
   /** The conversation's own request, to share its prompt cache: one message is put behind it. */
   readonly conversation?: ModelRequest
@@ -42,7 +58,10 @@ export type CompactMessagesOptions = {
 export type CompactOutcome<M extends PlainMessage> =
   | {
       readonly type: 'compacted'
-      /** To go on with: system messages first, then the summary, then what was kept, as the objects that were given. */
+      /**
+       * To go on with: system messages first, then the summary, then what was kept, as the objects that were given unless
+       * something had to change. A user's message that follows the summary is put into the summary's own.
+       */
       readonly messages: readonly (M | PlainMessage)[]
       readonly summary: string
       readonly tokens: { readonly before: number; readonly after: number }
@@ -70,8 +89,17 @@ export async function compact<M extends PlainMessage>(
   messages: readonly M[],
   options: CompactMessagesOptions = {},
 ): Promise<CompactOutcome<M>> {
-  const plain = readPlain(messages)
-  const partial = partialOf(messages, options.keep ?? 0)
+  const plain = readPlain(checkPlain(messages))
+  const { keep = 0 } = options
+  if (!Number.isInteger(keep) || keep < 0) {
+    throw new TypeError(`compact(): keep is ${String(keep)}; it must be a whole number of messages, 0 or more.`)
+  }
+  const length = plain.view.messages.length
+  if (keep > 0 && keep >= length) {
+    const detail = `All ${length} messages are to be kept (keep is ${keep}): there is nothing left to compact.`
+    return { type: 'failed', reason: 'nothing_to_compact', detail, tried: [], usage: noTokens, messages }
+  }
+  const partial = partialOf(messages, keep)
   const result = await runCompaction(
     {
       trigger: 'manual',
@@ -109,9 +137,13 @@ export async function compact<M extends PlainMessage>(
     type: 'compacted',
     messages: [
       ...plain.system.flatMap((index) => messages[index] ?? []),
-      userText(result.summary),
-      ...messages.filter((_, index) => kept.has(index)),
-      ...contextBehind(result.records.slice(2)),
+      ...behindSummary(wellFormed(neutralizeReminders(result.summary)), {
+        kept: withoutBoundThinking(
+          messages.filter((_, index) => kept.has(index)),
+          options,
+        ),
+        context: contextIn(result.records.slice(2)),
+      }),
     ],
     summary: result.summary,
     tokens,
@@ -124,12 +156,35 @@ export async function compact<M extends PlainMessage>(
   }
 }
 
-/** What was put back, and what hooks said: one message, which says what it is. */
-function contextBehind(records: readonly JsonObject[]): readonly PlainMessage[] {
+/** What was put back, and what hooks said, as one text that says what it is. */
+function contextIn(records: readonly JsonObject[]): string | undefined {
   const pieces = records.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? [])
   const last = records.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
-  if (pieces.length === 0) return []
-  return [userText([contextFrame(pieces), ...last].join('\n\n'))]
+  if (pieces.length === 0) return undefined
+  return wellFormed([contextFrame(pieces), ...last.map(neutralizeReminders)].join('\n\n'))
+}
+
+/** The summary before what was kept, the context behind it, and no two messages of the user in a row because of them. */
+function behindSummary(
+  summary: string,
+  { kept, context }: { readonly kept: readonly PlainMessage[]; readonly context: string | undefined },
+): readonly PlainMessage[] {
+  const [first, ...rest] = kept
+  const opened = first?.role === 'user' ? [withText(first, { before: summary }), ...rest] : [userText(summary), ...kept]
+  if (context === undefined) return opened
+  const last = opened.at(-1)
+  return last?.role === 'user'
+    ? [...opened.slice(0, -1), withText(last, { behind: context })]
+    : [...opened, userText(context)]
+}
+
+/** Thinking is void behind a summary where the model binds it to what came before; a model nobody knows may do so. */
+function withoutBoundThinking(
+  kept: readonly PlainMessage[],
+  { conversation, model }: CompactMessagesOptions,
+): readonly PlainMessage[] {
+  const isFree = modelFacts(conversation?.model || model?.model || '')?.bindsThinking === false
+  return isFree ? kept : kept.flatMap(withoutThinking)
 }
 
 function partialOf(messages: readonly PlainMessage[], keep: number): { readonly first: number } | undefined {

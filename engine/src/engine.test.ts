@@ -2,9 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { plainRung } from './core/ladder/testing/rungs.ts'
 import { shapeOf } from './core/message/shape.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
-import { createEngine } from './engine.ts'
+import { createEngine, type EngineOptions, type SessionOptions } from './engine.ts'
 import { offline } from './models/offline.ts'
 import { generateSession, serialize } from './testing/index.ts'
 
@@ -87,6 +88,32 @@ describe('the engine', () => {
     const seen = JSON.stringify(session.messages())
     expect(['/p/new.ts', '/p/old.ts'].filter((path) => seen.includes(`File ${path}\\n`))).toEqual(expected)
     await session.close()
+  })
+
+  test('a compaction can ask for the state of the workspace, unless the files are elsewhere', async () => {
+    const own = { state: async () => ({ type: 'unknown', why: 'a workspace of the host' }) as const }
+    const stateIn = async (options: Partial<EngineOptions>, session: SessionOptions, recorded?: string) => {
+      const path = join(folder, `workspace-${crypto.randomUUID()}.jsonl`)
+      const first = { type: 'user', uuid: 'u1', parentUuid: null, sessionId: 's', cwd: recorded }
+      const message = { role: 'user', content: 'Go on. '.repeat(500) }
+      writeFileSync(path, `${JSON.stringify({ ...first, message })}\n`)
+      const asked: unknown[] = []
+      const rung = plainRung('done', {
+        during: async ({ ports }) => void asked.push(await ports.workspace?.state()),
+      })
+      const engine = createEngine({ model: offline(), environment: {}, ladder: { manual: [rung] }, ...options })
+      const opened = await engine.open(path, session)
+      await opened.compact()
+      await opened.close()
+      return asked
+    }
+    const noGit = { type: 'unknown', why: 'the folder is not in a git repository' }
+    const files = { read: async () => ({ type: 'missing' }) as const }
+    expect(await stateIn({}, { envelope: { cwd: folder } }, '/another/machine')).toEqual([noGit])
+    expect(await stateIn({}, {}, process.cwd())).toEqual([expect.objectContaining({ type: expect.any(String) })])
+    expect(await stateIn({}, {}, '/another/machine')).toEqual([undefined])
+    expect(await stateIn({ files }, { envelope: { cwd: folder } })).toEqual([undefined])
+    expect(await stateIn({ files, workspace: own }, {})).toEqual([await own.state()])
   })
 
   test('without a path it lives in memory, and can be searched all the same', async () => {

@@ -11,7 +11,7 @@ import { leftInQueue } from './core/ladder/held.ts'
 import { type Recalled, recallFrom } from './core/ladder/recall.ts'
 import type { HostState } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
-import { createSession } from './core/ladder/session.ts'
+import { createSession, type SessionInput } from './core/ladder/session.ts'
 import type { Session } from './core/ladder/session-types.ts'
 import type { EngineSettings } from './core/ladder/settings.ts'
 import { nothingSpent } from './core/ladder/spent.ts'
@@ -23,6 +23,7 @@ import type { FileStore } from './core/ports/files.ts'
 import { type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
+import type { Workspace } from './core/ports/workspace.ts'
 import { calibrationOf } from './core/tokens/calibrate.ts'
 import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/entry.ts'
@@ -30,6 +31,7 @@ import { createRequester } from './core/transcript/request.ts'
 import { systemPorts } from './models/ports.ts'
 import { type HookChoices, hooksFor } from './node/hooks/for-session.ts'
 import { openSessionFile } from './node/session-file.ts'
+import { workspaceFor } from './node/session-files.ts'
 import { subagentPath } from './node/subagents.ts'
 import { workspaceFiles } from './node/workspace-files.ts'
 import { sessionParts } from './session-parts.ts'
@@ -42,6 +44,11 @@ export type EngineOptions = {
   readonly hookSettings?: HookChoices
   /** Files of the workspace, for restoring: those below the working directory unless said. */
   readonly files?: FileStore
+  /**
+   * What a compaction asks for the current state of the work. Unless said: git in the session's folder, or nothing when
+   * `files` are the host's own or the session was recorded in another folder.
+   */
+  readonly workspace?: Workspace
   /** How summaries are made, and what is put back after them. */
   readonly compaction?: CompactRungOptions
   /** Rungs in place of the usual ones, by trigger. */
@@ -130,25 +137,27 @@ async function openAt(ground: Ground, path: string, session: OpenOptions): Promi
 
 async function sessionOn(ground: Ground, place: Place, options: SessionOptions): Promise<EngineSession> {
   const { onEvent } = ground.options
-  const session = createSession({
+  const session = sessionOrClosed(place, {
     id: place.id,
     path: place.store.path,
     desk: (emit) => deskFor(ground, place, { options, emit }),
     listeners: onEvent ? [onEvent] : [],
+    left: leftInQueue(place.entries),
     close: () => place.store.close(),
   })
-  try {
-    // A setting that cannot work is said now, and not in the middle of a turn.
-    session.explain()
-  } catch (error) {
-    place.store.close()
-    throw error
-  }
-  session.add(leftInQueue(place.entries))
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => recall(place.store, words, limit),
     subagent: (own: SessionOptions = {}) => startSubagent(ground, place, { ...options, ...own }),
   })
+}
+
+function sessionOrClosed({ store }: Place, input: SessionInput): Session {
+  try {
+    return createSession(input)
+  } catch (error) {
+    store.close()
+    throw error
+  }
 }
 
 function deskFor(
@@ -162,6 +171,9 @@ function deskFor(
   const modelName = named ?? model.model
   const cwd = stringAt(envelope, 'cwd') ?? process.cwd()
   const { compaction, files } = engine
+  const workspace =
+    engine.workspace ??
+    workspaceFor({ given: files, entries: place.entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
   const isSubagent = envelope?.isSidechain === true
   const parts = sessionParts({ ...place, cwd, settings, compaction, files, host, shared, isSubagent })
   const conversation = createConversation({
@@ -179,7 +191,7 @@ function deskFor(
     settings,
     environment,
     ladder: { ...parts.ladderFor(conversation), ...ladder },
-    ports: { ...ports, ...hooksIn(engine, { id: place.id, path: place.store.path, cwd }) },
+    ports: { ...ports, workspace, ...hooksIn(engine, { id: place.id, path: place.store.path, cwd }) },
     emit,
     ask,
     lessons,

@@ -25,7 +25,7 @@ export {
 export { createFingerprinter, type Fingerprint, type RequestParts } from './core/cache/fingerprint.ts'
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
-export { cachePrices, knownModels, type ModelFacts, modelFacts, priceOf } from './core/catalog/models.ts'
+export { cachePrices, knownModels, type ModelFacts, mediaLimit, modelFacts, priceOf } from './core/catalog/models.ts'
 export type { Tried } from './core/compaction/ask/asker.ts'
 export {
   type CommitResult,
@@ -67,7 +67,14 @@ export type {
   RungContext,
   RungResult,
 } from './core/ladder/rung.ts'
-export type { CompactOptions, Session, SessionExplanation, Turn } from './core/ladder/session-types.ts'
+export type {
+  CompactOptions,
+  Preparation,
+  Session,
+  SessionExplanation,
+  Turn,
+  TurnOptions,
+} from './core/ladder/session-types.ts'
 export type { EngineSettings } from './core/ladder/settings.ts'
 export type { Spent, SpentLine } from './core/ladder/spent.ts'
 export { StoreError } from './core/ladder/store.ts'
@@ -172,12 +179,13 @@ export {
 export type { Repair } from './core/message/draft.ts'
 export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
 export { isRequest, type Message, type Origin, type Role, type ViewMessage } from './core/message/message.ts'
-export { type Pair, pairsOf } from './core/message/pairing.ts'
+export { type Pair, pairHalfOf, pairsOf } from './core/message/pairing.ts'
 export { type Repaired, type RepairOptions, repairRequest } from './core/message/repair.ts'
 export { createRepairer, type Repairer } from './core/message/repairer.ts'
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
 export { shapeOf } from './core/message/shape.ts'
 export { contextTokens, type TokenCounts, type Usage } from './core/message/usage.ts'
+export { describeWorkspace } from './core/ports/describe-workspace.ts'
 export type {
   ChainInfo,
   CompactionFailure,
@@ -205,6 +213,16 @@ export type {
 } from './core/ports/model.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
 export type { NotRestored, Piece, Restoration, Restore, Restored, RestoreRequest } from './core/ports/restore.ts'
+export type {
+  Capped,
+  Commit,
+  NoWorkspaceState,
+  Since,
+  Workspace,
+  WorkspaceFile,
+  WorkspaceQuery,
+  WorkspaceState,
+} from './core/ports/workspace.ts'
 export { type ContinuationInput, continuationText } from './core/prompts/continuation.ts'
 export { emptyNotes } from './core/prompts/memory.ts'
 export { type SummaryPromptInput, type SummaryVariant, sectionTitles, summaryPrompt } from './core/prompts/summary.ts'
@@ -213,7 +231,7 @@ export type { RestoreInput, Restorer } from './core/restore/restorer.ts'
 export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from './core/restore/seen-files.ts'
 export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
 export { createStateBook, type StateBook } from './core/restore/state-book.ts'
-export { type TouchedFile, touchedFiles } from './core/restore/touched.ts'
+export { type TouchedFile, type TouchedOptions, touchedFiles } from './core/restore/touched.ts'
 export type { EstimatorName } from './core/tokens/blocks.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export {

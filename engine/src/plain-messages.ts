@@ -1,7 +1,7 @@
 // Messages as people hold them, in the shape of the Messages API or of chat completions, read into a view and given back
 // in the shape they came in. What is kept comes back as the very object that was given.
-import { type Block, blocksOf, isToolResult } from './core/message/block.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } from './core/message/json.ts'
+import { type Block, blocksOf, isBlock, isThinking, isToolResult } from './core/message/block.ts'
+import { arrayAt, isObject, type JsonObject, kindOf, objectAt, parseObject, stringAt } from './core/message/json.ts'
 import type { ViewMessage } from './core/message/message.ts'
 import { isContinuation } from './core/prompts/continuation.ts'
 import type { View } from './core/transcript/fold.ts'
@@ -25,6 +25,26 @@ export type PlainView = {
   /** Stands before the conversation and is no part of it: system and developer messages. */
   readonly system: readonly number[]
   readonly shape: 'anthropic' | 'openai'
+}
+
+const roles = ['system', 'developer', 'user', 'assistant', 'tool']
+
+/** The messages as they are, or an error that says which of them is none. */
+export function checkPlain<M extends PlainMessage>(messages: readonly M[]): readonly M[] {
+  const given: unknown = messages
+  if (!Array.isArray(given)) throw new TypeError(`compact(): messages must be an array; it is ${kindOf(given)}.`)
+  for (const [at, message] of given.entries()) {
+    const wrong = isObject(message) ? wrongIn(message) : `is ${kindOf(message)}, not an object`
+    if (wrong !== undefined) throw new TypeError(`compact(): message ${at} ${wrong}.`)
+  }
+  return messages
+}
+
+function wrongIn({ role, content, tool_calls: calls }: JsonObject): string | undefined {
+  if (!roles.includes(String(role))) return `has the role ${JSON.stringify(role)}, which is none of ${roles.join(', ')}`
+  if (typeof content === 'string' || Array.isArray(content)) return undefined
+  if (role === 'assistant' && (content === null || content === undefined) && Array.isArray(calls)) return undefined
+  return `has a content that is ${kindOf(content)}, neither a string nor an array of blocks`
 }
 
 /** Each message is an entry of its own; its uuid says which of the given ones it is. */
@@ -108,6 +128,28 @@ function viewOf(messages: readonly ViewMessage[]): View {
 /** What stands in the place of the messages that went: a user's message in either shape. */
 export function userText(content: string): AnthropicMessage {
   return { role: 'user', content }
+}
+
+/** A user's message with a text of ours before or behind its own. */
+export function withText(
+  message: PlainMessage,
+  { before, behind }: { readonly before?: string; readonly behind?: string },
+): PlainMessage {
+  const { content } = message
+  if (typeof content === 'string') {
+    return { ...message, content: [before, content, behind].filter((part) => part !== undefined).join('\n\n') }
+  }
+  const part = (text: string | undefined) => (text === undefined ? [] : [{ type: 'text', text }])
+  return { ...message, content: [...part(before), ...(content ?? []), ...part(behind)] } as PlainMessage
+}
+
+/** None when there was nothing else in it. */
+export function withoutThinking(message: PlainMessage): readonly PlainMessage[] {
+  const { content } = message
+  if (message.role !== 'assistant' || !Array.isArray(content)) return [message]
+  const left = content.filter((block) => !isBlock(block) || !isThinking(block))
+  if (left.length === content.length) return [message]
+  return left.length === 0 ? [] : [{ ...message, content: left }]
 }
 
 /** The first of the newest messages that may be kept: what one of them answers is kept with it. */

@@ -44,17 +44,25 @@ export type SessionParts = {
 
 export function sessionParts(input: PartsInput): SessionParts {
   const { settings, compaction = {}, store, entries, cwd } = input
-  const { files, see } = sessionFiles({ given: input.files, entries, cwd, hasRead: (path) => restoring.hasRead(path) })
+  const named = settings.reductions?.toolKinds
+  const { files, see } = sessionFiles({
+    given: input.files,
+    entries,
+    cwd,
+    named,
+    permitted: (path) => restoring.permitted(path),
+  })
   const restoring: Restoring = createRestoring({
     files,
     ofTurnOnly: settings.economy === 'thrifty',
     host: input.host,
+    root: cwd,
+    named,
     entries: store.entries,
   })
   const memory = memoryFor(input)
   const collapser = settings.mode === 'collapse' ? createCollapser() : undefined
   const cleanUps = createCleanUps(input.shared, { isSubagent: input.isSubagent })
-  cleanUps.register({ name: 'file tracker', scope: 'conversation', clear: restoring.compacted })
   if ('store' in memory) {
     cleanUps.register({
       name: 'session memory',
@@ -65,8 +73,8 @@ export function sessionParts(input: PartsInput): SessionParts {
   if (collapser) cleanUps.register({ name: 'collapse', scope: 'conversation', clear: collapser.clear })
   return {
     watch: (record, message, how) => {
-      restoring.add(record, message, how)
-      if (message) see(message, record)
+      restoring.add(record, message)
+      if (message) see(message, record, how)
     },
     ladderFor: (conversation) => {
       const options: CompactRungOptions = {

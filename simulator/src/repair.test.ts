@@ -14,8 +14,8 @@ const anyBlock: fc.Arbitrary<Block> = fc.oneof(
     .tuple(ids, fc.oneof(fc.constantFrom('', 'found'), fc.array(texts, { maxLength: 2 })))
     .map(([tool_use_id, content]) => ({ type: 'tool_result', tool_use_id, content })),
   fc.constantFrom('', 'c2ln').map((signature) => ({ type: 'thinking', thinking: 'hm', signature })),
-  ids.map((id) => ({ type: 'server_tool_use', id: `srv${id}`, name: 'web_search', input: {} })),
-  ids.map((id) => ({ type: 'web_search_tool_result', tool_use_id: `srv${id}`, content: [] })),
+  ids.map((id) => ({ type: 'server_tool_use', id: `srvtoolu_${id}`, name: 'web_search', input: {} })),
+  ids.map((id) => ({ type: 'web_search_tool_result', tool_use_id: `srvtoolu_${id}`, content: [] })),
 )
 const anyMessage: fc.Arbitrary<Message> = fc.record({
   role: fc.constantFrom('user' as const, 'assistant' as const),

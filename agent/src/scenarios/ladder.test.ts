@@ -2,7 +2,7 @@ import { type Misbehaviour, misbehaving, type Script, summariser, text } from '@
 import { checkRequest, compactRung, type EngineEvent, type EngineSession, type Rung, textOf } from 'everlong'
 import { describe, expect, test } from 'vitest'
 import { fill, prose } from '../testing/history.ts'
-import { gate, stagesOverHttp, until } from '../testing/over-http.ts'
+import { gate, saying, stagesOverHttp, until } from '../testing/over-http.ts'
 import type { Stage, StageOptions } from '../testing/stage.ts'
 
 /** Window 40,000, 4,000 for output: the threshold is 23,000, the target 13,800. */
@@ -101,14 +101,26 @@ describe('a summariser that fails', () => {
 
   test('a rung of the host comes first; when it declines or frees too little the next one is tried', async () => {
     const declining: Rung = { name: 'notes', run: async () => ({ type: 'declined', why: 'no notes yet' }) }
-    const stage = await stageWith({ engine: { ladder: { 'over-threshold': [declining, compactRung()] } } })
+    const edit = { type: 'clear-results', toolUseIds: ['toolu_fill_0'] } as const
+    const freeing: Rung = {
+      name: 'little',
+      run: async () => ({ type: 'reduced', edits: [edit], freed: 2_600, results: 1 }),
+    }
+    const stage = await stageWith({ engine: { ladder: { 'over-threshold': [declining, freeing, compactRung()] } } })
     const session = await fullSession(stage)
     const turn = await session.send()
     expect(turn.type === 'answered' && story(turn.prepared.tried)).toEqual([
       'notes declined',
+      'little failed',
       'cache-sharing done',
       'compact done',
     ])
+    expect(
+      turn.type === 'answered' && turn.prepared.tried.find(({ mechanism }) => mechanism === 'little')?.why,
+    ).toMatch(/^It frees too little: /)
+    // What was not enough was not applied either: only the compaction is there to take back.
+    expect(await session.undo()).toMatchObject({ type: 'undone', change: { type: 'compaction' } })
+    expect(await session.undo()).toEqual({ type: 'nothing-to-undo' })
   })
 })
 
@@ -146,14 +158,19 @@ describe('a compaction in the background', () => {
   const settings = { ...small, background: { from: 0.5 } }
 
   test('is prepared while work goes on and swapped in between two requests; what came meanwhile is kept', async () => {
-    const stage = await stageWith({ engine: { settings } })
+    const stage = await stageWith({ engine: { settings, hooks: saying('The tree was saved first.') } })
     const session = await fullSession(stage, 4)
     const first = await session.send()
     expect(first).not.toHaveProperty('prepared.compaction')
     session.add({ role: 'user', content: 'One more question, word for word.' })
     await untilCommitting(stage)
     const second = await session.send()
-    expect(second).toMatchObject({ type: 'answered', prepared: { compaction: { mechanism: 'cache-sharing' } } })
+    const receipt = { mechanism: 'cache-sharing' }
+    expect(second).toMatchObject({
+      type: 'answered',
+      prepared: { compaction: receipt, notices: ['The tree was saved first.'] },
+      compactions: [receipt],
+    })
     const texts = session.messages().map(({ content }) => textOf(content))
     expect(texts[0]).toContain('continues from an earlier one')
     expect(texts.join('\n')).toContain('One more question, word for word.')

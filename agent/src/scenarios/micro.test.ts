@@ -68,6 +68,8 @@ describe('each micro-compaction alone', () => {
       'micro-by-cache-edit done',
     )
     expect(cleared(session)).toBe(0)
+    const edits = [expect.objectContaining({ type: 'clear_tool_uses_20250919', keep: { type: 'tool_uses', value: 5 } })]
+    expect(stage.sent.at(-1)?.request.options).toEqual({ context_management: { edits } })
     const [event, ...others] = stage.events.filter((one) => one.type === 'micro-compacted')
     expect(others).toEqual([])
     expect(event?.results).toBe(7)

@@ -1,10 +1,8 @@
 import { overflowShapes, text } from '@everlong/simulator'
-import { checkRequest } from 'everlong'
+import { checkRequest, textOf } from 'everlong'
 import { describe, expect, test } from 'vitest'
-import type { LoopEvent } from '../events.ts'
-import { query } from '../loop.ts'
 import { fill } from '../testing/history.ts'
-import { stagesOverHttp } from '../testing/over-http.ts'
+import { eventsOf, inTurn, runLoop, saying, stagesOverHttp } from '../testing/over-http.ts'
 import type { StageOptions } from '../testing/stage.ts'
 
 const setStage = stagesOverHttp()
@@ -82,9 +80,8 @@ describe('a prompt that is too long', () => {
     const session = await stage.engine.start({ maxTokens: 8_000 })
     fill(session, { rounds: 13, tokens: 2_800 })
     session.add({ role: 'user', content: 'Tell me all of it.' })
-    const events: LoopEvent[] = []
-    for await (const event of query({ session })) events.push(event)
-    const reasons = events.flatMap((event) => (event.type === 'answer' ? [event.answer.stopReason] : []))
+    const events = await runLoop({ session })
+    const reasons = eventsOf(events, 'answer').map(({ answer }) => answer.stopReason)
     expect(reasons).toEqual(['model_context_window_exceeded', 'end_turn'])
     expect(stage.events.find(({ type }) => type === 'limit-learned')).toMatchObject({ limit: 40_000 })
     expect(events.filter(({ type }) => type === 'record').length).toBeGreaterThan(0)
@@ -92,7 +89,57 @@ describe('a prompt that is too long', () => {
     expect(said(stage.events, 'overflow-unrecovered')).toEqual([])
     const turns = stage.sent.filter(({ request }) => request.source === 'turn')
     expect(turns.map(({ result }) => result.type)).toEqual(['answer', 'answer'])
+    expect(textOf(turns[1]?.request.messages.at(-1)?.content)).toContain('Go on from where it ends.')
   })
+
+  test('met by a compaction in the loop: its records and its words to the person come before the answer streams, and the count begins again', async () => {
+    const hooks = saying('The tree was saved first.')
+    const stage = await setStage(smaller({ engine: { hooks, settings: { reductions: { microCompact: false } } } }))
+    const session = await stage.engine.start({ maxTokens: 1_000 })
+    fill(session, { rounds: 10, tokens: 5_500 })
+    session.add({ role: 'user', content: 'Go on.' })
+    const state = { turnId: session.tracking().turnId, turn: 7, isCompacted: false, failures: 0 }
+    const events = await runLoop({ session, state })
+    expect(inTurn(events)).toEqual(['notice', 'record', 'stream', 'answer', 'stopped'])
+    expect(eventsOf(events, 'notice')).toEqual([{ type: 'notice', text: 'The tree was saved first.' }])
+    const [boundary, summary] = eventsOf(events, 'record').map(({ record }) => record)
+    expect(boundary).toMatchObject({ subtype: 'compact_boundary', compactMetadata: { trigger: 'auto' } })
+    expect(summary).toMatchObject({ isCompactSummary: true })
+    const { turnId } = session.tracking()
+    expect(events.at(-1)).toMatchObject({ state: { turnId, turn: 1, isCompacted: true, failures: 0 } })
+    expect(turnId).not.toBe(state.turnId)
+  })
+
+  test('leaves a receipt of the compaction that met it with the turn', async () => {
+    const stage = await setStage(smaller({ engine: { settings: { reductions: { microCompact: false } } } }))
+    const session = await stage.engine.start({ maxTokens: 1_000 })
+    fill(session, { rounds: 10, tokens: 5_500 })
+    session.add({ role: 'user', content: 'Go on.' })
+    const turn = await session.send()
+    expect(turn.compactions).toMatchObject([{ type: 'compacted', mechanism: expect.any(String) }])
+    expect(turn.compactions[0]?.after).toBeLessThan(turn.compactions[0]?.before ?? 0)
+    expect(turn.compactions[0]?.records[0]).toMatchObject({ subtype: 'compact_boundary' })
+    session.add({ role: 'user', content: 'And now?' })
+    expect((await session.send()).compactions).toEqual([])
+  })
+
+  test.each(overflowShapes)(
+    'told as %s where compaction is off: what was cleared may be enough, so the request is sent again',
+    async (shape) => {
+      const windows = { [model]: 40_000 }
+      const settings = { autoCompact: false, reductions: { reproducible: ['Read'] } }
+      const stage = await setStage(smaller({ simulator: { windows, overflow: shape }, engine: { settings } }))
+      const session = await stage.engine.start({ maxTokens: 1_000 })
+      fill(session, { rounds: 10, tokens: 5_500 })
+      session.add({ role: 'user', content: 'Go on.' })
+      const turn = await session.send()
+      expect(turn).toMatchObject({ type: 'answered', compactions: [] })
+      const turns = stage.sent.filter(({ request }) => request.source === 'turn')
+      expect(turns.map(({ result }) => result.type)).toEqual(['failed', 'answer'])
+      expect(said(stage.events, 'overflow-recovered')).toHaveLength(1)
+      expect(said(stage.events, 'compaction-started')).toEqual([])
+    },
+  )
 
   test('told by an answer without a word in it: it is withheld, and the second one is the answer', async () => {
     let answers = 0

@@ -1,5 +1,8 @@
 // Stages for scenario tests: the engine with its own client, the simulator behind a socket, closed after each test.
-import { afterEach } from 'vitest'
+import { type Hooks, noOutcome } from 'everlong'
+import { afterEach, vi } from 'vitest'
+import type { LoopEvent } from '../events.ts'
+import { type QueryOptions, query } from '../loop.ts'
 import { type Stage, type StageOptions, setStage } from './stage.ts'
 
 export function stagesOverHttp(): (options?: StageOptions) => Promise<Stage> {
@@ -14,12 +17,38 @@ export function stagesOverHttp(): (options?: StageOptions) => Promise<Stage> {
   }
 }
 
+/** Runs the loop to its end. A loop that would never end stops at a turn limit that no test here comes near. */
+export async function runLoop(options: QueryOptions): Promise<readonly LoopEvent[]> {
+  const events: LoopEvent[] = []
+  for await (const event of query({ mostTurns: 100, ...options })) events.push(event)
+  return events
+}
+
+/** The types of what was yielded, in order, without the engine's own; several in a row are named once. */
+export function inTurn(events: readonly LoopEvent[]): readonly LoopEvent['type'][] {
+  const types = events.map(({ type }) => type).filter((type) => type !== 'engine')
+  return types.filter((type, at) => type !== types[at - 1])
+}
+
+/** Hooks that tell the person something before each compaction. */
+export function saying(message: string): Hooks {
+  return { run: async ({ event }) => ({ ...noOutcome, messages: event === 'PreCompact' ? [message] : [] }) }
+}
+
+export function eventsOf<T extends LoopEvent['type']>(
+  events: readonly LoopEvent[],
+  type: T,
+): readonly Extract<LoopEvent, { readonly type: T }>[] {
+  return events.filter((event): event is Extract<LoopEvent, { readonly type: T }> => event.type === type)
+}
+
 /** A promise, and the way to keep it: for a script that is to wait. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { opened: promise, open: resolve }
 }
 
+/** Throws when it has not come to that after a minute: a test that waits for nothing fails, and ends. */
 export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
+  await vi.waitUntil(isSo, { timeout: 60_000, interval: 5 })
 }

@@ -2,6 +2,7 @@
 // client a host hands in have classes of their own.
 import { isObject, numberAt } from '../core/message/json.ts'
 import { readRefusal } from '../core/overflow/refusal.ts'
+import { headOf } from '../core/text/cut.ts'
 import { bodyOfRefusal } from './http.ts'
 import { type FailedTry, retryHeaders } from './retry.ts'
 
@@ -15,7 +16,7 @@ export function failedTry(error: unknown, { now, endpoint }: FailedAt): FailedTr
   const status = numberAt(error, 'status')
   const body = bodyOf(error)
   if (body === undefined) return withoutBody(error)
-  const { reason, message, code, overflow } = readRefusal({
+  const { reason, message, code, overflow, media } = readRefusal({
     body,
     endpoint,
     ...(status === undefined ? {} : { status }),
@@ -27,6 +28,7 @@ export function failedTry(error: unknown, { now, endpoint }: FailedAt): FailedTr
     ...(status === undefined ? {} : { status }),
     ...(code === undefined ? {} : { code }),
     ...(overflow === undefined ? {} : { overflow }),
+    ...(media === undefined ? {} : { media }),
     ...(isObject(error) ? headersOf(error.headers, now) : {}),
   }
 }
@@ -67,5 +69,5 @@ export class MissingPackage extends Error {
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause instanceof Error ? `: ${wordsOf(error.cause)}` : ''
-  return `${error.message}${cause}`.slice(0, 2_000)
+  return headOf(`${error.message}${cause}`, 2_000)
 }

@@ -1,12 +1,12 @@
-// A fetch for the SDKs that keeps what they throw away: the whole body of a refusal, and how long a stream has been
-// silent. Sends nothing of its own and retries nothing.
+// A fetch for the SDKs that keeps what they throw away, the whole body of a refusal, and gives up on a server that is
+// silent for too long. Sends nothing of its own and retries nothing.
 import { parseObject } from '../core/message/json.ts'
 import type { ModelPorts } from './ports.ts'
 
 export type Fetch = typeof globalThis.fetch
 
-/** The stream stopped coming. Its words must not sound like a time-out of the SDK, which would hide them. */
-export class SilentStream extends Error {
+/** Nothing came from the server. The words must not sound like a time-out of the SDK, which would hide them. */
+export class SilentServer extends Error {
   constructor(milliseconds: number) {
     super(`nothing came for ${milliseconds / 1_000} s`)
   }
@@ -22,18 +22,37 @@ export function bodyOfRefusal(headers: unknown): string | undefined {
   return typeof headers === 'object' && headers !== null ? bodies.get(headers) : undefined
 }
 
-export function keepingFetch(inner: Fetch | undefined, ports: ModelPorts, silenceMs: number): Fetch {
+/** How long a server may be silent, before its headers and between two pieces of a body. */
+type Watch = { readonly ports: ModelPorts; readonly silenceMs: number }
+
+export function keepingFetch(inner: Fetch | undefined, watch: Watch): Fetch {
+  const send = inner ?? globalThis.fetch
   return async (input, init) => {
-    const response = await (inner ?? globalThis.fetch)(input, init)
-    if (!response.ok) return kept(response)
-    const type = response.headers.get('content-type') ?? ''
-    if (type.includes('json') && asksForStream(input)) return asStream(response)
-    if (!type.includes('event-stream') || response.body === null) return response
-    return new Response(watched(response.body, ports, silenceMs), {
-      status: response.status,
-      statusText: response.statusText,
-      headers: response.headers,
+    const given = new AbortController()
+    const signal = AbortSignal.any([given.signal, ...(init?.signal ? [init.signal] : [])])
+    const response = await unlessSilent(send(input, { ...init, signal }), watch).catch((error: unknown) => {
+      given.abort(error)
+      throw error
     })
+    if (response.body === null) return response.ok ? response : kept(response)
+    const { status, statusText, headers } = response
+    const heard = new Response(watched(response.body, watch), { status, statusText, headers })
+    if (!response.ok) return kept(heard)
+    const isJson = headers.get('content-type')?.includes('json') ?? false
+    return isJson && asksForStream(input) ? asStream(heard) : heard
+  }
+}
+
+/** What comes next from the server, or a SilentServer when nothing comes in time. */
+async function unlessSilent<T>(next: Promise<T>, { ports, silenceMs }: Watch): Promise<T> {
+  const heard = new AbortController()
+  const silence = ports.wait(silenceMs, heard.signal).then((): never => {
+    throw new SilentServer(silenceMs)
+  })
+  try {
+    return await Promise.race([next, silence])
+  } finally {
+    heard.abort()
   }
 }
 
@@ -60,23 +79,17 @@ async function asStream(response: Response): Promise<Response> {
 }
 
 /** Counted in bytes, not events: a ping shows that somebody is there, and the SDKs do not pass pings on. */
-function watched(body: ReadableStream<Uint8Array>, ports: ModelPorts, silenceMs: number): ReadableStream<Uint8Array> {
+function watched(body: ReadableStream<Uint8Array>, watch: Watch): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
-      const heard = new AbortController()
-      const silence = ports.wait(silenceMs, heard.signal).then(() => undefined)
-      const next = reader.read()
       try {
-        const read = await Promise.race([next, silence])
-        if (read === undefined) throw new SilentStream(silenceMs)
+        const read = await unlessSilent(reader.read(), watch)
         if (read.done) controller.close()
         else controller.enqueue(read.value)
       } catch (error) {
         controller.error(error)
-        if (error instanceof SilentStream) await reader.cancel(error)
-      } finally {
-        heard.abort()
+        if (error instanceof SilentServer) await reader.cancel(error)
       }
     },
     cancel: (reason) => reader.cancel(reason),

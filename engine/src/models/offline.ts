@@ -2,6 +2,7 @@
 // nobody, and says so.
 import { blocksOf, isText } from '../core/message/block.ts'
 import type { ModelClient, ModelRequest } from '../core/ports/model.ts'
+import { headOf } from '../core/text/cut.ts'
 import { localAnswer, localCapabilities } from './local.ts'
 
 export type OfflineOptions = {
@@ -35,7 +36,7 @@ function plainExtract({ messages }: ModelRequest): string {
     .slice(0, -1)
     .filter(({ role }) => role === 'user')
     .flatMap(({ content }) => blocksOf(content).filter(isText))
-    .map(({ text }) => (text.length > longestPart ? `${text.slice(0, longestPart)} […]` : text))
+    .map(({ text }) => (text.length > longestPart ? `${headOf(text, longestPart)} […]` : text))
   const kept: string[] = []
   let length = 0
   for (const text of texts.toReversed()) {

@@ -12,7 +12,7 @@ export type SdkOptions = {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly retry?: Partial<RetryPolicy>
-  /** A stream that is silent for so long counts as broken: five minutes unless told. */
+  /** A server that sends nothing for so long, headers or body, is given up on: five minutes unless told. */
   readonly silenceMs?: number
   /** Comes before what the catalogue and the provider say: for gateways that can do more, or less. */
   readonly capabilities?: Partial<ModelCapabilities>

@@ -67,6 +67,7 @@ export {
 export { originalResults, type StoredResults, storeResults, type ToolResult } from './stored-results.ts'
 export { findSubagents, type SubAgent, type SubAgents } from './subagents.ts'
 export { openView, type ViewFile, type ViewFileOptions } from './view-file.ts'
+export { type GitWorkspaceOptions, gitWorkspace } from './workspace.ts'
 export { type WorkspaceOptions, workspaceFiles } from './workspace-files.ts'
 export {
   type AppendResult,

@@ -19,3 +19,9 @@ test('a summary of another make is whole, whatever it numbers', () => {
   const text = '# Checkpoint\n\nBranch main\n\n## Steps\n1. Open the door'
   expect(recordedProse(text)).toBe(text)
 })
+
+test('every scratchpad goes, and one that never ends stays', () => {
+  const text =
+    '<analysis>one</analysis>A door.<analysis>two</analysis>\n\n<analysis>open\n\n\nPlease continue the conversation'
+  expect(recordedProse(text)).toBe('A door.\n\n<analysis>open')
+})

@@ -166,6 +166,8 @@ function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path'> {
   const undo = isReached ? undefined : undoOfTorn(entries)
   if (undo) fold.add(undo)
   const ledger = facts.ledger()
+  const pieces = fold.view().sources.flatMap((source) => source.pieces)
+  const recordOf = (uuid: string) => fold.entry(uuid)?.record
   return {
     format,
     fold,
@@ -177,9 +179,11 @@ function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path'> {
         {
           files: seenFileStore(seen),
           countTokens,
-          touched: touchedFiles(ledger),
+          touched: touchedFiles(pieces, { root: stringAt(last, 'cwd'), recordOf }),
           kept,
-          state: { ...state.state(), todos: ledger.todos, pinned: pinnedIn(fold, kept) },
+          root: stringAt(last, 'cwd'),
+          recordOf,
+          state: { ...state.state(ledger.todos), pinned: pinnedIn(fold, kept) },
           transcriptPath: path,
         },
         { budget, without },

@@ -203,6 +203,13 @@ describe('an answer', () => {
     })
   })
 
+  test('that is cut says so, whatever reason to stop the script gave', async () => {
+    const script = () => ({ content: [{ type: 'text', text: 'one two three four five' }], stopReason: 'pause_turn' })
+    const reasonFor = async (max_tokens: number) =>
+      (await ask(simulate({ script }), { ...base, max_tokens })).body.stop_reason
+    expect([await reasonFor(3), await reasonFor(100)]).toEqual(['max_tokens', 'pause_turn'])
+  })
+
   test('is cut at max_tokens', async () => {
     const told = await tell([{ type: 'text', text: 'one two three four five' }], { max_tokens: 3 })
     expect(told.body).toMatchObject({

@@ -221,6 +221,14 @@ describe('breakpoints', () => {
     expect(shorter).toEqual({ read: tokens.tools + tokens.system, written: tokens.messages, hour: 0, input: 0 })
   })
 
+  test('inside what was read leave no entry: nothing was written there', async () => {
+    const long = { ...base, messages: [user(text('first'), text('second', mark()))] }
+    await usage(long)
+    await usage({ ...base, messages: [user(text('first', mark()), text('second', mark()))] })
+    const other = await usage({ ...base, messages: [user(text('first', mark()), text('third'))] })
+    expect([other.read, other.written]).toEqual([tokens.tools + tokens.system, tokens.messages])
+  })
+
   test('below the minimum of the model leave no trace', async () => {
     const short = { model: 'claude-opus-4-5', max_tokens: 10, messages: [user(text('first', mark()))] }
     const first = await usage(short)

@@ -73,6 +73,8 @@ export async function readBody(request: Request, longest: number): Promise<Outco
   const text = texts.get(request) ?? (await request.text())
   // A character is at most three bytes in UTF-8, so most bodies need no measuring.
   if (text.length * 3 > longest && Buffer.byteLength(text) > longest) return refused(tooLarge)
+  const lone = loneSurrogate(text)
+  if (lone !== undefined) return refused(invalid(`The request body is not valid JSON: ${lone}`))
   try {
     return fine(JSON.parse(text))
   } catch (error) {
@@ -80,4 +82,30 @@ export async function readBody(request: Request, longest: number): Promise<Outco
       invalid(`The request body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`),
     )
   }
+}
+
+const escapes = /\\(?:u([0-9a-fA-F]{4})|[\s\S])/g
+const isHigh = (code: number) => code >= 0xd800 && code <= 0xdbff
+const isLow = (code: number) => code >= 0xdc00 && code <= 0xdfff
+
+/** Half a character, which JavaScript writes and reads and the API's parser does not. Only escapes can hold one. */
+function loneSurrogate(text: string): string | undefined {
+  if (!/\\ud[89a-f]/i.test(text)) return undefined
+  let high: number | undefined
+  for (const { 1: digits, index } of text.matchAll(escapes)) {
+    const code = digits === undefined ? -1 : Number.parseInt(digits, 16)
+    const isNext = high !== undefined && digits !== undefined && index === high + '\\ud800'.length
+    if (high !== undefined && !(isNext && isLow(code))) {
+      return placed(isNext ? 'invalid low surrogate in string' : 'no low surrogate in string', text, high)
+    }
+    if (high === undefined && isLow(code)) return placed('invalid high surrogate in string', text, index)
+    high = high === undefined && isHigh(code) ? index : undefined
+  }
+  return high === undefined ? undefined : placed('no low surrogate in string', text, high)
+}
+
+function placed(what: string, text: string, at: number): string {
+  const before = text.slice(0, at)
+  const line = before.split('\n').length
+  return `${what}: line ${line} column ${at - before.lastIndexOf('\n')} (char ${at})`
 }

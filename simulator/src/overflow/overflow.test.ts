@@ -32,6 +32,12 @@ describe('an overflow', () => {
     expect([opted.status, opted.body.stop_reason]).toEqual([200, 'model_context_window_exceeded'])
   })
 
+  test('is none where prompt and max_tokens fill the window to the last token', async () => {
+    const old = { ...base, model: 'claude-sonnet-4-20250514', messages: words(396) }
+    expect((await ask(simulator, old)).status).toBe(200)
+    expect((await ask(simulator, { ...old, max_tokens: 101 })).status).toBe(400)
+  })
+
   test('of prompt and max_tokens is accepted since 4.5 and ends at the window', async () => {
     const told = await ask(simulator, { ...base, max_tokens: 4_000, messages: words(450) })
     expect(told.body).toMatchObject({ stop_reason: 'model_context_window_exceeded', usage: { output_tokens: 46 } })

@@ -1,5 +1,5 @@
 // The shape of each content block: which fields it may have and of what type. Says nothing of what blocks mean together.
-import { type Block, isObject } from 'everlong'
+import { type Block, isObject, type JsonObject } from 'everlong'
 import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 import type { Extensions, InputRole } from './request.ts'
@@ -44,12 +44,31 @@ const cacheEdits = z.strictObject({
 })
 const loose = z.looseObject({ type: z.string(), cache_control: cacheControl })
 
+const serverId = z.string().regex(/^srvtoolu_[a-zA-Z0-9_]+$/)
+const call = { name: z.string().min(1), input: z.record(z.string(), z.unknown()), cache_control: cacheControl }
+const serverResult = z.looseObject({ type: z.string(), tool_use_id: serverId, cache_control: cacheControl })
+
+const documentSources: Readonly<Record<string, z.ZodType>> = {
+  base64: z.strictObject({
+    type: z.literal('base64'),
+    media_type: z.literal('application/pdf'),
+    data: z.string().min(1),
+  }),
+  text: z.strictObject({ type: z.literal('text'), media_type: z.literal('text/plain'), data: z.string().min(1) }),
+  content: z.strictObject({ type: z.literal('content'), content: z.union([z.string(), z.array(z.unknown())]) }),
+  url: z.strictObject({ type: z.literal('url'), url: z.string().min(1) }),
+  file: z.strictObject({ type: z.literal('file'), file_id: z.string().min(1) }),
+}
+
 const schemas: Readonly<Record<string, z.ZodType>> = {
   text,
   image,
-  document: z.looseObject({
+  document: z.strictObject({
     type: z.literal('document'),
     source: z.looseObject({ type: z.string() }),
+    title: z.string().nullish(),
+    context: z.string().nullish(),
+    citations: z.strictObject({ enabled: z.boolean().optional() }).nullish(),
     cache_control: cacheControl,
   }),
   tool_use: toolUse,
@@ -66,16 +85,16 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
   }),
   search_result: loose,
   container_upload: loose,
-  server_tool_use: loose,
-  web_search_tool_result: loose,
-  web_fetch_tool_result: loose,
-  code_execution_tool_result: loose,
-  bash_code_execution_tool_result: loose,
-  text_editor_code_execution_tool_result: loose,
-  tool_search_tool_result: loose,
-  mcp_tool_use: loose,
-  mcp_tool_result: loose,
-  advisor_tool_result: loose,
+  server_tool_use: z.looseObject({ type: z.literal('server_tool_use'), id: serverId, ...call }),
+  web_search_tool_result: serverResult,
+  web_fetch_tool_result: serverResult,
+  code_execution_tool_result: serverResult,
+  bash_code_execution_tool_result: serverResult,
+  text_editor_code_execution_tool_result: serverResult,
+  tool_search_tool_result: serverResult,
+  mcp_tool_use: z.looseObject({ type: z.literal('mcp_tool_use'), id, server_name: z.string(), ...call }),
+  mcp_tool_result: z.looseObject({ type: z.literal('mcp_tool_result'), tool_use_id: id, cache_control: cacheControl }),
+  advisor_tool_result: serverResult,
   tool_addition: loose,
   tool_removal: loose,
   fallback: loose,
@@ -88,10 +107,30 @@ export function checkBlock(value: unknown, path: string, extensions: Extensions)
   if (!isObject(value)) return invalid(`${path}: Input should be an object`)
   if (value.type === undefined) return invalid(`${path}.type: Field required`)
   const schema = schemaFor(value.type, extensions)
-  if (schema === undefined) return wrongTag(path, value.type, Object.keys(schemas))
+  if (schema === undefined) return unknownTag(path, value.type)
   const place = `${path}.${String(value.type)}`
-  return (
-    check(schema, value, place) ?? (value.type === 'tool_result' ? checkResultContent(value.content, place) : undefined)
+  const problem = check(schema, value, place)
+  if (problem) return problem
+  if (value.type === 'document') return checkDocument(value, place)
+  return value.type === 'tool_result' ? checkResultContent(value.content, place) : undefined
+}
+
+function checkDocument({ source }: JsonObject, path: string): Problem | undefined {
+  const { type = '', data } = isObject(source) ? source : {}
+  const schema = documentSources[String(type)]
+  if (schema === undefined) return wrongTag(`${path}.source`, type, Object.keys(documentSources))
+  const problem = check(schema, source, `${path}.source.${String(type)}`)
+  if (problem || type !== 'base64') return problem
+  const isPdf = Buffer.from(String(data).slice(0, 40), 'base64').toString('latin1').startsWith('%PDF-')
+  return isPdf ? undefined : invalid(`${path}.source.base64.data: The PDF specified was not valid.`)
+}
+
+/** A block whose beta is missing is one that the API has never heard of. */
+export function unknownTag(path: string, type: unknown): Problem {
+  return wrongTag(
+    path,
+    type,
+    Object.keys(schemas).filter((name) => name !== 'tool_addition' && name !== 'tool_removal'),
   )
 }
 
@@ -109,7 +148,8 @@ function checkResultContent(content: unknown, path: string): Problem | undefined
     if (!isObject(block)) return invalid(`${place}: Input should be an object`)
     if (typeof block.type !== 'string' || !inResults.includes(block.type)) return wrongTag(place, block.type, inResults)
     const schema = schemas[block.type] ?? loose
-    const problem = check(schema, block, `${place}.${block.type}`)
+    const inner = `${place}.${block.type}`
+    const problem = check(schema, block, inner) ?? (block.type === 'document' ? checkDocument(block, inner) : undefined)
     if (problem) return problem
   }
   return undefined
@@ -117,7 +157,6 @@ function checkResultContent(content: unknown, path: string): Problem | undefined
 
 const onlyFrom: Readonly<Record<string, InputRole>> = {
   tool_use: 'assistant',
-  server_tool_use: 'assistant',
   thinking: 'assistant',
   redacted_thinking: 'assistant',
   tool_result: 'user',
@@ -138,7 +177,8 @@ type Placement = {
 
 /** A block in a message whose role cannot have written it. */
 export function misplacedBlock(block: Block, { role, path, place, isCurrent }: Placement): Problem | undefined {
-  const from = onlyFrom[block.type]
+  const isServers = /._tool_(?:use|result)$/.test(block.type)
+  const from = isServers ? 'assistant' : onlyFrom[block.type]
   const isCited = block.type === 'text' && Array.isArray(block.citations) && block.citations.length > 0
   if (isCurrent && role === 'user' && isCited) {
     return invalid(`${place}.text.citations: citations are not permitted in \`user\` messages`)

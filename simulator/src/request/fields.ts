@@ -12,6 +12,9 @@ export const beta = {
   bindingControls: 'thinking-binding-controls-2026-08-01',
   windowExceeded: 'model-context-window-exceeded-2025-08-26',
   clearAt: 'mid-conversation-system-clear-at-2026-08-21',
+  outputConfigMidway: 'mid-conversation-output-config-2026-07-01',
+  toolChanges: 'mid-conversation-tool-changes-2026-07-01',
+  taskBudgets: 'task-budgets-2026-03-13',
 } as const
 
 type Betas = ReadonlySet<string>
@@ -24,12 +27,20 @@ const shared = {
   tool_choice: z.looseObject({ type: z.enum(['auto', 'any', 'tool', 'none']) }).nullish(),
   thinking: z.looseObject({ type: z.string() }).nullish(),
   cache_control: cacheControl,
-  context_management: z.looseObject({ edits: z.array(z.unknown()).optional() }).nullish(),
+  context_management: z.strictObject({ edits: z.array(z.unknown()).optional() }).nullish(),
   compaction: z
     .strictObject({ type: z.literal('summarize'), instructions: z.string().max(16_384).nullish() })
     .nullish(),
   mcp_servers: z.array(z.unknown()).nullish(),
-  output_config: z.looseObject({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish() }).nullish(),
+  output_config: z
+    .strictObject({
+      effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(),
+      format: z.unknown().optional(),
+      task_budget: z
+        .strictObject({ type: z.literal('tokens'), total: integer(1), remaining: integer(0).nullish() })
+        .nullish(),
+    })
+    .nullish(),
   output_format: z.unknown().optional(),
   speed: z.enum(['standard', 'fast']).nullish(),
 }
@@ -76,6 +87,8 @@ function checkBetaFields(body: object, betas: Betas): Problem | undefined {
   for (const [field, names] of Object.entries(needsBeta)) {
     if (field in body && !names.some((name) => betas.has(name))) return invalid(`${field}: ${extraInput}`)
   }
+  const output = 'output_config' in body && isObject(body.output_config) ? body.output_config : {}
+  if (output.task_budget && !betas.has(beta.taskBudgets)) return invalid(`output_config.task_budget: ${extraInput}`)
   if (!('compaction' in body) || betas.has(beta.compactOnDemand)) return undefined
   return invalid(`The \`compaction\` parameter requires anthropic-beta: ${beta.compactOnDemand}`)
 }
@@ -171,7 +184,10 @@ const editTypes: Readonly<Record<string, { readonly schema: z.ZodType; readonly 
     }),
   },
 }
-const keepThinking = z.strictObject({ type: z.enum(['thinking_turns', 'all']), value: integer(1).optional() })
+const keepThinking = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('thinking_turns'), value: integer(1) }),
+  z.strictObject({ type: z.literal('all') }),
+])
 
 function checkEdits(body: object, betas: Betas): Problem | undefined {
   const management = 'context_management' in body ? body.context_management : undefined

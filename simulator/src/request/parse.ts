@@ -1,7 +1,7 @@
 // From a body to a MessagesRequest: the shape of everything is checked here, and nothing beyond the shape.
 import { type Block, isObject, type JsonObject, type ModelFacts } from 'everlong'
 import { fine, invalid, type Outcome, type Problem, refused } from '../http/problem.ts'
-import { checkBlock, misplacedBlock } from './blocks.ts'
+import { checkBlock, misplacedBlock, unknownTag } from './blocks.ts'
 import { beta, checkFields } from './fields.ts'
 import type { Extensions, InputMessage, InputRole, MessagesRequest, ThinkingSetting, Ttl } from './request.ts'
 import { extraInput, oneOf } from './wording.ts'
@@ -98,6 +98,10 @@ function parseMessages(value: unknown, context: MessageContext): Outcome<readonl
 
 const messageKeys = ['role', 'content']
 const systemKeys = [...messageKeys, 'clear_at', 'output_config']
+const needsBeta: Readonly<Record<string, string>> = {
+  clear_at: beta.clearAt,
+  output_config: beta.outputConfigMidway,
+}
 
 function checkMessage(message: unknown, index: number, context: MessageContext): Problem | undefined {
   const path = `messages.${index}`
@@ -118,6 +122,8 @@ function checkMessage(message: unknown, index: number, context: MessageContext):
   if (!Array.isArray(content)) return invalid(`${path}.content: Input should be a valid list`)
   for (const [at, block] of content.entries()) {
     const place = `${path}.content.${at}`
+    const changesTools = isObject(block) && (block.type === 'tool_addition' || block.type === 'tool_removal')
+    if (changesTools && !context.betas.has(beta.toolChanges)) return unknownTag(place, block.type)
     const problem =
       checkBlock(block, place, context.extensions) ??
       misplacedBlock(block, { role, path, place, isCurrent: context.isCurrent })
@@ -134,5 +140,6 @@ const noSystemRole = invalid("role 'system' is not supported on this model")
 
 function extraKey(message: JsonObject, role: InputRole, betas: ReadonlySet<string>): string | undefined {
   const allowed = role === 'system' ? systemKeys : messageKeys
-  return Object.keys(message).find((key) => !allowed.includes(key) || (key === 'clear_at' && !betas.has(beta.clearAt)))
+  const lacksBeta = (key: string) => key in needsBeta && !betas.has(needsBeta[key] ?? '')
+  return Object.keys(message).find((key) => !allowed.includes(key) || lacksBeta(key))
 }

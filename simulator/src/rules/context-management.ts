@@ -28,6 +28,9 @@ function checkEditOrder(request: MessagesRequest): Problem | undefined {
         return invalid(`${path}: \`clear_thinking_20251015\` strategy requires \`thinking\` to be enabled or adaptive`)
       }
     }
+    if (edit.type === 'compact_20260112' && request.facts.compaction === 'none') {
+      return invalid(`${path}: \`compact_20260112\` is not supported on this model`)
+    }
     const trigger = isObject(edit.trigger) ? edit.trigger.value : undefined
     if (edit.type === 'compact_20260112' && typeof trigger === 'number' && trigger < smallestTrigger) {
       const rule = `Input should be greater than or equal to ${smallestTrigger}`

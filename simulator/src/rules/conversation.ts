@@ -46,13 +46,13 @@ function isEmptyText(block: Block): boolean {
   return isText(block) && block.text === ''
 }
 
-/** A conversation that ends with the assistant is a prefill, unless it ends with a compaction that was paused. */
+/** A conversation that ends with the assistant is a prefill, unless it ends with something that was paused. */
 export function endsWell(request: MessagesRequest): Problem | undefined {
   const last = request.messages.at(-1)
   if (last?.role !== 'assistant') return undefined
   const block = last.content.at(-1)
-  if (block === undefined || block.type === 'compaction' || block.type === 'tool_use') return undefined
-  if (isText(block) && block.text !== block.text.trimEnd()) {
+  if (block && /^compaction$|tool_use$|._tool_result$/.test(block.type)) return undefined
+  if (block && isText(block) && block.text !== block.text.trimEnd()) {
     return invalid('messages: final assistant content cannot end with trailing whitespace')
   }
   if (request.body.compaction || request.endpoint === 'count' || request.facts.takesPrefill) return undefined

@@ -1,5 +1,5 @@
-// Images: kinds, sizes, dimensions, how many. Reads the head of the data only; what is pictured is nobody's concern.
-import { type Block, isObject } from 'everlong'
+// Images and documents: kinds, sizes, dimensions, how many. What is pictured is nobody's concern.
+import { type Block, isObject, mediaLimit } from 'everlong'
 import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 import { imageSize, sniff } from '../prompt/image.ts'
@@ -12,7 +12,7 @@ const longestSide = 8_000
 const longestSideOfMany = 2_000
 const many = 20
 
-type Image = { readonly source: unknown; readonly path: string }
+type Medium = { readonly type: 'image' | 'document'; readonly source: unknown; readonly path: string }
 
 const sources: Readonly<Record<string, z.ZodType>> = {
   base64: z.strictObject({
@@ -24,14 +24,23 @@ const sources: Readonly<Record<string, z.ZodType>> = {
   file: z.strictObject({ type: z.literal('file'), file_id: z.string().min(1) }),
 }
 
-export function countsImages(request: MessagesRequest): Problem | undefined {
-  const most = request.facts.window >= 1_000_000 ? 600 : 100
-  const found = imagesOf(request).length
-  return found > most ? invalid(`Too much media: 0 document pages + ${found} images > ${most}`) : undefined
+export function countsMedia(request: MessagesRequest): Problem | undefined {
+  const most = mediaLimit(request.facts)
+  const images = mediaOf(request, 'image').length
+  const pages = mediaOf(request, 'document').reduce((sum, { source }) => sum + pagesOf(source), 0)
+  if (images + pages <= most) return undefined
+  return invalid(`Too much media: ${pages} document pages + ${images} images > ${most}`)
+}
+
+/** Of a PDF that is sent along: its page objects, at least one. Text has none, and what lies elsewhere is not fetched. */
+function pagesOf(source: unknown): number {
+  if (!isObject(source) || source.type !== 'base64') return 0
+  const text = Buffer.from(String(source.data), 'base64').toString('latin1')
+  return Math.max(1, text.match(/\/Type\s*\/Page(?![a-zA-Z])/g)?.length ?? 0)
 }
 
 export function takesImages(request: MessagesRequest): Problem | undefined {
-  const images = imagesOf(request)
+  const images = mediaOf(request, 'image')
   for (const image of images) {
     const problem = checkImage(image, images.length)
     if (problem) return problem
@@ -39,7 +48,7 @@ export function takesImages(request: MessagesRequest): Problem | undefined {
   return undefined
 }
 
-function checkImage(image: Image, count: number): Problem | undefined {
+function checkImage(image: Medium, count: number): Problem | undefined {
   const source = isObject(image.source) ? image.source : {}
   const type = String(source.type)
   const schema = sources[type]
@@ -71,19 +80,21 @@ function checkSides(data: string, path: string, count: number): Problem | undefi
   return undefined
 }
 
-const imagesOf = oncePer(findImages)
+function mediaOf(request: MessagesRequest, type: 'image' | 'document'): readonly Medium[] {
+  return allMedia(request).filter((medium) => medium.type === type)
+}
 
-function findImages(request: MessagesRequest): readonly Image[] {
-  const found: Image[] = []
-  const look = (block: Block, path: string) => {
-    if (block.type === 'image') found.push({ source: block.source, path })
+const allMedia = oncePer((request: MessagesRequest): readonly Medium[] => {
+  const found: Medium[] = []
+  const look = ({ type, source }: Block, path: string) => {
+    if (type === 'image' || type === 'document') found.push({ type, source, path })
   }
   for (const { block, path } of placedIn(request.messages)) {
     look(block, path)
     for (const [at, part] of inResult(block).entries()) look(part, `${path}.tool_result.content.${at}`)
   }
   return found
-}
+})
 
 function inResult(block: Block): readonly Block[] {
   return block.type === 'tool_result' && Array.isArray(block.content) ? block.content : []

@@ -55,7 +55,7 @@ function allMarks(request: MessagesRequest): readonly Mark[] {
 function addsMark(request: MessagesRequest, marks: readonly Mark[]): boolean {
   if (request.automaticMark === undefined) return false
   const last = lastCacheable(request.messages.flatMap((message) => message.content))
-  return last === undefined || !marks.some((mark) => mark.on === last)
+  return !marks.some((mark) => mark.on === last)
 }
 
 export function lastCacheable(blocks: readonly Block[]): Block | undefined {

@@ -133,9 +133,30 @@ const cases: readonly Case[] = [
     'This model does not support assistant message prefill. The conversation must end with a user message.',
   ],
   [
+    'an empty begun answer on a model without prefill',
+    { ...base, messages: [user('a'), assistant([])] },
+    'This model does not support assistant message prefill. The conversation must end with a user message.',
+  ],
+  [
+    'a begun answer without thinking, with manual thinking',
+    {
+      ...old,
+      max_tokens: 2_000,
+      thinking: { type: 'enabled', budget_tokens: 1_024 },
+      messages: [user('a'), assistant('The answer is')],
+    },
+    'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking',
+  ],
+  [
+    'a temperature with manual thinking',
+    { ...old, max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1_024 }, temperature: 0.5 },
+    '`temperature` may only be set to 1 when thinking is enabled.',
+    { 'anthropic-version': '2023-06-01' },
+  ],
+  [
     'a block of no known type',
     { ...base, messages: [user([{ type: 'video' }])] },
-    "messages.0.content.0: Input tag 'video' found using 'type' does not match any of the expected tags: 'text', 'image', 'document', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking', 'compaction', 'search_result', 'container_upload', 'server_tool_use', 'web_search_tool_result', 'web_fetch_tool_result', 'code_execution_tool_result', 'bash_code_execution_tool_result', 'text_editor_code_execution_tool_result', 'tool_search_tool_result', 'mcp_tool_use', 'mcp_tool_result', 'advisor_tool_result', 'tool_addition', 'tool_removal', 'fallback'",
+    "messages.0.content.0: Input tag 'video' found using 'type' does not match any of the expected tags: 'text', 'image', 'document', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking', 'compaction', 'search_result', 'container_upload', 'server_tool_use', 'web_search_tool_result', 'web_fetch_tool_result', 'code_execution_tool_result', 'bash_code_execution_tool_result', 'text_editor_code_execution_tool_result', 'tool_search_tool_result', 'mcp_tool_use', 'mcp_tool_result', 'advisor_tool_result', 'fallback'",
   ],
   [
     'an unknown field of a block',
@@ -151,7 +172,11 @@ const cases: readonly Case[] = [
     'a document from the assistant, since 2026-10-21',
     {
       ...base,
-      messages: [user('a'), assistant([{ type: 'document', source: { type: 'text', data: 'x' } }]), user('b')],
+      messages: [
+        user('a'),
+        assistant([{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'x' } }]),
+        user('b'),
+      ],
     },
     'messages.1: `document` blocks can only be in `user` messages',
   ],
@@ -480,6 +505,11 @@ describe('the API accepts', () => {
     ],
     ['null where a field is optional', { ...base, tools: null, tool_choice: null, cache_control: null }],
   ]
+  test('a begun answer to be counted, on a model that would not continue it', async () => {
+    const { max_tokens: _, ...begun } = { ...base, messages: [user('a'), assistant('The answer is')] }
+    expect((await ask(simulator, begun, { path: '/v1/messages/count_tokens' })).status).toBe(200)
+  })
+
   for (const [name, body, headers = {}] of accepted) {
     test(name, async () => {
       const told = await ask(simulator, body, { path: '/v1/messages?beta=true', headers })

@@ -3,9 +3,10 @@ import type { Problem } from '../http/problem.ts'
 import type { MessagesRequest } from '../request/request.ts'
 import { combinesEdits } from './context-management.ts'
 import { endsWell, hasContent, hasMessages, hasText, placesSystem, startsWithUser } from './conversation.ts'
-import { countsImages, takesImages } from './images.ts'
+import { countsMedia, takesImages } from './images.ts'
 import { marksAtMostFour, marksLastBlockAlike, marksLongBeforeShort, marksNoEmptyText } from './marks.ts'
 import { hasUniqueUses, pairsTools } from './pairing.ts'
+import { pairsServerTools } from './server-tools.ts'
 import {
   choosesFromTools,
   fitsOutputLimit,
@@ -50,10 +51,11 @@ const rules: readonly Rule[] = [
   endsWell,
   hasUniqueUses,
   pairsTools,
+  pairsServerTools,
   doesNotEndInThinking,
   startsTurnsWithThinking,
   startsToolTurnWithThinking,
-  countsImages,
+  countsMedia,
   takesImages,
 ]
 

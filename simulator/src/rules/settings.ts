@@ -52,6 +52,11 @@ const samplingDefaults = { temperature: 1, top_p: undefined, top_k: undefined } 
 
 /** From 4.7 on, under the API version that still knows them. */
 export function samplesByItself(request: MessagesRequest): Problem | undefined {
+  const { temperature } = request.body
+  const isEnabled = request.thinking?.type === 'enabled'
+  if (isEnabled && temperature !== undefined && temperature !== null && temperature !== samplingDefaults.temperature) {
+    return invalid('`temperature` may only be set to 1 when thinking is enabled.')
+  }
   if (!['adaptive', 'always'].includes(request.facts.thinking)) return undefined
   for (const [name, usual] of Object.entries(samplingDefaults)) {
     const value = request.body[name]

@@ -78,13 +78,15 @@ export function startsTurnsWithThinking(request: MessagesRequest): Problem | und
 }
 
 /**
- * With manual thinking, the tool loop that is being continued (the request ends with results) must begin with thinking.
+ * With manual thinking, what is being continued (a tool loop: the request ends with results; or an answer that was begun)
+ * must begin with thinking.
  * Only its first assistant message: the model does not think again between results. Adaptive thinking has no such rule.
  */
 export function startsToolTurnWithThinking(request: MessagesRequest): Problem | undefined {
   if (request.thinking?.type !== 'enabled') return undefined
   const turns = turnsOf(request.messages)
-  if (!turns.at(-1)?.blocks.some(({ block }) => isToolResult(block))) return undefined
+  const last = turns.at(-1)
+  if (last?.role === 'user' && !last.blocks.some(({ block }) => isToolResult(block))) return undefined
   const asked = turns.findLastIndex(
     ({ role, blocks }) => role === 'user' && !blocks.some(({ block }) => isToolResult(block)),
   )

@@ -173,6 +173,11 @@ export function modelFacts(model: string): ModelFacts | undefined {
   return longestFirst.find((row) => id.startsWith(row.id))
 }
 
+/** Images and document pages that one request may hold; a model that nobody knows gets the smaller number. */
+export function mediaLimit(facts: Pick<ModelFacts, 'window'> | undefined): number {
+  return facts !== undefined && facts.window >= 1_000_000 ? 600 : 100
+}
+
 /** Every model in the table, for those who must list them. */
 export function knownModels(): readonly ModelFacts[] {
   return longestFirst

@@ -113,7 +113,7 @@ export type AssembleInput = {
 /** Where it is too much, the names of what is missing go first, then the last of the restored pieces. */
 export function assemble(frame: Frame, input: AssembleInput): Assembled {
   for (let count = input.restored.pieces.length; ; count--) {
-    for (const namesMissing of count === 0 ? [false] : [true, false]) {
+    for (const namesMissing of [true, false]) {
       const assembled = assembledWith(frame, input, { count, namesMissing })
       if (assembled.tokens <= input.limit || (count === 0 && !namesMissing)) return assembled
     }
@@ -149,13 +149,14 @@ function assembledWith(
 }
 
 function attachmentOf(piece: Piece): AttachmentFacts {
-  const { kind, path, entry } = piece
+  const { kind, path, entry, state } = piece
   return {
     type: kind,
     content: pieceText(piece),
     isRestored: true,
     ...(path === undefined ? {} : { filename: path }),
     ...(entry === undefined ? {} : { entry }),
+    ...(state === undefined ? {} : { state }),
   }
 }
 

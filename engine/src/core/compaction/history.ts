@@ -7,6 +7,7 @@ import { textOf } from '../message/block.ts'
 import { stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { ChainInfo } from '../ports/events.ts'
+import { discoveredTools } from '../restore/discovered-tools.ts'
 import { modelOf } from '../tokens/context-size.ts'
 import { readCompaction } from '../transcript/compaction-records.ts'
 import type { CompactionJob } from './job.ts'
@@ -42,7 +43,9 @@ export function historyOf(job: CompactionJob): History {
       source: job.source ?? 'turn',
     },
     dropped: earlier.cumulativeDroppedTokens,
-    discoveredTools: [...new Set([...earlier.discoveredTools, ...(job.discoveredTools ?? [])])],
+    discoveredTools: [
+      ...new Set([...earlier.discoveredTools, ...discoveredTools(pieces), ...(job.discoveredTools ?? [])]),
+    ],
     carried: job.carried ?? (earlier.ledger === undefined ? emptyLedger : fromJson(earlier.ledger)),
     summary: first && textOf(first.content),
   }

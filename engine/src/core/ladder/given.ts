@@ -1,7 +1,7 @@
 // What a host hands in, as loosely typed as any SDK's messages: prompts, results, answers. Read here once; behind it
 // everything is ours.
-import { type Block, blocksOf, type Content } from '../message/block.ts'
-import { isObject, type JsonObject, stringAt } from '../message/json.ts'
+import { type Block, blocksOf, type Content, isBlock } from '../message/block.ts'
+import { isObject, type JsonObject, kindOf, stringAt } from '../message/json.ts'
 import type { Role } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { ModelAnswer } from '../ports/model.ts'
@@ -34,6 +34,56 @@ export type GivenAnswer =
 
 /** The answer as the transcript keeps it: the API's message object. */
 export type AnswerMessage = JsonObject & { readonly content: readonly Block[] }
+
+/** The messages of a call to `add`, or an error that says which of them is none and what to do instead. */
+export function givenMessages(given: GivenMessage | readonly GivenMessage[]): readonly GivenMessage[] {
+  const messages: readonly unknown[] = Array.isArray(given) ? given : [given]
+  for (const [at, message] of messages.entries()) {
+    const wrong = isObject(message) ? wrongInMessage(message) : `is ${kindOf(message)}, not a message`
+    if (wrong !== undefined) throw new TypeError(`add(): message ${at} ${wrong}.`)
+  }
+  return messages as readonly GivenMessage[]
+}
+
+/** Throws an error that says what is wrong with it when it is no answer. */
+export function checkAnswer(given: unknown): void {
+  const wrong = isObject(given) ? wrongInContent(given.content) : `is ${kindOf(given)}, not an answer`
+  if (wrong !== undefined) throw new TypeError(`record(): the answer ${wrong}.`)
+}
+
+const otherRoles: Readonly<Record<string, string>> = {
+  system: 'instructions belong to the session (`system`), a note of the client is a user message with origin: "meta"',
+  developer:
+    'instructions belong to the session (`system`), a note of the client is a user message with origin: "meta"',
+  tool: 'a result is a user message with a block of type tool_result',
+}
+
+function wrongInMessage({ role, content }: JsonObject): string | undefined {
+  if (role === 'user' || role === 'assistant')
+    return wrongInContent(content) ?? blocksOf(content).flatMap(wrongInBlock)[0]
+  const hint = otherRoles[String(role)]
+  return `has the role ${JSON.stringify(role)}; it must be "user" or "assistant"${hint ? `: ${hint}` : ''}`
+}
+
+function wrongInContent(content: unknown): string | undefined {
+  if (typeof content === 'string') return undefined
+  if (!Array.isArray(content))
+    return `has a content that is ${kindOf(content)}, neither a string nor an array of blocks`
+  const odd = content.findIndex((block) => !isBlock(block))
+  return odd < 0 ? undefined : `has a block ${odd} without a type`
+}
+
+function wrongInBlock(block: Block, at: number): readonly string[] {
+  const missing = (neededBy[block.type] ?? []).filter((key) => typeof block[key] !== 'string')
+  return missing.map((key) => `has a block ${at} of type ${block.type} without ${key}`)
+}
+
+/** Without these no API takes the block, now or ever. */
+const neededBy: Readonly<Record<string, readonly string[]>> = {
+  text: ['text'],
+  tool_use: ['id', 'name'],
+  tool_result: ['tool_use_id'],
+}
 
 export function contentOf(content: unknown): Content {
   return typeof content === 'string' ? content : blocksOf(content)

@@ -10,6 +10,8 @@ export type Inbox = {
   readonly add: (message: GivenMessage, options: { readonly isHeld: boolean }) => readonly string[]
   /** Lets in what was held, in its order. */
   readonly release: () => void
+  /** Lets in what an earlier process held and never let in. From then on it no longer counts as queued. */
+  readonly resume: (left: readonly GivenMessage[]) => void
 }
 
 export function createInbox(desk: Desk): Inbox {
@@ -22,23 +24,32 @@ export function createInbox(desk: Desk): Inbox {
     desk.conversation.append(messageBodies(message), uuids)
     if (isHuman(message)) desk.tracking = withHuman(desk.tracking, desk.ports.newId())
   }
+  const heldMessage = (message: GivenMessage): HeldMessage => ({
+    message,
+    uuids: messageBodies(message).map(() => desk.ports.newId()),
+  })
+  const release = () => {
+    for (;;) {
+      const [first, ...others] = held
+      if (!first) return
+      held = others
+      take(first)
+      desk.conversation.note([dequeueRecord(operation())])
+    }
+  }
   return {
     add: (message, { isHeld }) => {
-      const one = { message, uuids: messageBodies(message).map(() => desk.ports.newId()) }
+      const one = heldMessage(message)
       if (isHeld) {
         desk.conversation.note([enqueueRecord(message, operation())])
         held = [...held, one]
       } else take(one)
       return one.uuids
     },
-    release: () => {
-      for (;;) {
-        const [first, ...others] = held
-        if (!first) return
-        held = others
-        take(first)
-        desk.conversation.note([dequeueRecord(operation())])
-      }
+    release,
+    resume: (left) => {
+      held = left.map(heldMessage)
+      release()
     },
   }
 }

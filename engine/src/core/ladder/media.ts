@@ -1,25 +1,79 @@
-// Takes images and documents out of the view when a request is too large in bytes: all but those of the newest entry
-// that has any, or those too when there are no others. Pinned entries keep theirs.
+// Takes images and documents out of the view where a request would hold, or has held, too many: the oldest go first.
+// Pinned entries keep theirs.
 
+import { mediaLimit, modelFacts } from '../catalog/models.ts'
 import type { Weigher } from '../mechanisms/weigher.ts'
-import { blocksOf } from '../message/block.ts'
-import { hasMedia, withoutMedia } from '../transcript/edited.ts'
+import type { ViewMessage } from '../message/message.ts'
+import type { ModelFailure } from '../ports/model.ts'
+import { mediaIn, withoutMedia } from '../transcript/edited.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
 import { withFreed } from './compaction.ts'
 
-/** No edit when there is nothing to take. */
-export function mediaEdits(view: View, weigher: Weigher): readonly Edit[] {
+/** What is left once some had to go, so that the next image does not break the cache again. */
+const shareLeft = 0.8
+
+/** For a request that would hold more than the API takes. No edit when it would not. A document counts as one page. */
+export function mediaOverLimit(view: View, weigher: Weigher, model: string): readonly Edit[] {
+  return oldestMedia(view, weigher, mediaLimit(modelFacts(model)))
+}
+
+/** For a request that was refused: down to the number that was named, or all but the newest entry's. */
+export function mediaRefused(view: View, weigher: Weigher, { media }: ModelFailure): readonly Edit[] {
+  // Where the server counts the pages of documents, its number says more than ours.
+  const counted = media === undefined ? [] : oldestMedia(view, weigher, media.limit)
+  if (counted.length > 0) return counted
+  const { free } = piecesWithMedia(view)
+  return edits(weigher, { going: free.length > 1 ? free.slice(0, -1) : free })
+}
+
+function oldestMedia(view: View, weigher: Weigher, most: number): readonly Edit[] {
+  const { all, free } = piecesWithMedia(view)
+  const pinned = countIn(all) - countIn(free)
+  if (countIn(all) <= most) return []
+  const target = Math.floor(most * shareLeft)
+  let left = countIn(free)
+  const from = free.findIndex(({ content }, at) => {
+    const isLeft = pinned + left <= target || at === free.length - 1
+    if (!isLeft) left -= mediaIn(content)
+    return isLeft
+  })
+  // The newest entry alone may hold too many.
+  const keep = Math.max(0, most - pinned)
+  const last = free.at(-1)
+  if (!last || mediaIn(last.content) <= keep) return edits(weigher, { going: free.slice(0, from) })
+  return edits(weigher, { going: free, keep })
+}
+
+type Piece = ViewMessage
+
+function piecesWithMedia(view: View): { readonly all: readonly Piece[]; readonly free: readonly Piece[] } {
+  if (!view.messages.some(({ content }) => mediaIn(content) > 0)) return { all: [], free: [] }
   const pins = new Set(view.pins)
-  const pieces = view.sources
-    .flatMap((source) => source.pieces)
-    .filter(({ uuid, content }) => uuid !== undefined && !pins.has(uuid) && blocksOf(content).some(hasMedia))
-  const going = pieces.length > 1 ? pieces.slice(0, -1) : pieces
+  const all = view.sources.flatMap((source) => source.pieces).filter(({ content }) => mediaIn(content) > 0)
+  return { all, free: all.filter(({ uuid }) => uuid !== undefined && !pins.has(uuid)) }
+}
+
+function countIn(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, { content }) => sum + mediaIn(content), 0)
+}
+
+function edits(
+  weigher: Weigher,
+  { going, keep }: { readonly going: readonly Piece[]; readonly keep?: number },
+): readonly Edit[] {
   if (going.length === 0) return []
-  const freed = going.reduce((sum, piece) => {
-    return sum + weigher.content(piece.content) - weigher.content(withoutMedia(piece).content)
+  const freed = going.reduce((sum, piece, at) => {
+    const left = withoutMedia(piece, at === going.length - 1 ? keep : 0)
+    return sum + weigher.content(piece.content) - weigher.content(left.content)
   }, 0)
-  const uuids = going.flatMap(({ uuid }) => (uuid === undefined ? [] : [uuid]))
-  const edit: Edit = { type: 'clear-media', uuids, mechanism: 'strip-media', reason: 'the request was too large' }
+  const uuids = going.flatMap(({ uuid }) => uuid ?? [])
+  const edit: Edit = {
+    type: 'clear-media',
+    uuids,
+    ...(keep === undefined ? {} : { keep }),
+    mechanism: 'strip-media',
+    reason: 'the request was too large',
+  }
   return withFreed([edit], Math.max(0, Math.round(freed)))
 }

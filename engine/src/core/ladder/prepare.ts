@@ -1,7 +1,10 @@
 // What happens before each request: micro-compact, compact when over the threshold and allowed, stop at the blocking
 // limit. The answer is a request that can be sent, or the reason why none is.
+import { modelFacts } from '../catalog/models.ts'
+import { blocksOf } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
-import type { JsonObject } from '../message/json.ts'
+import { type JsonObject, objectAt } from '../message/json.ts'
+import { pairHalfOf } from '../message/pairing.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import type { Explanation } from '../tokens/explain.ts'
@@ -10,6 +13,7 @@ import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
 import { type Desk, overheadOf, settleContext, situationIn } from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
+import { mediaOverLimit } from './media.ts'
 import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
 import { patience } from './settings.ts'
@@ -35,6 +39,7 @@ export type Blocked = {
   readonly detail: string
   readonly explanation: Explanation
   readonly tried: readonly Tried[]
+  readonly compaction?: CompactionDone
   readonly notices: readonly string[]
 }
 
@@ -49,9 +54,10 @@ export async function prepareTurn(
   { signal, source = 'turn', isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
 ): Promise<Ready | Blocked> {
   settleContext(desk)
+  const media = source === 'turn' ? keepMediaLimit(desk) : []
   const micro = isMicroOff || source !== 'turn' ? [] : await microCompact(desk, signal)
   const { tried, notices, compaction } = await autoCompact(desk, { signal, source })
-  const story = { tried: [...micro, ...tried], notices }
+  const story = { tried: [...media, ...micro, ...tried], notices, ...(compaction ? { compaction } : {}) }
   const view = desk.conversation.view()
   const { explanation } = situationIn(desk, view)
   tellCrossing(desk, explanation)
@@ -63,17 +69,23 @@ export async function prepareTurn(
     return { type: 'blocked', why: 'blocking-limit', detail: blockedInWords(desk, explanation), explanation, ...story }
   }
   const { request, repairs } = buildRequest(desk, view)
-  const body = messagesBody(request, explanation.reserve.value)
-  return {
-    type: 'ready',
-    ...request,
-    source,
-    body,
-    explanation,
-    ...story,
-    repairs,
-    ...(compaction ? { compaction } : {}),
+  if (source === 'turn' && endsInAnswer(desk, request)) {
+    const detail = `The last message is the assistant's, and ${request.model} does not continue it: add a message first.`
+    return { type: 'blocked', why: 'nothing-to-send', detail, explanation, ...story }
   }
+  const body = messagesBody(request, explanation.reserve.value)
+  return { type: 'ready', ...request, source, body, explanation, ...story, repairs }
+}
+
+/** An answer is continued only where it was paused, or by a model that takes the beginning of its answer. */
+function endsInAnswer({ conversation }: Desk, { model, messages }: ModelRequest): boolean {
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant' || modelFacts(model)?.takesPrefill !== false) return false
+  const block = blocksOf(last.content).at(-1)
+  if (block?.type === 'compaction' || (block && pairHalfOf(block)?.tool === 'server')) return false
+  const uuid = conversation.view().messages.at(-1)?.uuid
+  const record = uuid === undefined ? undefined : conversation.record(uuid)
+  return objectAt(record, 'message')?.stop_reason !== 'pause_turn'
 }
 
 function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): string {
@@ -83,6 +95,18 @@ function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): st
     why +
     'Compact by hand, remove something large, or use a model with a larger window.'
   )
+}
+
+/** A request with more images than the API takes would be refused, and so would every one after it. */
+function keepMediaLimit(desk: Desk): readonly Tried[] {
+  const edits = mediaOverLimit(desk.conversation.view(), desk.weigher, desk.modelName)
+  if (edits.length === 0) return []
+  desk.conversation.edit(edits)
+  desk.tracking = withViewChange(desk.tracking)
+  const why = 'There were more images and documents than a request may hold: the oldest left the context.'
+  const done = { mechanism: 'strip-media', outcome: 'done', why } as const
+  desk.emit({ type: 'mechanism-tried', ...done })
+  return [done]
 }
 
 /** Small reductions that need no model. The first that has something to do does it. */

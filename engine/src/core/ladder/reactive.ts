@@ -4,9 +4,9 @@ import { reductionSettings } from '../mechanisms/settings.ts'
 import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { inWords } from '../tokens/figure.ts'
 import { climb } from './climb.ts'
-import { compactNow, contextFor, withFreed } from './compaction.ts'
+import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
 import { type Desk, situationIn } from './desk.ts'
-import { mediaEdits } from './media.ts'
+import { mediaRefused } from './media.ts'
 import { hasAllowed, noCommit } from './prepare.ts'
 import { buildRequest } from './request.ts'
 import type { Tried } from './rung.ts'
@@ -14,7 +14,12 @@ import { withViewChange } from './tracking.ts'
 import { learnLimit } from './window-ends.ts'
 
 export type Recovery =
-  | { readonly type: 'recovered'; readonly request: ModelRequest; readonly steps: readonly Tried[] }
+  | {
+      readonly type: 'recovered'
+      readonly request: ModelRequest
+      readonly steps: readonly Tried[]
+      readonly compaction?: CompactionDone
+    }
   | { readonly type: 'unrecovered'; readonly failure: ModelFailure; readonly steps: readonly Tried[] }
 
 /** Less room for an answer than this is no answer. */
@@ -27,7 +32,10 @@ type Attempt = {
   readonly steps: Tried[]
 }
 
-type Step = (attempt: Attempt) => Promise<ModelRequest | undefined>
+/** What to send now; undefined when this step is not enough. */
+type Remedy = { readonly request: ModelRequest; readonly compaction?: CompactionDone }
+
+type Step = (attempt: Attempt) => Promise<Remedy | undefined>
 
 /** In this order; the first that yields a request ends it. */
 const stepsInOrder: readonly Step[] = [lowerOutput, stripMedia, clearResults, compactAll]
@@ -42,8 +50,8 @@ export async function recover(
   const limit = failure.reason === 'overflow' ? failure.overflow?.limit : undefined
   if (limit !== undefined) learnLimit(desk, limit)
   for (const step of stepsInOrder) {
-    const request = await step({ desk, failure, signal: options.signal, steps })
-    if (request) return { type: 'recovered', request, steps }
+    const remedy = await step({ desk, failure, signal: options.signal, steps })
+    if (remedy) return { type: 'recovered', ...remedy, steps }
   }
   return { type: 'unrecovered', failure, steps }
 }
@@ -59,7 +67,7 @@ export function tellRecovery(desk: Desk, steps: readonly Tried[], isRecovered: b
 }
 
 /** Input and output together were too much: less output may be all it takes. */
-async function lowerOutput({ desk, failure, steps }: Attempt): Promise<ModelRequest | undefined> {
+async function lowerOutput({ desk, failure, steps }: Attempt): Promise<Remedy | undefined> {
   const { actual, limit, maxTokens } = failure.overflow ?? {}
   if (actual === undefined || limit === undefined || maxTokens === undefined) return undefined
   const room = limit - actual
@@ -76,24 +84,23 @@ async function lowerOutput({ desk, failure, steps }: Attempt): Promise<ModelRequ
     outcome: 'done',
     why: `${inWords(maxTokens)} → ${inWords(room)} tokens of output.`,
   })
-  const { request } = buildRequest(desk, desk.conversation.view())
-  return { ...request, maxTokens: room }
+  return { request: { ...currentRequest(desk), maxTokens: room } }
 }
 
-async function stripMedia({ desk, failure, steps }: Attempt): Promise<ModelRequest | undefined> {
+async function stripMedia({ desk, failure, steps }: Attempt): Promise<Remedy | undefined> {
   if (failure.reason !== 'too-large') return undefined
-  const edits = mediaEdits(desk.conversation.view(), desk.weigher)
+  const edits = mediaRefused(desk.conversation.view(), desk.weigher, failure)
   if (edits.length === 0) {
     steps.push({ mechanism: 'strip-media', outcome: 'declined', why: 'There are no images or documents.' })
     return undefined
   }
   apply(desk, edits)
   steps.push({ mechanism: 'strip-media', outcome: 'done', why: 'Images and documents left the context.' })
-  return buildRequest(desk, desk.conversation.view()).request
+  return { request: currentRequest(desk) }
 }
 
 /** Old results, however few; enough when it covers the gap that the provider named. */
-async function clearResults({ desk, failure, signal, steps }: Attempt): Promise<ModelRequest | undefined> {
+async function clearResults({ desk, failure, signal, steps }: Attempt): Promise<Remedy | undefined> {
   const wish = { stage: 'every-request', trigger: 'auto', cause: 'overflow', signal } as const
   const context = contextFor(desk, wish, noCommit)
   const settings = reductionSettings({
@@ -111,21 +118,26 @@ async function clearResults({ desk, failure, signal, steps }: Attempt): Promise<
   const gap = actual !== undefined && limit !== undefined ? actual - limit : undefined
   // Our count of what was freed may be off; a gap that is only just covered is no room to work in.
   const isEnough = gap !== undefined && solution.freed >= gap * 1.25 && !explanation.isAboveThreshold
-  return isEnough ? buildRequest(desk, desk.conversation.view()).request : undefined
+  return isEnough ? { request: currentRequest(desk) } : undefined
 }
 
-async function compactAll({ desk, signal, steps }: Attempt): Promise<ModelRequest | undefined> {
+async function compactAll({ desk, signal, steps }: Attempt): Promise<Remedy | undefined> {
+  // What was cleared just now may have been enough, whether or not a compaction follows: where the provider named no
+  // numbers, only sending again can tell. A request that is refused once more costs nothing.
+  const isSmaller = steps.some(({ outcome }) => outcome === 'done')
   const why = await whyNotCompact(desk)
   if (why !== undefined) {
     steps.push({ mechanism: 'compact', outcome: 'declined', why })
-    return undefined
+    return isSmaller ? { request: currentRequest(desk) } : undefined
   }
-  // What was cleared just now may have been enough: nobody can tell where the provider named no numbers.
-  const isSmaller = steps.some(({ outcome }) => outcome === 'done')
   const outcome = await compactNow(desk, { stage: 'overflow', trigger: 'auto', cause: 'overflow', signal })
   steps.push(...outcome.tried)
-  const isWorthIt = outcome.type === 'compacted' || (isSmaller && outcome.reason !== 'aborted')
-  return isWorthIt ? buildRequest(desk, desk.conversation.view()).request : undefined
+  if (outcome.type === 'compacted') return { request: currentRequest(desk), compaction: outcome }
+  return isSmaller && outcome.reason !== 'aborted' ? { request: currentRequest(desk) } : undefined
+}
+
+function currentRequest(desk: Desk): ModelRequest {
+  return buildRequest(desk, desk.conversation.view()).request
 }
 
 async function whyNotCompact(desk: Desk): Promise<string | undefined> {

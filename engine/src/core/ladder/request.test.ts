@@ -37,6 +37,20 @@ const round = ({ session }: World, at: number, size = 10) => {
   })
 }
 
+test('half characters go out nowhere: not in the system prompt, the tools, the messages or the options', async () => {
+  const half = 'x\ud83d'
+  const model = scripted(() => 'Well.')
+  const tools = [{ name: 'Read', description: half, input_schema: { properties: { [half]: {} } } }]
+  const world = createTestWorld({ model, base: { system: half, tools, options: { metadata: { user_id: half } } } })
+  world.session.add({ role: 'user', content: half })
+  const prepared = await world.session.prepare()
+  await world.session.send()
+  expect(prepared.type === 'ready' ? prepared.repairs : undefined).toEqual([
+    { type: 'half-characters-replaced', message: 0 },
+  ])
+  for (const sent of [prepared, ...model.requests]) expect(JSON.stringify(sent)).not.toMatch(/\\ud[89a-f]/)
+})
+
 test('a first question', async () => {
   const world = worldWith()
   world.session.add({ role: 'user', content: 'Go.' })

@@ -7,9 +7,13 @@ import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
-import { isObject, type JsonObject, objectAt } from '../message/json.ts'
+import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { continuesUnthought, withThinkingFirst } from '../message/manual-thinking.ts'
 import type { Message } from '../message/message.ts'
+import { withLegalCalls } from '../message/tool-ids.ts'
 import type { ModelRequest } from '../ports/model.ts'
+import { neutralizeReminders } from '../text/neutralize.ts'
+import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
 import type { View } from '../transcript/fold.ts'
 import { withCacheMarks } from './cache-marks.ts'
 import type { Desk } from './desk.ts'
@@ -17,10 +21,16 @@ import type { Desk } from './desk.ts'
 export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: readonly Repair[] }
 
 export function buildRequest(desk: Desk, view: View): BuiltRequest {
-  const { base, modelName: model, settings } = desk
-  const { messages: mended, repairs } = desk.requester(view, { model })
+  const { modelName: model, settings } = desk
+  const base = wellFormedValue(desk.base)
+  const { messages: repaired, repairs } = desk.requester(view, { model })
+  const isManual = base.thinking?.type === 'enabled'
+  const mended = isManual ? withThinkingFirst(repaired) : repaired
   const { messages, isServed } = withServed(mended, view, desk)
-  const { betas, options } = delegatedParts(desk, { messages, isServed })
+  // Manual thinking cannot begin in the middle of an answer; it is back with the next question.
+  const thinking = isManual && continuesUnthought(mended) ? undefined : base.thinking
+  const { delegated, tracking } = desk
+  const { betas, options } = delegatedParts({ base, delegated, tracking }, { messages, isServed })
   const request: ModelRequest = {
     source: 'turn',
     model,
@@ -28,7 +38,7 @@ export function buildRequest(desk: Desk, view: View): BuiltRequest {
     ...(base.tools === undefined ? {} : { tools: base.tools }),
     messages: withCacheEdits(messages, desk),
     ...(base.maxTokens === undefined ? {} : { maxTokens: base.maxTokens }),
-    ...(base.thinking === undefined ? {} : { thinking: base.thinking }),
+    ...(thinking === undefined ? {} : { thinking }),
     ...(betas.length === 0 ? {} : { betas }),
     ...(options === undefined ? {} : { options }),
   }
@@ -66,7 +76,7 @@ export function messagesBody(request: ModelRequest, maxTokens: number): JsonObje
     max_tokens: request.maxTokens ?? maxTokens,
     ...(system === undefined ? {} : { system }),
     ...(tools === undefined ? {} : { tools }),
-    messages,
+    messages: withLegalCalls(messages),
     ...(thinking === undefined ? {} : { thinking }),
   }
 }
@@ -82,15 +92,19 @@ function withServed(
   const served = servedIn(record, model, modelName)
   const [first, ...rest] = messages
   const blocks = blocksOf(first?.content)
-  const at = blocks.findIndex(({ text }) => text === objectAt(record, 'message')?.content)
-  if (!served || !first || at < 0) return { messages, isServed: false }
-  const content = blocks.with(at, { type: 'text', text: served.beside })
+  const text = stringAt(objectAt(record, 'message'), 'content')
+  // As it stands in the view: see `messageOf`.
+  const shown = text === undefined ? undefined : wellFormed(neutralizeReminders(text))
+  const at = blocks.findIndex((block) => block.text === shown)
+  if (!served || !first || at < 0 || wellFormedValue(served.block) !== served.block)
+    return { messages, isServed: false }
+  const content = blocks.with(at, { type: 'text', text: wellFormed(neutralizeReminders(served.beside)) })
   const block: Message = { role: 'assistant', content: [served.block] }
   return { messages: [block, { role: first.role, content }, ...rest], isServed: true }
 }
 
 function delegatedParts(
-  { base, delegated: planned, tracking }: Desk,
+  { base, delegated: planned, tracking }: Pick<Desk, 'base' | 'delegated' | 'tracking'>,
   { messages, isServed }: { readonly messages: readonly Message[]; readonly isServed: boolean },
 ): { readonly betas: readonly string[]; readonly options: JsonObject | undefined } {
   const delegated = planned?.leftOut ? stillLeftOut(planned, tracking.cacheEdits.deleted, messages) : planned

@@ -1,118 +1,117 @@
 // What a session puts back after its compactions: its state read off the conversation as it grows, the files it worked
 // on, what was pinned, and what the host offers. It reads files through a port and changes nothing.
-import { blocksOf, isToolResult, isToolUse, type ToolUseBlock, textOf } from '../message/block.ts'
-import { dropOldest } from '../message/drop-oldest.ts'
+
+import { piecesOf } from '../compaction/select.ts'
+import { textOf } from '../message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
 import type { Restoration, RestoreRequest } from '../ports/restore.ts'
 import { pinnedTitle } from '../restore/listed.ts'
 import { restoreContext } from '../restore/restore.ts'
+import { rulePlaces } from '../restore/rules.ts'
 import type { SessionState } from '../restore/state.ts'
 import { createStateBook, type StateBook } from '../restore/state-book.ts'
 import { type TouchedFile, touchedFiles } from '../restore/touched.ts'
-import { fileEventOf } from '../tokens/file-reads.ts'
+import type { NamedKinds } from '../tokens/tool-kinds.ts'
 import { readEdit } from '../transcript/edits.ts'
 import type { Entry } from '../transcript/entry.ts'
 import { messageOf } from '../transcript/messages.ts'
 import type { Conversation } from './conversation.ts'
 
+type Offered = Partial<Omit<SessionState, 'pinned'>>
+
 /** What the host knows and the conversation does not show: comes before what was read off the conversation. */
-export type HostState = () => Partial<Omit<SessionState, 'pinned'>> | Promise<Partial<Omit<SessionState, 'pinned'>>>
+export type HostState = () => Offered | Promise<Offered>
 
 export type RestoringInput = {
   readonly files: FileStore
   /** Only files that were touched since a person last spoke: what is put back stays, and an old file is soon read again. */
   readonly ofTurnOnly?: boolean
   readonly host?: HostState | undefined
+  /** The workspace's folder, as the host says. */
+  readonly root?: string | undefined
+  /** What the host says its tools are. */
+  readonly named?: NamedKinds | undefined
   /** Every entry there ever was, for what is pinned and no longer held. */
   readonly entries: () => Iterable<Entry>
 }
 
 export type Restoring = {
-  /** In the order of the transcript; `isLive` when it came while the session was open. */
-  readonly add: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => void
+  /** In the order of the transcript. */
+  readonly add: (record: JsonObject, message: ViewMessage | undefined) => void
   readonly restore: (request: RestoreRequest, conversation: Conversation) => Promise<Restoration>
-  /** The file tracker is emptied, and holds what was put back. */
-  readonly compacted: () => void
   readonly isPinned: (uuid: string) => boolean
-  /** Whether the session itself read this file while it was open: a transcript alone gives nobody permission. */
-  readonly hasRead: (path: string) => boolean
+  /** What may be read though no result showed it: what the host named, and rules that lie beside the files at work. */
+  readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
 }
 
 export function createRestoring(input: RestoringInput): Restoring {
   return new Keeping(input)
 }
 
-const mostReadPaths = 1_000
-const mostCalls = 256
-
 class Keeping implements Restoring {
   private readonly input: RestoringInput
   private readonly book: StateBook = createStateBook()
   /** Pinned entries, with their words once they were looked up. */
   private readonly pins = new Map<string, string | undefined>()
-  private readonly calls = new Map<string, ToolUseBlock>()
-  private readonly read = new Set<string>()
-  /** Files count from here on, and those that were put back. */
-  private mark = -1
-  private back: ReadonlySet<string> = new Set()
-  private pending: { readonly mark: number; readonly back: ReadonlySet<string> } | undefined
+  private named: ReadonlySet<string> = new Set()
+  private beside: ReadonlySet<string> = new Set()
 
   constructor(input: RestoringInput) {
     this.input = input
   }
 
   isPinned = (uuid: string): boolean => this.pins.has(uuid)
-  hasRead = (path: string): boolean => this.read.has(path)
 
-  add = (record: JsonObject, message: ViewMessage | undefined, { isLive }: { readonly isLive: boolean }): void => {
+  permitted = (path: string): 'anywhere' | 'inside' | undefined => {
+    if (this.named.has(path)) return 'anywhere'
+    return this.beside.has(path) ? 'inside' : undefined
+  }
+
+  add = (record: JsonObject, message: ViewMessage | undefined): void => {
     const edit = readEdit(record)
     if (edit?.type === 'pin') this.pins.set(edit.uuid, this.pins.get(edit.uuid))
     if (edit?.type === 'unpin') this.pins.delete(edit.uuid)
     this.noteRestored(objectAt(record, 'attachment'))
-    if (!message) return
-    this.book.add(message, record)
-    if (isLive) this.noteReads(message)
+    if (message) this.book.add(message, record)
   }
 
   restore = async (request: RestoreRequest, conversation: Conversation): Promise<Restoration> => {
-    const ledger = conversation.ledger()
     const { kept, budget, countTokens, without } = request
+    const { root, named, files } = this.input
     const host = (await this.input.host?.()) ?? {}
-    const state = { ...this.book.state(), todos: ledger.todos, ...host, pinned: this.pinned(kept, conversation) }
-    const { transcript } = conversation.place()
-    const restored = await restoreContext(
+    const touched = this.touched(conversation)
+    this.named = new Set([...(host.memoryFiles ?? []), ...(host.plan?.path === undefined ? [] : [host.plan.path])])
+    this.beside = new Set(rulePlaces(touched, root))
+    const state = {
+      ...this.book.state(conversation.ledger().todos),
+      ...host,
+      pinned: this.pinned(kept, conversation),
+    }
+    return restoreContext(
       {
-        files: this.input.files,
+        files,
         countTokens,
-        touched: this.tracked(conversation),
+        touched,
         kept,
         state,
-        ...(transcript === undefined ? {} : { transcriptPath: transcript }),
+        root,
+        named,
+        recordOf: conversation.record,
+        transcriptPath: conversation.place().transcript,
       },
       // A list of the host's own stands in no summary.
       { budget, without: host.todos === undefined ? without : [] },
     )
-    const back = restored.pieces.flatMap(({ kind, path }) => (kind === 'files' && path !== undefined ? [path] : []))
-    this.pending = { mark: Math.max(-1, ...ledger.files.map(({ last }) => last)), back: new Set(back) }
-    return restored
   }
 
-  compacted = (): void => {
-    if (!this.pending) return
-    this.mark = this.pending.mark
-    this.back = this.pending.back
-    this.pending = undefined
-  }
-
-  private tracked({ ledger }: Conversation): readonly TouchedFile[] {
-    const all = ledger()
-    const asked = this.input.ofTurnOnly ? Math.max(-1, ...all.exchanges.map(({ last }) => last)) : -1
-    return touchedFiles({
-      ...all,
-      files: all.files.filter(({ path, last }) => last > asked && (last > this.mark || this.back.has(path))),
-    })
+  /** The view holds what came since the last compaction, and what that put back: no more counts. */
+  private touched({ view, record }: Conversation): readonly TouchedFile[] {
+    const pieces = piecesOf(view())
+    const asked = this.input.ofTurnOnly ? pieces.findLastIndex(({ origin }) => isRequest(origin)) : -1
+    const { root, named } = this.input
+    return touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: record })
   }
 
   /** What was pinned and is not to be seen among the kept messages, word for word. */
@@ -146,19 +145,5 @@ class Keeping implements Restoring {
     if (attachment?.type !== 'pinned' || attachment.isRestored !== true) return
     if (entry === undefined || content === undefined || this.pins.get(entry) !== undefined) return
     this.pins.set(entry, content.startsWith(`${pinnedTitle}\n`) ? content.slice(pinnedTitle.length + 1) : content)
-  }
-
-  private noteReads(message: ViewMessage): void {
-    for (const block of blocksOf(message.content)) {
-      if (isToolUse(block)) this.calls.set(block.id, block)
-      const call = isToolResult(block) ? this.calls.get(block.tool_use_id) : undefined
-      if (!call || !isToolResult(block)) continue
-      this.calls.delete(call.id)
-      const event = fileEventOf({ call, result: block })
-      if (event?.type === 'read') this.read.add(event.read.path)
-    }
-    // A call that was stopped gets no result.
-    dropOldest(this.calls, mostCalls)
-    dropOldest(this.read, mostReadPaths)
   }
 }

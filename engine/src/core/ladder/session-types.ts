@@ -25,8 +25,23 @@ export type CompactOptions = {
   readonly signal?: AbortSignalPort
 }
 
+/** What was done to the conversation before a request could go out. */
+export type Preparation = {
+  readonly compaction?: CompactionDone
+  /** What a person should know. */
+  readonly notices: readonly string[]
+}
+
+export type TurnOptions = SendOptions & {
+  /** Called before each request goes out: before the first, and before the second one that follows a recovery. */
+  readonly onPrepared?: (preparation: Preparation) => void
+}
+
 /** How a whole turn went. */
-export type Turn =
+export type Turn = {
+  /** Every compaction that was applied on the way, the oldest first. */
+  readonly compactions: readonly CompactionDone[]
+} & (
   | { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string; readonly prepared: Ready }
   | Blocked
   /** The failure as the provider told it, and what was tried about it. */
@@ -36,6 +51,7 @@ export type Turn =
       readonly steps: readonly Tried[]
       readonly prepared: Ready
     }
+)
 
 /** The numbers that everybody sees, and what session memory is up to. */
 export type SessionExplanation = Explanation & { readonly sessionMemory?: MemoryState }
@@ -53,7 +69,7 @@ export type Session = {
   readonly prepare: (options?: PrepareOptions) => Promise<Ready | Blocked>
   readonly record: (answer: GivenAnswer) => string
   /** Prepare, send, recover if the prompt was too long, record. */
-  readonly send: (options?: SendOptions) => Promise<Turn>
+  readonly send: (options?: TurnOptions) => Promise<Turn>
   /** For hosts that send by themselves: what to send instead after a prompt was too long. */
   readonly recover: (failure: ModelFailure, options?: PrepareOptions) => Promise<Recovery>
   readonly compact: (options?: CompactOptions) => Promise<CompactionDone | CompactionNotDone>

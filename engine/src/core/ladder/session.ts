@@ -3,7 +3,7 @@ import { createFingerprinter } from '../cache/fingerprint.ts'
 import type { SnipInput } from '../mechanisms/snip.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent } from '../ports/events.ts'
-import type { ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
+import type { ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import { recordAnswer, type Sent } from './answers.ts'
 import { type Ahead, startAhead } from './background.ts'
@@ -11,7 +11,7 @@ import type { CleanUp } from './clean-up.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
 import { type Desk, explainDesk, type ModelChoice, type RequestBase } from './desk.ts'
 import { afterAnswer, afterPrepared, errandsDone } from './errands.ts'
-import type { GivenAnswer, GivenMessage } from './given.ts'
+import { checkAnswer, type GivenAnswer, type GivenMessage, givenMessages } from './given.ts'
 import { type EditOutcome, editAt, snipOut, type UndoOutcome, undoNewest } from './hands.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 import { createLine } from './line.ts'
@@ -24,6 +24,7 @@ import {
   type Session,
   type SessionExplanation,
   type Turn,
+  type TurnOptions,
 } from './session-types.ts'
 import type { Spent } from './spent.ts'
 import { type Tracking, withChange } from './tracking.ts'
@@ -34,9 +35,12 @@ export type SessionInput = {
   readonly path?: string | undefined
   readonly desk: (emit: Desk['emit']) => Desk
   readonly listeners: readonly ((event: EngineEvent) => void)[]
+  /** Messages that an earlier process queued and never let in. */
+  readonly left?: readonly GivenMessage[]
   readonly close: () => void | Promise<void>
 }
 
+/** Throws a ConfigurationError, before anything is written, when the settings cannot work. */
 export function createSession(input: SessionInput): Session {
   return new Shell(input)
 }
@@ -57,7 +61,7 @@ class Shell implements Session {
   /** A request was handed out and its answer has not come: the state of the view it was made of. */
   private out: { readonly changes: number } | undefined
 
-  constructor({ id, path, desk, listeners, close }: SessionInput) {
+  constructor({ id, path, desk, listeners, left = [], close }: SessionInput) {
     this.id = id
     this.path = path
     this.giveBack = close
@@ -65,12 +69,14 @@ class Shell implements Session {
     this.desk = desk((event) => {
       for (const listener of this.listeners) listener(event)
     })
+    // A setting that cannot work is said now, and not in the middle of a turn.
+    explainDesk(this.desk)
     this.inbox = createInbox(this.desk)
+    this.inbox.resume(left)
   }
 
   add = (messages: GivenMessage | readonly GivenMessage[]): readonly string[] => {
-    const given: readonly GivenMessage[] = 'role' in messages ? [messages] : messages
-    return given.flatMap((message) => {
+    return givenMessages(messages).flatMap((message) => {
       // Whoever adds an answer has no other that is still to come.
       if (message.role === 'assistant') this.out = undefined
       const uuids = this.inbox.add(message, { isHeld: this.line.isBusy() || this.out !== undefined })
@@ -85,17 +91,17 @@ class Shell implements Session {
       this.inbox.release()
       const swapped = await this.swap()
       const prepared = await prepareTurn(this.desk, { ...options, isMicroOff: this.ahead !== undefined })
-      if (prepared.type === 'ready' && prepared.compaction) await this.dropAhead()
+      if (prepared.compaction) await this.dropAhead()
       this.ahead ??= startAhead(this.desk, this.stop.signal)
-      const tried = [...(swapped?.tried ?? []), ...prepared.tried]
-      if (prepared.type === 'blocked') return { ...prepared, tried }
-      this.handOut(prepared)
-      afterPrepared(this.desk, prepared, this.stop.signal)
-      const compaction = prepared.compaction ?? (swapped?.type === 'compacted' ? swapped : undefined)
-      return { ...prepared, tried, ...(compaction ? { compaction } : {}) }
+      if (prepared.type === 'ready') {
+        this.handOut(prepared)
+        afterPrepared(this.desk, prepared, this.stop.signal)
+      }
+      return swapped ? withSwapped(prepared, swapped) : prepared
     })
 
   record = (given: GivenAnswer): string => {
+    checkAnswer(given)
     const uuid = this.desk.ports.newId()
     const { out, sent, printOf } = this
     const write = () => {
@@ -110,18 +116,23 @@ class Shell implements Session {
     return uuid
   }
 
-  send = async (options: SendOptions = {}): Promise<Turn> => {
+  send = async ({ onPrepared, ...options }: TurnOptions = {}): Promise<Turn> => {
     const prepared = await this.prepare(options)
-    if (prepared.type === 'blocked') return prepared
+    const compactions = prepared.compaction ? [prepared.compaction] : []
+    onPrepared?.(prepared)
+    if (prepared.type === 'blocked') return { ...prepared, compactions }
     const first = unlessCutOff(this.desk, await this.desk.model.send(prepared, options))
-    if (first.type === 'answer') return this.answered(first, prepared)
+    if (first.type === 'answer') return this.answered(first, { prepared, compactions })
     const recovery = await this.recover(first, options)
     const { steps } = recovery
-    if (recovery.type === 'unrecovered') return this.failed({ failure: first, steps, prepared })
-    const second = unlessCutOff(this.desk, await this.desk.model.send(recovery.request, options))
+    if (recovery.type === 'unrecovered') return this.failed({ failure: first, steps, prepared, compactions })
+    const { request, compaction } = recovery
+    if (compaction) compactions.push(compaction)
+    onPrepared?.({ ...(compaction ? { compaction } : {}), notices: compaction?.notices ?? [] })
+    const second = unlessCutOff(this.desk, await this.desk.model.send(request, options))
     tellRecovery(this.desk, steps, second.type === 'answer')
-    if (second.type === 'answer') return this.answered(second, prepared)
-    return this.failed({ failure: isAboutLength(second) ? first : second, steps, prepared })
+    if (second.type === 'answer') return this.answered(second, { prepared, compactions })
+    return this.failed({ failure: isAboutLength(second) ? first : second, steps, prepared, compactions })
   }
 
   recover = (failure: ModelFailure, { signal }: PrepareOptions = {}): Promise<Recovery> =>
@@ -217,14 +228,24 @@ class Shell implements Session {
     if (this.out === undefined) this.inbox.release()
   }
 
-  private answered(answer: ModelAnswer, prepared: Ready): Turn {
-    return { type: 'answered', answer, uuid: this.record(answer), prepared }
+  private answered(answer: ModelAnswer, before: Pick<Answered, 'prepared' | 'compactions'>): Turn {
+    return { type: 'answered', answer, uuid: this.record(answer), ...before }
   }
 
   private failed(how: Omit<Extract<Turn, { readonly type: 'failed' }>, 'type'>): Turn {
     this.land()
     return { type: 'failed', ...how }
   }
+}
+
+type Answered = Extract<Turn, { readonly type: 'answered' }>
+
+/** A compaction that was prepared ahead went in before this request was made: its story comes first. */
+function withSwapped(prepared: Ready | Blocked, swapped: CompactionDone | CompactionNotDone): Ready | Blocked {
+  const tried = [...swapped.tried, ...prepared.tried]
+  if (swapped.type === 'not-compacted') return { ...prepared, tried }
+  const notices = [...swapped.notices, ...prepared.notices]
+  return { ...prepared, tried, notices, compaction: prepared.compaction ?? swapped }
 }
 
 function isAboutLength({ reason }: ModelFailure): boolean {

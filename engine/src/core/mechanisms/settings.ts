@@ -1,5 +1,5 @@
 // The settings of the reductions that need no model, with the numbers of the specification as defaults.
-import type { ToolKind } from '../tokens/tool-kinds.ts'
+import type { NamedKinds } from '../tokens/tool-kinds.ts'
 
 export type ReductionSettings = {
   /** false turns all three micro-compactions off. */
@@ -11,7 +11,7 @@ export type ReductionSettings = {
   /** Tools, by their exact names, whose results the host can have again: those of MCP servers too. */
   readonly reproducible: readonly string[]
   /** The host's own spellings, by exact name; null for a tool that must not be taken for what it is called. */
-  readonly toolKinds: Readonly<Record<string, ToolKind | null>>
+  readonly toolKinds: NamedKinds
   /** What to do on a model that binds thinking to the prefix, where thinking stands behind the change. */
   readonly boundThinking: 'delegate' | 'remove' | 'decline'
   /** Whether the newest results stay after their turn has ended too; false clears them once a person has spoken again. */

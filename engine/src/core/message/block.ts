@@ -36,7 +36,12 @@ export function isText(block: Block): block is TextBlock {
 
 /** The API refuses it wherever it stands, in a tool result too. */
 export function isEmptyText(block: unknown): boolean {
-  return isBlock(block) && isText(block) && block.text === ''
+  return isBlock(block) && block.type === 'text' && (typeof block.text !== 'string' || block.text === '')
+}
+
+/** A text in which nothing stands, not even as text. */
+export function isBlank(block: Block): boolean {
+  return block.type === 'text' && (typeof block.text !== 'string' || block.text.trim() === '')
 }
 
 export function isThinking(block: Block): block is ThinkingBlock | RedactedThinkingBlock {

@@ -1,6 +1,7 @@
 // What a request must be, as code: the rules of the Messages API that a cut or an edit can break. Written without the
 // repairer in mind, and used to test it. It reports and never mends.
-import { type Block, blocksOf, isEmptyText, isText, isThinking } from './block.ts'
+import { wellFormedValue } from '../text/well-formed.ts'
+import { type Block, blocksOf, isBlank, isEmptyText, isThinking } from './block.ts'
 import type { Message } from './message.ts'
 import { pairHalfOf, pairsOf } from './pairing.ts'
 
@@ -11,6 +12,7 @@ export type Problem = {
     | 'roles-not-alternating'
     | 'content-empty'
     | 'text-empty'
+    | 'id-missing'
     | 'use-without-result' // its result is not in the very next message
     | 'result-without-use' // its use is not in the very message before
     | 'use-repeated'
@@ -21,6 +23,7 @@ export type Problem = {
     | 'server-result-without-use'
     | 'thinking-unsigned'
     | 'thinking-last' // an answer may not end with thinking
+    | 'text-ill-formed' // a lone surrogate, in whatever string of the message
   readonly message: number
   readonly id?: string
 }
@@ -39,8 +42,8 @@ function checkMessage(messages: readonly Message[], index: number): readonly Pro
   if (index === 0 && message.role !== 'user') say('opening-not-user')
   if (index > 0 && messages[index - 1]?.role === message.role) say('roles-not-alternating')
   if (blocks.length === 0) say('content-empty')
-  const isEmpty = (block: Block) => isText(block) && block.text.trim() === ''
-  if (blocks.some((block) => isEmpty(block) || blocksOf(block.content).some(isEmptyText))) say('text-empty')
+  if (blocks.some((block) => isBlank(block) || blocksOf(block.content).some(isEmptyText))) say('text-empty')
+  if (blocks.some(lacksId)) say('id-missing')
   const firstOther = blocks.findIndex((block) => block.type !== 'tool_result')
   if (firstOther >= 0 && blocks.slice(firstOther).some((block) => block.type === 'tool_result')) {
     say('results-not-first')
@@ -49,7 +52,12 @@ function checkMessage(messages: readonly Message[], index: number): readonly Pro
   if (blocks.some(isUnsigned)) say('thinking-unsigned')
   const last = blocks.at(-1)
   if (last && isThinking(last)) say('thinking-last')
+  if (wellFormedValue(message.content) !== message.content) say('text-ill-formed')
   return found
+}
+
+function lacksId({ type, id, tool_use_id: answered }: Block): boolean {
+  return (type === 'tool_use' && typeof id !== 'string') || (type === 'tool_result' && typeof answered !== 'string')
 }
 
 function mayStandIn({ role }: Message, block: Block): boolean {

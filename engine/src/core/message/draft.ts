@@ -1,10 +1,12 @@
 // What the passes of the repairer work on: a message as blocks, and the book in which each pass says what it did.
+import { neutralize } from '../text/neutralize.ts'
 import { type Block, blocksOf, type TextBlock, textOf } from './block.ts'
 import type { Message, Role } from './message.ts'
 
 export type Repair = {
   readonly type:
     | 'thinking-dropped' // unsigned, bound to a prefix that has changed, at the end of an answer, or in the wrong role
+    | 'half-characters-replaced' // lone surrogates, which no API takes
     | 'empty-dropped'
     | 'messages-merged'
     | 'result-added' // a call that never got its result is told so
@@ -54,9 +56,12 @@ export function resultAsText(result: Block): readonly Block[] {
   const text = textOf(result.content)
   const title = '[Result of a tool call that is no longer in this conversation]'
   const media = Array.isArray(result.content) ? blocksOf(result.content).filter(({ type }) => type !== 'text') : []
-  return [note(text === '' ? title : `${title}\n${text}`), ...media.filter(({ type }) => !type.endsWith('_reference'))]
+  return [
+    note(text === '' ? title : `${title}\n${neutralize(text)}`),
+    ...media.filter(({ type }) => !type.endsWith('_reference')),
+  ]
 }
 
 export function useAsText(use: Block): Block {
-  return note(`[Tool call: ${String(use.name)} ${JSON.stringify(use.input ?? {})}]`)
+  return note(`[Tool call: ${neutralize(`${String(use.name)} ${JSON.stringify(use.input ?? {})}`)}]`)
 }

@@ -6,6 +6,13 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** What a value is, for error messages: `null`, `an array`, `a number`. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
 /** The object that a text stands for; undefined when it stands for none. */
 export function parseObject(text: string): JsonObject | undefined {
   try {

@@ -36,6 +36,23 @@ function areNew({ role, blocks }: Draft, seen: Map<string, Block>): boolean {
   return true
 }
 
+/**
+ * Results for an answer that another answer follows, where none of its calls has one: the second was given on a request
+ * that told it so, and its thinking may be bound to that.
+ */
+export function interruptedCalls(answer: Draft, drafts: readonly Draft[], report: Report): readonly Block[] {
+  const calls = idsOfCalls(answer)
+  if (calls.length === 0) return []
+  const isAnswered = (block: Block) => isToolResult(block) && calls.includes(block.tool_use_id)
+  if (drafts.some(({ blocks }) => blocks.some(isAnswered))) return []
+  return calls.map((id) => missingResult(id, { message: answer.index, report }))
+}
+
+function missingResult(id: string, { message, report }: { readonly message: number; readonly report: Report }): Block {
+  report({ type: 'result-added', message, id })
+  return { type: 'tool_result', tool_use_id: id, content: noResult, is_error: true }
+}
+
 type Found = { readonly at: number; readonly nth: number; readonly block: ToolResultBlock }
 type Pairing = { readonly chosen: ReadonlyMap<string, Found>; readonly report: Report }
 
@@ -156,8 +173,9 @@ function fetchResults(
     .filter((id) => chosen.get(id)?.at !== at)
     .map((id): Block => {
       const block = chosen.get(id)?.block
-      report({ type: block ? 'result-moved' : 'result-added', message: draft.index, id })
-      return block ?? { type: 'tool_result', tool_use_id: id, content: noResult, is_error: true }
+      if (!block) return missingResult(id, { message: draft.index, report })
+      report({ type: 'result-moved', message: draft.index, id })
+      return block
     })
 }
 

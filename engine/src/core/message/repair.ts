@@ -1,9 +1,21 @@
 // Makes a request valid, whatever was cut out of it: to be run on everything that goes to a model. It reports what it
 // did, does nothing to a valid request, nothing more the second time, and never puts words in a person's mouth.
-import { type Block, isEmptyText, isText, isThinking, isToolResult } from './block.ts'
-import { type Draft, draftOf, messageOfDraft, note, type Pass, type Repair, type Report, withBlocks } from './draft.ts'
+import { wellFormedValue } from '../text/well-formed.ts'
+import { type Block, isBlank, isEmptyText, isThinking, isToolResult, isToolUse } from './block.ts'
+import {
+  type Draft,
+  draftOf,
+  messageOfDraft,
+  note,
+  type Pass,
+  type Repair,
+  type Report,
+  resultAsText,
+  useAsText,
+  withBlocks,
+} from './draft.ts'
 import type { Message } from './message.ts'
-import { pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
+import { interruptedCalls, pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
 import { isSigned, type ThinkingRepair } from './sound.ts'
 
 export type RepairOptions = {
@@ -20,6 +32,8 @@ export type Repaired = {
 
 const opening = '[The conversation before this point is not part of this request.]'
 const passes: readonly Pass[] = [
+  inWholeCharacters,
+  withoutNameless,
   withoutEmpty,
   merged,
   withoutStrayThinking,
@@ -82,6 +96,17 @@ function withoutThinking(draft: Draft, report: Report): Draft {
   )
 }
 
+/** Ids first of all: calls and results are paired by them. Thinking with another text no longer has its signature. */
+function inWholeCharacters(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  return drafts.map((draft) => {
+    const blocks = wellFormedValue(draft.blocks)
+    if (blocks === draft.blocks) return draft
+    report({ type: 'half-characters-replaced', message: draft.index })
+    const isVoid = blocks.some((block, at) => isThinking(block) && block !== draft.blocks[at])
+    return isVoid ? withoutThinking(withBlocks(draft, blocks), report) : withBlocks(draft, blocks)
+  })
+}
+
 /** Thinking that nothing follows belongs to an answer that was cut off; in a user message it belongs nowhere. */
 function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.map((draft) => {
@@ -93,10 +118,29 @@ function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonl
   })
 }
 
+/** A call or a result without an id belongs to nothing; what it says stays, as text. */
+function withoutNameless(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  return drafts.map((draft) => {
+    if (!draft.blocks.some(isNameless)) return draft
+    const blocks = draft.blocks.flatMap((block) => {
+      if (!isNameless(block)) return [block]
+      const isUse = block.type === 'tool_use'
+      report({ type: isUse ? 'use-became-text' : 'result-became-text', message: draft.index })
+      return isUse ? [useAsText(block)] : resultAsText(block)
+    })
+    return withBlocks(draft, blocks)
+  })
+}
+
+function isNameless(block: Block): boolean {
+  if (block.type === 'tool_use') return !isToolUse(block)
+  return block.type === 'tool_result' && !isToolResult(block)
+}
+
 function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.flatMap((draft) => {
     if (draft.blocks.length > 0 && !draft.blocks.some(holdsNothing)) return draft
-    const blocks = draft.blocks.filter((block) => !isText(block) || block.text.trim() !== '').map(withoutEmptyTexts)
+    const blocks = draft.blocks.filter((block) => !isBlank(block)).map(withoutEmptyTexts)
     const mended = withBlocks(draft, blocks)
     if (mended !== draft || blocks.length === 0) report({ type: 'empty-dropped', message: draft.index })
     return blocks.length === 0 ? [] : [mended]
@@ -105,7 +149,7 @@ function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[
 
 /** Or holds something that holds nothing. */
 function holdsNothing(block: Block): boolean {
-  return isText(block) ? block.text.trim() === '' : withoutEmptyTexts(block) !== block
+  return isBlank(block) || withoutEmptyTexts(block) !== block
 }
 
 /** A tool that printed nothing: its result may be empty, but may not hold an empty text. */
@@ -119,7 +163,10 @@ function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const runs: Draft[][] = []
   for (const draft of drafts) {
     const run = runs.at(-1)
-    if (run?.[0]?.role !== draft.role) runs.push([draft])
+    const last = run?.at(-1)
+    const results = last && last.role === draft.role ? interruptedCalls(last, drafts, report) : []
+    if (results.length > 0) runs.push([{ role: 'user', blocks: results, index: last?.index ?? 0, whole: undefined }])
+    if (run?.[0]?.role !== draft.role || results.length > 0) runs.push([draft])
     else {
       report({ type: 'messages-merged', message: draft.index })
       run.push(draft)

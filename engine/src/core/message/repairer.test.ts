@@ -87,17 +87,21 @@ describe('a repairer', () => {
   test('leaves a server’s call on which the turn is paused, and takes it away when it goes on', () => {
     const repair = createRepairer()
     const before = Array.from({ length: 9 }, (_, nth) => turn(nth, 2)).flat()
-    const paused = [...before, u(text('look')), a(text('looking'), serverUse('s1'))]
-    const gone = [...paused, u(text('wait')), ...turn(9, 4)]
-    for (const request of [paused, gone, paused, [...paused, u(text(' '))]]) {
-      expect(repair(request)).toEqual(repairRequest(request))
+    const whole = [a(text('looking'), serverUse('s1'))]
+    const inPieces = [a(serverUse('s1')), a(text('looking'))]
+    for (const answer of [whole, inPieces]) {
+      const paused = [...before, u(text('look')), ...answer]
+      const gone = [...paused, u(text('wait')), ...turn(9, 9), ...turn(10, 9)]
+      for (const request of [paused, gone, paused, gone, [...paused, u(text(' '))]]) {
+        expect(repair(request)).toEqual(repairRequest(request))
+      }
     }
   })
 })
 
-const ids = fc.constantFrom('t0-0', 't3-1', 'x1', 'x2', 'x3')
+const ids = fc.constantFrom('t0-0', 't3-1', 'x1', 'x2', 'x3', 'h\ud800', 'h\ud801')
 const oddBlock: fc.Arbitrary<Block> = fc.oneof(
-  fc.constantFrom('', ' ', 'a').map(text),
+  fc.constantFrom('', ' ', 'a', 'half \udc00').map(text),
   ids.map((id) => use(id)),
   ids.map((id) => use(id, { other: true })),
   ids.map((id) => result(id)),
@@ -105,6 +109,11 @@ const oddBlock: fc.Arbitrary<Block> = fc.oneof(
   fc.constantFrom('', 'c2ln').map(thinking),
   ids.map(serverUse),
   ids.map(serverResult),
+  fc.constantFrom<Block>(
+    { type: 'text' },
+    { type: 'tool_use', name: 'Read' },
+    { type: 'tool_result', content: 'lost' },
+  ),
 )
 const oddMessage: fc.Arbitrary<Message> = fc.record({
   role: fc.constantFrom('user' as const, 'assistant' as const),

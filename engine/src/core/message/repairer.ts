@@ -1,5 +1,6 @@
 // Repairs the requests of one conversation, one after another: what was repaired before and is still there is not looked
 // at again. The outcome is that of a repair from scratch, in the same order.
+import { wellFormed } from '../text/well-formed.ts'
 import { blocksOf, isThinking, isToolResult, isToolUse } from './block.ts'
 import { type Draft, draftOf, messageOfDraft, note, type Repair } from './draft.ts'
 import type { Message, Role } from './message.ts'
@@ -217,7 +218,7 @@ function idsIn(messages: readonly Message[]): readonly string[] {
     if (typeof content === 'string') continue
     for (const block of blocksOf(content)) {
       const id = isToolUse(block) ? block.id : isToolResult(block) ? block.tool_use_id : pairHalfOf(block)?.id
-      if (id !== undefined) ids.add(id)
+      if (id !== undefined) ids.add(wellFormed(id))
     }
   }
   return [...ids]

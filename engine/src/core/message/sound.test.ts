@@ -12,7 +12,13 @@ const block: fc.Arbitrary<Block> = fc.oneof(
   id.map((one): Block => ({ type: 'tool_result', tool_use_id: one, content: 'found' })),
   id.map((one): Block => ({ type: 'tool_result', tool_use_id: one, content: [{ type: 'text', text: '' }] })),
   fc.constantFrom('', 'c2ln').map((signature): Block => ({ type: 'thinking', thinking: 'hm', signature })),
+  fc.constantFrom('', 'c2ln').map((data): Block => ({ type: 'redacted_thinking', data })),
   id.map((one): Block => ({ type: 'server_tool_use', id: one, name: 'web_search', input: {} })),
+  fc.constantFrom<Block>(
+    { type: 'text' },
+    { type: 'tool_use', name: 'Read' },
+    { type: 'tool_result', content: 'lost' },
+  ),
 )
 const message = (role: Message['role']): fc.Arbitrary<Message> =>
   fc.oneof(fc.constantFrom('go', ''), fc.array(block, { maxLength: 3 })).map((content): Message => ({ role, content }))
@@ -35,6 +41,30 @@ describe('what is found sound', () => {
       { numRuns: 3_000 },
     )
     expect(sound).toBeGreaterThan(10)
+  })
+
+  test('is not a request in which two answers make the same call', () => {
+    const call: Message = { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Read', input: {} }] }
+    const found: Message = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'found' }] }
+    const once: readonly Message[] = [{ role: 'user', content: 'go' }, call, found]
+    expect([isSound(once, { first: 'user' }), isSound([...once, call, found], { first: 'user' })]).toEqual([
+      true,
+      false,
+    ])
+  })
+
+  test.each([
+    ['its signature', { type: 'thinking', thinking: 'hm', signature: 'c2ln' }, true],
+    ['an empty signature', { type: 'thinking', thinking: 'hm', signature: '' }, false],
+    ['its data', { type: 'redacted_thinking', data: 'c2ln' }, true],
+    ['no data', { type: 'redacted_thinking' }, false],
+  ] as const)('is, or is not, an answer that thinks with %s', (_, thought, expected) => {
+    const messages: readonly Message[] = [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content: [thought, { type: 'text', text: 'ok' }] },
+    ]
+    expect(isSound(messages, { first: 'user' })).toBe(expected)
+    expect(repairRequest(messages).repairs).toHaveLength(expected ? 0 : 1)
   })
 
   test.each([

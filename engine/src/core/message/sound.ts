@@ -1,6 +1,7 @@
 // Whether messages are plainly valid, by one look at each block, as nearly all are. What is found sound needs no repair;
 // what is not may still be valid.
-import { type Block, isBlock, isEmptyText, isThinking, isToolResult, isToolUse } from './block.ts'
+import { wellFormedValue } from '../text/well-formed.ts'
+import { type Block, isBlank, isBlock, isEmptyText, isThinking, isToolResult, isToolUse } from './block.ts'
 import type { Message, Role } from './message.ts'
 import { pairHalfOf } from './pairing.ts'
 
@@ -25,6 +26,7 @@ export function isSound(messages: readonly Message[], { first, thinking = 'strip
   for (let at = 0; at < messages.length; at++) {
     const { role, content } = messages[at] as Message
     if ((role === first) !== (at % 2 === 0)) return false
+    if (wellFormedValue(content) !== content) return false
     if (typeof content === 'string') {
       if (calls.length > 0 || content.trim() === '') return false
     } else if (!areFull(content) || !startsWith(content, calls)) return false
@@ -43,10 +45,12 @@ function areFull(content: readonly unknown[]): boolean {
     const block = content[at]
     if (!isBlock(block)) return false
     if (block.type === 'text') {
-      if (typeof block.text !== 'string' || block.text.trim() === '') return false
+      if (isBlank(block)) return false
     } else if (block.type === 'tool_result') {
-      if (Array.isArray(block.content) && block.content.some(isEmptyText)) return false
-    } else if (block.type !== 'tool_use' && pairHalfOf(block) !== undefined) return false
+      if (!isToolResult(block) || (Array.isArray(block.content) && block.content.some(isEmptyText))) return false
+    } else if (block.type === 'tool_use') {
+      if (!isToolUse(block)) return false
+    } else if (pairHalfOf(block) !== undefined) return false
   }
   return content.length > 0
 }

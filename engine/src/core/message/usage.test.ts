@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readUsage } from './usage.ts'
+import { billedCounts, contextTokens, noTokens, readUsage } from './usage.ts'
 
 const anyCount = fc.constantFrom(0, 1, 10, Number.NaN, '7', undefined)
 const anyCounts = fc.record({
@@ -27,6 +27,26 @@ test('what is read does not depend on what was read before, and is the very same
       expect(readUsage(other, known)).toEqual(readUsage(other))
       const isWhole = one.iterations === undefined || one.iterations.every((iteration) => iteration !== 'what')
       if (isWhole) expect(readUsage(structuredClone(one), known)).toBe(known)
+      const renamed = { ...one, iterations: one.iterations?.map((it) => (it === 'what' ? it : { ...it, type: 'new' })) }
+      expect(readUsage(renamed, known)).toEqual(readUsage(renamed))
     }),
   )
+})
+
+const counts = (input: number, output: number, type = 'message') => ({ ...noTokens, input, output, type })
+
+test('every iteration is paid for, and the last one that sampled says how full the window is', () => {
+  const usage = { ...noTokens, input: 10, output: 5 }
+  const iterations = [counts(100, 20, 'compaction'), counts(10, 5), counts(0, 0)]
+  expect(billedCounts({ ...usage, iterations })).toEqual({ ...noTokens, input: 110, output: 25 })
+  expect(contextTokens({ ...usage, iterations })).toBe(15)
+  expect([billedCounts(usage), contextTokens(usage)]).toEqual([usage, 15])
+})
+
+test('the context is as large as the last sampling was, whatever a compaction read', () => {
+  const sampled = (type: string, input: number) => ({ ...noTokens, input, type })
+  const iterations = [sampled('message', 500), sampled('compaction', 90_000)]
+  expect(contextTokens({ ...noTokens, input: 7, iterations })).toBe(500)
+  expect(contextTokens({ ...noTokens, input: 7, iterations: iterations.toReversed() })).toBe(500)
+  expect(contextTokens({ ...noTokens, input: 7 })).toBe(7)
 })

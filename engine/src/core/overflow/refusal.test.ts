@@ -344,6 +344,16 @@ describe('what is too large', () => {
     },
     { body: { type: 'error', error: { type: 'request_too_large', message: 'too large' } } },
   ]
+  // claude-code#3397, claude-code#23392
+  test.each([
+    ['Too much media: 2 document pages + 107 images > 100', { count: 109, limit: 100 }],
+    ['too many images and documents: 104 + 1 > 100', { count: 105, limit: 100 }],
+    ['too many images', undefined],
+  ])('can be images and pages: %s', (message, media) => {
+    const verdict = { reason: 'too-large', message, ...(media === undefined ? {} : { media }) }
+    expect(readRefusal({ status: 400, body: body(message) })).toEqual(verdict)
+  })
+
   test.each(told)('is bytes, not tokens: %j', (refusal) => {
     expect(readRefusal(refusal)).toMatchObject({ reason: 'too-large' })
     expect(readRefusal(refusal).overflow).toBeUndefined()

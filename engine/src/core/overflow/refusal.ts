@@ -2,8 +2,9 @@
 // limit is never an overflow, whatever words it shares with one.
 import { isObject, numberAt, objectAt, parseObject, stringAt } from '../message/json.ts'
 import { totalOf } from '../message/usage.ts'
-import type { FailureReason, ModelAnswer, Overflow } from '../ports/model.ts'
-import { overflowRows, rateLimitWords, tooLargeWords } from './shapes.ts'
+import type { FailureReason, ModelAnswer, ModelFailure, Overflow } from '../ports/model.ts'
+import { headOf } from '../text/cut.ts'
+import { overflowRows, rateLimitWords, tooLargeWords, tooMuchMedia } from './shapes.ts'
 
 /** A refusal as it came, before anybody has interpreted it. */
 export type Refusal = {
@@ -21,6 +22,7 @@ export type Verdict = {
   /** The provider's own name for it. */
   readonly code?: string
   readonly overflow?: Overflow
+  readonly media?: ModelFailure['media']
   /** Which row of the table spoke, for people who look into it. */
   readonly shape?: string
 }
@@ -38,7 +40,7 @@ export function readRefusal(refusal: Refusal): Verdict {
   const found = isRateLimit || !mayBeOverflow(status) ? undefined : overflowIn(refusal, all)
   if (found !== undefined) return { reason: 'overflow', ...said, ...found }
   if (!isRateLimit && (status === 413 || (mayBeOverflow(status) && tooLargeWords.test(all))))
-    return { reason: 'too-large', ...said }
+    return { reason: 'too-large', ...said, ...mediaIn(all) }
   return { reason: reasonOf(status, all, isRateLimit), ...said }
 }
 
@@ -96,6 +98,13 @@ function numbersIn(groups: { readonly [name: string]: string | undefined }): Ove
     ...(limit === undefined ? {} : { limit }),
     ...(output === undefined || output === 0 ? {} : { maxTokens: output }),
   }
+}
+
+/** Pages and images together; the wording without pages counts documents. */
+function mediaIn(text: string): Pick<Verdict, 'media'> {
+  const match = tooMuchMedia.exec(text)?.groups
+  if (!match) return {}
+  return { media: { count: Number(match.one) + Number(match.other), limit: Number(match.limit) } }
 }
 
 /** llama.cpp tells its numbers in fields. */
@@ -164,6 +173,6 @@ function errorIn(body: unknown): unknown {
 function messageOf({ status, body }: Refusal, texts: readonly string[]): string {
   const error = errorIn(body)
   const said = stringAt(error, 'message') ?? stringAt(error, 'error') ?? texts.join(' ')
-  const text = said.trim().slice(0, 2_000)
+  const text = headOf(said.trim(), 2_000)
   return text === '' ? (status === undefined ? 'no word from the server' : `status ${status}, no body`) : text
 }

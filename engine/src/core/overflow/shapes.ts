@@ -137,4 +137,8 @@ export const rateLimitWords =
 
 /** Bytes, pixels, pages: the media go first, and tokens say nothing about it. */
 export const tooLargeWords =
-  /request_too_large|request entity too large|payload too large|content too large|body (?:is )?too large|request exceeds the maximum size|image exceeds [\d.]+ ?[MK]B|image dimensions exceed|too many images|maximum of \d+ pdf pages|string too long\. expected a string with maximum length/i
+  /request_too_large|request entity too large|payload too large|content too large|body (?:is )?too large|request exceeds the maximum size|image exceeds [\d.]+ ?[MK]B|image dimensions exceed|too many images|too much media|maximum of \d+ pdf pages|string too long\. expected a string with maximum length/i
+
+/** "Too much media: 0 document pages + 120 images > 100", "too many images and documents: 104 + 1 > 100". */
+export const tooMuchMedia =
+  /(?:too much media|too many images and documents):\s*(?<one>\d{1,9})(?: document pages?)? \+ (?<other>\d{1,9})(?: images?)? > (?<limit>\d{1,9})/i

@@ -51,6 +51,8 @@ export type ModelFailure = {
   readonly code?: string
   /** Of an overflow, as far as the words can be read. */
   readonly overflow?: Overflow
+  /** Images and document pages together, and how many of them a request may hold. */
+  readonly media?: { readonly count: number; readonly limit: number }
   /** How often it was sent. */
   readonly tries: number
   /** When the server would be asked again, as it said, where waiting so long was not wanted. */

@@ -3,6 +3,7 @@ import type { Emit } from './events.ts'
 import type { FileStore } from './files.ts'
 import type { Hooks } from './hooks.ts'
 import type { AbortSignalPort, ModelClient } from './model.ts'
+import type { Workspace } from './workspace.ts'
 
 export type CompactionPorts = {
   /** Milliseconds since 1970. */
@@ -11,6 +12,8 @@ export type CompactionPorts = {
   readonly model: ModelClient
   readonly hooks: Hooks
   readonly files: FileStore
+  /** Absent where there is no workspace to ask, as for a transcript from another machine. */
+  readonly workspace?: Workspace | undefined
   readonly emit: Emit
   /** Resolves after so many milliseconds, or at once when the signal is aborted; back-off and keep-alive use it. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>

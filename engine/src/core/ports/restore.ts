@@ -1,4 +1,5 @@
 // What a compaction asks of restoring, and what it gets: titled pieces for the new context, and what could not be had.
+import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 
 export type RestoreRequest = {
@@ -23,6 +24,8 @@ export type Piece = {
   readonly path?: string
   /** The entry it was taken from, word for word. */
   readonly entry?: string
+  /** What it says about the session's state, to be read back when the session is opened again. */
+  readonly state?: JsonObject
 }
 
 export type NotRestored = {

@@ -1,4 +1,6 @@
 // The texts of session memory: what the notes look like when they are empty, and how a model is asked to keep them.
+import { neutralizeNotes } from '../text/neutralize.ts'
+import { wellFormed } from '../text/well-formed.ts'
 
 export type NoteHead = { readonly heading: string; readonly hint: string }
 
@@ -52,13 +54,14 @@ export function memoryPrompt({ notes, long, sectionLimit, total, custom }: Memor
         `CRITICAL: the notes have about ${total.tokens} tokens and may have ${total.limit}. Shorten them aggressively, in every section, oldest and least needed first. Keep "Current state" and "Errors & corrections" accurate.`,
       ]
     : []
-  return [
+  const parts = [
     custom ?? task,
     ...critical,
     ...(limits.length > 0 ? [limits.join('\n')] : []),
-    `The notes as they stand:\n\n<notes>\n${notes.trim()}\n</notes>`,
+    `The notes as they stand:\n\n<notes>\n${neutralizeNotes(notes.trim())}\n</notes>`,
     form,
-  ].join('\n\n')
+  ]
+  return wellFormed(parts.join('\n\n'))
 }
 
 export function memoryCutMarker(path: string): string {

@@ -27,7 +27,7 @@ export function olderRulesLine(count: number, { recall }: { readonly recall: boo
 
 /** The id in the first pointer of a text; undefined when there is none. */
 export function pointedId(text: string): string | undefined {
-  const [, quoted] = /recall\(\{"read":("(?:[^"\\]|\\.)*")\}\)/.exec(text) ?? []
+  const [, quoted] = /recall\(\{"read":("(?:[^"\\]|\\.){0,4000}")\}\)/.exec(text) ?? []
   if (quoted === undefined) return undefined
   try {
     const id: unknown = JSON.parse(quoted)

@@ -1,12 +1,16 @@
-// Puts back the files read or edited last, as they are now. A large one comes in excerpts around what was worked on; what
-// does not fit is named with its size.
+// Puts back the files worked on last, as they are now: those being edited first. A large one comes in excerpts around what
+// was worked on; what does not fit is named with its size.
 import type { Lines } from '../ledger/facts.ts'
 import type { NotRestored, Piece } from '../ports/restore.ts'
+import { pathKey } from './paths.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
+import { isRuleFile } from './rules.ts'
 import type { TouchedFile } from './touched.ts'
 import { visibleFiles } from './visible.ts'
 
 const mostFiles = 5
+/** Of so many touched last, those that were edited come first. */
+const recent = 8
 const perFile = 5_000
 const budget = 50_000
 
@@ -16,11 +20,9 @@ export const restoreFiles: Restorer = {
   restore: async (input, room) => {
     const pieces: Piece[] = []
     const notRestored: NotRestored[] = []
-    const visible = visibleFiles(input.kept)
     let left = room
-    for (const file of input.touched) {
+    for (const file of wanted(input)) {
       if (pieces.length === mostFiles) break
-      if (isElsewhere(file.path, input) || visible.has(file.path)) continue
       const found = await pieceOf(file, input, Math.min(perFile, left))
       if ('why' in found) notRestored.push(found)
       else {
@@ -35,14 +37,21 @@ export const restoreFiles: Restorer = {
 /** So that a session that touched thousands of files does not name them all. */
 const mostNamed = 20
 
-const memoryFile =
-  /(^|[/\\])(AGENTS|CLAUDE|CLAUDE\.local|GEMINI)\.md$|(^|[/\\])\.(claude|cursor)[/\\]rules[/\\]|(^|[/\\])\.cursorrules$/i
-
-/** Comes back another way: with the system prompt, as the plan, as a memory file; or is the transcript itself. */
-function isElsewhere(path: string, { state, transcriptPath }: RestoreInput): boolean {
-  return (
-    path === transcriptPath || path === state.plan?.path || memoryFile.test(path) || state.memoryFiles.includes(path)
+function wanted(input: RestoreInput): readonly TouchedFile[] {
+  const visible = visibleFiles(input.kept, input)
+  const hidden = input.touched.filter(
+    ({ path }) => !isElsewhere(path, input) && !visible.has(pathKey(path, input.root)),
   )
+  const newest = hidden.slice(0, recent)
+  const [edited, read] = [newest.filter(({ isEdited }) => isEdited), newest.filter(({ isEdited }) => !isEdited)]
+  return [...edited, ...read, ...hidden.slice(recent, recent + mostNamed)]
+}
+
+/** Comes back another way: with the system prompt, as the plan, as a rule file; or is the transcript itself. */
+function isElsewhere(path: string, { state, transcriptPath, root }: RestoreInput): boolean {
+  const key = pathKey(path, root)
+  const others = [transcriptPath, state.plan?.path, ...state.memoryFiles]
+  return isRuleFile(path) || others.some((other) => other !== undefined && pathKey(other, root) === key)
 }
 
 async function pieceOf(file: TouchedFile, input: RestoreInput, room: number): Promise<Piece | NotRestored> {
@@ -70,22 +79,40 @@ type Large = {
 
 const around = 8
 const leastRoom = 300
+/** A shorter beginning of a stretch tells nothing. */
+const leastLines = 5
+/** The head of a file, to see what it is. */
+const head = 60
 
 /** The stretches changed or read last, newest first, with some lines around them, until the room is used. */
 function excerptOf(file: TouchedFile, { text, tokens, room, input }: Large): Piece | undefined {
   if (room < leastRoom) return undefined
   const lines = text.split('\n')
-  const wanted = [...file.changed.toReversed(), ...file.seen.toReversed(), [1, Math.min(60, lines.length)] as const]
   let chosen: readonly Lines[] = []
   let best: Piece | undefined
-  for (const [from, to] of wanted) {
-    const next = joined([...chosen, [Math.max(1, from - around), Math.min(lines.length, to + around)]], lines.length)
+  for (const [from, to] of placesIn(file, text, lines.length)) {
+    const next = joined([...chosen, [from, to]])
     const piece = excerpt(next)
-    if (piece.tokens > room) continue
-    chosen = next
-    best = piece
+    if (piece.tokens <= room) {
+      chosen = next
+      best = piece
+      continue
+    }
+    const end = lastThatFits(from, to)
+    if (end - from + 1 >= leastLines) best = excerpt(joined([...chosen, [from, end]]))
+    break
   }
   return best
+
+  function lastThatFits(from: number, to: number): number {
+    let [fits, tooFar] = [from - 1, to]
+    while (tooFar - fits > 1) {
+      const middle = (fits + tooFar) >>> 1
+      if (excerpt(joined([...chosen, [from, middle]])).tokens <= room) fits = middle
+      else tooFar = middle
+    }
+    return fits
+  }
 
   function excerpt(stretches: readonly Lines[]): Piece {
     const which = ` (lines ${stretches.map(([from, to]) => `${from}–${to}`).join(', ')} of ${lines.length}; the whole file has ${tokens} tokens)`
@@ -94,11 +121,27 @@ function excerptOf(file: TouchedFile, { text, tokens, room, input }: Large): Pie
   }
 }
 
-/** In order, without overlaps, inside the file. */
-function joined(stretches: readonly Lines[], length: number): readonly Lines[] {
+/** What was inserted, where it stands now; then what was read; then the head, or as much as fits where nothing is known. */
+function placesIn({ inserted, seen }: TouchedFile, text: string, length: number): readonly Lines[] {
+  const changed = inserted.flatMap((part) => linesOf(text, part))
+  const known = [...changed.toReversed(), ...seen.toReversed()].filter(([from]) => from <= length)
+  return [...known, [1, known.length > 0 ? head : length] as const].map(([from, to]) => [
+    Math.max(1, from - around),
+    Math.min(length, to + around),
+  ])
+}
+
+function linesOf(text: string, part: string): readonly Lines[] {
+  const at = part.trim() === '' ? -1 : text.indexOf(part)
+  if (at < 0) return []
+  const from = text.slice(0, at).split('\n').length
+  return [[from, from + part.split('\n').length - 1]]
+}
+
+/** In order, without overlaps. */
+function joined(stretches: readonly Lines[]): readonly Lines[] {
   const out: Lines[] = []
   for (const [from, to] of stretches.toSorted((a, b) => a[0] - b[0])) {
-    if (from > length || to < from) continue
     const last = out.at(-1)
     if (last && from <= last[1] + 1) out[out.length - 1] = [last[0], Math.max(last[1], to)]
     else out.push([from, to])

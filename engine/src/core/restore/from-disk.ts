@@ -1,27 +1,60 @@
-// Restorers that read the plan, the memory files and the skills: whole where they must be, cut at the end where the head
-// matters most.
+// Restorers that read the plan and the rule files: whole, since half a plan or half a rule misleads.
 import { hashText } from '../cache/fingerprint.ts'
 import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
-import { headWithin } from './cut.ts'
+import { pathKey } from './paths.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
-import type { Skill } from './state.ts'
+import { rulePlaces, rulesRead } from './rules.ts'
+import type { SessionState } from './state.ts'
 
+type Plan = NonNullable<SessionState['plan']>
+
+/** That plan mode is on is said in any case: an agent that does not know it starts to change things. */
 export const restorePlan: Restorer = {
   kind: 'plan',
   budget: 25_000,
   restore: async (input, room) => {
     const { plan } = input.state
     if (!plan) return nothingRestored
-    const mode = plan.isOn ? ' (plan mode is on: plan, change nothing)' : ''
-    const read = plan.path === undefined ? undefined : await input.files.read(plan.path)
-    const text = read?.type === 'text' ? read.text : plan.text
-    const title = `Plan${plan.path === undefined ? '' : ` ${plan.path}`}${mode}`
-    if (text === undefined)
-      return { pieces: [], notRestored: [{ kind: 'plan', what: title, why: 'it cannot be read' }] }
-    const tokens = input.countTokens(`${title}\n${text}`)
-    if (tokens <= room) return { pieces: [{ kind: 'plan', title, text, tokens }], notRestored: [] }
-    return { pieces: [], notRestored: [{ kind: 'plan', what: title, why: `it has ${tokens} tokens` }] }
+    const { text, why } = await textOfPlan(plan, input)
+    const whole = text === undefined ? undefined : planPiece(plan, { text, hasText: true }, input)
+    if (whole && whole.tokens <= room) return { pieces: [whole], notRestored: [] }
+    const missing = whole ? `it has ${whole.tokens} tokens` : why
+    const what = `Plan${plan.path === undefined ? '' : ` ${plan.path}`}`
+    const notRestored = missing === undefined ? [] : [{ kind: 'plan', what, why: missing }]
+    if (!plan.isOn) return { pieces: [], notRestored }
+    const note = missing === undefined ? 'There is no plan yet.' : `The plan is not here: ${missing}.`
+    const mode = planPiece(plan, { text: note, hasText: false }, input)
+    if (mode.tokens <= room) return { pieces: [mode], notRestored }
+    return {
+      pieces: [],
+      notRestored: [
+        ...notRestored,
+        { kind: 'plan', what: 'Plan mode', why: 'it is on, and there is no room to say so' },
+      ],
+    }
   },
+}
+
+type PlanText = { readonly text: string; readonly hasText: boolean }
+
+function planPiece({ path, isOn }: Plan, { text, hasText }: PlanText, { countTokens }: RestoreInput): Piece {
+  const mode = isOn ? ' (plan mode is on: plan, change nothing)' : ''
+  const title = `Plan${path === undefined ? '' : ` ${path}`}${mode}`
+  const state = { plan: { ...(path === undefined ? {} : { path }), isOn, hasText } }
+  return { kind: 'plan', title, text, tokens: countTokens(`${title}\n${text}`), state }
+}
+
+async function textOfPlan(
+  { path, text }: Plan,
+  { files }: RestoreInput,
+): Promise<{ text?: string | undefined; why?: string }> {
+  if (path === undefined) return { text }
+  const read = await files.read(path)
+  if (read.type === 'text') return { text: read.text }
+  const known = text ?? (read.type === 'refused' ? read.lastShown : undefined)
+  if (known !== undefined) return { text: `${known}\n[as last shown: the file cannot be read now]` }
+  // The path is there from the start; the file only once somebody has written it.
+  return read.type === 'missing' ? {} : { why: read.type === 'refused' ? read.why : 'it is binary' }
 }
 
 export const restoreMemoryFiles: Restorer = {
@@ -31,10 +64,11 @@ export const restoreMemoryFiles: Restorer = {
     const pieces: Piece[] = []
     const notRestored: NotRestored[] = []
     let left = room
-    for (const path of input.state.memoryFiles) {
+    for (const { path, isSure } of rulePaths(input)) {
       const read = await input.files.read(path)
       if (read.type !== 'text') {
-        notRestored.push({ kind: 'memory-files', what: path, why: 'it cannot be read' })
+        const why = read.type === 'refused' ? read.why : 'it is not there any more'
+        if (isSure) notRestored.push({ kind: 'memory-files', what: path, why })
         continue
       }
       const title = `Instructions ${path} (${nameOfContent(read.text)})`
@@ -50,35 +84,24 @@ export const restoreMemoryFiles: Restorer = {
   },
 }
 
+/** Those that are known, and places where there may be one. */
+function rulePaths({
+  state,
+  touched,
+  root,
+}: RestoreInput): readonly { readonly path: string; readonly isSure: boolean }[] {
+  const sure = [...state.memoryFiles, ...rulesRead(touched, root)].map((path) => ({ path, isSure: true }))
+  const maybe = rulePlaces(touched, root).map((path) => ({ path, isSure: false }))
+  const known = new Set<string>()
+  return [...sure, ...maybe].filter(({ path }) => {
+    const key = pathKey(path, root)
+    if (known.has(key)) return false
+    known.add(key)
+    return true
+  })
+}
+
 /** A short name for a text's exact content, so that two versions can be told apart: 32 bits are enough to read. */
 function nameOfContent(text: string): string {
   return `#${(hashText(text) >>> 0).toString(16).padStart(8, '0')}`
-}
-
-const perSkill = 5_000
-
-export const restoreSkills: Restorer = {
-  kind: 'skills',
-  budget: 25_000,
-  restore: async (input, room) => {
-    const pieces: Piece[] = []
-    const notRestored: NotRestored[] = []
-    let left = room
-    for (const skill of input.state.skills) {
-      const piece = skillPiece(skill, input, Math.min(perSkill, left))
-      if (piece) {
-        pieces.push(piece)
-        left -= piece.tokens
-      } else notRestored.push({ kind: 'skills', what: skill.name, why: `its budget is used up` })
-    }
-    return { pieces, notRestored }
-  },
-}
-
-function skillPiece({ name, path, text }: Skill, { countTokens }: RestoreInput, room: number): Piece | undefined {
-  const title = `Skill ${name}, invoked earlier${path === undefined ? '' : ` (${path})`}`
-  const marker = path === undefined ? '[cut: invoke the skill again for the rest]' : `[cut: the rest is in ${path}]`
-  const tokens = room - countTokens(title) - 2
-  const cut = tokens <= 0 ? '' : headWithin(text, { tokens, countTokens, marker })
-  return cut === '' ? undefined : { kind: 'skills', title, text: cut, tokens: countTokens(`${title}\n${cut}`) }
 }

@@ -1,5 +1,6 @@
-// Reads patches in the format of Codex's apply_patch as replacements of text in files. It applies nothing.
-import { isObject } from '../message/json.ts'
+// Reads edits, writes and patches (in the format of Codex's apply_patch) as replacements of text in files. It applies
+// nothing.
+import { arrayAt, isObject, stringAt } from '../message/json.ts'
 
 export type Replacement = { readonly before: string; readonly after: string; readonly isAll: boolean }
 
@@ -8,6 +9,22 @@ export type PatchedFile = {
   /** A new file's whole text; else what is replaced. */
   readonly text?: string
   readonly replacements: readonly Replacement[]
+}
+
+/** What an edit tool was asked to replace, in the spellings of well-known agents. */
+export function replacementsOf(input: unknown): readonly Replacement[] {
+  const list = arrayAt(input, 'edits').filter(isObject)
+  return (list.length > 0 ? list : [input]).flatMap((edit) => {
+    const before = stringAt(edit, 'old_string') ?? stringAt(edit, 'old_str') ?? stringAt(edit, 'oldText')
+    const after = stringAt(edit, 'new_string') ?? stringAt(edit, 'new_str') ?? stringAt(edit, 'newText')
+    if (before === undefined || after === undefined || before === '') return []
+    return [{ before, after, isAll: isObject(edit) && edit.replace_all === true }]
+  })
+}
+
+/** The whole text that a write tool was given. */
+export function writtenText(input: unknown): string | undefined {
+  return stringAt(input, 'content') ?? stringAt(input, 'file_text')
 }
 
 export function patchedFiles(input: unknown): readonly PatchedFile[] {

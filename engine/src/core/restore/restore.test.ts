@@ -20,7 +20,8 @@ function storeOf(files: Readonly<Record<string, FileRead | string>>): FileStore 
 
 const touch = (path: string, lines: Partial<TouchedFile> = {}): TouchedFile => ({
   path,
-  changed: [],
+  isEdited: false,
+  inserted: [],
   seen: [],
   ...lines,
 })
@@ -57,22 +58,83 @@ describe('files', () => {
     })
   })
 
-  test('the transcript, the plan and memory files come back another way or not at all', async () => {
-    const touched = ['/s.jsonl', '/plan.md', '/x/CLAUDE.md', '/x/AGENTS.md', '/a'].map((name) => touch(name))
+  test('the transcript, the plan and rule files come back another way or not at all', async () => {
+    const paths = [
+      '/x/s.jsonl',
+      '/plan.md',
+      '/x/CLAUDE.md',
+      '/x/AGENTS.md',
+      '/x/sub/AGENTS.md',
+      '/x/.claude/rules/go.md',
+    ]
+    const touched = [...paths, '/x/a'].map((name) => touch(name))
     const files = storeOf(Object.fromEntries(touched.map(({ path }) => [path, 'text'])))
     const state = { ...emptyState, plan: { path: '/plan.md', isOn: true } }
-    expect(await titles({ files, touched, state, transcriptPath: '/s.jsonl' })).toEqual({
-      put: ['Plan /plan.md (plan mode is on: plan, change nothing)', 'File /a'],
+    expect(await titles({ files, touched, state, root: '/x', transcriptPath: '/x/s.jsonl' })).toEqual({
+      put: [
+        'Plan /plan.md (plan mode is on: plan, change nothing)',
+        'Instructions /x/sub/AGENTS.md (#bde64e3e)',
+        'Instructions /x/.claude/rules/go.md (#bde64e3e)',
+        'File /x/a',
+      ],
       not: [],
     })
+  })
+
+  test('of the files touched last, those being edited come first', async () => {
+    const names = ['r1', 'r2', 'e1', 'r3', 'e2']
+    const files = storeOf(Object.fromEntries(names.map((name) => [name, `text of ${name}`])))
+    const touched = names.map((name) => touch(name, { isEdited: name.startsWith('e') }))
+    expect((await titles({ files, touched })).put).toEqual(['File e1', 'File e2', 'File r1', 'File r2', 'File r3'])
+  })
+
+  test('a large file that was read whole uses the room it has', async () => {
+    const lines = Array.from({ length: 4000 }, (_, at) => `line number ${at + 1}`)
+    const files = storeOf({ big: lines.join('\n') })
+    for (const seen of [[], [[1, Number.POSITIVE_INFINITY]] as const, [[1, 2000]] as const]) {
+      const { pieces } = await restoreContext(inputOf({ files, touched: [touch('big', { seen })] }), { budget: 50_000 })
+      expect(pieces[0]?.tokens).toBeGreaterThan(4_900)
+      expect(pieces[0]?.tokens).toBeLessThanOrEqual(5_000)
+      expect(pieces[0]?.text.startsWith('[line 1]\nline number 1\nline number 2\n')).toBe(true)
+    }
+  })
+
+  test('the rules of the folders of these files come with them, and the root’s do not', async () => {
+    const files = storeOf({
+      'AGENTS.md': 'root',
+      'pkg/AGENTS.md': 'be strict',
+      'pkg/src/CLAUDE.md': 'no any',
+      'other/AGENTS.md': 'not for us',
+      'pkg/src/a.ts': 'a',
+    })
+    const touched = [touch('/w/pkg/src/a.ts'), touch('/elsewhere/b.ts'), touch('../other/c.ts')]
+    const asked: string[] = []
+    const read = {
+      read: (path: string) => {
+        asked.push(path)
+        return files.read(path.replace('/w/', ''))
+      },
+    }
+    expect((await titles({ files: read, touched, root: '/w' })).put.map((title) => title.split(' (')[0])).toEqual([
+      'Instructions pkg/src/CLAUDE.md',
+      'Instructions pkg/AGENTS.md',
+      'File /w/pkg/src/a.ts',
+    ])
+    expect(asked.filter((path) => path.includes('..'))).toEqual(['../other/c.ts'])
   })
 
   test('a large file comes in excerpts around what was changed, with its size', async () => {
     const lines = Array.from({ length: 4000 }, (_, at) => `line number ${at + 1}`)
     const files = storeOf({ big: lines.join('\n') })
-    const { pieces } = await restoreContext(inputOf({ files, touched: [touch('big', { changed: [[2000, 2002]] })] }), {
-      budget: 50_000,
-    })
+    const { pieces } = await restoreContext(
+      inputOf({
+        files,
+        touched: [touch('big', { inserted: ['line number 2000\nline number 2001\nline number 2002'] })],
+      }),
+      {
+        budget: 50_000,
+      },
+    )
     expect(pieces.map(({ title }) => title)).toEqual([
       'File big (lines 1–68, 1992–2010 of 4000; the whole file has 16726 tokens)',
     ])
@@ -92,6 +154,146 @@ describe('files', () => {
       put: ['File pointed'],
       not: [],
     })
+  })
+})
+
+describe('the plan', () => {
+  const restored = (state: RestoreInput['state'], files: Readonly<Record<string, FileRead | string>> = {}) =>
+    restoreContext(inputOf({ state, files: storeOf(files) }), { budget: 1_000 })
+  const on = 'plan mode is on: plan, change nothing'
+
+  test('that plan mode is on is said without a plan, before the file is there, and when it cannot be read', async () => {
+    const refused = { type: 'refused', why: 'it lies outside the workspace' } as const
+    const shown = async (state: RestoreInput['state'], files = {}) =>
+      (await restored(state, files)).pieces.map(pieceText)
+    expect(await shown({ ...emptyState, plan: { isOn: true } })).toEqual([`Plan (${on})\nThere is no plan yet.`])
+    expect(await shown({ ...emptyState, plan: { path: '/p', isOn: true } })).toEqual([
+      `Plan /p (${on})\nThere is no plan yet.`,
+    ])
+    expect(await shown({ ...emptyState, plan: { path: '/p', isOn: true } }, { '/p': refused })).toEqual([
+      `Plan /p (${on})\nThe plan is not here: it lies outside the workspace.`,
+    ])
+    expect(await shown({ ...emptyState, plan: { path: '/p', isOn: true } }, { '/p': 'long '.repeat(900) })).toEqual([
+      `Plan /p (${on})\nThe plan is not here: it has 1137 tokens.`,
+    ])
+  })
+
+  test('a plan whose file cannot be read comes as the conversation last showed it', async () => {
+    const refused = { type: 'refused', why: 'outside' } as const
+    const plan = (text?: string) => ({
+      ...emptyState,
+      plan: { path: '/p', isOn: false, ...(text === undefined ? {} : { text }) },
+    })
+    const shown = async (state: RestoreInput['state'], file: FileRead) =>
+      (await restored(state, { '/p': file })).pieces.map(({ text }) => text)
+    const note = '[as last shown: the file cannot be read now]'
+    expect(await shown(plan('from the record'), refused)).toEqual([`from the record\n${note}`])
+    expect(await shown(plan(), { ...refused, lastShown: 'from a write' })).toEqual([`from a write\n${note}`])
+    expect(await restored(plan(), { '/p': refused })).toEqual({
+      pieces: [],
+      notRestored: [{ kind: 'plan', what: 'Plan /p', why: 'outside' }],
+      tokens: 0,
+    })
+  })
+})
+
+describe('under a small budget', () => {
+  const words = (count: number) => 'word '.repeat(count).trim()
+  const everything = {
+    ...emptyState,
+    pinned: [{ uuid: 'u1', text: words(60) }],
+    plan: { text: words(60), isOn: false },
+    skills: [
+      { name: 'now', text: words(60), isRunning: true },
+      { name: 'before', text: words(60) },
+    ],
+    memoryFiles: ['rules'],
+    todos: [{ id: '1', text: words(60), status: 'pending' as const }],
+    agents: [{ id: 'a', type: 'x', description: words(60), state: 'running' as const }],
+    host: [{ title: 'Host', text: words(60), budget: 500 }],
+    deferredTools: [words(60)],
+    mcpInstructions: [
+      { name: 'unused', text: words(60) },
+      { name: 'used', text: words(60), isUsed: true },
+    ],
+  }
+  const files = storeOf({ rules: words(60), edited: words(60), read: words(60) })
+  const touched = [touch('read'), touch('edited', { isEdited: true })]
+
+  test('the most needed comes first, and what nobody used is left out first', async () => {
+    const { pieces } = await restoreContext(inputOf({ state: everything, files, touched }), { budget: 20_000 })
+    const order = pieces.map(({ title }) => title.replace(/ \(#.*/, ''))
+    expect(order).toEqual([
+      'Pinned message',
+      'Plan',
+      'Skill now, being executed now',
+      'Instructions rules',
+      'To-do list',
+      'File edited',
+      'File read',
+      'Background agents: do not start these again',
+      'Host',
+      'Skill before, invoked earlier',
+      'Instructions of the MCP server used',
+      'Tools that can be loaded',
+      'Instructions of the MCP server unused',
+    ])
+    const within = async (budget: number) => {
+      const few = await restoreContext(inputOf({ state: everything, files, touched }), { budget })
+      return few.pieces.map(({ title }) => title.replace(/ \(#.*/, ''))
+    }
+    expect(await within(300)).toEqual(order.slice(0, 3))
+    expect(await within(700)).toEqual(order.slice(0, 7))
+    expect(await within(1_000)).toEqual(order.slice(0, 11))
+  })
+
+  test('a file that does not fit whole into what is left comes in part', async () => {
+    const lines = Array.from({ length: 400 }, (_, at) => `line number ${at + 1}`).join('\n')
+    const state = { ...emptyState, pinned: [{ uuid: 'u', text: words(1_200) }] }
+    const input = inputOf({ state, files: storeOf({ big: lines }), touched: [touch('big')] })
+    const { pieces, notRestored } = await restoreContext(input, { budget: 2_400 })
+    expect(pieces.map(({ title }) => title)).toEqual([
+      'Pinned message',
+      expect.stringMatching(/^File big \(lines 1–\d+ of 400; the whole file has 1575 tokens\)$/),
+    ])
+    expect(notRestored).toEqual([])
+  })
+
+  test('what the new context holds anyway is not put back', async () => {
+    const { pieces } = await restoreContext(inputOf({ state: everything }), { budget: 20_000, without: ['todos'] })
+    expect(pieces.map(({ kind }) => kind)).not.toContain('todos')
+  })
+
+  test('pieces and the names of what is missing stay inside together', async () => {
+    const gone = ['a', 'b', 'c'].map((name) => touch(name.repeat(60)))
+    for (let budget = 60; budget < 1_500; budget += 15) {
+      const { pieces, notRestored } = await restoreContext(
+        inputOf({ state: everything, files, touched: [...gone, ...touched] }),
+        { budget },
+      )
+      if (pieces.length === 0) continue
+      const names = missingText(notRestored)
+      const whole = contextFrame([...pieces.map(pieceText), ...(names === undefined ? [] : [names])])
+      expect({ budget, isOver: countTokens(whole) > budget }).toEqual({ budget, isOver: false })
+    }
+  })
+
+  test('the skill being executed comes whole where others are cut', async () => {
+    const text = words(9_000)
+    const state = {
+      ...emptyState,
+      skills: [
+        { name: 'now', text, isRunning: true },
+        { name: '/before', text },
+      ],
+    }
+    const { pieces } = await restoreContext(inputOf({ state }), { budget: 50_000 })
+    expect(pieces.map(({ title }) => title)).toEqual([
+      'Skill now, being executed now',
+      'Command /before, invoked earlier',
+    ])
+    expect(pieces[0]?.text).toBe(text)
+    expect(pieces[1]?.tokens).toBeLessThanOrEqual(5_000)
   })
 })
 
@@ -123,16 +325,16 @@ test('everything together reads as one reminder that nothing inside can end', as
     never push
 
     To-do list
-    - [in-progress] #1 mend </ system-reminder> it
+    - [in-progress] #1 mend &lt;/system-reminder> it
 
     Background agents: do not start these again
     - a1 (explore), running: look
 
-    Tools that can be loaded
-    Cron: runs things
-
     Selection
     abc
+
+    Tools that can be loaded
+    Cron: runs things
 
     Not put back:
     - /gone: it is not there any more
@@ -169,7 +371,9 @@ test('whatever the state, the budget holds, for all together and for each; twice
       const once = await restoreContext(input, { budget })
       expect(once.tokens).toBeLessThanOrEqual(budget)
       if (once.pieces.length > 0)
-        expect(countTokens(contextFrame(once.pieces.map(pieceText)))).toBeLessThanOrEqual(budget)
+        expect(
+          countTokens(contextFrame([...once.pieces.map(pieceText), missingText(once.notRestored) ?? ''])),
+        ).toBeLessThanOrEqual(budget)
       expect(await restoreContext(input, { budget })).toEqual(once)
       for (const restorer of defaultRestorers) {
         const { pieces } = await restorer.restore(input, budget)

@@ -1,23 +1,25 @@
-// Puts context back after a compaction: all restorers side by side, each inside its own budget, all of them under one.
-// The same state gives the same bytes.
+// Puts context back after a compaction: one restorer after another, the most needed first, each inside its own budget, all
+// of them under one. The same state gives the same bytes.
 import { contextFrame } from '../message/reminder.ts'
 import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
 import { restoreFiles } from './files.ts'
-import { restoreMemoryFiles, restorePlan, restoreSkills } from './from-disk.ts'
+import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
 import { restoreAgents, restoreHost, restorePinned, restoreTodos, restoreTools } from './listed.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
+import { restoreRunningSkill, restoreSkills } from './skills.ts'
 
-/** In the order in which they are served when the room for all is too small. */
+/** The most needed first: what comes late gets what room is left. */
 export const defaultRestorers: readonly Restorer[] = [
   restorePinned,
-  restoreTodos,
   restorePlan,
-  restoreAgents,
+  restoreRunningSkill,
   restoreMemoryFiles,
+  restoreTodos,
   restoreFiles,
+  restoreAgents,
+  restoreHost,
   restoreSkills,
   restoreTools,
-  restoreHost,
 ]
 
 export type RestoreOptions = {
@@ -28,30 +30,61 @@ export type RestoreOptions = {
   readonly without?: readonly string[] | undefined
 }
 
+const between = 2
+/** Of one restorer, as far as room is set aside for their headings. */
+const mostPieces = 5
+
 export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<Restoration> {
   const { budget, restorers = defaultRestorers, without = [] } = options
-  const brought = await Promise.all(
-    restorers
-      .filter(({ kind }) => !without.includes(kind))
-      .map((restorer) => bring(restorer, input, Math.min(restorer.budget, budget))),
-  )
-  const countFramed = (text: string | undefined) => (text === undefined ? 0 : input.countTokens(contextFrame([text])))
-  const pieces: Piece[] = []
-  const notRestored: NotRestored[] = brought.flatMap((each) => each.notRestored)
-  let names = countFramed(missingText(notRestored))
+  const frame = input.countTokens(contextFrame(['']))
+  // Inside the frame that all of them share; what lies between two texts is rounded up.
+  const countInside = (text: string) => input.countTokens(contextFrame([text])) - frame + between
+  const pieces: { readonly piece: Piece; readonly tokens: number }[] = []
+  const notRestored: NotRestored[] = []
   let tokens = 0
-  for (const piece of brought.flatMap((each) => each.pieces)) {
-    const own = countFramed(`# ${piece.kind}\n${pieceText(piece)}`)
-    if (tokens + own + names <= budget) {
-      pieces.push(piece)
-      tokens += own
-    } else {
-      const why = `it has ${piece.tokens} tokens, and the context has no room`
-      notRestored.push({ kind: piece.kind, what: piece.title, why })
-      names = countFramed(missingText(notRestored))
+  const leaveOut = ({ kind, title, tokens: own }: Piece) =>
+    notRestored.push({ kind, what: title, why: `it has ${own} tokens, and the context has no room` })
+  for (const restorer of restorers) {
+    if (without.includes(restorer.kind)) continue
+    const left = budget - frame - tokens - mostPieces * (countInside(`# ${restorer.kind}\n`) + between)
+    const brought = await bring(restorer, input, Math.max(0, Math.min(restorer.budget, left)))
+    notRestored.push(...brought.notRestored)
+    for (const piece of brought.pieces) {
+      const own = countInside(`# ${piece.kind}\n${pieceText(piece)}`)
+      if (frame + tokens + own > budget) leaveOut(piece)
+      else {
+        pieces.push({ piece, tokens: own })
+        tokens += own
+      }
     }
   }
-  return { tokens, pieces, notRestored }
+  // What is missing is named inside the budget too: a few names give way before a piece does.
+  const fits = (names: readonly NotRestored[]) => {
+    const text = missingText(names)
+    return frame + tokens + (text === undefined ? 0 : countInside(`# not_restored\n${text}`)) <= budget
+  }
+  let named = namesWithin(notRestored, fits)
+  while (named === undefined && pieces.length > 0) {
+    const last = pieces.pop()
+    tokens -= last?.tokens ?? 0
+    if (last) leaveOut(last.piece)
+    named = namesWithin(notRestored, fits)
+  }
+  return { tokens, pieces: pieces.map(({ piece }) => piece), notRestored: named ?? notRestored }
+}
+
+/** All of them, or the first ones and how many more there are; undefined when not even that fits. */
+function namesWithin(
+  all: readonly NotRestored[],
+  fits: (names: readonly NotRestored[]) => boolean,
+): readonly NotRestored[] | undefined {
+  if (fits(all)) return all
+  for (let count = Math.min(all.length - 1, mostNames); count >= 0; count--) {
+    const rest = { kind: 'names', what: `${all.length - count} more`, why: 'there is no room to name them' }
+    const names = [...all.slice(0, count), rest]
+    if (fits(names)) return names
+  }
+  return undefined
 }
 
 /** A piece as it stands in the context. */
@@ -64,7 +97,9 @@ const mostNames = 12
 /** What was not brought is named, so that nobody believes to have seen it. */
 export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'why'>[]): string | undefined {
   if (notRestored.length === 0) return undefined
-  return ['Not put back:', ...notRestored.slice(0, mostNames).map(({ what, why }) => `- ${what}: ${why}`)].join('\n')
+  const names = notRestored.slice(0, mostNames).map(({ what, why }) => `- ${what}: ${why}`)
+  const more = notRestored.length - names.length
+  return ['Not put back:', ...names, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
 }
 
 /** A restorer that breaks is a missing piece, not a failed compaction. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { createSeenFiles, type SeenFiles, seenFileStore } from './seen-files.ts'
@@ -62,8 +62,8 @@ test('edits are applied to what was seen, whole originals to everything', async 
   call(seen, { name: 'Write', input: { file_path: '/a', content: 'one $& two\none' } })
   call(seen, { name: 'Edit', input: { file_path: '/a', old_string: 'one', new_string: 'ONE $&' } })
   expect(await textOfFile(seen, '/a')).toEqual({ type: 'text', text: 'ONE $& $& two\none' })
-  call(seen, { name: 'Edit', input: { file_path: '/a', old_string: 'n', new_string: 'N', replace_all: true } })
-  expect(await textOfFile(seen, '/a')).toEqual({ type: 'text', text: 'ONE $& $& two\noNe' })
+  call(seen, { name: 'Edit', input: { file_path: '/a', old_string: 'o', new_string: '0$&', replace_all: true } })
+  expect(await textOfFile(seen, '/a')).toEqual({ type: 'text', text: 'ONE $& $& tw0$&\n0$&ne' })
   call(seen, {
     name: 'Edit',
     input: { file_path: '/b', old_string: 'x', new_string: 'y' },
@@ -92,6 +92,103 @@ test('a patch makes new files and changes known ones', async () => {
   expect(await textOfFile(seen, 'old.txt')).toEqual({ type: 'text', text: 'keep\ncome\nend' })
 })
 
+describe('a file that may have changed since it was shown is named, not shown', () => {
+  const stale = (by: string) => ({
+    type: 'refused',
+    why: `it may have been changed since it was last shown, by ${by}: read it again`,
+  })
+  const shown = () => {
+    const seen = createSeenFiles()
+    call(seen, { name: 'Read', input: { file_path: '/w/tasks.md' }, text: '1\t- [ ] drop the table' })
+    return seen
+  }
+
+  test('by a shell command, a formatter or a checkout; reading it again makes it sure', async () => {
+    for (const command of ["sed -i 's/x/y/' tasks.md", 'npm run format', 'git checkout main']) {
+      const seen = shown()
+      call(seen, { name: 'Bash', input: { command } })
+      expect(await textOfFile(seen, '/w/tasks.md')).toEqual(stale(`\`${command}\``))
+      call(seen, { name: 'Read', input: { file_path: '/w/tasks.md' }, text: '1\t- [x] drop the table' })
+      expect(await textOfFile(seen, '/w/tasks.md')).toEqual({ type: 'text', text: '- [x] drop the table' })
+    }
+  })
+
+  test('also by a command that failed, but not by one that was turned down or only looks', async () => {
+    const fails = (content: string, record?: JsonObject) => {
+      const seen = shown()
+      const input = { command: 'git checkout main' }
+      seen.add({
+        role: 'assistant',
+        origin: 'assistant',
+        content: [{ type: 'tool_use', id: 'f', name: 'Bash', input }],
+      })
+      const result = { type: 'tool_result', tool_use_id: 'f', is_error: true, content }
+      seen.add({ role: 'user', origin: 'tool-result', content: [result] }, record)
+      return textOfFile(seen, '/w/tasks.md')
+    }
+    const sure = { type: 'text', text: '- [ ] drop the table' }
+    expect(await fails('Exit code 1')).toEqual(stale('`git checkout main`'))
+    expect(await fails("The user doesn't want to proceed with this tool use.")).toEqual(sure)
+    expect(await fails('No.', { toolDenialKind: 'user-rejected' })).toEqual(sure)
+    const seen = shown()
+    call(seen, { name: 'Bash', input: { command: 'cat tasks.md && npm test' } })
+    expect(await textOfFile(seen, '/w/tasks.md')).toEqual(sure)
+  })
+
+  test('by a person, and by another agent that may write', async () => {
+    const edited = shown()
+    const attachment = { type: 'edited_text_file', filename: '/w/tasks.md', snippet: '1\tnew' }
+    const message: ViewMessage = { role: 'user', origin: 'attachment', attachment: 'edited_text_file', content: 'x' }
+    edited.add(message, { attachment })
+    expect(await textOfFile(edited, '/w/tasks.md')).toEqual(stale('somebody else'))
+    const agent = shown()
+    call(agent, { name: 'Task', input: { subagent_type: 'Explore', prompt: 'look' } })
+    expect(await textOfFile(agent, '/w/tasks.md')).toMatchObject({ type: 'text' })
+    call(agent, { name: 'Task', input: { subagent_type: 'general-purpose', prompt: 'do' } })
+    expect(await textOfFile(agent, '/w/tasks.md')).toEqual(stale('another agent'))
+  })
+
+  test('an edit of a file that may have changed leaves it unsure', async () => {
+    const seen = shown()
+    call(seen, { name: 'Bash', input: { command: 'npm run format' } })
+    call(seen, { name: 'Edit', input: { file_path: '/w/tasks.md', old_string: '[ ]', new_string: '[x]' } })
+    expect(await textOfFile(seen, '/w/tasks.md')).toEqual(stale('`npm run format`'))
+  })
+})
+
+test('rule files and files that were put back are shown as well', async () => {
+  const seen = createSeenFiles()
+  const attach = (attachment: JsonObject & { type: string }) =>
+    seen.add({ role: 'user', origin: 'attachment', attachment: attachment.type, content: 'x' }, { attachment })
+  attach({ type: 'nested_memory', path: '/w/AGENTS.md', content: { path: '/w/AGENTS.md', content: 'be strict' } })
+  attach({ type: 'files', filename: '/w/a.ts', isRestored: true, content: 'File /w/a.ts\nconst a = 1' })
+  attach({ type: 'files', filename: '/w/b.ts', isRestored: true, content: 'File /w/b.ts (lines 1–2 of 9)\nb' })
+  expect(await textOfFile(seen, '/w/AGENTS.md')).toEqual({ type: 'text', text: 'be strict' })
+  expect(await textOfFile(seen, '/w/a.ts')).toEqual({ type: 'text', text: 'const a = 1' })
+  expect(seen.paths()).toEqual(['/w/AGENTS.md', '/w/a.ts'])
+})
+
+test('a transcript that claims absurd line numbers shows nothing, and costs nothing', () => {
+  const seen = createSeenFiles()
+  const claim = (account: JsonObject) =>
+    call(seen, {
+      name: 'Read',
+      input: { file_path: '/a' },
+      raw: { file: { filePath: '/a', content: 'x', ...account } },
+    })
+  claim({ startLine: 1e12 })
+  claim({ startLine: 1, totalLines: 1e12 })
+  call(seen, { name: 'Read', input: { file_path: '/a', offset: 999999999999 }, text: '999999999999→x' })
+  expect(seen.paths()).toEqual([])
+})
+
+test('a pointer to an older read shows nothing new', async () => {
+  const seen = createSeenFiles()
+  call(seen, { name: 'Read', input: { file_path: '/a' }, text: '1\tone' })
+  call(seen, { name: 'Read', input: { file_path: '/a' }, text: 'File unchanged since last read.' })
+  expect(await textOfFile(seen, '/a')).toEqual({ type: 'text', text: 'one' })
+})
+
 test('a failed call shows nothing', async () => {
   const seen = createSeenFiles()
   const content = [{ type: 'tool_use', id: 'x', name: 'Write', input: { file_path: '/a', content: 'no' } }]
@@ -99,4 +196,12 @@ test('a failed call shows nothing', async () => {
   const failed = [{ type: 'tool_result', tool_use_id: 'x', is_error: true, content: 'denied' }]
   seen.add({ role: 'user', origin: 'tool-result', content: failed })
   expect(seen.paths()).toEqual([])
+})
+
+test('a line number that no file has makes no file of a billion lines', async () => {
+  const seen = createSeenFiles()
+  call(seen, { name: 'Read', input: { file_path: '/a' }, text: '999999999999→x' })
+  call(seen, { name: 'Read', input: { file_path: '/b', offset: 4_000_000_000 }, text: 'x' })
+  call(seen, { name: 'Read', input: { file_path: '/c' }, text: '1→x' })
+  expect(seen.paths()).toEqual(['/c'])
 })

@@ -1,12 +1,14 @@
 // Files as a transcript last showed them: reads, writes and edits laid over one another. It knows nothing of this
 // machine's disk, so a session from elsewhere can be restored from, at any moment of it.
-import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { textOf } from '../message/block.ts'
+import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
-import { readOf } from '../tokens/file-reads.ts'
-import { pathOf, pathsChanged, toolKind } from '../tokens/tool-kinds.ts'
-import { type PatchedFile, patchedFiles, type Replacement } from './patch.ts'
+import { isPointer, readOf } from '../tokens/file-reads.ts'
+import { type NamedKinds, toolKind } from '../tokens/tool-kinds.ts'
+import { type Answered, createFileWalk, type FileTouch } from './file-events.ts'
+import { patchedFiles, type Replacement, replacementsOf, writtenText } from './patch.ts'
+import { shownLines } from './shown.ts'
 
 /** Lines that were never shown are undefined. */
 type Lines = readonly (string | undefined)[]
@@ -16,6 +18,8 @@ export type SeenFile = {
   readonly lines: Lines
   /** Every line was shown, and the end is known. */
   readonly isWhole: boolean
+  /** What may have changed it since, in words. */
+  readonly staleBy?: string | undefined
 }
 
 export type SeenFiles = {
@@ -26,24 +30,28 @@ export type SeenFiles = {
   readonly paths: () => readonly string[]
 }
 
-export function createSeenFiles(): SeenFiles {
+export function createSeenFiles(options: { readonly named?: NamedKinds } = {}): SeenFiles {
+  const { named = {} } = options
   const files = new Map<string, SeenFile>()
-  const calls = new Map<string, ToolUseBlock>()
-  const put = (path: string, lines: Lines, isWhole: boolean) => {
+  const walk = createFileWalk(named)
+  const put = (path: string, lines: Lines, { isWhole, isSure = true }: { isWhole: boolean; isSure?: boolean }) => {
+    const staleBy = isSure ? undefined : files.get(path)?.staleBy
     files.delete(path)
-    files.set(path, { path, lines, isWhole: isWhole && !lines.includes(undefined) })
+    files.set(path, { path, lines, isWhole: isWhole && !lines.includes(undefined), ...(staleBy ? { staleBy } : {}) })
   }
-  const showing: Showing = { file: (path) => files.get(path), put }
+  const makeStale = (path: string, staleBy: string) => {
+    const file = files.get(path)
+    if (file) files.set(path, { ...file, staleBy })
+  }
+  const showing: Showing = { file: (path) => files.get(path), put, makeStale, named }
   return {
     add: (message, record) => {
-      if (message.origin === 'attachment') noteAttachment(showing, objectAt(record, 'attachment'))
-      for (const block of blocksOf(message.content)) {
-        if (isToolUse(block)) calls.set(block.id, block)
-        const call = isToolResult(block) ? calls.get(block.tool_use_id) : undefined
-        if (!call || !isToolResult(block) || block.is_error === true) continue
-        calls.delete(call.id)
-        noteResult(showing, { call, result: block, raw: objectAt(record, 'toolUseResult') })
+      const { touches, unsure } = walk(message, record)
+      for (const { by, mayChange } of unsure) {
+        for (const path of files.keys()) if (mayChange(path)) makeStale(path, by)
       }
+      noteRules(showing, objectAt(record, 'attachment'))
+      for (const touch of touches) noteTouch(showing, touch)
     },
     file: (path) => files.get(path),
     paths: () => [...files.keys()],
@@ -52,18 +60,36 @@ export function createSeenFiles(): SeenFiles {
 
 type Showing = {
   readonly file: (path: string) => SeenFile | undefined
-  readonly put: (path: string, lines: Lines, isWhole: boolean) => void
+  /** Not sure: made of what was known before. */
+  readonly put: (path: string, lines: Lines, how: { readonly isWhole: boolean; readonly isSure?: boolean }) => void
+  readonly makeStale: (path: string, by: string) => void
+  readonly named: NamedKinds
 }
 
-type Answered = {
-  readonly call: ToolUseBlock
-  readonly result: ToolResultBlock
-  readonly raw: JsonObject | undefined
+/** A rule file that the client brought along with a folder. */
+function noteRules(showing: Showing, attachment: JsonObject | undefined): void {
+  if (attachment?.type !== 'nested_memory') return
+  const path = stringAt(attachment, 'path')
+  const { content } = attachment
+  const text = typeof content === 'string' ? content : stringAt(content, 'content')
+  if (path !== undefined && text !== undefined) showing.put(path, text.split('\n'), { isWhole: true })
 }
 
-function noteAttachment(showing: Showing, attachment: JsonObject | undefined): void {
+function noteTouch(showing: Showing, touch: FileTouch): void {
+  if (touch.type === 'attached') noteAttached(showing, touch)
+  // The output of a command is not sure to be the file and nothing else; what it may have changed is known already.
+  else if (!touch.by.isShell) noteResult(showing, touch.path, touch.by)
+}
+
+function noteAttached(showing: Showing, { path, kind, attachment }: Extract<FileTouch, { type: 'attached' }>): void {
+  if (kind === 'edited_text_file') showing.makeStale(path, 'somebody else')
   const file = objectAt(objectAt(attachment, 'content'), 'file')
   if (file) noteShown(showing, file)
+  const text = stringAt(attachment, 'content')
+  // What was put back whole after an earlier compaction.
+  if (kind === 'files' && text?.startsWith(`File ${path}\n`)) {
+    showing.put(path, text.slice(`File ${path}\n`.length).split('\n'), { isWhole: true })
+  }
 }
 
 /** The client's own account of a read: path, text, first line, total. */
@@ -77,33 +103,26 @@ function noteShown(showing: Showing, file: JsonObject): boolean {
   return true
 }
 
-function noteResult(showing: Showing, answered: Answered): void {
+function noteResult(showing: Showing, path: string, answered: Answered): void {
   const { call, result, raw } = answered
   const file = objectAt(raw, 'file')
   if (file && noteShown(showing, file)) return
-  const read = readOf(call)
+  const read = readOf(call, showing.named)
   if (read) {
-    const shown = shownLines(textOf([result]), read.from)
+    const shown = isPointer(result) ? undefined : shownLines(textOf([result]), read.from)
     if (shown) show(showing, read.path, { ...shown, total: undefined })
     return
   }
-  for (const patched of patchedFiles(call.input)) notePatch(showing, patched)
-  const changed = stringAt(raw, 'filePath') ?? pathOf(call.input)
-  if (changed === undefined) return
-  if (toolKind(call) === 'write' || isCreation(call)) {
-    const text = stringAt(raw, 'content') ?? stringAt(call.input, 'content') ?? stringAt(call.input, 'file_text')
-    if (text !== undefined) showing.put(changed, text.split('\n'), true)
-  } else if (pathsChanged(call).length > 0) noteEdits(showing, changed, answered)
-}
-
-function notePatch(showing: Showing, { path, text, replacements }: PatchedFile): void {
+  const patched = patchedFiles(call.input).find((each) => each.path === path)
+  const changed = stringAt(raw, 'filePath') ?? path
   const known = showing.file(path)
-  if (text !== undefined) showing.put(path, text.split('\n'), true)
-  else if (known) showing.put(path, replaced(known.lines, replacements), known.isWhole)
-}
-
-function isCreation({ input }: ToolUseBlock): boolean {
-  return stringAt(input, 'command') === 'create'
+  if (patched?.text !== undefined) showing.put(path, patched.text.split('\n'), { isWhole: true })
+  else if (patched && known)
+    showing.put(path, replaced(known.lines, patched.replacements), { isWhole: known.isWhole, isSure: false })
+  else if (toolKind(call, showing.named) === 'write') {
+    const text = stringAt(raw, 'content') ?? writtenText(call.input)
+    if (text !== undefined) showing.put(changed, text.split('\n'), { isWhole: true })
+  } else if (!patched) noteEdits(showing, changed, answered)
 }
 
 function noteEdits(showing: Showing, path: string, { call, raw }: Answered): void {
@@ -111,17 +130,7 @@ function noteEdits(showing: Showing, path: string, { call, raw }: Answered): voi
   const known: Lines | undefined = original?.split('\n') ?? showing.file(path)?.lines
   if (!known) return
   const isWhole = original !== undefined || (showing.file(path)?.isWhole ?? false)
-  showing.put(path, replaced(known, replacementsOf(call.input)), isWhole)
-}
-
-function replacementsOf(input: unknown): readonly Replacement[] {
-  const list = arrayAt(input, 'edits').filter(isObject)
-  return (list.length > 0 ? list : [input]).flatMap((edit) => {
-    const before = stringAt(edit, 'old_string') ?? stringAt(edit, 'old_str') ?? stringAt(edit, 'oldText')
-    const after = stringAt(edit, 'new_string') ?? stringAt(edit, 'new_str') ?? stringAt(edit, 'newText')
-    if (before === undefined || after === undefined || before === '') return []
-    return [{ before, after, isAll: isObject(edit) && edit.replace_all === true }]
-  })
+  showing.put(path, replaced(known, replacementsOf(call.input)), { isWhole, isSure: original !== undefined })
 }
 
 /** No text file holds it, so it can stand for a line that was never shown. */
@@ -137,14 +146,19 @@ function replaced(lines: Lines, replacements: readonly Replacement[]): Lines {
 
 type Shown = { readonly start: number; readonly lines: readonly string[]; readonly total?: number | undefined }
 
+/** No file that anybody restores has more; a line number is only what some output says. */
+const mostLines = 1_000_000
+
 /** Lays what was shown over what is known. */
-function show(showing: Showing, path: string, { start, lines, total }: Shown): void {
+function show(showing: Showing, path: string, { start, lines, total: told }: Shown): void {
+  if (!(start + lines.length <= mostLines)) return
+  const total = told === undefined ? undefined : Math.min(told, mostLines)
   const known = showing.file(path)
   const isFromStart = start === 1 && (total === undefined || lines.length >= total)
   if (isFromStart || !known) {
     const before = Array.from({ length: start - 1 }, () => undefined)
     const after = Array.from({ length: Math.max(0, (total ?? 0) - (start - 1) - lines.length) }, () => undefined)
-    showing.put(path, [...before, ...lines, ...after], isFromStart)
+    showing.put(path, [...before, ...lines, ...after], { isWhole: isFromStart })
     return
   }
   const length = Math.max(total ?? known.lines.length, start - 1 + lines.length)
@@ -152,42 +166,23 @@ function show(showing: Showing, path: string, { start, lines, total }: Shown): v
     const here = index - (start - 1)
     return here >= 0 && here < lines.length ? lines[here] : known.lines[index]
   })
-  showing.put(path, laid, known.isWhole || total !== undefined)
+  showing.put(path, laid, { isWhole: known.isWhole || total !== undefined, isSure: false })
 }
 
-const numbered = /^ *(\d+)(?:→|\t|: |\| )(.*)$/
-
-/** What a read brought, without the line numbers that most agents put before each line. */
-function shownLines(
-  text: string,
-  from: number,
-): { readonly start: number; readonly lines: readonly string[] } | undefined {
-  if (text === '') return undefined
-  const all = text.split('\n')
-  const first = all.findIndex((line) => numbered.test(line))
-  if (first < 0 || first > 3) return { start: from, lines: all }
-  const lines: string[] = []
-  for (const line of all.slice(first)) {
-    const match = numbered.exec(line)
-    if (!match) break
-    lines.push(match[2] ?? '')
-  }
-  return { start: Number(numbered.exec(all[first] ?? '')?.[1] ?? from), lines }
-}
-
-/** A store that restoring can read from. Lines nobody saw are named, not made up. */
+/** A store that restoring can read from. A file that may have changed since is not shown. */
 export function seenFileStore(seen: Pick<SeenFiles, 'file'>): FileStore {
   return {
     read: async (path) => {
       const file = seen.file(path)
-      return file
-        ? { type: 'text', text: seenText(file) }
-        : { type: 'refused', why: 'the transcript never shows what is in it' }
+      if (!file) return { type: 'refused', why: 'the transcript never shows what is in it' }
+      const why = `it may have been changed since it was last shown, by ${file.staleBy}: read it again`
+      return file.staleBy === undefined ? { type: 'text', text: seenText(file) } : { type: 'refused', why }
     },
   }
 }
 
-function seenText({ lines }: SeenFile): string {
+/** Lines nobody saw are named, not made up. */
+export function seenText({ lines }: SeenFile): string {
   const out: string[] = []
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]

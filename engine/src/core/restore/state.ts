@@ -2,7 +2,14 @@
 
 import type { Todo } from '../ledger/facts.ts'
 
-export type Skill = { readonly name: string; readonly path?: string; readonly text: string }
+/** Of a slash command the name begins with a slash. */
+export type Skill = {
+  readonly name: string
+  readonly path?: string
+  readonly text: string
+  /** It is being executed now. */
+  readonly isRunning?: boolean
+}
 
 export type BackgroundAgent = {
   readonly id: string
@@ -19,8 +26,13 @@ export type SessionState = {
   readonly agents: readonly BackgroundAgent[]
   /** Deferred tools as they were announced. */
   readonly deferredTools: readonly string[]
-  readonly mcpInstructions: readonly { readonly name: string; readonly text: string }[]
-  /** Paths of AGENTS.md, CLAUDE.md and the like, nested ones of touched folders too. Read again from the store. */
+  readonly mcpInstructions: readonly {
+    readonly name: string
+    readonly text: string
+    /** One of its tools was called in this session. */
+    readonly isUsed?: boolean
+  }[]
+  /** Paths of rule files: AGENTS.md, CLAUDE.md and the like of touched folders. Read again from the store. */
   readonly memoryFiles: readonly string[]
   /** Whatever else the host offers: an editor's selection, open files. */
   readonly host: readonly { readonly title: string; readonly text: string; readonly budget: number }[]

@@ -1,40 +1,52 @@
 // Which files a stretch of messages shows as they are now. A pointer to an older read, a cleared result, a part of a
 // file, or a read that was changed since does not count.
-import { blocksOf, isToolResult, isToolUse, type ToolUseBlock, textOf } from '../message/block.ts'
-import { isObject, stringAt } from '../message/json.ts'
+import { textOf } from '../message/block.ts'
+import { numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { fileEventOf } from '../tokens/file-reads.ts'
-import { isPointer } from '../tokens/stale-reads.ts'
+import { isPointer } from '../tokens/file-reads.ts'
 import { clearedText } from '../transcript/messages.ts'
+import { createFileWalk, type FileTouch } from './file-events.ts'
+import { pathKey } from './paths.ts'
+import type { TouchedOptions } from './touched.ts'
 
-export function visibleFiles(messages: readonly ViewMessage[]): ReadonlySet<string> {
+/** By their keys (`pathKey`). */
+export function visibleFiles(
+  messages: readonly ViewMessage[],
+  { named, root, recordOf }: TouchedOptions = {},
+): ReadonlySet<string> {
   const visible = new Set<string>()
-  const calls = new Map<string, ToolUseBlock>()
+  const walk = createFileWalk(named)
   for (const message of messages) {
-    const attached = attachedFile(message)
-    if (attached !== undefined) visible.add(attached)
-    for (const block of blocksOf(message.content)) {
-      if (isToolUse(block)) calls.set(block.id, block)
-      const call = isToolResult(block) ? calls.get(block.tool_use_id) : undefined
-      const event = call && isToolResult(block) ? fileEventOf({ call, result: block }) : undefined
-      if (event?.type === 'changed') for (const path of event.paths) visible.delete(path)
-      if (event?.type !== 'read') continue
-      const isWhole = event.read.from === 1 && event.read.to === Number.POSITIVE_INFINITY
-      const isCleared = textOf([event.read.result]).startsWith(clearedText)
-      if (isWhole && !isCleared && !isPointer(event.read.result)) visible.add(event.read.path)
+    const record = message.uuid === undefined ? undefined : recordOf?.(message.uuid)
+    const { touches, unsure } = walk(message, record)
+    for (const key of visible) if (unsure.some(({ mayChange }) => mayChange(key))) visible.delete(key)
+    for (const touch of touches) {
+      const key = pathKey(touch.path, root)
+      if (showsWhole(touch)) visible.add(key)
+      else if (makesOld(touch)) visible.delete(key)
     }
   }
   return visible
 }
 
-/** A file that a client injected: its record comes as JSON. */
-function attachedFile({ attachment, content }: ViewMessage): string | undefined {
-  if (attachment !== 'file' || typeof content !== 'string') return undefined
-  try {
-    const value: unknown = JSON.parse(content)
-    return isObject(value) ? stringAt(value, 'filename') : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+function showsWhole(touch: FileTouch): boolean {
+  if (touch.type === 'attached') return isWholeAttachment(touch)
+  if (touch.type !== 'read' || touch.by.isShell) return false
+  const [from, to] = touch.lines
+  const { result } = touch.by
+  const isCleared = textOf([result]).startsWith(clearedText)
+  return from === 1 && to === Number.POSITIVE_INFINITY && !isCleared && !isPointer(result)
+}
+
+function makesOld(touch: FileTouch): boolean {
+  return touch.type === 'changed' || (touch.type === 'attached' && touch.kind === 'edited_text_file')
+}
+
+function isWholeAttachment({ kind, path, attachment }: Extract<FileTouch, { type: 'attached' }>): boolean {
+  // What was put back after an earlier compaction: an excerpt says so behind the path.
+  if (kind === 'files') return stringAt(attachment, 'content')?.startsWith(`File ${path}\n`) === true
+  if (kind !== 'file' && kind !== 'already_read_file') return false
+  const file = objectAt(objectAt(attachment, 'content'), 'file')
+  const shown = numberAt(file, 'numLines')
+  return shown === undefined || shown >= (numberAt(file, 'totalLines') ?? 0)
 }

@@ -30,6 +30,7 @@ const headings = [
   firstLine(carriedText('summary', 'x')),
   firstLine(carriedText('facts', 'x')),
   firstLine(collapsedText([], 'x')),
+  ...['The user asked:', 'What was done:'],
   contextFrame([]).split('\n')[1] ?? '',
   ...resultAsText({ type: 'tool_result', tool_use_id: 't' }).map(({ text }) => String(text)),
   String(useAsText({ type: 'tool_use', name: 'Read' }).text),

@@ -44,6 +44,8 @@ const lines = [
   'Caution: the summary claims approvals',
   'Unverified (not found in the conversation)',
   '(This summary was shortened by code',
+  'The user asked:',
+  'What was done:',
   'Summary:',
   'Summary of the conversation before this part',
   'The oldest part of the conversation does not fit in here',
@@ -69,21 +71,33 @@ const ending = (name: string) => (name.endsWith('-') ? spelled(name) : `${spelle
 
 const anyTag = tagged(tags)
 const reminderTag = tagged(['system-reminder'])
+const frameTag = tagged(['system-reminder', 'user-message', 'user-message-verbatim'])
+const notesTag = tagged(['notes', 'system-reminder'])
 const literal = (text: string) => text.replace(/[[\]().*]/g, '\\$&')
 const anyLine = new RegExp(`(${lines.map(literal).join('|')})|${titles.map(literal).join('|')}`, 'gi')
 
 /** For text that is quoted inside a text of ours: it forms no tag, no heading and no mark that we use. */
 export function neutralize(text: string): string {
-  return quotedLines(text.replace(anyTag, '&lt;'))
+  return neutralizeHeadings(text.replace(anyTag, '&lt;'))
 }
 
-/** For a whole text of ours, headings and all, and for the pieces of a reminder: it forms no system reminder. */
+/** For a whole text of ours, with its headings and frames: it forms no system reminder. */
 export function neutralizeReminders(text: string): string {
   return text.replace(reminderTag, '&lt;')
 }
 
-/** Lines that read as ours become quotations. */
-function quotedLines(text: string): string {
+/** For a piece of a reminder, which may be a file: only what nobody else uses is changed, so that code stays code. */
+export function neutralizePiece(text: string): string {
+  return neutralizeHeadings(text.replace(frameTag, '&lt;'))
+}
+
+/** For the notes of a session where they are quoted to the model that keeps them. */
+export function neutralizeNotes(text: string): string {
+  return text.replace(notesTag, '&lt;')
+}
+
+/** Lines that read as headings or marks of ours become quotations. */
+function neutralizeHeadings(text: string): string {
   const parts: string[] = []
   let done = -1
   for (const { index, 1: line } of text.matchAll(anyLine)) {

@@ -6,31 +6,62 @@ export function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
 }
 
-/** The same for every string in a JSON value, keys included. Of two keys that become the same, the last one stays. */
+/**
+ * The same for every string in a JSON value, keys included; parts that are fine stay the very same. Of two keys that
+ * become one, the last stays. Without recursion: an input of a tool may be nested deeper than the stack is.
+ */
 export function wellFormedValue<T>(value: T): T
 export function wellFormedValue(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value)
-  if (typeof value !== 'object' || value === null) return value
-  return Array.isArray(value) ? wellFormedArray(value) : wellFormedObject(value as Readonly<Record<string, unknown>>)
+  return isNode(value) && !isFine(value) ? mended(value) : value
 }
 
-function wellFormedArray(items: readonly unknown[]): readonly unknown[] {
-  let copy: unknown[] | undefined
-  for (let at = 0; at < items.length; at++) {
-    const item = wellFormedValue(items[at])
-    if (item === items[at]) continue
-    copy ??= [...items]
-    copy[at] = item
+type Node = Readonly<Record<string, unknown>> | readonly unknown[]
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null
+}
+
+function isFine(root: Node): boolean {
+  const seen = new Set<Node>([root])
+  for (const node of seen) {
+    const isList = Array.isArray(node)
+    for (const [key, value] of Object.entries(node)) {
+      if (!isList && !key.isWellFormed()) return false
+      if (typeof value === 'string' && !value.isWellFormed()) return false
+      // What is added while a set is gone through is gone through too.
+      if (isNode(value)) seen.add(value)
+    }
   }
-  return copy ?? items
+  return true
 }
 
-function wellFormedObject(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  let isSame = true
-  const entries = Object.entries(object).map(([key, value]) => {
-    const entry = [wellFormed(key), wellFormedValue(value)] as const
-    isSame &&= entry[0] === key && entry[1] === value
-    return entry
-  })
-  return isSame ? object : Object.fromEntries(entries)
+/** Parts before wholes. */
+function mended(root: Node): Node {
+  const done = new Map<Node, Node>()
+  const begun = new Set<Node>()
+  const open: Node[] = [root]
+  for (let node = open.at(-1); node !== undefined; node = open.at(-1)) {
+    if (!begun.has(node)) {
+      begun.add(node)
+      for (const value of Object.values(node)) if (isNode(value) && !begun.has(value)) open.push(value)
+      continue
+    }
+    open.pop()
+    if (!done.has(node)) done.set(node, copyOf(node, done))
+  }
+  return done.get(root) ?? root
+}
+
+/** The very same where nothing in it changed. */
+function copyOf(node: Node, done: ReadonlyMap<Node, Node>): Node {
+  const now = (value: unknown) =>
+    typeof value === 'string' ? wellFormed(value) : isNode(value) ? (done.get(value) ?? value) : value
+  if (Array.isArray(node)) {
+    const items = node.map(now)
+    return items.every((item, at) => item === node[at]) ? node : items
+  }
+  const entries = Object.entries(node)
+  const isSame = entries.every(([key, value]) => key.isWellFormed() && now(value) === value)
+  return isSame ? node : Object.fromEntries(entries.map(([key, value]) => [wellFormed(key), now(value)]))
 }

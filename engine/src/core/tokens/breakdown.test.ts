@@ -19,13 +19,14 @@ const assistant = (content: ViewMessage['content'], total?: number): ViewMessage
     ? {}
     : { usage: { input: total, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 } }),
 })
-const read = (id: string, input: unknown, options: { name?: string; tokens?: number; isError?: boolean } = {}) => [
+type ReadOptions = { name?: string; tokens?: number; text?: string; isError?: boolean }
+const read = (id: string, input: unknown, options: ReadOptions = {}) => [
   assistant([{ type: 'tool_use', id, name: options.name ?? 'Read', input }]),
   user('tool-result', [
     {
       type: 'tool_result',
       tool_use_id: id,
-      content: letters(options.tokens ?? 10),
+      content: options.text ?? letters(options.tokens ?? 10),
       is_error: options.isError ?? false,
     },
   ]),
@@ -109,6 +110,14 @@ describe('duplicate reads', () => {
     ]
     const reads = spellings.map(([name, input], index) => read(`r${index}`, input, { name }))
     expect(duplicates(...reads)).toEqual(['r0', 'r1', 'r2', 'r3', 'r4'])
+  })
+
+  test('a pointer to an older read brings nothing again, and is no duplicate itself', () => {
+    const pointer = (id: string) => read(id, { file_path: 'a.ts' }, { text: 'File unchanged since last read.' })
+    expect(duplicates(read('r1', { file_path: 'a.ts' }), pointer('p1'))).toEqual([])
+    expect(duplicates(pointer('p1'), read('r1', { file_path: 'a.ts' }), read('r2', { file_path: 'a.ts' }))).toEqual([
+      'r1',
+    ])
   })
 
   test('another range of the file is no duplicate, unless a later read covers it', () => {

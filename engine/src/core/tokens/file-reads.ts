@@ -3,7 +3,7 @@
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { arrayAt, numberAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
-import { pathOf, pathsChanged, toolKind } from './tool-kinds.ts'
+import { type NamedKinds, pathOf, pathsChanged, toolKind } from './tool-kinds.ts'
 
 export type FileRead = {
   readonly path: string
@@ -26,17 +26,25 @@ export function fileReads(messages: readonly Message[]): readonly FileRead[] {
   })
 }
 
-/** The reads whose every line a later read of the same file brings again. */
+/** The reads whose every line a later read of the same file brings again. A pointer to an older read brings no line. */
 export function duplicateReads(messages: readonly Message[]): readonly FileRead[] {
   const later = new Map<string, Covered>()
   const duplicates: FileRead[] = []
-  for (const read of fileReads(messages).toReversed()) {
+  const reads = fileReads(messages).filter(({ result }) => !isPointer(result))
+  for (const read of reads.toReversed()) {
     const covered = later.get(read.path) ?? createCovered()
     later.set(read.path, covered)
     if (covered.holds(read)) duplicates.push(read)
     else covered.add(read)
   }
   return duplicates.reverse()
+}
+
+/** Some clients answer a second read of an unchanged file with a pointer to the first. */
+export function isPointer(result: ToolResultBlock): boolean {
+  if (typeof result.content === 'string' && result.content.length >= 500) return false
+  const text = textOf([result])
+  return text.length < 500 && /\bunchanged since\b/i.test(text)
 }
 
 /** A call with what it brought. */
@@ -79,11 +87,11 @@ export type FileEvent =
   | { readonly type: 'changed'; readonly paths: readonly string[] }
 
 /** What a call did to files; undefined when it did nothing, or failed. */
-export function fileEventOf({ call, result }: AnsweredCall): FileEvent | undefined {
+export function fileEventOf({ call, result }: AnsweredCall, named?: NamedKinds): FileEvent | undefined {
   if (result.is_error === true) return undefined
-  const read = readOf(call)
+  const read = readOf(call, named)
   if (read) return { type: 'read', read: { ...reached(read, result), toolUseId: result.tool_use_id, result } }
-  const paths = pathsChanged(call)
+  const paths = pathsChanged(call, named)
   return paths.length > 0 ? { type: 'changed', paths } : undefined
 }
 
@@ -99,10 +107,10 @@ function answeredCalls(messages: readonly Message[]): readonly AnsweredCall[] {
 }
 
 /** What a call asks to read; undefined when it reads no file. */
-export function readOf(request: ToolUseBlock): Pick<FileRead, 'path' | 'from' | 'to'> | undefined {
+export function readOf(request: ToolUseBlock, named?: NamedKinds): Pick<FileRead, 'path' | 'from' | 'to'> | undefined {
   const command = stringAt(request.input, 'command')
   const path = pathOf(request.input)
-  if (toolKind(request) !== 'read' || path === undefined) return undefined
+  if (toolKind(request, named) !== 'read' || path === undefined) return undefined
   if (command !== undefined && command !== 'view' && command !== 'read') return undefined
   return { path, ...linesOf(request.input) }
 }

@@ -1,7 +1,6 @@
 // Which reads of files are worth nothing any more: their lines stand further down again, or the file was changed since.
 // Told call by call, and taken back from the end where a conversation turns out to be another one.
-import { type ToolResultBlock, textOf } from '../message/block.ts'
-import { type AnsweredCall, fileEventOf } from './file-reads.ts'
+import { type AnsweredCall, fileEventOf, isPointer } from './file-reads.ts'
 
 export type WhyStale = 'read-again' | 'changed-since'
 
@@ -81,11 +80,4 @@ export function createStaleReads(): StaleReads {
 
 function isWhole({ from, to }: Read): boolean {
   return from === 1 && to === Number.POSITIVE_INFINITY
-}
-
-/** Some clients answer a second read of an unchanged file with a pointer to the first. */
-export function isPointer(result: ToolResultBlock): boolean {
-  if (typeof result.content === 'string' && result.content.length >= 500) return false
-  const text = textOf([result])
-  return text.length < 500 && /\bunchanged since\b/i.test(text)
 }

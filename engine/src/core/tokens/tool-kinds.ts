@@ -28,8 +28,12 @@ const editorCommands: ReadonlyMap<string | undefined, ToolKind> = new Map([
   ['undo_edit', 'edit'],
 ])
 
-/** The kind of tool, whoever serves it: the prefix of a server (mcp__server__tool) is not looked at. */
-export function toolKind({ name, input }: ToolCallLike): ToolKind | undefined {
+/** What the host says its tools are: `null` for a tool of no kind, whatever its name suggests. */
+export type NamedKinds = Readonly<Record<string, ToolKind | null>>
+
+/** The host's word first. Otherwise by the name, whoever serves it: a server's prefix (mcp__server__tool) is ignored. */
+export function toolKind({ name, input }: ToolCallLike, named: NamedKinds = {}): ToolKind | undefined {
+  if (Object.hasOwn(named, name)) return named[name] ?? undefined
   const job = toolJob(name.split('__').at(-1) ?? name)
   if (job === 'editor') return editorCommands.get(stringAt(input, 'command'))
   return job && kinds[job]
@@ -37,12 +41,15 @@ export function toolKind({ name, input }: ToolCallLike): ToolKind | undefined {
 
 /** The same, spelled so that two requests for one file can be compared. */
 export function pathOf(input: unknown): string | undefined {
-  return pathIn(input)?.replace(/^(\.\/)+/, '')
+  const path = pathIn(input)
+  let start = 0
+  while (path?.startsWith('./', start)) start += 2
+  return path?.slice(start)
 }
 
 /** The files that an edit, a write or a patch changes. */
-export function pathsChanged(call: ToolCallLike): readonly string[] {
-  const kind = toolKind(call)
+export function pathsChanged(call: ToolCallLike, named?: NamedKinds): readonly string[] {
+  const kind = toolKind(call, named)
   if (kind !== 'edit' && kind !== 'write') return []
   const path = pathOf(call.input)
   return path === undefined ? pathsInPatch(call.input) : [path]

@@ -166,7 +166,7 @@ function skipSpace(text: string, at: number): number {
 /** White space, NUL runs and a byte-order mark hold nothing that could be lost. */
 function isBlank(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL runs are what a crash leaves behind
-  return /^[\s\u0000\ufeff]*$/.test(text)
+  return !/[^\s\u0000\ufeff]/.test(text)
 }
 
 function joined(stretches: readonly Stretch[]): readonly Stretch[] {

@@ -3,6 +3,7 @@
 import {
   type Block,
   blocksOf,
+  type Content,
   isMedia,
   isThinking,
   isToolResult,
@@ -50,18 +51,22 @@ export function withoutThinking(message: ViewMessage): ViewMessage | undefined {
   return content.length === 0 ? undefined : { ...message, content }
 }
 
-export function hasMedia(block: Block): boolean {
-  return isMedia(block) || (isToolResult(block) && blocksOf(block.content).some(isMedia))
+/** Images and documents, also inside results. */
+export function mediaIn(content: Content): number {
+  if (typeof content === 'string') return 0
+  return content.reduce((sum, block) => {
+    return sum + (isToolResult(block) ? mediaIn(blocksOf(block.content)) : Number(isMedia(block)))
+  }, 0)
 }
 
-/** `[image]`, `[document]`: what was there, and no more. */
-export function withoutMedia(message: ViewMessage): ViewMessage {
-  if (typeof message.content === 'string' || !message.content.some(hasMedia)) return message
-  return { ...message, content: message.content.map(mediaAsText) }
-}
-
-function mediaAsText(block: Block): Block {
-  if (isMedia(block)) return { type: 'text', text: `[${block.type}]` }
-  if (!isToolResult(block) || !hasMedia(block)) return block
-  return { ...block, content: blocksOf(block.content).map(mediaAsText) }
+/** `[image]`, `[document]`: what was there, and no more. The last `keep` of them stay. */
+export function withoutMedia(message: ViewMessage, keep = 0): ViewMessage {
+  let going = mediaIn(message.content) - keep
+  if (typeof message.content === 'string' || going <= 0) return message
+  const asText = (block: Block): Block => {
+    if (isMedia(block)) return going-- > 0 ? { type: 'text', text: `[${block.type}]` } : block
+    if (!isToolResult(block) || mediaIn(blocksOf(block.content)) === 0) return block
+    return { ...block, content: blocksOf(block.content).map(asText) }
+  }
+  return { ...message, content: message.content.map(asText) }
 }

@@ -22,7 +22,12 @@ export type Edit = EditCause &
       }
     | { readonly type: 'clear-inputs'; readonly toolUseIds: readonly string[] }
     /** Images and documents of these entries, also inside results: a word stands in their place. */
-    | { readonly type: 'clear-media'; readonly uuids: readonly string[] }
+    | {
+        readonly type: 'clear-media'
+        readonly uuids: readonly string[]
+        /** So many of the last entry's stay, the newest of them. */
+        readonly keep?: number
+      }
     /** Of the entries that stand before the edit in the transcript, between these two where they are given. */
     | { readonly type: 'clear-thinking'; readonly after?: string; readonly before?: string }
     /** A snip: the entries from here to there are out of the view; one line says so. */
@@ -78,7 +83,10 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
     ...(edit.recall === true ? { recall: true } : {}),
   }),
   'clear-inputs': (edit) => ({ type: 'clear-inputs', toolUseIds: stringsAt(edit, 'toolUseIds') }),
-  'clear-media': (edit) => ({ type: 'clear-media', uuids: stringsAt(edit, 'uuids') }),
+  'clear-media': (edit) => {
+    const keep = numberAt(edit, 'keep')
+    return { type: 'clear-media', uuids: stringsAt(edit, 'uuids'), ...(keep === undefined ? {} : { keep }) }
+  },
   'clear-thinking': (edit) => ({
     type: 'clear-thinking',
     ...(typeof edit.after === 'string' ? { after: edit.after } : {}),

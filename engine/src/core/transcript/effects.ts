@@ -130,12 +130,18 @@ class EffectBook implements Effects {
       if (context) return { message: { ...message, content: clearedContext }, edits: context.alone }
       if (this.results.size > 0) now = withoutResults(now, (id) => this.textInstead(id, found))
       if (this.inputs.size > 0) now = withoutInputs(now, (id) => noted(this.newestOf(this.inputs, id), found))
-      if (this.media.size > 0 && noted(this.media.get(uuid)?.at(-1), found)) now = withoutMedia(now)
+      if (this.media.size > 0) now = this.withoutMedia(now, found)
     }
     const unthought = this.thinking.size === 0 ? undefined : this.thinking.get(this.order.rowOf(uuid))?.at(-1)
     const left = unthought ? withoutThinking(now) : now
     if (left !== now) noted(unthought, found)
     return { message: left, edits: uuidsOf(found) }
+  }
+
+  private withoutMedia(message: ViewMessage, found: EditAt[]): ViewMessage {
+    const at = this.media.get(message.uuid ?? '')?.at(-1)
+    if (!at || !noted(at, found) || at.edit.type !== 'clear-media') return message
+    return withoutMedia(message, message.uuid === at.edit.uuids.at(-1) ? at.edit.keep : 0)
   }
 
   private newestOf(edits: EditsByCall<EditAt>, toolUseId: string): EditAt | undefined {
@@ -256,8 +262,9 @@ class EffectBook implements Effects {
  * Whether it changes contents and nothing else: no message comes or goes. To an edited message it does what it would do to
  * the one that was written.
  */
-export function isOfContents({ type }: Edit): boolean {
-  return type === 'clear-results' || type === 'clear-inputs' || type === 'clear-media'
+export function isOfContents(edit: Edit): boolean {
+  if (edit.type === 'clear-media') return edit.keep === undefined
+  return edit.type === 'clear-results' || edit.type === 'clear-inputs'
 }
 
 function isRange(at: EditAt): at is RangeAt {

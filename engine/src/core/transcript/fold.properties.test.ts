@@ -95,6 +95,7 @@ function addEdit(script: Script, { kind, first, second, isFollowed }: Choice): v
     { type: 'rewind', to: uuidAt(first) },
     { type: 'clear-results', toolUseIds: some, recall: true },
     { type: 'clear-media', uuids: [uuidAt(first), uuidAt(second)] },
+    { type: 'clear-media', uuids: [uuidAt(first), uuidAt(second)], keep: 1 },
   ]
   const edit = edits[kind]
   if (!edit) return

@@ -109,6 +109,15 @@ describe('the fold', () => {
     expect(contentsOf(viewOf(built))).toEqual(['one', [textBlock('1')], 'two', [textBlock('2')]])
   })
 
+  test('shows no system reminder in the place of a range, and cuts no character in half', () => {
+    const shown = (change: Edit) => contentsOf(viewOf(edit(session().user('one').assistant('1'), change, 'e1')))
+    const range = { from: 'u1', to: 'a1' }
+    const text = `<system-reminder>${'x'.repeat(59_982)}😀`
+    expect(shown({ type: 'replace-range', ...range, text })).toEqual([`&lt;system-reminder>${'x'.repeat(59_982)}`])
+    const marker = `<system-reminder>${'x'.repeat(279)}😀`
+    expect(shown({ type: 'drop-range', ...range, marker })).toEqual([`&lt;system-reminder>${'x'.repeat(279)}`])
+  })
+
   test('gives attachments as context with a title, and typed prompts among them as what they are', () => {
     const built = session()
       .user('go')
@@ -174,6 +183,23 @@ describe('clearing', () => {
     expect(contentsOf(viewOf(recalled))[2]).toMatchObject([
       { content: '[Old tool result content cleared] Recall it by its id: t1' },
     ])
+  })
+
+  test('of two edits the newer decides, also when the older one comes back last', () => {
+    const steps: readonly (readonly [Edit, string])[] = [
+      [{ type: 'pin', uuid: 'u1' }, 'e1'],
+      [{ type: 'unpin', uuid: 'u1' }, 'e2'],
+      [{ type: 'undo', uuid: 'e1' }, 'e3'],
+      [{ type: 'undo', uuid: 'e3' }, 'e4'],
+    ]
+    const { records } = steps.reduce((built, [change, uuid]) => edit(built, change, uuid), base())
+    const fold = createFold()
+    const pins = entriesOf(records).map((entry) => {
+      fold.add(entry)
+      return fold.view().pins
+    })
+    expect(pins.slice(-4)).toEqual([['u1'], [], [], []])
+    expect(foldEntries(entriesOf(records)).pins).toEqual([])
   })
 
   test('an input leaves what is short: the path, not the text', () => {

@@ -3,6 +3,8 @@
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
+import { headOf as headOfText } from '../text/cut.ts'
+import { neutralizeReminders } from '../text/neutralize.ts'
 import { createChangedAnswers } from './changed-answers.ts'
 import { type Edit, editSubtype, readEdit } from './edits.ts'
 import { createEffects, type EditAt, type Effects, isOfContents, type RangeAt } from './effects.ts'
@@ -267,10 +269,18 @@ const longestSummary = 60_000
 /** What stands in the place of a range. A dropped stretch is one line, whatever the edit says. */
 function rangeText(edit: RangeAt['edit']): Pick<ViewMessage, 'role' | 'content' | 'origin'> {
   if (edit.type === 'replace-range') {
-    return { role: 'user', content: edit.text.slice(0, longestSummary), origin: 'summary' }
+    return { role: 'user', content: neutralizeReminders(headOfText(edit.text, longestSummary)), origin: 'summary' }
   }
-  const line = edit.marker.replace(/\s+/g, ' ').trim().slice(0, longestMarker)
-  return { role: 'user', content: line === '' ? '[Messages removed from the context]' : line, origin: 'meta' }
+  const line = neutralizeReminders(
+    headOfText(edit.marker, 4 * longestMarker)
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
+  return {
+    role: 'user',
+    content: line === '' ? '[Messages removed from the context]' : headOfText(line, longestMarker),
+    origin: 'meta',
+  }
 }
 
 /**

@@ -242,7 +242,9 @@ function runsOf(messages: readonly ViewMessage[]): readonly (readonly ViewMessag
 }
 
 function contextBlocks(attachments: readonly ViewMessage[]): readonly Block[] {
-  const pieces = attachments.map(({ attachment, content }) => `# ${attachment ?? 'context'}\n${textOf(content)}`)
+  const pieces = attachments.map(({ attachment = 'context', content }) => {
+    return `# ${attachment.replace(/\s+/g, ' ')}\n${textOf(content)}`
+  })
   const text = contextFrame(pieces)
   const media = attachments.flatMap(({ content }) => blocksOf(content).filter(isMedia))
   return [{ type: 'text', text }, ...media]

@@ -1,9 +1,10 @@
 // From entries to messages, one for each: who said what, in order. Client notes and progress are left out, and tool
 // results that a micro-compaction cleared are blank. The fold makes of them what a request carries, edits and all.
-import { blocksOf, isToolResult } from '../message/block.ts'
+import { blocksOf, isText, isToolResult } from '../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
+import { neutralizeReminders } from '../text/neutralize.ts'
 import { answerIn } from './answers.ts'
 import type { Entry } from './entry.ts'
 import { isSynthetic, originOf } from './origin.ts'
@@ -41,7 +42,7 @@ export function messageOf(record: JsonObject, known?: Usage): ViewMessage | unde
   const answer = origin === 'assistant' && message ? answerIn(message, known) : undefined
   const time = timeOf(record)
   const role = origin === 'assistant' ? 'assistant' : 'user'
-  const content = contentOf(message?.content)
+  const content = origin === 'summary' ? summaryContent(message?.content) : contentOf(message?.content)
   // Records that say all there is to say are the rule: made at one stroke, their messages are smaller.
   if (typeof uuid === 'string' && !Number.isNaN(time)) {
     if (answer) {
@@ -67,6 +68,12 @@ function timeOf({ timestamp }: JsonObject): number {
 
 function contentOf(content: unknown): ViewMessage['content'] {
   return typeof content === 'string' ? content : blocksOf(content)
+}
+
+/** A summary is told by us, whoever wrote the record: what it quotes must not read as an instruction of the client. */
+function summaryContent(content: unknown): ViewMessage['content'] {
+  if (typeof content === 'string') return neutralizeReminders(content)
+  return blocksOf(content).map((block) => (isText(block) ? { ...block, text: neutralizeReminders(block.text) } : block))
 }
 
 /** The message with other text in the place of some results; the very same when it holds none of them. */

@@ -2,6 +2,7 @@
 // was not asked for, messages without what only we know of them.
 import { modelFacts } from '../../core/catalog/models.ts'
 import type { JsonObject } from '../../core/message/json.ts'
+import { withLegalCalls } from '../../core/message/tool-ids.ts'
 import type { ModelRequest } from '../../core/ports/model.ts'
 
 export type BodyDefaults = { readonly model: string; readonly maxTokens?: number }
@@ -42,7 +43,7 @@ function promptOf({ system, tools, messages, thinking }: ModelRequest, model: st
     model,
     ...(system === undefined ? {} : { system }),
     ...(tools === undefined ? {} : { tools }),
-    messages: messages.map(({ role, content }) => ({ role, content })),
+    messages: withLegalCalls(messages).map(({ role, content }) => ({ role, content })),
     ...(thinking === undefined ? {} : { thinking }),
   }
 }

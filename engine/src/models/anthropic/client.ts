@@ -99,7 +99,7 @@ async function makeClient(options: AnthropicOptions, ports: ModelPorts): Promise
   return new Anthropic({
     ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
     ...(options.baseURL === undefined ? {} : { baseURL: options.baseURL }),
-    fetch: keepingFetch(options.fetch, ports, options.silenceMs ?? defaultSilenceMs),
+    fetch: keepingFetch(options.fetch, { ports, silenceMs: options.silenceMs ?? defaultSilenceMs }),
     maxRetries: 0,
     logLevel: 'off',
   })

@@ -44,13 +44,13 @@ describe('calls', () => {
     expect([answer.content, answer.stopReason]).toEqual([expected, 'tool_use'])
   })
 
-  test('without an id get one, and one that is no JSON stays sendable', () => {
+  test('without an id get one that no other answer has, and one that is no JSON stays sendable', () => {
     const answer = answerOf([
       chunk({ tool_calls: [{ index: 0, function: { name: 'read', arguments: '{"pa' } }] }, 'length'),
     ])
     expect([answer.content, answer.extra?.unread_inputs, answer.stopReason]).toEqual([
-      [{ type: 'tool_use', id: 'call_0', name: 'read', input: {} }],
-      { call_0: '{"pa' },
+      [{ type: 'tool_use', id: 'call_0_chatcmpl-1', name: 'read', input: {} }],
+      { 'call_0_chatcmpl-1': '{"pa' },
       'max_tokens',
     ])
   })
@@ -59,8 +59,8 @@ describe('calls', () => {
     const whole = (name: string) => ({ function: { name, arguments: '{}' } })
     const answer = answerOf([chunk({ tool_calls: [whole('read'), whole('read')] }), chunk({}, 'stop')])
     expect(answer.content).toEqual([
-      { type: 'tool_use', id: 'call_0', name: 'read', input: {} },
-      { type: 'tool_use', id: 'call_1', name: 'read', input: {} },
+      { type: 'tool_use', id: 'call_0_chatcmpl-1', name: 'read', input: {} },
+      { type: 'tool_use', id: 'call_1_chatcmpl-1', name: 'read', input: {} },
     ])
   })
 

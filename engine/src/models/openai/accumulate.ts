@@ -92,7 +92,8 @@ function answerOf(state: State): ModelAnswer {
   if (state.finish === undefined) throw new BrokenStream('the stream ended before the answer did')
   const unread: Record<string, string> = {}
   const calls = [...state.calls.values()].map((call, index): Block => {
-    const id = call.id || `call_${index}`
+    // The answer's own id tells it apart from calls of other answers, which are counted from 0 as well.
+    const id = call.id || ['call', index, state.id].filter((part) => part !== '').join('_')
     const input = call.json.trim() === '' ? {} : parseObject(call.json)
     if (input === undefined) unread[id] = call.json
     return { type: 'tool_use', id, name: call.name, input: input ?? {} }

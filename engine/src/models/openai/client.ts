@@ -123,7 +123,7 @@ async function makeClient(options: OpenAIOptions, ports: ModelPorts): Promise<Op
   return new OpenAI({
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(options.baseURL === undefined ? {} : { baseURL: options.baseURL }),
-    fetch: keepingFetch(options.fetch, ports, options.silenceMs ?? defaultSilenceMs),
+    fetch: keepingFetch(options.fetch, { ports, silenceMs: options.silenceMs ?? defaultSilenceMs }),
     maxRetries: 0,
     logLevel: 'off',
   })

@@ -16,6 +16,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { generateSession, serialize, session } from '../../testing/index.ts'
+import { createRecallTool } from '../recall/tool.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
 import { type Archive, openArchive } from './archive.ts'
 
@@ -116,6 +117,70 @@ test('a file that was replaced, shortened or rewritten in place is read anew', (
     [1, 0, 0],
   ])
   archive.close()
+})
+
+test('the new text of a file that was replaced is found, whether the archive was open or not', () => {
+  const { path, folder } = place()
+  writeFileSync(path, session().user('a heron').user('a crane').text)
+  const archive = openArchive(path, { folder })
+  writeFileSync(path, session().user('an egret').user('a crane').text)
+  archive.refresh()
+  // Looked for first: a search for the old text would notice the change when it reads the record.
+  expect(archive.search({ words: 'egret' }).matches.map(({ uuid }) => uuid)).toEqual(['u1'])
+  archive.close()
+  writeFileSync(path, session().user('a stork in the rain').user('a crane').user('a rail').text)
+  const later = openArchive(path, { folder })
+  expect(['stork', 'rail'].map((words) => later.search({ words }).matches.length)).toEqual([1, 1])
+  later.close()
+})
+
+test('a last record without a newline and without an id is found once, before and after it is ended', () => {
+  const { path, folder } = place()
+  const message = { role: 'user', content: 'a heron' }
+  const timestamp = '2026-03-02T10:00:00.000Z'
+  writeFileSync(path, session().user('first').text + JSON.stringify({ type: 'user', timestamp, message }))
+  const archive = openArchive(path, { folder })
+  const seen = () => [archive.search({ words: 'heron' }).matches.length, archive.search({ limit: 100 }).matches.length]
+  const before = seen()
+  appendFileSync(path, `\n${session({ ids: (name) => `later-${name}` }).user('no bird').text}`)
+  archive.refresh()
+  expect([before, seen()]).toEqual([
+    [1, 2],
+    [1, 3],
+  ])
+  archive.close()
+})
+
+test('a record that cannot be indexed is told, now and later, and costs only itself', () => {
+  const { path, folder } = place()
+  const deep = `{"type":"user","uuid":"deep","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t9","content":${'['.repeat(100_000)}${']'.repeat(100_000)}}]}}`
+  const [first = '', second = ''] = session()
+    .user('a heron')
+    .user('a crane')
+    .text.split(/(?<=\n)/)
+  writeFileSync(path, `${first}${deep}\n${second}`)
+  const seen = [1, 2].map(() => {
+    const archive = openArchive(path, { folder })
+    const found = ['heron', 'crane'].map((words) => archive.search({ words }).matches.length)
+    const { complete, unreadable } = archive.refresh()
+    const told = createRecallTool({ archive }).run({ query: 'crane' })
+    const read = createRecallTool({ archive }).run({ read: 'deep' })
+    archive.close()
+    return {
+      found,
+      complete,
+      lines: unreadable.map(({ line }) => line),
+      told: told.text.split('\n')[0],
+      read: read.isError,
+    }
+  })
+  const told = `Not searched: ${path}, line 2 (Maximum call stack size exceeded).`
+  const whole = { found: [1, 1], complete: true, lines: [2], told, read: true }
+  expect(seen).toEqual([whole, whole])
+  writeFileSync(path, first + second)
+  const mended = openArchive(path, { folder })
+  expect(mended.refresh().unreadable).toEqual([])
+  mended.close()
 })
 
 test('a change that no mark shows is noticed when the record is read', () => {

@@ -6,22 +6,24 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Entry } from '../../core/transcript/entry.ts'
 import { createRecordReader, type Format } from '../../core/transcript/formats/reader.ts'
 import { markAt } from '../cache-place.ts'
-import { diskProblem } from '../disk.ts'
 import { readLine } from '../entries.ts'
 import { forEachLine } from '../lines.ts'
 import { sniffFormat } from '../sniff.ts'
 import { inTransaction } from './database.ts'
 import type { ArchiveFile } from './files.ts'
 import { createFiler, forgetBehind, forgetSources } from './filing.ts'
+import { contentProblem, sizeProblem } from './problem.ts'
 
 export type CaughtUp = {
   /** False when the time allowed was over before all was read: what was read so far can be searched. */
   readonly complete: boolean
   readonly bytesDone: number
   readonly bytesAll: number
-  /** Files that could not be read, with the system's word on why. */
-  readonly unreadable: readonly { readonly path: string; readonly reason: string }[]
+  /** Files that could not be read, and lines whose records could not be indexed: up to 100 of them. */
+  readonly unreadable: readonly Unreadable[]
 }
+
+export type Unreadable = { readonly path: string; readonly line?: number; readonly reason: string }
 
 export type CatchUpOptions = {
   /** Begins no further step when so many milliseconds are over; with more than 0, one is always made. Without it, all is read. */
@@ -48,7 +50,7 @@ export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], option
   const budget = options.budgetMs ?? Number.POSITIVE_INFINITY
   const deadline = performance.now() + budget
   let steps = 0
-  const unreadable: { path: string; reason: string }[] = []
+  const unreadable: Unreadable[] = []
   const known = allSources(sql)
   const stale = files.filter((file) => !isSettled(known.get(file.name), file))
   const bytesAll = files.reduce((sum, file) => sum + file.size, 0)
@@ -59,7 +61,8 @@ export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], option
       let reached = 0
       while (reached < file.size || reached === 0) {
         const isOver = budget <= 0 || (steps > 0 && performance.now() > deadline)
-        if (isOver) return { complete: false, bytesDone, bytesAll, unreadable }
+        if (isOver)
+          return { complete: false, bytesDone, bytesAll, unreadable: [...unreadable, ...skippedIn(sql, files)] }
         steps++
         const next = inTransaction(sql, () => step(sql, file))
         bytesDone += Math.max(0, next.reached - reached)
@@ -68,10 +71,22 @@ export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], option
         reached = next.reached
       }
     } catch (error) {
-      unreadable.push({ path: file.path, reason: diskProblem(error).message })
+      unreadable.push({ path: file.path, reason: contentProblem(error) })
     }
   }
-  return { complete: true, bytesDone: bytesAll, bytesAll, unreadable }
+  return { complete: true, bytesDone: bytesAll, bytesAll, unreadable: [...unreadable, ...skippedIn(sql, files)] }
+}
+
+const mostSkipped = 100
+
+function skippedIn(sql: DatabaseSync, files: readonly ArchiveFile[]): readonly Unreadable[] {
+  const rows = sql
+    .prepare(
+      'SELECT s.name, k.line, k.reason FROM skipped k JOIN sources s ON s.id = k.source ORDER BY k.rowid LIMIT ?',
+    )
+    .all(mostSkipped) as { readonly name: string; readonly line: number; readonly reason: string }[]
+  const paths = new Map(rows.length === 0 ? [] : files.map(({ name, path }) => [name, path]))
+  return rows.map(({ name, line, reason }) => ({ path: paths.get(name) ?? name, line, reason }))
 }
 
 function allSources(sql: DatabaseSync): ReadonlyMap<string, Source> {
@@ -164,9 +179,17 @@ type Stretch = { readonly file: ArchiveFile; readonly source: Source; readonly t
 function readLines(sql: DatabaseSync, { file, source, to }: Stretch): Pick<Source, 'bytes' | 'lines' | 'epoch'> {
   const filer = createFiler(sql, source)
   const read = createRecordReader(source.format)
+  /** What cannot be indexed costs only itself. */
+  const orSkip = (line: number, add: () => void) => {
+    try {
+      add()
+    } catch (error) {
+      filer.skip(line, sizeProblem(error))
+    }
+  }
   const sink = {
     reader: { read, format: () => source.format },
-    visit: (entry: Entry) => filer.add(entry),
+    visit: (entry: Entry) => orSkip(entry.position.line, () => filer.add(entry)),
     problems: [],
   }
   let settled = { bytes: source.bytes, lines: source.lines, epoch: source.epoch }
@@ -175,7 +198,7 @@ function readLines(sql: DatabaseSync, { file, source, to }: Stretch): Pick<Sourc
     (line) => {
       // What is cut at the end of the step is read with the next one; at the end of the file, it is read for now.
       if (!line.ended && to < file.size) return
-      readLine(line, sink)
+      orSkip(line.number, () => readLine(line, sink))
       if (line.ended) {
         settled = { bytes: line.offset + (line.end - line.start) + 1, lines: line.number, epoch: filer.epoch() }
       }
@@ -188,7 +211,12 @@ function readLines(sql: DatabaseSync, { file, source, to }: Stretch): Pick<Sourc
 /** The file's name is the id of the call. */
 function readResult(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
   const toolUseId = basename(file.path, extname(file.path))
-  createFiler(sql, source).addResult({ toolUseId, text: readFileSync(file.path, 'utf8'), ...file })
+  const filer = createFiler(sql, source)
+  try {
+    filer.addResult({ toolUseId, text: readFileSync(file.path, 'utf8'), ...file })
+  } catch (error) {
+    filer.skip(1, sizeProblem(error))
+  }
   sql
     .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ? WHERE id = ?')
     .get(file.size, file.modified, file.size, source.id)

@@ -11,10 +11,10 @@ export type Database = {
 }
 
 /** To be raised with every change of the tables, or of what is put into them. */
-const version = 1
+const version = 2
 
 /**
- * A file that is read, its entries, their pieces, and the words of the pieces. Tools and paths repeat themselves, so
+ * A file that is read, its entries, their pieces, the words of the pieces, and what could not be indexed. Tools and paths repeat themselves, so
  * they are stored once as names. A call's id counts within its session, sub-agents and stored results included; the
  * call and its result may lie in different files of it. `sources.bytes` is where the settled part of a file ends: behind it lies at most a
  * last line without a newline, whose entries are taken out again when the file grows.
@@ -38,6 +38,7 @@ const schema = `
     call INTEGER, epoch INTEGER NOT NULL, time INTEGER, sidechain INTEGER NOT NULL, length INTEGER NOT NULL);
   CREATE INDEX pieces_by_entry ON pieces (entry);
   CREATE INDEX pieces_by_call ON pieces (call) WHERE call IS NOT NULL;
+  CREATE TABLE skipped (source INTEGER NOT NULL, line INTEGER NOT NULL, reason TEXT NOT NULL);
   CREATE VIRTUAL TABLE words USING fts5 (text, content='', contentless_delete=1,
     tokenize="unicode61 remove_diacritics 2");
   PRAGMA user_version = ${version};

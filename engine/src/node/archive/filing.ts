@@ -8,6 +8,8 @@ import { indexable } from './words.ts'
 export type Filer = {
   readonly add: (entry: Entry) => void
   readonly addResult: (result: ResultFile) => void
+  /** Remembers that something on this line could not be indexed. */
+  readonly skip: (line: number, reason: string) => void
   /** The epoch after what was added: how many compactions of the main conversation came before. */
   readonly epoch: () => number
 }
@@ -46,6 +48,9 @@ export function createFiler(sql: DatabaseSync, source: FiledSource): Filer {
       const facts = { entry: row, epoch, time: Number.isNaN(time) ? null : time, sidechain: head.sidechain }
       for (const [nth, piece] of piecesOf(entry.record).entries()) keep(piece, nth, facts)
     },
+    skip: (line, reason) => {
+      statements.skip.get(source.id, line, reason)
+    },
     addResult: ({ toolUseId, text, size, modified }) => {
       const entry = idFrom(statements.entry.get(source.id, 1, 0, size, 0, 0, null, null))
       const facts = { entry, epoch, time: Math.floor(modified), sidechain: false }
@@ -77,6 +82,7 @@ function prepare(sql: DatabaseSync) {
     ),
     tool: sql.prepare('UPDATE calls SET tool = ? WHERE id = ?'),
     name: sql.prepare('INSERT INTO names (text) VALUES (?) ON CONFLICT DO UPDATE SET text = text RETURNING id'),
+    skip: sql.prepare('INSERT INTO skipped (source, line, reason) VALUES (?, ?, ?)'),
     touch: sql.prepare('INSERT OR IGNORE INTO touched (path, call) VALUES (?, ?)'),
   }
 }
@@ -114,6 +120,7 @@ function idFrom(row: unknown): number {
 
 /** Takes out the entries of a source behind this line. */
 export function forgetBehind(sql: DatabaseSync, source: number, line: number): void {
+  sql.prepare('DELETE FROM skipped WHERE source = ? AND line > ?').get(source, line)
   const entries = 'SELECT id FROM entries WHERE source = ? AND line > ?'
   const found = sql.prepare(`${entries} LIMIT 1`).get(source, line)
   if (found === undefined) return

@@ -78,6 +78,25 @@ test('whatever is asked for, nothing throws, and the archive is as it was', () =
   expect(archive.search({ limit: 100 })).toEqual(before)
 })
 
+test('a text that is one unbroken run of megabytes costs the other texts of its folder nothing', () => {
+  const runs = ['a', ' ', 'aB-']
+  const sessions = folders.next()
+  for (const [at, unit] of runs.entries()) {
+    const text = session({ ids: (name) => `${name}-${at}` }).user(`walrus ${unit.repeat(7e6 / unit.length)} end`).text
+    writeFileSync(join(sessions, `${at}.jsonl`), text)
+  }
+  writeFileSync(join(sessions, 'other.jsonl'), session().user('a walrus').text)
+  writeFileSync(
+    join(sessions, 'blank.jsonl'),
+    `${session({ ids: (name) => `b-${name}` }).user('no bird').text}${' '.repeat(7e6)}`,
+  )
+  const whole = openArchive(sessions, { folder: false })
+  expect(whole.search({ words: 'walrus', limit: 100 }).matches).toHaveLength(runs.length + 1)
+  expect(whole.search({ words: '"walrus end"' }).matches).toHaveLength(runs.length)
+  expect(whole.refresh()).toMatchObject({ complete: true, unreadable: [] })
+  whole.close()
+})
+
 test('a pattern that would make others slow is answered at once', () => {
   const slow = archive.search({ path: `${'*a'.repeat(2000)}b`, words: `${'a*'.repeat(3000)} "${'"'.repeat(3000)}` })
   expect(slow.matches).toEqual([])

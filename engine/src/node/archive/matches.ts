@@ -1,9 +1,12 @@
 // From a query to what is shown of its matches: found in the database, their texts looked up in the files.
+import { StalePlace } from './originals.ts'
 import { pieceKinds } from './pieces.ts'
+import { contentProblem } from './problem.ts'
 import { pieceText, type Shelf } from './reading.ts'
 import { type Card, cardOf, type PieceRow, piecesById } from './rows.ts'
 import { findPieces, type SearchQuery } from './search.ts'
 import { snippetOf } from './snippet.ts'
+import type { Term } from './words.ts'
 
 export type Match = Card & { readonly snippet: string }
 
@@ -24,9 +27,19 @@ export function searchPieces(shelf: Shelf, query: SearchQuery): SearchResult {
   const isNewest = matched === 'none' || query.order === 'newest'
   const ordered = isNewest ? rows.toSorted((a, b) => (b.time ?? 0) - (a.time ?? 0) || b.id - a.id) : rows
   const matches = ordered.slice(0, limit).map((row): Match => {
-    return { ...cardOf(row), snippet: snippetOf(pieceText(shelf, row), terms) }
+    return { ...cardOf(row), snippet: snippetIn(shelf, row, terms) }
   })
   return { matches, matched, more: rows.length > limit }
+}
+
+/** One text that cannot be shown does not cost the others. */
+function snippetIn(shelf: Shelf, row: PieceRow, terms: readonly Term[]): string {
+  try {
+    return snippetOf(pieceText(shelf, row), terms)
+  } catch (error) {
+    if (error instanceof StalePlace) throw error
+    return `[This text cannot be read: ${contentProblem(error)}]`
+  }
 }
 
 function withoutCopies(rows: readonly PieceRow[]): readonly PieceRow[] {

@@ -1,4 +1,6 @@
 // The part of a text in which the words that were looked for stand closest together, on one line.
+import { headOf, tailOf } from '../../core/text/cut.ts'
+import { wellFormed } from '../../core/text/well-formed.ts'
 import type { Term } from './words.ts'
 
 const most = 200
@@ -8,9 +10,9 @@ export function snippetOf(text: string, terms: readonly Term[], width = 240): st
   const at = bestStart(hits, width)
   const start = at <= width / 4 ? 0 : wordStart(text, at - Math.floor(width / 4))
   const end = Math.min(text.length, start + width)
-  const cut = text.slice(start, end).replace(/\s+/g, ' ').trim()
-  // A cut must not leave half a character behind.
-  return `${start > 0 ? '… ' : ''}${cut.toWellFormed().replaceAll('\ufffd', '')}${end < text.length ? ' …' : ''}`
+  const part = headOf(tailOf(text, text.length - start), width)
+  const shown = wellFormed(part.replace(/\s+/g, ' ').trim())
+  return `${start > 0 ? '… ' : ''}${shown}${end < text.length ? ' …' : ''}`
 }
 
 type Hit = { readonly at: number; readonly term: number }
@@ -21,7 +23,7 @@ function hitsIn(text: string, terms: readonly Term[]): readonly Hit[] {
     const words = wanted.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []
     if (words.length === 0) continue
     // Pairs of characters overlap: the first stands for all of them.
-    const pattern = new RegExp(isPairs(words) ? (words[0] ?? '') : words.join('[^\\p{L}\\p{N}]+'), 'giu')
+    const pattern = new RegExp(isPairs(words) ? (words[0] ?? '') : words.join('[^\\p{L}\\p{N}]{1,200}'), 'giu')
     for (const found of text.matchAll(pattern)) {
       hits.push({ at: found.index, term })
       if (hits.length > most * (term + 1)) break

@@ -55,6 +55,19 @@ test('encoded bytes are left out, and what stands around them is found', () => {
   expect(indexable(text)).toBe('before   after')
 })
 
+test('bytes shorter than that, and right up to their length, are told apart', () => {
+  const run = (length: number) => `a ${'x'.repeat(length)} b ${'y'.repeat(length)}!`
+  expect(indexable(run(399))).toBe(run(399))
+  expect(indexable(run(400))).toBe('a   b  !')
+  expect(indexable('x'.repeat(400))).toBe(' ')
+})
+
+test('a run without spaces is cut into the same pairs however long it is', () => {
+  const characters = Array.from({ length: 4099 }, (_, at) => String.fromCodePoint(at % 7 === 0 ? 0x20bb7 : 0x4e00 + at))
+  const pairs = characters.map((character, at) => character + (characters[at + 1] ?? ''))
+  expect(indexable(characters.join('')).trim().split(/ +/)).toEqual(pairs)
+})
+
 test('whatever is typed makes a match that FTS5 takes', () => {
   const { sql } = openDatabase(undefined)
   const find = sql.prepare('SELECT rowid FROM words WHERE words MATCH ?')

@@ -3,13 +3,15 @@
 
 /** Scripts written without spaces: the tokenizer would take a whole sentence for one word. */
 const unspaced = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々〆〇]`
-const unspacedRun = new RegExp(`${unspaced}+`, 'gu')
+/** In bounded runs: a pattern that goes on for megabytes runs out of stack. */
+const unspacedRun = new RegExp(`${unspaced}{1,4096}`, 'gu')
+const startsUnspaced = new RegExp(`^${unspaced}`, 'u')
 /** Cheap to test, and true whenever there may be such a run. */
 const maybeUnspaced = /[\u1100-\uffdc\u{16fe0}-\u{3ffff}]/u
 const hump = /[a-z0-9][A-Z]/g
 const humps = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/
 /** Encoded bytes in the midst of text: nobody looks for a piece of them, and they would outgrow all words. */
-const encoded = /(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{400,}/g
+const leastEncoded = 400
 
 /**
  * The text as it is given to the index: runs without spaces as overlapping pairs, encoded bytes left out, and behind
@@ -17,11 +19,35 @@ const encoded = /(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{400,}/g
  * nothing: the tokenizer cuts them into words, and they are looked for as phrases.
  */
 export function indexable(text: string): string {
-  let cut = text.length >= 400 ? text.replace(encoded, ' ') : text
+  let cut = withoutEncoded(text)
   const parts = camelParts(cut)
-  if (maybeUnspaced.test(cut)) cut = cut.normalize('NFC').replace(unspacedRun, (run) => ` ${pairsAndLast(run)} `)
+  if (maybeUnspaced.test(cut)) cut = withPairs(cut.normalize('NFC'))
   if (cut.includes('\0')) cut = cut.replaceAll('\0', ' ')
   return parts === '' ? cut : `${cut}\n${parts}`
+}
+
+/** By hand, since such a run may be megabytes long. Most texts are passed over in steps of nearly its least length. */
+function withoutEncoded(text: string): string {
+  const kept: string[] = []
+  let done = 0
+  for (let start = 0; start + leastEncoded <= text.length; ) {
+    let end = start + leastEncoded
+    while (end > start && isEncoded(text.charCodeAt(end - 1))) end--
+    if (end > start) {
+      start = end
+      continue
+    }
+    end = start + leastEncoded
+    while (end < text.length && isEncoded(text.charCodeAt(end))) end++
+    kept.push(text.slice(done, start), ' ')
+    start = done = end
+  }
+  return done === 0 ? text : `${kept.join('')}${text.slice(done)}`
+}
+
+/** Of base64 in either alphabet. */
+function isEncoded(code: number): boolean {
+  return isNameCharacter(code) || code === 43 || code === 45 || code === 47 || code === 61 || code === 95
 }
 
 function camelParts(text: string): string {
@@ -46,9 +72,13 @@ function isNameCharacter(code: number): boolean {
 }
 
 /** 会話の → 会話 話の の: the last one alone, so that every character begins a word that a prefix can find. */
-function pairsAndLast(run: string): string {
-  const characters = [...run]
-  return characters.map((character, at) => character + (characters[at + 1] ?? '')).join(' ')
+function withPairs(text: string): string {
+  return text.replace(unspacedRun, (run: string, at: number) => {
+    const [next = ''] = startsUnspaced.exec(text.slice(at + run.length, at + run.length + 2)) ?? []
+    const characters = [...run, next]
+    const pairs = characters.slice(0, -1).map((character, nth) => `${character}${characters[nth + 1]}`)
+    return ` ${pairs.join(' ')} `
+  })
 }
 
 /** Something to look for: words in this order, the last of them perhaps only begun. */

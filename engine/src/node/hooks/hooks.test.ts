@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -148,7 +148,12 @@ describe('shell commands', () => {
     )
     const [, path] = /\[cut: the whole output is in (.+)\]$/.exec(instructions[0] ?? '') ?? []
     expect(readFileSync(path ?? '', 'utf8')).toBe('x'.repeat(longestOutput * 2))
+    // It may hold secrets: nobody else may read it.
+    expect(statSync(path ?? '').mode & 0o077).toBe(0)
     expect(instructions[0]?.startsWith('x'.repeat(longestOutput))).toBe(true)
+    // What is meant for the person is cut as well.
+    const { messages } = await shell('PostCompact', `head -c ${longestOutput * 2} /dev/zero | tr '\\0' x`).run(after)
+    expect(messages).toEqual([expect.stringMatching(/^x{10000}\n\[cut: the whole output is in .+\]$/)])
   })
 
   test('a matcher picks by trigger or source', async () => {
@@ -173,7 +178,7 @@ describe('functions of the host', () => {
     const hooks = hooksOf({
       functions: {
         PreCompact: [
-          () => ({ instructions: ['', 'from code'] }),
+          () => ({ instructions: ['', 'from code'], context: [' ', 'seen'] }),
           () => Promise.reject(new Error('broken')),
           () => undefined,
         ],
@@ -182,6 +187,7 @@ describe('functions of the host', () => {
     expect(await hooks.run(before)).toEqual({
       ...noOutcome,
       instructions: ['from code'],
+      context: ['seen'],
       problems: ['hook function 2 of PreCompact: broken'],
     })
   })

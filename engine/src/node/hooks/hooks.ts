@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HookCall, HookOutcome, Hooks } from '../../core/ports/hooks.ts'
+import { headOf } from '../../core/text/cut.ts'
 import { mergeOutcomes, outcomeOf } from './outcome.ts'
 import { runCommand } from './run-command.ts'
 import { commandsFor, type HookCommand, type HookSettings } from './settings.ts'
@@ -78,7 +79,7 @@ async function runHook({ command, timeout }: HookCommand, call: HookCall, option
     timeoutMs,
     signal: options.signal,
   })
-  const name = `hook ${JSON.stringify(command.slice(0, 80))} of ${call.event}`
+  const name = `hook ${JSON.stringify(headOf(command, 80))} of ${call.event}`
   const part = outcomeOf(call.event, { name, run, timeoutMs })
   return bounded(part, (text, at) => keepWhole(text, `${call.event}-${options.run}-${at}`, options.outputFolder))
 }
@@ -110,7 +111,7 @@ function bounded(part: Partial<HookOutcome>, keep: (text: string, at: number) =>
   let at = 0
   const cap = (text: string) => {
     if (text.length <= longestOutput) return text
-    return `${text.slice(0, longestOutput)}\n[cut: ${keep(text, ++at)}]`
+    return `${headOf(text, longestOutput)}\n[cut: ${keep(text, ++at)}]`
   }
   const { summary, instructions, context, messages } = part
   return {

@@ -1,6 +1,7 @@
 // What a hook's exit code and output mean. Pure: a run in, an outcome out. Nothing here is fatal but a veto.
 import { z } from 'zod'
 import type { HookCall, HookOutcome } from '../../core/ports/hooks.ts'
+import { headOf } from '../../core/text/cut.ts'
 import type { CommandRun } from './run-command.ts'
 
 const answer = z.looseObject({
@@ -74,7 +75,7 @@ function parsed(text: string): unknown {
 }
 
 function firstLine(text: string): string {
-  return (text.trim().split('\n')[0] ?? '').slice(0, 300)
+  return headOf(text.trim().split('\n', 1)[0] ?? '', 300)
 }
 
 /** In the order of configuration; of several vetoes and summaries the first counts. */

@@ -1,6 +1,8 @@
 // What recall shows: cards of a line and a snippet, texts a part at a time, marked as data, and never more than allowed.
 import { createHash } from 'node:crypto'
 import { recalledNotice } from '../../core/prompts/recall.ts'
+import { clipped, headWithin } from '../../core/text/cut.ts'
+import { wellFormed } from '../../core/text/well-formed.ts'
 import type { Match, SearchResult } from '../archive/matches.ts'
 import type { Reading } from '../archive/reading.ts'
 import type { Card } from '../archive/rows.ts'
@@ -26,10 +28,10 @@ export function cardLine(card: Card): string {
   return [oneLine(card.id, 1000), ...shown].join(' · ')
 }
 
-function oneLine(text: string, most: number): string {
+export function oneLine(text: string, most: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they could move the cursor of whoever reads it
   const flat = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
-  return flat.length > most ? `${flat.slice(0, most).toWellFormed()}…` : flat
+  return wellFormed(clipped(flat, most))
 }
 
 export function searchText(result: SearchResult, manner: Manner): string {
@@ -41,7 +43,7 @@ export function searchText(result: SearchResult, manner: Manner): string {
   const cards = result.matches.map((match, at) => cardText(match, at + 1))
   let fitting = cards.length
   while (fitting > 1 && manner.countTokens(cards.slice(0, fitting).join('\n')) > room) fitting--
-  const body = cutTo(cards.slice(0, fitting).join('\n'), { ...manner, maxTokens: room })
+  const body = headWithin(cards.slice(0, fitting).join('\n'), { countTokens: manner.countTokens, tokens: room })
   return some + marked(body, foot(result.more || fitting < cards.length))
 }
 
@@ -60,11 +62,12 @@ export function readingText(reading: Reading, request: ReadRequest, manner: Mann
     return `lines ${lineAt(lines, start)}-${last} of ${lines.length}, characters ${start}-${stop} of ${text.length}`
   }
   const frame = marked(`${head}\n${rangeOf(text.length)}\n\n`, readOn(manner, id, { character: text.length, line: 0 }))
-  const shown = cutTo(text.slice(start, end), { ...manner, maxTokens: manner.maxTokens - manner.countTokens(frame) })
+  const room = manner.maxTokens - manner.countTokens(frame)
+  const shown = headWithin(text.slice(start, end), { countTokens: manner.countTokens, tokens: room })
   const stop = start + shown.length
   const next = { character: stop, line: lines.indexOf(stop) + 1 }
   const foot = stop < text.length ? readOn(manner, id, next) : 'That is all of it.'
-  return marked(`${head}\n${rangeOf(stop)}\n\n${shown}`, foot)
+  return marked(`${head}\n${rangeOf(stop)}\n\n${wellFormed(shown)}`, foot)
 }
 
 /** At the beginning of a line by its number, within a line by the character. */
@@ -91,21 +94,4 @@ function lineAt(starts: readonly number[], character: number): number {
 function marked(body: string, foot: string): string {
   const mark = `recalled-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`
   return `${recalledNotice}\n<${mark}>\n${body}\n</${mark}>\n${foot}`
-}
-
-/** The longest beginning that is allowed, ending at the end of a line where it can, and never within a character. */
-function cutTo(text: string, { maxTokens, countTokens }: Cap): string {
-  // No counter finds less than a token in so many characters, and to count a book to show a page would be slow.
-  let high = Math.min(text.length, Math.max(0, maxTokens) * 16)
-  if (high === text.length && countTokens(text) <= maxTokens) return text
-  let low = 0
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (countTokens(text.slice(0, middle)) <= maxTokens) low = middle
-    else high = middle - 1
-  }
-  const newline = text.lastIndexOf('\n', low - 1) + 1
-  if (newline > low / 2) return text.slice(0, newline)
-  const isHalf = low > 0 && /[\ud800-\udbff]/.test(text.charAt(low - 1))
-  return text.slice(0, isHalf ? low - 1 : low)
 }

@@ -3,8 +3,9 @@
 import { readDescription, recallDescription, recallPointer, searchDescription } from '../../core/prompts/recall.ts'
 import { estimateTokens } from '../../core/tokens/estimate.ts'
 import type { Archive } from '../archive/archive.ts'
-import { diskProblem } from '../disk.ts'
-import { type Manner, readingText, searchText } from './cards.ts'
+import type { Unreadable } from '../archive/catch-up.ts'
+import { contentProblem } from '../archive/problem.ts'
+import { type Manner, oneLine, readingText, searchText } from './cards.ts'
 import { parseRead, parseRecall, parseSearch, type RecallRequest, readProperties, searchProperties } from './input.ts'
 
 export type ToolOutput = { readonly text: string; readonly isError: boolean }
@@ -74,15 +75,25 @@ function answer(request: RecallRequest, options: RecallOptions, phraseRead: Mann
   if (request.type === 'refused') return { text: request.reason, isError: true }
   const { archive, countTokens = estimateTokens, maxTokens = 4000, budgetMs = 10_000 } = options
   try {
-    const { complete, bytesDone, bytesAll } = archive.refresh({ budgetMs })
+    const { complete, bytesDone, bytesAll, unreadable } = archive.refresh({ budgetMs })
     const part = Math.floor((100 * bytesDone) / Math.max(1, bytesAll))
-    const note = complete ? '' : `The archive is still being indexed (${part} % so far): ask again for the rest.\n`
-    const room = Math.max(leastTokens, maxTokens) - (complete ? 0 : countTokens(note))
+    const partly = complete ? '' : `The archive is still being indexed (${part} % so far): ask again for the rest.\n`
+    const note = partly + (request.type === 'search' ? notSearched(unreadable) : '')
+    const room = Math.max(leastTokens, maxTokens) - (note === '' ? 0 : countTokens(note))
     const found = lookUp(request, archive, { phraseRead, countTokens, maxTokens: room })
     return { ...found, text: note + found.text }
   } catch (error) {
-    return { text: `The archive cannot be read: ${diskProblem(error).message}`, isError: true }
+    return { text: `The archive cannot be read: ${contentProblem(error)}`, isError: true }
   }
+}
+
+/** Nobody should take a search for complete that was not. */
+function notSearched([first, ...others]: readonly Unreadable[]): string {
+  if (first === undefined) return ''
+  const { path, line, reason } = first
+  const where = `${oneLine(path, 120)}${line === undefined ? '' : `, line ${line}`}`
+  const more = others.length === 0 ? '' : `, and ${others.length} more`
+  return `Not searched: ${where} (${oneLine(reason, 120)})${more}.\n`
 }
 
 type Answerable = Exclude<RecallRequest, { readonly type: 'refused' }>

@@ -8,6 +8,7 @@ import { billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts
 import type { AbortSignalPort, ModelClient } from '../../ports/model.ts'
 import { collapsedText, collapsePrompt, collapseSystem } from '../../prompts/collapse.ts'
 import { recallPointer } from '../../prompts/recall.ts'
+import { withoutMiddle } from '../../text/cut.ts'
 import type { Staged } from './collapse.ts'
 import type { Span } from './spans.ts'
 
@@ -71,10 +72,9 @@ function stagedAs({ span }: StageInput, summary: string, usage: TokenCounts): St
 
 /** A long paste keeps its head and its tail, and says where the whole of it is. */
 function cutMiddle(text: string, uuid: string | undefined): string {
-  if (text.length <= longestRequest) return text
-  const half = longestRequest / 2
-  const rest = uuid === undefined ? 'in the transcript' : `at ${recallPointer(uuid)}`
-  return `${text.slice(0, half)}\n[… cut: the whole text is ${rest} …]\n${text.slice(-half)}`
+  const whole = uuid === undefined ? 'in the transcript' : `at ${recallPointer(uuid)}`
+  const marker = (missing: number) => `\n[… ${missing} characters left out: the whole text is ${whole} …]\n`
+  return withoutMiddle(text, { most: longestRequest, headShare: 0.5, marker })
 }
 
 /** What the agent reported at the end, and the last things it did. */

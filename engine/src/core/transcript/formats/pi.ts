@@ -2,6 +2,7 @@
 // from `firstKeptEntry…` up to itself, and its summary comes before that stretch.
 import { type Block, blocksOf } from '../../message/block.ts'
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../message/json.ts'
+import { neutralizeReminders } from '../../text/neutralize.ts'
 import type { Entry, Position, RecordReader } from '../entry.ts'
 
 export function createPiReader(): RecordReader {
@@ -77,7 +78,7 @@ function spoken(record: JsonObject, uuid: string): JsonObject | undefined {
       return { type: 'user', message: { role: 'user', content: [block] } }
     }
     case 'bashExecution': {
-      const text = `<bash-input>${String(message.command)}</bash-input>\n<bash-stdout>${String(message.output)}</bash-stdout>`
+      const text = `<bash-input>${String(message.command)}</bash-input>\n<bash-stdout>${neutralizeReminders(String(message.output))}</bash-stdout>`
       return { type: 'user', message: { role: 'user', content: text } }
     }
     default:

@@ -1,0 +1,64 @@
+// What a client's transcript says about the session besides the conversation, put back after a compaction.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { textOf } from 'everlong'
+import { session as build, type SessionBuilder } from 'everlong/testing'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { fill } from '../testing/history.ts'
+import { setSmallStage } from '../testing/stage.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'everlong-state-'))
+  mkdirSync(join(folder, 'work'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const session = () => build({ cwd: join(folder, 'work') })
+
+/** The context after a compaction of a session that a client has written so far. */
+async function compacted(written: SessionBuilder): Promise<string> {
+  const path = join(folder, 'session.jsonl')
+  writeFileSync(path, written.text)
+  const stage = await setSmallStage({ engine: { settings: { sessionMemory: false } } })
+  const opened = await stage.engine.open(path, { maxTokens: 1_000, envelope: { cwd: join(folder, 'work') } })
+  fill(opened, { rounds: 3, tokens: 1_500 })
+  expect(await opened.compact()).toMatchObject({ type: 'compacted' })
+  const context = opened.messages().map(({ content }) => textOf(content))
+  await opened.close()
+  await stage.close()
+  return context.join('\n')
+}
+
+const invoked = (...names: readonly string[]) => ({
+  skills: names.map((name) => ({ name, path: `skills/${name}`, content: `How to ${name}.` })),
+})
+
+test('the skill invoked last comes first, also one that was invoked before', async () => {
+  const context = await compacted(
+    session()
+      .user('Ship it.')
+      .attachment('invoked_skills', invoked('review'))
+      .attachment('invoked_skills', invoked('deploy'))
+      .attachment('invoked_skills', invoked('review')),
+  )
+  const places = ['How to review.', 'How to deploy.'].map((text) => context.indexOf(text))
+  expect(places.every((at) => at >= 0)).toBe(true)
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+})
+
+test('plan mode that was entered again is on, and the plan is the one on disk', async () => {
+  const planFilePath = join(folder, 'work', 'plan.md')
+  writeFileSync(planFilePath, 'First the labels, then the parcels.\n')
+  const start = () =>
+    session()
+      .user('Plan it.')
+      .attachment('plan_mode', { planFilePath })
+      .toolUse('t1', 'ExitPlanMode', { plan: 'An older plan.' })
+      .toolResult('t1', 'approved', { toolUseResult: { plan: 'An older plan.', filePath: planFilePath } })
+  const off = await compacted(start())
+  expect(off).toContain('First the labels, then the parcels.')
+  expect(off).not.toMatch(/plan mode is on/i)
+  expect(await compacted(start().attachment('plan_mode_reentry', { planFilePath }))).toMatch(/plan mode is on/i)
+})

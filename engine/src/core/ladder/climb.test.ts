@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { climb, type Judge } from './climb.ts'
+import type { Rung, RungContext, RungResult } from './rung.ts'
+
+/** Climbs these rungs, and says which were tried. */
+async function climbing(results: readonly RungResult[], { judge = () => undefined, isAborted = false }: Given = {}) {
+  const ran: number[] = []
+  const rungs = results.map(
+    (result, nth): Rung => ({
+      name: `rung ${nth}`,
+      run: async () => {
+        ran.push(nth)
+        return result
+      },
+    }),
+  )
+  const context = { signal: { aborted: isAborted }, ports: { emit: () => undefined } } as unknown as RungContext
+  return { ran, climbed: await climb(rungs, context, judge) }
+}
+type Given = { readonly judge?: Judge; readonly isAborted?: boolean }
+
+const declined: RungResult = { type: 'declined', why: 'nothing to do' }
+const failed = (reason: 'api_error' | 'vetoed' | 'aborted'): RungResult => ({ type: 'failed', reason, why: 'no' })
+const reduced = (freed: number): RungResult => ({ type: 'reduced', edits: [], freed, results: 1 })
+
+test('the first answer that holds up ends the climb', async () => {
+  const { ran, climbed } = await climbing([declined, failed('api_error'), reduced(10), reduced(20)])
+  expect(ran).toEqual([0, 1, 2])
+  expect(climbed.solution).toEqual(reduced(10))
+  expect(climbed.tried.map(({ outcome }) => outcome)).toEqual(['declined', 'failed', 'done'])
+})
+
+test('an answer that does not hold up counts as failed, and the next rung is tried', async () => {
+  const judge: Judge = (solution) => (solution.type === 'reduced' && solution.freed < 15 ? 'too little' : undefined)
+  const { climbed } = await climbing([reduced(10), reduced(20)], { judge })
+  expect(climbed.solution).toEqual(reduced(20))
+  expect(climbed.tried[0]).toEqual({ mechanism: 'rung 0', outcome: 'failed', why: 'too little' })
+  expect((await climbing([reduced(10)], { judge })).climbed).toMatchObject({ reason: 'no_progress' })
+})
+
+test.each(['vetoed', 'aborted'] as const)('what a person %s is not tried by other means', async (reason) => {
+  const { ran, climbed } = await climbing([failed(reason), reduced(20)])
+  expect([ran, climbed.reason, climbed.solution]).toEqual([[0], reason, undefined])
+})
+
+test('nothing is tried for somebody who has stopped it', async () => {
+  const { ran, climbed } = await climbing([reduced(20)], { isAborted: true })
+  expect([ran, climbed]).toEqual([[], { tried: [], reason: 'aborted' }])
+})

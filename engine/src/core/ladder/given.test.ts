@@ -1,0 +1,108 @@
+// What a host hands in by mistake: told at once, in words that say what to do, and nothing of it is written.
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../message/json.ts'
+import { answerOf, createTestWorld, scripted } from './testing/world.ts'
+
+const blank = { role: 'user', content: 'x' }
+
+describe('add', () => {
+  const hint =
+    'instructions belong to the session (`system`), a note of the client is a user message with origin: "meta"'
+  const must = 'it must be "user" or "assistant"'
+  test.each<readonly [string, unknown]>([
+    [`message 0 has the role "system"; ${must}: ${hint}.`, { role: 'system', content: 'Be kind.' }],
+    [
+      `message 1 has the role "tool"; ${must}: a result is a user message with a block of type tool_result.`,
+      [blank, { role: 'tool', content: 'x' }],
+    ],
+    [`message 0 has the role undefined; ${must}.`, { content: 'x' }],
+    ['message 0 is null, not a message.', null],
+    ['message 0 is a string, not a message.', 'hello'],
+    ['message 0 has a content that is null, neither a string nor an array of blocks.', { role: 'user', content: null }],
+    ['message 0 has a block 1 without a type.', { role: 'user', content: [{ type: 'text', text: 'x' }, null] }],
+    ['message 0 has a block 0 of type text without text.', { role: 'user', content: [{ type: 'text' }] }],
+    [
+      'message 0 has a block 0 of type tool_result without tool_use_id.',
+      { role: 'user', content: [{ type: 'tool_result', content: 'x' }] },
+    ],
+    [
+      'message 0 has a block 0 of type tool_use without id.',
+      { role: 'assistant', content: [{ type: 'tool_use', name: 'Read', input: {} }] },
+    ],
+  ])('says what is wrong, and adds nothing: %s', (message, given) => {
+    const { session, records } = createTestWorld()
+    expect(() => session.add(given as never)).toThrow(new TypeError(`add(): ${message}`))
+    expect([session.messages(), records()]).toEqual([[], []])
+  })
+
+  test('takes blocks of kinds that nobody has heard of', () => {
+    const { session } = createTestWorld()
+    session.add({ role: 'user', content: [{ type: 'hologram' }] })
+    expect(session.messages()).toMatchObject([{ content: [{ type: 'hologram' }] }])
+  })
+})
+
+describe('record', () => {
+  test.each<readonly [string, unknown]>([
+    ['the answer is undefined, not an answer.', undefined],
+    ['the answer has a content that is null, neither a string nor an array of blocks.', { content: null }],
+    ['the answer has a block 0 without a type.', { content: [{ text: 'x' }] }],
+  ])('says what is wrong, and records nothing: %s', (message, given) => {
+    const { session, records } = createTestWorld()
+    expect(() => session.record(given as never)).toThrow(new TypeError(`record(): ${message}`))
+    expect(records()).toEqual([])
+  })
+
+  test('takes what a model may send: a call without an id does not stop the session', async () => {
+    const { session } = createTestWorld()
+    session.add({ role: 'user', content: 'go' })
+    session.record({
+      content: [{ type: 'tool_use', name: 'Read', input: {} }, { type: 'text' }] as JsonObject[] as never,
+    })
+    session.add({ role: 'user', content: 'and?' })
+    const ready = await session.prepare()
+    expect(ready.type === 'ready' && ready.messages[1]?.content).toEqual([
+      { type: 'text', text: '[Tool call: Read {}]' },
+    ])
+  })
+})
+
+describe('a session whose last message is an answer', () => {
+  const worldOf = (model: string, content: Parameters<typeof answerOf>[0] = 'Done.', stopReason = 'end_turn') => {
+    const world = createTestWorld({ model: scripted(() => 'more', { model }) })
+    world.session.add({ role: 'user', content: 'go' })
+    world.session.record(answerOf(content, { stopReason }))
+    return world.session
+  }
+
+  test('has nothing to send to a model that does not continue its answers', async () => {
+    const session = worldOf('claude-sonnet-4-6')
+    expect(await session.prepare()).toMatchObject({
+      type: 'blocked',
+      why: 'nothing-to-send',
+      detail: "The last message is the assistant's, and claude-sonnet-4-6 does not continue it: add a message first.",
+    })
+    expect(await session.send()).toMatchObject({ type: 'blocked', why: 'nothing-to-send' })
+    session.add({ role: 'user', content: 'and?' })
+    expect(await session.prepare()).toMatchObject({ type: 'ready' })
+  })
+
+  test('can be sent to models that do, and to those that nobody knows', async () => {
+    expect(await worldOf('claude-sonnet-4-5').prepare()).toMatchObject({ type: 'ready' })
+    expect(await worldOf('nobody-knows-1').prepare()).toMatchObject({ type: 'ready' })
+  })
+
+  test('can be sent where the answer was paused, or its call waits for a result', async () => {
+    const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }
+    const compaction = { type: 'compaction', content: 'In short.' }
+    const call = { type: 'tool_use', id: 't', name: 'Read', input: {} }
+    for (const content of [[search], [compaction], [call]]) {
+      expect(await worldOf('claude-sonnet-4-6', content).prepare()).toMatchObject({ type: 'ready' })
+    }
+    expect(await worldOf('claude-sonnet-4-6', 'Wait.', 'pause_turn').prepare()).toMatchObject({ type: 'ready' })
+  })
+
+  test('can be prepared for another purpose: whoever asks puts a message behind it', async () => {
+    expect(await worldOf('claude-sonnet-4-6').prepare({ source: 'compact' })).toMatchObject({ type: 'ready' })
+  })
+})

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { noTokens } from '../message/usage.ts'
+import type { EngineSettings } from './settings.ts'
+import { plainRung } from './testing/rungs.ts'
+import { answerOf, createTestWorld, scripted, type WorldOptions } from './testing/world.ts'
+
+/** Window 40,000, 4,000 for output: the threshold is 23,000. */
+const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
+const other = { client: scripted(() => 'ok'), name: 'claude-opus-4-1' }
+
+/** A conversation over the threshold of whatever model comes next. */
+function full(options: WorldOptions) {
+  const world = createTestWorld({ settings: small, ...options })
+  world.session.add({ role: 'user', content: 'Go.' })
+  world.session.record(answerOf('lorem ipsum '.repeat(9_000), { usage: { ...noTokens, input: 24_000 } }))
+  return world
+}
+
+test('what does not fit the next model is compacted first, unless compaction is off', async () => {
+  const compaction = [plainRung('In short.')]
+  const switched = { type: 'switched', from: 'claude-opus-4-5', to: 'claude-opus-4-1' }
+  expect(await full({ compaction }).session.useModel(other)).toMatchObject({
+    ...switched,
+    compaction: { type: 'compacted' },
+  })
+  expect(await full({ compaction, settings: { ...small, autoCompact: false } }).session.useModel(other)).toEqual(
+    switched,
+  )
+})
+
+test('what one server was asked to leave out is not asked of the next', async () => {
+  const { session, desk } = full({ settings: { ...small, autoCompact: false } })
+  desk.delegated = { leftOut: ['t1'], contextManagement: { edits: [{ type: 'clear_tool_uses_20250919' }] } }
+  await session.useModel(other)
+  expect(desk.delegated).toBeUndefined()
+  expect(await session.prepare()).not.toHaveProperty('options')
+})

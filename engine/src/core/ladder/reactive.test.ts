@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import type { ModelFailure } from '../ports/model.ts'
+import type { Rung } from './rung.ts'
+import { plainRung } from './testing/rungs.ts'
+import { answerOf, createTestWorld, scripted } from './testing/world.ts'
+
+const tooLong = (overflow?: ModelFailure['overflow']): ModelFailure => ({
+  type: 'failed',
+  reason: 'overflow',
+  message: 'prompt is too long',
+  tries: 1,
+  ...(overflow ? { overflow } : {}),
+})
+const clearing: Rung = {
+  name: 'clearing',
+  run: async () => ({
+    type: 'reduced',
+    edits: [{ type: 'clear-results', toolUseIds: ['t1'] }],
+    freed: 900,
+    results: 1,
+  }),
+}
+
+/** A read of a thousand words, and a question behind it. */
+function worldWith(ladder: Parameters<typeof createTestWorld>[0]) {
+  const world = createTestWorld(ladder)
+  world.session.add({ role: 'user', content: 'Read it.' })
+  world.session.add({ role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Read', input: {} }] })
+  const result = { type: 'tool_result', tool_use_id: 't1', content: 'parse the record '.repeat(400) }
+  world.session.add({ role: 'user', content: [result, { type: 'text', text: 'And now?' }] })
+  return world
+}
+
+describe('recovery', () => {
+  test('asks for less output where that leaves room for an answer, and not where it does not', async () => {
+    const { session } = worldWith({ ladder: { 'every-request': [] }, compaction: [plainRung('In short.')] })
+    const roomy = await session.recover(tooLong({ actual: 38_000, limit: 40_000, maxTokens: 8_000 }))
+    expect(roomy).toMatchObject({ type: 'recovered', request: { maxTokens: 2_000 }, steps: [{ outcome: 'done' }] })
+    const cramped = await session.recover(tooLong({ actual: 39_500, limit: 40_000, maxTokens: 8_000 }))
+    expect(cramped.steps[0]).toEqual({
+      mechanism: 'lower-output',
+      outcome: 'declined',
+      why: 'Only 500 tokens are left.',
+    })
+    expect(cramped).toMatchObject({ type: 'recovered', compaction: { mechanism: 'plain' } })
+  })
+
+  test('that a person stops sends nothing more, even where something was cleared', async () => {
+    const signal = { aborted: false, addEventListener: () => undefined, removeEventListener: () => undefined }
+    const stopping = plainRung('In short.', {
+      during: async () => {
+        signal.aborted = true
+      },
+    })
+    const { session } = worldWith({ ladder: { 'every-request': [clearing], overflow: [stopping] } })
+    const stopped = await session.recover(tooLong(), { signal })
+    expect(stopped.steps.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toEqual([
+      'clearing done',
+      'plain failed',
+    ])
+    expect(stopped.type).toBe('unrecovered')
+  })
+
+  test('does not believe a limit with which no setting works', async () => {
+    const settings = { maxOutputTokens: 64_000 }
+    const { session, events } = worldWith({ settings, ladder: { 'every-request': [] }, compaction: [plainRung('x')] })
+    await session.recover(tooLong({ actual: 210_000, limit: 14_500 }))
+    expect(session.explain().contextWindow.value).toBe(200_000)
+    expect(events.filter(({ type }) => type === 'limit-learned')).toEqual([])
+  })
+
+  test('leaves an answer alone that calls a tool, although the window ended it', async () => {
+    const call = { type: 'tool_use', id: 't2', name: 'Read', input: {} }
+    const model = scripted(() => answerOf([call], { stopReason: 'model_context_window_exceeded' }))
+    const { session } = worldWith({ model })
+    expect(await session.send()).toMatchObject({ type: 'answered', answer: { content: [call] } })
+    expect(model.requests).toHaveLength(1)
+  })
+
+  test('sends again what was cleared where no compaction may run', async () => {
+    const { session } = worldWith({ ladder: { 'every-request': [clearing] }, settings: { autoCompact: false } })
+    const recovery = await session.recover(tooLong())
+    expect(recovery.type).toBe('recovered')
+    expect(JSON.stringify(recovery.type === 'recovered' && recovery.request.messages)).not.toContain('parse the record')
+  })
+})

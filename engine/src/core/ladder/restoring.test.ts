@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { type Conversation, createConversation } from './conversation.ts'
+import { createRestoring, type RestoringInput } from './restoring.ts'
+import { memoryStore } from './store.ts'
+
+const countTokens = (text: string) => Math.ceil(text.length / 4)
+
+function opened(input: Partial<RestoringInput> = {}) {
+  const store = memoryStore()
+  const files: RestoringInput['files'] = { read: async () => ({ type: 'missing' }) }
+  const restoring = createRestoring({ files, entries: store.entries, ...input })
+  let id = 0
+  const conversation: Conversation = createConversation({
+    store,
+    sessionId: 's',
+    envelope: {},
+    entries: [],
+    now: () => 0,
+    newId: () => `id${id++}`,
+    watch: restoring.add,
+  })
+  return { restoring, conversation }
+}
+
+const say = (conversation: Conversation, content: string): string =>
+  conversation.append([{ type: 'user', message: { role: 'user', content } }])[0] ?? ''
+
+const request = { kept: [], removed: [], budget: 10_000, countTokens }
+
+test('a pinned message comes back, unless it is kept anyway', async () => {
+  const { restoring, conversation } = opened()
+  const uuid = say(conversation, 'Never push on Fridays.')
+  conversation.edit([{ type: 'pin', uuid, mechanism: 'hand', reason: 'asked' }])
+  const piecesWith = async (kept: ReturnType<Conversation['view']>['messages']) =>
+    (await restoring.restore({ ...request, kept }, conversation)).pieces.map(({ text }) => text)
+  expect(await piecesWith([])).toEqual(['Never push on Fridays.'])
+  expect(await piecesWith(conversation.view().messages)).toEqual([])
+})
+
+test('a to-do list of the host comes back even where the summary holds the one of the conversation', async () => {
+  const todos = [{ id: '1', text: 'Ship it', status: 'pending' as const }]
+  const kindsWith = async (input: Partial<RestoringInput>) => {
+    const { restoring, conversation } = opened(input)
+    const call = [{ type: 'tool_use', id: 't', name: 'TodoWrite', input: { todos: [{ content: 'x' }] } }]
+    conversation.append([
+      { type: 'assistant', message: { role: 'assistant', content: call } },
+      { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'ok' }] } },
+    ])
+    const { pieces } = await restoring.restore({ ...request, without: ['todos'] }, conversation)
+    return pieces.map(({ text }) => text)
+  }
+  expect(await kindsWith({ host: () => ({ todos }) })).toEqual(['- [pending] #1 Ship it'])
+  expect(await kindsWith({})).toEqual([])
+})
+
+test('what the host names may be read anywhere, rules beside the files at work inside, and nothing else', async () => {
+  const host = () => ({ plan: { path: '/home/plan.md', isOn: true }, memoryFiles: ['/home/rules.md'] })
+  const { restoring, conversation } = opened({ host, root: '/w' })
+  const call = [{ type: 'tool_use', id: 't', name: 'Read', input: { file_path: '/w/sub/a.ts' } }]
+  conversation.append([
+    { type: 'assistant', message: { role: 'assistant', content: call } },
+    { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: '1\ta' }] } },
+  ])
+  const paths = ['/home/plan.md', '/home/rules.md', 'sub/AGENTS.md', '/w/sub/a.ts', 'AGENTS.md', '/home/other.md']
+  expect(paths.map(restoring.permitted)).toEqual(paths.map(() => undefined))
+  await restoring.restore(request, conversation)
+  expect(paths.map(restoring.permitted)).toEqual(['anywhere', 'anywhere', 'inside', undefined, undefined, undefined])
+})

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { noCacheEdits, withDeleted } from '../cache/edit-state.ts'
+import { newTracking, type Tracking, withCompaction, withHuman, withViewChange } from './tracking.ts'
+
+/** In the middle of things: asked and refused, told what there was to tell, with cache edits and snips behind it. */
+const busy: Tracking = {
+  ...newTracking('turn-1'),
+  turns: 4,
+  previous: { turnId: 'turn-0', hasHumanSince: false },
+  cacheEdits: withDeleted(noCacheEdits, ['t1'], 500),
+  isRefused: true,
+  isOverheadSaid: true,
+  freedBySnips: 700,
+  changes: 3,
+  state: 'blocking',
+}
+
+test('when a person speaks, what was refused may be asked again and what was said may be said again', () => {
+  const { turns: _, ...before } = busy
+  expect(withHuman(busy, 'turn-2')).toMatchObject({
+    ...before,
+    turnId: 'turn-2',
+    previous: { turnId: 'turn-0', hasHumanSince: true },
+    isRefused: false,
+    isOverheadSaid: false,
+  })
+})
+
+test('after a compaction everything that was counted or edited before it begins again', () => {
+  expect(withCompaction(busy, { turnId: 'turn-2', isBelowTarget: true })).toMatchObject({
+    turnId: 'turn-2',
+    turns: 0,
+    previous: { turnId: 'turn-1', hasHumanSince: false },
+    cacheEdits: noCacheEdits,
+    freedBySnips: 0,
+    changes: 4,
+    state: 'ok',
+  })
+})
+
+test('another view makes answers to older requests outdated and forgets what was deleted from the cache', () => {
+  expect(withViewChange(busy)).toMatchObject({ ...busy, cacheEdits: noCacheEdits, changes: 4 })
+})

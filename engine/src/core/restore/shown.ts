@@ -1,0 +1,127 @@
+// What the tools of an open session demonstrably showed of files. A refusal often carries no error flag and says anything
+// in any language, so what counts is not the wording: lines of the result must stand in the file.
+import { textOf } from '../message/block.ts'
+import { dropOldest } from '../message/drop-oldest.ts'
+import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { isPointer, readOf } from '../tokens/file-reads.ts'
+import type { NamedKinds } from '../tokens/tool-kinds.ts'
+import { type Answered, createFileWalk, type FileTouch } from './file-events.ts'
+import { patchedFiles, replacementsOf, writtenText } from './patch.ts'
+import { pathKey } from './paths.ts'
+
+export type Shown = {
+  /** Every message that came while the session was open, in order. */
+  readonly add: (message: ViewMessage, record?: JsonObject) => void
+  /** Something was shown of this file, or put into it. Whether that is so must be held against its text. */
+  readonly has: (path: string) => boolean
+  /** This text is what was shown, or what has become of it since. */
+  readonly proves: (path: string, text: string, where: { readonly isInside: boolean }) => boolean
+}
+
+export type ShownOptions = { readonly named?: NamedKinds | undefined; readonly root?: string | undefined }
+
+type Sight = {
+  readonly lines: readonly string[]
+  /** It came with line numbers, or with the client's own account: nobody refuses like that. */
+  readonly isFormatted: boolean
+}
+
+const mostPaths = 1_000
+const mostLines = 60
+
+export function createShown({ named, root }: ShownOptions = {}): Shown {
+  const walk = createFileWalk(named)
+  const sights = new Map<string, Sight>()
+  return {
+    add: (message, record) => {
+      for (const touch of walk(message, record).touches) {
+        const sight = sightOf(touch, named ?? {})
+        if (!sight) continue
+        const key = pathKey(touch.path, root)
+        const lines = [...(sights.get(key)?.lines ?? []), ...sight.lines].slice(-mostLines)
+        const isFormatted = sight.isFormatted || sights.get(key)?.isFormatted === true
+        sights.delete(key)
+        sights.set(key, { lines, isFormatted })
+      }
+      dropOldest(sights, mostPaths)
+    },
+    has: (path) => sights.has(pathKey(path, root)),
+    proves: (path, text, { isInside }) => {
+      const sight = sights.get(pathKey(path, root))
+      return sight !== undefined && ((sight.isFormatted && isInside) || isFoundIn(sight.lines, text))
+    },
+  }
+}
+
+/** A line that stands in two texts by chance is short. */
+const distinctive = 8
+
+function isFoundIn(lines: readonly string[], text: string): boolean {
+  const there = new Set(text.split('\n').map((line) => line.trim()))
+  if (lines.some((line) => line.length >= distinctive && there.has(line))) return true
+  return lines.length > 0 && lines.every((line) => there.has(line))
+}
+
+function sightOf(touch: FileTouch, named: NamedKinds): Sight | undefined {
+  if (touch.type === 'attached') return attachedSight(touch)
+  const sight = touch.type === 'read' ? readSight(touch.by, named) : changeSight(touch)
+  return sight.lines.length === 0 ? undefined : sight
+}
+
+function attachedSight({ attachment }: Extract<FileTouch, { type: 'attached' }>): Sight | undefined {
+  const { content } = attachment
+  const text = typeof content === 'string' ? content : stringAt(objectAt(content, 'file'), 'content')
+  return text === undefined ? undefined : { lines: sample(text.split('\n')), isFormatted: true }
+}
+
+function readSight({ call, result, raw, isShell }: Answered, named: NamedKinds): Sight {
+  const account = stringAt(objectAt(raw, 'file'), 'content')
+  const text = account ?? textOf([result])
+  const from = readOf(call, named)?.from ?? 1
+  if (account === undefined && isPointer(result)) return { lines: [], isFormatted: false }
+  // A server's tool may be called anything and answer anything, unless the host vouches for it.
+  const isVouched = !call.name.includes('__') || Object.hasOwn(named, call.name)
+  const shown = shownLines(text, from)
+  const isNumbered = shown?.isNumbered === true && shown.start === from
+  const isFormatted = !isShell && isVouched && (account !== undefined || isNumbered)
+  return { lines: sample(shown?.lines ?? []), isFormatted }
+}
+
+function changeSight({ path, by }: Extract<FileTouch, { type: 'changed' }>): Sight {
+  const { input } = by.call
+  const patched = patchedFiles(input).find((file) => file.path === path)
+  const replacements = [...replacementsOf(input), ...(patched?.replacements ?? [])]
+  const whole = patched?.text ?? writtenText(input) ?? ''
+  const lines = replacements.flatMap(({ before, after }) => {
+    const old = new Set(before.split('\n'))
+    return after.split('\n').filter((line) => !old.has(line))
+  })
+  return { lines: sample([...whole.split('\n'), ...lines]), isFormatted: false }
+}
+
+/** From all over the text, so that a change in one place leaves enough of them. */
+function sample(lines: readonly string[]): readonly string[] {
+  const full = lines.map((line) => line.trim()).filter((line) => line !== '')
+  const step = Math.max(1, Math.ceil(full.length / (mostLines / 2)))
+  return full.filter((_, at) => at % step === 0)
+}
+
+const numberedLine = /^ *(\d+)(?:→|\t|: |\| )(.*)$/
+
+type ShownLines = { readonly start: number; readonly lines: readonly string[]; readonly isNumbered: boolean }
+
+/** What a read brought, without the line numbers that most agents put before each line. */
+export function shownLines(text: string, from: number): ShownLines | undefined {
+  if (text === '') return undefined
+  const all = text.split('\n')
+  const first = all.findIndex((line) => numberedLine.test(line))
+  if (first < 0 || first > 3) return { start: from, lines: all, isNumbered: false }
+  const lines: string[] = []
+  for (const line of all.slice(first)) {
+    const match = numberedLine.exec(line)
+    if (!match) break
+    lines.push(match[2] ?? '')
+  }
+  return { start: Number(numberedLine.exec(all[first] ?? '')?.[1] ?? from), lines, isNumbered: true }
+}

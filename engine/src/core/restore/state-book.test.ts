@@ -1,0 +1,293 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../message/json.ts'
+import type { Origin, ViewMessage } from '../message/message.ts'
+import { discoveredTools } from './discovered-tools.ts'
+import { createStateBook, type StateBook } from './state-book.ts'
+
+let count = 0
+
+const say = (book: StateBook, origin: Origin, content: string, record: JsonObject = {}) =>
+  book.add({ role: 'user', origin, content }, record)
+
+const attach = (book: StateBook, attachment: JsonObject) =>
+  book.add(
+    { role: 'user', origin: 'attachment', attachment: String(attachment.type), content: 'x' },
+    { type: 'attachment', attachment },
+  )
+
+function use(
+  book: StateBook,
+  {
+    name,
+    input = {},
+    text = 'ok',
+    isError = false,
+    raw,
+  }: { name: string; input?: JsonObject; text?: string; isError?: boolean; raw?: JsonObject },
+): string {
+  const id = `t${count++}`
+  book.add({ role: 'assistant', origin: 'assistant', content: [{ type: 'tool_use', id, name, input }] })
+  const result = { type: 'tool_result', tool_use_id: id, content: text, ...(isError ? { is_error: true } : {}) }
+  book.add({ role: 'user', origin: 'tool-result', content: [result] }, raw ? { toolUseResult: raw } : {})
+  return id
+}
+
+const bookOf = (fill: (book: StateBook) => void): StateBook => {
+  const book = createStateBook()
+  fill(book)
+  return book
+}
+
+describe('plan', () => {
+  const planOf = (fill: (book: StateBook) => void) => bookOf(fill).state([]).plan
+
+  test('no sign of a plan, no plan', () => {
+    expect(planOf((book) => say(book, 'human', 'Go on.', { permissionMode: 'default' }))).toBeUndefined()
+  })
+
+  test('plan mode is on with an attachment, with the mode of a request, or with the tool that enters it', () => {
+    expect(planOf((book) => attach(book, { type: 'plan_mode', planFilePath: '/p' }))).toEqual({
+      path: '/p',
+      isOn: true,
+    })
+    expect(planOf((book) => say(book, 'human', 'Plan it.', { permissionMode: 'plan' }))).toEqual({ isOn: true })
+    expect(planOf((book) => use(book, { name: 'EnterPlanMode' }))).toEqual({ isOn: true })
+    expect(planOf((book) => use(book, { name: 'EnterPlanMode', isError: true }))).toBeUndefined()
+  })
+
+  test('it is off when the client says so, and the file is still known', () => {
+    const left = planOf((book) => {
+      attach(book, { type: 'plan_mode', planFilePath: '/p' })
+      attach(book, { type: 'plan_mode_exit', planFilePath: '/p' })
+    })
+    expect(left).toEqual({ path: '/p', isOn: false })
+    const asked = planOf((book) => {
+      say(book, 'human', 'Plan it.', { permissionMode: 'plan' })
+      say(book, 'human', 'Do it.', { permissionMode: 'acceptEdits' })
+    })
+    expect(asked).toEqual({ isOn: false })
+  })
+
+  test('the text comes from a reference, from the call that ends plan mode, or from the request that carries it', () => {
+    const reference = { type: 'plan_file_reference', planFilePath: '/p', planContent: '# Plan' }
+    expect(planOf((book) => attach(book, reference))).toEqual({ path: '/p', text: '# Plan', isOn: false })
+    expect(planOf((book) => use(book, { name: 'ExitPlanMode', input: { plan: '# Plan' } }))).toEqual({
+      text: '# Plan',
+      isOn: false,
+    })
+    expect(
+      planOf((book) => use(book, { name: 'ExitPlanMode', input: {}, raw: { plan: '# Plan', filePath: '/p' } })),
+    ).toEqual({ path: '/p', text: '# Plan', isOn: false })
+    expect(planOf((book) => say(book, 'human', 'Implement it.', { planContent: '# Plan' }))).toEqual({
+      text: '# Plan',
+      isOn: false,
+    })
+  })
+
+  test('a plan that was turned down leaves plan mode on, with or without an error flag', () => {
+    for (const refusal of [{ isError: true }, { text: "The user doesn't want to proceed with this plan." }]) {
+      const plan = planOf((book) => {
+        attach(book, { type: 'plan_mode' })
+        use(book, { name: 'ExitPlanMode', input: { plan: '# Plan' }, ...refusal })
+      })
+      expect(plan).toEqual({ text: '# Plan', isOn: true })
+    }
+  })
+
+  test('another plan file does not take over the text of the first', () => {
+    const plan = planOf((book) => {
+      attach(book, { type: 'plan_file_reference', planFilePath: '/p', planContent: '# Old' })
+      attach(book, { type: 'plan_mode', planFilePath: '/q' })
+    })
+    expect(plan).toEqual({ path: '/q', isOn: true })
+  })
+
+  test('the result of any other tool is no plan', () => {
+    expect(planOf((book) => use(book, { name: 'mcp__x__y', raw: { plan: 'p', filePath: '/key' } }))).toBeUndefined()
+  })
+})
+
+describe('to-dos', () => {
+  const list = { type: 'todo', content: [{ content: 'Mend it', status: 'in_progress', activeForm: 'x' }] }
+  const listed = { id: '1', text: 'Mend it', status: 'in-progress' }
+  const called = { id: '7', text: 'Called', status: 'pending' } as const
+
+  test('those of calls stand until the client puts a list in', () => {
+    expect(createStateBook().state([called]).todos).toEqual([called])
+    expect(bookOf((book) => attach(book, list)).state([called]).todos).toEqual([listed])
+    expect(bookOf((book) => attach(book, { ...list, content: [] })).state([called]).todos).toEqual([called])
+    const reminder = { type: 'task_reminder', content: [{ id: '4', subject: 'Ship it', status: 'pending' }] }
+    expect(bookOf((book) => attach(book, reminder)).state([]).todos).toEqual([
+      { id: '4', text: 'Ship it', status: 'pending' },
+    ])
+  })
+
+  test('a call that replaces the list replaces it; one that adds an item adds it', () => {
+    const replaced = bookOf((book) => {
+      attach(book, list)
+      use(book, { name: 'TodoWrite', input: { todos: [{ content: 'Called', status: 'pending' }] } })
+    })
+    expect(replaced.state([called]).todos).toEqual([called])
+    const added = bookOf((book) => {
+      attach(book, list)
+      use(book, { name: 'TaskCreate', input: { subject: 'Called' } })
+    })
+    expect(added.state([called]).todos).toEqual([listed, called])
+  })
+})
+
+test('a list that the client puts in after a call is the one that stands', () => {
+  const book = bookOf((each) => {
+    use(each, { name: 'TaskCreate', input: { subject: 'Called' } })
+    attach(each, { type: 'todo', content: [{ content: 'Mend it', status: 'completed' }] })
+  })
+  const called = { id: '7', text: 'Called', status: 'pending' } as const
+  expect(book.state([called]).todos).toEqual([{ id: '1', text: 'Mend it', status: 'done' }])
+})
+
+test('what a compaction puts back does not take the place of what is known', () => {
+  const book = bookOf((each) => {
+    attach(each, { type: 'plan_file_reference', planFilePath: '/p', planContent: '# The whole plan' })
+    attach(each, {
+      type: 'plan',
+      content: 'Plan /p\n# Part of it',
+      isRestored: true,
+      state: { plan: { path: '/p', isOn: true, hasText: true } },
+    })
+  })
+  expect(book.state([]).plan).toEqual({ path: '/p', text: '# The whole plan', isOn: false })
+})
+
+describe('skills and commands', () => {
+  const skillsOf = (fill: (book: StateBook) => void) => bookOf(fill).state([]).skills
+  const command = (book: StateBook, name: string, text: string) => {
+    say(book, 'human', `<command-message>x</command-message>\n<command-name>/${name}</command-name>`)
+    attach(book, { type: 'command_permissions' })
+    say(book, 'meta', text)
+  }
+
+  test('what a skill says comes behind its call, what a command says behind its name', () => {
+    const skills = skillsOf((book) => {
+      const id = use(book, { name: 'Skill', input: { skill: 'review' } })
+      say(book, 'meta', 'How to review', { sourceToolUseID: id })
+      command(book, 'apply', 'Implement the tasks')
+    })
+    expect(skills).toEqual([
+      { name: '/apply', text: 'Implement the tasks', isRunning: true },
+      { name: 'review', text: 'How to review' },
+    ])
+  })
+
+  test('output of a built-in command is no instruction, nor is a later reminder', () => {
+    const skills = skillsOf((book) => {
+      command(book, 'model', '<local-command-stdout>Set model</local-command-stdout>')
+      say(book, 'meta', 'Something else')
+      say(book, 'human', '<command-name>/x</command-name>')
+      use(book, { name: 'Read' })
+      say(book, 'meta', 'A reminder')
+    })
+    expect(skills).toEqual([])
+  })
+
+  test('the latest is being executed until a person has said a few more things', () => {
+    const isRunning = (requests: number) =>
+      skillsOf((book) => {
+        command(book, 'apply', 'Implement')
+        for (let each = 0; each < requests; each++) say(book, 'human', 'Yes.')
+      })[0]?.isRunning === true
+    expect([0, 1, 2, 3].map(isRunning)).toEqual([true, true, true, false])
+  })
+})
+
+test('a server is used when one of its tools was called', () => {
+  const book = bookOf((each) => {
+    attach(each, { type: 'mcp_instructions_delta', addedNames: ['my docs', 'idle'], addedBlocks: ['Docs.', 'Idle.'] })
+    use(each, { name: 'mcp__my_docs__search' })
+  })
+  expect(book.state([]).mcpInstructions).toEqual([
+    { name: 'my docs', text: 'Docs.', isUsed: true },
+    { name: 'idle', text: 'Idle.', isUsed: false },
+  ])
+})
+
+test('an agent in the background stands until it reports', () => {
+  const launched = (book: StateBook) =>
+    use(book, { name: 'Agent', raw: { isAsync: true, agentId: 'a1', description: 'look' } })
+  const agent = { id: 'a1', type: 'agent', description: 'look', state: 'running' }
+  expect(bookOf(launched).state([]).agents).toEqual([agent])
+  const reported = bookOf((book) => {
+    launched(book)
+    say(book, 'meta', '<task-notification>\n<task-id>a1</task-id>\n</task-notification>')
+  })
+  expect(reported.state([]).agents).toEqual([])
+})
+
+test('what was put back by an earlier compaction is read back where the records before it are not', () => {
+  const restored = (type: string, content: string, more: JsonObject = {}) => ({
+    type,
+    content,
+    isRestored: true,
+    ...more,
+  })
+  const agent = { id: 'a1', type: 'explore', description: 'look', state: 'running' }
+  const attachments = [
+    restored('plan', 'Plan /p (plan mode is on)\n# The plan', {
+      state: { plan: { path: '/p', isOn: true, hasText: true } },
+    }),
+    restored('skills', 'Skill now\nfirst', { state: { skill: { name: 'now', path: '/s' } } }),
+    restored('skills', 'Skill before\nsecond', { state: { skill: { name: 'before' } } }),
+    restored('agents', 'Agents\n- a1', { state: { agents: [agent] } }),
+    restored('memory-files', 'Instructions\nrules', { filename: '/w/sub/AGENTS.md' }),
+    restored('tools', 'Instructions of the MCP server docs\nUse it.', { state: { server: 'docs' } }),
+    restored('tools', 'Tools that can be loaded\nCron: runs things', { state: { deferredTools: true } }),
+  ]
+  const book = bookOf((each) => {
+    for (const attachment of attachments) attach(each, attachment)
+  })
+  expect(book.state([])).toMatchObject({
+    plan: { path: '/p', text: '# The plan', isOn: true },
+    skills: [
+      { name: 'now', path: '/s', text: 'first', isRunning: true },
+      { name: 'before', text: 'second' },
+    ],
+    agents: [agent],
+    memoryFiles: ['/w/sub/AGENTS.md'],
+    mcpInstructions: [{ name: 'docs', text: 'Use it.' }],
+    deferredTools: ['Cron: runs things'],
+  })
+  const known = bookOf((each) => {
+    attach(each, { type: 'invoked_skills', skills: [{ name: 'now', content: 'the whole of it' }] })
+    for (const attachment of attachments) attach(each, attachment)
+  })
+  expect(known.state([]).skills[0]).toMatchObject({ name: 'now', text: 'the whole of it' })
+})
+
+test('a note that there is no plan is not read back as the plan', () => {
+  const book = bookOf((each) =>
+    attach(each, {
+      type: 'plan',
+      content: 'Plan (plan mode is on)\nThere is no plan yet.',
+      isRestored: true,
+      state: { plan: { isOn: true, hasText: false } },
+    }),
+  )
+  expect(book.state([]).plan).toEqual({ isOn: true })
+})
+
+test('tools that a search referred to have been discovered, each once', () => {
+  const result = (...names: readonly string[]): ViewMessage => ({
+    role: 'user',
+    origin: 'tool-result',
+    content: [
+      {
+        type: 'tool_result',
+        tool_use_id: 't',
+        content: [
+          { type: 'text', text: 'found' },
+          ...names.map((tool_name) => ({ type: 'tool_reference', tool_name })),
+        ],
+      },
+    ],
+  })
+  expect(discoveredTools([result('WebFetch', 'Cron'), result('Cron')])).toEqual(['WebFetch', 'Cron'])
+})

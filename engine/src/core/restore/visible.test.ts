@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { clearedText } from '../transcript/messages.ts'
+import { touchedFiles } from './touched.ts'
+import { visibleFiles } from './visible.ts'
+
+let count = 0
+
+/** A call with its result. */
+function use(name: string, input: JsonObject, text = 'done', more: JsonObject = {}): readonly ViewMessage[] {
+  const id = `t${count++}`
+  const result = { type: 'tool_result', tool_use_id: id, content: text, ...more }
+  return [
+    { role: 'assistant', origin: 'assistant', content: [{ type: 'tool_use', id, name, input }] },
+    { role: 'user', origin: 'tool-result', content: [result] },
+  ]
+}
+
+const attach = (attachment: string, content: JsonObject): ViewMessage => ({
+  role: 'user',
+  origin: 'attachment',
+  attachment,
+  content: JSON.stringify(content),
+})
+
+const read = (text = '1\tx', path = '/a.ts') => use('Read', { file_path: path }, text)
+const file = (numLines: number) => attach('file', { filename: '/a.ts', content: { file: { numLines, totalLines: 9 } } })
+
+test.each<[string, readonly ViewMessage[], boolean]>([
+  ['a whole read', read(), true],
+  ['a read that was cleared', read(clearedText), false],
+  ['a pointer to an older read', read('File unchanged since last read.'), false],
+  ['a part', use('Read', { file_path: '/a.ts', offset: 5, limit: 2 }, '5\tx'), false],
+  ['a read that failed', use('Read', { file_path: '/a.ts' }, 'no', { is_error: true }), false],
+  ['a read and an edit', [...read(), ...use('Edit', { file_path: '/a.ts', old_string: 'x', new_string: 'y' })], false],
+  ['a read, an edit, a read', [...read(), ...use('Write', { file_path: '/a.ts', content: 'y' }), ...read()], true],
+  ['a read and sed -i', [...read(), ...use('Bash', { command: "sed -i 's/x/y/' a.ts" })], false],
+  ['a read and a formatter', [...read(), ...use('Bash', { command: 'npx prettier --write .' })], false],
+  ['a read and the tests', [...read(), ...use('Bash', { command: 'npm test' })], true],
+  [
+    'a read and somebody’s edit',
+    [...read(), attach('edited_text_file', { filename: '/a.ts', snippet: '1\ty' })],
+    false,
+  ],
+  ['a file that the client put in', [file(9)], true],
+  ['a part that the client put in', [file(3)], false],
+  ['the path alone', [attach('compact_file_reference', { filename: '/a.ts' })], false],
+])('%s', (_, messages, isVisible) => {
+  expect([...visibleFiles(messages)]).toEqual(isVisible ? ['/a.ts'] : [])
+})
+
+test('one file in two spellings is one file, for what is visible and for what was touched', () => {
+  const messages = [...read('1\tx', '/w/src/a.ts'), ...read('1\tx', './src/a.ts')]
+  expect([...visibleFiles(messages, { root: '/w' })]).toEqual(['src/a.ts'])
+  expect(touchedFiles(messages, { root: '/w' }).map(({ path }) => path)).toEqual(['src/a.ts'])
+})
+
+test('touched files come newest first, with what was put into them and which lines were read', () => {
+  const patch = '*** Begin Patch\n*** Update File: p.ts\n@@\n keep\n-old\n+new\n*** End Patch'
+  const messages = [
+    ...use('Grep', { pattern: 'x', path: '/found.ts' }, '/found.ts:1:x'),
+    ...use('Read', { file_path: '/r.ts', offset: 10, limit: 5 }),
+    ...use('Bash', { command: "sed -n '3,9p' s.ts" }),
+    ...use('Edit', { file_path: '/e.ts', old_string: 'a', new_string: 'b' }),
+    ...use('Edit', { file_path: '/e.ts', old_string: 'c', new_string: 'd' }),
+    ...use('apply_patch', { patch }),
+    ...use('Write', { file_path: '/no.ts', content: 'x' }, 'denied', { is_error: true }),
+    ...use('Bash', { command: 'cat missing.ts' }, 'No such file', { is_error: true }),
+    ...use('open_doc', { path: '/doc.ts' }),
+  ]
+  const named = { open_doc: 'read' } as const
+  const whole = [1, Number.POSITIVE_INFINITY]
+  expect(touchedFiles(messages, { named })).toEqual([
+    { path: '/doc.ts', isEdited: false, inserted: [], seen: [whole] },
+    { path: 'p.ts', isEdited: true, inserted: ['keep\nnew'], seen: [] },
+    { path: '/e.ts', isEdited: true, inserted: ['b', 'd'], seen: [] },
+    { path: 's.ts', isEdited: false, inserted: [], seen: [[3, 9]] },
+    { path: '/r.ts', isEdited: false, inserted: [], seen: [[10, 14]] },
+  ])
+  expect(touchedFiles(messages)).toHaveLength(4)
+})
+
+test('of many reads of one file, the latest places are remembered', () => {
+  const reads = Array.from({ length: 12 }, (_, at) => use('Read', { file_path: '/a.ts', offset: at + 1, limit: 1 }))
+  expect(touchedFiles(reads.flat())[0]?.seen).toEqual([5, 6, 7, 8, 9, 10, 11, 12].map((line) => [line, line]))
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { noOutcome } from '../../core/ports/hooks.ts'
+import { mergeOutcomes, outcomeOf } from './outcome.ts'
+import { commandsFor } from './settings.ts'
+
+const printed = (stdout: string) => ({
+  name: 'hook',
+  run: { exit: 0, stdout, stderr: '', end: 'exited' as const },
+  timeoutMs: 1_000,
+})
+
+test('of several vetoes and summaries the first counts, wherever it stands', () => {
+  const parts = [{ instructions: ['a'] }, { veto: 'one', summary: 'first' }, { veto: 'two', summary: 'second' }]
+  expect(mergeOutcomes(parts)).toEqual({ ...noOutcome, instructions: ['a'], veto: 'one', summary: 'first' })
+  expect(mergeOutcomes([{ summary: 'first' }, { veto: 'late' }])).toMatchObject({ veto: 'late', summary: 'first' })
+})
+
+test('only before a compaction can a hook give instructions or the summary', () => {
+  const said = { hookSpecificOutput: { newCustomInstructions: 'a', additionalContext: 'b', summary: 'd' } }
+  const answer = printed(JSON.stringify(said))
+  expect(outcomeOf('PreCompact', answer)).toEqual({ instructions: ['a'], context: ['b'], summary: 'd' })
+  expect(outcomeOf('PostCompact', answer)).toEqual({ context: ['b'] })
+})
+
+test('words of a matcher may have spaces around them', () => {
+  const hook = { type: 'command', command: 'x' } as const
+  const settings = { PreCompact: [{ matcher: 'auto | manual', hooks: [hook] }] }
+  expect(commandsFor(settings, 'PreCompact', 'manual')).toEqual([hook])
+  expect(commandsFor(settings, 'PreCompact', 'man')).toEqual([])
+})
