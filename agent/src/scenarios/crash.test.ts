@@ -47,7 +47,8 @@ async function readyFor({ model, hasNotes }: Case): Promise<Ready> {
     await session.send()
   }
   await session.close()
-  const notes = '# Current state\n_what_\nThe queue is drained before the lock is given back.\n'
+  const line = 'Questions are asked of every file; none may be changed. Look at every part, and never guess.\n'
+  const notes = `# Current state\n_what_\n${line.repeat(100)}`
   const memory = join(folder, 'session', 'session-memory')
   rmSync(join(folder, 'session'), { recursive: true, force: true })
   mkdirSync(memory, { recursive: true })

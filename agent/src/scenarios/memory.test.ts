@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from '@everlong/simulator'
+import { noteTaker, text } from '@everlong/simulator'
 import { checkRequest, type EngineSession, isObject, type JsonObject } from 'everlong'
 import { offline } from 'everlong/models'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -16,8 +16,15 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+/** Notes that are thick enough to take the place of a conversation. */
+const learnings = Array.from({ length: 20 }, (_, at) => `- ${prose(80, at)}`)
+
 const stageWith = (options: StageOptions = {}) =>
-  setSmallStage({ ...options, engine: { files: { read: async () => ({ type: 'missing' }) }, ...options.engine } })
+  setSmallStage({
+    notes: noteTaker({ learnings }),
+    ...options,
+    engine: { files: { read: async () => ({ type: 'missing' }) }, ...options.engine },
+  })
 
 const path = () => join(folder, 'session.jsonl')
 const notesPath = () => join(folder, 'session', 'session-memory', 'summary.md')
@@ -26,7 +33,7 @@ const sources = ({ sent }: Stage) => sent.map(({ request }) => request.source)
 
 /** A session with some history and one turn behind it, whose notes have been taken. */
 async function noted(stage: Stage, size = { rounds: 9, tokens: 3_000 }): Promise<EngineSession> {
-  const session = await stage.engine.open(path(), { system: 'You work.', maxTokens: 1_000 })
+  const session = await stage.engine.open(path(), { system: 'You work.', maxTokens: 4_000 })
   fill(session, size)
   session.add({ role: 'user', content: 'Go on. Never touch the lock file.' })
   await session.send()

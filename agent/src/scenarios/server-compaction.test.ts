@@ -61,7 +61,8 @@ test('the block that the provider wrote is sent back as it came, first, with its
   expect(JSON.stringify(next.first)).toBe(JSON.stringify({ role: 'assistant', content: [block] }))
   expect(next.request?.betas).toContain(beta)
   expect(next.opening).toContain('Never drop one.')
-  expect(next.opening).toContain('Question 1: what does src/file-0.ts do? Never change it.')
+  const rule = 'Question 1: what does src/file-0.ts do? Never change it.'
+  expect(`${String(block?.content)}\n${next.opening}`).toContain(rule)
   await session.close()
 
   const again = await stage.engine.open(path, { maxTokens: 1_000 })
@@ -80,7 +81,7 @@ test('another model reads the summary as text', async () => {
   const blocks = next.request?.messages.flatMap(({ content }) => blocksOf(content)) ?? []
   expect(blocks.filter(({ type }) => type === 'compaction')).toEqual([])
   expect([next.first?.role, next.request?.betas ?? []]).toEqual(['user', []])
-  expect(textOf(next.first?.content)).toContain('## 1. Primary request and intent')
+  expect(textOf(next.first?.content)).toMatch(/1\. Primary request and intent/)
   // And back: the block again.
   await session.useModel({ name, client: stage.model })
   const back = await turn(stage, session, 'Go on.')
@@ -111,6 +112,6 @@ test('the next compaction goes on from the block, and its own takes its place', 
   expect(second).not.toEqual(first)
   const next = await turn(stage, session, 'Go on.')
   expect([next.type, blocksOf(next.first?.content)]).toEqual(['answered', [second]])
-  expect(next.opening).toContain('Never drop one.')
+  expect(`${String(second?.content)}\n${next.opening}`).toContain('Never drop one.')
   await session.close()
 })

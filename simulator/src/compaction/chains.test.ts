@@ -34,7 +34,7 @@ test('two in a row: the second goes on from the first, and without a human messa
   const second = done(await table.compact(offline(), { turnId: 'two', trigger: 'auto', threshold: 60_000 }))
   expect(second.chain).toEqual({
     isRecompaction: false,
-    turnsSincePrevious: 1,
+    turnsSincePrevious: 4,
     previousTurnId: 'one',
     threshold: 60_000,
     source: 'turn',
@@ -55,7 +55,7 @@ test('two in a row: the second goes on from the first, and without a human messa
     work.toolUse(`w${at}`, 'Bash', { command: 'npm test' }).toolResult(`w${at}`, 'ok '.repeat(900))
   table.add(work.records)
   const fourth = done(await table.compact(offline(), { trigger: 'auto', threshold: 60_000 }))
-  expect(fourth.chain).toMatchObject({ isRecompaction: true, turnsSincePrevious: 0, previousTurnId: 'two' })
+  expect(fourth.chain).toMatchObject({ isRecompaction: true, turnsSincePrevious: 3, previousTurnId: 'two' })
 })
 
 test('eight in a row: every rule the person gave is still there word for word, and the summary does not grow', async () => {

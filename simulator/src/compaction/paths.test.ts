@@ -156,6 +156,7 @@ test('the boundary says what was done, and ours is in a field of its own', async
   expect(Object.keys(objectAt(everlong, 'compaction') ?? {}).toSorted()).toEqual(
     [
       'chain',
+      'composition',
       'cost',
       'fidelity',
       'last',
@@ -198,7 +199,7 @@ test('restored context and what hooks say stand behind the summary, the latest r
   const human = table.records.findLast((record) => record.type === 'user' && record.promptSource !== undefined)
   expect(words.indexOf('export const a = 1')).toBeGreaterThan(words.indexOf('Summary:'))
   expect(words).toContain('- b.ts: it has 90,000 tokens')
-  const latest = words.slice(words.lastIndexOf('The latest request of the user, word for word:'))
+  const latest = words.slice(words.lastIndexOf('The user’s latest request, verbatim:'))
   expect(latest).not.toContain('</system-reminder>')
   if (human) expect(latest).toContain(textOf(objectAt(human, 'message')?.content).trim())
   expect(table.events.filter(({ type }) => type.startsWith('file-'))).toEqual([

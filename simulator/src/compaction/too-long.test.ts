@@ -40,7 +40,7 @@ describe('a request for a summary that is itself too long', () => {
     const [, second] = client.requests
     const first = blocksOf(second?.messages[0]?.content).filter(isText)
     expect(first[0]?.text).toMatch(/^The oldest part of the conversation does not fit/)
-    expect(first[0]?.text).toContain('The user wrote')
+    expect(first[0]?.text).toContain('- User: ')
     expect(retries(table)).toMatchObject([{ attempt: 1 }])
   })
 

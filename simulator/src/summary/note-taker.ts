@@ -18,7 +18,7 @@ export function asksForNotes(request: Pick<ScriptRequest, 'messages'>): boolean 
 const form = '<section name="'
 const longest = 400
 
-export function noteTaker(): Script {
+export function noteTaker({ learnings = [] }: { readonly learnings?: readonly string[] } = {}): Script {
   return ({ messages }) => {
     const talk = messages.slice(0, -1)
     const asked = wordsOf(talk, 'user')
@@ -38,6 +38,7 @@ export function noteTaker(): Script {
           'Task specification',
           asked.map((words) => `- ${words}`),
         ),
+        section('Learnings', learnings),
         section('Worklog', [
           ...new Set(calls.map(({ name, input }) => `- ${name} ${JSON.stringify(input)}`.slice(0, 120))),
         ]),

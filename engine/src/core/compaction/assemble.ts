@@ -1,6 +1,7 @@
 // Puts the new context together: the page, what is restored behind it, what hooks add, and the user's latest request last.
 // Restored pieces that do not fit are left out and named; restoring never fails a compaction.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
+import { condensed } from '../ledger/report.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import { nothingRestored, type Piece, type Restoration } from '../ports/restore.ts'
 import { continuationText, latestRequestText } from '../prompts/continuation.ts'
@@ -39,9 +40,10 @@ export type Frame = {
 }
 
 /** What stands around the page, known before there is one. */
-export function frameOf(job: CompactionJob, { parts, kept }: Planned, ledger: Ledger): Frame {
+export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger): Frame {
+  const { parts, kept } = plan
   const latest = latestRequest(ledger)
-  const closing = latest && latestRequestText(neutralize(latest.text))
+  const closing = latest && latestRequestText(neutralize(withinHalf(latest.text, { job, plan })))
   const isKept = kept.some(({ origin }) => isRequest(origin))
   const auto = job.isAutonomous ? 'autonomous' : 'auto'
   const messagesWith = (summary: string, rest: readonly ViewMessage[]) => newMessages(parts, { kept, summary, rest })
@@ -60,6 +62,13 @@ export function frameOf(job: CompactionJob, { parts, kept }: Planned, ledger: Le
     sizeWith: (summary, rest = []) => countTokens(messagesWith(summary, rest), job.counting),
     closing,
   }
+}
+
+/** Whole, unless that would take most of the context. */
+function withinHalf(text: string, { job, plan }: RestoreInput): string {
+  const tokens = textCounter(job.counting)(text)
+  const most = plan.tokens.limit / 2
+  return tokens <= most ? text : condensed(text, Math.floor((text.length * most * 0.8) / tokens))
 }
 
 /** boundary → summary → kept messages → attachments → hook results; with `from`, what was kept comes first. */

@@ -31,13 +31,16 @@ export function historyOf(job: CompactionJob): History {
   const pieces = piecesOf(view)
   const last = pieces.findLastIndex(({ origin }) => origin === 'summary')
   const earlier = readCompaction(boundaryBefore(pieces[last], recordOf))
-  const turns = pieces.slice(last + 1).filter(({ origin }) => isRequest(origin)).length
+  const since = pieces.slice(last + 1)
+  const answers = new Set(
+    since.flatMap(({ origin, messageId, uuid }) => (origin === 'assistant' ? [messageId ?? uuid] : [])),
+  )
   const first = pieces.find(({ origin }) => origin === 'summary')
   return {
     model: modelOf(view.messages),
     chain: {
-      isRecompaction: last >= 0 && turns === 0,
-      ...(last >= 0 ? { turnsSincePrevious: turns } : {}),
+      isRecompaction: last >= 0 && !since.some(({ origin }) => isRequest(origin)),
+      ...(last >= 0 ? { turnsSincePrevious: answers.size } : {}),
       ...(earlier.turnId === undefined ? {} : { previousTurnId: earlier.turnId }),
       threshold: job.threshold,
       source: job.source ?? 'turn',

@@ -90,8 +90,6 @@ export type CompactionJob = {
   /** Words that the user typed while the agent worked and that are in no message. */
   readonly queued?: readonly string[]
   readonly restore?: Restore | undefined
-  /** What the workspace says of itself now, in a few lines; undefined when there is none. */
-  readonly workspace?: (() => Promise<string | undefined>) | undefined
   readonly discoveredTools?: readonly string[]
   readonly isAutonomous?: boolean
   readonly transcriptPath?: string | undefined

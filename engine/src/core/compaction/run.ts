@@ -2,6 +2,7 @@
 // Manual, automatic and reactive, full and partial go through here. Until the records are written nothing has changed.
 import { costOf } from '../cache/prices.ts'
 import { noTokens, type TokenCounts, totalOf } from '../message/usage.ts'
+import { describeWorkspace } from '../ports/describe-workspace.ts'
 import type { CompactionFailure, CompactionPhase } from '../ports/events.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
@@ -127,19 +128,26 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     kept: plan.kept,
     earlierSummary: history.summary,
     instructions,
-    workspace: await job.workspace?.(),
+    workspace: await workspaceNow(run),
     variant: plan.parts.variant,
     recall: job.recall === true,
     summaryTokens: plan.settings.summaryTokens,
     userTokens: plan.settings.userTokens,
-    offlineTokens: job.budget ?? plan.settings.offlineTokens,
+    offlineTokens: job.budget ?? Math.min(plan.settings.offlineTokens, plan.tokens.summarized * offlineShare),
     countTokens: textCounter(job.counting),
   }
-  const fitted = fitPage(composing, { frame, room })
+  const fitted = fitPage(composing, { frame, room, mayBeEmpty: job.budget !== undefined })
   if (!fitted) return { type: 'stop', reason: 'no_progress', detail: whatIsTooLarge(run, frame.sizeWith('')) }
   const assembled = await restoreAndAssemble(run, { frame, ...fitted })
   if ('type' in assembled) return assembled
   return commit(run, { written, instructions, ledger, page: fitted.page, assembled })
+}
+
+/** Asked at this moment; undefined where there is no workspace, or it cannot tell. */
+async function workspaceNow({ plan, ports, signal }: Run): Promise<string | undefined> {
+  const time = plan.parts.summarized.find((message) => message.time !== undefined)?.time
+  const state = await ports.workspace?.state({ since: time === undefined ? undefined : { time }, signal })
+  return state?.type === 'state' ? describeWorkspace(state) : undefined
 }
 
 function hasText(text: string): boolean {
@@ -241,10 +249,13 @@ function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): Mode
 
 type Fitted = { readonly page: Page; readonly isShort: boolean }
 
-/** The page within the limit; without the words around it where not even they leave room; at last the latest request. */
+/**
+ * The page within the limit; without the words around it where not even they leave room. For a budget that is too small
+ * even for that, the latest request is what is left.
+ */
 function fitPage(
   input: ComposeInput,
-  { frame, room }: { readonly frame: Frame; readonly room: number },
+  { frame, room, mayBeEmpty }: { readonly frame: Frame; readonly room: number; readonly mayBeEmpty: boolean },
 ): Fitted | undefined {
   for (const isShort of [false, true]) {
     const around = frame.sizeWith(frame.summaryWith('', { isShort }))
@@ -255,7 +266,8 @@ function fitPage(
     }
   }
   const alone = frame.summaryWith('', { isShort: true })
-  return alone !== '' && frame.sizeWith(alone) <= room ? { page: emptyPage, isShort: true } : undefined
+  const isUsable = mayBeEmpty && alone !== '' && frame.sizeWith(alone) <= room
+  return isUsable ? { page: emptyPage, isShort: true } : undefined
 }
 
 async function restoreAndAssemble(
@@ -283,6 +295,9 @@ async function restoreAndAssemble(
   return assembled
 }
 
+/** Of what it replaces: a summary of summaries that took more would grow from round to round. */
+const offlineShare = 0.3
+
 type Committing = {
   readonly written: Written
   readonly instructions: string
@@ -300,6 +315,8 @@ async function commit(run: Run, at: Committing): Promise<Compacted | Stop> {
   const served = servedOf(run, at)
   const { report } = page
   const made = recordsOf({ job, plan, history, instructions, ledger, assembled, served, report, figures, tried }, ports)
+  // Whoever was told of this phase may have stopped it.
+  if (run.signal?.aborted) return { type: 'stop', reason: 'aborted', detail: 'It was stopped.' }
   const outcome = await job.commit?.(made.records)
   if (outcome?.type === 'failed') {
     return { type: 'stop', reason: outcome.reason ?? 'write_failed', detail: outcome.message }

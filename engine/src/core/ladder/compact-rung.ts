@@ -10,8 +10,6 @@ import type { Rung, RungContext, RungResult } from './rung.ts'
 export type CompactRungOptions = {
   readonly settings?: Partial<CompactionSettings>
   readonly restore?: Restore | undefined
-  /** What the workspace says of itself now, in a few lines. */
-  readonly workspace?: CompactionJob['workspace']
   /** The agent has the recall tool. */
   readonly recall?: boolean
   /** It works by itself: after a compaction the work goes on. */
@@ -57,7 +55,6 @@ export function jobFor(context: RungContext, options: CompactRungOptions): Compa
     contextWindow: situation.explanation.contextWindow.value,
     queued: context.queued,
     restore: options.restore,
-    workspace: options.workspace,
     ...(options.isAutonomous === undefined ? {} : { isAutonomous: options.isAutonomous }),
     ...(options.recall === undefined ? {} : { recall: options.recall }),
     transcriptPath: place.transcript,
