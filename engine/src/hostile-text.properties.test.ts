@@ -202,18 +202,16 @@ const forgeries = Object.keys(forged) as Forgery[]
  * headings are headings; the notes are quoted between tags of their own.
  */
 const asTheyAre: readonly Place[] = ['stored-summary', 'notes']
-/** What the summary quotes over several lines, and the instructions for it, are not neutralized there yet. */
-const notYet: readonly Place[] = ['file', 'typed', 'summary']
-const notYetAtAll: readonly Place[] = ['instructions', 'hook-instructions']
 
 const isChecked: Readonly<Record<Forgery, (place: Place) => boolean>> = {
   reminder: () => true,
   ending: () => true,
   hidden: () => true,
   half: () => true,
-  heading: (place) => !asTheyAre.includes(place) && !notYet.includes(place),
-  section: (place) => !asTheyAre.includes(place) && !notYet.includes(place),
-  frame: (place) => !asTheyAre.includes(place) && !notYet.includes(place),
+  heading: (place) => !asTheyAre.includes(place),
+  // The sections of a summary are the model's own.
+  section: (place) => !asTheyAre.includes(place) && place !== 'summary',
+  frame: (place) => !asTheyAre.includes(place),
   piece: () => true,
 }
 
@@ -221,8 +219,7 @@ function hostile(textFor: (place: Place) => string): Hostile {
   return Object.fromEntries(places.map((place) => [place, textFor(place)])) as Hostile
 }
 
-const forgeryFor = (place: Place) =>
-  notYetAtAll.includes(place) ? [] : forgeries.filter((forgery) => isChecked[forgery](place))
+const forgeryFor = (place: Place) => forgeries.filter((forgery) => isChecked[forgery](place))
 
 test('text from every place reaches some request', async () => {
   const marked = hostile((place) => `MARK-${place}-END`)

@@ -46,8 +46,6 @@ const repeated = [
 ]
   .concat(['a ', 'a/', 'a.', '"a ', 'http://a.', 'Error: ', 'Never do. ', 'Is it? ', '# a\n', '- a\n', 'src/a.ts '])
   .concat(['<system-reminder>', '<analysis>', '```\n', 'cd a && ', 'cat <<E\n', 'key=', '\ud83d', '\u001b[31m', '\0'])
-/** One line break after another, and a run of blanks between two words: the summary's patterns are quadratic in them. */
-const notYet = { read: ['\n', '\r\n'], summary: [' ', '\t', '\n', '\r\n'] }
 
 type Steps = Readonly<Record<string, number>>
 type Laps = { readonly lap: <T>(step: string, run: () => T | Promise<T>) => Promise<T>; readonly steps: Steps }
@@ -96,7 +94,7 @@ async function everywhere(text: string, unit: string): Promise<Steps> {
     call('Bash', { command: 'npm test' }, text)
     call('Bash', { command: 'npm test' }, text, true)
     call('Bash', { command: text }, 'ok')
-    call('Read', { file_path: page }, notYet.read.includes(unit) ? 'x' : text)
+    call('Read', { file_path: page }, text)
     call('Read', { file_path: `/${text}` }, 'ok')
     call('Write', { file_path: '/a/b.ts', content: text }, 'ok')
     call('Edit', { file_path: '/a/b.ts', old_string: text, new_string: `${text}x` }, 'ok')
@@ -162,9 +160,6 @@ test.for(repeated)('in every place: %j again and again', async (unit) => {
   expect(await slowSteps((length) => everywhere(textOf(unit)(length), unit))).toEqual([])
 })
 
-test.for(repeated.filter((unit) => !notYet.summary.includes(unit)))(
-  'in a summary: %j again and again',
-  async (unit) => {
-    expect(await slowSteps((length) => summarized(textOf(unit)(length)))).toEqual([])
-  },
-)
+test.for(repeated)('in a summary: %j again and again', async (unit) => {
+  expect(await slowSteps((length) => summarized(textOf(unit)(length)))).toEqual([])
+})

@@ -5,7 +5,7 @@ import type { ViewMessage } from '../message/message.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
 import { cautionLine, pageTitles, unverifiedStart, writtenByCode } from '../prompts/page.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
-import { neutralizeReminders } from '../text/neutralize.ts'
+import { neutralizeFrames, neutralizeReminders } from '../text/neutralize.ts'
 import type { Checked } from './check.ts'
 import type { Composition } from './job.ts'
 import { type Completed, completeWords, isSaid } from './page/complete-words.ts'
@@ -77,11 +77,12 @@ export function composePage(input: ComposeInput, tokens: number): Page | undefin
     { user: 300, earlier: 0, hasState: true },
     { user: 0, earlier: 0, hasState: false },
   ]
+  const written = neutralizeFrames(input.checked.text)
   for (const extras of steps) {
-    const page = pageWith(input, { extras, summary: input.checked.text, tokens })
+    const page = pageWith(input, { extras, summary: written, tokens })
     if (input.countTokens(page.text) <= tokens) return page
   }
-  return shortenedPage(input, { extras: steps.at(-1) ?? usual, summary: input.checked.text, tokens })
+  return shortenedPage(input, { extras: steps.at(-1) ?? usual, summary: written, tokens })
 }
 
 type Filling = { readonly extras: Extras; readonly summary: string; readonly tokens: number }

@@ -11,8 +11,8 @@ export function commandText(command: string): string {
   const bare = withoutDocuments(command)
     .trim()
     .replace(/^(?:(?:#.*\n|cd\s+(?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;|\n)|set -\S+\s*(?:&&|;|\n))\s*)+/, '')
-    .replace(/(?:\s*2>&1)?(?:\s*\|\s*(?:tail|head)(?:\s+-[\w]+(?:\s+\d+)?)*)+\s*$/, '')
-    .replace(/\s*2>&1\s*$/, '')
+    .replace(/(?: ?2>&1)?(?: ?\| ?(?:tail|head)(?: -\w{1,20}(?: \d{1,9})?){0,4}){1,4}$/, '')
+    .replace(/ ?2>&1$/, '')
   return oneLine(bare === '' ? command : bare, longestCommand)
 }
 

@@ -10,7 +10,6 @@ import { commandOf, toolKind } from './tools.ts'
 export type Words = { readonly kind: WordKind; readonly text: string; readonly about?: string }
 
 const commandName = /<command-name>([^<]+)<\/command-name>/
-const commandArguments = /<command-args>([\s\S]*?)<\/command-args>/
 
 /** Wrappers that clients put into the user's messages. What is inside them was not typed. */
 const wrappers = [
@@ -35,8 +34,14 @@ export function typedText(text: string): string {
   if (!text.includes('<')) return text.trim()
   const name = commandName.exec(text)?.[1]?.trim()
   if (name === undefined) return withoutWrappers(text).trim()
-  const words = commandArguments.exec(text)?.[1]?.trim() ?? ''
+  const words = between(text, '<command-args>', '</command-args>')?.trim() ?? ''
   return `${name.startsWith('/') ? name : `/${name}`} ${words}`.trim()
+}
+
+function between(text: string, open: string, close: string): string | undefined {
+  const start = text.indexOf(open)
+  const end = start < 0 ? -1 : text.indexOf(close, start)
+  return end < 0 ? undefined : text.slice(start + open.length, end)
 }
 
 /** By index rather than by pattern: a page of opening tags would make a pattern quadratic. */
@@ -121,7 +126,7 @@ const shortReply = 60
 /** The question that a short reply answers; "yes" and "option 2" say nothing without it. */
 export function questionBehind(reply: string, agentText: string): string | undefined {
   if (reply.length > shortReply || agentText === '') return undefined
-  const paragraphs = agentText.split(/\n\s*\n/).filter((paragraph) => paragraph.trim() !== '')
+  const paragraphs = paragraphsOf(agentText)
   const asked = paragraphs.findLastIndex((paragraph) => /[?？]/.test(paragraph))
   if (asked < 0) return undefined
   // A reply that points at a list needs the list, which stands around the question.
@@ -131,4 +136,13 @@ export function questionBehind(reply: string, agentText: string): string | undef
     .slice(from, asked + 2)
     .join('\n')
     .trim()
+}
+
+function paragraphsOf(text: string): readonly string[] {
+  const paragraphs: string[][] = [[]]
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') paragraphs.push([])
+    else paragraphs.at(-1)?.push(line)
+  }
+  return paragraphs.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
 }

@@ -1,5 +1,7 @@
 // What a model is asked when it is to write a summary: the whole conversation, or the part of it that a partial
 // compaction names, or one window of a history that is many times too long. Texts only; nothing here reads an answer.
+import { neutralize, neutralizeReminders } from '../text/neutralize.ts'
+import { wellFormed } from '../text/well-formed.ts'
 
 /** full: everything. from: what comes after a point, earlier messages stay. up-to: what comes before, later ones stay. */
 export type SummaryVariant = 'full' | 'from' | 'up-to'
@@ -57,10 +59,12 @@ export function summaryPrompt({
     care,
     ...(maxTokens === undefined ? [] : [lengthPart(maxTokens)]),
     shape,
-    ...(instructions.trim() === '' ? [] : [`Further instructions for this summary:\n${instructions.trim()}`]),
+    ...(instructions.trim() === ''
+      ? []
+      : [`Further instructions for this summary:\n${neutralize(instructions.trim())}`]),
     `Remember: ${textOnly} Write the <analysis> block, then the <summary> block, and nothing else.`,
   ]
-  return parts.join('\n\n')
+  return wellFormed(neutralizeReminders(parts.join('\n\n')))
 }
 
 const tasks: Readonly<Record<SummaryVariant, string>> = {

@@ -81,6 +81,11 @@ export function neutralize(text: string): string {
   return neutralizeHeadings(text.replace(anyTag, '&lt;'))
 }
 
+/** For a summary as a model wrote it: its headings are its own, but it forms no reminder and no words of the user. */
+export function neutralizeFrames(text: string): string {
+  return text.replace(frameTag, '&lt;')
+}
+
 /** For a whole text of ours, with its headings and frames: it forms no system reminder. */
 export function neutralizeReminders(text: string): string {
   return text.replace(reminderTag, '&lt;')

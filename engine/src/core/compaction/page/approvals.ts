@@ -16,6 +16,9 @@ const denied =
 const destructive =
   /\b(?:delet|remov|drop|destroy|wip|eras|overwrit|force|reset|push|deploy|publish|releas|merg|rollback|revert|purchas|pay|spend|buy|transfer|migrat)\w*/i
 
+/** A longer line is not prose. */
+const longestLine = 4_000
+
 export type ApprovalCheck = {
   readonly text: string
   readonly unsupported: readonly string[]
@@ -27,7 +30,7 @@ export function annotateApprovals(text: string, exchanges: readonly Exchange[]):
   const unsupported: string[] = []
   let grounds: readonly ReadonlySet<string>[] | undefined
   const lines = text.split('\n').map((line) => {
-    if (!/user|human/i.test(line) || !claim.test(line)) return line
+    if (line.length > longestLine || !/user|human/i.test(line) || !claim.test(line)) return line
     const sentences = line.split(/(?<=[.!?])\s+/)
     const checked = sentences.map((sentence) => {
       const found = claim.exec(sentence)

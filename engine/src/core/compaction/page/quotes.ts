@@ -15,13 +15,16 @@ const toAnother =
 const quotation =
   /"([^"\n]{2,600})"|“([^”\n]{2,600})”|(?<![\p{L}\p{N}])'([^'\n]{8,600})'(?![\p{L}\p{N}])|`([^`\n]{8,600})`|(?<![*\p{L}\p{N}])\*([^*\n]{8,600})\*(?!\*)/gu
 
+/** A longer line is not prose. */
+const longestLine = 4_000
+
 export type QuoteCheck = { readonly text: string; readonly falseQuotes: readonly string[] }
 
 /** `isSaid` is asked only for quotations that the sentence attributes to the user. */
 export function annotateQuotes(text: string, isSaid: (quote: string) => boolean): QuoteCheck {
   const falseQuotes: string[] = []
   const lines = text.split('\n').map((line) => {
-    if (!/user|human/i.test(line)) return line
+    if (line.length > longestLine || !/user|human/i.test(line)) return line
     return line.replace(quotation, (whole: string, ...rest: unknown[]) => {
       const quote = rest.find((group) => typeof group === 'string') as string
       const at = rest.find((value) => typeof value === 'number') ?? 0
@@ -42,7 +45,7 @@ function isSentence(quote: string): boolean {
 
 function isAttributed(line: string, { at, end }: { readonly at: number; readonly end: number }): boolean {
   const before = line.slice(0, at)
-  const sentence = before.slice(Math.max(0, before.search(/[^.!?]*$/)))
+  const sentence = before.slice(Math.max(...['.', '!', '?'].map((mark) => before.lastIndexOf(mark))) + 1)
   if (toAnother.test(sentence)) return false
   return toTheUser.test(sentence) || behindQuote.test(line.slice(end, end + 60))
 }
@@ -50,7 +53,7 @@ function isAttributed(line: string, { at, end }: { readonly at: number; readonly
 /** Looks for a quotation in plain words; parts around an ellipsis are looked for one by one. */
 export function isQuotedFrom(quote: string, texts: Iterable<string>): boolean {
   const parts = quote
-    .split(/\s*(?:…|\.\.\.|\[[^\]]*\])\s*/)
+    .split(/…|\.\.\.|\[[^\]]{0,80}\]/)
     .map(plainWords)
     .filter((part) => part.trim() !== '')
   if (parts.length === 0) return true
