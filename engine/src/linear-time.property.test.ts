@@ -67,7 +67,7 @@ const capabilities = { ...offline().capabilities('offline'), window: 50_000_000 
 const settings = { contextWindow: 50_000_000, sessionMemory: false } as const
 
 /** A session with the text in every place that a tool, a file, a person or a hook fills. */
-async function everywhere(text: string, unit: string): Promise<Steps> {
+async function everywhere(text: string): Promise<Steps> {
   const own = mkdtempSync(join(folder, 's-'))
   const path = join(own, 'session.jsonl')
   const page = join(own, 'page.md')
@@ -157,7 +157,7 @@ function lowest(one: Steps | undefined, other: Steps): Steps {
 const textOf = (unit: string) => (length: number) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length)
 
 test.for(repeated)('in every place: %j again and again', async (unit) => {
-  expect(await slowSteps((length) => everywhere(textOf(unit)(length), unit))).toEqual([])
+  expect(await slowSteps((length) => everywhere(textOf(unit)(length)))).toEqual([])
 })
 
 test.for(repeated)('in a summary: %j again and again', async (unit) => {

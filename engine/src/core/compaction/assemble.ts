@@ -83,19 +83,19 @@ function newMessages(
 
 /** For the words around restored context. */
 const frameTokens = 60
-const inForce: ReadonlySet<string> = new Set(['pinned', 'plan', 'skills'])
+const promised: ReadonlySet<string> = new Set(['pinned', 'plan'])
 
 /** The page says how the todos stand. */
 const toldInPage = ['todos']
 
 type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned }
 
-/** Pinned items, the plan and the skill in use are in force: a page that fills the limit must leave them room. */
+/** Pinned items and the plan are promised to the user: a page that fills the limit must leave them room. */
 export async function promisedTokens({ job, plan }: RestoreInput): Promise<number> {
   const share = Math.floor(plan.tokens.limit / 4)
   const { pieces } = await restoreWithin({ job, plan }, share)
-  const promised = pieces.filter(({ kind }) => inForce.has(kind)).map(attachmentOf)
-  return promised.length === 0 ? 0 : Math.min(share, countTokens(promised.map(asSeen), job.counting) + frameTokens)
+  const kept = pieces.filter(({ kind }) => promised.has(kind)).map(attachmentOf)
+  return kept.length === 0 ? 0 : Math.min(share, countTokens(kept.map(asSeen), job.counting) + frameTokens)
 }
 
 export async function restoreWithin({ job, plan }: RestoreInput, tokens: number): Promise<Restoration> {

@@ -57,20 +57,25 @@ const rulesShare = 0.25
 const headingTokens = 60
 const factsShare = 0.15
 const usualFacts = 1_000
+/** Room for what the agent reported last, if the summary does not say it. */
+const leastFacts = 400
 
-/** Beside a summary as long as it may be nothing is added; a thin one gets some of what the agent reported. */
+/** Beside a summary as long as it may be hardly anything is added; a thin one gets more of what the agent reported. */
 function factTokens(
   { summaryTokens, countTokens }: ComposeInput,
   { summary, left }: { readonly summary: string; readonly left: number },
 ): number {
   const tokens = countTokens(summary)
-  return Math.max(0, Math.min(left, Math.max(usualFacts, tokens * factsShare), summaryTokens - tokens))
+  return Math.max(
+    0,
+    Math.min(left, Math.max(usualFacts, tokens * factsShare), Math.max(leastFacts, summaryTokens - tokens)),
+  )
 }
 
 /** Undefined when not even the user's latest words fit. */
 export function composePage(input: ComposeInput, tokens: number): Page | undefined {
   if (input.checked === undefined) return offlinePage(input, tokens)
-  const usual: Extras = { user: input.userTokens, earlier: 2_000, hasState: true }
+  const usual: Extras = { user: input.userTokens, earlier: 3_000, hasState: true }
   const steps: readonly Extras[] = [
     usual,
     { user: Math.min(input.userTokens, 1_000), earlier: 500, hasState: true },
@@ -115,7 +120,7 @@ function pageWith(input: ComposeInput, { extras, summary, tokens }: Filling): Pa
   const state = extras.hasState ? stateLines({ ledger, workspace, shown: completed.text }) : []
   const doubts = doubtLine(checked?.unknownNames ?? [], completed.text)
   const used = countTokens([said, ...rules, ...state, ...doubts].join('\n')) + headingTokens
-  const facts = unsaidReports(current, {
+  const facts = unsaidReports(ledger.exchanges, {
     shown: said,
     tokens: factTokens(input, { summary, left: tokens - used }),
     countTokens,

@@ -48,7 +48,7 @@ export const defaultCompaction: CompactionSettings = {
   shareCache: true,
   offline: 'always',
   summaryTokens: 6_000,
-  offlineTokens: 12_000,
+  offlineTokens: 10_000,
   userTokens: 8_000,
   restoreTokens: 50_000,
   targetShare: 0.6,

@@ -18,11 +18,12 @@ import type {
   WordKind,
 } from './facts.ts'
 import { condensed } from './report.ts'
-import { keepBest } from './state.ts'
+import { mostTelling } from './state.ts'
 
 /** A boundary is read whenever its session is opened, so what it carries is bounded. */
 const storedCharacters = 48_000
 const storedFiles = 200
+const leastStored = 30
 const storedReport = 1_500
 const oldReport = 240
 
@@ -43,9 +44,8 @@ function storedExchanges(exchanges: readonly Exchange[]): readonly Exchange[] {
     )
   let kept: readonly Exchange[] = reported(false)
   if (size(kept) > storedCharacters) kept = reported(true)
-  while (size(kept) > storedCharacters && kept.length > 1) {
-    const cap = Math.max(1, Math.floor(kept.length * 0.9))
-    kept = keepBest(kept, { cap, isOld: ({ lasts }) => lasts !== true })
+  while (size(kept) > storedCharacters && kept.length > leastStored) {
+    kept = mostTelling(kept, Math.max(leastStored, Math.floor(kept.length * 0.9)))
   }
   return kept
 }

@@ -104,7 +104,7 @@ export function errorKey({ what, line }: Pick<ErrorFact, 'what' | 'line'>): stri
  */
 export function trim(state: State, slack: number): void {
   if (state.exchanges.length > caps.exchanges * slack) {
-    state.exchanges = [...keepBest(state.exchanges, { cap: caps.exchanges, isOld: isDealtWith })]
+    state.exchanges = [...mostTelling(state.exchanges, caps.exchanges)]
   }
   state.olderRules += dropOldestFacts(state.rules, { cap: caps.rules, slack })
   dropOldestFacts(state.files, { cap: caps.files, slack })
@@ -113,23 +113,28 @@ export function trim(state: State, slack: number): void {
   dropOldestFacts(state.commits, { cap: caps.commits, slack })
 }
 
-function isDealtWith({ lasts }: Exchange): boolean {
-  return lasts !== true
+/** So many of the newest stay whatever they say. */
+const newestKept = 20
+/** More than this of an exchange is no reason to keep it longer. */
+const mostCounted = 400
+
+/**
+ * In the order in which they can be dropped: those that say least first, which is what was dealt with before what lasts,
+ * a short request with a short report before a long one, and of equals the older. The first and the newest come last.
+ */
+export function leastTelling(exchanges: readonly Exchange[]): readonly Exchange[] {
+  const worth = ({ lasts, text, report = '' }: Exchange) =>
+    (lasts ? mostCounted : 0) + Math.min(mostCounted, text.length + report.length)
+  const [first, ...others] = exchanges
+  const middle = others.slice(0, Math.max(0, others.length - newestKept))
+  const ranked = middle.toSorted((a, b) => worth(a) - worth(b) || a.last - b.last)
+  return [...ranked, ...others.slice(middle.length), ...(first ? [first] : [])]
 }
 
-/** The first and the newest stay; of the others those go first that `isOld` names, oldest first. */
-export function keepBest<Item>(
-  items: readonly Item[],
-  { cap, isOld }: { readonly cap: number; readonly isOld: (item: Item) => boolean },
-): readonly Item[] {
-  const drop = new Set<Item>()
-  for (const wanted of [isOld, () => true]) {
-    for (const item of items.slice(1)) {
-      if (items.length - drop.size <= cap) break
-      if (wanted(item)) drop.add(item)
-    }
-  }
-  return items.filter((item) => !drop.has(item))
+export function mostTelling(exchanges: readonly Exchange[], count: number): readonly Exchange[] {
+  if (exchanges.length <= count) return exchanges
+  const gone = new Set(leastTelling(exchanges).slice(0, exchanges.length - count))
+  return exchanges.filter((exchange) => !gone.has(exchange))
 }
 
 function dropOldestFacts<Fact extends { readonly last: number }>(

@@ -2,6 +2,7 @@
 // the end of it. The newest get the most space, old ones shrink to a line. It states nothing that nobody said.
 import type { ErrorFact, Exchange, Ledger } from '../../ledger/facts.ts'
 import { condensed } from '../../ledger/report.ts'
+import { leastTelling } from '../../ledger/state.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { neutralize } from '../../text/neutralize.ts'
@@ -99,13 +100,13 @@ class Shown {
 function chosenExchanges(exchanges: readonly Exchange[], input: OfflineInput): readonly string[] {
   const all = exchanges.map((exchange) => new Shown(exchange, input))
   let left = input.tokens - all.reduce((sum, { cost }) => sum + cost, 0)
-  for (const isOld of [({ lasts }: Exchange) => lasts !== true, () => true]) {
-    for (const shown of all) {
-      if (left >= 0) break
-      if (shown.isGone || !isOld(shown.exchange)) continue
-      shown.isGone = true
-      left += shown.cost
-    }
+  // Too many even for a line each: those that say least go.
+  const shownOf = new Map(all.map((shown) => [shown.exchange, shown]))
+  for (const exchange of left < 0 ? leastTelling(exchanges) : []) {
+    const shown = shownOf.get(exchange)
+    if (left >= 0 || !shown) break
+    shown.isGone = true
+    left += shown.cost
   }
   const newestFirst = all.toReversed()
   const growAll = (more: Partial<Detail>, share = 1) => {
