@@ -61,10 +61,17 @@ export function ledgerWith(
   messages: readonly ViewMessage[],
 ): Ledger {
   const book = createLedger(carried)
+  const uuids = new Set(messages.map(({ uuid }) => uuid))
+  const behind = Map.groupBy(queued, ({ after }) => (uuids.has(after) ? after : undefined))
+  const addQueued = (after: string | undefined) => {
+    for (const { text } of behind.get(after) ?? []) book.addQueued(text)
+  }
+  // Those whose place is not in the view come first: nothing newer may be taken for the latest request.
+  addQueued(undefined)
   for (const message of messages) {
     book.add(message, message.uuid === undefined ? undefined : recordOf?.(message.uuid))
+    if (message.uuid !== undefined) addQueued(message.uuid)
   }
-  for (const text of queued) book.addQueued(text)
   return book.ledger()
 }
 

@@ -31,7 +31,7 @@ export function createLedger(from: Ledger = emptyLedger): LedgerBook {
   const state = createState(from)
   return {
     add: (message, record) => addMessage(state, message, record),
-    addQueued: (text) => noteWords(state, { kind: 'queued', text: typedText(text) }, {}),
+    addQueued: (text) => noteTyped(state, { kind: 'queued', text: typedText(text) }, {}),
     ledger: () => ledgerOf(state),
   }
 }
@@ -43,16 +43,7 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
       for (const block of blocksOf(message.content)) readAnswer(state, block)
       break
     case 'tool-result':
-      for (const block of blocksOf(message.content)) {
-        if (!isToolResult(block)) continue
-        const { words, step } = noteResult(state, block, { raw: record?.toolUseResult, time: message.time })
-        const last = state.exchanges.at(-1)
-        if (last && step !== undefined) {
-          const text = wellFormed(withoutSecrets(step))
-          state.exchanges[state.exchanges.length - 1] = withStep(last, { type: 'did', text })
-        }
-        for (const said of words) noteWords(state, said, message)
-      }
+      for (const block of blocksOf(message.content)) readResult(state, block, { message, record })
       break
     case 'human':
     case 'agent':
@@ -63,6 +54,23 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
   }
   state.messages++
   trim(state, 2)
+}
+
+type From = { readonly message: ViewMessage; readonly record: JsonObject | undefined }
+
+/** A text beside a result was typed while the agent worked, unless the client wrote it. */
+function readResult(state: State, block: Block, { message, record }: From): void {
+  if (isText(block)) {
+    noteTyped(state, { kind: 'queued', text: typedText(block.text) }, message)
+  }
+  if (!isToolResult(block)) return
+  const { words, step } = noteResult(state, block, { raw: record?.toolUseResult, time: message.time })
+  const last = state.exchanges.at(-1)
+  if (last && step !== undefined) {
+    const text = wellFormed(withoutSecrets(step))
+    state.exchanges[state.exchanges.length - 1] = withStep(last, { type: 'did', text })
+  }
+  for (const said of words) noteWords(state, said, message)
 }
 
 /** Where the client says it is. */
@@ -113,7 +121,11 @@ function readRequest(state: State, message: ViewMessage): void {
   const media = blocksOf(message.content).filter(isMedia)
   const said = [text, ...media.map(({ type }) => `[${type}]`)].filter((part) => part !== '').join('\n')
   const kind = message.origin === 'agent' ? 'task' : message.attachment === 'queued_command' ? 'queued' : 'message'
-  if (isForTheAgent(said)) noteWords(state, { kind, text: said }, message)
+  noteTyped(state, { kind, text: said }, message)
+}
+
+function noteTyped(state: State, words: Words, message: Pick<ViewMessage, 'uuid'>): void {
+  if (isForTheAgent(words.text)) noteWords(state, words, message)
 }
 
 function noteWords(state: State, words: Words, { uuid }: Pick<ViewMessage, 'uuid'>): void {

@@ -6,15 +6,24 @@ import { readBoundary } from './boundary.ts'
 import type { Entry } from './entry.ts'
 import { messageOf } from './messages.ts'
 
+export type QueuedWords = {
+  readonly text: string
+  /** The entry that came before it; undefined when none did. */
+  readonly after: string | undefined
+}
+
 /** Since the last compaction, oldest first. What became a message of its own is left out, and so are notifications. */
-export function queuedWords(entries: readonly Entry[]): readonly string[] {
+export function queuedWords(entries: readonly Entry[]): readonly QueuedWords[] {
   const start = entries.findLastIndex(({ record }) => readBoundary(record) !== undefined) + 1
   const recent = entries.slice(start)
-  const queued = recent.flatMap(({ record }) => {
-    if (record.type !== 'queue-operation' || record.operation !== 'enqueue') return []
+  let after: string | undefined
+  const queued: QueuedWords[] = []
+  for (const { record } of recent) {
+    after = stringAt(record, 'uuid') ?? after
+    if (record.type !== 'queue-operation' || record.operation !== 'enqueue') continue
     const text = stringAt(record, 'content')?.trim() ?? ''
-    return text === '' || text.startsWith('<') ? [] : [text]
-  })
+    if (text !== '' && !text.startsWith('<')) queued.push({ text, after })
+  }
   if (queued.length === 0) return []
   const said = new Set(
     recent.flatMap(({ record }) => {
@@ -22,5 +31,5 @@ export function queuedWords(entries: readonly Entry[]): readonly string[] {
       return message?.origin === 'human' ? [textOf(message.content).trim()] : []
     }),
   )
-  return queued.filter((text) => !said.has(text))
+  return queued.filter(({ text }) => !said.has(text))
 }

@@ -85,6 +85,10 @@ const fewWords = 3
 /** Every sentence of it is there. One or two words count only where they stand in quotes. */
 function isInSummary({ text, kind, about = '' }: Exchange, { plain, summary }: Where): boolean {
   if (text === '') return kind === 'rejection' && holdsWords(plain, plainWords(about.split(' ').at(-1) ?? ''))
+  // A model writes a command and its arguments in its own way, and says of a picture that it was one.
+  const [, command = '', args = ''] = /^(\/\S+)\s+([\s\S]+)$/.exec(text) ?? []
+  if (args !== '') return summary.includes(command) && isInSummary({ kind, text: args, last: 0 }, { plain, summary })
+  if (text.startsWith('/') || /^\[\w+\]$/.test(text)) return summary.includes(text)
   const words = plainWords(text)
   if (words.trim().split(' ').length < fewWords) return summary.includes(`"${text}"`) || summary.includes(`“${text}”`)
   if (holdsWords(plain, words)) return true

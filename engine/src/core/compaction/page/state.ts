@@ -60,14 +60,16 @@ function todoLine({ text, status }: Todo): string {
 
 const mostChanged = 4
 
-function commandLine(command: CommandFact, { files, repository }: Ledger): string {
+function commandLine(command: CommandFact, { files, repository, root }: Ledger): string {
   const { text, ended, exit, outcome, last, time } = command
   const result = ended === 'well' ? 'passed' : `failed${exit === undefined ? '' : ` (exit ${exit})`}`
   const said = outcome === '' ? '' : `, "${neutralize(oneLine(outcome, 200))}"`
   const when = time === undefined ? '' : ` at ${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const inRoot = (path: string) =>
+    root !== undefined && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path
   const changed = files
     .filter(({ changedLast }) => changedLast > last)
-    .map(({ path }) => neutralize(oneLine(path, 120)))
+    .map(({ path }) => neutralize(oneLine(inRoot(path), 120)))
   const more = changed.length > mostChanged ? ` and ${changed.length - mostChanged} more files` : ''
   const since =
     changed.length > 0
