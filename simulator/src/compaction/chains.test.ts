@@ -45,8 +45,9 @@ test('two in a row: the second goes on from the first, and without a human messa
       cumulativeDroppedTokens: first.size.before - first.size.after + second.size.before - second.size.after,
     },
   })
-  const file = /\/home\/dev\/\S+\.(ts|md|json)/.exec(first.summary)?.[0] ?? 'none'
-  expect(second.summary).toContain(file)
+  const asked = first.ledger.exchanges.map(({ text }) => text.split('\n')[0]?.slice(0, 60) ?? '')
+  expect(asked.length).toBeGreaterThan(1)
+  for (const words of asked) expect(second.summary).toContain(words)
   const third = await table.compact(offline(), { budget: Math.floor(second.tokens.after * 0.8) })
   expect(third).toMatchObject({ type: 'failed', reason: 'nothing_to_compact' })
   const tip = table.records.at(-1)?.uuid
@@ -76,7 +77,7 @@ test('eight in a row: every rule the person gave is still there word for word, a
       for (const rule of rules) expect(contextText(table)).toContain(rule)
       if (round < 8) goOn(table, 21 + round, [`Round ${round}: look into the invoices of depot ${round}.`, 'And then?'])
     }
-    expect(sizes.at(-1)).toBeLessThanOrEqual(sizes[1] ?? 0)
+    expect(sizes.at(-1)).toBeLessThanOrEqual((sizes[3] ?? 0) * 1.1)
   }
 })
 
