@@ -9,7 +9,11 @@ import { contextFrame } from './core/message/reminder.ts'
 import type { TokenCounts } from './core/message/usage.ts'
 import type { Emit } from './core/ports/events.ts'
 import type { FidelityReport } from './core/ports/fidelity.ts'
+import { createGuard } from './core/ports/guarded.ts'
+import { guardedModel } from './core/ports/guarded-model.ts'
+import { guardedHooks, guardedRestore } from './core/ports/guarded-ports.ts'
 import { type Hooks, noHooks } from './core/ports/hooks.ts'
+import { createListeners } from './core/ports/listeners.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import type { Restore } from './core/ports/restore.ts'
 import type { Tried } from './core/summary/asking.ts'
@@ -79,6 +83,8 @@ export async function compact<M extends PlainMessage>(
   messages: readonly M[],
   options: CompactMessagesOptions = {},
 ): Promise<CompactOutcome<M>> {
+  const { emit } = createListeners(options.onEvent ? [options.onEvent] : [])
+  const guard = createGuard({ emit, wait: systemPorts.wait })
   const plain = readPlain(messages)
   const partial = partialOf(messages, options.keep ?? 0)
   const result = await runCompaction(
@@ -93,17 +99,17 @@ export async function compact<M extends PlainMessage>(
       conversation: options.conversation,
       instructions: options.instructions,
       budget: options.budget,
-      restore: options.restore,
+      restore: options.restore && guardedRestore(options.restore, guard),
       ...(options.settings ? { settings: options.settings } : {}),
       ...(options.counting ? { counting: options.counting } : {}),
     },
     {
       now: systemPorts.now,
       newId: () => crypto.randomUUID(),
-      model: options.model ?? offline(),
-      hooks: options.hooks ?? noHooks,
+      model: guardedModel(options.model ?? offline(), guard),
+      hooks: guardedHooks(options.hooks ?? noHooks, systemPorts),
       files: { read: async () => ({ type: 'missing' }) },
-      emit: options.onEvent ?? (() => undefined),
+      emit,
       wait: systemPorts.wait,
     },
     options.signal,
@@ -120,7 +126,7 @@ export async function compact<M extends PlainMessage>(
       ...plain.system.flatMap((index) => messages[index] ?? []),
       userText(result.summary),
       ...messages.filter((_, index) => kept.has(index)),
-      ...contextBehind(result.records.slice(2)),
+      ...contextBehind(result.records.slice(2), result.contextAfter),
     ],
     summary: result.summary,
     tokens,
@@ -134,8 +140,8 @@ export async function compact<M extends PlainMessage>(
 }
 
 /** What was put back, and what hooks said: one message, which says what it is. */
-function contextBehind(records: readonly JsonObject[]): readonly PlainMessage[] {
-  const pieces = records.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? [])
+function contextBehind(records: readonly JsonObject[], after: readonly string[]): readonly PlainMessage[] {
+  const pieces = [...records.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? []), ...after]
   const last = records.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
   if (pieces.length === 0) return []
   return [userText([contextFrame(pieces), ...last].join('\n\n'))]

@@ -20,6 +20,8 @@ import { newTracking } from './core/ladder/tracking.ts'
 import { type JsonObject, stringAt } from './core/message/json.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'
+import { createGuard } from './core/ports/guarded.ts'
+import { guardedHooks } from './core/ports/guarded-ports.ts'
 import { type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
@@ -28,10 +30,9 @@ import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/entry.ts'
 import { createRequester } from './core/transcript/request.ts'
 import { systemPorts } from './models/ports.ts'
-import { type HookChoices, hooksFor } from './node/hooks/for-session.ts'
+import { type HookChoices, type HookedSession, hooksFor } from './node/hooks/for-session.ts'
 import { openSessionFile } from './node/session-file.ts'
 import { subagentPath } from './node/subagents.ts'
-import { workspaceFiles } from './node/workspace-files.ts'
 import { sessionParts } from './session-parts.ts'
 
 export type EngineOptions = {
@@ -100,21 +101,15 @@ type OpenOptions = SessionOptions & { readonly id?: string }
 type Ground = {
   readonly options: EngineOptions
   readonly lessons: Lessons
-  readonly ports: Desk['ports']
+  readonly ports: Ports
   readonly shared: Set<CleanUp>
 }
 type Place = { readonly store: Store; readonly entries: readonly Entry[]; readonly id: string }
 
-function portsOf({ hooks = noHooks, files, ports }: EngineOptions): Desk['ports'] {
-  return {
-    now: () => Date.now(),
-    newId: () => crypto.randomUUID(),
-    wait: systemPorts.wait,
-    hooks,
-    files: files ?? workspaceFiles({ root: process.cwd() }),
-    emit: () => undefined,
-    ...ports,
-  }
+type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
+
+function portsOf({ ports }: EngineOptions): Ports {
+  return { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...ports }
 }
 
 async function openAt(ground: Ground, path: string, session: OpenOptions): Promise<EngineSession> {
@@ -133,6 +128,7 @@ async function sessionOn(ground: Ground, place: Place, options: SessionOptions):
   const session = createSession({
     id: place.id,
     path: place.store.path,
+    agentId: stringAt(options.envelope, 'agentId'),
     desk: (emit) => deskFor(ground, place, { options, emit }),
     listeners: onEvent ? [onEvent] : [],
     close: () => place.store.close(),
@@ -163,7 +159,8 @@ function deskFor(
   const cwd = stringAt(envelope, 'cwd') ?? process.cwd()
   const { compaction, files } = engine
   const isSubagent = envelope?.isSidechain === true
-  const parts = sessionParts({ ...place, cwd, settings, compaction, files, host, shared, isSubagent })
+  const guard = createGuard({ emit, wait: ports.wait })
+  const parts = sessionParts({ ...place, cwd, settings, compaction, files, host, guard, shared, isSubagent })
   const conversation = createConversation({
     store: place.store,
     sessionId: place.id,
@@ -174,13 +171,15 @@ function deskFor(
     watch: parts.watch,
   })
   const { memory, collapser, cleanUps, isPinned } = parts
+  const hooks = hooksIn(engine, ports, { id: place.id, path: place.store.path, cwd })
   return {
     conversation,
     settings,
     environment,
     ladder: { ...parts.ladderFor(conversation), ...ladder },
-    ports: { ...ports, ...hooksIn(engine, { id: place.id, path: place.store.path, cwd }) },
+    ports: { ...ports, emit, hooks, files: parts.files },
     emit,
+    guard,
     ask,
     lessons,
     model,
@@ -203,8 +202,9 @@ function deskFor(
   }
 }
 
-function hooksIn({ hooks, hookSettings }: EngineOptions, session: Parameters<typeof hooksFor>[1]): { hooks?: Hooks } {
-  return hooks || !hookSettings ? {} : { hooks: hooksFor(hookSettings, session) }
+function hooksIn({ hooks, hookSettings }: EngineOptions, { wait }: Ports, session: HookedSession): Hooks {
+  if (hooks) return guardedHooks(hooks, { wait })
+  return hookSettings ? hooksFor(hookSettings, session) : noHooks
 }
 
 async function startSubagent(ground: Ground, parent: Place, options: SessionOptions): Promise<EngineSession> {

@@ -7,11 +7,13 @@ import type { Conversation, ConversationInput } from './core/ladder/conversation
 import { defaultLadder } from './core/ladder/default-ladder.ts'
 import { createMemoryKeeper, type Memory } from './core/ladder/memory-keeper.ts'
 import { memoryRung } from './core/ladder/memory-rung.ts'
-import { createRestoring, type HostState, type Restoring } from './core/ladder/restoring.ts'
+import { createRestoring, guardedState, type HostState, type Restoring } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
 import { type EngineSettings, memoryChoices } from './core/ladder/settings.ts'
 import type { Store } from './core/ladder/store.ts'
 import type { FileStore } from './core/ports/files.ts'
+import type { Guard } from './core/ports/guarded.ts'
+import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'
 import type { Entry } from './core/transcript/entry.ts'
 import { sessionFiles } from './node/session-files.ts'
 import { openMemory } from './node/session-memory.ts'
@@ -28,6 +30,7 @@ export type PartsInput = {
   readonly compaction?: CompactRungOptions | undefined
   readonly files?: FileStore | undefined
   readonly host?: HostState | undefined
+  readonly guard: Guard
   /** Clean-up that belongs to all sessions of an engine. */
   readonly shared: Set<CleanUp>
 }
@@ -39,21 +42,26 @@ export type SessionParts = {
   readonly memory: Memory
   readonly collapser: Collapser | undefined
   readonly cleanUps: CleanUps
+  readonly files: FileStore
   readonly isPinned: Restoring['isPinned']
 }
 
 export function sessionParts(input: PartsInput): SessionParts {
-  const { settings, compaction = {}, store, entries, cwd } = input
-  const { files, see } = sessionFiles({ given: input.files, entries, cwd, hasRead: (path) => restoring.hasRead(path) })
+  const { settings, compaction = {}, store, entries, cwd, guard } = input
+  const given = input.files && guardedFiles(input.files, guard)
+  const { files, see } = sessionFiles({ given, entries, cwd, hasRead: (path) => restoring.hasRead(path) })
   const restoring: Restoring = createRestoring({
     files,
     ofTurnOnly: settings.economy === 'thrifty',
-    host: input.host,
+    host: input.host && guardedState(input.host, guard),
     entries: store.entries,
   })
   const memory = memoryFor(input)
   const collapser = settings.mode === 'collapse' ? createCollapser() : undefined
-  const cleanUps = createCleanUps(input.shared, { isSubagent: input.isSubagent })
+  const cleanUps = createCleanUps(input.shared, {
+    isSubagent: input.isSubagent,
+    onProblem: (problem) => guard.report('clean-up', problem),
+  })
   cleanUps.register({ name: 'file tracker', scope: 'conversation', clear: restoring.compacted })
   if ('store' in memory) {
     cleanUps.register({
@@ -72,6 +80,7 @@ export function sessionParts(input: PartsInput): SessionParts {
       const options: CompactRungOptions = {
         restore: (request) => restoring.restore(request, conversation),
         ...compaction,
+        ...(compaction.restore ? { restore: guardedRestore(compaction.restore, guard) } : {}),
       }
       return defaultLadder([compactRung(options)], {
         memory: memoryRung(memory, options),
@@ -81,6 +90,7 @@ export function sessionParts(input: PartsInput): SessionParts {
     memory,
     collapser,
     cleanUps,
+    files,
     isPinned: restoring.isPinned,
   }
 }

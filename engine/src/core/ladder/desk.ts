@@ -9,6 +9,7 @@ import type { Block } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { Emit } from '../ports/events.ts'
+import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { type Calibration, type Calibrations, calibrationOf } from '../tokens/calibrate.ts'
@@ -56,6 +57,8 @@ export type Desk = {
   readonly ladder: Ladder
   readonly ports: Omit<CompactionPorts, 'model'>
   readonly emit: Emit
+  /** For every call of host code that has no port of its own. */
+  readonly guard: Guard
   readonly ask?: Ask | undefined
   readonly lessons: Lessons
   model: ModelClient

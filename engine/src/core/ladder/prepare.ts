@@ -2,8 +2,8 @@
 // limit. The answer is a request that can be sent, or the reason why none is.
 import type { Repair } from '../message/draft.ts'
 import type { JsonObject } from '../message/json.ts'
+import { describeValue } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
-import { createStop } from '../ports/stop.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { climb, type Solution } from './climb.ts'
@@ -148,7 +148,7 @@ async function autoCompact(
   const overhead = explanation.isAboveThreshold ? overheadOf(desk) : 0
   const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead })
   if (guarded.type === 'refused') return refusal(desk, guarded)
-  if (guarded.asks && !(await hasAllowed(desk, explanation))) {
+  if (guarded.asks && !(await hasAllowed(desk, explanation, signal))) {
     desk.tracking = { ...desk.tracking, isRefused: true }
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
@@ -167,15 +167,19 @@ function refusal(desk: Desk, { why, detail }: Extract<Guarded, { readonly type: 
 }
 
 /** The host is asked; no answer in time means no. */
-export async function hasAllowed(desk: Desk, { size, autoCompactThreshold }: Explanation): Promise<boolean> {
-  const { ask, ports, settings } = desk
+export async function hasAllowed(
+  desk: Desk,
+  { size, autoCompactThreshold }: Explanation,
+  signal: AbortSignalPort | undefined,
+): Promise<boolean> {
+  const { ask, guard, settings } = desk
   if (!ask) return false
-  const over = createStop()
-  const answer = ask({ tokens: size.tokens, threshold: autoCompactThreshold.value })
-  const silence = ports.wait(patience(settings), over.signal).then(() => undefined)
-  const isAllowed = (await Promise.race([answer, silence])) === true
-  over.stop()
-  return isAllowed
+  const question = { tokens: size.tokens, threshold: autoCompactThreshold.value }
+  const asked = await guard.call<unknown>('ask', () => ask(question), { timeoutMs: patience(settings), signal })
+  if (asked.type !== 'returned') return false
+  const { value } = asked
+  if (value !== undefined && typeof value !== 'boolean') guard.report('ask', `returned ${describeValue(value)}`)
+  return value === true
 }
 
 /** Told when it gets worse, once for each state. */

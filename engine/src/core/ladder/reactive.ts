@@ -115,7 +115,7 @@ async function clearResults({ desk, failure, signal, steps }: Attempt): Promise<
 }
 
 async function compactAll({ desk, signal, steps }: Attempt): Promise<ModelRequest | undefined> {
-  const why = await whyNotCompact(desk)
+  const why = await whyNotCompact(desk, signal)
   if (why !== undefined) {
     steps.push({ mechanism: 'compact', outcome: 'declined', why })
     return undefined
@@ -128,13 +128,13 @@ async function compactAll({ desk, signal, steps }: Attempt): Promise<ModelReques
   return isWorthIt ? buildRequest(desk, desk.conversation.view()).request : undefined
 }
 
-async function whyNotCompact(desk: Desk): Promise<string | undefined> {
+async function whyNotCompact(desk: Desk, signal: AbortSignalPort | undefined): Promise<string | undefined> {
   const { explanation } = situationIn(desk, desk.conversation.view())
   const { autoCompact } = explanation
   if (autoCompact.mode === false) return `Auto-compact is off: ${autoCompact.source}.`
   if (desk.tracking.breaker.isOpen) return 'Automatic compaction has stopped for this conversation.'
   if (autoCompact.mode !== 'ask') return undefined
-  if (!desk.tracking.isRefused && (await hasAllowed(desk, explanation))) return undefined
+  if (!desk.tracking.isRefused && (await hasAllowed(desk, explanation, signal))) return undefined
   desk.tracking = { ...desk.tracking, isRefused: true }
   return 'It was asked for, and not allowed.'
 }

@@ -174,7 +174,10 @@ describe('guards', () => {
     ['collapse mode', { settings: { ...small, mode: 'collapse' } }],
     ['ask mode without somebody to ask', { settings: { ...small, autoCompact: 'ask' } }],
     ['ask mode, no', { settings: { ...small, autoCompact: 'ask' }, ask: async () => false }],
-    ['ask mode, no answer', { settings: { ...small, autoCompact: 'ask' }, ask: () => new Promise(() => undefined) }],
+    [
+      'ask mode, no answer',
+      { settings: { ...small, autoCompact: 'ask', askTimeoutMs: 1_000 }, ask: () => new Promise(() => undefined) },
+    ],
   ])('%s keeps automatic compaction away', async (_, options) => {
     const world = sized(24_000, { compaction: [plainRung('short')], ...options })
     expect(await world.session.prepare()).not.toHaveProperty('compaction')
@@ -226,7 +229,7 @@ describe('guards', () => {
       world.session.add({ role: 'user', content: [{ type: 'text', text: 'more' }], origin: 'meta' })
     }
     expect(said(world, 'compaction-started')).toHaveLength(3)
-    expect(said(world, 'breaker-tripped')).toEqual([{ type: 'breaker-tripped', failures: 3 }])
+    expect(said(world, 'breaker-tripped')).toEqual([{ type: 'breaker-tripped', failures: 3, sessionId: 'session-1' }])
     expect(notices).toHaveLength(1)
     expect(notices[0]).toContain('Automatic compaction has stopped')
   })

@@ -3,6 +3,8 @@ import { createFingerprinter } from '../cache/fingerprint.ts'
 import type { SnipInput } from '../mechanisms/snip.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent } from '../ports/events.ts'
+import { guardedModel } from '../ports/guarded-model.ts'
+import { createListeners, type Listeners } from '../ports/listeners.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import { recordAnswer, type Sent } from './answers.ts'
@@ -32,6 +34,8 @@ import { unlessCutOff } from './window-ends.ts'
 export type SessionInput = {
   readonly id: string
   readonly path?: string | undefined
+  /** Of a sub-agent. */
+  readonly agentId?: string | undefined
   readonly desk: (emit: Desk['emit']) => Desk
   readonly listeners: readonly ((event: EngineEvent) => void)[]
   readonly close: () => void | Promise<void>
@@ -47,7 +51,7 @@ class Shell implements Session {
   private readonly desk: Desk
   private readonly inbox: Inbox
   private readonly giveBack: SessionInput['close']
-  private readonly listeners: Set<(event: EngineEvent) => void>
+  private readonly listeners: Listeners
   private readonly line = createLine(() => this.settle())
   private readonly printOf = createFingerprinter()
   private readonly stop = createStop()
@@ -57,14 +61,13 @@ class Shell implements Session {
   /** A request was handed out and its answer has not come: the state of the view it was made of. */
   private out: { readonly changes: number } | undefined
 
-  constructor({ id, path, desk, listeners, close }: SessionInput) {
+  constructor({ id, path, agentId, desk, listeners, close }: SessionInput) {
     this.id = id
     this.path = path
     this.giveBack = close
-    this.listeners = new Set(listeners)
-    this.desk = desk((event) => {
-      for (const listener of this.listeners) listener(event)
-    })
+    this.listeners = createListeners(listeners, { sessionId: id, ...(agentId === undefined ? {} : { agentId }) })
+    this.desk = desk(this.listeners.emit)
+    this.desk.model = guardedModel(this.desk.model, this.desk.guard)
     this.inbox = createInbox(this.desk)
   }
 
@@ -162,19 +165,15 @@ class Shell implements Session {
   useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
     this.line.run(async () => {
       await this.dropAhead()
-      return switchModel(this.desk, choice, signal)
+      const client = guardedModel(choice.client, this.desk.guard)
+      return switchModel(this.desk, { ...choice, client }, signal)
     })
 
   configure = (base: RequestBase): void => {
     this.desk.base = { ...this.desk.base, ...base }
   }
 
-  on = (listener: (event: EngineEvent) => void): (() => void) => {
-    this.listeners.add(listener)
-    return () => {
-      this.listeners.delete(listener)
-    }
-  }
+  on = (listener: (event: EngineEvent) => void): (() => void) => this.listeners.add(listener)
 
   close = async (): Promise<void> => {
     this.stop.stop()

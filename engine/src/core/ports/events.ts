@@ -16,7 +16,19 @@ export type CompactionFailure =
   | 'nothing_to_compact'
   | 'write_failed'
 
-export type EngineEvent =
+/** Which piece of host code a problem comes from. Problems of hooks have an event of their own. */
+export type HostCode = 'listener' | 'clean-up' | 'state' | 'ask' | 'files' | 'restore' | 'rung' | 'model'
+
+/** Whose event it is. Events of `compact(messages)` belong to no session. */
+export type EventSource = {
+  readonly sessionId?: string
+  /** Of a sub-agent. */
+  readonly agentId?: string
+}
+
+export type EngineEvent = EventSource & WhatHappened
+
+type WhatHappened =
   | {
       readonly type: 'threshold-checked'
       readonly tokens: number
@@ -85,6 +97,8 @@ export type EngineEvent =
   | { readonly type: 'overflow-unrecovered'; readonly steps: readonly string[] }
   | { readonly type: 'limit-learned'; readonly endpoint: string; readonly model: string; readonly limit: number }
   | { readonly type: 'hook-reported'; readonly event: string; readonly problem: string }
+  /** Code of the host threw, hung, or returned something of the wrong shape. The session goes on without it. */
+  | { readonly type: 'host-code-failed'; readonly code: HostCode; readonly problem: string }
 
 /** How a compaction stands to the one before it. */
 export type ChainInfo = {
