@@ -131,6 +131,17 @@ describe('compact(messages)', () => {
     ])
   })
 
+  test('DISABLE_COMPACT: nothing is compacted, and the reason says why', async () => {
+    expect(await compact(anthropic, { environment: { DISABLE_COMPACT: '1' } })).toEqual({
+      type: 'failed',
+      reason: 'vetoed',
+      detail: 'Compaction is off: DISABLE_COMPACT.',
+      tried: [],
+      usage: noTokens,
+      messages: anthropic,
+    })
+  })
+
   test('what a PostCompact hook adds stands behind the summary', async () => {
     const hooks: Hooks = {
       run: async ({ event }) => ({

@@ -6,7 +6,7 @@ import { fromJson, toJson } from './core/ledger/json.ts'
 import { createLedger } from './core/ledger/ledger.ts'
 import { type JsonObject, objectAt, stringAt } from './core/message/json.ts'
 import { contextFrame } from './core/message/reminder.ts'
-import type { TokenCounts } from './core/message/usage.ts'
+import { noTokens, type TokenCounts } from './core/message/usage.ts'
 import type { Emit } from './core/ports/events.ts'
 import type { FidelityReport } from './core/ports/fidelity.ts'
 import { createGuard } from './core/ports/guarded.ts'
@@ -18,6 +18,7 @@ import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/mo
 import type { Restore } from './core/ports/restore.ts'
 import type { Tried } from './core/summary/asking.ts'
 import type { Counting } from './core/tokens/counting.ts'
+import { compactionOff, type Environment } from './core/tokens/settings.ts'
 import { offline } from './models/offline.ts'
 import { systemPorts } from './models/ports.ts'
 import {
@@ -49,6 +50,8 @@ export type CompactMessagesOptions = {
   readonly restore?: Restore
   readonly onEvent?: Emit
   readonly signal?: AbortSignalPort
+  /** Where `DISABLE_COMPACT` is looked up: the environment of the process unless said. */
+  readonly environment?: Environment
 }
 
 /** What came of it. On failure the messages are those that were given, untouched, and `reason` says why. */
@@ -85,6 +88,10 @@ export async function compact<M extends PlainMessage>(
 ): Promise<CompactOutcome<M>> {
   const { emit } = createListeners(options.onEvent ? [options.onEvent] : [])
   const guard = createGuard({ emit, wait: systemPorts.wait })
+  const off = compactionOff({ environment: options.environment ?? globalThis.process?.env })
+  if (off !== undefined) {
+    return { type: 'failed', reason: 'vetoed', detail: off, tried: [], usage: noTokens, messages }
+  }
   const plain = readPlain(messages)
   const partial = partialOf(messages, options.keep ?? 0)
   const result = await runCompaction(

@@ -17,7 +17,7 @@ import { type ContextSize, modelOf } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { familyFactor } from '../tokens/family.ts'
-import type { Environment, TokenSettings } from '../tokens/settings.ts'
+import { compactionOff, type Environment, type TokenSettings } from '../tokens/settings.ts'
 import type { View } from '../transcript/fold.ts'
 import type { Requester } from '../transcript/request.ts'
 import type { CleanUps } from './clean-up.ts'
@@ -228,6 +228,11 @@ function providerFacts(client: ModelClient, model: string, learned: number | und
     window: isOverruled || window === table?.window ? undefined : window,
     maxOutput: maxOutput === table?.maxOutput ? undefined : maxOutput,
   }
+}
+
+/** Why nothing may make the context smaller, not even by hand; undefined when it may. */
+export function whyCompactionIsOff({ settings, environment }: Desk): string | undefined {
+  return compactionOff({ settings, environment })
 }
 
 export function explainDesk(desk: Desk): Explanation {

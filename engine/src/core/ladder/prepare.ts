@@ -8,7 +8,7 @@ import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, overheadOf, settleContext, situationIn } from './desk.ts'
+import { type Desk, overheadOf, settleContext, situationIn, whyCompactionIsOff } from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
@@ -49,7 +49,8 @@ export async function prepareTurn(
   { signal, source = 'turn', isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
 ): Promise<Ready | Blocked> {
   settleContext(desk)
-  const micro = isMicroOff || source !== 'turn' ? [] : await microCompact(desk, signal)
+  const isOff = isMicroOff || source !== 'turn' || whyCompactionIsOff(desk) !== undefined
+  const micro = isOff ? [] : await microCompact(desk, signal)
   const { tried, notices, compaction } = await autoCompact(desk, { signal, source })
   const story = { tried: [...micro, ...tried], notices }
   const view = desk.conversation.view()

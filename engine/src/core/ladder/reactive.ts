@@ -5,7 +5,7 @@ import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model
 import { inWords } from '../tokens/figure.ts'
 import { climb } from './climb.ts'
 import { compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, situationIn } from './desk.ts'
+import { type Desk, situationIn, whyCompactionIsOff } from './desk.ts'
 import { mediaEdits } from './media.ts'
 import { hasAllowed, noCommit } from './prepare.ts'
 import { buildRequest } from './request.ts'
@@ -41,10 +41,12 @@ export async function recover(
   if (failure.reason !== 'overflow' && failure.reason !== 'too-large') return { type: 'unrecovered', failure, steps }
   const limit = failure.reason === 'overflow' ? failure.overflow?.limit : undefined
   if (limit !== undefined) learnLimit(desk, limit)
-  for (const step of stepsInOrder) {
+  const off = whyCompactionIsOff(desk)
+  for (const step of off === undefined ? stepsInOrder : [lowerOutput]) {
     const request = await step({ desk, failure, signal: options.signal, steps })
     if (request) return { type: 'recovered', request, steps }
   }
+  if (off !== undefined) steps.push({ mechanism: 'compact', outcome: 'declined', why: off })
   return { type: 'unrecovered', failure, steps }
 }
 

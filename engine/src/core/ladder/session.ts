@@ -11,7 +11,7 @@ import { recordAnswer, type Sent } from './answers.ts'
 import { type Ahead, startAhead } from './background.ts'
 import type { CleanUp } from './clean-up.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
-import { type Desk, explainDesk, type ModelChoice, type RequestBase } from './desk.ts'
+import { type Desk, type ModelChoice, type RequestBase, whyCompactionIsOff } from './desk.ts'
 import { afterAnswer, afterPrepared, errandsDone } from './errands.ts'
 import type { GivenAnswer, GivenMessage } from './given.ts'
 import { type EditOutcome, editAt, snipOut, type UndoOutcome, undoNewest } from './hands.ts'
@@ -138,11 +138,8 @@ class Shell implements Session {
   compact = ({ instructions, from, upTo, signal }: CompactOptions = {}): Promise<CompactionDone | CompactionNotDone> =>
     this.line.run(async () => {
       await this.dropAhead()
-      const { manualCompact } = explainDesk(this.desk)
-      if (!manualCompact.allowed) {
-        const detail = `Compaction is off: ${manualCompact.source}.`
-        return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
-      }
+      const detail = whyCompactionIsOff(this.desk)
+      if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
       const range = { ...(from === undefined ? {} : { from }), ...(upTo === undefined ? {} : { upTo }) }
       const wish = { stage: 'manual', trigger: 'manual', cause: 'person', instructions, range, signal } as const
       const outcome = await compactNow(this.desk, wish)
