@@ -12,6 +12,7 @@ import { type Recalled, recallFrom } from './core/ladder/recall.ts'
 import type { HostState } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
 import { createSession } from './core/ladder/session.ts'
+import { hooksInto } from './core/ladder/session-hooks.ts'
 import type { Session } from './core/ladder/session-types.ts'
 import type { EngineSettings } from './core/ladder/settings.ts'
 import { nothingSpent } from './core/ladder/spent.ts'
@@ -22,7 +23,7 @@ import type { EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'
 import { createGuard } from './core/ports/guarded.ts'
 import { guardedHooks } from './core/ports/guarded-ports.ts'
-import { type Hooks, noHooks } from './core/ports/hooks.ts'
+import { type HookCall, type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import { calibrationOf } from './core/tokens/calibrate.ts'
@@ -125,13 +126,24 @@ async function openAt(ground: Ground, path: string, session: OpenOptions): Promi
 
 async function sessionOn(ground: Ground, place: Place, options: SessionOptions): Promise<EngineSession> {
   const { onEvent } = ground.options
-  const session = createSession({
+  let isClosed = false
+  const session: Session = createSession({
     id: place.id,
     path: place.store.path,
     agentId: stringAt(options.envelope, 'agentId'),
     desk: (emit) => deskFor(ground, place, { options, emit }),
     listeners: onEvent ? [onEvent] : [],
-    close: () => place.store.close(),
+    close: async () => {
+      const { agentId } = session
+      const end =
+        agentId === undefined ? sessionEnd : ({ event: 'SubagentStop', details: { agent_id: agentId } } as const)
+      try {
+        if (!isClosed) await session.runHooks(end)
+      } finally {
+        isClosed = true
+        place.store.close()
+      }
+    },
   })
   try {
     // A setting that cannot work is said now, and not in the middle of a turn.
@@ -140,11 +152,19 @@ async function sessionOn(ground: Ground, place: Place, options: SessionOptions):
     place.store.close()
     throw error
   }
+  await session.runHooks(startOf(session, place))
   session.add(leftInQueue(place.entries))
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => recall(place.store, words, limit),
     subagent: (own: SessionOptions = {}) => startSubagent(ground, place, { ...options, ...own }),
   })
+}
+
+const sessionEnd = { event: 'SessionEnd', details: { reason: 'other' } } as const
+
+function startOf({ agentId }: Session, { entries }: Place): HookCall {
+  if (agentId !== undefined) return { event: 'SubagentStart', details: { agent_id: agentId } }
+  return { event: 'SessionStart', source: entries.length > 0 ? 'resume' : 'startup' }
 }
 
 function deskFor(
@@ -171,7 +191,7 @@ function deskFor(
     watch: parts.watch,
   })
   const { memory, collapser, cleanUps, isPinned } = parts
-  const hooks = hooksIn(engine, ports, { id: place.id, path: place.store.path, cwd })
+  const hooks = hooksInto(conversation, hooksIn(engine, ports, { id: place.id, path: place.store.path, cwd }))
   return {
     conversation,
     settings,

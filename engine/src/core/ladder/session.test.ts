@@ -251,7 +251,7 @@ describe('guards', () => {
     const settings = { ...small, mode: 'collapse' } as const
     const world = createTestWorld({ settings, environment: { DISABLE_COMPACT: '1' }, model })
     for (let at = 0; at < 6; at++) {
-      world.session.add({ role: 'user', content: `Task ${at}. ${'words of the task '.repeat(300)}` })
+      world.session.add({ role: 'user', content: `Task ${at}. ${words(4_000)}` })
       await world.session.send()
     }
     await world.session.idle()

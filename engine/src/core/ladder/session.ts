@@ -20,6 +20,7 @@ import { createLine } from './line.ts'
 import { type Switched, switchModel } from './model-switch.ts'
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from './prepare.ts'
 import { type Recovery, recover, tellRecovery } from './reactive.ts'
+import { runSessionHooks } from './session-hooks.ts'
 import {
   type CompactOptions,
   explainSession,
@@ -47,6 +48,7 @@ export function createSession(input: SessionInput): Session {
 
 class Shell implements Session {
   readonly id: string
+  readonly agentId: string | undefined
   readonly path: string | undefined
   private readonly desk: Desk
   private readonly inbox: Inbox
@@ -63,6 +65,7 @@ class Shell implements Session {
 
   constructor({ id, path, agentId, desk, listeners, close }: SessionInput) {
     this.id = id
+    this.agentId = agentId
     this.path = path
     this.giveBack = close
     this.listeners = createListeners(listeners, { sessionId: id, ...(agentId === undefined ? {} : { agentId }) })
@@ -153,6 +156,7 @@ class Shell implements Session {
   spent = (): Spent => this.desk.spent
   cleanUp = (owner: CleanUp): (() => void) => this.desk.cleanUps.register(owner)
   idle = (): Promise<void> => errandsDone(this.desk)
+  runHooks: Session['runHooks'] = (call, options = {}) => runSessionHooks(this.desk, call, options)
   undo = (): Promise<UndoOutcome> => this.line.run(() => undoNewest(this.desk))
   snip = (input: SnipInput): Promise<EditOutcome> => this.line.run(() => snipOut(this.desk, input))
   pin = (uuid: string): Promise<EditOutcome> => this.line.run(() => editAt(this.desk, uuid, { type: 'pin', uuid }))
