@@ -17,7 +17,8 @@ import { type ContextSize, modelOf } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { familyFactor } from '../tokens/family.ts'
-import { compactionOff, type Environment, type TokenSettings } from '../tokens/settings.ts'
+import { compactionOff, type Environment, resolveSettings, type TokenSettings } from '../tokens/settings.ts'
+import { resolveWindows } from '../tokens/windows.ts'
 import type { View } from '../transcript/fold.ts'
 import type { Requester } from '../transcript/request.ts'
 import type { CleanUps } from './clean-up.ts'
@@ -48,7 +49,12 @@ export type RequestBase = {
 export type Ask = (question: { readonly tokens: number; readonly threshold: number }) => Promise<boolean | undefined>
 
 /** What sessions of one engine share and learn together. */
-export type Lessons = { calibrations: Calibrations; limits: LearnedLimits }
+export type Lessons = {
+  calibrations: Calibrations
+  limits: LearnedLimits
+  /** Models that the provider has been asked about. */
+  described?: Set<string>
+}
 
 export type Desk = {
   readonly conversation: Conversation
@@ -228,6 +234,29 @@ function providerFacts(client: ModelClient, model: string, learned: number | und
     window: isOverruled || window === table?.window ? undefined : window,
     maxOutput: maxOutput === table?.maxOutput ? undefined : maxOutput,
   }
+}
+
+/** The window of the session's model as it is, also where a setting lets the session use only a part of it. */
+export function modelWindow(desk: Desk): number {
+  const { environment, lessons, model: client, modelName: model } = desk
+  const learnedWindow = limitOf(lessons.limits, client, model)
+  const settings = resolveSettings({ settings: desk.settings, environment, model })
+  const facts = { model, provider: providerFacts(client, model, learnedWindow), learnedWindow }
+  return resolveWindows({ ...settings, autoCompactWindow: undefined }, facts).contextWindow.value
+}
+
+const describeTimeoutMs = 5_000
+
+/** Of a model that no table knows, the provider is asked for its window: once, and not for long. */
+export async function describeModel(desk: Desk, { client, name }: ModelChoice): Promise<void> {
+  const { lessons, settings, guard } = desk
+  lessons.described ??= new Set()
+  const key = `${client.endpoint ?? client.provider} ${name}`
+  const isKnown = settings.contextWindow !== undefined || modelFacts(name) !== undefined
+  if (!client.describe || isKnown || client.capabilities(name).window !== undefined || lessons.described.has(key))
+    return
+  lessons.described.add(key)
+  await guard.call('model', () => client.describe?.(name), { timeoutMs: describeTimeoutMs })
 }
 
 /** Why nothing may make the context smaller, not even by hand; undefined when it may. */

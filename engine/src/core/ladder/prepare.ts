@@ -8,7 +8,7 @@ import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, overheadOf, settleContext, situationIn, whyCompactionIsOff } from './desk.ts'
+import { type Desk, describeModel, overheadOf, settleContext, situationIn, whyCompactionIsOff } from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
@@ -48,6 +48,7 @@ export async function prepareTurn(
   desk: Desk,
   { signal, source = 'turn', isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
 ): Promise<Ready | Blocked> {
+  await describeModel(desk, { client: desk.model, name: desk.modelName })
   settleContext(desk)
   const isOff = isMicroOff || source !== 'turn' || whyCompactionIsOff(desk) !== undefined
   const micro = isOff ? [] : await microCompact(desk, signal)

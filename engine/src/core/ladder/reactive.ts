@@ -40,7 +40,7 @@ export async function recover(
   const steps: Tried[] = []
   if (failure.reason !== 'overflow' && failure.reason !== 'too-large') return { type: 'unrecovered', failure, steps }
   const limit = failure.reason === 'overflow' ? failure.overflow?.limit : undefined
-  if (limit !== undefined) learnLimit(desk, limit)
+  if (limit !== undefined) learnLimit(desk, { limit })
   const off = whyCompactionIsOff(desk)
   for (const step of off === undefined ? stepsInOrder : [lowerOutput]) {
     const request = await step({ desk, failure, signal: options.signal, steps })
