@@ -46,8 +46,8 @@ export type EngineOptions = {
   readonly files?: FileStore
   /** How summaries are made, and what is put back after them. */
   readonly compaction?: CompactRungOptions
-  /** Rungs in place of the usual ones, by trigger. */
-  readonly ladder?: Partial<Ladder>
+  /** Rungs in place of the usual ones, by trigger; as a function it gets those, which know the session's notes and files. */
+  readonly ladder?: Partial<Ladder> | ((usual: Ladder) => Partial<Ladder>)
   /** Ask mode: whether a compaction may run now. */
   readonly ask?: Ask
   readonly environment?: Environment
@@ -173,7 +173,7 @@ function deskFor(
   { options, emit }: { readonly options: SessionOptions; readonly emit: Desk['emit'] },
 ): Desk {
   const { environment = process.env, ladder, model, ask } = engine
-  const settings = withEconomy(engine.settings ?? {})
+  const settings = settingsOf(engine)
   const { model: named, envelope, owner: _, ifHeld: __, state: host, ...base } = options
   const modelName = named ?? model.model
   const cwd = stringAt(envelope, 'cwd') ?? process.cwd()
@@ -191,12 +191,13 @@ function deskFor(
     watch: parts.watch,
   })
   const { memory, collapser, cleanUps, isPinned } = parts
+  const usual = parts.ladderFor(conversation)
   const hooks = hooksInto(conversation, hooksIn(engine, ports, { id: place.id, path: place.store.path, cwd }))
   return {
     conversation,
     settings,
     environment,
-    ladder: { ...parts.ladderFor(conversation), ...ladder },
+    ladder: { ...usual, ...(typeof ladder === 'function' ? ladder(usual) : ladder) },
     ports: { ...ports, emit, hooks, files: parts.files },
     emit,
     guard,
@@ -220,6 +221,12 @@ function deskFor(
     collapser,
     isPinned,
   }
+}
+
+/** How far a compaction must get can be said in either place; the engine's own setting comes first. */
+function settingsOf({ settings = {}, compaction }: EngineOptions): EngineSettings {
+  const target = settings.target ?? compaction?.settings?.targetShare
+  return withEconomy(target === undefined ? settings : { ...settings, target })
 }
 
 function hooksIn({ hooks, hookSettings }: EngineOptions, { wait }: Ports, session: HookedSession): Hooks {

@@ -85,6 +85,7 @@ export function sessionParts(input: PartsInput): SessionParts {
       return defaultLadder([compactRung(options)], {
         memory: memoryRung(memory, options),
         collapse: collapser?.rung,
+        isNative: settings.reductions?.native !== undefined,
       })
     },
     memory,

@@ -215,6 +215,7 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
     size: sizeOf(desk, view, model),
     weigher: desk.weigher,
     client: { cacheEdits, contextManagement },
+    ...(desk.base.thinking === undefined ? {} : { thinks: desk.base.thinking.type !== 'disabled' }),
     cacheEdits: desk.tracking.cacheEdits,
     compactionComes: (settings.mode ?? 'proactive') === 'proactive' && !desk.tracking.breaker.isOpen,
     ...(desk.cacheLifetime === undefined ? {} : { cacheLifetime: desk.cacheLifetime }),

@@ -96,10 +96,14 @@ async function microCompact(desk: Desk, signal?: AbortSignalPort): Promise<reado
   if (!last?.leftOut) desk.delegated = undefined
   const { solution, tried } = await climb(desk.ladder[stage], context, () => undefined)
   if (!solution) return tried
+  // One request cannot ask for both, and what the server leaves out already must not come back.
+  if (solution.type === 'delegated' && last?.leftOut && !solution.request.leftOut) return tried
   const before = context.size.tokens
   applyMicro(desk, solution)
   // Asked of the server anew with each request: told when it is something else than before.
   if (solution.type === 'delegated' && JSON.stringify(last) === JSON.stringify(solution.request)) return tried
+  // Asked for in good time: the server does it once the context is larger.
+  if (solution.type === 'delegated' && solution.results === 0) return tried
   const after = situationIn(desk, desk.conversation.view()).explanation.size.tokens
   const results = solution.type === 'compacted' ? 0 : solution.results
   const mechanism = tried.at(-1)?.mechanism ?? stage

@@ -113,6 +113,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
     listeners: [(event) => events.push(event)],
     close: () => store.close(),
     desk: (emit) => {
+      const guard = createGuard({ emit, wait })
       desk = {
         conversation: createConversation({
           store,
@@ -125,12 +126,15 @@ export function createTestWorld(options: WorldOptions = {}): World {
         settings,
         environment: options.environment ?? {},
         ladder: {
-          ...defaultLadder(options.compaction ?? [], settings.mode === 'collapse' ? { collapse: collapser.rung } : {}),
+          ...defaultLadder(options.compaction ?? [], {
+            collapse: settings.mode === 'collapse' ? collapser.rung : undefined,
+            isNative: settings.reductions?.native !== undefined,
+          }),
           ...options.ladder,
         },
         ports: { now, newId, wait, hooks, files: noFiles, emit },
         emit,
-        guard: createGuard({ emit, wait }),
+        guard,
         ask: options.ask,
         lessons,
         model,
@@ -146,10 +150,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
         cacheLifetime: undefined,
         delegated: undefined,
         spent: nothingSpent,
-        cleanUps: createCleanUps(new Set(), {
-          isSubagent: false,
-          onProblem: (problem) => emit({ type: 'host-code-failed', code: 'clean-up', problem }),
-        }),
+        cleanUps: createCleanUps(new Set(), { isSubagent: false, onProblem: (why) => guard.report('clean-up', why) }),
         ...(settings.mode === 'collapse' ? { collapser } : {}),
       }
       return desk
