@@ -32,6 +32,7 @@ import type { Entry } from './core/transcript/entry.ts'
 import { createRequester } from './core/transcript/request.ts'
 import { systemPorts } from './models/ports.ts'
 import { type HookChoices, type HookedSession, hooksFor } from './node/hooks/for-session.ts'
+import { keepingResults } from './node/keep-results.ts'
 import { openSessionFile } from './node/session-file.ts'
 import { subagentPath } from './node/subagents.ts'
 import { sessionParts } from './session-parts.ts'
@@ -181,7 +182,7 @@ function deskFor(
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
   const parts = sessionParts({ ...place, cwd, settings, compaction, files, host, guard, shared, isSubagent })
-  const conversation = createConversation({
+  const talk = createConversation({
     store: place.store,
     sessionId: place.id,
     envelope: { userType: 'external', cwd, ...envelope },
@@ -190,9 +191,12 @@ function deskFor(
     newId: ports.newId,
     watch: parts.watch,
   })
+  const { path } = place.store
+  const conversation =
+    path === undefined ? talk : keepingResults(talk, path, (reason) => emit({ type: 'results-not-stored', reason }))
   const { memory, collapser, cleanUps, isPinned } = parts
   const usual = parts.ladderFor(conversation)
-  const hooks = hooksInto(conversation, hooksIn(engine, ports, { id: place.id, path: place.store.path, cwd }))
+  const hooks = hooksInto(conversation, hooksIn(engine, ports, { id: place.id, path, cwd }))
   return {
     conversation,
     settings,

@@ -275,3 +275,49 @@ test('while a read hangs no other file is asked for', async () => {
   expect(reads).toBe(1)
   await session.close()
 })
+
+describe.each(Object.keys(faults) as Fault[])('closing a session whose host code %s', (fault) => {
+  test('its last hook keeps nobody, and the file is given back', async () => {
+    const run = async ({ event }: HookCall) => (event === 'SessionEnd' ? (faults[fault]() as never) : noOutcome)
+    const { session, events, path } = await opened({ engine: { hooks: { run } } }, `end-${fault}`)
+    await session.close()
+    expect(problemsIn(events)).toHaveLength(1)
+    const again = await createEngine({ model: steady, environment: {} }).open(path)
+    await again.close()
+    expect(unhandled).toEqual([])
+  })
+
+  test('a model that is asked in the background keeps nobody', async () => {
+    const asked: string[] = []
+    const send: ModelClient['send'] = (request, options) => {
+      asked.push(request.source)
+      return request.source === 'turn' ? steady.send(request, options) : (faults[fault]() as never)
+    }
+    const settings = { mode: 'collapse', sessionMemory: { first: 500, growth: 100, toolCalls: 0 } } as const
+    const { session } = await opened({ engine: { model: { ...steady, send }, settings } }, `background-${fault}`)
+    session.record({ content: [{ type: 'text', text: 'Done.' }] })
+    for (const at of [1, 2, 3]) {
+      session.add({ role: 'user', content: `Task ${at}. ${'plain words here '.repeat(1_200)}` })
+      session.record({ content: [{ type: 'text', text: 'Done.' }] })
+    }
+    await expect.poll(() => new Set(asked)).toEqual(new Set(['session-memory', 'collapse']))
+    await session.close()
+    expect(unhandled).toEqual([])
+  })
+})
+
+test('a compaction by hand does not wait for one in the background whose model hangs', async () => {
+  let isHanging = true
+  const send: ModelClient['send'] = (request, options) =>
+    isHanging && request.source === 'compact' ? new Promise(() => undefined) : steady.send(request, options)
+  const settings = { background: { from: 0.1 }, autoCompactWindow: undefined, contextWindow: 200_000 }
+  // Only an abort ends it.
+  const patient: EngineOptions['ports'] = {
+    wait: (milliseconds, signal) => systemPorts.wait(milliseconds < 60_000 ? 1 : milliseconds, signal),
+  }
+  const { session } = await opened({ engine: { model: { ...steady, send }, settings, ports: patient } }, 'ahead')
+  expect((await session.prepare()).type).toBe('ready')
+  isHanging = false
+  expect((await session.compact()).type).toBe('compacted')
+  await session.close()
+})

@@ -90,6 +90,8 @@ type WhatHappened =
   | { readonly type: 'collapse-failed'; readonly reason: string; readonly usage: TokenCounts }
   | { readonly type: 'file-restored'; readonly path: string; readonly tokens: number }
   | { readonly type: 'file-not-restored'; readonly path: string; readonly reason: string }
+  /** Results were cleared from the view and could not be put beside the session. The transcript has them. */
+  | { readonly type: 'results-not-stored'; readonly reason: string }
   | { readonly type: 'cache-broken'; readonly why: string; readonly tokens: number; readonly cost?: number }
   | { readonly type: 'breaker-tripped'; readonly failures: number }
   | { readonly type: 'still-over-threshold'; readonly tokens: number; readonly threshold: number }
