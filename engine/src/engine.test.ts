@@ -139,6 +139,27 @@ describe('the engine', () => {
     await session.close()
   })
 
+  test('a session may have another model than the client’s own', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).start({ model: 'claude-opus-4-5' })
+    session.add({ role: 'user', content: 'Mend the parser.' })
+    expect(await session.prepare()).toMatchObject({ type: 'ready', model: 'claude-opus-4-5' })
+    expect(session.explain().contextWindow.value).toBe(200_000)
+  })
+
+  test('the file of a sub-agent carries the id of the session it belongs to, and its own', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).open(join(folder, 'parent.jsonl'))
+    const sub = await session.subagent()
+    sub.add({ role: 'user', content: 'Look at the lexer.' })
+    await sub.close()
+    await session.close()
+    const [record] = readFileSync(String(sub.path), 'utf8').split('\n')
+    expect(JSON.parse(String(record))).toMatchObject({
+      sessionId: session.id,
+      agentId: sub.agentId,
+      isSidechain: true,
+    })
+  })
+
   test('without a path it lives in memory, and can be searched all the same', async () => {
     const session = await createEngine({ model: offline(), environment: {} }).start()
     session.add({ role: 'user', content: 'Mend the parser.' })

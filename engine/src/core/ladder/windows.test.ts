@@ -4,6 +4,7 @@ import type { ModelRequest } from '../ports/model.ts'
 import { estimateTokens } from '../tokens/estimate.ts'
 import { compactRung } from './compact-rung.ts'
 import type { EngineSettings } from './settings.ts'
+import { plainRung } from './testing/rungs.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 const summary = '<summary>\n## 1. Primary request and intent\nThe files are read one by one.\n</summary>'
@@ -62,6 +63,26 @@ describe('the window of a summary', () => {
       { type: 'limit-learned', endpoint: 'scripted', model: 'local', limit: 24_000, sessionId: 'session-1' },
     ])
   })
+})
+
+test('a limit with which no setting works is not believed', async () => {
+  const world = createTestWorld({ settings: { maxOutputTokens: 12_500 } })
+  world.session.add({ role: 'user', content: 'Hello.' })
+  const overflow = { actual: 14_000, limit: 13_000 }
+  await world.session.recover({ type: 'failed', reason: 'overflow', message: 'too long', overflow, tries: 1 })
+  expect(world.session.explain().contextWindow.value).toBe(200_000)
+  expect(world.events.filter(({ type }) => type === 'limit-learned')).toEqual([])
+})
+
+test.each([
+  ['compacts first where the history does not fit', {}, true],
+  ['compacts nothing where auto-compact is off', { autoCompact: false }, false],
+] as const)('a change to a model with a smaller window %s', async (_, settings, compacts) => {
+  const small = scripted(() => 'Done.', { model: 'local', capabilities: { window: 32_000 } })
+  const world = createTestWorld({ settings: { maxOutputTokens: 4_000, ...settings }, compaction: [plainRung('short')] })
+  filled(world, 20)
+  const switched = await world.session.useModel({ client: small, name: 'local' })
+  expect(switched.compaction?.type).toBe(compacts ? 'compacted' : undefined)
 })
 
 describe('a model that no table knows', () => {

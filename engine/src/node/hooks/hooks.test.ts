@@ -115,6 +115,37 @@ describe('shell commands', () => {
     ])
   })
 
+  test('a command is not left running where the compaction was stopped before', async () => {
+    const running = shell('PreCompact', 'sleep 30').run(before, { signal: AbortSignal.abort() })
+    expect((await running).problems).toEqual([expect.stringContaining('the compaction was aborted')])
+  })
+
+  test.each([
+    ['exit code 2', 'exit 2'],
+    ['a block decision', `echo '{"decision":"block"}'`],
+    ['a block decision with an empty reason', `echo '{"decision":"block","reason":" "}'`],
+  ])('%s without a reason is a veto all the same', async (_, command) => {
+    expect((await shell('PreCompact', command).run(before)).veto).toBe('blocked by a hook')
+  })
+
+  test('only PreCompact can give the summary or instructions', async () => {
+    const said = { hookSpecificOutput: { newCustomInstructions: 'a', additionalContext: 'b', summary: 'd' } }
+    expect(await shell('SessionStart', `echo '${JSON.stringify(said)}'`).run(start)).toEqual({
+      ...noOutcome,
+      context: ['b'],
+    })
+  })
+
+  test.each([
+    ['messages', 'PostCompact', 'userDisplayMessage', after],
+    ['context', 'SessionStart', 'additionalContext', start],
+    ['instructions', 'PreCompact', 'newCustomInstructions', before],
+  ] as const)('long %s are cut as well', async (kind, event, name, call) => {
+    const script = `const x = 'x'.repeat(${longestOutput * 2}); console.log(JSON.stringify({ hookSpecificOutput: { ${name}: x } }))`
+    const outcome = await shell(event, `"${process.execPath}" -e "${script}"`).run(call)
+    expect(outcome[kind]).toEqual([expect.stringMatching(/^x{10000}\n\[cut: the whole output is in /)])
+  })
+
   test('a command that no process can be given is reported', async () => {
     const { problems } = await shell('PreCompact', 'echo \u0000').run(before)
     expect(problems).toEqual([expect.stringContaining('could not be started')])
