@@ -254,7 +254,7 @@ export { estimateTokens } from './core/tokens/estimate.ts'
 export { type ContextState, type ExplainInput, type Explanation, explain } from './core/tokens/explain.ts'
 export { ConfigurationError, type Figure } from './core/tokens/figure.ts'
 export { type Prediction, predictCompaction, type TurnSize, whereCompactionsWouldFall } from './core/tokens/predict.ts'
-export type { Environment, Mark, TokenSettings } from './core/tokens/settings.ts'
+export { compactionOff, type Environment, type Mark, type TokenSettings } from './core/tokens/settings.ts'
 export {
   createEngine,
   type Engine,

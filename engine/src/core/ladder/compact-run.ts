@@ -46,8 +46,8 @@ export function note({ ports, tried }: Run, item: Tried): void {
   ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
 }
 
-export async function runHooks({ ports, notices }: Run, call: HookCall): Promise<HookOutcome> {
-  const outcome = await ports.hooks.run(call)
+export async function runHooks({ ports, notices, signal }: Run, call: HookCall): Promise<HookOutcome> {
+  const outcome = await ports.hooks.run(call, { signal })
   for (const problem of outcome.problems) ports.emit({ type: 'hook-reported', event: call.event, problem })
   notices.push(...outcome.messages)
   return outcome

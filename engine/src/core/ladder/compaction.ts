@@ -14,6 +14,7 @@ import { buildRequest } from './request.ts'
 import type { CommitResult, CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
 import { targetShare } from './settings.ts'
 import { withSpent } from './spent.ts'
+import { summarizerPorts } from './summarizer-ports.ts'
 import { chainOf, withCompaction, withFailure } from './tracking.ts'
 
 export type CompactionWish = {
@@ -83,7 +84,7 @@ export async function compactNow(
 }
 
 export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<RungContext, 'commit'>): RungContext {
-  const { conversation, ports, model } = desk
+  const { conversation } = desk
   const view = conversation.view()
   const situation = situationIn(desk, view, wish.fits)
   const threshold = situation.explanation.autoCompactThreshold.value
@@ -106,7 +107,7 @@ export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<Ru
     place: conversation.place(),
     record: conversation.record,
     commit,
-    ports: { ...ports, model, emit: desk.emit },
+    ports: summarizerPorts(desk),
     signal: wish.signal,
   }
 }

@@ -136,7 +136,7 @@ test('an extraction that still runs after the wait: the next rung does it, and t
     'plain done',
   ])
   expect(world.events.filter(({ type }) => type === 'memory-declined')).toEqual([
-    { type: 'memory-declined', reason: 'extraction-running' },
+    { type: 'memory-declined', reason: 'extraction-running', sessionId: 'session-1' },
   ])
   expect(keeper.state().declined?.why).toBe('extraction-running')
 })

@@ -5,13 +5,13 @@ import { blocksOf } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
 import { type JsonObject, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
+import { describeValue } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
-import { createStop } from '../ports/stop.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, overheadOf, settleContext, situationIn } from './desk.ts'
+import { type Desk, describeModel, overheadOf, settleContext, situationIn, whyCompactionIsOff } from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { mediaOverLimit } from './media.ts'
 import { buildRequest, messagesBody } from './request.ts'
@@ -53,9 +53,11 @@ export async function prepareTurn(
   desk: Desk,
   { signal, source = 'turn', isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
 ): Promise<Ready | Blocked> {
+  await describeModel(desk, { client: desk.model, name: desk.modelName })
   settleContext(desk)
-  const media = source === 'turn' ? keepMediaLimit(desk) : []
-  const micro = isMicroOff || source !== 'turn' ? [] : await microCompact(desk, signal)
+  const isOff = source !== 'turn' || whyCompactionIsOff(desk) !== undefined
+  const media = isOff ? [] : keepMediaLimit(desk)
+  const micro = isOff || isMicroOff ? [] : await microCompact(desk, signal)
   const { tried, notices, compaction } = await autoCompact(desk, { signal, source })
   const story = { tried: [...media, ...micro, ...tried], notices, ...(compaction ? { compaction } : {}) }
   const view = desk.conversation.view()
@@ -118,10 +120,14 @@ async function microCompact(desk: Desk, signal?: AbortSignalPort): Promise<reado
   if (!last?.leftOut) desk.delegated = undefined
   const { solution, tried } = await climb(desk.ladder[stage], context, () => undefined)
   if (!solution) return tried
+  // One request cannot ask for both, and what the server leaves out already must not come back.
+  if (solution.type === 'delegated' && last?.leftOut && !solution.request.leftOut) return tried
   const before = context.size.tokens
   applyMicro(desk, solution)
   // Asked of the server anew with each request: told when it is something else than before.
   if (solution.type === 'delegated' && JSON.stringify(last) === JSON.stringify(solution.request)) return tried
+  // Asked for in good time: the server does it once the context is larger.
+  if (solution.type === 'delegated' && solution.results === 0) return tried
   const after = situationIn(desk, desk.conversation.view()).explanation.size.tokens
   const results = solution.type === 'compacted' ? 0 : solution.results
   const mechanism = tried.at(-1)?.mechanism ?? stage
@@ -172,7 +178,7 @@ async function autoCompact(
   const overhead = explanation.isAboveThreshold ? overheadOf(desk) : 0
   const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead })
   if (guarded.type === 'refused') return refusal(desk, guarded)
-  if (guarded.asks && !(await hasAllowed(desk, explanation))) {
+  if (guarded.asks && !(await hasAllowed(desk, explanation, signal))) {
     desk.tracking = { ...desk.tracking, isRefused: true }
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
@@ -191,15 +197,19 @@ function refusal(desk: Desk, { why, detail }: Extract<Guarded, { readonly type: 
 }
 
 /** The host is asked; no answer in time means no. */
-export async function hasAllowed(desk: Desk, { size, autoCompactThreshold }: Explanation): Promise<boolean> {
-  const { ask, ports, settings } = desk
+export async function hasAllowed(
+  desk: Desk,
+  { size, autoCompactThreshold }: Explanation,
+  signal: AbortSignalPort | undefined,
+): Promise<boolean> {
+  const { ask, guard, settings } = desk
   if (!ask) return false
-  const over = createStop()
-  const answer = ask({ tokens: size.tokens, threshold: autoCompactThreshold.value })
-  const silence = ports.wait(patience(settings), over.signal).then(() => undefined)
-  const isAllowed = (await Promise.race([answer, silence])) === true
-  over.stop()
-  return isAllowed
+  const question = { tokens: size.tokens, threshold: autoCompactThreshold.value }
+  const asked = await guard.call<unknown>('ask', () => ask(question), { timeoutMs: patience(settings), signal })
+  if (asked.type !== 'returned') return false
+  const { value } = asked
+  if (value !== undefined && typeof value !== 'boolean') guard.report('ask', `returned ${describeValue(value)}`)
+  return value === true
 }
 
 /** Told when it gets worse, once for each state. */

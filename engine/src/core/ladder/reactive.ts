@@ -5,7 +5,7 @@ import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model
 import { inWords } from '../tokens/figure.ts'
 import { climb } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, situationIn } from './desk.ts'
+import { type Desk, situationIn, whyCompactionIsOff } from './desk.ts'
 import { mediaRefused } from './media.ts'
 import { hasAllowed, noCommit } from './prepare.ts'
 import { buildRequest } from './request.ts'
@@ -48,11 +48,13 @@ export async function recover(
   const steps: Tried[] = []
   if (failure.reason !== 'overflow' && failure.reason !== 'too-large') return { type: 'unrecovered', failure, steps }
   const limit = failure.reason === 'overflow' ? failure.overflow?.limit : undefined
-  if (limit !== undefined) learnLimit(desk, limit)
-  for (const step of stepsInOrder) {
+  if (limit !== undefined) learnLimit(desk, { limit })
+  const off = whyCompactionIsOff(desk)
+  for (const step of off === undefined ? stepsInOrder : [lowerOutput]) {
     const remedy = await step({ desk, failure, signal: options.signal, steps })
     if (remedy) return { type: 'recovered', ...remedy, steps }
   }
+  if (off !== undefined) steps.push({ mechanism: 'compact', outcome: 'declined', why: off })
   return { type: 'unrecovered', failure, steps }
 }
 
@@ -125,7 +127,7 @@ async function compactAll({ desk, signal, steps }: Attempt): Promise<Remedy | un
   // What was cleared just now may have been enough, whether or not a compaction follows: where the provider named no
   // numbers, only sending again can tell. A request that is refused once more costs nothing.
   const isSmaller = steps.some(({ outcome }) => outcome === 'done')
-  const why = await whyNotCompact(desk)
+  const why = await whyNotCompact(desk, signal)
   if (why !== undefined) {
     steps.push({ mechanism: 'compact', outcome: 'declined', why })
     return isSmaller ? { request: currentRequest(desk) } : undefined
@@ -140,13 +142,13 @@ function currentRequest(desk: Desk): ModelRequest {
   return buildRequest(desk, desk.conversation.view()).request
 }
 
-async function whyNotCompact(desk: Desk): Promise<string | undefined> {
+async function whyNotCompact(desk: Desk, signal: AbortSignalPort | undefined): Promise<string | undefined> {
   const { explanation } = situationIn(desk, desk.conversation.view())
   const { autoCompact } = explanation
   if (autoCompact.mode === false) return `Auto-compact is off: ${autoCompact.source}.`
   if (desk.tracking.breaker.isOpen) return 'Automatic compaction has stopped for this conversation.'
   if (autoCompact.mode !== 'ask') return undefined
-  if (!desk.tracking.isRefused && (await hasAllowed(desk, explanation))) return undefined
+  if (!desk.tracking.isRefused && (await hasAllowed(desk, explanation, signal))) return undefined
   desk.tracking = { ...desk.tracking, isRefused: true }
   return 'It was asked for, and not allowed.'
 }

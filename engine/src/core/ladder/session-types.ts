@@ -2,6 +2,7 @@
 import type { SnipInput } from '../mechanisms/snip.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent } from '../ports/events.ts'
+import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, SendOptions } from '../ports/model.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import type { CleanUp } from './clean-up.ts'
@@ -62,6 +63,8 @@ export function explainSession(desk: Desk): SessionExplanation {
 
 export type Session = {
   readonly id: string
+  /** Of a sub-agent. */
+  readonly agentId: string | undefined
   /** Where the transcript lies, when it is a file. */
   readonly path: string | undefined
   /** Returns the uuids of the entries. While a request or a compaction is under way they are held, and come after it. */
@@ -92,6 +95,14 @@ export type Session = {
   readonly cleanUp: (owner: CleanUp) => () => void
   /** When the work in the background (notes, staged summaries) is done. Nobody has to wait for it. */
   readonly idle: () => Promise<void>
+  /**
+   * Runs the hooks of an event that only the host can see: `Stop`, `PermissionRequest`. Those of the session and of its
+   * compactions run by themselves.
+   */
+  readonly runHooks: (
+    call: HookCall,
+    options?: { readonly signal?: AbortSignalPort | undefined },
+  ) => Promise<HookOutcome>
   readonly on: (listener: (event: EngineEvent) => void) => () => void
   /** Waits for what is under way and gives the transcript back. */
   readonly close: () => Promise<void>
