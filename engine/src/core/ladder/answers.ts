@@ -52,8 +52,7 @@ function withOwnId(message: AnswerMessage, { messages }: View, newId: () => stri
 function learnFrom(desk: Desk, view: View, usage: Usage): void {
   const { lessons, modelName } = desk
   const size = sizeOf(desk, view)
-  const isEdited = view.freed !== undefined || desk.tracking.cacheEdits.asked !== undefined
-  if (isEdited || (size.source === 'estimate' && view.edits.length > 0)) return
+  if (size.freed !== undefined || (size.source === 'estimate' && view.edits.length > 0)) return
   const factor = countingFor(desk, modelName).calibration?.factor ?? 1
   const reported = usage.input + usage.cacheRead + usage.cacheWrite - size.reported
   const estimated = (size.estimated * 3) / 4 / factor

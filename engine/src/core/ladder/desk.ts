@@ -3,7 +3,7 @@
 import { modelFacts } from '../catalog/models.ts'
 import type { RequestOptions, Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
-import { less, viewSize } from '../mechanisms/size.ts'
+import { viewSize } from '../mechanisms/size.ts'
 import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
 import type { Block } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
@@ -167,13 +167,8 @@ export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): 
   const { asked = 0 } = desk.tracking.cacheEdits
   const key = `${model} ${counting.calibration?.factor} ${overhead} ${asked}`
   if (desk.sized?.view === view && desk.sized.key === key) return desk.sized.size
-  const counted = viewSize(view, {
-    ...counting,
-    measure: desk.weigher.measured,
-    summaries: desk.weigher.summaries,
-    overhead,
-  })
-  const size = inTokensOf(less(counted, asked), { model, answered: modelOf(view.messages) })
+  const counted = viewSize(view, { ...counting, measure: desk.weigher.measured, overhead, leftOut: asked })
+  const size = inTokensOf(counted, { model, answered: modelOf(view.messages) })
   desk.sized = { view, key, size }
   return size
 }

@@ -10,31 +10,29 @@ import type { View } from '../transcript/fold.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
 import { paceOf } from './pace.ts'
 import { type ReductionChoices, reductionSettings } from './settings.ts'
-import { type ViewSizeOptions, viewSize } from './size.ts'
+import { viewSize } from './size.ts'
 import { createWeigher, type Weigher } from './weigher.ts'
 
-export type SituationInput = ExplainInput &
-  Pick<ViewSizeOptions, 'freedSinceAnswer'> & {
-    readonly now: number
-    readonly reductions?: ReductionChoices
-    /** Milliseconds that the provider keeps a prefix, where that is known. */
-    readonly cacheLifetime?: number
-    readonly client?: Partial<ClientAbilities>
-    /** Whether the next request turns thinking on; not said, it is taken to where the model does so by itself. */
-    readonly thinks?: boolean
-    readonly expectedTurns?: number
-    readonly cacheEdits?: CacheEditState
-    /** false where none comes although the settings allow it: the breaker is open, the mode waits for a refusal. */
-    readonly compactionComes?: boolean
-    /** The one of the conversation, so that nothing is weighed twice. */
-    readonly weigher?: Weigher
-  }
+export type SituationInput = ExplainInput & {
+  readonly now: number
+  readonly reductions?: ReductionChoices
+  /** Milliseconds that the provider keeps a prefix, where that is known. */
+  readonly cacheLifetime?: number
+  readonly client?: Partial<ClientAbilities>
+  /** Whether the next request turns thinking on; not said, it is taken to where the model does so by itself. */
+  readonly thinks?: boolean
+  readonly expectedTurns?: number
+  readonly cacheEdits?: CacheEditState
+  /** false where none comes although the settings allow it: the breaker is open, the mode waits for a refusal. */
+  readonly compactionComes?: boolean
+  /** The one of the conversation, so that nothing is weighed twice. */
+  readonly weigher?: Weigher
+}
 
 /** Throws a ConfigurationError when the settings of windows and thresholds cannot work. */
 export function situationOf(view: View, input: SituationInput): Situation {
   const { messages } = view
-  const size =
-    input.size ?? viewSize(view, { ...input, measure: input.weigher?.measured, summaries: input.weigher?.summaries })
+  const size = input.size ?? viewSize(view, { ...input, measure: input.weigher?.measured })
   const explanation = explain({ ...input, messages, size })
   const { model } = explanation
   const cache = cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime })

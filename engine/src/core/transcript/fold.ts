@@ -4,13 +4,14 @@ import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import { createChangedAnswers } from './changed-answers.ts'
+import { readCompaction } from './compaction-records.ts'
 import { type Edit, editSubtype, readEdit } from './edits.ts'
 import { createEffects, type EditAt, type Effects, isOfContents, type RangeAt } from './effects.ts'
 import { type Entry, type Head, headOf, isSpoken } from './entry.ts'
 import type { Piece, Source } from './merge.ts'
 import { messageOf } from './messages.ts'
 import { createLiveOrder, type LiveOrder } from './order.ts'
-import { createProvenance, freedSince, type Ground } from './provenance.ts'
+import { createProvenance, type Ground, trustedAnswers } from './provenance.ts'
 import { createRowRounds, type MergedMessages, type RowRounds } from './rounds-of-rows.ts'
 import { type Change, nothingUndone, type Standing, standingOf } from './standing.ts'
 
@@ -22,10 +23,13 @@ export type View = {
   /** In force, in the order of the transcript. */
   readonly edits: readonly { readonly uuid: string; readonly edit: Edit }[]
   readonly pins: readonly string[]
-  /** The first message whose usage may be believed: what comes before was counted on another view. */
-  readonly freshFrom: number
-  /** What edits freed since the newest answer, where they all say so: its usage less this is the size. */
-  readonly freed?: number
+  /**
+   * The answers whose usage still tells the size, each with the tokens that edits have freed of its prompt since. Absent
+   * while nothing has changed: then all of them do.
+   */
+  readonly trusted?: ReadonlyMap<number, number> | undefined
+  /** The newest compaction: the size it was made at, and the entries that stood in the view right after it. */
+  readonly compacted?: { readonly tokens: number; readonly uuids: ReadonlySet<string> } | undefined
   /** Answers that were given on another prefix than the one before them now: bound thinking of theirs is void. */
   readonly changed: ReadonlySet<number>
 }
@@ -85,7 +89,7 @@ class Folding implements Ground {
     if (head.uuid === undefined || this.order.isDuplicate(row)) return
     const edit = head.type === 'system' ? readEdit(entry.record) : undefined
     if (!edit && !head.boundary) return
-    this.changes.push({ row, uuid: head.uuid, edit })
+    this.changes.push({ row, uuid: head.uuid, edit, freed: edit ? undefined : readCompaction(entry.record).freed })
     if (edit?.type === 'undo' || edit?.type === 'rewind') this.isTurned = true
   }
 
@@ -226,15 +230,34 @@ class Folding implements Ground {
     return { message, uuids, edits: [range.uuid], isPinned: false, row: range.row, place }
   }
 
+  /** The newest in the view: the size it was made at, and its last row. */
+  private newestCompaction(): { readonly tokens: number; readonly end: number } | undefined {
+    const { order, standing } = this
+    const newest = order.boundaries.findLast(
+      ({ row }) => !standing.out.has(row) && (order.placeOf(row) ?? order.placeOf(row + 1)) !== undefined,
+    )
+    const tokens = newest?.boundary.preTokens
+    if (!newest || tokens === undefined) return undefined
+    const { last } = readCompaction(this.recordAt(newest.row))
+    return { tokens, end: last === undefined ? newest.row + 1 : order.rowOf(last) }
+  }
+
   private viewOf(lists: MergedMessages): View {
     const { edits, pins } = this
-    const freshFrom = this.provenance.staleBefore(lists)
-    const freed = freedSince(this, lists)
     const changes = this.provenance.prefixChanges()
     const merged = lists.merged.snapshot()
     const messages = once(lists.messages.snapshot().toArray)
     const sources = once(lists.sources.snapshot().toArray)
     const changed = once(() => this.changedAnswers(changes, merged.toArray))
+    const trusted = once(() => trustedAnswers(changes, merged.toArray()))
+    const newest = this.newestCompaction()
+    const compacted = once(() => {
+      const uuids = sources().flatMap((source) => source.uuids)
+      return {
+        tokens: newest?.tokens ?? 0,
+        uuids: new Set(uuids.filter((uuid) => this.order.rowOf(uuid) <= (newest?.end ?? -1))),
+      }
+    })
     return {
       get messages() {
         return messages()
@@ -244,8 +267,12 @@ class Folding implements Ground {
       },
       edits,
       pins,
-      freshFrom,
-      ...(freed === undefined ? {} : { freed }),
+      get trusted() {
+        return changes.length === 0 ? undefined : trusted()
+      },
+      get compacted() {
+        return newest && compacted()
+      },
       get changed() {
         return changed()
       },
