@@ -13,6 +13,7 @@ import { countingFor, type Desk, sizeOf } from './desk.ts'
 import { type AnswerMessage, answerMessage, type GivenAnswer } from './given.ts'
 import { answerBody } from './records.ts'
 import { withSpent } from './spent.ts'
+import { withAnswer } from './tracking.ts'
 import { learnFromEnd, windowEnded } from './window-ends.ts'
 
 /** The request that was sent, and the one before it: to say what changed when the cache was missed. */
@@ -35,6 +36,7 @@ export function recordAnswer(desk: Desk, input: AnswerInput): void {
   const usage = readUsage(message.usage)
   if (usage && !input.isOutdated) learnFrom(desk, view, usage)
   conversation.append([answerBody(message, input)], [input.uuid])
+  desk.tracking = withAnswer(desk.tracking)
   noteCleared(desk, message)
   if (!usage) return
   if (message.stop_reason === windowEnded && !input.isOutdated) learnFromEnd(desk, contextTokens(usage))

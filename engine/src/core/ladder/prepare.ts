@@ -6,6 +6,7 @@ import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.
 import { createStop } from '../ports/stop.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
+import { inARow } from './breaker.ts'
 import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
 import { type Desk, overheadOf, settleContext, situationIn } from './desk.ts'
@@ -14,6 +15,7 @@ import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
 import { patience } from './settings.ts'
 import { withLeftOut, withViewChange } from './tracking.ts'
+import { shortenUnseen } from './unseen.ts'
 
 /** A request that can be sent: with our clients as it is, with others by its `body`. */
 export type Ready = ModelRequest & {
@@ -50,8 +52,9 @@ export async function prepareTurn(
 ): Promise<Ready | Blocked> {
   settleContext(desk)
   const micro = isMicroOff || source !== 'turn' ? [] : await microCompact(desk, signal)
+  const shortened = source === 'turn' && isFull(desk) ? shortenUnseen(desk) : []
   const { tried, notices, compaction } = await autoCompact(desk, { signal, source })
-  const story = { tried: [...micro, ...tried], notices }
+  const story = { tried: [...micro, ...shortened, ...tried], notices }
   const view = desk.conversation.view()
   const { explanation } = situationIn(desk, view)
   tellCrossing(desk, explanation)
@@ -74,6 +77,13 @@ export async function prepareTurn(
     repairs,
     ...(compaction ? { compaction } : {}),
   }
+}
+
+/** Something has to go, or no request goes out. */
+function isFull(desk: Desk): boolean {
+  const { isAboveThreshold, isBlocking, manualCompact } = situationIn(desk, desk.conversation.view()).explanation
+  const isProactive = desk.settings.mode !== 'reactive-only'
+  return manualCompact.allowed && (isBlocking || (isProactive && isAboveThreshold))
 }
 
 function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): string {
@@ -153,9 +163,11 @@ async function autoCompact(
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
   const outcome = await compactNow(desk, { stage: 'over-threshold', trigger: 'auto', cause: 'threshold', signal })
-  if (outcome.type === 'compacted') return { tried: outcome.tried, notices: outcome.notices, compaction: outcome }
-  const isTripped = desk.tracking.breaker.isOpen && !tracking.breaker.isOpen
-  return { tried: outcome.tried, notices: isTripped ? [breakerInWords] : [] }
+  const { breaker } = desk.tracking
+  const told = breaker.isOpen && !tracking.breaker.isOpen ? [breakerInWords] : []
+  if (outcome.type === 'not-compacted') return { tried: outcome.tried, notices: told }
+  if (told.length > 0) desk.emit({ type: 'breaker-tripped', failures: inARow(breaker) })
+  return { tried: outcome.tried, notices: [...outcome.notices, ...told], compaction: outcome }
 }
 
 function refusal(desk: Desk, { why, detail }: Extract<Guarded, { readonly type: 'refused' }>): AutoCompacted {

@@ -5,12 +5,13 @@ import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model
 import { inWords } from '../tokens/figure.ts'
 import { climb } from './climb.ts'
 import { compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, situationIn } from './desk.ts'
+import { type Desk, explainDesk, situationIn } from './desk.ts'
 import { mediaEdits } from './media.ts'
 import { hasAllowed, noCommit } from './prepare.ts'
 import { buildRequest } from './request.ts'
 import type { Tried } from './rung.ts'
-import { withViewChange } from './tracking.ts'
+import { withRecovery, withViewChange } from './tracking.ts'
+import { shortenUnseen } from './unseen.ts'
 import { learnLimit } from './window-ends.ts'
 
 export type Recovery =
@@ -30,7 +31,7 @@ type Attempt = {
 type Step = (attempt: Attempt) => Promise<ModelRequest | undefined>
 
 /** In this order; the first that yields a request ends it. */
-const stepsInOrder: readonly Step[] = [lowerOutput, stripMedia, clearResults, compactAll]
+const stepsInOrder: readonly Step[] = [lowerOutput, stripMedia, clearResults, shortenNew, compactAll]
 
 export async function recover(
   desk: Desk,
@@ -106,12 +107,25 @@ async function clearResults({ desk, failure, signal, steps }: Attempt): Promise<
   steps.push(...tried)
   if (solution?.type !== 'reduced') return undefined
   apply(desk, withFreed(solution.edits, solution.freed))
-  const { actual, limit } = failure.overflow ?? {}
-  const { explanation } = situationIn(desk, desk.conversation.view())
-  const gap = actual !== undefined && limit !== undefined ? actual - limit : undefined
-  // Our count of what was freed may be off; a gap that is only just covered is no room to work in.
-  const isEnough = gap !== undefined && solution.freed >= gap * 1.25 && !explanation.isAboveThreshold
+  return coversGap(desk, failure, solution.freed) ? buildRequest(desk, desk.conversation.view()).request : undefined
+}
+
+/** Results that are larger than a window, and that no answer has seen. */
+async function shortenNew({ desk, failure, steps }: Attempt): Promise<ModelRequest | undefined> {
+  const tokens = () => explainDesk(desk).size.tokens
+  if (!explainDesk(desk).manualCompact.allowed) return undefined
+  const before = tokens()
+  const done = shortenUnseen(desk)
+  steps.push(...done)
+  const isEnough = done.length > 0 && coversGap(desk, failure, before - tokens())
   return isEnough ? buildRequest(desk, desk.conversation.view()).request : undefined
+}
+
+/** Our count of what was freed may be off; a gap that is only just covered is no room to work in. */
+function coversGap(desk: Desk, { overflow }: ModelFailure, freed: number): boolean {
+  const { actual, limit } = overflow ?? {}
+  const gap = actual !== undefined && limit !== undefined ? actual - limit : undefined
+  return gap !== undefined && freed >= gap * 1.25 && !explainDesk(desk).isAboveThreshold
 }
 
 async function compactAll({ desk, signal, steps }: Attempt): Promise<ModelRequest | undefined> {
@@ -120,6 +134,7 @@ async function compactAll({ desk, signal, steps }: Attempt): Promise<ModelReques
     steps.push({ mechanism: 'compact', outcome: 'declined', why })
     return undefined
   }
+  desk.tracking = withRecovery(desk.tracking)
   // What was cleared just now may have been enough: nobody can tell where the provider named no numbers.
   const isSmaller = steps.some(({ outcome }) => outcome === 'done')
   const outcome = await compactNow(desk, { stage: 'overflow', trigger: 'auto', cause: 'overflow', signal })
@@ -132,7 +147,9 @@ async function whyNotCompact(desk: Desk): Promise<string | undefined> {
   const { explanation } = situationIn(desk, desk.conversation.view())
   const { autoCompact } = explanation
   if (autoCompact.mode === false) return `Auto-compact is off: ${autoCompact.source}.`
-  if (desk.tracking.breaker.isOpen) return 'Automatic compaction has stopped for this conversation.'
+  // Once even then: the provider takes no more, and without a compaction the conversation would be stuck.
+  const { isOpen, hasRecovered } = desk.tracking.breaker
+  if (isOpen && hasRecovered) return 'Automatic compaction has stopped for this conversation.'
   if (autoCompact.mode !== 'ask') return undefined
   if (!desk.tracking.isRefused && (await hasAllowed(desk, explanation))) return undefined
   desk.tracking = { ...desk.tracking, isRefused: true }

@@ -19,6 +19,8 @@ export type Edit = EditCause &
         readonly attachments?: readonly string[]
         /** Leave the id with which the recall tool finds the original. */
         readonly recall?: boolean
+        /** Shorten to so many characters instead: head, tail, and a line between them that says what is missing. */
+        readonly keep?: number
       }
     | { readonly type: 'clear-inputs'; readonly toolUseIds: readonly string[] }
     /** Images and documents of these entries, also inside results: a word stands in their place. */
@@ -76,6 +78,7 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
     toolUseIds: stringsAt(edit, 'toolUseIds'),
     ...(Array.isArray(edit.attachments) ? { attachments: stringsAt(edit, 'attachments') } : {}),
     ...(edit.recall === true ? { recall: true } : {}),
+    ...(isCount(edit.keep) ? { keep: edit.keep } : {}),
   }),
   'clear-inputs': (edit) => ({ type: 'clear-inputs', toolUseIds: stringsAt(edit, 'toolUseIds') }),
   'clear-media': (edit) => ({ type: 'clear-media', uuids: stringsAt(edit, 'uuids') }),
@@ -102,6 +105,10 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
   unpin: ({ uuid }) => (typeof uuid === 'string' ? { type: 'unpin', uuid } : undefined),
   undo: ({ uuid }) => (typeof uuid === 'string' ? { type: 'undo', uuid } : undefined),
   rewind: ({ to }) => (typeof to === 'string' ? { type: 'rewind', to } : undefined),
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
 }
 
 function readKnown(value: JsonObject): Edit | undefined {
