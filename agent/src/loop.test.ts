@@ -45,7 +45,7 @@ describe('the loop', () => {
     const session = await stage.engine.start({ maxTokens: 4_000 })
     session.add({ role: 'user', content: 'Find all bugs and mend them. Never touch logs/build.log.' })
     const events = await collect(query({ session, tools: stage.tools, mostTurns: 60 }))
-    expect(events.at(-1)).toMatchObject({ type: 'stopped', why: 'turn-limit', state: { isCompacted: true } })
+    expect(events.at(-1)).toMatchObject({ type: 'stopped', why: 'finished', state: { isCompacted: true } })
     const records = events.flatMap((event) => (event.type === 'record' ? [event.record] : []))
     expect(records[0]).toMatchObject({
       type: 'system',

@@ -13,7 +13,7 @@ import type { HostState } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
 import { createSession } from './core/ladder/session.ts'
 import type { Session } from './core/ladder/session-types.ts'
-import type { EngineSettings } from './core/ladder/settings.ts'
+import { type EngineSettings, withEnvironment } from './core/ladder/settings.ts'
 import { nothingSpent } from './core/ladder/spent.ts'
 import { memoryStore, type Store } from './core/ladder/store.ts'
 import { newTracking } from './core/ladder/tracking.ts'
@@ -157,7 +157,7 @@ function deskFor(
   { options, emit }: { readonly options: SessionOptions; readonly emit: Desk['emit'] },
 ): Desk {
   const { environment = process.env, ladder, model, ask } = engine
-  const settings = withEconomy(engine.settings ?? {})
+  const settings = withEnvironment(withEconomy(engine.settings ?? {}), environment)
   const { model: named, envelope, owner: _, ifHeld: __, state: host, ...base } = options
   const modelName = named ?? model.model
   const cwd = stringAt(envelope, 'cwd') ?? process.cwd()

@@ -9,7 +9,7 @@ import { inWords } from '../tokens/figure.ts'
 import { inARow } from './breaker.ts'
 import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, overheadOf, settleContext, situationIn } from './desk.ts'
+import { type Desk, explainDesk, overheadOf, settleContext, situationIn } from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
@@ -52,9 +52,8 @@ export async function prepareTurn(
 ): Promise<Ready | Blocked> {
   settleContext(desk)
   const micro = isMicroOff || source !== 'turn' ? [] : await microCompact(desk, signal)
-  const shortened = source === 'turn' && isFull(desk) ? shortenUnseen(desk) : []
   const { tried, notices, compaction } = await autoCompact(desk, { signal, source })
-  const story = { tried: [...micro, ...shortened, ...tried], notices }
+  const story = { tried: [...micro, ...tried], notices }
   const view = desk.conversation.view()
   const { explanation } = situationIn(desk, view)
   tellCrossing(desk, explanation)
@@ -77,13 +76,6 @@ export async function prepareTurn(
     repairs,
     ...(compaction ? { compaction } : {}),
   }
-}
-
-/** Something has to go, or no request goes out. */
-function isFull(desk: Desk): boolean {
-  const { isAboveThreshold, isBlocking, manualCompact } = situationIn(desk, desk.conversation.view()).explanation
-  const isProactive = desk.settings.mode !== 'reactive-only'
-  return manualCompact.allowed && (isBlocking || (isProactive && isAboveThreshold))
 }
 
 function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): string {
@@ -157,22 +149,29 @@ async function autoCompact(
   const mode = settings.mode ?? 'proactive'
   const overhead = explanation.isAboveThreshold ? overheadOf(desk) : 0
   const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead })
-  if (guarded.type === 'refused') return refusal(desk, guarded)
+  if (guarded.type === 'refused') return refusal(desk, guarded, explanation)
   if (guarded.asks && !(await hasAllowed(desk, explanation))) {
     desk.tracking = { ...desk.tracking, isRefused: true }
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
+  const shortened = shortenUnseen(desk)
+  if (shortened.length > 0 && !explainDesk(desk).isAboveThreshold) return { tried: shortened, notices: [] }
   const outcome = await compactNow(desk, { stage: 'over-threshold', trigger: 'auto', cause: 'threshold', signal })
+  const tried = [...shortened, ...outcome.tried]
   const { breaker } = desk.tracking
   const told = breaker.isOpen && !tracking.breaker.isOpen ? [breakerInWords] : []
-  if (outcome.type === 'not-compacted') return { tried: outcome.tried, notices: told }
+  if (outcome.type === 'not-compacted') return { tried, notices: told }
   if (told.length > 0) desk.emit({ type: 'breaker-tripped', failures: inARow(breaker) })
-  return { tried: outcome.tried, notices: [...outcome.notices, ...told], compaction: outcome }
+  return { tried, notices: [...outcome.notices, ...told], compaction: outcome }
 }
 
-function refusal(desk: Desk, { why, detail }: Extract<Guarded, { readonly type: 'refused' }>): AutoCompacted {
-  if (why === 'below-threshold' || why === 'auto-compact-off') return { tried: [], notices: [] }
-  const tried: readonly Tried[] = [{ mechanism: 'guard', outcome: 'declined', why: `${why}: ${detail}` }]
+type Refused = Extract<Guarded, { readonly type: 'refused' }>
+
+function refusal(desk: Desk, { why, detail }: Refused, { isBlocking, manualCompact }: Explanation): AutoCompacted {
+  // Otherwise no request would go out any more.
+  const shortened = isBlocking && manualCompact.allowed && why !== 'query-source' ? shortenUnseen(desk) : []
+  if (why === 'below-threshold' || why === 'auto-compact-off') return { tried: shortened, notices: [] }
+  const tried: readonly Tried[] = [{ mechanism: 'guard', outcome: 'declined', why: `${why}: ${detail}` }, ...shortened]
   if (why !== 'overhead' || desk.tracking.isOverheadSaid) return { tried, notices: [] }
   desk.tracking = { ...desk.tracking, isOverheadSaid: true }
   return { tried, notices: [detail] }
