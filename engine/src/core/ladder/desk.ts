@@ -27,7 +27,7 @@ import { cheapestSize } from './economy.ts'
 import { type LearnedLimits, limitOf } from './limits.ts'
 import type { Memory } from './memory-keeper.ts'
 import type { Ladder } from './rung.ts'
-import type { EngineSettings } from './settings.ts'
+import { type EngineSettings, targetShare } from './settings.ts'
 import type { Spent } from './spent.ts'
 import type { Tracking } from './tracking.ts'
 
@@ -202,6 +202,7 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
     weigher: desk.weigher,
     client: { cacheEdits, contextManagement },
     cacheEdits: desk.tracking.cacheEdits,
+    targetShare: targetShare(settings),
     compactionComes: (settings.mode ?? 'proactive') === 'proactive' && !desk.tracking.breaker.isOpen,
     ...(desk.cacheLifetime === undefined ? {} : { cacheLifetime: desk.cacheLifetime }),
     reductions: {

@@ -107,3 +107,11 @@ test('at the limit a request waits for as many spans as it takes', async () => {
   expect(await world.session.prepare()).toMatchObject({ type: 'ready' })
   expect(world.events.filter(({ type }) => type === 'collapse-staged').length).toBeGreaterThan(1)
 })
+
+test('says when the next compaction is to be expected', () => {
+  const world = createTestWorld({ settings: small })
+  talk(world, 3, 4_000)
+  const { prediction, size } = world.session.explain()
+  expect(size.tokens).toBe(15_000)
+  expect(prediction).toMatchObject({ growth: 4_000, turns: 2 })
+})

@@ -25,6 +25,8 @@ export type SituationInput = ExplainInput & {
   readonly cacheEdits?: CacheEditState
   /** false where none comes although the settings allow it: the breaker is open, the mode waits for a refusal. */
   readonly compactionComes?: boolean
+  /** Of the threshold: a compaction has to get below it. 0.6 unless said. */
+  readonly targetShare?: number
   /** The one of the conversation, so that nothing is weighed twice. */
   readonly weigher?: Weigher
 }
@@ -47,6 +49,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
     cache,
     coldShare,
     compactionComes: explanation.autoCompact.mode === true && input.compactionComes !== false,
+    target: Math.floor(explanation.autoCompactThreshold.value * (input.targetShare ?? usualTarget)),
     now: input.now,
     model: facts,
     client,
@@ -62,6 +65,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
   }
 }
 
+const usualTarget = 0.6
 const mostTurns = 200
 const usualTurns = 20
 
@@ -136,4 +140,9 @@ export function isInDanger(situation: Situation): boolean {
   const { warning, limit, size, isBlocking } = situation.explanation
   if (situation.compactionComes) return false
   return isBlocking || size.tokens >= (warning.value + limit.value) / 2
+}
+
+/** The context is over the threshold, and with so much less it needs no compaction: that costs more than any cache. */
+export function sparesCompaction({ explanation, target }: Situation, freed: number): boolean {
+  return explanation.isAboveThreshold && explanation.size.tokens - freed < target
 }

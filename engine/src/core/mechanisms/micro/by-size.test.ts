@@ -175,6 +175,16 @@ describe('the gate', () => {
     expect(at(166_999, true)).toBe('does-not-pay')
   })
 
+  test('does not wait over the threshold where it spares the compaction', () => {
+    const over = (targetShare: number) => {
+      const settings = { contextWindow: 200_000 }
+      const input = { ...warm, expectedTurns: 1, settings, size: sized(168_000), targetShare }
+      return outcomeOf(built(), input, wide)
+    }
+    // 25,000 of 168,000 go, and the threshold is 167,000.
+    expect([over(0.9), over(0.8)]).toEqual([['t1'], 'does-not-pay'])
+  })
+
   test('does not wait for one that the settings allow and that will not come', () => {
     const none = { compactionComes: false }
     expect([at(156_999, true, none), at(157_000, true, none)]).toEqual(['does-not-pay', ['t1']])
