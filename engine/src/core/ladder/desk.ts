@@ -17,6 +17,7 @@ import type { Counting } from '../tokens/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { familyFactor } from '../tokens/family.ts'
 import type { Environment, TokenSettings } from '../tokens/settings.ts'
+import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
 import type { Requester } from '../transcript/request.ts'
 import type { CleanUps } from './clean-up.ts'
@@ -221,6 +222,12 @@ function providerFacts(client: ModelClient, model: string, learned: number | und
     window: isOverruled || window === table?.window ? undefined : window,
     maxOutput: maxOutput === table?.maxOutput ? undefined : maxOutput,
   }
+}
+
+/** Edits that make the context smaller, with the size from before. */
+export function withSize(desk: Desk, edits: readonly Edit[]): readonly Edit[] {
+  const size = sizeOf(desk, desk.conversation.view()).tokens
+  return edits.map((edit) => ({ ...edit, size }))
 }
 
 export function explainDesk(desk: Desk): Explanation {

@@ -2,7 +2,7 @@
 import { type SnipInput, snip } from '../mechanisms/snip.ts'
 import { type Edit, readEdit } from '../transcript/edits.ts'
 import { withFreed } from './compaction.ts'
-import { type Desk, situationIn } from './desk.ts'
+import { type Desk, situationIn, withSize } from './desk.ts'
 import type { Undoable } from './retained.ts'
 import { withChange, withViewChange } from './tracking.ts'
 
@@ -28,7 +28,7 @@ export function snipOut(desk: Desk, input: SnipInput): EditOutcome {
   const plan = snip(input).plan(view, situationIn(desk, view))
   if (plan.type === 'declined') return { type: 'declined', why: plan.detail }
   if (plan.outcome.type !== 'edits') throw new Error('A snip asked the server for something.')
-  editView(desk, withFreed(plan.outcome.edits, plan.freed))
+  editView(desk, withSize(desk, withFreed(plan.outcome.edits, plan.freed)))
   const freedBySnips = desk.tracking.freedBySnips + plan.freed
   desk.tracking = withChange({ ...desk.tracking, freedBySnips })
   return { type: 'done', freed: plan.freed }

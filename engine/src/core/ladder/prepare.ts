@@ -9,7 +9,7 @@ import { inWords } from '../tokens/figure.ts'
 import { inARow } from './breaker.ts'
 import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, explainDesk, overheadOf, settleContext, situationIn } from './desk.ts'
+import { type Desk, explainDesk, overheadOf, settleContext, situationIn, withSize } from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
@@ -121,7 +121,7 @@ function applyMicro(desk: Desk, solution: Solution): void {
     if (deleted) desk.tracking = withLeftOut(desk.tracking, deleted, { isRewritten, freed })
     return
   }
-  if (solution.type === 'reduced') desk.conversation.edit(withFreed(solution.edits, solution.freed))
+  if (solution.type === 'reduced') desk.conversation.edit(withSize(desk, withFreed(solution.edits, solution.freed)))
   desk.tracking = withViewChange(desk.tracking)
 }
 

@@ -5,7 +5,7 @@ import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model
 import { inWords } from '../tokens/figure.ts'
 import { climb } from './climb.ts'
 import { compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, explainDesk, situationIn } from './desk.ts'
+import { type Desk, explainDesk, situationIn, withSize } from './desk.ts'
 import { mediaEdits } from './media.ts'
 import { hasAllowed, noCommit } from './prepare.ts'
 import { buildRequest } from './request.ts'
@@ -157,6 +157,6 @@ async function whyNotCompact(desk: Desk): Promise<string | undefined> {
 }
 
 function apply(desk: Desk, edits: Parameters<Desk['conversation']['edit']>[0]): void {
-  desk.conversation.edit(edits)
+  desk.conversation.edit(withSize(desk, edits))
   desk.tracking = withViewChange(desk.tracking)
 }

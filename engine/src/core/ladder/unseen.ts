@@ -2,7 +2,7 @@
 // takes them. A result that the model asked for and never saw is one that it asks for again, without end.
 import { shortenResults, unseenResults } from '../mechanisms/shorten.ts'
 import { withFreed } from './compaction.ts'
-import { type Desk, situationIn } from './desk.ts'
+import { type Desk, situationIn, withSize } from './desk.ts'
 import type { Rung, RungContext, Tried } from './rung.ts'
 import { targetShare } from './settings.ts'
 
@@ -18,7 +18,7 @@ export function shortenUnseen(desk: Desk): readonly Tried[] {
   const { name: mechanism, plan } = shortenResults({ room })
   const planned = plan(view, situation)
   if (planned.type === 'declined' || planned.outcome.type !== 'edits') return []
-  desk.conversation.edit(withFreed(planned.outcome.edits, planned.freed))
+  desk.conversation.edit(withSize(desk, withFreed(planned.outcome.edits, planned.freed)))
   // Nothing of it was in a request yet: the cached prefix is what it was.
   desk.tracking = { ...desk.tracking, changes: desk.tracking.changes + 1 }
   const after = situationIn(desk, desk.conversation.view()).explanation.size.tokens

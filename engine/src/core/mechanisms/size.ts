@@ -12,14 +12,14 @@ export function viewSize(view: View, options: SizeOptions = {}): ContextSize {
 }
 
 /**
- * A compaction makes a context smaller, by the counter that measured both. Until an answer reports the new size, a guess
+ * A reduction makes a context smaller, by the counter that measured both. Until an answer reports the new size, a guess
  * with its margin can come out above what was reported before: then that is the size, and what came since on top.
  */
-function noLargerThanBefore(size: ContextSize, { compacted, sources }: View, options: SizeOptions): ContextSize {
-  const isGuess = size.anchorUuid === undefined || compacted?.uuids.has(size.anchorUuid)
-  if (!compacted || !isGuess || size.tokens <= compacted.tokens) return size
-  const since = sources.flatMap(({ pieces }) => pieces.filter(({ uuid }) => !compacted.uuids.has(uuid ?? '')))
-  const most = compacted.tokens + contextSize(since, { ...options, overhead: 0, leftOut: 0, trusted: new Map() }).tokens
+function noLargerThanBefore(size: ContextSize, { reduced, sources }: View, options: SizeOptions): ContextSize {
+  const isGuess = size.anchorUuid === undefined || reduced?.uuids.has(size.anchorUuid)
+  if (!reduced || !isGuess || size.tokens <= reduced.tokens) return size
+  const since = sources.flatMap(({ pieces }) => pieces.filter(({ uuid }) => !reduced.uuids.has(uuid ?? '')))
+  const most = reduced.tokens + contextSize(since, { ...options, overhead: 0, leftOut: 0, trusted: new Map() }).tokens
   if (size.tokens <= most) return size
   const reported = Math.min(size.reported, most)
   return { ...size, tokens: most, reported, estimated: most - reported }

@@ -8,6 +8,8 @@ export type EditCause = {
   readonly reason?: string
   /** Tokens by the counter of whoever made it: the usage reported before it, less this, is the size behind it. */
   readonly freed?: number
+  /** Tokens of the whole context before it: what it leaves is not more. */
+  readonly size?: number
 }
 
 export type Edit = EditCause &
@@ -117,11 +119,13 @@ function readKnown(value: JsonObject): Edit | undefined {
   if (!edit) return undefined
   const { mechanism, reason } = value
   const freed = numberAt(value, 'freed')
+  const size = numberAt(value, 'size')
   return {
     ...edit,
     ...(typeof mechanism === 'string' ? { mechanism } : {}),
     ...(typeof reason === 'string' ? { reason } : {}),
     ...(freed === undefined ? {} : { freed }),
+    ...(size === undefined ? {} : { size }),
   }
 }
 

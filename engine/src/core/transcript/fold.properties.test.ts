@@ -19,7 +19,7 @@ const wholeOf = (view: View) =>
   JSON.stringify({
     ...view,
     trusted: [...(view.trusted ?? [])],
-    compacted: [...(view.compacted?.uuids ?? [])],
+    reduced: [...(view.reduced?.uuids ?? [])],
     changed: [...view.changed],
   })
 

@@ -153,7 +153,7 @@ describe('the fold', () => {
       edits: [],
       pins: [],
       trusted: undefined,
-      compacted: undefined,
+      reduced: undefined,
       changed: new Set(),
     })
   })

@@ -28,8 +28,8 @@ export type View = {
    * while nothing has changed: then all of them do.
    */
   readonly trusted?: ReadonlyMap<number, number> | undefined
-  /** The newest compaction: the size it was made at, and the entries that stood in the view right after it. */
-  readonly compacted?: { readonly tokens: number; readonly uuids: ReadonlySet<string> } | undefined
+  /** The newest compaction, or edit that tells it: the size it was made at, and the entries and edits that the view showed right after it. */
+  readonly reduced?: { readonly tokens: number; readonly uuids: ReadonlySet<string> } | undefined
   /** Answers that were given on another prefix than the one before them now: bound thinking of theirs is void. */
   readonly changed: ReadonlySet<number>
 }
@@ -230,16 +230,18 @@ class Folding implements Ground {
     return { message, uuids, edits: [range.uuid], isPinned: false, row: range.row, place }
   }
 
-  /** The newest in the view: the size it was made at, and its last row. */
-  private newestCompaction(): { readonly tokens: number; readonly end: number } | undefined {
+  /** The newest in force that tells it: the size it was made at, and its last row. */
+  private newestReduction(): { readonly tokens: number; readonly end: number } | undefined {
     const { order, standing } = this
-    const newest = order.boundaries.findLast(
-      ({ row }) => !standing.out.has(row) && (order.placeOf(row) ?? order.placeOf(row + 1)) !== undefined,
-    )
-    const tokens = newest?.boundary.preTokens
-    if (!newest || tokens === undefined) return undefined
-    const { last } = readCompaction(this.recordAt(newest.row))
-    return { tokens, end: last === undefined ? newest.row + 1 : order.rowOf(last) }
+    for (const { row, edit } of this.changes.toReversed()) {
+      const tokens = edit ? edit.size : order.head(row)?.boundary?.preTokens
+      if (tokens === undefined || standing.out.has(row)) continue
+      if (edit) return { tokens, end: row }
+      if ((order.placeOf(row) ?? order.placeOf(row + 1)) === undefined) continue
+      const { last } = readCompaction(this.recordAt(row))
+      return { tokens, end: last === undefined ? row + 1 : order.rowOf(last) }
+    }
+    return undefined
   }
 
   private viewOf(lists: MergedMessages): View {
@@ -250,13 +252,11 @@ class Folding implements Ground {
     const sources = once(lists.sources.snapshot().toArray)
     const changed = once(() => this.changedAnswers(changes, merged.toArray))
     const trusted = once(() => trustedAnswers(changes, merged.toArray()))
-    const newest = this.newestCompaction()
-    const compacted = once(() => {
-      const uuids = sources().flatMap((source) => source.uuids)
-      return {
-        tokens: newest?.tokens ?? 0,
-        uuids: new Set(uuids.filter((uuid) => this.order.rowOf(uuid) <= (newest?.end ?? -1))),
-      }
+    const newest = this.newestReduction()
+    const reduced = once(() => {
+      const uuids = sources().flatMap(({ pieces }) => pieces.flatMap(({ uuid }) => uuid ?? []))
+      const { tokens = 0, end = -1 } = newest ?? {}
+      return { tokens, uuids: new Set(uuids.filter((uuid) => this.order.rowOf(uuid) <= end)) }
     })
     return {
       get messages() {
@@ -270,8 +270,8 @@ class Folding implements Ground {
       get trusted() {
         return changes.length === 0 ? undefined : trusted()
       },
-      get compacted() {
-        return newest && compacted()
+      get reduced() {
+        return newest && reduced()
       },
       get changed() {
         return changed()
