@@ -83,6 +83,7 @@ describe('the engine', () => {
     session.record(answer)
     session.add({ role: 'user', content: 'Look at the new one.' })
     reads('/p/new.ts')
+    session.record({ ...answer, id: 'msg-last' })
     expect((await session.compact()).type).toBe('compacted')
     const seen = JSON.stringify(session.messages())
     expect(['/p/new.ts', '/p/old.ts'].filter((path) => seen.includes(`File ${path}\\n`))).toEqual(expected)
