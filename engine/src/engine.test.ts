@@ -85,6 +85,7 @@ describe('the engine', () => {
     session.record(answer)
     session.add({ role: 'user', content: 'Look at the new one.' })
     reads('/p/new.ts')
+    session.record({ ...answer, id: 'msg-last' })
     expect((await session.compact()).type).toBe('compacted')
     const seen = JSON.stringify(session.messages())
     expect(['/p/new.ts', '/p/old.ts'].filter((path) => seen.includes(`File ${path}\\n`))).toEqual(expected)
@@ -135,6 +136,7 @@ describe('the engine', () => {
     const use = { type: 'tool_use', id: 't1', name: 'Read', input: { file_path: '/p/new.ts' } }
     session.record({ ...answer, content: [...answer.content, use] })
     session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: text }] })
+    session.record(answer)
     const { tried } = await session.compact()
     expect(seen).toEqual(['session-memory', 'compact'])
     expect(tried.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toEqual([

@@ -14,7 +14,7 @@ import type { Ladder } from './core/ladder/rung.ts'
 import { createSession, type SessionInput } from './core/ladder/session.ts'
 import { hooksInto } from './core/ladder/session-hooks.ts'
 import type { Session } from './core/ladder/session-types.ts'
-import type { EngineSettings } from './core/ladder/settings.ts'
+import { type EngineSettings, withEnvironment } from './core/ladder/settings.ts'
 import { nothingSpent } from './core/ladder/spent.ts'
 import { memoryStore, type Store } from './core/ladder/store.ts'
 import { newTracking } from './core/ladder/tracking.ts'
@@ -183,7 +183,7 @@ function deskFor(
   { options, emit }: { readonly options: SessionOptions; readonly emit: Desk['emit'] },
 ): Desk {
   const { environment = process.env, ladder, model, ask } = engine
-  const settings = settingsOf(engine)
+  const settings = settingsOf(engine, environment)
   const { model: named, envelope, owner: _, ifHeld: __, state: host, ...base } = options
   const modelName = named ?? model.model
   const cwd = stringAt(envelope, 'cwd') ?? process.cwd()
@@ -240,9 +240,9 @@ function deskFor(
 }
 
 /** How far a compaction must get can be said in either place; the engine's own setting comes first. */
-function settingsOf({ settings = {}, compaction }: EngineOptions): EngineSettings {
+function settingsOf({ settings = {}, compaction }: EngineOptions, environment: Environment): EngineSettings {
   const target = settings.target ?? compaction?.settings?.targetShare
-  return withEconomy(target === undefined ? settings : { ...settings, target })
+  return withEnvironment(withEconomy(target === undefined ? settings : { ...settings, target }), environment)
 }
 
 function hooksIn({ hooks, hookSettings }: EngineOptions, { wait }: Ports, session: HookedSession): Hooks {

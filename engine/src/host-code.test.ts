@@ -134,6 +134,9 @@ function fill(session: EngineSession): void {
     const content = read ? '1\tconst a = 1' : `plain words of result ${at} `.repeat(200)
     session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content }] })
   }
+  // A result that no answer has seen would stay in the context.
+  session.record({ content: [{ type: 'text', text: 'I have seen it.' }] })
+  session.add({ role: 'user', content: 'And the lexer.' })
 }
 
 async function opened({ engine = {}, session: options = {} }: Host, name: string) {

@@ -146,7 +146,7 @@ export {
   reductionSettings,
 } from './core/mechanisms/settings.ts'
 export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
-export { editedSize, type ViewSizeOptions, viewSize } from './core/mechanisms/size.ts'
+export { editedSize, viewSize } from './core/mechanisms/size.ts'
 export { type SnipInput, snip } from './core/mechanisms/snip.ts'
 export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
 export {

@@ -3,7 +3,7 @@
 import { modelFacts } from '../catalog/models.ts'
 import type { RequestOptions, Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
-import { less, viewSize } from '../mechanisms/size.ts'
+import { viewSize } from '../mechanisms/size.ts'
 import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
 import type { Block } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
@@ -19,6 +19,7 @@ import type { Explanation } from '../tokens/explain.ts'
 import { familyFactor } from '../tokens/family.ts'
 import { compactionOff, type Environment, resolveSettings, type TokenSettings } from '../tokens/settings.ts'
 import { resolveWindows } from '../tokens/windows.ts'
+import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
 import type { Requester } from '../transcript/request.ts'
 import type { CleanUps } from './clean-up.ts'
@@ -29,7 +30,7 @@ import { cheapestSize } from './economy.ts'
 import { type LearnedLimits, limitOf } from './limits.ts'
 import type { Memory } from './memory-keeper.ts'
 import type { Ladder } from './rung.ts'
-import type { EngineSettings } from './settings.ts'
+import { type EngineSettings, targetShare } from './settings.ts'
 import type { Spent } from './spent.ts'
 import type { Tracking } from './tracking.ts'
 
@@ -176,13 +177,8 @@ export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): 
   const { asked = 0 } = desk.tracking.cacheEdits
   const key = `${model} ${counting.calibration?.factor} ${overhead} ${asked}`
   if (desk.sized?.view === view && desk.sized.key === key) return desk.sized.size
-  const counted = viewSize(view, {
-    ...counting,
-    measure: desk.weigher.measured,
-    summaries: desk.weigher.summaries,
-    overhead,
-  })
-  const size = inTokensOf(less(counted, asked), { model, answered: modelOf(view.messages) })
+  const counted = viewSize(view, { ...counting, measure: desk.weigher.measured, overhead, leftOut: asked })
+  const size = inTokensOf(counted, { model, answered: modelOf(view.messages) })
   desk.sized = { view, key, size }
   return size
 }
@@ -217,6 +213,7 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
     client: { cacheEdits, contextManagement },
     ...(desk.base.thinking === undefined ? {} : { thinks: desk.base.thinking.type !== 'disabled' }),
     cacheEdits: desk.tracking.cacheEdits,
+    targetShare: targetShare(settings),
     compactionComes: (settings.mode ?? 'proactive') === 'proactive' && !desk.tracking.breaker.isOpen,
     ...(desk.cacheLifetime === undefined ? {} : { cacheLifetime: desk.cacheLifetime }),
     reductions: {
@@ -263,6 +260,12 @@ export async function describeModel(desk: Desk, { client, name }: ModelChoice): 
 /** Why nothing may make the context smaller, not even by hand; undefined when it may. */
 export function whyCompactionIsOff({ settings, environment }: Desk): string | undefined {
   return compactionOff({ settings, environment })
+}
+
+/** Edits that make the context smaller, with the size from before. */
+export function withSize(desk: Desk, edits: readonly Edit[]): readonly Edit[] {
+  const size = sizeOf(desk, desk.conversation.view()).tokens
+  return edits.map((edit) => ({ ...edit, size }))
 }
 
 export function explainDesk(desk: Desk): Explanation {

@@ -116,16 +116,6 @@ describe('the ladder', () => {
     ])
   })
 
-  test('a tool result that is pending counts: a huge one is met before the request', async () => {
-    const world = sized(15_000, { compaction: [plainRung('A short summary.')] })
-    world.session.record(answerOf([{ type: 'tool_use', id: 't1', name: 'Other', input: {} }], { usage: usage(15_000) }))
-    world.session.add({
-      role: 'user',
-      content: [{ type: 'tool_result', tool_use_id: 't1', content: words(9_000) }],
-    })
-    expect(await world.session.prepare()).toMatchObject({ type: 'ready', compaction: { mechanism: 'plain' } })
-  })
-
   test('what frees too little is not applied and counts as failed', async () => {
     const world = sized(24_000, { compaction: [plainRung(words(14_000))] })
     const before = world.session.messages()
@@ -324,7 +314,7 @@ describe('by hand', () => {
     await world.session.prepare()
     expect(said(world, 'compaction-finished')).toMatchObject([
       { trigger: 'manual', chain: { isRecompaction: false } },
-      { trigger: 'auto', chain: { isRecompaction: true, turnsSincePrevious: 0 } },
+      { trigger: 'auto', chain: { isRecompaction: true, turnsSincePrevious: 1 } },
     ])
   })
 

@@ -31,7 +31,7 @@ import {
   type TurnOptions,
 } from './session-types.ts'
 import type { Spent } from './spent.ts'
-import { type Tracking, withChange } from './tracking.ts'
+import { type Tracking, withChange, withHandCompaction } from './tracking.ts'
 import { unlessCutOff } from './window-ends.ts'
 
 export type SessionInput = {
@@ -163,7 +163,7 @@ class Shell implements Session {
       const range = { ...(from === undefined ? {} : { from }), ...(upTo === undefined ? {} : { upTo }) }
       const wish = { stage: 'manual', trigger: 'manual', cause: 'person', instructions, range, signal } as const
       const outcome = await compactNow(this.desk, wish)
-      if (outcome.type === 'compacted') this.desk.tracking = withChange(this.desk.tracking)
+      if (outcome.type === 'compacted') this.desk.tracking = withHandCompaction(this.desk.tracking)
       return outcome
     })
 
@@ -189,6 +189,7 @@ class Shell implements Session {
 
   configure = (base: RequestBase): void => {
     this.desk.base = { ...this.desk.base, ...base }
+    this.desk.tracking = withChange(this.desk.tracking)
   }
 
   on = (listener: (event: EngineEvent) => void): (() => void) => this.listeners.add(listener)

@@ -1,9 +1,10 @@
 // The ports of a compaction, as the session knows them: a summarizer whose window is the one that everybody else goes by,
-// and limits that are learned on the way.
+// limits that are learned on the way, and every request counted.
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { type Desk, modelWindow } from './desk.ts'
 import { limitOf } from './limits.ts'
+import { metered } from './metered.ts'
 import { learnLimit } from './window-ends.ts'
 
 export function summarizerPorts(desk: Desk): CompactionPorts {
@@ -22,7 +23,7 @@ export function summarizerPorts(desk: Desk): CompactionPorts {
 function withKnownWindow(desk: Desk): ModelClient {
   const { model, lessons } = desk
   return {
-    ...model,
+    ...metered(desk),
     capabilities: (name) => {
       const able = model.capabilities(name)
       const window = name === desk.modelName ? modelWindow(desk) : (limitOf(lessons.limits, model, name) ?? able.window)
