@@ -50,12 +50,12 @@ describe('the loop', () => {
   test('a small window: each compaction is yielded before the answer it was made for streams, and the count begins again', async () => {
     const stage = await setStage({
       window: 40_000,
-      turnsPerTask: 40,
+      turnsPerTask: 80,
       engine: { settings: { maxOutputTokens: 4_000 } },
     })
     const session = await stage.engine.start({ maxTokens: 4_000 })
     session.add({ role: 'user', content: 'Find all bugs and mend them. Never touch logs/build.log.' })
-    const events = await runLoop({ session, tools: stage.tools, mostTurns: 60 })
+    const events = await runLoop({ session, tools: stage.tools, mostTurns: 100 })
     const compactions = stage.events.filter(({ type }) => type === 'compaction-finished')
     expect(compactions.length).toBeGreaterThan(1)
     const boundaries = eventsOf(events, 'record').filter(({ record }) => record.subtype === 'compact_boundary')
@@ -75,8 +75,8 @@ describe('the loop', () => {
     const last = events.findLastIndex(({ type }) => type === 'record')
     const turn = events.slice(last).filter(({ type }) => type === 'answer').length
     const state = { turnId: session.tracking().turnId, turn, isCompacted: true, failures: 0 }
-    expect(events.at(-1)).toEqual({ type: 'stopped', why: 'turn-limit', state })
-    expect(turn).toBeLessThan(60)
+    expect(events.at(-1)).toEqual({ type: 'stopped', why: 'finished', state })
+    expect(turn).toBeLessThan(eventsOf(events, 'answer').length)
     const refused = stage.sent.filter(({ request, result }) => request.source === 'turn' && result.type === 'failed')
     expect(refused).toEqual([])
     expect(JSON.stringify(session.messages())).toContain('Never touch logs/build.log.')

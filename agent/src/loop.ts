@@ -45,6 +45,11 @@ export async function* query(options: QueryOptions): AsyncGenerator<LoopEvent, L
       if (answers >= mostTurns) why = 'turn-limit'
       else [state, why] = yield* iterate(loop, state)
     }
+    // The end of a sub-agent has a hook of its own, which its session runs.
+    if (why === 'finished' && session.agentId === undefined) {
+      const { messages } = yield* channel.until(session.runHooks({ event: 'Stop' }, { signal }))
+      for (const text of messages) yield { type: 'notice', text }
+    }
   } finally {
     stopListening()
   }

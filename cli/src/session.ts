@@ -42,6 +42,8 @@ export type LiveSession = {
   readonly edited: ViewFile | undefined
   /** What the session itself counted with, where an engine of ours wrote it. */
   readonly note: ContextNote | undefined
+  /** Of the newest answer, which a compaction may have taken out of the messages. */
+  readonly answeredBy: string | undefined
 }
 
 export function openLiveSession(path: string): LiveSession {
@@ -49,10 +51,17 @@ export function openLiveSession(path: string): LiveSession {
   const note = readContextNote(live.read)
   const edited = live.isEdited || note ? openView(path) : undefined
   const messages = edited?.view.messages ?? messagesOf(live.entries)
+  const answeredBy = newestModel(live.read)
   const elsewhere = edited && entriesElsewhere(live, edited)
-  if (!elsewhere) return { live, messages, tally: tallyOf(live.entries), stop: live.stop, edited, note }
+  if (!elsewhere) return { live, messages, tally: tallyOf(live.entries), stop: live.stop, edited, note, answeredBy }
   const stop = messages[0]?.origin === 'summary' ? 'boundary' : 'root'
-  return { live, messages, tally: tallyOf(elsewhere), stop, edited, note }
+  return { live, messages, tally: tallyOf(elsewhere), stop, edited, note, answeredBy }
+}
+
+function newestModel(entries: readonly Entry[]): string | undefined {
+  const isReal = ({ role, model }: ViewMessage) =>
+    role === 'assistant' && model !== undefined && model !== '<synthetic>'
+  return messagesOf(entries.filter(({ record }) => record.isSidechain !== true)).findLast(isReal)?.model
 }
 
 /** After an undo or a rewind the view is made of what lies before the last boundary; undefined when it is not. */
@@ -91,21 +100,26 @@ export type Sized = {
   readonly messages: readonly ViewMessage[]
   readonly edited?: ViewFile | undefined
   readonly note?: ContextNote | undefined
+  readonly answeredBy?: string | undefined
 }
 
 /**
  * What sizes, thresholds and reductions of a session rest on. What the person says comes before what the session says; of
  * another model its notes say nothing.
  */
-export function groundsOf({ note }: Pick<Sized, 'note'>, { env, model, window }: Measured) {
+export function groundsOf(
+  { note, answeredBy }: Pick<Sized, 'note' | 'answeredBy'>,
+  { env, model: asked, window }: Measured,
+) {
+  const model = asked ?? (note === undefined ? answeredBy : undefined)
   const noted = note !== undefined && (model === undefined || model === note.model) ? note : undefined
   const settings = { ...noted?.settings, ...(window === undefined ? {} : { contextWindow: window }) }
   return { ...noted, ...(model === undefined ? {} : { model }), settings, environment: env }
 }
 
 /** Throws a ConfigurationError when the settings cannot work. */
-export function explainSession({ messages, edited, note }: Sized, measured: Measured): Explanation {
-  const grounds = groundsOf({ note }, measured)
+export function explainSession({ messages, edited, note, answeredBy }: Sized, measured: Measured): Explanation {
+  const grounds = groundsOf({ note, answeredBy }, measured)
   const size = edited && editedSize(edited.answered, edited.view, grounds)
   const explanation = explain({ ...grounds, messages, size })
   const { contextWindow } = explanation

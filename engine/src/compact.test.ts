@@ -3,6 +3,8 @@ import { compact } from './compact.ts'
 import { checkRequest } from './core/message/check-request.ts'
 import type { Message } from './core/message/message.ts'
 import { noTokens } from './core/message/usage.ts'
+import type { EngineEvent } from './core/ports/events.ts'
+import { type Hooks, noOutcome } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import { countTokens } from './core/tokens/counting.ts'
 import type { AnthropicMessage, OpenAIMessage } from './plain-messages.ts'
@@ -212,6 +214,54 @@ describe('compact(messages)', () => {
     const result = await compact(messages)
     if (result.type === 'failed') throw new Error(result.detail)
     expect(result.summary).toContain(odd)
+  })
+
+  test('code of the host that breaks is reported, and the summary is made without it', async () => {
+    const broken = () => {
+      throw new Error('host broke')
+    }
+    const events: EngineEvent[] = []
+    const result = await compact(anthropic, {
+      model: { ...saying(''), send: broken },
+      hooks: { run: broken },
+      restore: broken,
+      onEvent: (event) => {
+        events.push(event)
+        if (event.type === 'compaction-finished') broken()
+      },
+    })
+    expect(result).toMatchObject({ type: 'compacted', mechanism: 'offline' })
+    const problems = events.flatMap((event) => ('problem' in event ? [[event.type, event.problem]] : []))
+    expect(problems).toEqual([
+      ['hook-reported', 'the hooks of PreCompact: host broke'],
+      ['host-code-failed', 'host broke'],
+      ['host-code-failed', 'host broke'],
+      ['hook-reported', 'the hooks of SessionStart: host broke'],
+      ['hook-reported', 'the hooks of PostCompact: host broke'],
+      ['host-code-failed', 'at compaction-finished: host broke'],
+    ])
+  })
+
+  test('DISABLE_COMPACT: nothing is compacted, and the reason says why', async () => {
+    expect(await compact(anthropic, { environment: { DISABLE_COMPACT: '1' } })).toEqual({
+      type: 'failed',
+      reason: 'vetoed',
+      detail: 'Compaction is off: DISABLE_COMPACT.',
+      tried: [],
+      usage: noTokens,
+      messages: anthropic,
+    })
+  })
+
+  test('what a PostCompact hook adds stands behind the summary', async () => {
+    const hooks: Hooks = {
+      run: async ({ event }) => ({
+        ...noOutcome,
+        context: event === 'PostCompact' ? ['The sprint ends on Friday.'] : [],
+      }),
+    }
+    const result = await compact(anthropic, { hooks })
+    expect(JSON.stringify(result.messages.at(-1))).toContain('The sprint ends on Friday.')
   })
 
   test('leaves the messages as they are when there is nothing to do, and says so', async () => {

@@ -10,12 +10,17 @@ import { contextFrame } from './core/message/reminder.ts'
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
 import type { Emit } from './core/ports/events.ts'
 import type { FidelityReport } from './core/ports/fidelity.ts'
+import { createGuard } from './core/ports/guarded.ts'
+import { guardedModel } from './core/ports/guarded-model.ts'
+import { guardedHooks, guardedRestore } from './core/ports/guarded-ports.ts'
 import { type Hooks, noHooks } from './core/ports/hooks.ts'
+import { createListeners } from './core/ports/listeners.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import type { Restore } from './core/ports/restore.ts'
 import { neutralizeReminders } from './core/text/neutralize.ts'
 import { wellFormed } from './core/text/well-formed.ts'
 import type { Counting } from './core/tokens/counting.ts'
+import { compactionOff, type Environment } from './core/tokens/settings.ts'
 import { offline } from './models/offline.ts'
 import { systemPorts } from './models/ports.ts'
 import {
@@ -52,6 +57,8 @@ export type CompactMessagesOptions = {
   readonly restore?: Restore
   readonly onEvent?: Emit
   readonly signal?: AbortSignalPort
+  /** Where `DISABLE_COMPACT` is looked up: the environment of the process unless said. */
+  readonly environment?: Environment
 }
 
 /** What came of it. On failure the messages are those that were given, untouched, and `reason` says why. */
@@ -90,15 +97,11 @@ export async function compact<M extends PlainMessage>(
   options: CompactMessagesOptions = {},
 ): Promise<CompactOutcome<M>> {
   const plain = readPlain(checkPlain(messages))
-  const { keep = 0 } = options
-  if (!Number.isInteger(keep) || keep < 0) {
-    throw new TypeError(`compact(): keep is ${String(keep)}; it must be a whole number of messages, 0 or more.`)
-  }
-  const length = plain.view.messages.length
-  if (keep > 0 && keep >= length) {
-    const detail = `All ${length} messages are to be kept (keep is ${keep}): there is nothing left to compact.`
-    return { type: 'failed', reason: 'nothing_to_compact', detail, tried: [], usage: noTokens, messages }
-  }
+  const keep = checkKeep(options.keep)
+  const { emit } = createListeners(options.onEvent ? [options.onEvent] : [])
+  const guard = createGuard({ emit, wait: systemPorts.wait })
+  const refusal = refusalOf(options, { keep, length: plain.view.messages.length })
+  if (refusal) return { type: 'failed', ...refusal, tried: [], usage: noTokens, messages }
   const partial = partialOf(messages, keep)
   const result = await runCompaction(
     {
@@ -112,17 +115,17 @@ export async function compact<M extends PlainMessage>(
       conversation: options.conversation,
       instructions: options.instructions,
       budget: options.budget,
-      restore: options.restore,
+      restore: options.restore && guardedRestore(options.restore, guard),
       ...(options.settings ? { settings: options.settings } : {}),
       ...(options.counting ? { counting: options.counting } : {}),
     },
     {
       now: systemPorts.now,
       newId: () => crypto.randomUUID(),
-      model: options.model ?? offline(),
-      hooks: options.hooks ?? noHooks,
+      model: guardedModel(options.model ?? offline(), guard),
+      hooks: guardedHooks(options.hooks ?? noHooks, systemPorts),
       files: { read: async () => ({ type: 'missing' }) },
-      emit: options.onEvent ?? (() => undefined),
+      emit,
       wait: systemPorts.wait,
     },
     options.signal,
@@ -142,7 +145,7 @@ export async function compact<M extends PlainMessage>(
           messages.filter((_, index) => kept.has(index)),
           options,
         ),
-        context: contextIn(result.records.slice(2)),
+        context: contextIn(result.records.slice(2), result.contextAfter),
       }),
     ],
     summary: result.summary,
@@ -156,9 +159,26 @@ export async function compact<M extends PlainMessage>(
   }
 }
 
+function checkKeep(keep = 0): number {
+  if (Number.isInteger(keep) && keep >= 0) return keep
+  throw new TypeError(`compact(): keep is ${String(keep)}; it must be a whole number of messages, 0 or more.`)
+}
+
+/** Why nothing is tried at all. */
+function refusalOf(
+  { environment = globalThis.process?.env }: CompactMessagesOptions,
+  { keep, length }: { readonly keep: number; readonly length: number },
+): Pick<CompactionFailed, 'reason' | 'detail'> | undefined {
+  const off = compactionOff({ environment })
+  if (off !== undefined) return { reason: 'vetoed', detail: off }
+  if (keep === 0 || keep < length) return undefined
+  const detail = `All ${length} messages are to be kept (keep is ${keep}): there is nothing left to compact.`
+  return { reason: 'nothing_to_compact', detail }
+}
+
 /** What was put back, and what hooks said, as one text that says what it is. */
-function contextIn(records: readonly JsonObject[]): string | undefined {
-  const pieces = records.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? [])
+function contextIn(records: readonly JsonObject[], after: readonly string[]): string | undefined {
+  const pieces = [...records.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? []), ...after]
   const last = records.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
   if (pieces.length === 0) return undefined
   return wellFormed([contextFrame(pieces), ...last.map(neutralizeReminders)].join('\n\n'))

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Rung } from './core/ladder/rung.ts'
 import { plainRung } from './core/ladder/testing/rungs.ts'
 import { shapeOf } from './core/message/shape.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
@@ -84,6 +85,7 @@ describe('the engine', () => {
     session.record(answer)
     session.add({ role: 'user', content: 'Look at the new one.' })
     reads('/p/new.ts')
+    session.record({ ...answer, id: 'msg-last' })
     expect((await session.compact()).type).toBe('compacted')
     const seen = JSON.stringify(session.messages())
     expect(['/p/new.ts', '/p/old.ts'].filter((path) => seen.includes(`File ${path}\\n`))).toEqual(expected)
@@ -114,6 +116,77 @@ describe('the engine', () => {
     expect(await stateIn({}, {}, '/another/machine')).toEqual([undefined])
     expect(await stateIn({ files }, { envelope: { cwd: folder } })).toEqual([undefined])
     expect(await stateIn({ files, workspace: own }, {})).toEqual([await own.state()])
+  })
+
+  test('a ladder of the host’s own is built from the usual rungs, which know the notes and the files', async () => {
+    const seen: string[] = []
+    const mine: Rung = { name: 'mine', run: async () => ({ type: 'declined', why: 'not today' }) }
+    const text = 'export const whatever = 1\n'.repeat(20)
+    const engine = createEngine({
+      model: offline(),
+      environment: {},
+      files: { read: async () => ({ type: 'text', text }) },
+      ladder: (usual) => {
+        seen.push(...usual.manual.map(({ name }) => name))
+        return { manual: [mine, ...usual.manual] }
+      },
+    })
+    const session = await engine.open(join(folder, 'ladder.jsonl'))
+    session.add({ role: 'user', content: 'Look at the file.' })
+    const use = { type: 'tool_use', id: 't1', name: 'Read', input: { file_path: '/p/new.ts' } }
+    session.record({ ...answer, content: [...answer.content, use] })
+    session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: text }] })
+    session.record(answer)
+    const { tried } = await session.compact()
+    expect(seen).toEqual(['session-memory', 'compact'])
+    expect(tried.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toEqual([
+      'mine declined',
+      'session-memory declined',
+      'offline done',
+      'compact done',
+    ])
+    expect(JSON.stringify(session.messages())).toContain('File /p/new.ts')
+    await session.close()
+  })
+
+  test.each([
+    ['targetShare of the compaction', { compaction: { settings: { targetShare: 0.25 } } }, 0.25],
+    ['target of the engine', { settings: { target: 0.5 } }, 0.5],
+    ['both: that of the engine', { settings: { target: 0.5 }, compaction: { settings: { targetShare: 0.25 } } }, 0.5],
+    ['neither', {}, 0.6],
+  ])('how far a compaction must get: %s', async (_, options, share) => {
+    const targets: number[] = []
+    const run: Rung['run'] = async ({ target, situation }) => {
+      targets.push(target / situation.explanation.autoCompactThreshold.value)
+      return { type: 'declined', why: 'only looking' }
+    }
+    const ladder = { manual: [{ name: 'looking', run }] }
+    const session = await createEngine({ model: offline(), environment: {}, ladder, ...options }).start()
+    session.add({ role: 'user', content: 'Mend the parser.' })
+    await session.compact()
+    expect(targets.map((target) => Math.round(target * 100) / 100)).toEqual([share])
+    await session.close()
+  })
+
+  test('a session may have another model than the client’s own', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).start({ model: 'claude-opus-4-5' })
+    session.add({ role: 'user', content: 'Mend the parser.' })
+    expect(await session.prepare()).toMatchObject({ type: 'ready', model: 'claude-opus-4-5' })
+    expect(session.explain().contextWindow.value).toBe(200_000)
+  })
+
+  test('the file of a sub-agent carries the id of the session it belongs to, and its own', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).open(join(folder, 'parent.jsonl'))
+    const sub = await session.subagent()
+    sub.add({ role: 'user', content: 'Look at the lexer.' })
+    await sub.close()
+    await session.close()
+    const [record] = readFileSync(String(sub.path), 'utf8').split('\n')
+    expect(JSON.parse(String(record))).toMatchObject({
+      sessionId: session.id,
+      agentId: sub.agentId,
+      isSidechain: true,
+    })
   })
 
   test('without a path it lives in memory, and can be searched all the same', async () => {

@@ -12,15 +12,18 @@ import { type Recalled, recallFrom } from './core/ladder/recall.ts'
 import type { HostState } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
 import { createSession, type SessionInput } from './core/ladder/session.ts'
+import { hooksInto } from './core/ladder/session-hooks.ts'
 import type { Session } from './core/ladder/session-types.ts'
-import type { EngineSettings } from './core/ladder/settings.ts'
+import { type EngineSettings, withEnvironment } from './core/ladder/settings.ts'
 import { nothingSpent } from './core/ladder/spent.ts'
 import { memoryStore, type Store } from './core/ladder/store.ts'
 import { newTracking } from './core/ladder/tracking.ts'
 import { type JsonObject, stringAt } from './core/message/json.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'
-import { type Hooks, noHooks } from './core/ports/hooks.ts'
+import { createGuard } from './core/ports/guarded.ts'
+import { guardedHooks, guardedWorkspace } from './core/ports/guarded-ports.ts'
+import { type HookCall, type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { Workspace } from './core/ports/workspace.ts'
@@ -29,11 +32,11 @@ import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/entry.ts'
 import { createRequester } from './core/transcript/request.ts'
 import { systemPorts } from './models/ports.ts'
-import { type HookChoices, hooksFor } from './node/hooks/for-session.ts'
+import { type HookChoices, type HookedSession, hooksFor } from './node/hooks/for-session.ts'
+import { keepingResults } from './node/keep-results.ts'
 import { openSessionFile } from './node/session-file.ts'
 import { workspaceFor } from './node/session-files.ts'
 import { subagentPath } from './node/subagents.ts'
-import { workspaceFiles } from './node/workspace-files.ts'
 import { sessionParts } from './session-parts.ts'
 
 export type EngineOptions = {
@@ -51,8 +54,8 @@ export type EngineOptions = {
   readonly workspace?: Workspace
   /** How summaries are made, and what is put back after them. */
   readonly compaction?: CompactRungOptions
-  /** Rungs in place of the usual ones, by trigger. */
-  readonly ladder?: Partial<Ladder>
+  /** Rungs in place of the usual ones, by trigger; as a function it gets those, which know the session's notes and files. */
+  readonly ladder?: Partial<Ladder> | ((usual: Ladder) => Partial<Ladder>)
   /** Ask mode: whether a compaction may run now. */
   readonly ask?: Ask
   readonly environment?: Environment
@@ -107,21 +110,15 @@ type OpenOptions = SessionOptions & { readonly id?: string }
 type Ground = {
   readonly options: EngineOptions
   readonly lessons: Lessons
-  readonly ports: Desk['ports']
+  readonly ports: Ports
   readonly shared: Set<CleanUp>
 }
 type Place = { readonly store: Store; readonly entries: readonly Entry[]; readonly id: string }
 
-function portsOf({ hooks = noHooks, files, ports }: EngineOptions): Desk['ports'] {
-  return {
-    now: () => Date.now(),
-    newId: () => crypto.randomUUID(),
-    wait: systemPorts.wait,
-    hooks,
-    files: files ?? workspaceFiles({ root: process.cwd() }),
-    emit: () => undefined,
-    ...ports,
-  }
+type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
+
+function portsOf({ ports }: EngineOptions): Ports {
+  return { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...ports }
 }
 
 async function openAt(ground: Ground, path: string, session: OpenOptions): Promise<EngineSession> {
@@ -137,14 +134,27 @@ async function openAt(ground: Ground, path: string, session: OpenOptions): Promi
 
 async function sessionOn(ground: Ground, place: Place, options: SessionOptions): Promise<EngineSession> {
   const { onEvent } = ground.options
-  const session = sessionOrClosed(place, {
+  let isClosed = false
+  const session: Session = sessionOrClosed(place, {
     id: place.id,
     path: place.store.path,
+    agentId: stringAt(options.envelope, 'agentId'),
     desk: (emit) => deskFor(ground, place, { options, emit }),
     listeners: onEvent ? [onEvent] : [],
     left: leftInQueue(place.entries),
-    close: () => place.store.close(),
+    close: async () => {
+      const { agentId } = session
+      const end =
+        agentId === undefined ? sessionEnd : ({ event: 'SubagentStop', details: { agent_id: agentId } } as const)
+      try {
+        if (!isClosed) await session.runHooks(end)
+      } finally {
+        isClosed = true
+        place.store.close()
+      }
+    },
   })
+  await session.runHooks(startOf(session, place))
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => recall(place.store, words, limit),
     subagent: (own: SessionOptions = {}) => startSubagent(ground, place, { ...options, ...own }),
@@ -160,23 +170,31 @@ function sessionOrClosed({ store }: Place, input: SessionInput): Session {
   }
 }
 
+const sessionEnd = { event: 'SessionEnd', details: { reason: 'other' } } as const
+
+function startOf({ agentId }: Session, { entries }: Place): HookCall {
+  if (agentId !== undefined) return { event: 'SubagentStart', details: { agent_id: agentId } }
+  return { event: 'SessionStart', source: entries.length > 0 ? 'resume' : 'startup' }
+}
+
 function deskFor(
   { options: engine, lessons, ports, shared }: Ground,
   place: Place,
   { options, emit }: { readonly options: SessionOptions; readonly emit: Desk['emit'] },
 ): Desk {
   const { environment = process.env, ladder, model, ask } = engine
-  const settings = withEconomy(engine.settings ?? {})
+  const settings = settingsOf(engine, environment)
   const { model: named, envelope, owner: _, ifHeld: __, state: host, ...base } = options
   const modelName = named ?? model.model
   const cwd = stringAt(envelope, 'cwd') ?? process.cwd()
   const { compaction, files } = engine
-  const workspace =
-    engine.workspace ??
-    workspaceFor({ given: files, entries: place.entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
   const isSubagent = envelope?.isSidechain === true
-  const parts = sessionParts({ ...place, cwd, settings, compaction, files, host, shared, isSubagent })
-  const conversation = createConversation({
+  const guard = createGuard({ emit, wait: ports.wait })
+  const workspace = engine.workspace
+    ? guardedWorkspace(engine.workspace, guard)
+    : workspaceFor({ given: files, entries: place.entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
+  const parts = sessionParts({ ...place, cwd, settings, compaction, files, host, guard, shared, isSubagent })
+  const talk = createConversation({
     store: place.store,
     sessionId: place.id,
     envelope: { userType: 'external', cwd, ...envelope },
@@ -185,14 +203,20 @@ function deskFor(
     newId: ports.newId,
     watch: parts.watch,
   })
+  const { path } = place.store
+  const conversation =
+    path === undefined ? talk : keepingResults(talk, path, (reason) => emit({ type: 'results-not-stored', reason }))
   const { memory, collapser, cleanUps, isPinned } = parts
+  const usual = parts.ladderFor(conversation)
+  const hooks = hooksInto(conversation, hooksIn(engine, ports, { id: place.id, path, cwd }))
   return {
     conversation,
     settings,
     environment,
-    ladder: { ...parts.ladderFor(conversation), ...ladder },
-    ports: { ...ports, workspace, ...hooksIn(engine, { id: place.id, path: place.store.path, cwd }) },
+    ladder: { ...usual, ...(typeof ladder === 'function' ? ladder(usual) : ladder) },
+    ports: { ...ports, emit, hooks, files: parts.files, workspace },
     emit,
+    guard,
     ask,
     lessons,
     model,
@@ -215,8 +239,15 @@ function deskFor(
   }
 }
 
-function hooksIn({ hooks, hookSettings }: EngineOptions, session: Parameters<typeof hooksFor>[1]): { hooks?: Hooks } {
-  return hooks || !hookSettings ? {} : { hooks: hooksFor(hookSettings, session) }
+/** How far a compaction must get can be said in either place; the engine's own setting comes first. */
+function settingsOf({ settings = {}, compaction }: EngineOptions, environment: Environment): EngineSettings {
+  const target = settings.target ?? compaction?.settings?.targetShare
+  return withEnvironment(withEconomy(target === undefined ? settings : { ...settings, target }), environment)
+}
+
+function hooksIn({ hooks, hookSettings }: EngineOptions, { wait }: Ports, session: HookedSession): Hooks {
+  if (hooks) return guardedHooks(hooks, { wait })
+  return hookSettings ? hooksFor(hookSettings, session) : noHooks
 }
 
 async function startSubagent(ground: Ground, parent: Place, options: SessionOptions): Promise<EngineSession> {

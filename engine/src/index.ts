@@ -121,7 +121,7 @@ export {
   reductionSettings,
 } from './core/mechanisms/settings.ts'
 export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
-export { editedSize, type ViewSizeOptions, viewSize } from './core/mechanisms/size.ts'
+export { editedSize, viewSize } from './core/mechanisms/size.ts'
 export { type SnipInput, snip } from './core/mechanisms/snip.ts'
 export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
 export {
@@ -251,7 +251,7 @@ export { estimateTokens } from './core/tokens/estimate.ts'
 export { type ContextState, type ExplainInput, type Explanation, explain } from './core/tokens/explain.ts'
 export { ConfigurationError, type Figure } from './core/tokens/figure.ts'
 export { type Prediction, predictCompaction, type TurnSize, whereCompactionsWouldFall } from './core/tokens/predict.ts'
-export type { Environment, Mark, TokenSettings } from './core/tokens/settings.ts'
+export { compactionOff, type Environment, type Mark, type TokenSettings } from './core/tokens/settings.ts'
 export {
   createEngine,
   type Engine,

@@ -120,7 +120,6 @@ function viewOf(messages: readonly ViewMessage[]): View {
     })),
     edits: [],
     pins: [],
-    freshFrom: 0,
     changed: new Set(),
   }
 }

@@ -7,11 +7,13 @@ import type { Conversation, ConversationInput } from './core/ladder/conversation
 import { defaultLadder } from './core/ladder/default-ladder.ts'
 import { createMemoryKeeper, type Memory } from './core/ladder/memory-keeper.ts'
 import { memoryRung } from './core/ladder/memory-rung.ts'
-import { createRestoring, type HostState, type Restoring } from './core/ladder/restoring.ts'
+import { createRestoring, guardedState, type HostState, type Restoring } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
 import { type EngineSettings, memoryChoices } from './core/ladder/settings.ts'
 import type { Store } from './core/ladder/store.ts'
 import type { FileStore } from './core/ports/files.ts'
+import type { Guard } from './core/ports/guarded.ts'
+import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'
 import type { Entry } from './core/transcript/entry.ts'
 import { sessionFiles } from './node/session-files.ts'
 import { openMemory } from './node/session-memory.ts'
@@ -28,6 +30,7 @@ export type PartsInput = {
   readonly compaction?: CompactRungOptions | undefined
   readonly files?: FileStore | undefined
   readonly host?: HostState | undefined
+  readonly guard: Guard
   /** Clean-up that belongs to all sessions of an engine. */
   readonly shared: Set<CleanUp>
 }
@@ -39,14 +42,15 @@ export type SessionParts = {
   readonly memory: Memory
   readonly collapser: Collapser | undefined
   readonly cleanUps: CleanUps
+  readonly files: FileStore
   readonly isPinned: Restoring['isPinned']
 }
 
 export function sessionParts(input: PartsInput): SessionParts {
-  const { settings, compaction = {}, store, entries, cwd } = input
+  const { settings, compaction = {}, store, entries, cwd, guard } = input
   const named = settings.reductions?.toolKinds
   const { files, see } = sessionFiles({
-    given: input.files,
+    given: input.files && guardedFiles(input.files, guard),
     entries,
     cwd,
     named,
@@ -55,14 +59,17 @@ export function sessionParts(input: PartsInput): SessionParts {
   const restoring: Restoring = createRestoring({
     files,
     ofTurnOnly: settings.economy === 'thrifty',
-    host: input.host,
+    host: input.host && guardedState(input.host, guard),
     root: cwd,
     named,
     entries: store.entries,
   })
   const memory = memoryFor(input)
   const collapser = settings.mode === 'collapse' ? createCollapser() : undefined
-  const cleanUps = createCleanUps(input.shared, { isSubagent: input.isSubagent })
+  const cleanUps = createCleanUps(input.shared, {
+    isSubagent: input.isSubagent,
+    onProblem: (problem) => guard.report('clean-up', problem),
+  })
   if ('store' in memory) {
     cleanUps.register({
       name: 'session memory',
@@ -80,15 +87,18 @@ export function sessionParts(input: PartsInput): SessionParts {
       const options: CompactRungOptions = {
         restore: (request) => restoring.restore(request, conversation),
         ...compaction,
+        ...(compaction.restore ? { restore: guardedRestore(compaction.restore, guard) } : {}),
       }
       return defaultLadder([compactRung(options)], {
         memory: memoryRung(memory, options),
         collapse: collapser?.rung,
+        isNative: settings.reductions?.native !== undefined,
       })
     },
     memory,
     collapser,
     cleanUps,
+    files,
     isPinned: restoring.isPinned,
   }
 }

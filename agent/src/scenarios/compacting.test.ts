@@ -143,8 +143,8 @@ describe('shell hooks of a real compaction', () => {
     expect((await session.compact()).type).toBe('compacted')
     const reported = stage.events.flatMap((event) => (event.type === 'hook-reported' ? [event] : []))
     expect(reported).toEqual([
-      { type: 'hook-reported', event: 'PreCompact', problem: expect.stringContaining(told) },
-      { type: 'hook-reported', event: 'PostCompact', problem: expect.stringContaining(told) },
+      { type: 'hook-reported', event: 'PreCompact', problem: expect.stringContaining(told), sessionId: session.id },
+      { type: 'hook-reported', event: 'PostCompact', problem: expect.stringContaining(told), sessionId: session.id },
     ])
     await session.close()
   })

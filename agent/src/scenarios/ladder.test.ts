@@ -306,9 +306,10 @@ describe('the breaker', () => {
     }
     await turn('Question 1.')
     readMore(session)
+    session.add({ role: 'assistant', content: 'It has been read.' })
     for (const nth of [2, 3, 4, 5]) await turn(`Question ${nth}.`)
     expect(said(stage, 'compaction-failed')).toHaveLength(3)
-    expect(said(stage, 'breaker-tripped')).toEqual([{ type: 'breaker-tripped', failures: 3 }])
+    expect(said(stage, 'breaker-tripped')).toEqual([{ type: 'breaker-tripped', failures: 3, sessionId: session.id }])
     expect(notices).toEqual([expect.stringContaining('Automatic compaction has stopped for this conversation')])
     expect((await turn('And now?')).tried.at(-1)?.why).toMatch(/^breaker-open/)
 

@@ -175,7 +175,9 @@ describe('notes in the background', () => {
     fill(session, { rounds: 6, tokens: 2_400 })
     await session.compact()
     expect(session.explain().sessionMemory).toMatchObject({ isOn: false, declined: { why: 'in-memory' } })
-    expect(said(stage, 'memory-declined')).toEqual([{ type: 'memory-declined', reason: 'in-memory' }])
+    expect(said(stage, 'memory-declined')).toEqual([
+      { type: 'memory-declined', reason: 'in-memory', sessionId: session.id },
+    ])
   })
 })
 
@@ -260,7 +262,11 @@ describe('a compaction from the notes', () => {
     const outcome = why === 'nothing-to-summarise' ? await session.compact() : await session.prepare()
     const [first] = outcome.tried.filter(({ mechanism }) => mechanism === 'session-memory')
     expect(first).toMatchObject({ outcome: 'declined', why: expect.stringMatching(new RegExp(`^${why}: `)) })
-    expect(said(stage, 'memory-declined').at(-1)).toEqual({ type: 'memory-declined', reason: why })
+    expect(said(stage, 'memory-declined').at(-1)).toEqual({
+      type: 'memory-declined',
+      reason: why,
+      sessionId: session.id,
+    })
     expect(session.explain().sessionMemory?.declined).toMatchObject({ why })
     const compaction = 'compaction' in outcome ? outcome.compaction : outcome
     expect(compaction).toMatchObject({ type: 'compacted', mechanism: expect.not.stringMatching('session-memory') })

@@ -34,6 +34,7 @@ describe('each micro-compaction alone', () => {
   test('by size: old results leave, no model is asked for it, and the request is taken', async () => {
     const { stage, session } = await stageWith({
       ...notByCacheEdit,
+      microCompact: 'always',
       bySize: { target: 5_000, least: 1_000 },
       weigh: false,
     })

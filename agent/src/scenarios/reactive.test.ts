@@ -45,7 +45,7 @@ describe('a prompt that is too long', () => {
     session.add({ role: 'user', content: 'Go on.' })
     await session.send()
     expect(said(stage.events, 'limit-learned')).toEqual([
-      { type: 'limit-learned', endpoint: stage.model.endpoint, model, limit: 40_000 },
+      { type: 'limit-learned', endpoint: stage.model.endpoint, model, limit: 40_000, sessionId: session.id },
     ])
     const learned = { value: 40_000, source: 'learned from an overflow error' }
     expect(session.explain().contextWindow).toEqual(learned)

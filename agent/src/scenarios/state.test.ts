@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { textOf } from 'everlong'
+import { type SessionOptions, textOf } from 'everlong'
 import { session as build, type SessionBuilder } from 'everlong/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
@@ -18,11 +18,15 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const session = () => build({ cwd: join(folder, 'work') })
 
 /** The context after a compaction of a session that a client has written so far. */
-async function compacted(written: SessionBuilder): Promise<string> {
+async function compacted(written: SessionBuilder, options: SessionOptions = {}): Promise<string> {
   const path = join(folder, 'session.jsonl')
   writeFileSync(path, written.text)
   const stage = await setSmallStage({ engine: { settings: { sessionMemory: false } } })
-  const opened = await stage.engine.open(path, { maxTokens: 1_000, envelope: { cwd: join(folder, 'work') } })
+  const opened = await stage.engine.open(path, {
+    maxTokens: 1_000,
+    envelope: { cwd: join(folder, 'work') },
+    ...options,
+  })
   fill(opened, { rounds: 3, tokens: 1_500 })
   expect(await opened.compact()).toMatchObject({ type: 'compacted' })
   const context = opened.messages().map(({ content }) => textOf(content))
@@ -48,7 +52,7 @@ test('the skill invoked last comes first, also one that was invoked before', asy
   expect(places).toEqual(places.toSorted((a, b) => a - b))
 })
 
-test('plan mode that was entered again is on, and the plan is the one on disk', async () => {
+test('plan mode that was entered again is on, and the plan is the one on disk only where the host names its file', async () => {
   const planFilePath = join(folder, 'work', 'plan.md')
   writeFileSync(planFilePath, 'First the labels, then the parcels.\n')
   const start = () =>
@@ -58,7 +62,12 @@ test('plan mode that was entered again is on, and the plan is the one on disk', 
       .toolUse('t1', 'ExitPlanMode', { plan: 'An older plan.' })
       .toolResult('t1', 'approved', { toolUseResult: { plan: 'An older plan.', filePath: planFilePath } })
   const off = await compacted(start())
-  expect(off).toContain('First the labels, then the parcels.')
+  // The word of a transcript opens no file.
+  expect(off).toContain('An older plan.')
+  expect(off).not.toContain('First the labels, then the parcels.')
   expect(off).not.toMatch(/plan mode is on/i)
   expect(await compacted(start().attachment('plan_mode_reentry', { planFilePath }))).toMatch(/plan mode is on/i)
+  const named = await compacted(start(), { state: () => ({ plan: { path: planFilePath, isOn: false } }) })
+  expect(named).toContain('First the labels, then the parcels.')
+  expect(named).not.toMatch(/plan mode is on/i)
 })

@@ -29,7 +29,7 @@ async function main({ path, model, upTo, isSlow }: CrashOrder): Promise<void> {
     model: offline(),
     environment: {},
     settings: { contextWindow: 400_000, maxOutputTokens: 1_000, sessionMemory: true },
-    hookSettings: { settings: { SessionStart: [{ hooks: [{ type: 'command', command }] }] } },
+    hookSettings: { settings: { SessionStart: [{ matcher: 'compact', hooks: [{ type: 'command', command }] }] } },
     files: { read: async (wanted) => ({ type: 'text', text: `export const name = '${wanted}'\n`.repeat(40) }) },
     onEvent: eventLog(`${path}.events`),
   })

@@ -82,6 +82,17 @@ describe('everlong compact', () => {
     expect([second.exitCode, second.stderr.includes('exists and is not overwritten')]).toEqual([1, true])
   })
 
+  test.each([
+    ['compact', []],
+    ['compact', ['--dry-run']],
+    ['micro', ['--apply', '--always', '--target', '1', '--least', '1']],
+  ])('DISABLE_COMPACT: %s %j does nothing and says why', async (command, words) => {
+    const { exitCode, stdout, stderr } = await everlong([command, file, ...words], { env: { DISABLE_COMPACT: '1' } })
+    expect([exitCode, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('Compaction is off: DISABLE_COMPACT. Unset it')
+    expect(readFileSync(file, 'utf8')).toBe(bytes)
+  })
+
   test('asks a model over HTTP', async () => {
     const server = await startServer({ script: summariser(), port: 0 })
     const url = `http://127.0.0.1:${server.port}`

@@ -5,6 +5,7 @@ import {
   type CompactionJob,
   type CompactionPlan,
   type CompactionResult,
+  compactionOff,
   countTokens,
   type FidelityReport,
   type Message,
@@ -66,6 +67,8 @@ export async function gather(file: string, options: Asked): Promise<Outcome<Comp
   if (options.from !== undefined && options.upTo !== undefined) {
     return failed('--from and --up-to name one cut each. Give one of them.')
   }
+  const off = compactionOff({ environment: options.surroundings.env })
+  if (off !== undefined) return failed(`${off} Unset it to compact.`)
   const trouble = options.out === undefined ? undefined : noPlaceFor(options.out)
   if (trouble) return failed(trouble)
   const opened = open(file, options)

@@ -35,6 +35,16 @@ test('the report has the documented fields', async () => {
   ])
 })
 
+test('right after a compaction the model is still that of the newest answer', async () => {
+  const { records } = session()
+    .user('hi')
+    .assistant('yes', { model: 'claude-opus-4-5', tokens: { input: 9_000 } })
+    .boundary({})
+    .summary('so far')
+  const { model, marks } = await report<ContextReport>('context', folder.write('compacted.jsonl', records))
+  expect([model, marks.contextWindow.value]).toEqual(['claude-opus-4-5', 200_000])
+})
+
 test('the model is that of the newest answer unless one is given, and the window follows it', async () => {
   const { records } = session()
     .user('hi')

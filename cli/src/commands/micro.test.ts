@@ -29,7 +29,7 @@ function busy(
     told.assistant(answers.thinks ? [thought, call] : [call], { model: answers.model })
     told.toolResult(id(at), `${at} ${text(12_000)}`)
   }
-  told.assistant('done', { model: answers.model, tokens: { input: 90_000, output: 20 } })
+  told.assistant('done', { model: answers.model, tokens: { input: 130_000, output: 20 } })
   return folder.write(`busy-${files++}.jsonl`, told.records)
 }
 

@@ -3,6 +3,7 @@
 import {
   type CacheState,
   type ContextSize,
+  compactionOff,
   type DeclineReason,
   type ExplainedReduction,
   explainReductions,
@@ -22,7 +23,7 @@ import {
 } from 'everlong'
 import { applyEdits, openView, originalResults, type StoredResults, type ViewFile } from 'everlong/node'
 import type { Edit } from 'everlong/transcript'
-import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
+import { failed, type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { explainSession, groundsOf, type Measured, noteIn, sizeOf, type WindowChoice } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 
@@ -89,6 +90,8 @@ export async function gather(path: string, asked: Asked): Promise<Outcome<MicroR
     return orNoTranscript(report, { path, bytes: file.bytes, isTranscript: file.view.messages.length > 0 })
   })
   if (!asked.apply || !file || planned.type === 'failed' || planned.exitCode !== 0) return planned
+  const off = compactionOff({ environment: asked.surroundings.env })
+  if (off !== undefined) return failed(`${off} Unset it to clear anything.`)
   return apply(file, planned.report, asked)
 }
 

@@ -39,7 +39,7 @@ describe.skipIf(!hasTranscripts)('real transcripts, folded (skipped where the fo
     if (view.messages.length === 0) return
     const { messages } = repairRequest(view.messages)
     expect(checkRequest(messages)).toEqual([])
-    const { tokens } = contextSize(view.messages, { freshFrom: view.freshFrom })
+    const { tokens } = contextSize(view.messages, { trusted: view.trusted })
     expect(tokens).toBeGreaterThan(0)
     expect(tokens).toBeLessThan(1_000_000)
     expect(view.messages.length).toBe(view.sources.length)

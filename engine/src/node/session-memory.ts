@@ -14,6 +14,7 @@ import { acquireLease, type Lease, lockPathOf } from './lease.ts'
 import { readLock } from './lock-file.ts'
 import { nodeProcesses } from './processes.ts'
 import { sessionFolder } from './session-folder.ts'
+import { wait } from './wait.ts'
 import { replaceFile } from './whole-file.ts'
 
 export type { SessionMemory }
@@ -27,10 +28,7 @@ const longestWaitMs = 15_000
 const deadAfterMs = 60_000
 const lookEveryMs = 200
 
-const nodePorts: MemoryPorts = {
-  now: () => Date.now(),
-  wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-}
+const nodePorts: MemoryPorts = { now: () => Date.now(), wait }
 
 export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): SessionMemory {
   const folder = join(sessionFolder(transcript), 'session-memory')

@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { blocksOf, isText, textOf } from '../core/message/block.ts'
+import type { JsonObject } from '../core/message/json.ts'
 import { resultBlock } from './archive/originals.ts'
 import { type Disk, type DiskProblem, diskProblem, nodeDisk, systemError } from './disk.ts'
 import { resultsFolder } from './session-folder.ts'
-import type { ViewFile } from './view-file.ts'
 import { createFile } from './whole-file.ts'
 
 export type ToolResult = { readonly toolUseId: string; readonly content: unknown }
@@ -27,7 +27,7 @@ export type StoredResults =
 
 /** The results as they were recorded, whatever edits say of them. Entries that hold none of them are passed over. */
 export function originalResults(
-  file: Pick<ViewFile, 'entry'>,
+  file: { readonly entry: (uuid: string) => { readonly record: JsonObject } | undefined },
   items: readonly { readonly toolUseId?: string; readonly uuids: readonly string[] }[],
 ): readonly ToolResult[] {
   return items.flatMap(({ toolUseId, uuids }) => {

@@ -22,6 +22,8 @@ export type AnswerSeen = {
   readonly print?: Fingerprint | undefined
   /** Cached tokens that cache edits have deleted so far, where the answer tells. */
   readonly deletedTokens?: number | undefined
+  /** The server cleared or summarized something in this request and says so: the prefix is another one, by its own doing. */
+  readonly isRewritten?: boolean | undefined
   /** Milliseconds that the provider keeps a prefix. */
   readonly lifetime?: number | undefined
   /** The answer itself, for the API's own diagnosis. */
@@ -63,7 +65,7 @@ export function watchAnswer(watch: CacheWatch, seen: AnswerSeen): Watched {
   const { usage, time, print } = seen
   const deletedTokens = seen.deletedTokens ?? watch.deletedTokens
   const next: CacheWatch = { baseline: { cacheRead: usage.cacheRead, time, print }, deletedTokens }
-  if (!watch.baseline) return { watch: next }
+  if (!watch.baseline || seen.isRewritten) return { watch: next }
   const expected = Math.max(0, watch.baseline.cacheRead - Math.max(0, deletedTokens - watch.deletedTokens))
   const dropped = expected - usage.cacheRead
   if (dropped <= leastTokens || dropped <= expected * leastShare) return { watch: next }

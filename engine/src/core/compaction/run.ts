@@ -161,8 +161,8 @@ function enter({ ports, signal }: Run, phase: CompactionPhase): Stop | undefined
   return undefined
 }
 
-async function runHooks({ ports, notices }: Run, call: HookCall): Promise<HookOutcome> {
-  const outcome = await ports.hooks.run(call)
+async function runHooks({ ports, notices, signal }: Run, call: HookCall): Promise<HookOutcome> {
+  const outcome = await ports.hooks.run(call, { signal })
   for (const problem of outcome.problems) ports.emit({ type: 'hook-reported', event: call.event, problem })
   notices.push(...outcome.messages)
   return outcome

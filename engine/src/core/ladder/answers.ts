@@ -13,6 +13,7 @@ import { countingFor, type Desk, sizeOf } from './desk.ts'
 import { type AnswerMessage, answerMessage, type GivenAnswer } from './given.ts'
 import { answerBody } from './records.ts'
 import { withSpent } from './spent.ts'
+import { withAnswer } from './tracking.ts'
 import { learnFromEnd, windowEnded } from './window-ends.ts'
 
 /** The request that was sent, and the one before it: to say what changed when the cache was missed. */
@@ -35,11 +36,13 @@ export function recordAnswer(desk: Desk, input: AnswerInput): void {
   const usage = readUsage(message.usage)
   if (usage && !input.isOutdated) learnFrom(desk, view, usage)
   conversation.append([answerBody(message, input)], [input.uuid])
-  noteCleared(desk, message)
+  desk.tracking = withAnswer(desk.tracking)
+  const isCleared = noteCleared(desk, message)
   if (!usage) return
   if (message.stop_reason === windowEnded && !input.isOutdated) learnFromEnd(desk, contextTokens(usage))
   desk.spent = withSpent(desk.spent, { source: 'turn', usage: billedCounts(usage), model: desk.modelName })
-  watchCache(desk, input, { usage, message })
+  const isRewritten = isCleared || usage.iterations?.some(({ type }) => type === 'compaction')
+  watchCache(desk, input, { usage, message, isRewritten })
 }
 
 /** Entries that share an id are pieces of one answer; a client that gives all its answers the same one means several. */
@@ -52,8 +55,7 @@ function withOwnId(message: AnswerMessage, { messages }: View, newId: () => stri
 function learnFrom(desk: Desk, view: View, usage: Usage): void {
   const { lessons, modelName } = desk
   const size = sizeOf(desk, view)
-  const isEdited = view.freed !== undefined || desk.tracking.cacheEdits.asked !== undefined
-  if (isEdited || (size.source === 'estimate' && view.edits.length > 0)) return
+  if (size.freed !== undefined || (size.source === 'estimate' && view.edits.length > 0)) return
   const factor = countingFor(desk, modelName).calibration?.factor ?? 1
   const reported = usage.input + usage.cacheRead + usage.cacheWrite - size.reported
   const estimated = (size.estimated * 3) / 4 / factor
@@ -62,18 +64,17 @@ function learnFrom(desk: Desk, view: View, usage: Usage): void {
 }
 
 /** The server tells of the whole history each time: written down when it is another number. */
-function noteCleared({ conversation }: Desk, message: AnswerMessage): void {
+function noteCleared({ conversation }: Desk, message: AnswerMessage): boolean {
   const told = appliedEdits(message)
-  if (told.length === 0) return
   const known = conversation.view().edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
-  if (JSON.stringify(told[0]) !== JSON.stringify(known)) conversation.edit(told)
+  if (told.length === 0 || JSON.stringify(told[0]) === JSON.stringify(known)) return false
+  conversation.edit(told)
+  return true
 }
 
-function watchCache(
-  desk: Desk,
-  { sent, printOf }: AnswerInput,
-  { usage, message }: { readonly usage: Usage; readonly message: AnswerMessage },
-): void {
+type Told = { readonly usage: Usage; readonly message: AnswerMessage; readonly isRewritten: boolean | undefined }
+
+function watchCache(desk: Desk, { sent, printOf }: AnswerInput, { usage, message, isRewritten }: Told): void {
   const { tracking, ports, modelName } = desk
   const time = ports.now()
   const deletedTokens = numberAt(message.usage, 'cache_deleted_input_tokens')
@@ -81,7 +82,7 @@ function watchCache(
     desk.cacheLifetime = lifetimeWritten(usage)
   }
   const lifetime = desk.cacheLifetime ?? cacheLifetimes.long
-  const seen = { usage, time, deletedTokens, lifetime, answer: message }
+  const seen = { usage, time, deletedTokens, isRewritten, lifetime, answer: message }
   const { watch, found } = watchAnswer(tracking.watch, seen)
   // Deletions are relative to the prefix that is gone. What the server leaves out is not: it reads the history each time.
   const isStale = found !== undefined && desk.model.capabilities(modelName).cacheEdits

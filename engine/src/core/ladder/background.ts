@@ -1,7 +1,9 @@
 // A compaction prepared while work goes on: made against a fixed cut, and swapped in between two requests only if what it
 // summarised is still the same. What came meanwhile is kept word for word.
 import { isObject, type JsonObject, stringsAt } from '../message/json.ts'
+import { errorText } from '../ports/guarded.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
+import { createStop } from '../ports/stop.ts'
 import type { View } from '../transcript/fold.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
 import { type Desk, overheadOf, situationIn } from './desk.ts'
@@ -24,16 +26,21 @@ export function startAhead(desk: Desk, signal: AbortSignalPort): Ahead | undefin
   const state: { finished?: readonly JsonObject[]; open?: (verdict: readonly JsonObject[] | string) => void } = {}
   let dropped: string | undefined
   let isOver = false
-  const wish = { stage: 'over-threshold', trigger: 'auto', cause: 'background', signal } as const
+  const stop = createStop()
+  signal.addEventListener('abort', stop.stop, { once: true })
+  const wish = { stage: 'over-threshold', trigger: 'auto', cause: 'background', signal: stop.signal } as const
   const outcome = compactNow(desk, wish, async (records) => {
     if (dropped !== undefined) return dropped
     return new Promise((resolve) => {
       state.finished = records
       state.open = resolve
     })
-  }).finally(() => {
-    isOver = true
   })
+    .catch(notWritten)
+    .finally(() => {
+      isOver = true
+      signal.removeEventListener('abort', stop.stop)
+    })
   return {
     isReady: () => isOver || state.open !== undefined,
     swap: () => {
@@ -44,9 +51,16 @@ export function startAhead(desk: Desk, signal: AbortSignalPort): Ahead | undefin
     drop: async (why) => {
       dropped = why
       state.open?.(why)
+      // A model that is still at work on it is not waited for.
+      stop.stop()
       await outcome
     },
   }
+}
+
+/** Nobody may be waiting for it when it cannot be written. */
+function notWritten(error: unknown): CompactionNotDone {
+  return { type: 'not-compacted', reason: 'write_failed', detail: errorText(error), tried: [] }
 }
 
 /** The same guards as for any other, as if the threshold were reached already. */

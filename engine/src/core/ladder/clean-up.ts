@@ -1,6 +1,7 @@
 // Whoever keeps something that describes the state before a compaction registers how to clear it, and whether it belongs
 // to one conversation or to all. Which skills have been listed already is deliberately kept: listing them again costs
 // thousands of tokens for nothing.
+import { callNow } from '../ports/guarded.ts'
 
 export type CleanUp = {
   readonly name: string
@@ -12,15 +13,18 @@ export type CleanUp = {
 export type CleanUps = {
   /** Returns how to take it out again. */
   readonly register: (owner: CleanUp) => () => void
-  /** Clears what a compaction made void, in the order of registration. Returns the names. */
-  readonly run: (after: { readonly tokens: number }) => readonly string[]
+  /** Clears what a compaction made void, in the order of registration. */
+  readonly run: (after: { readonly tokens: number }) => void
 }
 
 /**
  * Of one conversation. `shared` holds what belongs to all of an engine's conversations; a sub-agent is given none, so
  * that its compaction clears only its own.
  */
-export function createCleanUps(shared: Set<CleanUp>, { isSubagent }: { readonly isSubagent: boolean }): CleanUps {
+export function createCleanUps(
+  shared: Set<CleanUp>,
+  { isSubagent, onProblem }: { readonly isSubagent: boolean; readonly onProblem: (problem: string) => void },
+): CleanUps {
   const own = new Set<CleanUp>()
   return {
     register: (owner) => {
@@ -32,8 +36,12 @@ export function createCleanUps(shared: Set<CleanUp>, { isSubagent }: { readonly 
     },
     run: (after) => {
       const owners = [...own, ...(isSubagent ? [] : shared)]
-      for (const { clear } of owners) clear(after)
-      return owners.map(({ name }) => name)
+      // The compaction is in the transcript by now: a clean-up that breaks must not keep the others from running.
+      for (const owner of owners)
+        callNow(
+          () => owner.clear(after),
+          (why) => onProblem(`${owner.name}: ${why}`),
+        )
     },
   }
 }

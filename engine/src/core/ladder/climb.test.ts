@@ -14,7 +14,9 @@ async function climbing(results: readonly RungResult[], { judge = () => undefine
       },
     }),
   )
-  const context = { signal: { aborted: isAborted }, ports: { emit: () => undefined } } as unknown as RungContext
+  const signal = { aborted: isAborted, addEventListener: () => undefined, removeEventListener: () => undefined }
+  const ports = { emit: () => undefined, wait: () => new Promise(() => undefined) }
+  const context = { signal, ports } as unknown as RungContext
   return { ran, climbed: await climb(rungs, context, judge) }
 }
 type Given = { readonly judge?: Judge; readonly isAborted?: boolean }

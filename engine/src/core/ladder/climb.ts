@@ -1,5 +1,6 @@
 // Climbs: tries rung after rung until one has an answer that holds up when measured. It applies nothing.
 import type { CompactionFailure } from '../ports/events.ts'
+import { runRung } from './run-rung.ts'
 import type { Rung, RungContext, RungResult, Tried } from './rung.ts'
 
 export type Solution = Exclude<RungResult, { readonly type: 'declined' | 'failed' }>
@@ -21,9 +22,10 @@ export async function climb(rungs: readonly Rung[], context: RungContext, judge:
     tried.push({ mechanism, outcome, why })
     context.ports.emit({ type: 'mechanism-tried', mechanism, outcome, why })
   }
-  for (const { name, run } of rungs) {
+  for (const rung of rungs) {
+    const { name } = rung
     if (context.signal?.aborted) return { tried, reason: 'aborted' }
-    const result = await run(context)
+    const result = await runRung(rung, context)
     if ('tried' in result) tried.push(...(result.tried ?? []))
     if (result.type === 'declined') note(name, 'declined', result.why)
     else if (result.type === 'failed') {

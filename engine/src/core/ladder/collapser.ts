@@ -1,13 +1,14 @@
 // Collapse in a session: finished spans are summarised in the background, one at a time, and wait until the context is
 // nearly full; then they take their places. A span that was expanded again by an undo is not collapsed a second time.
 import { costOf } from '../cache/prices.ts'
-import { collapse, collapseState, type Staged } from '../mechanisms/collapse/collapse.ts'
+import { collapse, collapseState, type Staged, waitAt } from '../mechanisms/collapse/collapse.ts'
 import { finishedSpans, type Span } from '../mechanisms/collapse/spans.ts'
 import { type Staging, stageCollapse } from '../mechanisms/collapse/stage.ts'
 import { noTokens, totalOf } from '../message/usage.ts'
+import type { Explanation } from '../tokens/explain.ts'
 import type { Beside } from './beside.ts'
 import { mechanismRung } from './mechanism-rung.ts'
-import type { Rung } from './rung.ts'
+import type { Rung, RungContext } from './rung.ts'
 
 /** Of the effective window: below it no span is worth a request yet. */
 export const stageFrom = 0.5
@@ -36,6 +37,7 @@ class Stager implements Collapser {
   /** First entries of spans that have been tried: each is staged once, whatever becomes of it. */
   private readonly seen = new Set<string>()
   private failures = 0
+  private beside: Beside | undefined
 
   staged = (): readonly Staged[] => this.waiting
   idle = async (): Promise<void> => {
@@ -49,6 +51,7 @@ class Stager implements Collapser {
   }
 
   look = (beside: Beside): void => {
+    this.beside = beside
     if (this.running || beside.signal.aborted || this.failures >= mostFailures) return
     if (beside.tokens() < beside.effectiveWindow() * stageFrom) return
     const span = finishedSpans(beside.view(), beside.weigher()).find(({ from }) => !this.seen.has(from))
@@ -63,14 +66,26 @@ class Stager implements Collapser {
   readonly rung: Rung = {
     name: 'collapse',
     run: async (context) => {
-      const { explanation } = context.situation
-      // In a small window the blocking limit comes before the share at which a request waits.
-      if (collapseState(explanation) === 'wait' || explanation.isBlocking) await this.running
+      await this.enough(context)
       const { waiting } = this
       const result = await mechanismRung(collapse(waiting)).run(context)
       if (result.type === 'reduced') this.waiting = this.waiting.filter((one) => !waiting.includes(one))
       return result
     },
+  }
+
+  /** At the limit a request waits for one span after another, until those that are staged make enough room. */
+  private async enough({ view, situation }: RungContext): Promise<void> {
+    const { explanation } = situation
+    const { size, effectiveWindow, blocking } = explanation
+    if (!isFull(explanation)) return
+    const most = Math.min(effectiveWindow.value * waitAt, blocking.value)
+    const isEnough = () => {
+      const plan = collapse(this.waiting).plan(view, situation)
+      return plan.type === 'planned' && size.tokens - plan.freed < most
+    }
+    if (this.beside) this.look(this.beside)
+    while (this.running && !isEnough()) await this.running
   }
 
   private async stage(beside: Beside, span: Span): Promise<void> {
@@ -92,6 +107,11 @@ class Stager implements Collapser {
     const cost = totalOf(usage) === 0 ? undefined : costOf(usage, model)
     emit({ type: 'collapse-staged', tokens: span.tokens, usage, ...(cost === undefined ? {} : { cost }) })
   }
+}
+
+/** In a small window the blocking limit comes before the share at which a request waits. */
+function isFull(explanation: Explanation): boolean {
+  return collapseState(explanation) === 'wait' || explanation.isBlocking
 }
 
 /** A client that throws has failed like one that says so: nobody waits for this promise. */

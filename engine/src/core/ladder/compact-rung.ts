@@ -52,7 +52,6 @@ export function jobFor(context: RungContext, options: CompactRungOptions): Compa
     size: context.size.tokens,
     threshold,
     target,
-    contextWindow: situation.explanation.contextWindow.value,
     queued: context.queued,
     restore: options.restore,
     ...(options.isAutonomous === undefined ? {} : { isAutonomous: options.isAutonomous }),

@@ -1,7 +1,7 @@
 // One compaction from wish to transcript: climb, measure, commit, tell. Manual, automatic and reactive go through here;
 // whether one may run was decided before.
 import type { JsonObject } from '../message/json.ts'
-import { noTokens, type TokenCounts, totalOf } from '../message/usage.ts'
+import { noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
@@ -13,7 +13,7 @@ import { countingFor, type Desk, freshWeigher, type ModelChoice, overheadOf, sit
 import { buildRequest } from './request.ts'
 import type { CommitResult, CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
 import { targetShare } from './settings.ts'
-import { withSpent } from './spent.ts'
+import { summarizerPorts } from './summarizer-ports.ts'
 import { chainOf, withCompaction, withFailure } from './tracking.ts'
 
 export type CompactionWish = {
@@ -83,7 +83,7 @@ export async function compactNow(
 }
 
 export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<RungContext, 'commit'>): RungContext {
-  const { conversation, ports, model } = desk
+  const { conversation } = desk
   const view = conversation.view()
   const situation = situationIn(desk, view, wish.fits)
   const threshold = situation.explanation.autoCompactThreshold.value
@@ -106,7 +106,7 @@ export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<Ru
     place: conversation.place(),
     record: conversation.record,
     commit,
-    ports: { ...ports, model, emit: desk.emit },
+    ports: summarizerPorts(desk),
     signal: wish.signal,
   }
 }
@@ -181,9 +181,6 @@ function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly sol
   desk.tracking = withCompaction(desk.tracking, { turnId: desk.ports.newId(), isBelowTarget: after < target })
   desk.weigher = freshWeigher(desk, desk.modelName)
   desk.cleanUps.run({ tokens: after })
-  if (report && totalOf(report.usage) > 0) {
-    desk.spent = withSpent(desk.spent, { source: 'compact', usage: report.usage, model: desk.modelName })
-  }
   const numbers = {
     mechanism: report?.mechanism ?? tried.at(-1)?.mechanism ?? wish.stage,
     usage: report?.usage ?? noTokens,

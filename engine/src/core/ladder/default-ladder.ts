@@ -2,20 +2,32 @@
 import { microByCacheEdit } from '../mechanisms/micro/by-cache-edit.ts'
 import { microByIdle } from '../mechanisms/micro/by-idle.ts'
 import { microBySize } from '../mechanisms/micro/by-size.ts'
+import { native } from '../mechanisms/native.ts'
 import { mechanismRung } from './mechanism-rung.ts'
 import type { Ladder, Rung } from './rung.ts'
+import { keepingUnseen } from './unseen.ts'
 
 /** Rungs that belong to one session: they know its notes, and the summaries that wait for their places. */
-export type OwnRungs = { readonly memory?: Rung | undefined; readonly collapse?: Rung | undefined }
+export type OwnRungs = {
+  readonly memory?: Rung | undefined
+  readonly collapse?: Rung | undefined
+  /** The server's own context management, where the settings ask for it. */
+  readonly isNative?: boolean
+}
 
 /** `compaction` are the rungs that summarise, cheapest first; the last of them should be one that cannot fail. */
-export function defaultLadder(compaction: readonly Rung[], { memory, collapse }: OwnRungs = {}): Ladder {
-  const whole = memory ? [memory, ...compaction] : compaction
-  const micro = [microByIdle, microByCacheEdit, microBySize].map(mechanismRung)
+export function defaultLadder(
+  compaction: readonly Rung[],
+  { memory, collapse, isNative = false }: OwnRungs = {},
+): Ladder {
+  const summarizing = compaction.map(keepingUnseen)
+  // Notes keep the newest messages by themselves.
+  const whole = memory ? [memory, ...summarizing] : summarizing
+  const micro = [microByIdle, microByCacheEdit, microBySize, ...(isNative ? [native] : [])].map(mechanismRung)
   return {
     'every-request': collapse ? [collapse, ...micro] : micro,
     'over-threshold': whole,
     manual: whole,
-    overflow: compaction,
+    overflow: summarizing,
   }
 }

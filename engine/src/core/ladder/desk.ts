@@ -3,12 +3,13 @@
 import { modelFacts } from '../catalog/models.ts'
 import type { RequestOptions, Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
-import { less, viewSize } from '../mechanisms/size.ts'
+import { viewSize } from '../mechanisms/size.ts'
 import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
 import type { Block } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { Emit } from '../ports/events.ts'
+import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { type Calibration, type Calibrations, calibrationOf } from '../tokens/calibrate.ts'
@@ -16,7 +17,9 @@ import { type ContextSize, modelOf } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { familyFactor } from '../tokens/family.ts'
-import type { Environment, TokenSettings } from '../tokens/settings.ts'
+import { compactionOff, type Environment, resolveSettings, type TokenSettings } from '../tokens/settings.ts'
+import { resolveWindows } from '../tokens/windows.ts'
+import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
 import type { Requester } from '../transcript/request.ts'
 import type { CleanUps } from './clean-up.ts'
@@ -27,7 +30,7 @@ import { cheapestSize } from './economy.ts'
 import { type LearnedLimits, limitOf } from './limits.ts'
 import type { Memory } from './memory-keeper.ts'
 import type { Ladder } from './rung.ts'
-import type { EngineSettings } from './settings.ts'
+import { type EngineSettings, targetShare } from './settings.ts'
 import type { Spent } from './spent.ts'
 import type { Tracking } from './tracking.ts'
 
@@ -47,7 +50,12 @@ export type RequestBase = {
 export type Ask = (question: { readonly tokens: number; readonly threshold: number }) => Promise<boolean | undefined>
 
 /** What sessions of one engine share and learn together. */
-export type Lessons = { calibrations: Calibrations; limits: LearnedLimits }
+export type Lessons = {
+  calibrations: Calibrations
+  limits: LearnedLimits
+  /** Models that the provider has been asked about. */
+  described?: Set<string>
+}
 
 export type Desk = {
   readonly conversation: Conversation
@@ -56,6 +64,8 @@ export type Desk = {
   readonly ladder: Ladder
   readonly ports: Omit<CompactionPorts, 'model'>
   readonly emit: Emit
+  /** For every call of host code that has no port of its own. */
+  readonly guard: Guard
   readonly ask?: Ask | undefined
   readonly lessons: Lessons
   model: ModelClient
@@ -167,13 +177,8 @@ export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): 
   const { asked = 0 } = desk.tracking.cacheEdits
   const key = `${model} ${counting.calibration?.factor} ${overhead} ${asked}`
   if (desk.sized?.view === view && desk.sized.key === key) return desk.sized.size
-  const counted = viewSize(view, {
-    ...counting,
-    measure: desk.weigher.measured,
-    summaries: desk.weigher.summaries,
-    overhead,
-  })
-  const size = inTokensOf(less(counted, asked), { model, answered: modelOf(view.messages) })
+  const counted = viewSize(view, { ...counting, measure: desk.weigher.measured, overhead, leftOut: asked })
+  const size = inTokensOf(counted, { model, answered: modelOf(view.messages) })
   desk.sized = { view, key, size }
   return size
 }
@@ -206,7 +211,9 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
     size: sizeOf(desk, view, model),
     weigher: desk.weigher,
     client: { cacheEdits, contextManagement },
+    ...(desk.base.thinking === undefined ? {} : { thinks: desk.base.thinking.type !== 'disabled' }),
     cacheEdits: desk.tracking.cacheEdits,
+    targetShare: targetShare(settings),
     compactionComes: (settings.mode ?? 'proactive') === 'proactive' && !desk.tracking.breaker.isOpen,
     ...(desk.cacheLifetime === undefined ? {} : { cacheLifetime: desk.cacheLifetime }),
     reductions: {
@@ -225,6 +232,40 @@ function providerFacts(client: ModelClient, model: string, learned: number | und
     window: isOverruled || window === table?.window ? undefined : window,
     maxOutput: maxOutput === table?.maxOutput ? undefined : maxOutput,
   }
+}
+
+/** The window of the session's model as it is, also where a setting lets the session use only a part of it. */
+export function modelWindow(desk: Desk): number {
+  const { environment, lessons, model: client, modelName: model } = desk
+  const learnedWindow = limitOf(lessons.limits, client, model)
+  const settings = resolveSettings({ settings: desk.settings, environment, model })
+  const facts = { model, provider: providerFacts(client, model, learnedWindow), learnedWindow }
+  return resolveWindows({ ...settings, autoCompactWindow: undefined }, facts).contextWindow.value
+}
+
+const describeTimeoutMs = 5_000
+
+/** Of a model that no table knows, the provider is asked for its window: once, and not for long. */
+export async function describeModel(desk: Desk, { client, name }: ModelChoice): Promise<void> {
+  const { lessons, settings, guard } = desk
+  lessons.described ??= new Set()
+  const key = `${client.endpoint ?? client.provider} ${name}`
+  const isKnown = settings.contextWindow !== undefined || modelFacts(name) !== undefined
+  if (!client.describe || isKnown || client.capabilities(name).window !== undefined || lessons.described.has(key))
+    return
+  lessons.described.add(key)
+  await guard.call('model', () => client.describe?.(name), { timeoutMs: describeTimeoutMs })
+}
+
+/** Why nothing may make the context smaller, not even by hand; undefined when it may. */
+export function whyCompactionIsOff({ settings, environment }: Desk): string | undefined {
+  return compactionOff({ settings, environment })
+}
+
+/** Edits that make the context smaller, with the size from before. */
+export function withSize(desk: Desk, edits: readonly Edit[]): readonly Edit[] {
+  const size = sizeOf(desk, desk.conversation.view()).tokens
+  return edits.map((edit) => ({ ...edit, size }))
 }
 
 export function explainDesk(desk: Desk): Explanation {

@@ -5,7 +5,7 @@ import { textCounter } from '../compaction/plan.ts'
 import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { Beside } from './beside.ts'
-import { countingFor, type Desk, explainDesk, sizeOf } from './desk.ts'
+import { countingFor, type Desk, explainDesk, sizeOf, whyCompactionIsOff } from './desk.ts'
 import { keeperOf } from './memory-keeper.ts'
 import { buildRequest } from './request.ts'
 import { withSpent } from './spent.ts'
@@ -21,7 +21,7 @@ export function afterAnswer(desk: Desk, signal: AbortSignalPort): void {
   const request = () => buildRequest(desk, view).request
   const beside = besideOf(desk, signal)
   memory?.look(beside, { view, hadToolCalls: false, request })
-  desk.collapser?.look(beside)
+  if (whyCompactionIsOff(desk) === undefined) desk.collapser?.look(beside)
 }
 
 /** A request is about to be sent: between two rounds of tools, the moment at which nothing is open. */

@@ -1,7 +1,7 @@
 // What a host hands in, as loosely typed as any SDK's messages: prompts, results, answers. Read here once; behind it
 // everything is ours.
 import { type Block, blocksOf, type Content, isBlock } from '../message/block.ts'
-import { isObject, type JsonObject, kindOf, stringAt } from '../message/json.ts'
+import { isObject, type JsonObject, kindOf, objectAt, stringAt } from '../message/json.ts'
 import type { Role } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { ModelAnswer } from '../ports/model.ts'
@@ -106,11 +106,15 @@ export function answerMessage(
     content: blocksOf(content),
     stop_reason: ours ? ours.stopReason : (stringAt(given, 'stop_reason') ?? null),
     stop_sequence: stringAt(given, 'stop_sequence') ?? null,
-    ...(ours ? { usage: usageRecord(ours.usage) } : isObject(usage) ? { usage } : {}),
+    ...(ours
+      ? { usage: { ...objectAt(extra, 'usage'), ...usageRecord(ours.usage) } }
+      : isObject(usage)
+        ? { usage }
+        : {}),
   }
 }
 
-/** Our counts in the words of the API. */
+/** Our counts in the words of the API; what else the API counted stands beside them. */
 function usageRecord(usage: ModelAnswer['usage']): JsonObject {
   const { iterations } = usage
   return {

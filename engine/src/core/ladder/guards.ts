@@ -3,7 +3,6 @@
 import type { QuerySource } from '../ports/model.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
-import { mostFailures } from './breaker.ts'
 import type { Tracking } from './tracking.ts'
 
 /** reactive-only: nothing before the provider refuses. collapse: another mechanism keeps the context small. */
@@ -56,5 +55,5 @@ export function overheadInWords(overhead: number, threshold: number): string {
 }
 
 export const breakerInWords =
-  `Automatic compaction has stopped for this conversation: ${mostFailures} attempts came to nothing. ` +
+  'Automatic compaction has stopped for this conversation: several in a row failed, or left the context nearly full. ' +
   'Compact by hand, remove something large, or change the model; then go on.'

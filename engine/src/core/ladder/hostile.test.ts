@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { checkRequest } from '../message/check-request.ts'
+import { hostTimeoutMs } from '../ports/guarded.ts'
 import { noOutcome } from '../ports/hooks.ts'
 import type { ModelFailure, ModelRequest } from '../ports/model.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
@@ -78,7 +79,12 @@ function worldOf(given: Hostile, cause: { summary: Summary; vetoes: boolean }): 
     base: { system: 'a b '.repeat(given.overhead / 4) },
     hooks: { run: async (call) => (call.event === 'PreCompact' ? veto() : noOutcome) },
     ask: async () => true,
-    wait: () => new Promise((resolve) => setImmediate(resolve)),
+    // Deadlines last until they are called off.
+    wait: (milliseconds, signal) =>
+      new Promise((resolve) => {
+        if (milliseconds < hostTimeoutMs) setImmediate(resolve)
+        else signal?.addEventListener('abort', resolve, { once: true })
+      }),
   })
 }
 
@@ -115,6 +121,7 @@ async function live(given: Hostile, met: Met): Promise<void> {
   session.add({ role: 'user', content: 'Mend it. Never touch the tests.' })
   const notices = [...(await session.prepare()).notices]
   for (let at = 0; at < given.turns; at++) notices.push(...(await goOn(world, given, at)))
+  expect(world.events.filter(({ type }) => type === 'host-code-failed')).toEqual([])
   expect(attemptsInVain(world)).toBeLessThanOrEqual(mostFailures)
   expect(world.events.filter(({ type }) => type === 'breaker-tripped').length).toBeLessThanOrEqual(1)
   expect(new Set(notices).size).toBe(notices.length)

@@ -3,7 +3,7 @@ import type { Desk } from './desk.ts'
 import type { GivenMessage } from './given.ts'
 import { dequeueRecord, enqueueRecord, type HeldMessage } from './held.ts'
 import { messageBodies } from './records.ts'
-import { withHuman } from './tracking.ts'
+import { withAnswer, withHuman } from './tracking.ts'
 
 export type Inbox = {
   /** Returns the uuids that the entries have, or will have. */
@@ -22,6 +22,7 @@ export function createInbox(desk: Desk): Inbox {
   })
   const take = ({ message, uuids }: HeldMessage) => {
     desk.conversation.append(messageBodies(message), uuids)
+    if (message.role === 'assistant') desk.tracking = withAnswer(desk.tracking)
     if (isHuman(message)) desk.tracking = withHuman(desk.tracking, desk.ports.newId())
   }
   const heldMessage = (message: GivenMessage): HeldMessage => ({

@@ -38,7 +38,7 @@ function storeOf(settled: 'settled' | 'still-running' = 'settled') {
 function viewOf(uuid: string): View {
   const message = { role: 'user', content: uuid, uuid, origin: 'human' } as const
   const source = { uuids: [uuid], edits: [], pieces: [message], isPinned: false }
-  return { messages: [message], sources: [source], edits: [], pins: [], freshFrom: 0, changed: new Set() }
+  return { messages: [message], sources: [source], edits: [], pins: [], changed: new Set() }
 }
 
 function bench(tokens: () => number) {
@@ -136,7 +136,7 @@ test('an extraction that still runs after the wait: the next rung does it, and t
     'plain done',
   ])
   expect(world.events.filter(({ type }) => type === 'memory-declined')).toEqual([
-    { type: 'memory-declined', reason: 'extraction-running' },
+    { type: 'memory-declined', reason: 'extraction-running', sessionId: 'session-1' },
   ])
   expect(keeper.state().declined?.why).toBe('extraction-running')
 })

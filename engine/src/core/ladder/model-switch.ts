@@ -3,7 +3,7 @@
 import type { AbortSignalPort } from '../ports/model.ts'
 import { calibrationOf } from '../tokens/calibrate.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
-import { type Desk, freshWeigher, type ModelChoice, situationIn } from './desk.ts'
+import { type Desk, describeModel, freshWeigher, type ModelChoice, situationIn } from './desk.ts'
 import { withChange, withViewChange } from './tracking.ts'
 
 export type Switched = {
@@ -17,6 +17,7 @@ export type Switched = {
 /** Throws a ConfigurationError, before anything is changed, when the settings cannot work with this model. */
 export async function switchModel(desk: Desk, choice: ModelChoice, signal?: AbortSignalPort): Promise<Switched> {
   const from = desk.modelName
+  await describeModel(desk, choice)
   const { explanation } = situationIn(desk, desk.conversation.view(), choice)
   const isTooMuch = explanation.autoCompact.mode !== false && (explanation.isAboveThreshold || explanation.isBlocking)
   const compaction = isTooMuch

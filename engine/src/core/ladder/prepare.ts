@@ -5,19 +5,30 @@ import { blocksOf } from '../message/block.ts'
 import type { Repair } from '../message/draft.ts'
 import { type JsonObject, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
+import { describeValue } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
-import { createStop } from '../ports/stop.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
+import { inARow } from './breaker.ts'
 import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, overheadOf, settleContext, situationIn } from './desk.ts'
+import {
+  type Desk,
+  describeModel,
+  explainDesk,
+  overheadOf,
+  settleContext,
+  situationIn,
+  whyCompactionIsOff,
+  withSize,
+} from './desk.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { mediaOverLimit } from './media.ts'
 import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
 import { patience } from './settings.ts'
 import { withLeftOut, withViewChange } from './tracking.ts'
+import { shortenUnseen } from './unseen.ts'
 
 /** A request that can be sent: with our clients as it is, with others by its `body`. */
 export type Ready = ModelRequest & {
@@ -53,9 +64,11 @@ export async function prepareTurn(
   desk: Desk,
   { signal, source = 'turn', isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
 ): Promise<Ready | Blocked> {
+  await describeModel(desk, { client: desk.model, name: desk.modelName })
   settleContext(desk)
-  const media = source === 'turn' ? keepMediaLimit(desk) : []
-  const micro = isMicroOff || source !== 'turn' ? [] : await microCompact(desk, signal)
+  const isOff = source !== 'turn' || whyCompactionIsOff(desk) !== undefined
+  const media = isOff ? [] : keepMediaLimit(desk)
+  const micro = isOff || isMicroOff ? [] : await microCompact(desk, signal)
   const { tried, notices, compaction } = await autoCompact(desk, { signal, source })
   const story = { tried: [...media, ...micro, ...tried], notices, ...(compaction ? { compaction } : {}) }
   const view = desk.conversation.view()
@@ -101,7 +114,7 @@ function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): st
 function keepMediaLimit(desk: Desk): readonly Tried[] {
   const edits = mediaOverLimit(desk.conversation.view(), desk.weigher, desk.modelName)
   if (edits.length === 0) return []
-  desk.conversation.edit(edits)
+  desk.conversation.edit(withSize(desk, edits))
   desk.tracking = withViewChange(desk.tracking)
   const why = 'There were more images and documents than a request may hold: the oldest left the context.'
   const done = { mechanism: 'strip-media', outcome: 'done', why } as const
@@ -118,10 +131,14 @@ async function microCompact(desk: Desk, signal?: AbortSignalPort): Promise<reado
   if (!last?.leftOut) desk.delegated = undefined
   const { solution, tried } = await climb(desk.ladder[stage], context, () => undefined)
   if (!solution) return tried
+  // One request cannot ask for both, and what the server leaves out already must not come back.
+  if (solution.type === 'delegated' && last?.leftOut && !solution.request.leftOut) return tried
   const before = context.size.tokens
   applyMicro(desk, solution)
   // Asked of the server anew with each request: told when it is something else than before.
   if (solution.type === 'delegated' && JSON.stringify(last) === JSON.stringify(solution.request)) return tried
+  // Asked for in good time: the server does it once the context is larger.
+  if (solution.type === 'delegated' && solution.results === 0) return tried
   const after = situationIn(desk, desk.conversation.view()).explanation.size.tokens
   const results = solution.type === 'compacted' ? 0 : solution.results
   const mechanism = tried.at(-1)?.mechanism ?? stage
@@ -143,7 +160,7 @@ function applyMicro(desk: Desk, solution: Solution): void {
     if (deleted) desk.tracking = withLeftOut(desk.tracking, deleted, { isRewritten, freed })
     return
   }
-  if (solution.type === 'reduced') desk.conversation.edit(withFreed(solution.edits, solution.freed))
+  if (solution.type === 'reduced') desk.conversation.edit(withSize(desk, withFreed(solution.edits, solution.freed)))
   desk.tracking = withViewChange(desk.tracking)
 }
 
@@ -171,35 +188,48 @@ async function autoCompact(
   const mode = settings.mode ?? 'proactive'
   const overhead = explanation.isAboveThreshold ? overheadOf(desk) : 0
   const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead })
-  if (guarded.type === 'refused') return refusal(desk, guarded)
-  if (guarded.asks && !(await hasAllowed(desk, explanation))) {
+  if (guarded.type === 'refused') return refusal(desk, guarded, explanation)
+  if (guarded.asks && !(await hasAllowed(desk, explanation, signal))) {
     desk.tracking = { ...desk.tracking, isRefused: true }
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
+  const shortened = shortenUnseen(desk)
+  if (shortened.length > 0 && !explainDesk(desk).isAboveThreshold) return { tried: shortened, notices: [] }
   const outcome = await compactNow(desk, { stage: 'over-threshold', trigger: 'auto', cause: 'threshold', signal })
-  if (outcome.type === 'compacted') return { tried: outcome.tried, notices: outcome.notices, compaction: outcome }
-  const isTripped = desk.tracking.breaker.isOpen && !tracking.breaker.isOpen
-  return { tried: outcome.tried, notices: isTripped ? [breakerInWords] : [] }
+  const tried = [...shortened, ...outcome.tried]
+  const { breaker } = desk.tracking
+  const told = breaker.isOpen && !tracking.breaker.isOpen ? [breakerInWords] : []
+  if (outcome.type === 'not-compacted') return { tried, notices: told }
+  if (told.length > 0) desk.emit({ type: 'breaker-tripped', failures: inARow(breaker) })
+  return { tried, notices: [...outcome.notices, ...told], compaction: outcome }
 }
 
-function refusal(desk: Desk, { why, detail }: Extract<Guarded, { readonly type: 'refused' }>): AutoCompacted {
-  if (why === 'below-threshold' || why === 'auto-compact-off') return { tried: [], notices: [] }
-  const tried: readonly Tried[] = [{ mechanism: 'guard', outcome: 'declined', why: `${why}: ${detail}` }]
+type Refused = Extract<Guarded, { readonly type: 'refused' }>
+
+function refusal(desk: Desk, { why, detail }: Refused, { isBlocking, manualCompact }: Explanation): AutoCompacted {
+  // Otherwise no request would go out any more.
+  const shortened = isBlocking && manualCompact.allowed && why !== 'query-source' ? shortenUnseen(desk) : []
+  if (why === 'below-threshold' || why === 'auto-compact-off') return { tried: shortened, notices: [] }
+  const tried: readonly Tried[] = [{ mechanism: 'guard', outcome: 'declined', why: `${why}: ${detail}` }, ...shortened]
   if (why !== 'overhead' || desk.tracking.isOverheadSaid) return { tried, notices: [] }
   desk.tracking = { ...desk.tracking, isOverheadSaid: true }
   return { tried, notices: [detail] }
 }
 
 /** The host is asked; no answer in time means no. */
-export async function hasAllowed(desk: Desk, { size, autoCompactThreshold }: Explanation): Promise<boolean> {
-  const { ask, ports, settings } = desk
+export async function hasAllowed(
+  desk: Desk,
+  { size, autoCompactThreshold }: Explanation,
+  signal: AbortSignalPort | undefined,
+): Promise<boolean> {
+  const { ask, guard, settings } = desk
   if (!ask) return false
-  const over = createStop()
-  const answer = ask({ tokens: size.tokens, threshold: autoCompactThreshold.value })
-  const silence = ports.wait(patience(settings), over.signal).then(() => undefined)
-  const isAllowed = (await Promise.race([answer, silence])) === true
-  over.stop()
-  return isAllowed
+  const question = { tokens: size.tokens, threshold: autoCompactThreshold.value }
+  const asked = await guard.call<unknown>('ask', () => ask(question), { timeoutMs: patience(settings), signal })
+  if (asked.type !== 'returned') return false
+  const { value } = asked
+  if (value !== undefined && typeof value !== 'boolean') guard.report('ask', `returned ${describeValue(value)}`)
+  return value === true
 }
 
 /** Told when it gets worse, once for each state. */

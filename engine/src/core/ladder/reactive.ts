@@ -5,12 +5,13 @@ import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model
 import { inWords } from '../tokens/figure.ts'
 import { climb } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, situationIn } from './desk.ts'
+import { type Desk, explainDesk, situationIn, whyCompactionIsOff, withSize } from './desk.ts'
 import { mediaRefused } from './media.ts'
 import { hasAllowed, noCommit } from './prepare.ts'
 import { buildRequest } from './request.ts'
 import type { Tried } from './rung.ts'
-import { withViewChange } from './tracking.ts'
+import { withRecovery, withViewChange } from './tracking.ts'
+import { shortenUnseen } from './unseen.ts'
 import { learnLimit } from './window-ends.ts'
 
 export type Recovery =
@@ -38,7 +39,7 @@ type Remedy = { readonly request: ModelRequest; readonly compaction?: Compaction
 type Step = (attempt: Attempt) => Promise<Remedy | undefined>
 
 /** In this order; the first that yields a request ends it. */
-const stepsInOrder: readonly Step[] = [lowerOutput, stripMedia, clearResults, compactAll]
+const stepsInOrder: readonly Step[] = [lowerOutput, stripMedia, clearResults, shortenNew, compactAll]
 
 export async function recover(
   desk: Desk,
@@ -48,11 +49,13 @@ export async function recover(
   const steps: Tried[] = []
   if (failure.reason !== 'overflow' && failure.reason !== 'too-large') return { type: 'unrecovered', failure, steps }
   const limit = failure.reason === 'overflow' ? failure.overflow?.limit : undefined
-  if (limit !== undefined) learnLimit(desk, limit)
-  for (const step of stepsInOrder) {
+  if (limit !== undefined) learnLimit(desk, { limit })
+  const off = whyCompactionIsOff(desk)
+  for (const step of off === undefined ? stepsInOrder : [lowerOutput]) {
     const remedy = await step({ desk, failure, signal: options.signal, steps })
     if (remedy) return { type: 'recovered', ...remedy, steps }
   }
+  if (off !== undefined) steps.push({ mechanism: 'compact', outcome: 'declined', why: off })
   return { type: 'unrecovered', failure, steps }
 }
 
@@ -113,23 +116,36 @@ async function clearResults({ desk, failure, signal, steps }: Attempt): Promise<
   steps.push(...tried)
   if (solution?.type !== 'reduced') return undefined
   apply(desk, withFreed(solution.edits, solution.freed))
-  const { actual, limit } = failure.overflow ?? {}
-  const { explanation } = situationIn(desk, desk.conversation.view())
-  const gap = actual !== undefined && limit !== undefined ? actual - limit : undefined
-  // Our count of what was freed may be off; a gap that is only just covered is no room to work in.
-  const isEnough = gap !== undefined && solution.freed >= gap * 1.25 && !explanation.isAboveThreshold
+  return coversGap(desk, failure, solution.freed) ? { request: currentRequest(desk) } : undefined
+}
+
+/** Results that are larger than a window, and that no answer has seen. */
+async function shortenNew({ desk, failure, steps }: Attempt): Promise<Remedy | undefined> {
+  const tokens = () => explainDesk(desk).size.tokens
+  const before = tokens()
+  const done = shortenUnseen(desk)
+  steps.push(...done)
+  const isEnough = done.length > 0 && coversGap(desk, failure, before - tokens())
   return isEnough ? { request: currentRequest(desk) } : undefined
+}
+
+/** Our count of what was freed may be off; a gap that is only just covered is no room to work in. */
+function coversGap(desk: Desk, { overflow }: ModelFailure, freed: number): boolean {
+  const { actual, limit } = overflow ?? {}
+  const gap = actual !== undefined && limit !== undefined ? actual - limit : undefined
+  return gap !== undefined && freed >= gap * 1.25 && !explainDesk(desk).isAboveThreshold
 }
 
 async function compactAll({ desk, signal, steps }: Attempt): Promise<Remedy | undefined> {
   // What was cleared just now may have been enough, whether or not a compaction follows: where the provider named no
   // numbers, only sending again can tell. A request that is refused once more costs nothing.
   const isSmaller = steps.some(({ outcome }) => outcome === 'done')
-  const why = await whyNotCompact(desk)
+  const why = await whyNotCompact(desk, signal)
   if (why !== undefined) {
     steps.push({ mechanism: 'compact', outcome: 'declined', why })
     return isSmaller ? { request: currentRequest(desk) } : undefined
   }
+  desk.tracking = withRecovery(desk.tracking)
   const outcome = await compactNow(desk, { stage: 'overflow', trigger: 'auto', cause: 'overflow', signal })
   steps.push(...outcome.tried)
   if (outcome.type === 'compacted') return { request: currentRequest(desk), compaction: outcome }
@@ -140,18 +156,20 @@ function currentRequest(desk: Desk): ModelRequest {
   return buildRequest(desk, desk.conversation.view()).request
 }
 
-async function whyNotCompact(desk: Desk): Promise<string | undefined> {
+async function whyNotCompact(desk: Desk, signal: AbortSignalPort | undefined): Promise<string | undefined> {
   const { explanation } = situationIn(desk, desk.conversation.view())
   const { autoCompact } = explanation
   if (autoCompact.mode === false) return `Auto-compact is off: ${autoCompact.source}.`
-  if (desk.tracking.breaker.isOpen) return 'Automatic compaction has stopped for this conversation.'
+  // Once even then: the provider takes no more, and without a compaction the conversation would be stuck.
+  const { isOpen, hasRecovered } = desk.tracking.breaker
+  if (isOpen && hasRecovered) return 'Automatic compaction has stopped for this conversation.'
   if (autoCompact.mode !== 'ask') return undefined
-  if (!desk.tracking.isRefused && (await hasAllowed(desk, explanation))) return undefined
+  if (!desk.tracking.isRefused && (await hasAllowed(desk, explanation, signal))) return undefined
   desk.tracking = { ...desk.tracking, isRefused: true }
   return 'It was asked for, and not allowed.'
 }
 
 function apply(desk: Desk, edits: Parameters<Desk['conversation']['edit']>[0]): void {
-  desk.conversation.edit(edits)
+  desk.conversation.edit(withSize(desk, edits))
   desk.tracking = withViewChange(desk.tracking)
 }

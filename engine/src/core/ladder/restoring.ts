@@ -3,9 +3,10 @@
 
 import { piecesOf } from '../compaction/select.ts'
 import { textOf } from '../message/block.ts'
-import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
+import { describeValue, type Guard } from '../ports/guarded.ts'
 import type { Restoration, RestoreRequest } from '../ports/restore.ts'
 import { pinnedTitle } from '../restore/listed.ts'
 import { restoreContext } from '../restore/restore.ts'
@@ -23,6 +24,24 @@ type Offered = Partial<Omit<SessionState, 'pinned'>>
 
 /** What the host knows and the conversation does not show: comes before what was read off the conversation. */
 export type HostState = () => Offered | Promise<Offered>
+
+/** What the host says, as far as it can be read: a field of the wrong shape counts as not given, and is reported. */
+export function guardedState(host: HostState, guard: Guard): HostState {
+  return async () => {
+    const called = await guard.call<unknown>('state', host)
+    if (called.type !== 'returned' || called.value === undefined) return {}
+    if (!isObject(called.value)) {
+      guard.report('state', `returned ${describeValue(called.value)}`)
+      return {}
+    }
+    const { plan, ...lists } = called.value
+    const wrong = Object.keys(lists).filter((name) => lists[name] !== undefined && !Array.isArray(lists[name]))
+    if (plan !== undefined && !isObject(plan)) wrong.push('plan')
+    if (wrong.length > 0) guard.report('state', `fields of the wrong shape: ${wrong.join(', ')}`)
+    const isFine = ([name, value]: readonly [string, unknown]) => value !== undefined && !wrong.includes(name)
+    return Object.fromEntries(Object.entries(called.value).filter(isFine))
+  }
+}
 
 export type RestoringInput = {
   readonly files: FileStore

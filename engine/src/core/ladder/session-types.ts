@@ -1,9 +1,14 @@
 // A session as hosts see it, and what its calls bring back.
 import type { SnipInput } from '../mechanisms/snip.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
+import { turnsOf } from '../message/rounds.ts'
+import { contextTokens } from '../message/usage.ts'
 import type { EngineEvent } from '../ports/events.ts'
+import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, SendOptions } from '../ports/model.ts'
 import type { Explanation } from '../tokens/explain.ts'
+import { type Prediction, predictCompaction, type TurnSize } from '../tokens/predict.ts'
+import type { View } from '../transcript/fold.ts'
 import type { CleanUp } from './clean-up.ts'
 import type { CompactionDone, CompactionNotDone } from './compaction.ts'
 import { type Desk, explainDesk, type ModelChoice, type RequestBase } from './desk.ts'
@@ -53,15 +58,38 @@ export type Turn = {
     }
 )
 
-/** The numbers that everybody sees, and what session memory is up to. */
-export type SessionExplanation = Explanation & { readonly sessionMemory?: MemoryState }
+/** The numbers that everybody sees, when a compaction is to be expected, and what session memory is up to. */
+export type SessionExplanation = Explanation & {
+  readonly prediction?: Prediction | undefined
+  readonly sessionMemory?: MemoryState
+}
 
 export function explainSession(desk: Desk): SessionExplanation {
-  return { ...explainDesk(desk), ...(desk.memory ? { sessionMemory: memoryState(desk.memory) } : {}) }
+  const explanation = explainDesk(desk)
+  const { size, autoCompactThreshold } = explanation
+  const turns = turnSizes(desk.conversation.view(), size.tokens)
+  const prediction = predictCompaction(turns, autoCompactThreshold.value)
+  return {
+    ...explanation,
+    ...(prediction ? { prediction } : {}),
+    ...(desk.memory ? { sessionMemory: memoryState(desk.memory) } : {}),
+  }
+}
+
+/** How full the context was at the end of each turn in the view, and now. A turn begins with what a person asked. */
+function turnSizes({ messages }: View, now: number): readonly TurnSize[] {
+  const ended = turnsOf(messages, ({ origin }) => isRequest(origin)).flatMap(({ start, end }): readonly TurnSize[] => {
+    const last = messages.slice(start, end).findLast(({ usage }) => usage !== undefined)
+    return last?.usage ? [{ tokens: contextTokens(last.usage), time: last.time }] : []
+  })
+  const last = ended.at(-1)
+  return last ? [...ended.slice(0, -1), { ...last, tokens: now }] : []
 }
 
 export type Session = {
   readonly id: string
+  /** Of a sub-agent. */
+  readonly agentId: string | undefined
   /** Where the transcript lies, when it is a file. */
   readonly path: string | undefined
   /** Returns the uuids of the entries. While a request or a compaction is under way they are held, and come after it. */
@@ -92,6 +120,14 @@ export type Session = {
   readonly cleanUp: (owner: CleanUp) => () => void
   /** When the work in the background (notes, staged summaries) is done. Nobody has to wait for it. */
   readonly idle: () => Promise<void>
+  /**
+   * Runs the hooks of an event that only the host can see: `Stop`, `PermissionRequest`. Those of the session and of its
+   * compactions run by themselves.
+   */
+  readonly runHooks: (
+    call: HookCall,
+    options?: { readonly signal?: AbortSignalPort | undefined },
+  ) => Promise<HookOutcome>
   readonly on: (listener: (event: EngineEvent) => void) => () => void
   /** Waits for what is under way and gives the transcript back. */
   readonly close: () => Promise<void>

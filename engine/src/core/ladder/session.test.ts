@@ -116,16 +116,6 @@ describe('the ladder', () => {
     ])
   })
 
-  test('a tool result that is pending counts: a huge one is met before the request', async () => {
-    const world = sized(15_000, { compaction: [plainRung('A short summary.')] })
-    world.session.record(answerOf([{ type: 'tool_use', id: 't1', name: 'Other', input: {} }], { usage: usage(15_000) }))
-    world.session.add({
-      role: 'user',
-      content: [{ type: 'tool_result', tool_use_id: 't1', content: words(9_000) }],
-    })
-    expect(await world.session.prepare()).toMatchObject({ type: 'ready', compaction: { mechanism: 'plain' } })
-  })
-
   test('what frees too little is not applied and counts as failed', async () => {
     const world = sized(24_000, { compaction: [plainRung(words(14_000))] })
     const before = world.session.messages()
@@ -174,7 +164,10 @@ describe('guards', () => {
     ['collapse mode', { settings: { ...small, mode: 'collapse' } }],
     ['ask mode without somebody to ask', { settings: { ...small, autoCompact: 'ask' } }],
     ['ask mode, no', { settings: { ...small, autoCompact: 'ask' }, ask: async () => false }],
-    ['ask mode, no answer', { settings: { ...small, autoCompact: 'ask' }, ask: () => new Promise(() => undefined) }],
+    [
+      'ask mode, no answer',
+      { settings: { ...small, autoCompact: 'ask', askTimeoutMs: 1_000 }, ask: () => new Promise(() => undefined) },
+    ],
   ])('%s keeps automatic compaction away', async (_, options) => {
     const world = sized(24_000, { compaction: [plainRung('short')], ...options })
     expect(await world.session.prepare()).not.toHaveProperty('compaction')
@@ -216,6 +209,45 @@ describe('guards', () => {
     })
   })
 
+  test('DISABLE_COMPACT: nothing is cleared either, not even after an overflow', async () => {
+    const world = createTestWorld({
+      settings: { ...small, reductions: { weigh: false, bySize: { target: 1, least: 1 } } },
+      environment: { DISABLE_COMPACT: '1' },
+    })
+    world.session.add({ role: 'user', content: 'Look at the files.' })
+    for (let at = 0; at < 8; at++) {
+      const use = { type: 'tool_use', id: `t${at}`, name: 'Read', input: { file_path: `/p/${at}.ts` } }
+      const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
+      world.session.record(answerOf([use], { id: `m${at}`, usage: usage(2_800 * (at + 1)) }))
+      const content = [{ type: 'text', text: `line of file ${at} `.repeat(700) }, image]
+      world.session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content }] })
+    }
+    const before = world.session.messages()
+    expect((await world.session.prepare()).tried).toEqual([])
+    for (const reason of ['overflow', 'too-large'] as const) {
+      const failure = { type: 'failed', reason, message: 'too long', tries: 1 } as const
+      expect(await world.session.recover(failure)).toEqual({
+        type: 'unrecovered',
+        failure,
+        steps: [{ mechanism: 'compact', outcome: 'declined', why: 'Compaction is off: DISABLE_COMPACT.' }],
+      })
+    }
+    expect(world.session.messages()).toEqual(before)
+    expect(world.records().filter(({ subtype }) => subtype === 'everlong_edit')).toEqual([])
+  })
+
+  test('DISABLE_COMPACT: nothing is collapsed, and no model is asked to', async () => {
+    const model = scripted(() => answerOf('Done.', { usage: usage(20_000) }))
+    const settings = { ...small, mode: 'collapse' } as const
+    const world = createTestWorld({ settings, environment: { DISABLE_COMPACT: '1' }, model })
+    for (let at = 0; at < 6; at++) {
+      world.session.add({ role: 'user', content: `Task ${at}. ${words(4_000)}` })
+      await world.session.send()
+    }
+    await world.session.idle()
+    expect(model.requests.map(({ source }) => source)).toEqual(Array.from({ length: 6 }, () => 'turn'))
+  })
+
   test('three failures in a row open the breaker; it is said once, and no further attempt is made', async () => {
     const world = sized(24_000, { compaction: [failingRung('sharing')] })
     const notices: string[] = []
@@ -226,7 +258,7 @@ describe('guards', () => {
       world.session.add({ role: 'user', content: [{ type: 'text', text: 'more' }], origin: 'meta' })
     }
     expect(said(world, 'compaction-started')).toHaveLength(3)
-    expect(said(world, 'breaker-tripped')).toEqual([{ type: 'breaker-tripped', failures: 3 }])
+    expect(said(world, 'breaker-tripped')).toEqual([{ type: 'breaker-tripped', failures: 3, sessionId: 'session-1' }])
     expect(notices).toHaveLength(1)
     expect(notices[0]).toContain('Automatic compaction has stopped')
   })
@@ -282,7 +314,7 @@ describe('by hand', () => {
     await world.session.prepare()
     expect(said(world, 'compaction-finished')).toMatchObject([
       { trigger: 'manual', chain: { isRecompaction: false } },
-      { trigger: 'auto', chain: { isRecompaction: true, turnsSincePrevious: 0 } },
+      { trigger: 'auto', chain: { isRecompaction: true, turnsSincePrevious: 1 } },
     ])
   })
 

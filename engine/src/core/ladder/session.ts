@@ -3,13 +3,16 @@ import { createFingerprinter } from '../cache/fingerprint.ts'
 import type { SnipInput } from '../mechanisms/snip.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { EngineEvent } from '../ports/events.ts'
+import { callNow } from '../ports/guarded.ts'
+import { guardedModel } from '../ports/guarded-model.ts'
+import { createListeners, type Listeners } from '../ports/listeners.ts'
 import type { ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import { recordAnswer, type Sent } from './answers.ts'
 import { type Ahead, startAhead } from './background.ts'
 import type { CleanUp } from './clean-up.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from './compaction.ts'
-import { type Desk, explainDesk, type ModelChoice, type RequestBase } from './desk.ts'
+import { type Desk, explainDesk, type ModelChoice, type RequestBase, whyCompactionIsOff } from './desk.ts'
 import { afterAnswer, afterPrepared, errandsDone } from './errands.ts'
 import { checkAnswer, type GivenAnswer, type GivenMessage, givenMessages } from './given.ts'
 import { type EditOutcome, editAt, snipOut, type UndoOutcome, undoNewest } from './hands.ts'
@@ -18,6 +21,7 @@ import { createLine } from './line.ts'
 import { type Switched, switchModel } from './model-switch.ts'
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from './prepare.ts'
 import { type Recovery, recover, tellRecovery } from './reactive.ts'
+import { runSessionHooks } from './session-hooks.ts'
 import {
   type CompactOptions,
   explainSession,
@@ -27,12 +31,14 @@ import {
   type TurnOptions,
 } from './session-types.ts'
 import type { Spent } from './spent.ts'
-import { type Tracking, withChange } from './tracking.ts'
+import { type Tracking, withChange, withHandCompaction } from './tracking.ts'
 import { unlessCutOff } from './window-ends.ts'
 
 export type SessionInput = {
   readonly id: string
   readonly path?: string | undefined
+  /** Of a sub-agent. */
+  readonly agentId?: string | undefined
   readonly desk: (emit: Desk['emit']) => Desk
   readonly listeners: readonly ((event: EngineEvent) => void)[]
   /** Messages that an earlier process queued and never let in. */
@@ -47,11 +53,12 @@ export function createSession(input: SessionInput): Session {
 
 class Shell implements Session {
   readonly id: string
+  readonly agentId: string | undefined
   readonly path: string | undefined
   private readonly desk: Desk
   private readonly inbox: Inbox
   private readonly giveBack: SessionInput['close']
-  private readonly listeners: Set<(event: EngineEvent) => void>
+  private readonly listeners: Listeners
   private readonly line = createLine(() => this.settle())
   private readonly printOf = createFingerprinter()
   private readonly stop = createStop()
@@ -61,14 +68,14 @@ class Shell implements Session {
   /** A request was handed out and its answer has not come: the state of the view it was made of. */
   private out: { readonly changes: number } | undefined
 
-  constructor({ id, path, desk, listeners, left = [], close }: SessionInput) {
+  constructor({ id, path, agentId, desk, listeners, left = [], close }: SessionInput) {
     this.id = id
+    this.agentId = agentId
     this.path = path
     this.giveBack = close
-    this.listeners = new Set(listeners)
-    this.desk = desk((event) => {
-      for (const listener of this.listeners) listener(event)
-    })
+    this.listeners = createListeners(listeners, { sessionId: id, ...(agentId === undefined ? {} : { agentId }) })
+    this.desk = desk(this.listeners.emit)
+    this.desk.model = guardedModel(this.desk.model, this.desk.guard)
     // A setting that cannot work is said now, and not in the middle of a turn.
     explainDesk(this.desk)
     this.inbox = createInbox(this.desk)
@@ -119,7 +126,12 @@ class Shell implements Session {
   send = async ({ onPrepared, ...options }: TurnOptions = {}): Promise<Turn> => {
     const prepared = await this.prepare(options)
     const compactions = prepared.compaction ? [prepared.compaction] : []
-    onPrepared?.(prepared)
+    const tellPrepared = (how: Parameters<NonNullable<typeof onPrepared>>[0]) =>
+      callNow(
+        () => onPrepared?.(how),
+        (why) => this.desk.guard.report('listener', `at onPrepared: ${why}`),
+      )
+    tellPrepared(prepared)
     if (prepared.type === 'blocked') return { ...prepared, compactions }
     const first = unlessCutOff(this.desk, await this.desk.model.send(prepared, options))
     if (first.type === 'answer') return this.answered(first, { prepared, compactions })
@@ -128,7 +140,7 @@ class Shell implements Session {
     if (recovery.type === 'unrecovered') return this.failed({ failure: first, steps, prepared, compactions })
     const { request, compaction } = recovery
     if (compaction) compactions.push(compaction)
-    onPrepared?.({ ...(compaction ? { compaction } : {}), notices: compaction?.notices ?? [] })
+    tellPrepared({ ...(compaction ? { compaction } : {}), notices: compaction?.notices ?? [] })
     const second = unlessCutOff(this.desk, await this.desk.model.send(request, options))
     tellRecovery(this.desk, steps, second.type === 'answer')
     if (second.type === 'answer') return this.answered(second, { prepared, compactions })
@@ -146,15 +158,12 @@ class Shell implements Session {
   compact = ({ instructions, from, upTo, signal }: CompactOptions = {}): Promise<CompactionDone | CompactionNotDone> =>
     this.line.run(async () => {
       await this.dropAhead()
-      const { manualCompact } = explainDesk(this.desk)
-      if (!manualCompact.allowed) {
-        const detail = `Compaction is off: ${manualCompact.source}.`
-        return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
-      }
+      const detail = whyCompactionIsOff(this.desk)
+      if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
       const range = { ...(from === undefined ? {} : { from }), ...(upTo === undefined ? {} : { upTo }) }
       const wish = { stage: 'manual', trigger: 'manual', cause: 'person', instructions, range, signal } as const
       const outcome = await compactNow(this.desk, wish)
-      if (outcome.type === 'compacted') this.desk.tracking = withChange(this.desk.tracking)
+      if (outcome.type === 'compacted') this.desk.tracking = withHandCompaction(this.desk.tracking)
       return outcome
     })
 
@@ -164,6 +173,7 @@ class Shell implements Session {
   spent = (): Spent => this.desk.spent
   cleanUp = (owner: CleanUp): (() => void) => this.desk.cleanUps.register(owner)
   idle = (): Promise<void> => errandsDone(this.desk)
+  runHooks: Session['runHooks'] = (call, options = {}) => runSessionHooks(this.desk, call, options)
   undo = (): Promise<UndoOutcome> => this.line.run(() => undoNewest(this.desk))
   snip = (input: SnipInput): Promise<EditOutcome> => this.line.run(() => snipOut(this.desk, input))
   pin = (uuid: string): Promise<EditOutcome> => this.line.run(() => editAt(this.desk, uuid, { type: 'pin', uuid }))
@@ -173,19 +183,16 @@ class Shell implements Session {
   useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
     this.line.run(async () => {
       await this.dropAhead()
-      return switchModel(this.desk, choice, signal)
+      const client = guardedModel(choice.client, this.desk.guard)
+      return switchModel(this.desk, { ...choice, client }, signal)
     })
 
   configure = (base: RequestBase): void => {
     this.desk.base = { ...this.desk.base, ...base }
+    this.desk.tracking = withChange(this.desk.tracking)
   }
 
-  on = (listener: (event: EngineEvent) => void): (() => void) => {
-    this.listeners.add(listener)
-    return () => {
-      this.listeners.delete(listener)
-    }
-  }
+  on = (listener: (event: EngineEvent) => void): (() => void) => this.listeners.add(listener)
 
   close = async (): Promise<void> => {
     this.stop.stop()

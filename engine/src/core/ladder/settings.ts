@@ -1,7 +1,7 @@
 // The settings of an engine: those of windows and thresholds, of the reductions, and of the ladder itself.
 import type { ReductionChoices } from '../mechanisms/settings.ts'
 import type { EstimatorName } from '../tokens/blocks.ts'
-import type { TokenSettings } from '../tokens/settings.ts'
+import { type Environment, isTruthy, type TokenSettings } from '../tokens/settings.ts'
 import type { CompactionMode } from './guards.ts'
 import type { MemoryChoices } from './memory-keeper.ts'
 
@@ -21,6 +21,12 @@ export type EngineSettings = TokenSettings & {
   readonly estimator?: EstimatorName
   /** How long the host may think in ask mode, in milliseconds: 60,000 unless said. No answer means no. */
   readonly askTimeoutMs?: number
+}
+
+/** What the host has set itself comes first. */
+export function withEnvironment(settings: EngineSettings, environment: Environment): EngineSettings {
+  const isCollapsing = settings.mode === undefined && isTruthy(environment.CLAUDE_CONTEXT_COLLAPSE)
+  return isCollapsing ? { ...settings, mode: 'collapse' } : settings
 }
 
 const usualTarget = 0.6

@@ -5,12 +5,22 @@ import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/edit-st
 import type { ChainInfo } from '../ports/events.ts'
 import type { QuerySource } from '../ports/model.ts'
 import type { ContextState } from '../tokens/explain.ts'
-import { afterApplied, afterChange, afterFailure, afterHuman, type Breaker, closedBreaker } from './breaker.ts'
+import {
+  afterApplied,
+  afterChange,
+  afterFailure,
+  afterHand,
+  afterHuman,
+  afterRecovery,
+  type Breaker,
+  closedBreaker,
+  fewAnswers,
+} from './breaker.ts'
 
 export type Tracking = {
   /** Of the turn under way: a new one after each compaction and each human message. */
   readonly turnId: string
-  /** Turns since the last compaction. */
+  /** Answers since the last compaction. */
   readonly turns: number
   readonly breaker: Breaker
   /** The compaction before, and whether a person has spoken since. */
@@ -21,6 +31,7 @@ export type Tracking = {
   readonly isRefused: boolean
   /** That the overhead alone is over the threshold has been said. */
   readonly isOverheadSaid: boolean
+  /** Since the newest answer. */
   readonly freedBySnips: number
   /** How often the view was changed other than by what was said: an answer to a request from before is outdated. */
   readonly changes: number
@@ -48,7 +59,6 @@ export function withHuman(tracking: Tracking, turnId: string): Tracking {
   return {
     ...tracking,
     turnId,
-    turns: tracking.turns + 1,
     breaker: afterHuman(tracking.breaker),
     ...(previous ? { previous: { ...previous, hasHumanSince: true } } : {}),
     isRefused: false,
@@ -66,7 +76,7 @@ export function withCompaction(
     ...tracking,
     turnId,
     turns: 0,
-    breaker: afterApplied(tracking.breaker, { isBelowTarget, isChained }),
+    breaker: afterApplied(tracking.breaker, { isBelowTarget, isChained, isRapid: tracking.turns <= fewAnswers }),
     previous: { turnId: tracking.turnId, hasHumanSince: false },
     watch: afterCompaction(tracking.watch),
     cacheEdits: noCacheEdits,
@@ -74,6 +84,11 @@ export function withCompaction(
     changes: tracking.changes + 1,
     state: 'ok',
   }
+}
+
+/** What it reports is the size with all that was snipped before it. */
+export function withAnswer(tracking: Tracking): Tracking {
+  return { ...tracking, turns: tracking.turns + 1, freedBySnips: 0 }
 }
 
 export function withFailure(tracking: Tracking): Tracking {
@@ -103,6 +118,16 @@ export function withLeftOut(
 /** A person did something about the cause. */
 export function withChange(tracking: Tracking): Tracking {
   return { ...tracking, breaker: afterChange(tracking.breaker) }
+}
+
+/** A person compacted by hand. */
+export function withHandCompaction(tracking: Tracking): Tracking {
+  return { ...tracking, breaker: afterHand(tracking.breaker) }
+}
+
+/** The provider refused a prompt, and it is compacted whether the breaker is open or not. */
+export function withRecovery(tracking: Tracking): Tracking {
+  return { ...tracking, breaker: afterRecovery(tracking.breaker) }
 }
 
 export function chainOf(

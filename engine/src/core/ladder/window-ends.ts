@@ -11,11 +11,14 @@ import { withSpent } from './spent.ts'
 
 export const windowEnded = 'model_context_window_exceeded'
 
-/** The limit of this endpoint and model, as it was told or met. */
-export function learnLimit(desk: Desk, limit: number): void {
-  const { lessons, model: client, modelName: model } = desk
+/** The limit of this endpoint and a model (the session's own unless said), as it was told or met. */
+export function learnLimit(
+  desk: Desk,
+  { limit, model = desk.modelName }: { readonly limit: number; readonly model?: string },
+): void {
+  const { lessons, model: client } = desk
   const before = lessons.limits
-  if (limit === windowOf(desk)) return
+  if (model === desk.modelName && limit === windowOf(desk)) return
   lessons.limits = withLimit(before, { client, model, limit })
   if (lessons.limits === before) return
   try {
@@ -34,7 +37,7 @@ const nearly = 0.01
 /** An answer that the window ended is as long as the window. */
 export function learnFromEnd(desk: Desk, tokens: number): void {
   const known = windowOf(desk)
-  if (Math.abs(tokens - known) > known * nearly) learnLimit(desk, tokens)
+  if (Math.abs(tokens - known) > known * nearly) learnLimit(desk, { limit: tokens })
 }
 
 /**

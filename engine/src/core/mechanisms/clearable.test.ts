@@ -148,9 +148,9 @@ describe('how many of the newest stay', () => {
     return built
   }
 
-  test('as many as are to be kept, and no more than there are', () => {
+  test('as many as are to be kept, no more than there are, and what no answer has seen', () => {
     const built = called(session().user('go'), 1, 4)
-    expect([stayingIn(built, true, 3), stayingIn(built, true, 9), stayingIn(built, true, 0)]).toEqual([3, 4, 0])
+    expect([stayingIn(built, true, 3), stayingIn(built, true, 9), stayingIn(built, true, 0)]).toEqual([3, 4, 1])
   })
 
   test('where finished turns are not kept, only those of the turn at hand, and none once a person has spoken again', () => {

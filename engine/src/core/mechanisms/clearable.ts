@@ -54,23 +54,27 @@ export function activeResults(view: View, situation: Situation): readonly Cleara
 
 /**
  * How many of the newest results stay where so many are to be kept. Where those of turns that have ended are not
- * (`keepFinished`), no more than the turn at hand has brought; what nobody has seen yet stays in any case.
+ * (`keepFinished`), no more than the turn at hand has brought; what no answer has seen yet stays in any case.
  */
 export function newestStaying(
-  { messages }: View,
+  view: View,
   { keepFinished }: Pick<ReductionSettings, 'keepFinished'>,
   { results, keep }: { readonly results: readonly Clearable[]; readonly keep: number },
 ): number {
-  if (keepFinished) return Math.min(keep, results.length)
-  const answered = messages.findLastIndex(({ role }) => role === 'assistant')
-  const asked = messages.findLastIndex(({ origin }) => origin === 'human')
+  const seen = seenUpTo(view)
+  const asked = keepFinished ? -1 : view.messages.findLastIndex(({ origin }) => origin === 'human')
   let staying = 0
   for (let at = results.length - 1; at >= 0; at--) {
     const message = results[at]?.message ?? 0
-    if (message < answered && (staying >= keep || message < asked)) break
+    if (message < seen && (staying >= keep || message < asked)) break
     staying++
   }
   return staying
+}
+
+/** The newest answer: it has seen the messages before it, and none of those behind. */
+export function seenUpTo({ messages }: View): number {
+  return messages.findLastIndex(({ role }) => role === 'assistant')
 }
 
 export function deletedIn({ cacheEdits }: Pick<Situation, 'cacheEdits'>): ReadonlySet<string> {

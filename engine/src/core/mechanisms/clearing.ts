@@ -14,7 +14,7 @@ import {
   type Situation,
 } from './mechanism.ts'
 import { thinkingIn, weightFrom } from './messages-in-view.ts'
-import { compactionAhead, isInDanger, turnsAhead } from './situation.ts'
+import { compactionAhead, isInDanger, sparesCompaction, turnsAhead } from './situation.ts'
 
 export type ClearingInput = {
   readonly mechanism: string
@@ -164,12 +164,13 @@ export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): nu
 }
 
 /**
- * The gate: what does not pay waits, and so does what will soon pay better, unless nothing else will come to help. A
- * prefix that the server edits is written anew too.
+ * The gate: what does not pay waits, and so does what will soon pay better, unless it spares a compaction or nothing else
+ * will come to help. A prefix that the server edits is written anew too.
  */
 export function weighed(plan: Plan | Declined, situation: Situation): Plan | Declined {
   if (plan.type === 'declined' || !situation.settings.weigh) return plan
-  const { worth, mechanism } = plan
+  const { worth, mechanism, freed } = plan
+  if (sparesCompaction(situation, freed)) return plan
   if ((worth.pays && worth.isDue) || worth.cache === 'unknown' || isInDanger(situation)) return plan
   return { ...declined(mechanism, 'does-not-pay', whyWait(worth)), worth }
 }

@@ -49,6 +49,8 @@ export type Situation = {
   readonly coldShare: number
   /** Whether a compaction comes by itself when the context is full. */
   readonly compactionComes: boolean
+  /** The size that a compaction has to get below. */
+  readonly target: number
   /** What has been deleted from the provider's cache so far, in conversations that use cache edits. */
   readonly cacheEdits?: CacheEditState | undefined
 }

@@ -105,7 +105,7 @@ describe('what the server left out', () => {
     const place = { uuid: 'e1', parentUuid: built.last, timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' }
     const after = viewOf([...built.records, editRecord(edit, place)])
     expect(after.messages).toEqual(view.messages)
-    expect(after.freshFrom).toBe(view.freshFrom)
+    expect(after.trusted).toEqual(view.trusted)
     expect(serverCleared(after)).toBe(30_500)
     const noUsage = (given: typeof view) => ({
       ...given,

@@ -27,6 +27,7 @@ export type ReductionSettings = {
   }
   readonly byIdle: { readonly minutes: number; readonly keep: number }
   readonly byCacheEdit: { readonly trigger: number; readonly keep: number }
+  /** A session asks the server only where this is set. */
   readonly native: {
     readonly toolResults: boolean
     readonly toolInputs: boolean

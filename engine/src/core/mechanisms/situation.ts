@@ -10,31 +10,31 @@ import type { View } from '../transcript/fold.ts'
 import type { ClientAbilities, Situation } from './mechanism.ts'
 import { paceOf } from './pace.ts'
 import { type ReductionChoices, reductionSettings } from './settings.ts'
-import { type ViewSizeOptions, viewSize } from './size.ts'
+import { viewSize } from './size.ts'
 import { createWeigher, type Weigher } from './weigher.ts'
 
-export type SituationInput = ExplainInput &
-  Pick<ViewSizeOptions, 'freedSinceAnswer'> & {
-    readonly now: number
-    readonly reductions?: ReductionChoices
-    /** Milliseconds that the provider keeps a prefix, where that is known. */
-    readonly cacheLifetime?: number
-    readonly client?: Partial<ClientAbilities>
-    /** Whether the next request turns thinking on; not said, it is taken to where the model does so by itself. */
-    readonly thinks?: boolean
-    readonly expectedTurns?: number
-    readonly cacheEdits?: CacheEditState
-    /** false where none comes although the settings allow it: the breaker is open, the mode waits for a refusal. */
-    readonly compactionComes?: boolean
-    /** The one of the conversation, so that nothing is weighed twice. */
-    readonly weigher?: Weigher
-  }
+export type SituationInput = ExplainInput & {
+  readonly now: number
+  readonly reductions?: ReductionChoices
+  /** Milliseconds that the provider keeps a prefix, where that is known. */
+  readonly cacheLifetime?: number
+  readonly client?: Partial<ClientAbilities>
+  /** Whether the next request turns thinking on; not said, it is taken to where the model does so by itself. */
+  readonly thinks?: boolean
+  readonly expectedTurns?: number
+  readonly cacheEdits?: CacheEditState
+  /** false where none comes although the settings allow it: the breaker is open, the mode waits for a refusal. */
+  readonly compactionComes?: boolean
+  /** Of the threshold: a compaction has to get below it. 0.6 unless said. */
+  readonly targetShare?: number
+  /** The one of the conversation, so that nothing is weighed twice. */
+  readonly weigher?: Weigher
+}
 
 /** Throws a ConfigurationError when the settings of windows and thresholds cannot work. */
 export function situationOf(view: View, input: SituationInput): Situation {
   const { messages } = view
-  const size =
-    input.size ?? viewSize(view, { ...input, measure: input.weigher?.measured, summaries: input.weigher?.summaries })
+  const size = input.size ?? viewSize(view, { ...input, measure: input.weigher?.measured })
   const explanation = explain({ ...input, messages, size })
   const { model } = explanation
   const cache = cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime })
@@ -49,6 +49,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
     cache,
     coldShare,
     compactionComes: explanation.autoCompact.mode === true && input.compactionComes !== false,
+    target: Math.floor(explanation.autoCompactThreshold.value * (input.targetShare ?? usualTarget)),
     now: input.now,
     model: facts,
     client,
@@ -64,6 +65,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
   }
 }
 
+const usualTarget = 0.6
 const mostTurns = 200
 const usualTurns = 20
 
@@ -138,4 +140,9 @@ export function isInDanger(situation: Situation): boolean {
   const { warning, limit, size, isBlocking } = situation.explanation
   if (situation.compactionComes) return false
   return isBlocking || size.tokens >= (warning.value + limit.value) / 2
+}
+
+/** The context is over the threshold, and with so much less it needs no compaction: that costs more than any cache. */
+export function sparesCompaction({ explanation, target }: Situation, freed: number): boolean {
+  return explanation.isAboveThreshold && explanation.size.tokens - freed < target
 }

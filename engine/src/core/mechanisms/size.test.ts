@@ -37,9 +37,17 @@ describe('the size of a view that was edited since its newest answer', () => {
   })
 
   test('grows by what comes back', () => {
-    const cleared = viewOf([...told, clear])
-    const shrunk = { ...cleared, freshFrom: 0 }
-    expect(editedSize(shrunk, answered, counting)).toMatchObject({
+    const built = session()
+      .user('go')
+      .assistant([{ type: 'tool_use', id: 't1', name: 'Bash', input: {} }])
+      .toolResult('t1', text(5_000))
+    built
+      .raw({ ...clear, parentUuid: built.last })
+      .from('edit-1')
+      .user('on')
+      .assistant('done', { tokens: { input: 20_000, output: 10 } })
+    const cleared = viewOf(built.records)
+    expect(editedSize(cleared, viewOf([...built.records, undo]), counting)).toMatchObject({
       tokens: 20_010 + 4_992,
       estimated: 4_992,
       source: 'usage+estimate',

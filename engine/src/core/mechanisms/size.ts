@@ -1,23 +1,28 @@
 // The size of a view that was edited after its newest answer: the usage of that answer still counts what has gone.
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from '../tokens/context-size.ts'
+import { withMargin } from '../tokens/counting.ts'
 import type { View } from '../transcript/fold.ts'
 import { serverCleared } from './server-cleared.ts'
 import { createWeigher } from './weigher.ts'
 
-export type ViewSizeOptions = SizeOptions & {
-  /** What mechanisms freed since the newest answer, where the edits do not say so themselves. */
-  readonly freedSinceAnswer?: number | undefined
+export function viewSize(view: View, options: SizeOptions = {}): ContextSize {
+  const size = contextSize(view.messages, { ...options, trusted: view.trusted })
+  return noLargerThanBefore(size.source === 'estimate' ? less(size, serverCleared(view), options) : size, view, options)
 }
 
-export function viewSize(view: View, options: ViewSizeOptions = {}): ContextSize {
-  const freed = options.freedSinceAnswer ?? view.freed ?? 0
-  if (freed > 0) {
-    const size = contextSize(view.messages, { ...options, freshFrom: 0 })
-    if (size.source !== 'estimate') return less(size, freed)
-  }
-  const size = contextSize(view.messages, { freshFrom: view.freshFrom, ...options })
-  return size.source === 'estimate' ? less(size, serverCleared(view)) : size
+/**
+ * A reduction makes a context smaller, by the counter that measured both. Until an answer reports the new size, a guess
+ * with its margin can come out above what was reported before: then that is the size, and what came since on top.
+ */
+function noLargerThanBefore(size: ContextSize, { reduced, sources }: View, options: SizeOptions): ContextSize {
+  const isGuess = size.anchorUuid === undefined || reduced?.uuids.has(size.anchorUuid)
+  if (!reduced || !isGuess || size.tokens <= reduced.tokens) return size
+  const since = sources.flatMap(({ pieces }) => pieces.filter(({ uuid }) => !reduced.uuids.has(uuid ?? '')))
+  const most = reduced.tokens + contextSize(since, { ...options, overhead: 0, leftOut: 0, trusted: new Map() }).tokens
+  if (size.tokens <= most) return size
+  const reported = Math.min(size.reported, most)
+  return { ...size, tokens: most, reported, estimated: most - reported }
 }
 
 /**
@@ -25,20 +30,18 @@ export function viewSize(view: View, options: ViewSizeOptions = {}): ContextSize
  * what the answer reported, less what has gone since, or with what has come back.
  */
 export function editedSize(answered: View, now: View, options: SizeOptions = {}): ContextSize {
-  // Edits that say what they freed need no comparing.
-  if (now.freed !== undefined) return viewSize(now, options)
-  const base = viewSize(answered, options)
-  if (answered === now) return base
+  const known = viewSize(now, options)
+  const base = answered === now ? known : viewSize(answered, options)
+  if (known.anchorUuid !== undefined && known.anchorUuid === base.anchorUuid) return known
   const [before, after] = anchors(answered, now, base.anchorUuid)
-  const size = contextSize(now.messages, { ...options, freshFrom: after })
-  if (before < 0 || after < 0 || size.source === 'estimate') return viewSize(now, options)
+  if (before < 0 || after < 0) return known
   const weigher = createWeigher({ ...options, model: options.model ?? modelOf(now.messages) })
   const weight = ({ messages }: View, last: number) =>
     messages.slice(0, last + 1).reduce((sum, message) => sum + weigher.message(message), 0)
   // What stands behind the answer is estimated as it is now; what it reported, it reported of what stood before.
   const freed = Math.round(weight(answered, before) - weight(now, after))
-  if (freed >= 0) return less(size, freed)
-  return { ...size, tokens: size.tokens - freed, estimated: size.estimated - freed, source: 'usage+estimate' }
+  const size = contextSize(now.messages, { ...options, trusted: new Map([[after, freed]]) })
+  return size.source === 'estimate' ? known : size
 }
 
 /** Where the answer whose usage counts stands in either view; its first piece may have left with its thinking. */
@@ -50,10 +53,9 @@ function anchors(answered: View, now: View, uuid: string | undefined): readonly 
   return [before, before < 0 ? -1 : now.messages.findIndex(isIt)]
 }
 
-/** Of what an answer reported first. */
-export function less(size: ContextSize, tokens: number): ContextSize {
+/** Of an estimate. The server counts otherwise than we do: system prompt and tools stay, whatever it says it left out. */
+function less(size: ContextSize, tokens: number, { overhead = 0 }: SizeOptions): ContextSize {
   if (tokens <= 0) return size
-  const reported = Math.max(0, size.reported - tokens)
-  const estimated = Math.max(0, size.estimated - (tokens - (size.reported - reported)))
-  return { ...size, tokens: reported + estimated, reported, estimated, freed: (size.freed ?? 0) + tokens }
+  const estimated = Math.max(size.estimated - tokens, Math.min(size.estimated, withMargin(overhead)))
+  return { ...size, tokens: estimated, estimated, freed: size.estimated - estimated }
 }

@@ -87,9 +87,11 @@ describe('a snip', () => {
     const plan = planOf(built, { from: 'ask', to: 'r2' })
     const freed = plan.type === 'planned' ? plan.freed : 0
     expect(viewSize(viewOf(built.records))).toMatchObject({ tokens: 20_020, source: 'usage' })
-    const after = append(built, editsOf(built, { from: 'ask', to: 'r2' }))
-    expect(viewSize(after, { freedSinceAnswer: freed })).toMatchObject({ tokens: 20_020 - freed, source: 'usage' })
-    expect(viewSize(after)).toMatchObject({ source: 'estimate' })
+    const after = append(
+      built,
+      editsOf(built, { from: 'ask', to: 'r2' }).map((edit) => ({ ...edit, freed })),
+    )
+    expect(viewSize(after)).toMatchObject({ tokens: 20_020 - freed, freed, source: 'usage' })
     built.user('on').assistant('yes', { tokens: { input: 11_000 } })
     expect(viewSize(viewOf(built.records))).toMatchObject({ tokens: 11_020, source: 'usage' })
   })

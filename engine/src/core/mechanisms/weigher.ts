@@ -1,9 +1,8 @@
 // Weighs blocks and messages in the tokens of a model, and remembers what it has weighed and looked at: planning reads the
 // same conversation before each request.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
-import type { Message, ViewMessage } from '../message/message.ts'
+import type { Message } from '../message/message.ts'
 import { addMeasures, type Measure, type Measuring, measureBlock, measureContent, nothing } from '../tokens/blocks.ts'
-import { createSummaries, type Summaries } from '../tokens/context-size.ts'
 import { type Counting, scaled } from '../tokens/counting.ts'
 
 export type Weigher = {
@@ -17,8 +16,6 @@ export type Weigher = {
   readonly measured: (message: Message, how: Measuring) => Measure
   /** What countTokens says of these messages; those that were measured before are not read again. */
   readonly tokens: (messages: readonly Message[], counting: Counting) => number
-  /** Of a view of the conversation: what has been looked at is not looked at again. */
-  readonly summaries: (messages: readonly ViewMessage[]) => Summaries
   /** What was found out about something that does not change, found out once. One finding for each thing. */
   readonly once: <K extends object, T>(find: (thing: K) => T, thing: K) => T
 }
@@ -65,7 +62,7 @@ export function createWeigher(counting: Counting = {}): Weigher {
     )
   const message = (given: Message): number => content(given.content)
   const factor = counting.calibration?.factor ?? 1
-  return { factor, block, content, message, measured, tokens, summaries: createSummaries(), once }
+  return { factor, block, content, message, measured, tokens, once }
 }
 
 /**

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { billedCounts, contextTokens, noTokens, readUsage } from './usage.ts'
 
-const anyCount = fc.constantFrom(0, 1, 10, Number.NaN, '7', undefined)
+const anyCount = fc.constantFrom(0, 1, 10, null, '7', undefined)
 const anyCounts = fc.record({
   input_tokens: anyCount,
   output_tokens: anyCount,
@@ -49,4 +49,11 @@ test('the context is as large as the last sampling was, whatever a compaction re
   expect(contextTokens({ ...noTokens, input: 7, iterations })).toBe(500)
   expect(contextTokens({ ...noTokens, input: 7, iterations: iterations.toReversed() })).toBe(500)
   expect(contextTokens({ ...noTokens, input: 7 })).toBe(7)
+})
+
+test('a usage that cannot be is none', () => {
+  const usage = { input_tokens: 5, output_tokens: 5 }
+  const absurd = [{ input_tokens: -1 }, { output_tokens: Number.NaN }, { cache_read_input_tokens: 1 / 0 }]
+  expect(absurd.map((wrong) => readUsage({ ...usage, ...wrong }))).toEqual([undefined, undefined, undefined])
+  expect(readUsage(usage)).toMatchObject({ input: 5, output: 5 })
 })

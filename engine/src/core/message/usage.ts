@@ -20,17 +20,30 @@ export type Usage = TokenCounts & {
 export const noTokens: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
 
 /**
- * Reads an API usage object; undefined when it is none. The very same as one that is known where it says the same: every
+ * Reads an API usage object; undefined when it is none, or says what cannot be: less than nothing, no number. The very same as one that is known where it says the same: every
  * line of an answer repeats it.
  */
 export function readUsage(value: unknown, known?: Usage): Usage | undefined {
-  if (!isObject(value)) return undefined
+  if (!isObject(value) || !isPossible(value)) return undefined
   if (known && saysTheSame(value, known)) return known
   const iterations = readIterations(value.iterations)
   const { input, output, cacheRead, cacheWrite, cacheWriteHour } = readCounts(value)
   return iterations
     ? { input, output, cacheRead, cacheWrite, cacheWriteHour, iterations }
     : { input, output, cacheRead, cacheWrite, cacheWriteHour }
+}
+
+function isPossible({ input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens }: JsonObject) {
+  return (
+    !isAbsurd(input_tokens) &&
+    !isAbsurd(output_tokens) &&
+    !isAbsurd(cache_read_input_tokens) &&
+    !isAbsurd(cache_creation_input_tokens)
+  )
+}
+
+function isAbsurd(value: unknown): boolean {
+  return typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY)
 }
 
 /** Written out, and a list of just its length: every line of every answer has these. */
@@ -85,7 +98,7 @@ function readCounts(value: JsonObject): TokenCounts {
 }
 
 function countIn(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0
 }
 
 /** Everything that occupies the window: cached tokens do too. */

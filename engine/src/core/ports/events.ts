@@ -16,7 +16,19 @@ export type CompactionFailure =
   | 'nothing_to_compact'
   | 'write_failed'
 
-export type EngineEvent =
+/** Which piece of host code a problem comes from. Problems of hooks have an event of their own. */
+export type HostCode = 'listener' | 'clean-up' | 'state' | 'ask' | 'files' | 'restore' | 'workspace' | 'rung' | 'model'
+
+/** Whose event it is. Events of `compact(messages)` belong to no session. */
+export type EventSource = {
+  readonly sessionId?: string
+  /** Of a sub-agent. */
+  readonly agentId?: string
+}
+
+export type EngineEvent = EventSource & WhatHappened
+
+type WhatHappened =
   | {
       readonly type: 'threshold-checked'
       readonly tokens: number
@@ -78,6 +90,8 @@ export type EngineEvent =
   | { readonly type: 'collapse-failed'; readonly reason: string; readonly usage: TokenCounts }
   | { readonly type: 'file-restored'; readonly path: string; readonly tokens: number }
   | { readonly type: 'file-not-restored'; readonly path: string; readonly reason: string }
+  /** Results were cleared from the view and could not be put beside the session. The transcript has them. */
+  | { readonly type: 'results-not-stored'; readonly reason: string }
   | { readonly type: 'cache-broken'; readonly why: string; readonly tokens: number; readonly cost?: number }
   | { readonly type: 'breaker-tripped'; readonly failures: number }
   | { readonly type: 'still-over-threshold'; readonly tokens: number; readonly threshold: number }
@@ -85,6 +99,8 @@ export type EngineEvent =
   | { readonly type: 'overflow-unrecovered'; readonly steps: readonly string[] }
   | { readonly type: 'limit-learned'; readonly endpoint: string; readonly model: string; readonly limit: number }
   | { readonly type: 'hook-reported'; readonly event: string; readonly problem: string }
+  /** Code of the host threw, hung, or returned something of the wrong shape. The session goes on without it. */
+  | { readonly type: 'host-code-failed'; readonly code: HostCode; readonly problem: string }
 
 /** How a compaction stands to the one before it. */
 export type ChainInfo = {

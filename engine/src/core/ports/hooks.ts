@@ -1,6 +1,8 @@
 // Hooks: what a host or a settings file may do at fixed points. Running them (functions, shell commands) is done
 // outside; here is what they are told and what they may say.
+import { isObject } from '../message/json.ts'
 import type { FidelityReport } from './fidelity.ts'
+import type { AbortSignalPort } from './model.ts'
 
 export type Trigger = 'manual' | 'auto'
 
@@ -36,7 +38,35 @@ export type HookOutcome = {
   readonly problems: readonly string[]
 }
 
-export type Hooks = { readonly run: (call: HookCall) => Promise<HookOutcome> }
+export type Hooks = {
+  /** When the signal is aborted, nobody waits for the answer any longer. */
+  readonly run: (call: HookCall, options?: { readonly signal?: AbortSignalPort | undefined }) => Promise<HookOutcome>
+}
 
 export const noOutcome: HookOutcome = { instructions: [], context: [], messages: [], problems: [] }
 export const noHooks: Hooks = { run: async () => noOutcome }
+
+/** What a hook returned, as far as it can be read. Nothing at all is fine; undefined means that it is no outcome. */
+export function readOutcome(value: unknown): HookOutcome | undefined {
+  if (value === undefined || value === null) return noOutcome
+  if (!isObject(value)) return undefined
+  const { veto, summary } = value
+  const isVeto = veto !== undefined && veto !== null && veto !== false
+  return {
+    ...(isVeto ? { veto: typeof veto === 'string' ? veto : 'A hook said no.' } : {}),
+    ...(isText(summary) ? { summary } : {}),
+    instructions: textsIn(value.instructions),
+    context: textsIn(value.context),
+    messages: textsIn(value.messages),
+    problems: textsIn(value.problems),
+  }
+}
+
+function textsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter(isText) : []
+}
+
+/** Empty strings count as none. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== ''
+}

@@ -150,9 +150,8 @@ type Shown = { readonly start: number; readonly lines: readonly string[]; readon
 const mostLines = 1_000_000
 
 /** Lays what was shown over what is known. */
-function show(showing: Showing, path: string, { start, lines, total: told }: Shown): void {
-  if (!(start + lines.length <= mostLines)) return
-  const total = told === undefined ? undefined : Math.min(told, mostLines)
+function show(showing: Showing, path: string, { start, lines, total }: Shown): void {
+  if (!(Math.max(start + lines.length, total ?? 0) <= mostLines)) return
   const known = showing.file(path)
   const isFromStart = start === 1 && (total === undefined || lines.length >= total)
   if (isFromStart || !known) {

@@ -1,8 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
-import { type ContextSize, contextSize, createSummaries, modelOf } from './context-size.ts'
+import { type ContextSize, contextSize, modelOf } from './context-size.ts'
 import { countTokens } from './counting.ts'
 
 const usage = (input: number, output = 50): Usage => ({
@@ -149,29 +148,5 @@ describe('the context size', () => {
       'claude-opus-5',
     )
     expect(modelOf([human('x')])).toBeUndefined()
-  })
-})
-
-describe('remembered summaries', () => {
-  test('give the size that looking at everything gives, whatever comes and goes', () => {
-    const step = fc.record({
-      cut: fc.nat(4),
-      added: fc.array(fc.record({ kind: fc.nat(3), time: fc.option(fc.nat(9), { nil: undefined }) }), { maxLength: 4 }),
-    })
-    const made = ({ kind, time }: { readonly kind: number; readonly time: number | undefined }): ViewMessage => {
-      const at = time === undefined ? {} : { time }
-      if (kind === 0) return human('In short …', { origin: 'summary', ...at })
-      return kind === 1 ? human('go', at) : answer('a', { usage: usage(10 * kind), ...at })
-    }
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-        const summaries = createSummaries()
-        let messages: readonly ViewMessage[] = []
-        for (const { cut, added } of steps) {
-          messages = [...messages.slice(0, Math.max(0, messages.length - cut)), ...added.map(made)]
-          expect(contextSize(messages, { summaries })).toEqual(contextSize(messages))
-        }
-      }),
-    )
   })
 })

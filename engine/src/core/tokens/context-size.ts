@@ -1,6 +1,5 @@
 // How large the context is: what the latest answer reported, plus an estimate of everything that came after it.
 import type { ViewMessage } from '../message/message.ts'
-import { sameStart } from '../message/same-start.ts'
 import { contextTokens, type Usage } from '../message/usage.ts'
 import { addMeasures, type Measure, type Measuring, measureContent, nothing } from './blocks.ts'
 import { type Counting, scaled, withMargin } from './counting.ts'
@@ -15,12 +14,16 @@ export type SizeOptions = Counting & {
   readonly overhead?: number | undefined
   /** Measures as measureContent does, and may remember what it has measured. */
   readonly measure?: ((message: ViewMessage, how: Measuring) => Measure) | undefined
-  /** Finds as summariesIn does, and may remember what it has looked at. */
-  readonly summaries?: ((messages: readonly ViewMessage[]) => Summaries) | undefined
+  /**
+   * For the messages of a view, which knows what its answers were given on: those whose usage may be believed, each with
+   * the tokens that have gone since. Nothing else is asked then.
+   */
+  readonly trusted?: ReadonlyMap<number, number> | undefined
+  /** Tokens that the provider was asked to leave out since the newest answer: they are still in the messages. */
+  readonly leftOut?: number | undefined
+  /** The window in force: an answer that reports more than any window holds is not believed. */
+  readonly window?: number | undefined
 }
-
-/** Where the last summary stands, and when the newest was written. */
-export type Summaries = { readonly last: number; readonly time: number }
 
 export type ContextSize = {
   readonly tokens: number
@@ -29,7 +32,7 @@ export type ContextSize = {
   /** The part we estimated, margin included. */
   readonly estimated: number
   readonly source: 'usage' | 'usage+estimate' | 'estimate'
-  /** Taken off what was reported or estimated, since it went afterwards. */
+  /** Taken off what was reported or estimated, since it went afterwards; below 0 where something came back. */
   readonly freed?: number
   /** The first message of the answer whose usage was taken. */
   readonly anchorUuid?: string
@@ -43,6 +46,8 @@ export type Anchor = {
   /** Everything after its first piece that is not a piece of it. */
   readonly after: Measure
   readonly uuid?: string | undefined
+  /** Tokens that have gone since, and what is left of everything up to its last piece. */
+  readonly gone?: { readonly freed: number; readonly left: Measure } | undefined
 }
 
 /** The model is that of the newest answer unless it is given; images are scaled for a given model only. */
@@ -61,19 +66,35 @@ export function sizeFrom(
 ): ContextSize {
   const { anchor, all } = parts
   if (!anchor) {
-    const estimated = withMargin(scaled(all, options) + (options.overhead ?? 0))
+    const said = Math.max(0, scaled(all, options) - (options.leftOut ?? 0))
+    const estimated = withMargin(said + (options.overhead ?? 0))
     return { tokens: estimated, reported: 0, estimated, source: 'estimate' }
   }
   const isStub = hasStubOutput(anchor)
-  const reported = contextTokens(anchor.usage)
-  const estimated = withMargin(scaled(isStub ? addMeasures(anchor.after, anchor.own) : anchor.after, options))
+  const told = contextTokens(anchor.usage)
+  const { freed = 0, left = nothing } = anchor.gone ?? {}
+  const rest = scaled(left, options) + (options.overhead ?? 0) - (options.leftOut ?? 0)
+  const reported = freed > 0 ? lessBy(told, freed, rest) : told
+  const after = scaled(isStub ? addMeasures(anchor.after, anchor.own) : anchor.after, options)
+  // What came back was never reported.
+  const estimated = withMargin(after) + Math.max(0, -freed)
   return {
     tokens: reported + estimated,
     reported,
     estimated,
     source: estimated > 0 ? 'usage+estimate' : 'usage',
+    ...(freed === 0 ? {} : { freed: freed > 0 ? told - reported : freed }),
     ...(anchor.uuid === undefined ? {} : { anchorUuid: anchor.uuid }),
   }
+}
+
+/**
+ * What is left of a size when something has gone. Sizes are reported, what has gone is estimated, and the two may
+ * disagree: no larger share of the size goes than what has gone is of everything by the same estimate.
+ */
+function lessBy(size: number, gone: number, left: number): number {
+  const share = gone / (gone + Math.max(0, left))
+  return Math.round(Math.max(size - gone, size * (1 - share)))
 }
 
 /**
@@ -88,9 +109,14 @@ function measureOf(message: ViewMessage, options: SizeOptions): Measure {
   return options.measure ? options.measure(message, options) : measureContent(message.content, options)
 }
 
-/** The usage that counts when it does: some tokens, from an assistant. Synthetic messages carry none. */
-export function usableUsage(message: ViewMessage): Usage | undefined {
-  return message.role === 'assistant' && message.usage && contextTokens(message.usage) > 0 ? message.usage : undefined
+/** No model has a larger window: a usage that claims more was made up by its server. */
+const largestWindow = 2_000_000
+
+/** The usage that counts when it does: some tokens, no more than a window holds, from an assistant. */
+export function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
+  if (role !== 'assistant' || !usage) return undefined
+  const tokens = contextTokens(usage)
+  return tokens > 0 && tokens <= Math.max(window, largestWindow) ? usage : undefined
 }
 
 /** Of two reports on one answer the larger one is the finished one; of two equal ones the later. */
@@ -104,9 +130,9 @@ export function isPieceOf(message: ViewMessage, messageId: string | undefined): 
 
 function findAnchor(messages: readonly ViewMessage[], options: SizeOptions): Anchor | undefined {
   const isFresh = freshness(messages, options)
-  const newest = messages.findLastIndex(
-    (message, index) => usableUsage(message) !== undefined && isFresh(message, index),
-  )
+  const usageAt = (message: ViewMessage, index: number) =>
+    isFresh(message, index) ? usableUsage(message, options.window) : undefined
+  const newest = messages.findLastIndex((message, index) => usageAt(message, index) !== undefined)
   const answer = messages[newest]
   if (!answer) return undefined
   const first = firstPiece(messages, newest)
@@ -118,11 +144,18 @@ function findAnchor(messages: readonly ViewMessage[], options: SizeOptions): Anc
     if (!message) continue
     if (index === newest || isPieceOf(message, answer.messageId)) {
       own = addMeasures(own, measureOf(message, options))
-      const reported = isFresh(message, index) ? usableUsage(message) : undefined
+      const reported = usageAt(message, index)
       if (reported) usage = laterUsage(usage, reported)
     } else after = addMeasures(after, measureOf(message, options))
   }
-  return usage && { usage, own, after, uuid: messages[first]?.uuid }
+  return usage && { usage, own, after, uuid: messages[first]?.uuid, gone: goneSince(messages, newest, options) }
+}
+
+function goneSince(messages: readonly ViewMessage[], answer: number, options: SizeOptions): Anchor['gone'] {
+  const freed = (options.trusted?.get(answer) ?? 0) + (options.leftOut ?? 0)
+  if (freed === 0) return undefined
+  const left = messages.slice(0, answer + 1)
+  return { freed, left: left.reduce((sum, message) => addMeasures(sum, measureOf(message, options)), nothing) }
 }
 
 /** Pieces of one answer can stand apart, with tool results in between, but never with another answer in between. */
@@ -141,45 +174,16 @@ function firstPiece(messages: readonly ViewMessage[], newest: number): number {
 type Freshness = (message: ViewMessage, index: number) => boolean
 
 /** A summary ends the life of usage before it, and of kept messages that are older though they stand after it. */
-function freshness(
-  messages: readonly ViewMessage[],
-  { freshFrom = 0, summaries = summariesIn }: SizeOptions,
-): Freshness {
+function freshness(messages: readonly ViewMessage[], { freshFrom = 0, trusted }: SizeOptions): Freshness {
+  if (trusted) return (_, index) => trusted.has(index)
   const named = typeof freshFrom === 'string' ? messages.findIndex((message) => message.uuid === freshFrom) : freshFrom
   const from = named < 0 ? messages.length : named
-  const { last, time } = summaries(messages)
+  const last = messages.findLastIndex(({ origin }) => origin === 'summary')
+  const time = messages.reduce(
+    (newest, message) => (message.origin === 'summary' ? Math.max(newest, message.time ?? newest) : newest),
+    Number.NEGATIVE_INFINITY,
+  )
   return (message, index) => index >= from && index > last && (message.time === undefined || message.time >= time)
-}
-
-function summariesIn(messages: readonly ViewMessage[]): Summaries {
-  return summariesFrom(0, messages, noSummaries)
-}
-
-const noSummaries: Summaries = { last: -1, time: Number.NEGATIVE_INFINITY }
-
-function summariesFrom(start: number, messages: readonly ViewMessage[], known: Summaries): Summaries {
-  let { last, time } = known
-  for (let index = start; index < messages.length; index++) {
-    const message = messages[index]
-    if (message?.origin !== 'summary') continue
-    last = index
-    time = Math.max(time, message.time ?? time)
-  }
-  return last === known.last ? known : { last, time }
-}
-
-/** For a conversation that grows: looks at what is new. */
-export function createSummaries(): (messages: readonly ViewMessage[]) => Summaries {
-  let seen: readonly ViewMessage[] = []
-  let known = noSummaries
-  return (messages) => {
-    const same = sameStart(seen, messages)
-    // One that has gone may have been the newest of all.
-    const isKept = known.last < same
-    known = summariesFrom(isKept ? same : 0, messages, isKept ? known : noSummaries)
-    seen = messages
-    return known
-  }
 }
 
 /** The model of an answer, when it names a real one. */

@@ -129,7 +129,7 @@ function forgetUsage(state: State, summary: ViewMessage): void {
 }
 
 function takeUsage(state: State, message: ViewMessage): void {
-  const usage = usableUsage(message)
+  const usage = usableUsage(message, state.options.window)
   const isOld = message.time !== undefined && message.time < state.summaryTime
   if (!usage || !state.isFresh || isOld || !state.answer) return
   state.answer.usage = laterUsage(state.answer.usage, usage)

@@ -100,6 +100,11 @@ describe('thresholds', () => {
       { threshold: 95_000, warning: 75_000, error: 75_000, blocking: 105_000 },
     ],
     [
+      'a small window, where the gauge is calm while there is room',
+      { settings: { contextWindow: 40_000, maxOutputTokens: 4_000 } },
+      { threshold: 23_000, warning: 17_250, error: 17_250, blocking: 33_000 },
+    ],
+    [
       'an output limit of 8k',
       { settings: { maxOutputTokens: 8_000 } },
       { threshold: 179_000, warning: 159_000, error: 159_000, blocking: 189_000 },

@@ -96,6 +96,12 @@ export function resolveSettings({ settings = {}, environment = {}, model }: Sett
   }
 }
 
+/** Why nothing compacts, in words, or undefined where something may: the one answer of all who compact. */
+export function compactionOff(input: SettingsInput): string | undefined {
+  const { disableCompact } = resolveSettings(input)
+  return disableCompact && `Compaction is off: ${disableCompact.source}.`
+}
+
 type Search = { readonly rule: Rule; readonly warnings: string[] }
 
 /** The first of the spellings that can be read; an empty variable is as good as none. */

@@ -23,6 +23,8 @@ export type Thresholds = {
 
 const compactBuffer = 13_000
 const gaugeDistance = 20_000
+/** Of the limit: in a small window the gauge would be red from the start. */
+const largestDistance = 0.25
 const blockingBuffer = 3_000
 
 export function resolveThresholds(settings: ResolvedSettings, effectiveWindow: number): Thresholds {
@@ -80,7 +82,7 @@ function defaultThreshold(window: number): Figure {
 }
 
 function before(limit: Figure, distance: Setting<number> | undefined): Figure {
-  const tokens = distance?.value ?? gaugeDistance
+  const tokens = distance?.value ?? Math.min(gaugeDistance, Math.floor(limit.value * largestDistance))
   const source = `${inWords(tokens)} before the limit${distance ? ` (${distance.source})` : ''}`
   const value = limit.value - tokens
   return value >= 0 ? { value, source } : { value: 0, source, clamped: { from: value, why: 'a size is never below 0' } }

@@ -4,7 +4,19 @@ import { createIndexSet } from './index-set.ts'
 import type { MergedMessage } from './merge.ts'
 
 /** The prefix was changed at a place, for the answers that stand between two rows of the transcript. */
-export type PrefixChange = { readonly place: number; readonly above: number; readonly below: number }
+export type PrefixChange = {
+  readonly place: number
+  readonly above: number
+  readonly below: number
+  /** Of the change itself. */
+  readonly row: number
+  /** Tokens, where whoever made it says so. */
+  readonly freed?: number
+  /** Rows that a compaction kept behind its summary; they may be written after it. */
+  readonly kept?: ReadonlySet<number>
+  /** Only thinking went, oldest first: it voids no other thinking. */
+  readonly isOldestThinking?: boolean
+}
 
 type ChangedAnswers = (changes: readonly PrefixChange[], merged: () => readonly MergedMessage[]) => ReadonlySet<number>
 
@@ -20,8 +32,9 @@ function changedFrom(
   changes: readonly PrefixChange[],
 ): readonly number[] {
   const found: number[] = []
-  const lasting = changes.filter(({ above }) => above < 0).toSorted((a, b) => a.place - b.place)
-  const undone = changes.filter(({ above }) => above >= 0)
+  const voiding = changes.filter(({ isOldestThinking }) => !isOldestThinking)
+  const lasting = voiding.filter(({ above }) => above < 0).toSorted((a, b) => a.place - b.place)
+  const undone = voiding.filter(({ above }) => above >= 0)
   let next = 0
   let below = -1
   for (let index = from; index < merged.length; index++) {

@@ -196,6 +196,10 @@ export type EarlierCompaction = {
   readonly cumulativeDroppedTokens: number
   readonly discoveredTools: readonly string[]
   readonly turnId: string | undefined
+  /** Tokens by its own counter. */
+  readonly freed: number | undefined
+  /** The last of its records. */
+  readonly last: string | undefined
 }
 
 export function readCompaction(record: JsonObject | undefined): EarlierCompaction {
@@ -207,5 +211,13 @@ export function readCompaction(record: JsonObject | undefined): EarlierCompactio
     cumulativeDroppedTokens: numberAt(metadata, 'cumulativeDroppedTokens') ?? 0,
     discoveredTools: stringsAt(metadata, 'preCompactDiscoveredTools'),
     turnId: typeof chain?.turnId === 'string' ? chain.turnId : undefined,
+    freed: freedIn(objectAt(own, 'tokens')),
+    last: stringAt(own, 'last'),
   }
+}
+
+function freedIn(tokens: JsonObject | undefined): number | undefined {
+  const before = numberAt(tokens, 'before')
+  const after = numberAt(tokens, 'after')
+  return before === undefined || after === undefined ? undefined : before - after
 }

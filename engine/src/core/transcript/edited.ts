@@ -5,9 +5,11 @@ import {
   blocksOf,
   type Content,
   isMedia,
+  isText,
   isThinking,
   isToolResult,
   isToolUse,
+  type ToolResultBlock,
   type ToolUseBlock,
 } from '../message/block.ts'
 import { isObject } from '../message/json.ts'
@@ -17,6 +19,34 @@ import { clearedText } from './messages.ts'
 /** The text in the place of a cleared result; with recall on, it says how to get the original. */
 export function clearedResult(toolUseId: string, hasRecall: boolean): string {
   return hasRecall ? `${clearedText} Recall it by its id: ${toolUseId}` : clearedText
+}
+
+/** No shorter: the line in the middle needs its room. */
+export const leastKept = 1_000
+const longestName = 200
+
+/**
+ * A result too large to be sent: its head, its tail, and between them a line that says what is missing and how to read
+ * it. No longer than `keep`, so that shortening it once more changes nothing. Media stay.
+ */
+export function shortenedResult(
+  { tool_use_id: id, content }: ToolResultBlock,
+  { keep, recall }: { readonly keep: number; readonly recall: boolean },
+): ToolResultBlock['content'] {
+  const blocks = blocksOf(content)
+  const text = blocks.flatMap((block) => (isText(block) ? [block.text] : [])).join('\n')
+  if (text.length <= Math.max(keep, leastKept)) return content
+  const name = id.slice(0, longestName)
+  const how = recall
+    ? `Read the rest a part at a time: recall(${JSON.stringify({ read: name })}).`
+    : `Making the same call again gives the same text: ask for a part of it. The transcript has it all: ${JSON.stringify(name)}.`
+  const line = `[… This result has ${text.length} characters, too many for the context. The middle is left out. ${how} …]`
+  const room = Math.max(keep, leastKept) - line.length - 2
+  const head = text.slice(0, Math.ceil(room / 2)).toWellFormed()
+  const tail = text.slice(text.length - Math.floor(room / 2)).toWellFormed()
+  const short = `${head}\n${line}\n${tail}`
+  if (typeof content === 'string') return short
+  return [{ type: 'text', text: short }, ...blocks.filter((block) => !isText(block))]
 }
 
 const clearedInput = '[Old tool input cleared]'

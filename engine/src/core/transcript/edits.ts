@@ -8,6 +8,8 @@ export type EditCause = {
   readonly reason?: string
   /** Tokens by the counter of whoever made it: the usage reported before it, less this, is the size behind it. */
   readonly freed?: number
+  /** Tokens of the whole context before it: what it leaves is not more. */
+  readonly size?: number
 }
 
 export type Edit = EditCause &
@@ -19,6 +21,8 @@ export type Edit = EditCause &
         readonly attachments?: readonly string[]
         /** Leave the id with which the recall tool finds the original. */
         readonly recall?: boolean
+        /** Shorten to so many characters instead: head, tail, and a line between them that says what is missing. */
+        readonly keep?: number
       }
     | { readonly type: 'clear-inputs'; readonly toolUseIds: readonly string[] }
     /** Images and documents of these entries, also inside results: a word stands in their place. */
@@ -81,6 +85,7 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
     toolUseIds: stringsAt(edit, 'toolUseIds'),
     ...(Array.isArray(edit.attachments) ? { attachments: stringsAt(edit, 'attachments') } : {}),
     ...(edit.recall === true ? { recall: true } : {}),
+    ...(isCount(edit.keep) ? { keep: edit.keep } : {}),
   }),
   'clear-inputs': (edit) => ({ type: 'clear-inputs', toolUseIds: stringsAt(edit, 'toolUseIds') }),
   'clear-media': (edit) => {
@@ -112,17 +117,23 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
   rewind: ({ to }) => (typeof to === 'string' ? { type: 'rewind', to } : undefined),
 }
 
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+}
+
 function readKnown(value: JsonObject): Edit | undefined {
   const type = stringAt(value, 'type') ?? ''
   const edit = Object.hasOwn(readers, type) ? readers[type]?.(value) : undefined
   if (!edit) return undefined
   const { mechanism, reason } = value
   const freed = numberAt(value, 'freed')
+  const size = numberAt(value, 'size')
   return {
     ...edit,
     ...(typeof mechanism === 'string' ? { mechanism } : {}),
     ...(typeof reason === 'string' ? { reason } : {}),
     ...(freed === undefined ? {} : { freed }),
+    ...(size === undefined ? {} : { size }),
   }
 }
 

@@ -1,8 +1,9 @@
 // What the edits in force do to each row of a transcript, and which rows an edit touches when it comes or goes. It
 // keeps account of edits; it neither orders rows nor builds messages.
+import type { ToolResultBlock } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { clearedResult, withoutInputs, withoutMedia, withoutThinking } from './edited.ts'
+import { clearedResult, shortenedResult, withoutInputs, withoutMedia, withoutThinking } from './edited.ts'
 import type { Edit } from './edits.ts'
 import { EditsByCall } from './edits-by-call.ts'
 import { withoutResults } from './messages.ts'
@@ -128,7 +129,7 @@ class EffectBook implements Effects {
     if (!this.isPinned(uuid)) {
       const context = attachment === undefined ? undefined : this.attachments.get(uuid)?.at(-1)
       if (context) return { message: { ...message, content: clearedContext }, edits: context.alone }
-      if (this.results.size > 0) now = withoutResults(now, (id) => this.textInstead(id, found))
+      if (this.results.size > 0) now = withoutResults(now, (result) => this.contentInstead(result, found))
       if (this.inputs.size > 0) now = withoutInputs(now, (id) => noted(this.newestOf(this.inputs, id), found))
       if (this.media.size > 0) now = this.withoutMedia(now, found)
     }
@@ -148,10 +149,11 @@ class EffectBook implements Effects {
     return edits.newest(this.order.callOf(toolUseId))
   }
 
-  private textInstead(toolUseId: string, found: EditAt[]): string | undefined {
-    const at = this.newestOf(this.results, toolUseId)
-    if (!at || !noted(at, found)) return undefined
-    return clearedResult(toolUseId, at.edit.type === 'clear-results' && at.edit.recall === true)
+  private contentInstead(result: ToolResultBlock, found: EditAt[]): ToolResultBlock['content'] | undefined {
+    const at = this.newestOf(this.results, result.tool_use_id)
+    if (!at || !noted(at, found) || at.edit.type !== 'clear-results') return undefined
+    const { keep, recall = false } = at.edit
+    return keep === undefined ? clearedResult(result.tool_use_id, recall) : shortenedResult(result, { keep, recall })
   }
 
   isIdle(): boolean {
@@ -263,8 +265,9 @@ class EffectBook implements Effects {
  * the one that was written.
  */
 export function isOfContents(edit: Edit): boolean {
-  if (edit.type === 'clear-media') return edit.keep === undefined
-  return edit.type === 'clear-results' || edit.type === 'clear-inputs'
+  // What is shortened twice has to be shortened from the original.
+  if (edit.type === 'clear-results' || edit.type === 'clear-media') return edit.keep === undefined
+  return edit.type === 'clear-inputs'
 }
 
 function isRange(at: EditAt): at is RangeAt {

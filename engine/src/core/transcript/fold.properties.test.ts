@@ -15,7 +15,13 @@ import { createRequester, type RequestChoices, type RequestMessages } from './re
 const entriesOf = (records: readonly JsonObject[]): readonly Entry[] =>
   records.map((record, at) => ({ record, position: { line: at + 1, offset: at, length: 1, nth: 0 } }))
 const bytesOf = ({ messages, sources }: View) => JSON.stringify({ messages, sources })
-const wholeOf = (view: View) => JSON.stringify({ ...view, changed: [...view.changed] })
+const wholeOf = (view: View) =>
+  JSON.stringify({
+    ...view,
+    trusted: [...(view.trusted ?? [])],
+    reduced: [...(view.reduced?.uuids ?? [])],
+    changed: [...view.changed],
+  })
 
 const anySession = fc
   .record({

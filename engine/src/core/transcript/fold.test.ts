@@ -161,7 +161,8 @@ describe('the fold', () => {
       sources: [],
       edits: [],
       pins: [],
-      freshFrom: 0,
+      trusted: undefined,
+      reduced: undefined,
       changed: new Set(),
     })
   })
@@ -325,21 +326,48 @@ describe('undo', () => {
     const undone = viewOf(edit(compacted, { type: 'undo', uuid: 'b1' }, 'x1'))
     expect(shapeOf(undone.messages)).toBe('u a[tu2] u[tr2] a u a')
     expect(undone.changed).toEqual(new Set([5]))
-    expect(undone.freshFrom).toBe(6)
+    expect(undone.trusted).toEqual(
+      new Map([
+        [1, 0],
+        [3, 0],
+      ]),
+    )
   })
 
   test('of what no answer has seen gives back the figures that were reported before it', () => {
+    const all = new Map([
+      [1, 0],
+      [3, 0],
+    ])
     const compacted = talk().boundary({}).summary('so far')
-    expect(viewOf(compacted).freshFrom).toBe(0)
+    expect(viewOf(compacted).trusted).toEqual(new Map())
     const undone = edit(compacted, { type: 'undo', uuid: 'b1' }, 'x1')
-    expect(viewOf(undone).freshFrom).toBe(0)
+    expect(viewOf(undone).trusted).toEqual(all)
     const cleared = edit(talk(), { type: 'clear-results', toolUseIds: ['t1'] }, 'e1')
-    expect(viewOf(cleared).freshFrom).toBe(4)
-    expect(viewOf(edit(cleared, { type: 'undo', uuid: 'e1' }, 'x1')).freshFrom).toBe(0)
+    expect(viewOf(cleared).trusted).toEqual(new Map([[1, 0]]))
+    expect(viewOf(edit(cleared, { type: 'undo', uuid: 'e1' }, 'x1')).trusted).toEqual(all)
     const seen = edit(talk(), { type: 'clear-results', toolUseIds: ['t1'] }, 'e1')
       .user('next')
       .assistant('sure')
-    expect(viewOf(edit(seen, { type: 'undo', uuid: 'e1' }, 'x1')).freshFrom).toBe(6)
+    expect(viewOf(edit(seen, { type: 'undo', uuid: 'e1' }, 'x1')).trusted).toEqual(all)
+  })
+
+  test('of an edit that says what it freed: the answers given meanwhile reported so much less', () => {
+    const edited = edit(talk(), { type: 'clear-results', toolUseIds: ['t1'], freed: 70 }, 'e1')
+    expect(viewOf(edited).trusted).toEqual(
+      new Map([
+        [1, 0],
+        [3, 70],
+      ]),
+    )
+    const undone = edit(edited.user('next').assistant('sure'), { type: 'undo', uuid: 'e1' }, 'x1')
+    expect(viewOf(undone).trusted).toEqual(
+      new Map([
+        [1, 0],
+        [3, 0],
+        [5, -70],
+      ]),
+    )
   })
 
   test('of nothing that is there changes nothing', () => {
@@ -370,7 +398,7 @@ describe('rewind', () => {
       .user('three')
     const back = edit(compacted, { type: 'rewind', to: 'a2' }, 'w1')
     expect(bytesOf(viewOf(back))).toBe(bytesOf(viewOf(second(first()))))
-    expect(viewOf(back)).toMatchObject({ freshFrom: 0, changed: new Set() })
+    expect(viewOf(back)).toMatchObject({ trusted: undefined, changed: new Set() })
   })
 })
 
@@ -389,7 +417,12 @@ describe('bound thinking', () => {
       .assistant([thinkingBlock('c'), textBlock('sure')])
     const view = viewOf(edited)
     expect(view.changed).toEqual(new Set([3]))
-    expect(view.freshFrom).toBe(4)
+    expect(view.trusted).toEqual(
+      new Map([
+        [1, 0],
+        [5, 0],
+      ]),
+    )
     const { messages } = repairRequest(view.messages, { thinking: 'strip-changed', changed: view.changed })
     expect(shapeOf(messages)).toBe('u a[th tu] u[tr] a u a[th t]')
   })

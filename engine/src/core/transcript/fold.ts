@@ -6,13 +6,14 @@ import type { Usage } from '../message/usage.ts'
 import { headOf as headOfText } from '../text/cut.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import { createChangedAnswers } from './changed-answers.ts'
+import { readCompaction } from './compaction-records.ts'
 import { type Edit, editSubtype, readEdit } from './edits.ts'
 import { createEffects, type EditAt, type Effects, isOfContents, type RangeAt } from './effects.ts'
 import { type Entry, type Head, headOf, isSpoken } from './entry.ts'
 import type { Piece, Source } from './merge.ts'
 import { messageOf } from './messages.ts'
 import { createLiveOrder, type LiveOrder } from './order.ts'
-import { createProvenance, freedSince, type Ground } from './provenance.ts'
+import { createProvenance, type Ground, trustedAnswers } from './provenance.ts'
 import { createRowRounds, type MergedMessages, type RowRounds } from './rounds-of-rows.ts'
 import { type Change, nothingUndone, type Standing, standingOf } from './standing.ts'
 
@@ -24,10 +25,13 @@ export type View = {
   /** In force, in the order of the transcript. */
   readonly edits: readonly { readonly uuid: string; readonly edit: Edit }[]
   readonly pins: readonly string[]
-  /** The first message whose usage may be believed: what comes before was counted on another view. */
-  readonly freshFrom: number
-  /** What edits freed since the newest answer, where they all say so: its usage less this is the size. */
-  readonly freed?: number
+  /**
+   * The answers whose usage still tells the size, each with the tokens that edits have freed of its prompt since. Absent
+   * while nothing has changed: then all of them do.
+   */
+  readonly trusted?: ReadonlyMap<number, number> | undefined
+  /** The newest compaction, or edit that tells it: the size it was made at, and the entries and edits that the view showed right after it. */
+  readonly reduced?: { readonly tokens: number; readonly uuids: ReadonlySet<string> } | undefined
   /** Answers that were given on another prefix than the one before them now: bound thinking of theirs is void. */
   readonly changed: ReadonlySet<number>
 }
@@ -87,7 +91,7 @@ class Folding implements Ground {
     if (head.uuid === undefined || this.order.isDuplicate(row)) return
     const edit = head.type === 'system' ? readEdit(entry.record) : undefined
     if (!edit && !head.boundary) return
-    this.changes.push({ row, uuid: head.uuid, edit })
+    this.changes.push({ row, uuid: head.uuid, edit, freed: edit ? undefined : readCompaction(entry.record).freed })
     if (edit?.type === 'undo' || edit?.type === 'rewind') this.isTurned = true
   }
 
@@ -228,15 +232,34 @@ class Folding implements Ground {
     return { message, uuids, edits: [range.uuid], isPinned: false, row: range.row, place }
   }
 
+  /** The newest in force that tells it: the size it was made at, and its last row. */
+  private newestReduction(): { readonly tokens: number; readonly end: number } | undefined {
+    const { order, standing } = this
+    for (const { row, edit } of this.changes.toReversed()) {
+      const tokens = edit ? edit.size : order.head(row)?.boundary?.preTokens
+      if (tokens === undefined || standing.out.has(row)) continue
+      if (edit) return { tokens, end: row }
+      if ((order.placeOf(row) ?? order.placeOf(row + 1)) === undefined) continue
+      const { last } = readCompaction(this.recordAt(row))
+      return { tokens, end: last === undefined ? row + 1 : order.rowOf(last) }
+    }
+    return undefined
+  }
+
   private viewOf(lists: MergedMessages): View {
     const { edits, pins } = this
-    const freshFrom = this.provenance.staleBefore(lists)
-    const freed = freedSince(this, lists)
     const changes = this.provenance.prefixChanges()
     const merged = lists.merged.snapshot()
     const messages = once(lists.messages.snapshot().toArray)
     const sources = once(lists.sources.snapshot().toArray)
     const changed = once(() => this.changedAnswers(changes, merged.toArray))
+    const trusted = once(() => trustedAnswers(changes, merged.toArray()))
+    const newest = this.newestReduction()
+    const reduced = once(() => {
+      const uuids = sources().flatMap(({ pieces }) => pieces.flatMap(({ uuid }) => uuid ?? []))
+      const { tokens = 0, end = -1 } = newest ?? {}
+      return { tokens, uuids: new Set(uuids.filter((uuid) => this.order.rowOf(uuid) <= end)) }
+    })
     return {
       get messages() {
         return messages()
@@ -246,8 +269,12 @@ class Folding implements Ground {
       },
       edits,
       pins,
-      freshFrom,
-      ...(freed === undefined ? {} : { freed }),
+      get trusted() {
+        return changes.length === 0 ? undefined : trusted()
+      },
+      get reduced() {
+        return newest && reduced()
+      },
       get changed() {
         return changed()
       },

@@ -1,6 +1,6 @@
 // From entries to messages, one for each: who said what, in order. Client notes and progress are left out, and tool
 // results that a micro-compaction cleared are blank. The fold makes of them what a request carries, edits and all.
-import { blocksOf, isText, isToolResult } from '../message/block.ts'
+import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
@@ -17,7 +17,9 @@ export function messagesOf(entries: readonly Entry[]): readonly ViewMessage[] {
   return entries
     .map(({ record }) => messageOf(record))
     .filter((message) => message !== undefined)
-    .map((message) => withoutResults(message, (id) => (cleared.has(id) ? clearedText : undefined)))
+    .map((message) =>
+      withoutResults(message, ({ tool_use_id }) => (cleared.has(tool_use_id) ? clearedText : undefined)),
+    )
 }
 
 function clearedResults(entries: readonly Entry[]): ReadonlySet<string> {
@@ -76,15 +78,18 @@ function summaryContent(content: unknown): ViewMessage['content'] {
   return blocksOf(content).map((block) => (isText(block) ? { ...block, text: neutralizeReminders(block.text) } : block))
 }
 
-/** The message with other text in the place of some results; the very same when it holds none of them. */
-export function withoutResults(message: ViewMessage, textFor: (toolUseId: string) => string | undefined): ViewMessage {
+/** The message with other content in the place of some results; the very same when it holds none of them. */
+export function withoutResults(
+  message: ViewMessage,
+  contentFor: (result: ToolResultBlock) => ToolResultBlock['content'] | undefined,
+): ViewMessage {
   if (message.origin !== 'tool-result' || typeof message.content === 'string') return message
   let isCleared = false
   const content = message.content.map((block) => {
-    const text = isToolResult(block) ? textFor(block.tool_use_id) : undefined
-    if (text === undefined) return block
+    const instead = isToolResult(block) ? contentFor(block) : undefined
+    if (instead === undefined || instead === block.content) return block
     isCleared = true
-    return { ...block, content: text }
+    return { ...block, content: instead }
   })
   return isCleared ? { ...message, content } : message
 }

@@ -23,6 +23,8 @@ export type LiveOrder = {
   readonly isDuplicate: (row: number) => boolean
   /** The rows in the view's order. */
   readonly rows: () => readonly number[]
+  /** What the compaction with this boundary kept word for word. */
+  readonly keptBy: (boundary: number) => readonly number[]
   /** Where a row stands in it; undefined when it is not in the view. */
   readonly placeOf: (row: number) => number | undefined
   /** The place from which on the order is another one than when this was last asked. */
@@ -56,6 +58,7 @@ export function createLiveOrder(headAt: (row: number) => Head | undefined): Live
     rowOf: (uuid) => table.ids.findId(uuid),
     isDuplicate: (row) => order.duplicates.has(row),
     rows: () => order.settled().order,
+    keptBy: (boundary) => order.settled().graph.kept.get(boundary) ?? noRows,
     placeOf: (row) => order.settled().places.get(row),
     changedFrom: () => order.takeChange(),
     isVisible: (row) => isVisibleAt(table, row),

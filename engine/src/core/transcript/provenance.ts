@@ -3,8 +3,8 @@
 import type { PrefixChange } from './changed-answers.ts'
 import type { Edit } from './edits.ts'
 import type { Effects } from './effects.ts'
+import type { MergedMessage } from './merge.ts'
 import type { LiveOrder } from './order.ts'
-import type { MergedMessages } from './rounds-of-rows.ts'
 import { type Change, lastTurns, type Standing } from './standing.ts'
 
 export type Ground = {
@@ -20,33 +20,11 @@ export type Provenance = {
   readonly goOn: (from: number) => void
   /** Other edits are in force, or the order is another one altogether. */
   readonly startOver: () => void
-  /** The first message whose usage counts. */
-  readonly staleBefore: (merged: MergedMessages) => number
   readonly prefixChanges: () => readonly PrefixChange[]
-}
-
-/**
- * Tokens that edits freed since the newest answer; undefined when nothing was done since, or something whose weight
- * nobody knows: then its usage is that of another view.
- */
-export function freedSince({ changes, standing }: Ground, lists: MergedMessages): number | undefined {
-  const answer = lists.merged.at(lastAnswerBefore(Number.POSITIVE_INFINITY, lists, 0))?.row
-  if (answer === undefined) return undefined
-  let freed: number | undefined
-  for (let at = changes.length - 1; at >= 0; at--) {
-    const change = changes[at]
-    if (!change || change.row < answer) break
-    const { edit } = change
-    if (edit?.type === 'pin' || edit?.type === 'unpin' || edit?.type === 'server-cleared') continue
-    if (edit?.freed === undefined || standing.out.has(change.row)) return undefined
-    freed = (freed ?? 0) + edit.freed
-  }
-  return freed
 }
 
 export function createProvenance(ground: Ground): Provenance {
   const places = createFirstPlaces(ground)
-  let stale = { row: -1, index: 0 }
   let length = 0
   let known: { readonly changes: number; readonly found: readonly PrefixChange[] } | undefined
   const forget = () => {
@@ -61,14 +39,6 @@ export function createProvenance(ground: Ground): Provenance {
       if (from < length) places.cutTo(from)
       length = ground.order.rows().length
     },
-    staleBefore: (merged) => {
-      const from = merged.takeChange()
-      const row = lastChange(ground)?.row ?? -1
-      const start = row !== stale.row || from < stale.index ? 0 : from
-      const found = row < 0 ? 0 : lastAnswerBefore(row, merged, start) + 1
-      stale = { row, index: found > 0 || start === 0 ? found : stale.index }
-      return stale.index
-    },
     prefixChanges: () => {
       const { length: changes } = ground.changes
       if (known?.changes !== changes) known = { changes, found: prefixChanges(ground, places.of) }
@@ -77,32 +47,36 @@ export function createProvenance(ground: Ground): Provenance {
   }
 }
 
-const changesNothing: ReadonlySet<string | undefined> = new Set(['pin', 'unpin', 'rewind', 'server-cleared'])
-
 /**
- * The newest change that made the figures reported before it those of another view. A rewind gives a view that there
- * was, and its figures with it; so does an undo of something that no answer has seen.
+ * The answers whose usage still tells the size, each with the tokens that edits have freed of its prompt since; what came
+ * back is less than nothing. An answer is missing where something changed its prompt and nobody knows by how much.
  */
-function lastChange({ changes, standing, order }: Ground): Change | undefined {
-  return changes.findLast(({ row, edit }) => {
-    if (standing.out.has(row) || changesNothing.has(edit?.type)) return false
-    if (edit?.type === 'undo' && !hasAnswer(order, { above: order.rowOf(edit.uuid), below: row })) return false
-    return edit !== undefined || order.placeOf(row) !== undefined
-  })
-}
-
-function hasAnswer(order: LiveOrder, { above, below }: { readonly above: number; readonly below: number }): boolean {
-  for (let row = below - 1; row > above; row--) if (order.head(row)?.type === 'assistant') return true
-  return false
-}
-
-/** Among the messages from `start` on; -1 when there is none. */
-function lastAnswerBefore(row: number, { merged }: MergedMessages, start: number): number {
-  for (let at = merged.length() - 1; at >= start; at--) {
-    const made = merged.at(at)
-    if (made?.message.role === 'assistant' && made.row < row) return at
+export function trustedAnswers(
+  changes: readonly PrefixChange[],
+  merged: readonly MergedMessage[],
+): ReadonlyMap<number, number> {
+  const trusted = new Map<number, number>()
+  for (const [index, { message, row }] of merged.entries()) {
+    if (message.role !== 'assistant') continue
+    // Its own pieces count as well: an input that was cleared is part of what it reported.
+    const end = merged[index + 1]?.place ?? nowhere
+    const freed = freedSince(changes, row, end)
+    if (freed !== undefined) trusted.set(index, freed)
   }
-  return -1
+  return trusted
+}
+
+function freedSince(changes: readonly PrefixChange[], row: number, end: number): number | undefined {
+  let sum = 0
+  for (const change of changes) {
+    const { place, above, below, freed, kept } = change
+    const isOver = place < end && above < row && (row < below || kept?.has(row) === true)
+    if (!isOver) continue
+    // Taken out, brought back, taken out again: the answers in between saw one or the other.
+    if (freed === undefined || (above < 0 && row > change.row)) return undefined
+    sum += above < 0 ? freed : -freed
+  }
+  return sum
 }
 
 type FirstPlace = (change: Change) => number | undefined
@@ -113,17 +87,38 @@ function prefixChanges({ changes, standing, order }: Ground, firstPlace: FirstPl
     const { row, edit } = change
     if (standing.past.has(row) || edit?.type === 'undo') return []
     const isOut = standing.out.has(row)
-    const turn = turns.get(row)
-    const above = isOut ? row : -1
-    const below = turn ?? row
+    const freed = edit ? edit.freed : change.freed
+    const found = {
+      row,
+      above: isOut ? row : -1,
+      below: turns.get(row) ?? row,
+      ...(freed === undefined ? {} : { freed }),
+    }
     // Undone, its answers stand on another prefix than they were given on; in force, those from before it do.
-    if (edit === undefined) return isOut || order.placeOf(row) !== undefined ? [{ place: -1, above, below }] : []
-    if (edit.type === 'rewind') return isOut ? [{ place: -1, above, below }] : []
-    // Thinking may leave oldest first and then nothing else is touched; it may not leave a gap, nor come back.
-    if (edit.type === 'clear-thinking' && edit.after === undefined && !isOut) return []
+    if (edit === undefined) return isOut ? [{ ...found, place: -1 }] : boundaryChange(order, found)
+    if (edit.type === 'rewind') return isOut ? [{ ...found, place: -1 }] : []
     const place = firstPlace(change)
-    return place === undefined ? [] : [{ place, above, below }]
+    if (place === undefined) return []
+    // Thinking may leave oldest first and then nothing else is touched; it may not leave a gap, nor come back.
+    const isOldest = edit.type === 'clear-thinking' && edit.after === undefined && !isOut
+    return [{ ...found, place, ...(isOldest ? { isOldestThinking: true } : {}) }]
   })
+}
+
+/**
+ * What a compaction kept has another prefix now, wherever in the file it stands. Only where its summary comes behind the
+ * kept messages have these the prefix they always had.
+ */
+function boundaryChange(order: LiveOrder, found: Omit<PrefixChange, 'place'>): readonly PrefixChange[] {
+  const { row } = found
+  // A later compaction may have kept the summary, which is written right behind its boundary, without the boundary.
+  if (order.placeOf(row) === undefined && order.placeOf(row + 1) === undefined) return []
+  const kept = order.keptBy(row)
+  const { boundary, uuid } = order.head(row) ?? {}
+  const isBefore = boundary?.kept?.type === 'listed' && boundary.kept.anchor === uuid
+  if (!isBefore) return [{ ...found, place: -1, ...(kept.length === 0 ? {} : { kept: new Set(kept) }) }]
+  const last = kept.reduce((most, one) => Math.max(most, order.placeOf(one) ?? -1), -1)
+  return [{ ...found, place: last + 1 }]
 }
 
 const nowhere = Number.POSITIVE_INFINITY
@@ -189,7 +184,7 @@ function firstPlace({ order, effects }: Ground, { row, edit }: Change): number {
   if (!edit || edit.type === 'pin' || edit.type === 'unpin') return nowhere
   let first = nowhere
   for (const touched of effects.touchedBy({ row, edit })) {
-    first = Math.min(first, order.placeOf(touched) ?? nowhere)
+    if (order.isVisible(touched)) first = Math.min(first, order.placeOf(touched) ?? nowhere)
   }
   return first
 }

@@ -28,8 +28,6 @@ export type MergedMessages = {
   readonly sources: Pages<Source>
   /** The same with the row and the place of each message's first piece. */
   readonly merged: Pages<MergedMessage>
-  /** The first message that is another one than when this was last asked. */
-  readonly takeChange: () => number
 }
 
 type Round = {
@@ -119,9 +117,7 @@ function createLists() {
   const messages = createPages<ViewMessage>()
   const sources = createPages<Source>()
   const merged = createPages<MergedMessage>()
-  let changed = 0
   const set = (index: number, made: MergedMessage) => {
-    changed = Math.min(changed, index)
     messages.set(index, made.message)
     sources.set(index, made.source)
     merged.set(index, made)
@@ -130,13 +126,7 @@ function createLists() {
     messages,
     sources,
     merged,
-    takeChange: () => {
-      const from = changed
-      changed = merged.length()
-      return from
-    },
     cutTo: (length: number) => {
-      changed = Math.min(changed, length)
       for (const list of [messages, sources, merged]) list.cutTo(length)
     },
     /** Puts rounds in the place of others, if they make as many messages. */

@@ -3,7 +3,13 @@
 import type { Edit } from './edits.ts'
 
 /** An edit, or a compaction's boundary (which has none), by its row in the transcript. */
-export type Change = { readonly row: number; readonly uuid: string; readonly edit: Edit | undefined }
+export type Change = {
+  readonly row: number
+  readonly uuid: string
+  readonly edit: Edit | undefined
+  /** Tokens that a compaction freed, where its boundary says so. */
+  readonly freed?: number | undefined
+}
 
 export type Standing = {
   /** Rows of the changes that are not in force. */

@@ -5,7 +5,7 @@ import type { Hooks } from '../../core/ports/hooks.ts'
 import { sessionFolder } from '../session-folder.ts'
 import { createHooks, type HooksOptions } from './hooks.ts'
 
-export type HookChoices = Pick<HooksOptions, 'functions' | 'settings' | 'env'>
+export type HookChoices = Pick<HooksOptions, 'functions' | 'settings' | 'env' | 'timeoutMs'>
 
 export type HookedSession = { readonly id: string; readonly path?: string | undefined; readonly cwd: string }
 

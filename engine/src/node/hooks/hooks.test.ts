@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { HookCall } from '../../core/ports/hooks.ts'
 import { noOutcome } from '../../core/ports/hooks.ts'
-import { createHooks, type HooksOptions, longestOutput } from './hooks.ts'
+import { createHooks, type HookFunction, type HooksOptions, longestOutput } from './hooks.ts'
 import { type HookSettings, readHookSettings } from './settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-hooks-'))
@@ -100,6 +100,58 @@ describe('shell commands', () => {
     expect((await shell('PreCompact', `echo '{"decision":"block","reason":"later"}'`).run(before)).veto).toBe('later')
   })
 
+  test.each([
+    ['a command before it has something to say', 'echo keep the schema', 'echo not now >&2; exit 2'],
+    ['a command before it fails', 'exit 1', `echo '{"decision":"block","reason":"not now"}'`],
+  ])('a veto counts wherever it stands: %s', async (_, first, second) => {
+    expect((await shell('PreCompact', first, second, 'echo and more').run(before)).veto).toBe('not now')
+  })
+
+  test('an abort ends a command at once', async () => {
+    const stop = new AbortController()
+    const running = shell('PreCompact', 'sleep 30').run(before, { signal: stop.signal })
+    stop.abort()
+    expect((await running).problems).toEqual([
+      'hook "sleep 30" of PreCompact: ended because the compaction was aborted',
+    ])
+  })
+
+  test('a command is not left running where the compaction was stopped before', async () => {
+    const running = shell('PreCompact', 'sleep 30').run(before, { signal: AbortSignal.abort() })
+    expect((await running).problems).toEqual([expect.stringContaining('the compaction was aborted')])
+  })
+
+  test.each([
+    ['exit code 2', 'exit 2'],
+    ['a block decision', `echo '{"decision":"block"}'`],
+    ['a block decision with an empty reason', `echo '{"decision":"block","reason":" "}'`],
+  ])('%s without a reason is a veto all the same', async (_, command) => {
+    expect((await shell('PreCompact', command).run(before)).veto).toBe('blocked by a hook')
+  })
+
+  test('only PreCompact can give the summary or instructions', async () => {
+    const said = { hookSpecificOutput: { newCustomInstructions: 'a', additionalContext: 'b', summary: 'd' } }
+    expect(await shell('SessionStart', `echo '${JSON.stringify(said)}'`).run(start)).toEqual({
+      ...noOutcome,
+      context: ['b'],
+    })
+  })
+
+  test.each([
+    ['messages', 'PostCompact', 'userDisplayMessage', after],
+    ['context', 'SessionStart', 'additionalContext', start],
+    ['instructions', 'PreCompact', 'newCustomInstructions', before],
+  ] as const)('long %s are cut as well', async (kind, event, name, call) => {
+    const script = `const x = 'x'.repeat(${longestOutput * 2}); console.log(JSON.stringify({ hookSpecificOutput: { ${name}: x } }))`
+    const outcome = await shell(event, `"${process.execPath}" -e "${script}"`).run(call)
+    expect(outcome[kind]).toEqual([expect.stringMatching(/^x{10000}\n\[cut: the whole output is in /)])
+  })
+
+  test('a command that no process can be given is reported', async () => {
+    const { problems } = await shell('PreCompact', 'echo \u0000').run(before)
+    expect(problems).toEqual([expect.stringContaining('could not be started')])
+  })
+
   test('only PreCompact can veto', async () => {
     const { veto, problems } = await shell('SessionStart', 'echo no >&2; exit 2').run(start)
     expect(veto).toBeUndefined()
@@ -190,6 +242,44 @@ describe('functions of the host', () => {
       context: ['seen'],
       problems: ['hook function 2 of PreCompact: broken'],
     })
+  })
+})
+
+describe('functions that misbehave', () => {
+  const said = async (hook: () => unknown, signal?: AbortSignal) =>
+    hooksOf({ timeoutMs: 20, functions: { PreCompact: [hook as HookFunction, () => ({ veto: 'not now' })] } }).run(
+      before,
+      { signal },
+    )
+
+  test.each([
+    ['throws', () => Promise.reject(new Error('broken')), 'broken'],
+    ['hangs', () => new Promise(() => undefined), 'did not answer within 0.02 s'],
+    ['returns a number', () => 5, 'returned 5'],
+    ['returns a text', () => 'no', 'returned "no"'],
+  ])('one that %s is reported, and the others are heard', async (_, hook, why) => {
+    expect(await said(hook)).toEqual({
+      ...noOutcome,
+      veto: 'not now',
+      problems: [`hook function 1 of PreCompact: ${why}`],
+    })
+  })
+
+  test('of an outcome, only what has the right shape is taken', async () => {
+    const outcome = { veto: true, summary: 5, instructions: 'keep', context: ['a', 7, ' '], messages: null }
+    expect(await hooksOf({ functions: { PreCompact: [(() => outcome) as never] } }).run(before)).toEqual({
+      ...noOutcome,
+      veto: 'A hook said no.',
+      context: ['a'],
+    })
+  })
+
+  test('an abort ends the waiting for a function at once', async () => {
+    const stop = new AbortController()
+    const hooks = hooksOf({ functions: { PreCompact: [() => new Promise(() => undefined)] } })
+    const running = hooks.run(before, { signal: stop.signal })
+    stop.abort()
+    expect((await running).problems).toHaveLength(1)
   })
 })
 

@@ -2,13 +2,16 @@
 // side; what they say is merged in the order of configuration.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { HookCall, HookOutcome, Hooks } from '../../core/ports/hooks.ts'
+import { describeValue, guarded } from '../../core/ports/guarded.ts'
+import { type HookCall, type HookOutcome, type Hooks, noOutcome, readOutcome } from '../../core/ports/hooks.ts'
+import type { AbortSignalPort } from '../../core/ports/model.ts'
 import { headOf } from '../../core/text/cut.ts'
+import { wait } from '../wait.ts'
 import { mergeOutcomes, outcomeOf } from './outcome.ts'
 import { runCommand } from './run-command.ts'
 import { commandsFor, type HookCommand, type HookSettings } from './settings.ts'
 
-/** A function of the host. What it throws is reported, never fatal. */
+/** A function of the host. What it throws is reported, never fatal; after a minute nobody waits for it any longer. */
 export type HookFunction = (
   call: HookCall,
 ) => Promise<Partial<HookOutcome> | undefined> | Partial<HookOutcome> | undefined
@@ -22,19 +25,23 @@ export type HooksOptions = {
   /** Where output that is too long goes, whole. */
   readonly outputFolder: string
   readonly env?: NodeJS.ProcessEnv
-  readonly signal?: AbortSignal
+  /** Of functions, and of commands that name none: a minute unless said. */
+  readonly timeoutMs?: number
 }
 
 export const defaultTimeoutMs = 60_000
 export const longestOutput = 10_000
 
 export function createHooks(options: HooksOptions): Hooks {
+  const { timeoutMs = defaultTimeoutMs } = options
   let runs = 0
   return {
-    run: async (call) => {
-      const functions = (options.functions?.[call.event] ?? []).map((hook, at) => runFunction(hook, call, at))
+    run: async (call, { signal } = {}) => {
+      const functions = (options.functions?.[call.event] ?? []).map((hook, at) =>
+        runFunction(() => hook(call), { name: `hook function ${at + 1} of ${call.event}`, timeoutMs, signal }),
+      )
       const commands = commandsFor(options.settings ?? {}, call.event, wordOf(call)).map((command) =>
-        runHook(command, call, { ...options, run: ++runs }),
+        runHook(command, call, { ...options, timeoutMs, run: ++runs, signal }),
       )
       return mergeOutcomes(await Promise.all([...functions, ...commands]))
     },
@@ -46,32 +53,22 @@ function wordOf(call: HookCall): string {
   return call.event === 'SessionStart' ? call.source : ''
 }
 
-async function runFunction(hook: HookFunction, call: HookCall, at: number): Promise<Partial<HookOutcome>> {
-  try {
-    return trimmed((await hook(call)) ?? {})
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return { problems: [`hook function ${at + 1} of ${call.event}: ${why}`] }
-  }
+async function runFunction(
+  hook: () => unknown,
+  { name, timeoutMs, signal }: Limits & { readonly name: string },
+): Promise<HookOutcome> {
+  const called = await guarded(hook, { wait, timeoutMs, signal })
+  const broken = (why: string) => ({ ...noOutcome, problems: [`${name}: ${why}`] })
+  if (called.type === 'aborted') return broken('ended because the compaction was aborted')
+  if (called.type === 'broke') return broken(called.why)
+  return readOutcome(called.value) ?? broken(`returned ${describeValue(called.value)}`)
 }
 
-/** Empty strings count as none. */
-function trimmed(outcome: Partial<HookOutcome>): Partial<HookOutcome> {
-  const { veto, summary, instructions = [], context = [], ...rest } = outcome
-  const isText = (text: string) => text.trim() !== ''
-  return {
-    ...rest,
-    ...(veto === undefined ? {} : { veto }),
-    ...(summary !== undefined && isText(summary) ? { summary } : {}),
-    instructions: instructions.filter(isText),
-    context: context.filter(isText),
-  }
-}
-
-type Running = HooksOptions & { readonly run: number }
+type Limits = { readonly timeoutMs: number; readonly signal: AbortSignalPort | undefined }
+type Running = HooksOptions & Limits & { readonly run: number }
 
 async function runHook({ command, timeout }: HookCommand, call: HookCall, options: Running) {
-  const timeoutMs = timeout === undefined ? defaultTimeoutMs : timeout * 1000
+  const timeoutMs = timeout === undefined ? options.timeoutMs : timeout * 1000
   const run = await runCommand(command, {
     cwd: options.cwd,
     ...(options.env ? { env: options.env } : {}),

@@ -1,6 +1,7 @@
 // Runs one shell command of a hook: JSON on stdin, a deadline, and a bound on what is kept of its output. It interprets
 // nothing.
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import type { AbortSignalPort } from '../../core/ports/model.ts'
 
 export type CommandRun = {
   /** Undefined when it was ended by a signal, by the deadline, or never started. */
@@ -15,17 +16,20 @@ export type CommandOptions = {
   readonly env?: NodeJS.ProcessEnv
   readonly input: string
   readonly timeoutMs: number
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignalPort | undefined
 }
 
 /** A hook that floods its output is not to fill the memory. */
 const mostBytes = 4 * 1024 * 1024
 
 export function runCommand(command: string, options: CommandOptions): Promise<CommandRun> {
-  const { cwd, env = process.env, input, timeoutMs, signal } = options
+  const { input, timeoutMs, signal } = options
   return new Promise((resolve) => {
-    // A group of its own, so that what the command started is ended with it.
-    const child = spawn(command, { shell: true, cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: canGroup })
+    const child = start(command, options)
+    if (child instanceof Error) {
+      resolve({ exit: undefined, stdout: '', stderr: child.message, end: 'not-started' })
+      return
+    }
     const out = gather()
     const err = gather()
     let end: CommandRun['end'] = 'exited'
@@ -40,6 +44,7 @@ export function runCommand(command: string, options: CommandOptions): Promise<Co
       // A grandchild that left the group may hold the pipes open: nobody waits for it.
       child.stdout.destroy()
       child.stderr.destroy()
+      finish(undefined)
     }
     const abort = () => stop('aborted')
     const timer = setTimeout(() => stop('timed-out'), timeoutMs)
@@ -61,13 +66,23 @@ export function runCommand(command: string, options: CommandOptions): Promise<Co
 
 const canGroup = process.platform !== 'win32'
 
+function start(command: string, { cwd, env = process.env }: CommandOptions): ChildProcessWithoutNullStreams | Error {
+  try {
+    // A group of its own, so that what the command started is ended with it.
+    return spawn(command, { shell: true, cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: canGroup })
+  } catch (error) {
+    // A command or an environment that no process can be given.
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+/** Whatever cannot be ended (it is gone already, or belongs to somebody else) is left alone. */
 function endGroup(pid: number | undefined): void {
   if (pid === undefined) return
   try {
     process.kill(canGroup ? -pid : pid, 'SIGKILL')
   } catch (error) {
-    // It ended by itself in the meantime.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    if (!(error instanceof Error && 'code' in error)) throw error
   }
 }
 

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { EngineEvent } from '../../ports/events.ts'
 import type { FileStore } from '../../ports/files.ts'
+import { createGuard, hostTimeoutMs } from '../../ports/guarded.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { calibrationOf } from '../../tokens/calibrate.ts'
@@ -32,7 +33,7 @@ export type WorldOptions = {
   readonly model?: ModelClient
   readonly store?: Store
   readonly lessons?: Lessons
-  readonly wait?: (milliseconds: number) => Promise<void>
+  readonly wait?: Desk['ports']['wait']
 }
 
 export type World = {
@@ -89,6 +90,13 @@ export function answerOf(
 
 const noFiles: FileStore = { read: async () => ({ type: 'missing' }) }
 
+/** Waits are over at once. A deadline, which only matters where something hangs, lasts until it is called off. */
+const shortWait: Desk['ports']['wait'] = (milliseconds, signal) =>
+  new Promise((resolve) => {
+    if (milliseconds < hostTimeoutMs) resolve()
+    else signal?.addEventListener('abort', resolve, { once: true })
+  })
+
 export function createTestWorld(options: WorldOptions = {}): World {
   const events: EngineEvent[] = []
   let time = Date.UTC(2026, 10, 1)
@@ -97,7 +105,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const newId = () => `id-${++ids}`
   const store = options.store ?? memoryStore()
   const model = options.model ?? scripted(() => 'Done.')
-  const { settings = {}, lessons = { calibrations: {}, limits: {} }, hooks = noHooks } = options
+  const { settings = {}, lessons = { calibrations: {}, limits: {} }, hooks = noHooks, wait = shortWait } = options
   const collapser = createCollapser()
   let desk: Desk | undefined
   const session = createSession({
@@ -105,6 +113,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
     listeners: [(event) => events.push(event)],
     close: () => store.close(),
     desk: (emit) => {
+      const guard = createGuard({ emit, wait })
       desk = {
         conversation: createConversation({
           store,
@@ -117,11 +126,15 @@ export function createTestWorld(options: WorldOptions = {}): World {
         settings,
         environment: options.environment ?? {},
         ladder: {
-          ...defaultLadder(options.compaction ?? [], settings.mode === 'collapse' ? { collapse: collapser.rung } : {}),
+          ...defaultLadder(options.compaction ?? [], {
+            collapse: settings.mode === 'collapse' ? collapser.rung : undefined,
+            isNative: settings.reductions?.native !== undefined,
+          }),
           ...options.ladder,
         },
-        ports: { now, newId, wait: options.wait ?? (async () => undefined), hooks, files: noFiles, emit },
+        ports: { now, newId, wait, hooks, files: noFiles, emit },
         emit,
+        guard,
         ask: options.ask,
         lessons,
         model,
@@ -137,7 +150,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
         cacheLifetime: undefined,
         delegated: undefined,
         spent: nothingSpent,
-        cleanUps: createCleanUps(new Set(), { isSubagent: false }),
+        cleanUps: createCleanUps(new Set(), { isSubagent: false, onProblem: (why) => guard.report('clean-up', why) }),
         ...(settings.mode === 'collapse' ? { collapser } : {}),
       }
       return desk

@@ -99,6 +99,19 @@ describe('committing', () => {
     expect(edits.map(({ type }) => type)).toEqual(spans.map(() => 'replace-range'))
   })
 
+  test('a span that something was pinned in after it was staged stays as it is', () => {
+    const place = { uuid: 'pin', parentUuid: newest, timestamp: '2026-03-03T00:00:00.000Z', sessionId: 's' }
+    const pinned = viewOf([...records, editRecord({ type: 'pin', uuid: spans[0]?.to ?? '' }, place)])
+    const situation = situationOf(pinned, { now: 0, settings: { contextWindow: 200_000 } })
+    const { explanation } = situation
+    const size = { ...explanation.size, tokens: explanation.effectiveWindow.value }
+    const plan = collapse(staged).plan(pinned, { ...situation, explanation: { ...explanation, size } })
+    const edits = plan.type === 'planned' && plan.outcome.type === 'edits' ? plan.outcome.edits : []
+    expect(edits.flatMap((edit) => (edit.type === 'replace-range' ? [edit.from] : []))).toEqual(
+      spans.slice(1).map(({ from }) => from),
+    )
+  })
+
   test('the view then holds the summary, and undoing one brings its span back', () => {
     const plan = at(0.9)
     const edits = plan.type === 'planned' && plan.outcome.type === 'edits' ? plan.outcome.edits : []

@@ -71,10 +71,10 @@ describe('micro-compact by size', () => {
     expect(outcomeOf(built, above, { microCompact: false })).toBe('turned-off')
   })
 
-  test('keep, target and least are settings', () => {
+  test('keep, target and least are settings; what no answer has seen stays', () => {
     const built = shells(100, 100, 100)
     expect(outcomeOf(built, {}, { bySize: { keep: 1, target: 0, least: 1 } })).toEqual(['t1', 't2'])
-    expect(outcomeOf(built, {}, { bySize: { keep: 0, target: 0, least: 1 } })).toEqual(['t1', 't2', 't3'])
+    expect(outcomeOf(built, {}, { bySize: { keep: 0, target: 0, least: 1 } })).toEqual(['t1', 't2'])
   })
 
   test('reads that were read again or changed since go first, whatever their age', () => {
@@ -173,6 +173,16 @@ describe('the gate', () => {
 
   test('waits for a compaction that comes by itself, however near it is', () => {
     expect(at(166_999, true)).toBe('does-not-pay')
+  })
+
+  test('does not wait over the threshold where it spares the compaction', () => {
+    const over = (targetShare: number) => {
+      const settings = { contextWindow: 200_000 }
+      const input = { ...warm, expectedTurns: 1, settings, size: sized(168_000), targetShare }
+      return outcomeOf(built(), input, wide)
+    }
+    // 25,000 of 168,000 go, and the threshold is 167,000.
+    expect([over(0.9), over(0.8)]).toEqual([['t1'], 'does-not-pay'])
   })
 
   test('does not wait for one that the settings allow and that will not come', () => {

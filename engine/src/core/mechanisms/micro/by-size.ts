@@ -5,7 +5,7 @@ import { inWords } from '../../tokens/figure.ts'
 import { createStaleReads, type FollowedRead, whyStale } from '../../tokens/stale-reads.ts'
 import type { View } from '../../transcript/fold.ts'
 import { answeredCalls, type CallInView, isCleared } from '../calls-in-view.ts'
-import { activeResults, type Clearable, newestStaying } from '../clearable.ts'
+import { activeResults, type Clearable, newestStaying, seenUpTo } from '../clearable.ts'
 import { planClearing, weighed } from '../clearing.ts'
 import { createBeside, createFollower } from '../follow.ts'
 import { itemsOf } from '../item.ts'
@@ -33,6 +33,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const { chosen, total } = choose(results, readsIn(view, situation.weigher, results), {
     ...situation,
     staying: newestStaying(view, situation.settings, { results, keep: situation.settings.bySize.keep }),
+    seen: seenUpTo(view),
   })
   const items: PlannedItem[] = []
   let saved = 0
@@ -87,11 +88,15 @@ function readsReader(): (calls: readonly CallInView[], results: readonly Clearab
   }
 }
 
-type Choosing = Pick<Situation, 'settings' | 'weigher'> & { readonly staying: number }
+type Choosing = Pick<Situation, 'settings' | 'weigher'> & {
+  readonly staying: number
+  /** Results of messages before this one have been seen. */
+  readonly seen: number
+}
 type Chosen = { readonly chosen: readonly PlannedItem[]; readonly total: number }
 
-/** Worthless reads all go, whatever their age; then the oldest, while too much remains. As they stand in the view. */
-function choose(results: readonly Clearable[], reads: Reads, { settings, weigher, staying }: Choosing): Chosen {
+/** Worthless reads all go, once an answer has seen them; then the oldest, while too much remains. As they stand in the view. */
+function choose(results: readonly Clearable[], reads: Reads, { settings, weigher, staying, seen }: Choosing): Chosen {
   const { target } = settings.bySize
   const itemsFor = (why: string) => itemsOf({ results, why, weigher })
   const stale = {
@@ -104,8 +109,8 @@ function choose(results: readonly Clearable[], reads: Reads, { settings, weigher
   let total = 0
   let remaining = 0
   for (let at = 0; at < results.length; at++) {
-    const { tokens } = results[at] as Clearable
-    const why = whyStale(reads[at] ?? [])
+    const { tokens, message } = results[at] as Clearable
+    const why = message < seen ? whyStale(reads[at] ?? []) : undefined
     total += tokens
     if (why !== undefined) worthless.push(stale[why](at))
     else {

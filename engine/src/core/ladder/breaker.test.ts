@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest'
+import type { ModelFailure } from '../ports/model.ts'
+import { afterApplied, afterFailure, afterHand, afterHuman, closedBreaker } from './breaker.ts'
+import { climb } from './climb.ts'
+import type { Rung, RungContext } from './rung.ts'
+import type { EngineSettings } from './settings.ts'
+import { failingRung, plainRung } from './testing/rungs.ts'
+import { answerOf, createTestWorld, scripted } from './testing/world.ts'
+import { newTracking, withCompaction, withLeftOut } from './tracking.ts'
+
+const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
+const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
+const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
+const refused = (message: string): ModelFailure => ({ type: 'failed', reason: 'overflow', message, tries: 1 })
+
+describe('the breaker', () => {
+  const over = { isBelowTarget: false, isChained: true, isRapid: false }
+  const rapid = { isBelowTarget: true, isChained: true, isRapid: true }
+
+  test('opens at the third failure, and at the second compaction in a row that stays over the target', () => {
+    const twice = afterFailure(afterFailure(closedBreaker))
+    expect([twice.isOpen, afterFailure(twice).isOpen]).toEqual([false, true])
+    const once = afterApplied(closedBreaker, { ...over, isChained: false })
+    expect([once.isOpen, afterApplied(once, over).isOpen]).toEqual([false, true])
+  })
+
+  test('opens at the third compaction in a row that came right after the one before', () => {
+    const twice = afterApplied(afterApplied(closedBreaker, rapid), rapid)
+    expect(twice).toMatchObject({ rapid: 2, isOpen: false })
+    expect(afterApplied(twice, rapid)).toMatchObject({ rapid: 3, isOpen: true })
+    expect(afterApplied(twice, { ...rapid, isRapid: false })).toEqual(closedBreaker)
+    expect(afterApplied(twice, { ...rapid, isChained: false })).toEqual(closedBreaker)
+  })
+
+  test('that opened for a chain closes when somebody is there; one that opened for failures does not', () => {
+    const chained = afterApplied(afterApplied(afterApplied(closedBreaker, rapid), rapid), rapid)
+    expect([afterHuman(chained).isOpen, afterHand(chained).isOpen]).toEqual([false, false])
+    const failed = afterFailure(afterFailure(afterFailure(closedBreaker)))
+    expect(afterHuman(failed)).toEqual(failed)
+  })
+})
+
+test('a compaction forgets what was deleted from the cached prefix', () => {
+  const left = withLeftOut(newTracking('one'), ['t1'], { isRewritten: false, freed: 9_000 })
+  const { cacheEdits } = withCompaction(left, { turnId: 'two', isBelowTarget: true })
+  expect(cacheEdits).toEqual({ seen: [], deleted: [], deletedTokens: 0 })
+})
+
+test('a veto ends the climb: the rungs below are not asked', async () => {
+  const ran: string[] = []
+  const rung = (name: string, result: Awaited<ReturnType<Rung['run']>>): Rung => ({
+    name,
+    run: async () => {
+      ran.push(name)
+      return result
+    },
+  })
+  const { ports } = createTestWorld().desk
+  const climbed = await climb(
+    [rung('first', { type: 'failed', reason: 'vetoed', why: 'no' }), rung('second', { type: 'declined', why: '' })],
+    { ports } as RungContext,
+    () => undefined,
+  )
+  expect([ran, climbed.reason]).toEqual([['first'], 'vetoed'])
+})
+
+describe('when the provider refuses a prompt', () => {
+  const full = (options: Parameters<typeof createTestWorld>[0]) => {
+    const world = createTestWorld({ settings: { ...small, reductions: { microCompact: false } }, ...options })
+    world.session.add({ role: 'user', content: 'Never touch the database.' })
+    world.session.record(answerOf(words(3_000), { id: 'msg_1', usage: usage(24_000) }))
+    return world
+  }
+
+  test('it is compacted once although the breaker is open, and not again while it stays open', async () => {
+    const world = full({
+      compaction: [failingRung('sharing')],
+      ladder: { overflow: [failingRung('one'), failingRung('two')] },
+    })
+    for (let at = 0; at < 3; at++) await world.session.prepare()
+    expect(world.session.tracking().breaker).toMatchObject({ isOpen: true, hasRecovered: false })
+    const first = await world.session.recover(refused('too long'))
+    expect(first.steps.map(({ mechanism }) => mechanism)).toContain('two')
+    const second = await world.session.recover(refused('too long'))
+    expect(second.steps.at(-1)).toMatchObject({ mechanism: 'compact', outcome: 'declined' })
+  })
+
+  test('a compaction that works closes it', async () => {
+    const world = full({ compaction: [failingRung('sharing')], ladder: { overflow: [plainRung('In short.')] } })
+    for (let at = 0; at < 3; at++) await world.session.prepare()
+    expect(await world.session.recover(refused('too long'))).toMatchObject({ type: 'recovered' })
+    expect(world.session.tracking().breaker.isOpen).toBe(false)
+  })
+
+  test('and refuses it again, its first words are the ones that are told', async () => {
+    const model = scripted((_, count) => refused(count === 1 ? 'first' : 'second'))
+    const world = full({ compaction: [plainRung('In short.')], model, settings: { ...small, mode: 'reactive-only' } })
+    const turn = await world.session.send()
+    expect([turn.type, model.requests.length, turn.type === 'failed' && turn.failure.message]).toEqual([
+      'failed',
+      2,
+      'first',
+    ])
+  })
+})

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { textOf } from '../message/block.ts'
+import { checkRequest } from '../message/check-request.ts'
+import { shapeOf } from '../message/shape.ts'
+import type { ModelFailure } from '../ports/model.ts'
+import { compactRung } from './compact-rung.ts'
+import type { EngineSettings } from './settings.ts'
+import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
+
+/** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000, target 13,800, blocking 33,000. */
+const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
+const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
+const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
+const offline = compactRung({ settings: { offline: 'always' } })
+
+/** A call was made after so many tokens, and its result is there. */
+function called(tokens: number, result: string, options: WorldOptions = {}): World {
+  const world = createTestWorld({ settings: small, compaction: [offline], ...options })
+  world.session.add({ role: 'user', content: 'Find the error code at the end of the log.' })
+  world.session.record(answerOf(words(tokens / 2), { id: 'msg_1' }))
+  world.session.add({ role: 'user', content: 'Go on.', origin: 'meta' })
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'cat log' } }
+  world.session.record(answerOf([call], { id: 'msg_2', usage: usage(tokens) }))
+  world.session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: result }] })
+  return world
+}
+
+async function readyIn({ session }: World) {
+  const prepared = await session.prepare()
+  if (prepared.type === 'blocked') throw new Error(prepared.detail)
+  expect(checkRequest(prepared.messages)).toEqual([])
+  return { prepared, sent: prepared.messages.map(({ content }) => textOf(content)).join('\n') }
+}
+
+test('a result larger than the window is sent with its head, its tail and how to read the rest', async () => {
+  const world = called(3_000, `BEGIN ${words(100_000)} ERROR-77`, {
+    settings: { ...small, reductions: { recall: true } },
+  })
+  const { prepared, sent } = await readyIn(world)
+  expect(prepared.compaction).toBeUndefined()
+  expect(sent).toContain('BEGIN lorem')
+  expect(sent).toContain('ERROR-77')
+  expect(sent).toMatch(/This result has \d{6} characters/)
+  expect(sent).toContain('recall({"read":"toolu_1"})')
+  expect(world.session.explain().state).not.toBe('blocking')
+})
+
+test('without the recall tool the model is told to ask for a part', async () => {
+  const { sent } = await readyIn(called(3_000, words(100_000)))
+  expect(sent).toContain('ask for a part of it')
+})
+
+test('a compaction keeps the result that is yet to be seen, and the call it answers', async () => {
+  const world = called(20_500, `${words(2_000)} ERROR-77`)
+  const { prepared, sent } = await readyIn(world)
+  expect(prepared.compaction).toMatchObject({ mechanism: 'offline' })
+  expect(shapeOf(world.session.messages())).toBe('u a[tu] u[tr]')
+  expect(sent).toContain('ERROR-77')
+})
+
+test('so does one by hand, and one after a refused prompt', async () => {
+  const byHand = called(20_500, 'ERROR-77')
+  expect(await byHand.session.compact()).toMatchObject({ type: 'compacted' })
+  expect(JSON.stringify(byHand.session.messages())).toContain('ERROR-77')
+  const refused: ModelFailure = { type: 'failed', reason: 'overflow', message: 'prompt is too long', tries: 1 }
+  const world = called(20_500, `${words(30_000)} ERROR-77`, { settings: { ...small, mode: 'reactive-only' } })
+  const recovery = await world.session.recover(refused)
+  expect(recovery).toMatchObject({ type: 'recovered' })
+  expect(recovery.steps.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toContain('shorten-results done')
+  expect(JSON.stringify(world.session.messages())).toContain('ERROR-77')
+})
+
+test('undo brings the whole result back', async () => {
+  const world = called(3_000, words(100_000))
+  const before = world.session.messages()
+  await readyIn(world)
+  expect(await world.session.undo()).toMatchObject({ type: 'undone' })
+  expect(world.session.messages()).toEqual(before)
+})
+
+test('compactions that follow one another after hardly an answer open the breaker, and it is said', async () => {
+  const model = scripted(() => '<summary>\n1. Primary request and intent:\n- Read the log.\n</summary>')
+  const world = createTestWorld({ settings: small, compaction: [compactRung()], model })
+  world.session.add({ role: 'user', content: 'Read the log.' })
+  const notices: string[] = []
+  for (let at = 0; at < 8; at++) {
+    world.turn(1_000)
+    world.session.record(answerOf(words(6_000), { id: `msg_${at}`, usage: usage(24_000) }))
+    world.session.add({ role: 'user', content: 'Go on.', origin: 'meta' })
+    notices.push(...(await world.session.prepare()).notices)
+  }
+  expect(world.events.filter(({ type }) => type === 'compaction-finished')).toHaveLength(4)
+  expect(world.events.filter(({ type }) => type === 'breaker-tripped')).toEqual([
+    { type: 'breaker-tripped', failures: 3, sessionId: 'session-1' },
+  ])
+  expect(notices).toEqual([expect.stringContaining('Automatic compaction has stopped')])
+  world.session.record(answerOf('Done.', { id: 'last' }))
+  world.session.add({ role: 'user', content: 'I am here now.' })
+  expect(world.session.tracking().breaker.isOpen).toBe(false)
+})
