@@ -27,7 +27,7 @@ describe('a session on disk', () => {
   test('over a long run the view in memory is the view of the whole file', async () => {
     const path = join(folder, 'soak.jsonl')
     const report = await soak({
-      turns: 120,
+      turns: 200,
       path,
       onTask: (_, session) => {
         const { view } = openView(path)

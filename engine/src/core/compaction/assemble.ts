@@ -91,9 +91,8 @@ const toldInPage = ['todos']
 type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned }
 
 /** Pinned items and the plan are promised to the user: a page that fills the limit must leave them room. */
-export async function promisedTokens({ job, plan }: RestoreInput): Promise<number> {
+export function promisedTokens({ pieces }: Restoration, { job, plan }: RestoreInput): number {
   const share = Math.floor(plan.tokens.limit / 4)
-  const { pieces } = await restoreWithin({ job, plan }, share)
   const kept = pieces.filter(({ kind }) => promised.has(kind)).map(attachmentOf)
   return kept.length === 0 ? 0 : Math.min(share, countTokens(kept.map(asSeen), job.counting) + frameTokens)
 }

@@ -48,7 +48,7 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
   const kept = parts.removesThinking ? withoutThinking(parts.kept) : parts.kept
   const before = job.viewTokens ?? countTokens(view.messages, counting)
   const keptTokens = countTokens(kept, counting)
-  const limit = limitOf(job, { before, target })
+  const limit = limitOf(job, { before, target, keeps: kept.length > 0 })
   const summarizer = settings.model ?? job.conversation?.model ?? client.model
   return {
     type: 'planned',
@@ -76,13 +76,16 @@ const summaryShare = 0.85
  * automatic compaction well below the threshold, as the gauge will show it with its margin of a third.
  */
 function limitOf(
-  { trigger, threshold, overhead = 0, budget }: CompactionJob,
-  { before, target }: { readonly before: number; readonly target: number },
+  { trigger, threshold, overhead = 0, budget, size }: CompactionJob,
+  { before, target, keeps }: { readonly before: number; readonly target: number; readonly keeps: boolean },
 ): number {
+  const isAuto = trigger === 'auto' && threshold > 0
   const limits = [
     before - 1,
     ...(budget === undefined ? [] : [budget]),
-    ...(trigger === 'auto' && threshold > 0 ? [Math.floor((target * 3) / 4 - overhead) - 1] : []),
+    ...(isAuto ? [Math.floor((target * 3) / 4 - overhead) - 1] : []),
+    // With messages kept, the gauge goes on from the usage that was reported and takes off what was freed.
+    ...(isAuto && keeps && size !== undefined ? [Math.floor(before - (size - target)) - 1] : []),
   ]
   return Math.min(...limits)
 }

@@ -7,6 +7,7 @@ import type { CompactionFailure, CompactionPhase } from '../ports/events.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { Restoration } from '../ports/restore.ts'
 import { withMargin } from '../tokens/counting.ts'
 import { inWords } from '../tokens/figure.ts'
 import { askForSummary, type Summary } from './ask/ask.ts'
@@ -109,12 +110,9 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   const instructions = [job.instructions ?? '', ...hooks.instructions].filter(hasText).join('\n\n')
   const ledger = ledgerWith(history, job, plan.parts.summarized)
   const frame = frameOf(job, plan, ledgerWith(history, job, [...plan.parts.summarized, ...plan.kept]))
-  const room = plan.tokens.limit - (await promisedTokens({ job, plan }))
-  const written = await getSummary(run, {
-    hooks,
-    instructions,
-    mostTokens: room - frame.sizeWith(frame.summaryWith('')),
-  })
+  const { limit } = plan.tokens
+  const mostTokens = limit - frame.sizeWith(frame.summaryWith(''))
+  const written = await getSummary(run, { hooks, instructions, mostTokens })
   if (written.type === 'stop') return written
   const aborted = enter(run, 'verifying')
   if (aborted) return aborted
@@ -136,9 +134,13 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     offlineTokens: job.budget ?? Math.min(plan.settings.offlineTokens, plan.tokens.summarized * offlineShare),
     countTokens: textCounter(job.counting),
   }
+  const stopped = enter(run, 'restoring')
+  if (stopped) return stopped
+  const restored = await restoreWithin({ job, plan }, limit)
+  const room = limit - promisedTokens(restored, { job, plan })
   const fitted = fitPage(composing, { frame, room, mayBeEmpty: job.budget !== undefined })
   if (!fitted) return { type: 'stop', reason: 'no_progress', detail: whatIsTooLarge(run, frame.sizeWith('')) }
-  const assembled = await restoreAndAssemble(run, { frame, ...fitted })
+  const assembled = await restoreAndAssemble(run, { frame, restored, ...fitted })
   if ('type' in assembled) return assembled
   return commit(run, { written, instructions, ledger, page: fitted.page, assembled })
 }
@@ -272,14 +274,13 @@ function fitPage(
 
 async function restoreAndAssemble(
   run: Run,
-  { frame, page, isShort }: Fitted & { readonly frame: Frame },
+  { frame, page, isShort, restored: all }: Fitted & { readonly frame: Frame; readonly restored: Restoration },
 ): Promise<Assembled | Stop> {
   const { job, plan, ports } = run
   const { limit } = plan.tokens
-  const used = frame.sizeWith(frame.summaryWith(page.text, { isShort }))
-  const aborted = enter(run, 'restoring')
-  if (aborted) return aborted
-  const restored = await restoreWithin({ job, plan }, limit - used)
+  const left = limit - frame.sizeWith(frame.summaryWith(page.text, { isShort }))
+  // Where the page left less room than everything needs, files are chosen and cut again for the room there is.
+  const restored = all.tokens <= left ? all : await restoreWithin({ job, plan }, left)
   const { context } = await runHooks(run, { event: 'SessionStart', source: 'compact' })
   if (run.signal?.aborted) return { type: 'stop', reason: 'aborted', detail: 'It was stopped.' }
   const assembled = assemble(frame, { page: page.text, isShort, restored, context: context.filter(hasText), limit })
