@@ -20,7 +20,7 @@ import { systemPorts } from 'everlong/models'
 import { compactionInputAt, forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
-import { expecting, failed, gathered, noPlaceFor, noTranscript, type Outcome, reading } from '../outcome.ts'
+import { failed, gathered, noPlaceFor, noTranscript, type Outcome, reading, writing } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import { visible } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -198,7 +198,7 @@ function written(
   }
   const { out } = options
   if (out === undefined) return gathered(report)
-  return expecting(out, () => {
+  return writing(out, () => {
     const wrote = writeNewTranscript(out, (write) => {
       forEachRecordAt(session.path, { before: options.before }, write)
       for (const record of result.records) write(record)

@@ -123,11 +123,6 @@ function costInWords({ dollars: sum, withoutPrice }: Cost): string {
 
 const mostUnreadable = 10
 
-/** The system's messages end with the call and the path, which stands there already. */
-function withoutPath(reason: string): string {
-  return reason.replace(/, \w+( '.*')?$/, '')
-}
-
 function unreadableLines({ unreadable }: StatsReport, screen: Screen): readonly string[] {
   if (unreadable.length === 0) return []
   return [
@@ -135,9 +130,7 @@ function unreadableLines({ unreadable }: StatsReport, screen: Screen): readonly 
     heading(`Could not be read: ${count(unreadable.length)}`, screen),
     ...unreadable
       .slice(0, mostUnreadable)
-      .map(({ path, reason }) =>
-        screen.paint('red', cut(`  ${visible(path)}: ${oneLine(withoutPath(reason))}`, screen.width)),
-      ),
+      .map(({ path, reason }) => screen.paint('red', cut(`  ${visible(path)}: ${oneLine(reason)}`, screen.width))),
     ...(unreadable.length > mostUnreadable
       ? [`  … and ${count(unreadable.length - mostUnreadable)} more (--json)`]
       : []),

@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createStatisticsBook, type SessionKind, type Statistics } from '../core/transcript/statistics.ts'
+import { whyUnreadable } from './disk.ts'
 import { scanFile } from './scan-file.ts'
 
 export type Unreadable = { readonly path: string; readonly reason: string }
@@ -59,7 +60,7 @@ function attempt(path: string, unreadable: Unreadable[], read: () => void): void
   try {
     read()
   } catch (error) {
-    unreadable.push({ path, reason: error instanceof Error ? error.message : String(error) })
+    unreadable.push({ path, reason: whyUnreadable(error) })
   }
 }
 

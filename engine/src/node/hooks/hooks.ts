@@ -1,8 +1,9 @@
 // All hooks of a session behind one port: functions of the host and shell commands of a settings file. They run side by
 // side; what they say is merged in the order of configuration.
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HookCall, HookOutcome, Hooks } from '../../core/ports/hooks.ts'
+import { makeSessionFolder } from '../session-folder.ts'
+import { replaceFile } from '../whole-file.ts'
 import { mergeOutcomes, outcomeOf } from './outcome.ts'
 import { runCommand } from './run-command.ts'
 import { commandsFor, type HookCommand, type HookSettings } from './settings.ts'
@@ -125,8 +126,8 @@ function bounded(part: Partial<HookOutcome>, keep: (text: string, at: number) =>
 function keepWhole(text: string, name: string, folder: string): string {
   const path = join(folder, `${name}.txt`)
   try {
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(path, text, { mode: 0o600 })
+    makeSessionFolder(folder)
+    replaceFile(path, Buffer.from(text), { flush: false })
     return `the whole output is in ${path}`
   } catch (error) {
     return `the whole output could not be kept: ${error instanceof Error ? error.message : String(error)}`
