@@ -20,6 +20,7 @@ import { systemPorts } from 'everlong/models'
 import { compactionInputAt, forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
+import type { ModelWords } from '../option-values.ts'
 import { failed, gathered, noPlaceFor, noTranscript, type Outcome, reading, writing } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import { visible } from '../render/safe.ts'
@@ -29,7 +30,7 @@ export type CompactOptions = {
   readonly before?: string
   readonly from?: string
   readonly upTo?: string
-  readonly model?: string
+  readonly model?: ModelWords
   readonly instructions?: string
   readonly budget?: number
   readonly dryRun?: boolean
@@ -63,16 +64,13 @@ export type CompactReport = {
 type Asked = CompactOptions & { readonly surroundings: Surroundings }
 
 export async function gather(file: string, options: Asked): Promise<Outcome<CompactReport>> {
-  if (options.from !== undefined && options.upTo !== undefined) {
-    return failed('--from and --up-to name one cut each. Give one of them.')
-  }
   const trouble = options.out === undefined ? undefined : noPlaceFor(options.out)
   if (trouble) return failed(trouble)
   const opened = open(file, options)
   if (opened.type === 'failed') return opened
   const session = opened.report
   const { env } = options.surroundings
-  const model = chooseModel(options.model ?? 'offline', { env, recordedSummary: session.recordedSummary })
+  const model = chooseModel(options.model ?? { type: 'offline' }, { env, recordedSummary: session.recordedSummary })
   if (model.type === 'refused') return failed(model.why)
   const input = inputFor(session, options)
   if (options.dryRun) return planned(session, { input, client: model.client, options })

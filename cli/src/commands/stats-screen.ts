@@ -24,9 +24,11 @@ export function render(report: StatsReport, screen: Screen): readonly string[] {
 
 function overview(report: StatsReport): readonly (readonly [string, string])[] {
   const agents = report.subagentFiles > 0 ? `, ${counted(report.subagentFiles, 'sub-agent file')}` : ''
+  const without = report.withoutConversation.length
+  const others = without > 0 ? `, ${count(without)} without a conversation` : ''
   const saved = report.salvaged > 0 ? `, ${counted(report.salvaged, 'record')} salvaged` : ''
   return [
-    ['files', `${count(report.files)}, ${bytes(report.bytes)}`],
+    ['files', `${count(report.files)}, ${bytes(report.bytes)}${others}`],
     ['sessions', `${count(report.sessions)}${agents}`],
     [
       'entries',
