@@ -106,6 +106,10 @@ export function noTranscript(path: string, bytes: number = statSync(path).size):
   return `${name} does not look like a transcript: no entry of a conversation was found in it. Sessions of Claude Code, pi and Codex can be read.`
 }
 
+export function noTranscripts(paths: readonly string[]): string {
+  return `there are no transcripts (.jsonl) below ${paths.map(visible).join(', ')}. Claude Code keeps its sessions below ~/.claude/projects.`
+}
+
 /** Why no new file can be made there; undefined when it can, as far as folders tell. */
 export function noPlaceFor(path: string): string | undefined {
   const folder = dirname(path)

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { costOf } from 'everlong'
 import { collectingStatistics, type FolderStatistics, type StatsOptions } from 'everlong/node'
 import type { ModelTokens, Statistics } from 'everlong/transcript'
-import { failed, noTranscript, notThere, type Outcome } from '../outcome.ts'
+import { failed, noTranscript, noTranscripts, notThere, type Outcome } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import { visible } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -53,8 +53,8 @@ function noConversation(file: string | undefined, paths: readonly string[]): str
 function nothingFound(paths: readonly string[], { unreadable }: FolderStatistics): string {
   const [first] = unreadable
   if (first && !existsSync(first.path)) return notThere(first.path)
-  if (first) return `${visible(first.path)} cannot be read: ${visible(first.reason)}. Check the name.`
-  return `there are no transcripts (.jsonl) below ${paths.map(visible).join(', ')}. Claude Code keeps its sessions below ~/.claude/projects.`
+  if (first) return `${visible(first.path)} cannot be read: ${visible(first.reason)}`
+  return noTranscripts(paths)
 }
 
 /** Lets go between files, so that Ctrl-C is heard and the line of progress can be taken away first. */

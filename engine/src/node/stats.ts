@@ -40,7 +40,10 @@ export function findTranscripts(paths: readonly string[]): Plan {
     attempt(path, found.unreadable, () => {
       const stats = statSync(path)
       if (stats.isDirectory()) for (const item of itemsOf(path)) visit(item, false)
-      else if (isNamed || (stats.isFile() && path.endsWith('.jsonl'))) {
+      else if (!stats.isFile()) {
+        // Reading a pipe could wait for ever.
+        if (isNamed) found.unreadable.push({ path, reason: 'not a regular file. Save its contents to a file.' })
+      } else if (isNamed || path.endsWith('.jsonl')) {
         found.files.push(path)
         found.bytes += stats.size
       }
