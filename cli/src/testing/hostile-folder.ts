@@ -149,7 +149,7 @@ export function writeHostileFolder(folder: string): HostileFolder {
   symlinkSync('loop.jsonl', place('loop'))
   symlinkSync('/nowhere/at/all.jsonl', place('dangling'))
   symlinkSync('.', join(folder, 'ring'))
-  execFileSync('mkfifo', [place('pipe')])
+  execFileSync('sh', ['-c', 'mkfifo "$0"', place('pipe')])
   writeFileSync(place('unreadable'), plain('unreadable'))
   chmodSync(place('unreadable'), 0)
   mkdirSync(join(folder, 'locked'))
