@@ -26,7 +26,7 @@ import {
 } from './option-values.ts'
 import type { Outcome } from './outcome.ts'
 import { oneLine, safeJson, visible } from './render/safe.ts'
-import { type Screen, screenOf } from './render/screen.ts'
+import { foldedFor, type Screen, screenOf } from './render/screen.ts'
 import type { WindowChoice } from './session.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -74,7 +74,7 @@ function createShow(surroundings: Surroundings, end: End) {
     }
     const onScreen = () => (outcome.isBlank ? [] : how.render(outcome.report, screenOf(surroundings)))
     const lines = how.json ? [safeJson(outcome.report)] : onScreen()
-    if (lines.length > 0) surroundings.stdout.write(`${lines.join('\n')}\n`)
+    if (lines.length > 0) surroundings.stdout.write(`${foldedFor(surroundings, lines).join('\n')}\n`)
     if (outcome.complaint !== undefined) complain(outcome.complaint, surroundings)
     end(outcome.exitCode)
   }
@@ -92,7 +92,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
     .configureHelp({ minWidthToWrap: 20 })
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => surroundings.stdout.write(text),
+      writeOut: (text) => surroundings.stdout.write(foldedFor(surroundings, text.split('\n')).join('\n')),
       writeErr: (text) => surroundings.stderr.write(text),
       outputError: (text) => complain(usageMessage(text, 'everlong'), surroundings),
       getOutHelpWidth: () => screenOf(surroundings).width,
