@@ -270,7 +270,7 @@ function addMending(program: Command, show: Show): void {
     })
   command(program, 'repair', 'write a mended copy; the file itself is never touched')
     .addArgument(transcript())
-    .requiredOption('--out <new>', 'where to write it; must not exist')
+    .requiredOption('--out <new>', 'required: where to write it; must not exist')
     .action(async (file: string, options: { json?: boolean; out: string }) => {
       const { gather, render } = await import('./commands/repair.ts')
       show(gather(file, options.out), { ...options, render })
