@@ -1,5 +1,6 @@
 // The command line as a person has it: real processes through the launcher.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { session } from 'everlong/testing'
@@ -104,6 +105,18 @@ test.runIf(existsSync('/dev/full'))('output that cannot be written is one clear 
     1,
     'everlong: the output cannot be written: no space left on the disk. Make room, or choose another place.\n',
   ])
+})
+
+test('Ctrl-C ends what runs on, with its report and exit code 0', async () => {
+  // As a terminal does it: the launcher and the program both get the signal.
+  const child = spawn('sh', [join(root, 'everlong'), 'simulate', '--port', '0'], { cwd: root, detached: true })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text
+    if (stdout.endsWith('Ctrl-C ends it.\n')) process.kill(-(child.pid ?? 0), 'SIGINT')
+  })
+  const [exitCode] = await once(child, 'close')
+  expect([exitCode, stdout.split('\n').slice(-2)]).toEqual([0, ['0 requests; at the API: $0.00.', '']])
 })
 
 test('npm start is the demonstration: plain lines without a terminal, no network, exit code 0, nothing left behind', async () => {

@@ -41,7 +41,7 @@ function onStop(stop: () => void): () => void {
 
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+    onStop(resolve)
   })
 }
 

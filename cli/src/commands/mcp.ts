@@ -48,6 +48,9 @@ export async function serve(options: McpArguments, streams: McpStreams): Promise
 
 async function serveFrom(archive: Archive, options: McpArguments, streams: McpStreams): Promise<void> {
   const ended = new AbortController()
+  if ('isTTY' in streams.stdin && streams.stdin.isTTY) {
+    streams.stderr.write('everlong: serving over MCP. An agent starts this by itself; Ctrl-C ends it.\n')
+  }
   try {
     const server = createServer(archive, options.version)
     const input = boundedLines(longestRequest, (line) => refuse(line, streams))
