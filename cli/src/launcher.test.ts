@@ -1,6 +1,7 @@
 // The command line as a person has it: real processes through the launcher.
-import { spawnSync } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { session } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
@@ -93,6 +94,29 @@ test('a reader that has seen enough is no error', () => {
   const command = `sh ./everlong tree '${long}' --limit 0 --json | head -n 1; echo "$?"`
   const { stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: root, encoding: 'utf8' })
   expect([stdout, stderr]).toEqual(['{\n0\n', ''])
+})
+
+test.runIf(existsSync('/dev/full'))('output that cannot be written is one clear line and exit code 1', () => {
+  const { status, stderr } = spawnSync('sh', ['-c', `sh ./everlong inspect '${file}' > /dev/full`], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  expect([status, stderr]).toEqual([
+    1,
+    'everlong: the output cannot be written: no space left on the disk. Make room, or choose another place.\n',
+  ])
+})
+
+test('Ctrl-C ends what runs on, with its report and exit code 0', async () => {
+  // As a terminal does it: the launcher and the program both get the signal.
+  const child = spawn('sh', [join(root, 'everlong'), 'simulate', '--port', '0'], { cwd: root, detached: true })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text
+    if (stdout.endsWith('Ctrl-C ends it.\n')) process.kill(-(child.pid ?? 0), 'SIGINT')
+  })
+  const [exitCode] = await once(child, 'close')
+  expect([exitCode, stdout.split('\n').slice(-2)]).toEqual([0, ['0 requests; at the API: $0.00.', '']])
 })
 
 test('npm start is the demonstration: plain lines without a terminal, no network, exit code 0, nothing left behind', async () => {

@@ -21,6 +21,15 @@ export type Scan = {
   readonly versions: readonly string[]
 }
 
+/** Whether anything in the file belongs to a conversation. */
+export function isTranscript({
+  sessionIds,
+  epochs,
+  answers,
+}: Pick<Scan, 'sessionIds' | 'epochs' | 'answers'>): boolean {
+  return sessionIds.length > 0 || answers.length > 0 || epochs.some(({ entries }) => entries > 0)
+}
+
 export type Scanner = {
   readonly add: (entry: Entry) => void
   readonly finish: () => Scan
