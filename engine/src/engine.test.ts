@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { shapeOf } from './core/message/shape.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
-import { createEngine } from './engine.ts'
+import { createEngine, type EngineSession } from './engine.ts'
 import { offline } from './models/offline.ts'
 import { generateSession, serialize } from './testing/index.ts'
 
@@ -64,6 +64,46 @@ describe('the engine', () => {
     const third = await engine.open(path)
     expect(third.messages()).toEqual(after)
     await third.close()
+  })
+
+  test('a reopened session reaches what lies before its last compaction: undo, rewind, pin, unpin', async () => {
+    const path = join(folder, 'long.jsonl')
+    writeFileSync(
+      path,
+      [...generateSession({ seed: 6, targetBytes: 1_500_000, boundaries: 0 })].map(serialize).join(''),
+    )
+    const engine = createEngine({ model: offline(), environment: {}, settings: { contextWindow: 1_000_000 } })
+    const first = await engine.open(path)
+    const before = first.messages()
+    const early = before[2]?.uuid ?? ''
+    expect((await first.compact()).type).toBe('compacted')
+    await first.close()
+
+    const reopened = async <T>(use: (session: EngineSession) => Promise<T>): Promise<T> => {
+      const session = await engine.open(path)
+      try {
+        return await use(session)
+      } finally {
+        await session.close()
+      }
+    }
+    const done = { type: 'done', freed: 0 }
+    expect(await reopened((session) => session.pin(early))).toEqual(done)
+    expect(await reopened((session) => session.unpin(early))).toEqual(done)
+    expect(await reopened((session) => session.pin('nobody'))).toMatchObject({ type: 'declined' })
+    const rewound = await reopened(async (session) => {
+      expect(await session.rewind(early)).toEqual(done)
+      const then = session.messages()
+      expect(await session.undo()).toMatchObject({ type: 'undone', change: { type: 'rewind' } })
+      return then
+    })
+    expect(rewound).toEqual(before.slice(0, 3))
+    const after = await reopened(async (session) => {
+      expect(await session.undo()).toMatchObject({ type: 'undone', change: { type: 'compaction' } })
+      return session.messages()
+    })
+    expect(after).toEqual(before)
+    expect(await reopened(async (session) => session.messages())).toEqual(before)
   })
 
   test.each([

@@ -103,7 +103,13 @@ type Ground = {
   readonly ports: Desk['ports']
   readonly shared: Set<CleanUp>
 }
-type Place = { readonly store: Store; readonly entries: readonly Entry[]; readonly id: string }
+type Place = {
+  readonly store: Store
+  readonly entries: readonly Entry[]
+  /** Whether those are all there are. */
+  readonly isWhole?: boolean
+  readonly id: string
+}
 
 function portsOf({ hooks = noHooks, files, ports }: EngineOptions): Desk['ports'] {
   return {
@@ -123,9 +129,9 @@ async function openAt(ground: Ground, path: string, session: OpenOptions): Promi
     ...(session.ifHeld === undefined ? {} : { ifHeld: session.ifHeld }),
   })
   if (opened.type === 'failed') throw new Error(opened.why)
-  const { store, entries, sessionId } = opened
+  const { store, entries, isWhole, sessionId } = opened
   const { id = sessionId, ...options } = session
-  return sessionOn(ground, { store, entries, id }, options)
+  return sessionOn(ground, { store, entries, isWhole, id }, options)
 }
 
 async function sessionOn(ground: Ground, place: Place, options: SessionOptions): Promise<EngineSession> {
@@ -169,11 +175,12 @@ function deskFor(
     sessionId: place.id,
     envelope: { userType: 'external', cwd, ...envelope },
     entries: place.entries,
+    isWhole: place.isWhole,
     now: ports.now,
     newId: ports.newId,
     watch: parts.watch,
   })
-  const { memory, collapser, cleanUps, isPinned } = parts
+  const { memory, collapser, cleanUps } = parts
   return {
     conversation,
     settings,
@@ -199,7 +206,6 @@ function deskFor(
     cleanUps,
     memory,
     collapser,
-    isPinned,
   }
 }
 

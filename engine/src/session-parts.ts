@@ -39,7 +39,6 @@ export type SessionParts = {
   readonly memory: Memory
   readonly collapser: Collapser | undefined
   readonly cleanUps: CleanUps
-  readonly isPinned: Restoring['isPinned']
 }
 
 export function sessionParts(input: PartsInput): SessionParts {
@@ -81,7 +80,6 @@ export function sessionParts(input: PartsInput): SessionParts {
     memory,
     collapser,
     cleanUps,
-    isPinned: restoring.isPinned,
   }
 }
 

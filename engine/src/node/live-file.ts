@@ -25,6 +25,8 @@ export type LiveFile = {
   readonly isEdited: boolean
   /** How much of the file was read. */
   readonly bytesRead: number
+  /** Whether that was all of it. */
+  readonly isWhole: boolean
   /** Of the part that was read. */
   readonly problems: readonly LineProblem[]
 }
@@ -50,6 +52,7 @@ function openWhole(path: string): LiveFile {
     ...chosen(loaded, live),
     format: report.format,
     bytesRead: report.bytes,
+    isWhole: true,
     problems: report.problems,
   }
 }
@@ -75,7 +78,8 @@ function openFromTail(path: string, tail: TailReader, size: number): LiveFile {
       asked = reachTo < size
       reachTo = asked ? earliestOf(path, missing, tail.start()) : tail.start() - 1
     } else if (missing.length > 0 || tail.start() === 0 || hasRoom(live)) {
-      return { path, format: 'claude-code', ...chosen(loaded, live), bytesRead: size - tail.start(), problems }
+      const read = { bytesRead: size - tail.start(), isWhole: tail.start() === 0 }
+      return { path, format: 'claude-code', ...chosen(loaded, live), ...read, problems }
     } else reachTo = tail.start() - 1
   }
 }

@@ -35,7 +35,6 @@ export type Restoring = {
   readonly restore: (request: RestoreRequest, conversation: Conversation) => Promise<Restoration>
   /** The file tracker is emptied, and holds what was put back. */
   readonly compacted: () => void
-  readonly isPinned: (uuid: string) => boolean
   /** Whether the session itself read this file while it was open: a transcript alone gives nobody permission. */
   readonly hasRead: (path: string) => boolean
 }
@@ -63,7 +62,6 @@ class Keeping implements Restoring {
     this.input = input
   }
 
-  isPinned = (uuid: string): boolean => this.pins.has(uuid)
   hasRead = (path: string): boolean => this.read.has(path)
 
   add = (record: JsonObject, message: ViewMessage | undefined, { isLive }: { readonly isLive: boolean }): void => {

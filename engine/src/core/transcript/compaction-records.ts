@@ -76,7 +76,14 @@ export function compactionRecords(parts: CompactionParts, place: CompactionPlace
   const { timestamp, sessionId, envelope } = place
   for (const edit of edits) {
     add((uuid, above) =>
-      editRecord(edit, { uuid, parentUuid: above, timestamp, sessionId, ...(envelope ? { envelope } : {}) }),
+      editRecord(edit, {
+        uuid,
+        parentUuid: above,
+        timestamp,
+        sessionId,
+        ...(envelope ? { envelope } : {}),
+        action: boundary,
+      }),
     )
   }
   const ids = { uuid: boundary, anchor: kept?.place === 'before' ? boundary : summary, last: parent }
