@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -23,7 +32,7 @@ const answer = {
 describe('the engine', () => {
   test('the ten lines that a newcomer reads work as they stand', async () => {
     const engine = createEngine({ model: offline(), environment: {} })
-    const session = await engine.open(join(folder, 'session.jsonl'))
+    const session = await engine.start({ path: join(folder, 'session.jsonl') })
     const userMessage = { role: 'user', content: 'Mend the parser. Never touch the migration.' } as const
     session.add(userMessage)
     const request = await session.prepare()
@@ -149,7 +158,7 @@ describe('the engine', () => {
     await expect(engine.start()).rejects.toThrow(ConfigurationError)
     await expect(engine.start()).rejects.toThrow('10,000')
     const path = join(folder, 'refused.jsonl')
-    await expect(engine.open(path)).rejects.toThrow(ConfigurationError)
+    await expect(engine.start({ path })).rejects.toThrow(ConfigurationError)
     // The lease was given back.
     const session = await createEngine({ model: offline(), environment: {} }).open(path)
     await session.close()
@@ -163,5 +172,61 @@ describe('the engine', () => {
       `${JSON.stringify({ type: 'session_meta', timestamp: '2026-01-01T00:00:00Z', payload: { id: 'x', cwd: '/' } })}\n`,
     )
     await expect(engine.open(path)).rejects.toThrow('it can be read, not continued')
+  })
+
+  test.each([
+    ['package.json', '{\n  "name": "mine",\n  "type": "module"\n}\n'],
+    ['data.json', '{"name":"mine"}'],
+    ['log.jsonl', '{"level":"info","message":"started"}\n{"level":"info","message":"stopped"}\n'],
+    ['photo.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13])],
+  ])('%s is no transcript: it is refused and stays as it is', async (name, bytes) => {
+    const path = join(folder, name)
+    writeFileSync(path, bytes)
+    const files = readdirSync(folder)
+    await expect(createEngine({ model: offline(), environment: {} }).open(path)).rejects.toThrow('is not a transcript')
+    expect(readFileSync(path).equals(Buffer.from(bytes))).toBe(true)
+    expect(readdirSync(folder)).toEqual(files)
+  })
+
+  test('a file that is not there is not opened, and one that is there is not started', async () => {
+    const engine = createEngine({ model: offline(), environment: {} })
+    const path = join(folder, 'not', 'there.jsonl')
+    await expect(engine.open(path)).rejects.toThrow('start({ path })')
+    expect(existsSync(join(folder, 'not'))).toBe(false)
+    await (await engine.start({ path })).close()
+    await expect(engine.start({ path })).rejects.toThrow('use open()')
+    await (await engine.open(path)).close()
+  })
+
+  test('a session whose very first record a crash cut can be opened', async () => {
+    const engine = createEngine({ model: offline(), environment: {} })
+    const path = join(folder, 'first.jsonl')
+    const first = await engine.start({ path })
+    first.add({ role: 'user', content: 'Hello.' })
+    await first.close()
+    const whole = readFileSync(path)
+    for (let length = 0; length < whole.length - 1; length += 7) {
+      writeFileSync(path, whole.subarray(0, length))
+      const session = await engine.open(path)
+      session.add({ role: 'user', content: 'Hello again.' })
+      expect(session.messages().map(({ content }) => content)).toEqual(['Hello again.'])
+      await session.close()
+    }
+  })
+
+  test('a transcript that was shortened from outside takes no more, and what is left can be opened', async () => {
+    const engine = createEngine({ model: offline(), environment: {} })
+    const path = join(folder, 'shortened.jsonl')
+    const session = await engine.start({ path })
+    session.add({ role: 'user', content: 'One.' })
+    const length = statSync(path).size
+    session.record(answer)
+    truncateSync(path, length)
+    expect(() => session.add({ role: 'user', content: 'Two.' })).toThrow('was shortened')
+    expect(statSync(path).size).toBe(length)
+    await session.close()
+    const again = await engine.open(path)
+    expect(again.messages().map(({ content }) => content)).toEqual(['One.'])
+    await again.close()
   })
 })

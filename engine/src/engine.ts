@@ -75,9 +75,9 @@ export type EngineSession = Session & {
 
 export type Engine = {
   readonly model: ModelClient
-  /** Throws an Error that says why when the session cannot be opened. */
+  /** Continues a session on disk. Throws an Error that says why when there is none, or it cannot be opened. */
   readonly open: (path: string, options?: SessionOptions) => Promise<EngineSession>
-  /** A new session: in memory unless it gets a path. */
+  /** A new session: in memory unless it gets a path, where no file may be yet. */
   readonly start: (options?: SessionOptions & { readonly path?: string }) => Promise<EngineSession>
 }
 
@@ -86,9 +86,9 @@ export function createEngine(options: EngineOptions): Engine {
   const ground: Ground = { options, lessons, ports: portsOf(options), shared: new Set() }
   return {
     model: options.model,
-    open: (path, session = {}) => openAt(ground, path, session),
+    open: (path, session = {}) => onDisk(ground, { path, file: 'existing' }, session),
     start: ({ path, ...session } = {}) => {
-      if (path !== undefined) return openAt(ground, path, session)
+      if (path !== undefined) return onDisk(ground, { path, file: 'new' }, session)
       const store = memoryStore()
       return sessionOn(ground, { store, entries: [], id: ground.ports.newId() }, session)
     },
@@ -123,8 +123,13 @@ function portsOf({ hooks = noHooks, files, ports }: EngineOptions): Desk['ports'
   }
 }
 
-async function openAt(ground: Ground, path: string, session: OpenOptions): Promise<EngineSession> {
+async function onDisk(
+  ground: Ground,
+  { path, file }: { readonly path: string; readonly file: 'new' | 'existing' },
+  session: OpenOptions,
+): Promise<EngineSession> {
   const opened = await openSessionFile(path, {
+    file,
     owner: session.owner ?? 'everlong',
     ...(session.ifHeld === undefined ? {} : { ifHeld: session.ifHeld }),
   })
@@ -217,7 +222,9 @@ async function startSubagent(ground: Ground, parent: Place, options: SessionOpti
   const agentId = ground.ports.newId()
   const own = { ...options, envelope: { ...options.envelope, isSidechain: true, agentId } }
   const { path } = parent.store
-  if (path !== undefined) return openAt(ground, subagentPath(path, agentId), { ...own, id: parent.id })
+  if (path !== undefined) {
+    return onDisk(ground, { path: subagentPath(path, agentId), file: 'new' }, { ...own, id: parent.id })
+  }
   return sessionOn(ground, { store: memoryStore(), entries: [], id: parent.id }, own)
 }
 

@@ -42,7 +42,7 @@ describe('a session on disk', () => {
   test('closed and opened again it goes on where it was: view, size, undo', async () => {
     const path = join(folder, 'session.jsonl')
     const stage = await stageWith()
-    const session = await stage.engine.open(path, { maxTokens: 1_000 })
+    const session = await stage.engine.start({ path, maxTokens: 1_000 })
     fill(session, { rounds: 4, tokens: 2_600 })
     const full = session.messages()
     await session.compact()
@@ -62,7 +62,7 @@ describe('a session on disk', () => {
   test('two of them cannot write the same session: the second is told who does', async () => {
     const path = join(folder, 'session.jsonl')
     const stage = await stageWith()
-    const first = await stage.engine.open(path, { owner: 'the first' })
+    const first = await stage.engine.start({ path, owner: 'the first' })
     first.add({ role: 'user', content: 'Hello.' })
     await expect(stage.engine.open(path)).rejects.toThrow('is being written by the first')
     const copy = await stage.engine.open(path, { ifHeld: 'fork' })
@@ -74,7 +74,7 @@ describe('a session on disk', () => {
   test('what was typed during a compaction that never ended is there when it is opened again', async () => {
     const path = join(folder, 'session.jsonl')
     const stage = await stageWith()
-    const session = await stage.engine.open(path, { maxTokens: 1_000 })
+    const session = await stage.engine.start({ path, maxTokens: 1_000 })
     fill(session, { rounds: 2, tokens: 500 })
     session.add({ role: 'user', content: 'Go.' })
     await session.prepare()
@@ -91,7 +91,7 @@ describe('a session on disk', () => {
   test('a sub-agent writes a file of its own in the folder of its session', async () => {
     const path = join(folder, 'session.jsonl')
     const stage = await stageWith()
-    const session = await stage.engine.open(path)
+    const session = await stage.engine.start({ path })
     session.add({ role: 'user', content: 'Hello.' })
     const sub = await session.subagent({ system: 'You count.' })
     sub.add({ role: 'user', content: 'Count.' })

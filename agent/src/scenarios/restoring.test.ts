@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EngineSession, textOf } from 'everlong'
@@ -21,12 +21,16 @@ const stageWith = (options: StageOptions = {}) =>
     engine: { ...options.engine, settings: { sessionMemory: false, ...options.engine?.settings } },
   })
 
-const open = (stage: Stage, name = 'session') =>
-  stage.engine.open(join(folder, `${name}.jsonl`), {
+/** The session of this test: started the first time, continued after that. */
+const open = (stage: Stage) => {
+  const path = join(folder, 'session.jsonl')
+  const options = {
     maxTokens: 1_000,
     envelope: { cwd: join(folder, 'work') },
     state: () => ({ host: [{ title: 'Open in the editor', text: 'notes.md', budget: 100 }] }),
-  })
+  }
+  return existsSync(path) ? stage.engine.open(path, options) : stage.engine.start({ path, ...options })
+}
 
 let calls = 0
 /** A call with its result, as a client records them. */
@@ -175,7 +179,8 @@ describe('after a compaction of a session', () => {
 
   test('a transcript whose folder is not on this machine: files are those that it showed', async () => {
     const stage = await stageWith()
-    const session = await stage.engine.open(join(folder, 'far.jsonl'), {
+    const session = await stage.engine.start({
+      path: join(folder, 'far.jsonl'),
       maxTokens: 1_000,
       envelope: { cwd: '/nowhere/at/all' },
     })

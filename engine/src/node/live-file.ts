@@ -35,7 +35,7 @@ export function openLive(path: string): LiveFile {
   const file = openSync(path, 'r')
   try {
     const size = fstatSync(file).size
-    const format = sniffFormat(file, size)
+    const format = sniffFormat(file, size) ?? 'claude-code'
     return format === 'claude-code' ? openFromTail(path, createTailReader(file, size), size) : openWhole(path)
   } finally {
     closeSync(file)

@@ -1,7 +1,7 @@
 // A session on disk as an engine works with it: what its window is made of, read from the tail, and a store that appends
 // with the lease held. Nothing that was written is changed.
 import { randomUUID } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { Store, StoreResult } from '../core/ladder/store.ts'
 import { stringAt } from '../core/message/json.ts'
@@ -10,6 +10,7 @@ import type { Entry } from '../core/transcript/entry.ts'
 import { isSelfContained } from '../core/transcript/self-contained.ts'
 import { forEachEntry } from './entries.ts'
 import { openLive } from './live-file.ts'
+import { sniffFormat } from './sniff.ts'
 import { type AppendResult, openWriter, type TranscriptWriter, type WriterOptions } from './writer.ts'
 
 export type SessionFile =
@@ -26,7 +27,14 @@ export type SessionFile =
     }
   | { readonly type: 'failed'; readonly why: string }
 
-export async function openSessionFile(path: string, options: WriterOptions): Promise<SessionFile> {
+export type SessionFileOptions = WriterOptions & {
+  /** Whether a session is begun or continued: a new one never takes an existing file, and only a transcript goes on. */
+  readonly file: 'new' | 'existing'
+}
+
+export async function openSessionFile(path: string, { file, ...options }: SessionFileOptions): Promise<SessionFile> {
+  const refused = file === 'new' ? whyNotNew(path) : whyNotContinued(path)
+  if (refused !== undefined) return { type: 'failed', why: `${refused} Nothing was written.` }
   const known = new Set<string>()
   const opened = await openWriter(path, { ...options, knows: (uuid) => known.has(uuid) })
   if (opened.type === 'held') {
@@ -50,12 +58,35 @@ export async function openSessionFile(path: string, options: WriterOptions): Pro
   }
 }
 
+function whyNotNew(path: string): string | undefined {
+  if (!existsSync(path)) return undefined
+  return `${path} exists already. To continue that session, use open(); to start another, give start() a new path.`
+}
+
+/** Looked at before the file is opened for writing, so that a wrong path never makes or changes one. */
+function whyNotContinued(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats)
+    return `There is no session at ${path}. Check the path, or begin a new session there with start({ path }).`
+  if (!stats.isFile()) return `${path} is not a file. Give the path of a transcript.`
+  if (stats.size === 0) return undefined
+  const file = openSync(path, 'r')
+  try {
+    const format = sniffFormat(file, stats.size)
+    if (format === 'claude-code') return undefined
+    return format === undefined
+      ? `${path} is not a transcript: no record of a session was found in it. To begin a session, give start() a new path.`
+      : `${path} is a session of another agent (${format}): it can be read, not continued.`
+  } finally {
+    closeSync(file)
+  }
+}
+
 type Read = { readonly entries: readonly Entry[]; readonly isWhole: boolean }
 
 /** What the window is made of. Half a compaction that a kill left is taken out of the view first, by one more record. */
 function readMended(writer: TranscriptWriter, known: Set<string>): Read | string {
   const found = readWindow(writer.path)
-  if (typeof found === 'string') return found
   for (const { record } of found.entries) if (typeof record.uuid === 'string') known.add(record.uuid)
   const undo = undoOfTorn(found.entries, { uuid: randomUUID(), timestamp: new Date().toISOString() })
   if (undo === undefined) return found
@@ -63,13 +94,10 @@ function readMended(writer: TranscriptWriter, known: Set<string>): Read | string
   return stored.type === 'store-failed' ? stored.why : readMended(writer, known)
 }
 
-/** What the window needs; all of it when an edit refers to something further back. A string says why not. */
-function readWindow(path: string): Read | string {
+/** What the window needs; all of it when an edit refers to something further back. */
+function readWindow(path: string): Read {
   if (statSync(path).size === 0) return { entries: [], isWhole: true }
   const live = openLive(path)
-  if (live.format !== 'claude-code') {
-    return `${path} is a session of another agent (${live.format}): it can be read, not continued.`
-  }
   if (live.isWhole || isSelfContained(live.read)) return { entries: live.read, isWhole: live.isWhole }
   return { entries: allEntries(path), isWhole: true }
 }

@@ -92,8 +92,8 @@ async function stageOn(
     settings,
     ports,
   })
-  const session = await engine.start({
-    path: transcript,
+  // The file was made, empty, when the folder was taken.
+  const session = await engine.open(transcript, {
     maxTokens,
     system: 'You mend a repository. Work in small steps.',
     envelope: { cwd: repository.root, gitBranch: repository.branch },
