@@ -12,7 +12,7 @@ import type { Surroundings } from '../surroundings.ts'
 export type UndoReport = {
   readonly path: string
   /** What was taken back, the newest first. */
-  readonly undone: readonly { readonly uuid: string; readonly type: string; readonly mechanism?: string }[]
+  readonly undone: readonly { readonly uuid: string; readonly type: string; readonly mechanism: string | undefined }[]
   /** The entries that were appended: undo one of these, and what it took back is in force again. */
   readonly uuids: readonly string[]
   readonly before: ContextSize
@@ -29,7 +29,7 @@ export async function gather(path: string, { edit, surroundings }: UndoOptions):
   const file = opened.report
   const strange = edit?.find((uuid) => named(file, uuid) === undefined)
   const asked = edit?.map((uuid) => named(file, uuid)).filter((found) => found !== undefined)
-  const undone: readonly Target[] = asked ?? file.lastAction.toReversed()
+  const undone = asked ?? lastAction(file)
   if (strange !== undefined || undone.length === 0) return failed(whyNothing(file, strange))
   const undos = undone.map(({ uuid }): Edit => ({ type: 'undo', uuid, reason: 'asked for on the command line' }))
   const applied = await applyEdits(file, undos, { owner: 'everlong undo', now: surroundings.now() })
@@ -38,14 +38,18 @@ export async function gather(path: string, { edit, surroundings }: UndoOptions):
   return gathered({ path, undone, uuids: applied.uuids, before, after: sizeOf(openView(path)) })
 }
 
+function lastAction(file: ViewFile): readonly Target[] {
+  return file.lastAction.toReversed().map(({ uuid, type, mechanism }) => ({ uuid, type, mechanism }))
+}
+
 /** An edit in force, an undo or a rewind, or a compaction by the uuid of its boundary. */
 function named({ view, entry }: ViewFile, uuid: string): Target | undefined {
   const record = entry(uuid)?.record
   const turn = record && readEdit(record)
   const isTurn = turn?.type === 'undo' || turn?.type === 'rewind'
   const edit = view.edits.find((found) => found.uuid === uuid)?.edit ?? (isTurn ? turn : undefined)
-  if (edit) return { uuid, type: edit.type, ...(edit.mechanism === undefined ? {} : { mechanism: edit.mechanism }) }
-  return record && readBoundary(record) ? { uuid, type: 'compaction' } : undefined
+  if (edit) return { uuid, type: edit.type, mechanism: edit.mechanism }
+  return record && readBoundary(record) ? { uuid, type: 'compaction', mechanism: undefined } : undefined
 }
 
 function whyNothing({ path, bytes, view }: ViewFile, edit: string | undefined): string {
