@@ -75,6 +75,18 @@ describe('the engine', () => {
     await third.close()
   })
 
+  test('what a host attached after a compaction is there when the compaction is undone', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).start()
+    session.add({ role: 'user', content: `Mend the parser. ${'word '.repeat(500)}` })
+    session.record(answer)
+    expect((await session.compact()).type).toBe('compacted')
+    session.add({ role: 'user', content: 'The branch is main.', origin: 'attachment', attachment: 'git' })
+    session.add({ role: 'user', content: 'Go on.' })
+    await session.undo()
+    expect(shapeOf(session.messages())).toBe('u a u[t2]')
+    expect(JSON.stringify(session.messages())).toContain('The branch is main.')
+  })
+
   test('a reopened session reaches what lies before its last compaction: undo, rewind, pin, unpin', async () => {
     const path = join(folder, 'long.jsonl')
     writeFileSync(

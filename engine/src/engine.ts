@@ -146,6 +146,7 @@ async function sessionOn(ground: Ground, place: Place, options: SessionOptions):
     path: place.store.path,
     desk: (emit) => deskFor(ground, place, { options, emit }),
     listeners: onEvent ? [onEvent] : [],
+    queued: leftInQueue(place.entries),
     close: () => place.store.close(),
   })
   try {
@@ -155,7 +156,6 @@ async function sessionOn(ground: Ground, place: Place, options: SessionOptions):
     place.store.close()
     throw error
   }
-  session.add(leftInQueue(place.entries))
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => recall(place.store, words, limit),
     subagent: (own: SessionOptions = {}) => startSubagent(ground, place, { ...options, ...own }),

@@ -12,8 +12,9 @@ export type Inbox = {
   readonly release: () => void
 }
 
-export function createInbox(desk: Desk): Inbox {
-  let held: readonly HeldMessage[] = []
+/** `queued` is what another process left behind. */
+export function createInbox(desk: Desk, queued: readonly HeldMessage[] = []): Inbox {
+  let held = queued
   const operation = () => ({
     timestamp: new Date(desk.ports.now()).toISOString(),
     sessionId: desk.conversation.place().sessionId,
@@ -26,7 +27,7 @@ export function createInbox(desk: Desk): Inbox {
     add: (message, { isHeld }) => {
       const one = { message, uuids: messageBodies(message).map(() => desk.ports.newId()) }
       if (isHeld) {
-        desk.conversation.note([enqueueRecord(message, operation())])
+        desk.conversation.note([enqueueRecord(one, operation())])
         held = [...held, one]
       } else take(one)
       return one.uuids

@@ -13,6 +13,7 @@ import { type Desk, explainDesk, type ModelChoice, type RequestBase } from './de
 import { afterAnswer, afterPrepared, errandsDone } from './errands.ts'
 import type { GivenAnswer, GivenMessage } from './given.ts'
 import { type EditOutcome, editAt, snipOut, type UndoOutcome, undoNewest } from './hands.ts'
+import type { HeldMessage } from './held.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 import { createLine } from './line.ts'
 import { type Switched, switchModel } from './model-switch.ts'
@@ -34,6 +35,8 @@ export type SessionInput = {
   readonly path?: string | undefined
   readonly desk: (emit: Desk['emit']) => Desk
   readonly listeners: readonly ((event: EngineEvent) => void)[]
+  /** Messages that were queued when the session was last open, and not yet said. */
+  readonly queued?: readonly HeldMessage[]
   readonly close: () => void | Promise<void>
 }
 
@@ -57,7 +60,7 @@ class Shell implements Session {
   /** A request was handed out and its answer has not come: the state of the view it was made of. */
   private out: { readonly changes: number } | undefined
 
-  constructor({ id, path, desk, listeners, close }: SessionInput) {
+  constructor({ id, path, desk, listeners, queued, close }: SessionInput) {
     this.id = id
     this.path = path
     this.giveBack = close
@@ -65,7 +68,8 @@ class Shell implements Session {
     this.desk = desk((event) => {
       for (const listener of this.listeners) listener(event)
     })
-    this.inbox = createInbox(this.desk)
+    this.inbox = createInbox(this.desk, queued)
+    this.inbox.release()
   }
 
   add = (messages: GivenMessage | readonly GivenMessage[]): readonly string[] => {

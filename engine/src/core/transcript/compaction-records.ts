@@ -160,7 +160,7 @@ function summaryRecord(
  */
 export function tornCompaction(entries: readonly Entry[]): JsonObject | undefined {
   const boundary = entries.findLast(({ record }) => readBoundary(record) !== undefined)?.record
-  const last = stringAt(compactionIn(boundary), 'last')
+  const last = lastOfCompaction(boundary)
   if (boundary === undefined || last === undefined) return undefined
   const isSettled = ({ record }: Entry) => {
     const edit = readEdit(record)
@@ -191,6 +191,11 @@ export function undoOfTorn(
     envelope: { isSidechain, userType, cwd, version, gitBranch, agentId },
   })
   return { record, position: tip.position }
+}
+
+/** The last record that a compaction of ours wrote, by its boundary. */
+export function lastOfCompaction(boundary: JsonObject | undefined): string | undefined {
+  return stringAt(compactionIn(boundary), 'last')
 }
 
 function compactionIn(boundary: JsonObject | undefined): JsonObject | undefined {

@@ -4,6 +4,7 @@ import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import { createChangedAnswers } from './changed-answers.ts'
+import { lastOfCompaction } from './compaction-records.ts'
 import { type Edit, editSubtype, readEdit } from './edits.ts'
 import { createEffects, type EditAt, type Effects, isOfContents, type RangeAt } from './effects.ts'
 import { type Entry, type Head, headOf, isSpoken } from './entry.ts'
@@ -275,7 +276,7 @@ function rangeText(edit: RangeAt['edit']): Pick<ViewMessage, 'role' | 'content' 
 
 /**
  * What a compaction that is out of the view wrote for itself: its summary, and the context it put back, which stands
- * right behind it in the transcript.
+ * right behind it in the transcript. A boundary of ours names the last of these records; others' have to be guessed.
  */
 function hiddenRows({ order, standing, entries }: Folding): ReadonlySet<number> {
   const hidden = new Set<number>()
@@ -283,7 +284,9 @@ function hiddenRows({ order, standing, entries }: Folding): ReadonlySet<number> 
     if (!standing.out.has(boundary)) continue
     const kept = order.head(boundary)?.boundary?.kept
     const isKept = new Set(kept?.type === 'listed' ? kept.uuids : [])
-    for (let row = boundary + 1; row < order.length(); row++) {
+    const last = order.rowOf(lastOfCompaction(entries[boundary]?.record) ?? '')
+    const end = last < 0 ? order.length() : last + 1
+    for (let row = boundary + 1; row < end; row++) {
       const head = order.head(row)
       const record = entries[row]?.record ?? {}
       if (!head || record.subtype === editSubtype || head.boundary) break
