@@ -161,6 +161,26 @@ describe('the engine', () => {
     expect((await session.recall('lexer')).matches).toMatchObject([{ kind: 'human', snippet: 'And the lexer.' }])
   })
 
+  test('adding and recording cost no more in a long conversation than in a short one', async () => {
+    const engine = createEngine({ model: offline(), environment: {}, settings: { contextWindow: 5_000_000 } })
+    const session = await engine.start()
+    const cost = (turns: number) => {
+      const began = process.cpuUsage()
+      for (let at = 0; at < turns; at++) {
+        session.add({ role: 'user', content: `Question ${at}` })
+        session.record({ content: `Answer ${at}` })
+      }
+      const { user, system } = process.cpuUsage(began)
+      return user + system
+    }
+    cost(1_000)
+    const early = cost(2_000)
+    cost(8_000)
+    // It is about four times as much when each looks at all that came before.
+    expect(cost(2_000) / early).toBeLessThan(2.5)
+    expect(session.messages()).toHaveLength(26_000)
+  })
+
   test('settings that cannot work are said when a session is opened, with the numbers', async () => {
     const engine = createEngine({
       model: offline(),

@@ -3,7 +3,7 @@
 import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
-import { type JsonObject, objectAt } from '../message/json.ts'
+import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { readCompaction } from '../transcript/compaction-records.ts'
 import { type Edit, editRecords } from '../transcript/edits.ts'
@@ -34,6 +34,8 @@ export type Conversation = {
   readonly view: () => View
   readonly ledger: () => Ledger
   readonly place: () => RecordPlace
+  /** The API's id of the newest answer. */
+  readonly lastAnswerId: () => string | undefined
   /** Any entry there ever was, in the view or not. */
   readonly record: (uuid: string) => JsonObject | undefined
   /** Appends in one write; returns their uuids, which may be given. Throws a StoreError when they cannot be written. */
@@ -63,6 +65,7 @@ class Talk implements Conversation {
   private entries: Entry[] = []
   private fold: Fold = createFold()
   private tip: string | null = null
+  private answerId: string | undefined
   /** Older entries may be in the store alone. */
   private isWhole: boolean
   private isOpen = false
@@ -86,6 +89,8 @@ class Talk implements Conversation {
   }
 
   held = (): number => this.entries.length
+
+  lastAnswerId = (): string | undefined => this.answerId
 
   place = (): RecordPlace => {
     const { sessionId, envelope, store } = this.input
@@ -162,6 +167,7 @@ class Talk implements Conversation {
     const isSide = this.input.envelope.isSidechain === true
     const isOwn = (record.isSidechain === true) === isSide
     if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
+    if (record.type === 'assistant' && isOwn) this.answerId = stringAt(record.message, 'id')
     const message = isKnown && !this.input.watch ? undefined : messageOf(record)
     // What was put back is no news.
     if (message && !isKnown && objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)

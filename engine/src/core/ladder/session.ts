@@ -104,8 +104,8 @@ class Shell implements Session {
     const { out, sent, printOf } = this
     const write = () => {
       const isOutdated = out !== undefined && out.changes !== this.desk.tracking.changes
-      recordAnswer(this.desk, { uuid, given, sent, printOf, isOutdated })
-      afterAnswer(this.desk, this.stop.signal)
+      const { content } = recordAnswer(this.desk, { uuid, given, sent, printOf, isOutdated })
+      afterAnswer(this.desk, content, this.stop.signal)
     }
     // An answer that comes while a compaction runs must not stand before its boundary.
     if (this.line.isBusy()) this.late = [...this.late, write]
