@@ -6,7 +6,7 @@ import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import { answerIn } from './answers.ts'
 import type { Entry } from './entry.ts'
-import { isSynthetic, originOf } from './origin.ts'
+import { isSynthetic, originOf, saidIn } from './origin.ts'
 import { timeIn } from './time.ts'
 
 export const clearedText = '[Old tool result content cleared]'
@@ -41,7 +41,7 @@ export function messageOf(record: JsonObject, known?: Usage): ViewMessage | unde
   const answer = origin === 'assistant' && message ? answerIn(message, known) : undefined
   const time = timeOf(record)
   const role = origin === 'assistant' ? 'assistant' : 'user'
-  const content = contentOf(message?.content)
+  const content = contentOf(saidIn(record))
   // Records that say all there is to say are the rule: made at one stroke, their messages are smaller.
   if (typeof uuid === 'string' && !Number.isNaN(time)) {
     if (answer) {

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, objectAt, stringAt } from '../../core/messag
 import type { Origin } from '../../core/message/message.ts'
 import { pathIn } from '../../core/message/tool-names.ts'
 import { messagesOf } from '../../core/transcript/messages.ts'
-import { isSynthetic, originOf } from '../../core/transcript/origin.ts'
+import { isSynthetic, originOf, saidIn } from '../../core/transcript/origin.ts'
 
 /** The origins of messages, with what an answer holds told apart. Their order is stored: add at the end only. */
 export const pieceKinds = [
@@ -46,7 +46,7 @@ function textPiece(kind: PieceKind, text: unknown): readonly Piece[] {
 }
 
 function spokenPieces(record: JsonObject, origin: Exclude<Origin, 'attachment'>): readonly Piece[] {
-  return blocksOf(objectAt(record, 'message')?.content).flatMap((block): readonly Piece[] => {
+  return blocksOf(saidIn(record)).flatMap((block): readonly Piece[] => {
     if (isToolResult(block))
       return [{ kind: 'tool-result', text: readable(block.content), toolUseId: block.tool_use_id }]
     if (isText(block)) return textPiece(origin === 'tool-result' ? 'meta' : origin, block.text)
