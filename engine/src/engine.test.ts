@@ -161,6 +161,39 @@ describe('the engine', () => {
     expect((await session.recall('lexer')).matches).toMatchObject([{ kind: 'human', snippet: 'And the lexer.' }])
   })
 
+  test.each([['in memory'], ['on disk']])(
+    '%s, what tools were given and what they brought is recalled, and read by id',
+    async (where) => {
+      const path = where === 'on disk' ? { path: join(folder, 'recall.jsonl') } : {}
+      const session = await createEngine({ model: offline(), environment: {} }).start(path)
+      const [asked = ''] = session.add({ role: 'user', content: 'Where does it say giraffe?' })
+      const use = { type: 'tool_use', id: 'toolu_z', name: 'Bash', input: { command: 'grep zebra-77 file' } }
+      session.record({ ...answer, id: 'msg_z', content: [use] })
+      session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: 'hippo-5 is here' }] })
+      const kinds = async (words: string) => (await session.recall(words)).matches.map(({ kind }) => kind)
+      expect([await kinds('giraffe'), await kinds('zebra-77'), await kinds('hippo-5')]).toEqual([
+        ['human'],
+        ['tool-use'],
+        ['tool-result'],
+      ])
+      expect([await session.read('toolu_z'), await session.read(asked), await session.read('nobody')]).toEqual([
+        'hippo-5 is here',
+        'Where does it say giraffe?',
+        undefined,
+      ])
+      await session.close()
+    },
+  )
+
+  test('an image that is attached stays an image', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).start()
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'eA==' } }
+    session.add({ role: 'user', content: [{ type: 'text', text: 'The screen:' }, image], origin: 'attachment' })
+    session.add({ role: 'user', content: 'What is wrong here?' })
+    expect(shapeOf(session.messages())).toBe('u[t img t]')
+    expect(JSON.stringify(session.messages())).toContain(JSON.stringify(image))
+  })
+
   test('adding and recording cost no more in a long conversation than in a short one', async () => {
     const engine = createEngine({ model: offline(), environment: {}, settings: { contextWindow: 5_000_000 } })
     const session = await engine.start()

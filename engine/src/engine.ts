@@ -8,7 +8,7 @@ import { createConversation } from './core/ladder/conversation.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/ladder/desk.ts'
 import { withEconomy } from './core/ladder/economy.ts'
 import { leftInQueue } from './core/ladder/held.ts'
-import { type Recalled, recallFrom } from './core/ladder/recall.ts'
+import { type Recalled, readFrom, recallFrom } from './core/ladder/recall.ts'
 import type { HostState } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
 import { createSession } from './core/ladder/session.ts'
@@ -28,6 +28,7 @@ import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/entry.ts'
 import { createRequester } from './core/transcript/request.ts'
 import { systemPorts } from './models/ports.ts'
+import type { Archive } from './node/archive/archive.ts'
 import { type HookChoices, hooksFor } from './node/hooks/for-session.ts'
 import { openSessionFile } from './node/session-file.ts'
 import { subagentPath } from './node/subagents.ts'
@@ -69,6 +70,8 @@ export type SessionOptions = RequestBase & {
 export type EngineSession = Session & {
   /** Searches everything that was ever said, also what has left the context. */
   readonly recall: (words: string, options?: { readonly limit?: number }) => Promise<Recalled>
+  /** An original by the id that recall gave, an entry's uuid, or a tool use id (its result); undefined when none has it. */
+  readonly read: (id: string) => Promise<string | undefined>
   /** A conversation of its own: its own window, state and breaker; its file lies in this session's folder. */
   readonly subagent: (options?: SessionOptions) => Promise<EngineSession>
 }
@@ -158,6 +161,7 @@ async function sessionOn(ground: Ground, place: Place, options: SessionOptions):
   }
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => recall(place.store, words, limit),
+    read: (id: string) => readById(place.store, id),
     subagent: (own: SessionOptions = {}) => startSubagent(ground, place, { ...options, ...own }),
   })
 }
@@ -228,13 +232,22 @@ async function startSubagent(ground: Ground, parent: Place, options: SessionOpti
   return sessionOn(ground, { store: memoryStore(), entries: [], id: parent.id }, own)
 }
 
-async function recall(store: Store, words: string, limit: number): Promise<Recalled> {
-  if (store.path === undefined) return recallFrom(store.entries(), words, limit)
+async function recall({ path, entries }: Store, words: string, limit: number): Promise<Recalled> {
+  if (path === undefined) return recallFrom(entries(), words, limit)
+  return withArchive(path, (archive) => archive.search({ words, limit }))
+}
+
+async function readById({ path, entries }: Store, id: string): Promise<string | undefined> {
+  if (path === undefined) return readFrom(entries(), id)
+  return withArchive(path, (archive) => archive.read(id)?.text)
+}
+
+async function withArchive<T>(path: string, use: (archive: Archive) => T): Promise<T> {
   // Loaded when it is wanted: not every host has a use for the database behind it.
   const { openArchive } = await import('./node/archive/archive.ts')
-  const archive = openArchive(store.path)
+  const archive = openArchive(path)
   try {
-    return archive.search({ words, limit })
+    return use(archive)
   } finally {
     archive.close()
   }

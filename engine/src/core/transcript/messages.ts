@@ -1,6 +1,6 @@
 // From entries to messages, one for each: who said what, in order. Client notes and progress are left out, and tool
 // results that a micro-compaction cleared are blank. The fold makes of them what a request carries, edits and all.
-import { blocksOf, isToolResult } from '../message/block.ts'
+import { type Block, blocksOf, isMedia, isText, isToolResult } from '../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
@@ -112,6 +112,17 @@ function attachmentContent(attachment: JsonObject | undefined, kind: string): Vi
   if (!attachment) return ''
   if (kind === 'queued_command') return contentOf(attachment.prompt)
   if (typeof attachment.content === 'string') return attachment.content
+  if (isContent(attachment.content)) return attachment.content
   const { type: _, ...rest } = attachment
   return Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)
+}
+
+/** Blocks that a request can carry as they are; other lists are the client's own. */
+function isContent(content: unknown): content is readonly Block[] {
+  const blocks = blocksOf(content)
+  return Array.isArray(content) && blocks.length > 0 && blocks.length === content.length && blocks.every(isShown)
+}
+
+function isShown(block: Block): boolean {
+  return isText(block) || isMedia(block)
 }

@@ -1,5 +1,5 @@
 // From a query to what is shown of its matches: found in the database, their texts looked up in the files.
-import { pieceKinds } from './pieces.ts'
+import { pieceKinds } from '../../core/transcript/record-pieces.ts'
 import { pieceText, type Shelf } from './reading.ts'
 import { type Card, cardOf, type PieceRow, piecesById } from './rows.ts'
 import { findPieces, type SearchQuery } from './search.ts'
