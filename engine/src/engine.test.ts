@@ -15,6 +15,7 @@ import { shapeOf } from './core/message/shape.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
 import { createEngine, type EngineSession } from './engine.ts'
 import { offline } from './models/offline.ts'
+import { openView } from './node/view-file.ts'
 import { generateSession, serialize } from './testing/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-engine-'))
@@ -85,6 +86,23 @@ describe('the engine', () => {
     await session.undo()
     expect(shapeOf(session.messages())).toBe('u a u[t2]')
     expect(JSON.stringify(session.messages())).toContain('The branch is main.')
+  })
+
+  test('answers that a client gives one and the same id stay answers of their own, also over a compaction', async () => {
+    const path = join(folder, 'same-ids.jsonl')
+    const engine = createEngine({ model: offline(), environment: {} })
+    const session = await engine.start({ path })
+    for (const nth of [1, 2]) {
+      session.add({ role: 'user', content: `Question ${nth}` })
+      session.record({ ...answer, content: [{ type: 'text', text: `Answer ${nth}. ${'word '.repeat(500)}` }] })
+    }
+    expect((await session.compact()).type).toBe('compacted')
+    session.add({ role: 'user', content: 'Go on.' })
+    session.record(answer)
+    const view = session.messages()
+    expect(view.at(-1)?.content).toEqual(answer.content)
+    expect(openView(path).view.messages).toEqual(view)
+    await session.close()
   })
 
   test('a reopened session reaches what lies before its last compaction: undo, rewind, pin, unpin', async () => {

@@ -45,7 +45,7 @@ export function recordAnswer(desk: Desk, input: AnswerInput): AnswerMessage {
 
 /** Entries that share an id are pieces of one answer; a client that gives all its answers the same one means several. */
 function withOwnId(message: AnswerMessage, { conversation, ports }: Desk): AnswerMessage {
-  return conversation.lastAnswerId() === message.id ? { ...message, id: ports.newId() } : message
+  return conversation.hasAnswer(message.id) ? { ...message, id: ports.newId() } : message
 }
 
 /** One and the same text, by our estimate and as it was counted: what came since the answer before. */

@@ -34,8 +34,8 @@ export type Conversation = {
   readonly view: () => View
   readonly ledger: () => Ledger
   readonly place: () => RecordPlace
-  /** The API's id of the newest answer. */
-  readonly lastAnswerId: () => string | undefined
+  /** Whether an answer that is held here has this id of the API. */
+  readonly hasAnswer: (id: unknown) => boolean
   /** Any entry there ever was, in the view or not. */
   readonly record: (uuid: string) => JsonObject | undefined
   /** Appends in one write; returns their uuids, which may be given. Throws a StoreError when they cannot be written. */
@@ -65,7 +65,7 @@ class Talk implements Conversation {
   private entries: Entry[] = []
   private fold: Fold = createFold()
   private tip: string | null = null
-  private answerId: string | undefined
+  private answerIds = new Set<unknown>()
   /** Older entries may be in the store alone. */
   private isWhole: boolean
   private isOpen = false
@@ -90,7 +90,7 @@ class Talk implements Conversation {
 
   held = (): number => this.entries.length
 
-  lastAnswerId = (): string | undefined => this.answerId
+  hasAnswer = (id: unknown): boolean => this.answerIds.has(id)
 
   place = (): RecordPlace => {
     const { sessionId, envelope, store } = this.input
@@ -167,7 +167,7 @@ class Talk implements Conversation {
     const isSide = this.input.envelope.isSidechain === true
     const isOwn = (record.isSidechain === true) === isSide
     if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
-    if (record.type === 'assistant' && isOwn) this.answerId = stringAt(record.message, 'id')
+    if (record.type === 'assistant') this.answerIds.add(stringAt(record.message, 'id'))
     const message = isKnown && !this.input.watch ? undefined : messageOf(record)
     // What was put back is no news.
     if (message && !isKnown && objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
@@ -177,7 +177,11 @@ class Talk implements Conversation {
   private hold(entries: Iterable<Entry>): void {
     this.entries = [...entries]
     this.fold = createFold()
-    for (const entry of this.entries) this.fold.add(entry)
+    this.answerIds = new Set()
+    for (const entry of this.entries) {
+      this.fold.add(entry)
+      if (entry.record.type === 'assistant') this.answerIds.add(stringAt(entry.record.message, 'id'))
+    }
   }
 
   /** The one way back to what was let go, or never read: everything that needs older entries calls it. */
