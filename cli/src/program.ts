@@ -8,6 +8,7 @@ import type { MemoryOptions } from './commands/memory.ts'
 import type { MicroOptions } from './commands/micro.ts'
 import type { RecallOptions } from './commands/recall.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
+import { addEditing } from './editing.ts'
 import {
   collected,
   day,
@@ -102,6 +103,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   addLooking(program, show, surroundings)
   addMeasuring(program, show, surroundings)
   addReducing(program, show, surroundings)
+  addEditing({ command: (name, words) => command(program, name, words).addArgument(transcript()), show, surroundings })
   addMending(program, show)
   addCompacting(program, show, surroundings)
   addNoting(program, show, surroundings)
@@ -252,7 +254,7 @@ function addReducing(program: Command, show: Show, surroundings: Surroundings): 
       ])
       show(await gather(file, { ...options, surroundings }), { ...options, render })
     })
-  command(program, 'undo', 'take back the last edit of a session; nothing is removed')
+  command(program, 'undo', 'take back the last action on a session; nothing is removed')
     .addArgument(transcript())
     .option('--edit <uuid>', 'this edit, undo or compaction instead; more than once for more', collected)
     .action(async (file: string, options: { json?: boolean; edit?: readonly string[] }) => {

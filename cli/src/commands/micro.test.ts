@@ -256,7 +256,7 @@ describe('undo', () => {
 
   test('has nothing to do in a session that nobody edited, and says so', async () => {
     const { exitCode, stderr } = await everlong(['undo', busy()])
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('no edit is in force')])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('no edit and no compaction is in force')])
     const other = await everlong(['undo', busy(), '--edit', 'nobody'])
     expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining('nobody is no edit')])
   })

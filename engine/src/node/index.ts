@@ -1,12 +1,12 @@
 // everlong/node: transcripts on disk.
 
 export { pointedId, recallPointer } from '../core/prompts/recall.ts'
+export { type PieceKind, pieceKinds } from '../core/transcript/record-pieces.ts'
 export { type AppliedEdits, type ApplyOptions, applyEdits } from './apply-edits.ts'
 export { type Archive, type ArchiveOptions, archiveFolder, openArchive } from './archive/archive.ts'
 export type { CatchUpOptions, CaughtUp } from './archive/catch-up.ts'
 export type { Match, SearchResult } from './archive/matches.ts'
 export type { Original, OriginalResult } from './archive/originals.ts'
-export { type PieceKind, pieceKinds } from './archive/pieces.ts'
 export type { Reading } from './archive/reading.ts'
 export type { Card } from './archive/rows.ts'
 export type { SearchQuery } from './archive/search.ts'
