@@ -21,6 +21,7 @@ const jobs = {
   bench: ['bench/src/main.ts'],
   build: ['scripts/build.ts'],
   format: ['scripts/format.ts'],
+  'soak:properties': ['scripts/soak-properties.ts'],
 }
 
 const [jobName = '', ...words] = process.argv.slice(2)

@@ -126,7 +126,7 @@ describe('a sub-agent', () => {
     const folder = mkdtempSync(join(tmpdir(), 'everlong-subagent-'))
     const { stage } = await leading(looking)
     const path = join(folder, 'session.jsonl')
-    const session = await stage.engine.open(path, { system: 'You lead.' })
+    const session = await stage.engine.start({ path, system: 'You lead.' })
     session.add({ role: 'user', content: 'How many are there?' })
     await runLoop({ session, tools: [subagentTool({ tools: [look], system: 'You count.' })] })
     const [agent] = findSubagents(path).agents

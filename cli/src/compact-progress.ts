@@ -3,6 +3,7 @@
 import { clearLine, cursorTo } from 'node:readline'
 import type { CompactionPhase, EngineEvent } from 'everlong'
 import { count } from './render/numbers.ts'
+import { cut } from './render/width.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export type CompactProgress = {
@@ -32,7 +33,8 @@ export function createCompactProgress(surroundings: Surroundings): CompactProgre
     if (!isTerminal || phase === '') return
     const seconds = Math.round((now() - started) / 1_000)
     cursorTo(stderr, 0)
-    stderr.write(`${phase}${tokens > 0 ? `, ${count(tokens)} tokens` : ''}, ${seconds} s  (Esc stops it)`)
+    const line = `${phase}${tokens > 0 ? `, ${count(tokens)} tokens` : ''}, ${seconds} s  (Esc stops it)`
+    stderr.write(cut(line, (stderr.columns ?? 80) - 1))
     clearLine(stderr, 1)
   }
   const ticking = isTerminal ? setInterval(show, 1_000) : undefined

@@ -1,7 +1,8 @@
 // The command line as a person has it: real processes through the launcher.
-import { spawnSync } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { session } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
 import { launch, root, sessionFolder } from './testing/harness.ts'
@@ -95,14 +96,36 @@ test('a reader that has seen enough is no error', () => {
   expect([stdout, stderr]).toEqual(['{\n0\n', ''])
 })
 
+test.runIf(existsSync('/dev/full'))('output that cannot be written is one clear line and exit code 1', () => {
+  const { status, stderr } = spawnSync('sh', ['-c', `sh ./everlong inspect '${file}' > /dev/full`], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  expect([status, stderr]).toEqual([
+    1,
+    'everlong: the output cannot be written: no space left on the disk. Make room, or choose another place.\n',
+  ])
+})
+
+test('Ctrl-C ends what runs on, with its report and exit code 0', async () => {
+  // As a terminal does it: the launcher and the program both get the signal.
+  const child = spawn('sh', [join(root, 'everlong'), 'simulate', '--port', '0'], { cwd: root, detached: true })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text
+    if (stdout.endsWith('Ctrl-C ends it.\n')) process.kill(-(child.pid ?? 0), 'SIGINT')
+  })
+  const [exitCode] = await once(child, 'close')
+  expect([exitCode, stdout.split('\n').slice(-2)]).toEqual([0, ['0 requests; at the API: $0.00.', '']])
+})
+
 test('npm start is the demonstration: plain lines without a terminal, no network, exit code 0, nothing left behind', async () => {
-  const { status, stdout } = spawnSync('node', ['scripts/launch.mjs', 'start'], {
+  const kept = join(folder.path, 'demo')
+  const { status, stdout } = spawnSync('node', ['scripts/launch.mjs', 'start', '--folder', kept], {
     cwd: root,
     encoding: 'utf8',
     env: { ...process.env, FORCE_COLOR: undefined },
   })
-  const transcript = /The transcript is kept: (.*)/.exec(stdout)?.[1] ?? ''
-  rmSync(dirname(transcript), { recursive: true })
   expect([status, stdout.includes('Done in'), stdout.includes('\u001b')]).toEqual([0, true, false])
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(stdout)?.[0] ?? ''
   await expect(fetch(url)).rejects.toThrow('fetch failed')

@@ -2,11 +2,17 @@
 // The bin: gives the program the real world and takes its exit code. Nothing is decided here.
 import { run } from './program.ts'
 
-// A reader that has seen enough (| head) is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
+  // A reader that has seen enough (| head) is no error.
   if (error.code === 'EPIPE') process.exit(0)
-  throw error
+  const { systemTrouble } = await import('./outcome.ts')
+  const trouble = systemTrouble('the output cannot be written', error)
+  if (trouble === undefined) throw error
+  process.stderr.write(`everlong: ${trouble}\n`)
+  process.exit(1)
 })
+// There is nobody left to tell.
+process.stderr.on('error', () => process.exit(1))
 
 function onInterrupt(tidyUp: () => void): () => void {
   const end = () => {
@@ -35,7 +41,7 @@ function onStop(stop: () => void): () => void {
 
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+    onStop(resolve)
   })
 }
 

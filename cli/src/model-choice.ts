@@ -1,12 +1,11 @@
-// From the words of --model to a model client: offline, recorded, anthropic:MODEL, openai:MODEL[@URL].
+// From the words of --model to a model client.
 import type { Environment, ModelClient } from 'everlong'
 import { anthropic, offline, openai, recorded } from 'everlong/models'
+import type { ModelWords } from './option-values.ts'
 
 export type ModelChoice =
   | { readonly type: 'model'; readonly client: ModelClient }
   | { readonly type: 'refused'; readonly why: string }
-
-export const modelForms = 'offline, recorded, anthropic:MODEL or openai:MODEL[@URL]'
 
 export type ModelWorld = {
   readonly env: Environment
@@ -14,17 +13,20 @@ export type ModelWorld = {
   readonly recordedSummary: string | undefined
 }
 
-export function chooseModel(words: string, { env, recordedSummary }: ModelWorld): ModelChoice {
-  if (words === 'offline') return { type: 'model', client: offline() }
-  if (words === 'recorded') {
-    if (recordedSummary === undefined) {
-      return refused('nothing is recorded here. Name a compaction with --before and the uuid of its boundary.')
-    }
-    return { type: 'model', client: recorded({ summaries: () => recordedSummary }) }
+export function chooseModel(words: ModelWords, { env, recordedSummary }: ModelWorld): ModelChoice {
+  switch (words.type) {
+    case 'offline':
+      return { type: 'model', client: offline() }
+    case 'recorded':
+      if (recordedSummary === undefined) {
+        return refused('nothing is recorded here. Name a compaction with --before and the uuid of its boundary.')
+      }
+      return { type: 'model', client: recorded({ summaries: () => recordedSummary }) }
+    case 'anthropic':
+      return { type: 'model', client: anthropicOf(words.model, words.url, env) }
+    case 'openai':
+      return { type: 'model', client: openaiOf(words.model, words.url, env) }
   }
-  const [, provider, model, url] = /^(anthropic|openai):([^@\s]+)(?:@(\S+))?$/.exec(words) ?? []
-  if (provider === undefined || model === undefined) return refused(`there is no model ${words}. Give ${modelForms}.`)
-  return { type: 'model', client: provider === 'anthropic' ? anthropicOf(model, url, env) : openaiOf(model, url, env) }
 }
 
 function refused(why: string): ModelChoice {

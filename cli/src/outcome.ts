@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigurationError } from 'everlong'
+import { diskProblem } from 'everlong/node'
 import { visible } from './render/safe.ts'
 
 export type Outcome<R> =
@@ -38,14 +39,27 @@ export function reading<R>(path: string, read: () => Outcome<R>): Outcome<R> {
 
 /** Turns the failures that must be expected of the system or the settings into values; a fault of ours is thrown on. */
 export function expecting<R>(path: string, attempt: () => Outcome<R>): Outcome<R> {
+  return orTrouble(attempt, (error) => (isMissing(path, error) ? notThere(path) : systemTrouble(path, error)))
+}
+
+/** The same for a file or folder that is to be written. */
+export function writing<R>(path: string, attempt: () => Outcome<R>): Outcome<R> {
+  return orTrouble(attempt, (error) => writeTrouble(path, error))
+}
+
+function orTrouble<R>(attempt: () => Outcome<R>, told: (error: unknown) => string | undefined): Outcome<R> {
   try {
     return attempt()
   } catch (error) {
     if (error instanceof ConfigurationError) return failed(error.message)
-    const message = systemTrouble(path, error)
+    const message = told(error)
     if (message === undefined) throw error
     return failed(message)
   }
+}
+
+function isMissing(path: string, error: unknown): boolean {
+  return isSystemError(error) && error.code === 'ENOENT' && (error.path ?? path) === path
 }
 
 function troubleWith(path: string, stats: Stats): string | undefined {
@@ -58,25 +72,19 @@ function troubleWith(path: string, stats: Stats): string | undefined {
 
 /** What the system said, in plain words; undefined when it was not the system that spoke. */
 export function systemTrouble(path: string, error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
-  const name = visible('path' in error && typeof error.path === 'string' ? error.path : path)
-  switch (error.code) {
-    case 'ENOENT':
-      return notThere(name)
-    case 'EACCES':
-    case 'EPERM':
-      return `no permission for ${name}. Run as somebody who has it, or change the file's mode.`
-    case 'ENOTDIR':
-      return `${name} leads through something that is not a folder. Check the name.`
-    case 'EISDIR':
-      return `${name} is a folder. Name a file.`
-    case 'EEXIST':
-      return `${name} is there already. Choose another place.`
-    case 'ENOSPC':
-      return `no space left for ${name}. Make room or choose another place.`
-    default:
-      return 'syscall' in error ? `${name}: ${visible(error.message)}` : undefined
-  }
+  if (!isSystemError(error)) return undefined
+  const { message } = diskProblem(error)
+  return visible(error.path === undefined ? `${path}: ${message}` : message)
+}
+
+function writeTrouble(path: string, error: unknown): string | undefined {
+  const name = visible(path)
+  const trouble = systemTrouble(path, error)?.replace(`${name}: `, '')
+  return trouble === undefined ? undefined : `${name} cannot be written: ${trouble}`
+}
+
+function isSystemError(error: unknown): error is Error & { readonly code: string; readonly path?: string } {
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string'
 }
 
 export function notThere(path: string): string {
@@ -96,6 +104,10 @@ export function noTranscript(path: string, bytes: number = statSync(path).size):
   const name = visible(path)
   if (bytes === 0) return `${name} is empty.`
   return `${name} does not look like a transcript: no entry of a conversation was found in it. Sessions of Claude Code, pi and Codex can be read.`
+}
+
+export function noTranscripts(paths: readonly string[]): string {
+  return `there are no transcripts (.jsonl) below ${paths.map(visible).join(', ')}. Claude Code keeps its sessions below ~/.claude/projects.`
 }
 
 /** Why no new file can be made there; undefined when it can, as far as folders tell. */

@@ -1,6 +1,6 @@
 // The tree of commands, and the way from a command line to an exit code: 0 fine, 1 something was wrong, 2 a wrong
 // command line. Each command is loaded only when it is asked for, so that --help is quick.
-import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander'
+import { Argument, Command, CommanderError, Option } from 'commander'
 import packageFacts from '../package.json' with { type: 'json' }
 import type { CompactOptions } from './commands/compact.ts'
 import type { DemoOptions } from './commands/demo/demo.ts'
@@ -8,9 +8,26 @@ import type { MemoryOptions } from './commands/memory.ts'
 import type { MicroOptions } from './commands/micro.ts'
 import type { RecallOptions } from './commands/recall.ts'
 import type { SimulateOptions } from './commands/simulate.ts'
+import { addEditing } from './editing.ts'
+import {
+  collected,
+  day,
+  kind,
+  kinds,
+  mechanism,
+  mechanisms,
+  modelForms,
+  modelWords,
+  overflow,
+  overflows,
+  portNumber,
+  time,
+  tokens,
+  wholeNumber,
+} from './option-values.ts'
 import type { Outcome } from './outcome.ts'
 import { oneLine, safeJson, visible } from './render/safe.ts'
-import { type Screen, screenOf } from './render/screen.ts'
+import { foldedFor, type Screen, screenOf } from './render/screen.ts'
 import type { WindowChoice } from './session.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -58,7 +75,7 @@ function createShow(surroundings: Surroundings, end: End) {
     }
     const onScreen = () => (outcome.isBlank ? [] : how.render(outcome.report, screenOf(surroundings)))
     const lines = how.json ? [safeJson(outcome.report)] : onScreen()
-    if (lines.length > 0) surroundings.stdout.write(`${lines.join('\n')}\n`)
+    if (lines.length > 0) surroundings.stdout.write(`${foldedFor(surroundings, lines).join('\n')}\n`)
     if (outcome.complaint !== undefined) complain(outcome.complaint, surroundings)
     end(outcome.exitCode)
   }
@@ -76,7 +93,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
     .configureHelp({ minWidthToWrap: 20 })
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => surroundings.stdout.write(text),
+      writeOut: (text) => surroundings.stdout.write(foldedFor(surroundings, text.split('\n')).join('\n')),
       writeErr: (text) => surroundings.stderr.write(text),
       outputError: (text) => complain(usageMessage(text, 'everlong'), surroundings),
       getOutHelpWidth: () => screenOf(surroundings).width,
@@ -86,6 +103,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   addLooking(program, show, surroundings)
   addMeasuring(program, show, surroundings)
   addReducing(program, show, surroundings)
+  addEditing({ command: (name, words) => command(program, name, words).addArgument(transcript()), show, surroundings })
   addMending(program, show)
   addCompacting(program, show, surroundings)
   addNoting(program, show, surroundings)
@@ -236,26 +254,13 @@ function addReducing(program: Command, show: Show, surroundings: Surroundings): 
       ])
       show(await gather(file, { ...options, surroundings }), { ...options, render })
     })
-  command(program, 'undo', 'take back the last edit of a session; nothing is removed')
+  command(program, 'undo', 'take back the last action on a session; nothing is removed')
     .addArgument(transcript())
     .option('--edit <uuid>', 'this edit, undo or compaction instead; more than once for more', collected)
     .action(async (file: string, options: { json?: boolean; edit?: readonly string[] }) => {
       const { gather, render } = await import('./commands/undo.ts')
       show(await gather(file, { ...options, surroundings }), { ...options, render })
     })
-}
-
-/** Named here too, so that --help need not load the engine; a test holds the two together. */
-export const mechanisms: readonly string[] = ['by-size', 'by-idle', 'by-cache-edit', 'native']
-
-function mechanism(text: string, before: readonly string[] = []): readonly string[] {
-  const name = text.replace(/^micro-/, '')
-  if (!mechanisms.includes(name)) throw new InvalidArgumentError(`Choose from ${mechanisms.join(', ')}.`)
-  return [...before, name]
-}
-
-function collected(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text]
 }
 
 function addMending(program: Command, show: Show): void {
@@ -267,7 +272,7 @@ function addMending(program: Command, show: Show): void {
     })
   command(program, 'repair', 'write a mended copy; the file itself is never touched')
     .addArgument(transcript())
-    .requiredOption('--out <new>', 'where to write it; must not exist')
+    .requiredOption('--out <new>', 'required: where to write it; must not exist')
     .action(async (file: string, options: { json?: boolean; out: string }) => {
       const { gather, render } = await import('./commands/repair.ts')
       show(gather(file, options.out), { ...options, render })
@@ -278,9 +283,9 @@ function addCompacting(program: Command, show: Show, surroundings: Surroundings)
   command(program, 'compact', 'make the context one would go on with; the file itself is never touched')
     .addArgument(transcript())
     .option('--before <uuid>', 'as of this entry; for a boundary: what its compaction had')
-    .option('--from <uuid>', 'summarise from this message on, keep what is before it')
+    .addOption(new Option('--from <uuid>', 'summarise from this message on, keep what is before it').conflicts('upTo'))
     .option('--up-to <uuid>', 'summarise what comes before this message, keep the rest')
-    .option('--model <model>', 'offline, recorded, anthropic:MODEL or openai:MODEL[@URL]', 'offline')
+    .option('--model <model>', `${modelForms} (default: offline)`, modelWords)
     .option('--instructions <text>', 'what the summary is to pay heed to')
     .option('--budget <tokens>', 'the new context has no more than this', tokens)
     .option('--dry-run', 'say what would be done, and do nothing')
@@ -309,7 +314,7 @@ function addSimulating(program: Command, show: Show, surroundings: Surroundings)
     .option('--port <number>', 'where to listen; 0 takes any free port', portNumber, 8080)
     .option('--seed <number>', 'another seed, another story', wholeNumber, 1)
     .option('--window <tokens>', 'a context window for every model', tokens)
-    .option('--overflow <shape>', 'how an overflow is told')
+    .option('--overflow <shape>', `how an overflow is told: ${overflows.join(', ')}`, overflow)
     .action(async (options: SimulateOptions) => {
       const { simulate, render } = await import('./commands/simulate.ts')
       show(await simulate(options, surroundings), { ...options, render })
@@ -323,10 +328,10 @@ function addRecalling(program: Command, show: Show, surroundings: Surroundings):
     .option('--read <id>', 'read this instead of searching: an id from a card, a uuid, a tool use id')
     .option('--tool <name>', 'only calls of this tool and their results')
     .option('--path <path>', 'only calls that name this file or folder')
-    .option('--kind <kind>', 'only human, assistant, thinking, tool-use, tool-result, summary, …')
+    .option('--kind <kind>', `only this kind: ${kinds.join(', ')}`, kind)
     .option('--epoch <number>', 'only this epoch', wholeNumber)
-    .option('--since <time>', 'only from this time on')
-    .option('--until <time>', 'only up to this time')
+    .option('--since <time>', 'only from this time on', day)
+    .option('--until <time>', 'only up to this time', day)
     .option('--newest', 'the newest first, not the best')
     .option('--limit <number>', 'how many at the most', wholeNumber, 10)
     .action(async (path: string, words: readonly string[], options: RecallOptions & { json?: boolean }) => {
@@ -346,30 +351,4 @@ function addServing(program: Command, end: End, surroundings: Surroundings): voi
       if (outcome.type === 'failed') complain(outcome.message, surroundings)
       end(outcome.type === 'failed' ? exitCodes.wrong : exitCodes.fine)
     })
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
-  return Number(text)
-}
-
-function portNumber(text: string): number {
-  const port = wholeNumber(text)
-  if (port > 65_535) throw new InvalidArgumentError('Give a port, 0 to 65535.')
-  return port
-}
-
-function time(text: string): number {
-  const value = Date.parse(text)
-  if (Number.isNaN(value)) throw new InvalidArgumentError('Give a time, such as 2026-03-02T10:30:00Z.')
-  return value
-}
-
-/** 200000, 200_000, 200,000 or 200k. */
-function tokens(text: string): number {
-  const match = /^(\d[\d_,]*)(k?)$/i.exec(text)
-  const value = Number(match?.[1]?.replace(/[_,]/g, '') ?? 0) * (match?.[2] ? 1_000 : 1)
-  if (!Number.isSafeInteger(value) || value <= 0)
-    throw new InvalidArgumentError('Give a number of tokens, such as 200000.')
-  return value
 }

@@ -3,7 +3,7 @@
 import { clearLine, cursorTo } from 'node:readline'
 import { bar } from './render/bar.ts'
 import { bytes } from './render/numbers.ts'
-import { padEnd } from './render/width.ts'
+import { cut, padEnd } from './render/width.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export type Progress = {
@@ -27,7 +27,7 @@ export function createProgress({ stderr, now }: Surroundings): Progress {
       const share = all === 0 ? 1 : done / all
       const figures = `${Math.floor(share * 100)} %  ${bytes(done)} of ${bytes(all)}  ${note}`
       cursorTo(stderr, 0)
-      stderr.write(`${padEnd(bar(share, barColumns), barColumns)}  ${figures}`)
+      stderr.write(cut(`${padEnd(bar(share, barColumns), barColumns)}  ${figures}`, (stderr.columns ?? 80) - 1))
       clearLine(stderr, 1)
       isShown = true
     },

@@ -73,12 +73,17 @@ test('any JSON in the place of any field', async () => {
 })
 
 test('what the system says is told in plain words; what it did not say is not taken for it', () => {
-  const told = (code: string) =>
-    systemTrouble('x', Object.assign(new Error('no'), { code, path: 'a.jsonl', syscall: 'open' }))
-  expect([told('EACCES'), told('ENOENT'), told('EMFILE'), systemTrouble('x', new TypeError('a fault'))]).toEqual([
-    "no permission for a.jsonl. Run as somebody who has it, or change the file's mode.",
-    'there is no a.jsonl. Check the name; Claude Code keeps its sessions below ~/.claude/projects.',
-    'a.jsonl: no',
+  const told = (code: string, path?: string) =>
+    systemTrouble('x', Object.assign(new Error('no'), { code, syscall: 'open', ...(path && { path }) }))
+  expect([
+    told('EACCES', 'a.jsonl'),
+    told('ENOENT', 'a.jsonl'),
+    told('EMFILE'),
+    systemTrouble('x', new TypeError('a fault')),
+  ]).toEqual([
+    'a.jsonl: no permission. Run as a user who has it, or change the mode.',
+    'a.jsonl: there is no such file or folder. Check the name.',
+    'x: no',
     undefined,
   ])
 })

@@ -1,6 +1,7 @@
 // The screens as people see them, without colour at 80 columns, for the session that comes along: readable in review.
 // When one has changed on purpose: npm test -- cli/src/screens -u, then node scripts/make-documentation.ts.
 import { relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { tourFile } from './commands/tour.ts'
 import { everlong, root } from './testing/harness.ts'
@@ -41,7 +42,12 @@ test("the tour is the same whatever the reader's own settings are", async () => 
   expect(await everlong(['tour'], { env })).toEqual(await everlong(['tour']))
 })
 
-test.for(screens)('%s survives a very narrow terminal', async ([, ...words]) => {
-  const { exitCode, stderr } = await everlong(words, { isTTY: true, columns: 20 })
-  expect([exitCode, stderr]).toEqual([0, ''])
+test.for(screens)('%s fits a very narrow terminal, but for words that are longer than a line', async ([, ...words]) => {
+  for (const columns of [20, 30, 39]) {
+    const env = { TERM: 'xterm-256color' }
+    const { exitCode, stdout, stderr } = await everlong(words, { isTTY: true, columns, env })
+    const lines = stripVTControlCharacters(stdout).split('\n')
+    const tooWide = lines.filter((line) => [...line].length > columns && line.slice(4).trim().includes(' '))
+    expect({ columns, exitCode, stderr, tooWide }).toEqual({ columns, exitCode: 0, stderr: '', tooWide: [] })
+  }
 })

@@ -26,11 +26,6 @@ export function scanWithProgress(path: string, surroundings: Surroundings): File
   }
 }
 
-/** Whether anything in the file belongs to a conversation. */
-export function isTranscript(scan: FileScan): boolean {
-  return scan.sessionIds.length > 0 || scan.epochs.some((epoch) => epoch.entries > 0) || scan.answers.length > 0
-}
-
 export type LiveSession = {
   readonly live: LiveFile
   /** What the next request would carry, edits and all. */

@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -6,8 +15,9 @@ import type { Rung } from './core/ladder/rung.ts'
 import { plainRung } from './core/ladder/testing/rungs.ts'
 import { shapeOf } from './core/message/shape.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
-import { createEngine, type EngineOptions, type SessionOptions } from './engine.ts'
+import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './engine.ts'
 import { offline } from './models/offline.ts'
+import { openView } from './node/view-file.ts'
 import { generateSession, serialize } from './testing/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-engine-'))
@@ -25,7 +35,7 @@ const answer = {
 describe('the engine', () => {
   test('the ten lines that a newcomer reads work as they stand', async () => {
     const engine = createEngine({ model: offline(), environment: {} })
-    const session = await engine.open(join(folder, 'session.jsonl'))
+    const session = await engine.start({ path: join(folder, 'session.jsonl') })
     const userMessage = { role: 'user', content: 'Mend the parser. Never touch the migration.' } as const
     session.add(userMessage)
     const request = await session.prepare()
@@ -66,6 +76,75 @@ describe('the engine', () => {
     const third = await engine.open(path)
     expect(third.messages()).toEqual(after)
     await third.close()
+  })
+
+  test('what a host attached after a compaction is there when the compaction is undone', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).start()
+    session.add({ role: 'user', content: `Mend the parser. ${'word '.repeat(500)}` })
+    session.record(answer)
+    expect((await session.compact()).type).toBe('compacted')
+    session.add({ role: 'user', content: 'The branch is main.', origin: 'attachment', attachment: 'git' })
+    session.add({ role: 'user', content: 'Go on.' })
+    await session.undo()
+    expect(shapeOf(session.messages())).toBe('u a u[t2]')
+    expect(JSON.stringify(session.messages())).toContain('The branch is main.')
+  })
+
+  test('answers that a client gives one and the same id stay answers of their own, also over a compaction', async () => {
+    const path = join(folder, 'same-ids.jsonl')
+    const engine = createEngine({ model: offline(), environment: {} })
+    const session = await engine.start({ path })
+    for (const nth of [1, 2]) {
+      session.add({ role: 'user', content: `Question ${nth}` })
+      session.record({ ...answer, content: [{ type: 'text', text: `Answer ${nth}. ${'word '.repeat(500)}` }] })
+    }
+    expect((await session.compact()).type).toBe('compacted')
+    session.add({ role: 'user', content: 'Go on.' })
+    session.record(answer)
+    const view = session.messages()
+    expect(view.at(-1)?.content).toEqual(answer.content)
+    expect(openView(path).view.messages).toEqual(view)
+    await session.close()
+  })
+
+  test('a reopened session reaches what lies before its last compaction: undo, rewind, pin, unpin', async () => {
+    const path = join(folder, 'long.jsonl')
+    writeFileSync(
+      path,
+      [...generateSession({ seed: 6, targetBytes: 1_500_000, boundaries: 0 })].map(serialize).join(''),
+    )
+    const engine = createEngine({ model: offline(), environment: {}, settings: { contextWindow: 1_000_000 } })
+    const first = await engine.open(path)
+    const before = first.messages()
+    const early = before[2]?.uuid ?? ''
+    expect((await first.compact()).type).toBe('compacted')
+    await first.close()
+
+    const reopened = async <T>(use: (session: EngineSession) => Promise<T>): Promise<T> => {
+      const session = await engine.open(path)
+      try {
+        return await use(session)
+      } finally {
+        await session.close()
+      }
+    }
+    const done = { type: 'done', freed: 0 }
+    expect(await reopened((session) => session.pin(early))).toEqual(done)
+    expect(await reopened((session) => session.unpin(early))).toEqual(done)
+    expect(await reopened((session) => session.pin('nobody'))).toMatchObject({ type: 'declined' })
+    const rewound = await reopened(async (session) => {
+      expect(await session.rewind(early)).toEqual(done)
+      const then = session.messages()
+      expect(await session.undo()).toMatchObject({ type: 'undone', change: { type: 'rewind' } })
+      return then
+    })
+    expect(rewound).toEqual(before.slice(0, 3))
+    const after = await reopened(async (session) => {
+      expect(await session.undo()).toMatchObject({ type: 'undone', change: { type: 'compaction' } })
+      return session.messages()
+    })
+    expect(after).toEqual(before)
+    expect(await reopened(async (session) => session.messages())).toEqual(before)
   })
 
   test.each([
@@ -131,7 +210,7 @@ describe('the engine', () => {
         return { manual: [mine, ...usual.manual] }
       },
     })
-    const session = await engine.open(join(folder, 'ladder.jsonl'))
+    const session = await engine.start({ path: join(folder, 'ladder.jsonl') })
     session.add({ role: 'user', content: 'Look at the file.' })
     const use = { type: 'tool_use', id: 't1', name: 'Read', input: { file_path: '/p/new.ts' } }
     session.record({ ...answer, content: [...answer.content, use] })
@@ -176,7 +255,9 @@ describe('the engine', () => {
   })
 
   test('the file of a sub-agent carries the id of the session it belongs to, and its own', async () => {
-    const session = await createEngine({ model: offline(), environment: {} }).open(join(folder, 'parent.jsonl'))
+    const session = await createEngine({ model: offline(), environment: {} }).start({
+      path: join(folder, 'parent.jsonl'),
+    })
     const sub = await session.subagent()
     sub.add({ role: 'user', content: 'Look at the lexer.' })
     await sub.close()
@@ -200,6 +281,59 @@ describe('the engine', () => {
     expect((await session.recall('lexer')).matches).toMatchObject([{ kind: 'human', snippet: 'And the lexer.' }])
   })
 
+  test.each([['in memory'], ['on disk']])(
+    '%s, what tools were given and what they brought is recalled, and read by id',
+    async (where) => {
+      const path = where === 'on disk' ? { path: join(folder, 'recall.jsonl') } : {}
+      const session = await createEngine({ model: offline(), environment: {} }).start(path)
+      const [asked = ''] = session.add({ role: 'user', content: 'Where does it say giraffe?' })
+      const use = { type: 'tool_use', id: 'toolu_z', name: 'Bash', input: { command: 'grep zebra-77 file' } }
+      session.record({ ...answer, id: 'msg_z', content: [use] })
+      session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: 'hippo-5 is here' }] })
+      const kinds = async (words: string) => (await session.recall(words)).matches.map(({ kind }) => kind)
+      expect([await kinds('giraffe'), await kinds('zebra-77'), await kinds('hippo-5')]).toEqual([
+        ['human'],
+        ['tool-use'],
+        ['tool-result'],
+      ])
+      expect([await session.read('toolu_z'), await session.read(asked), await session.read('nobody')]).toEqual([
+        'hippo-5 is here',
+        'Where does it say giraffe?',
+        undefined,
+      ])
+      await session.close()
+    },
+  )
+
+  test('an image that is attached stays an image', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).start()
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'eA==' } }
+    session.add({ role: 'user', content: [{ type: 'text', text: 'The screen:' }, image], origin: 'attachment' })
+    session.add({ role: 'user', content: 'What is wrong here?' })
+    expect(shapeOf(session.messages())).toBe('u[t img t]')
+    expect(JSON.stringify(session.messages())).toContain(JSON.stringify(image))
+  })
+
+  test('adding and recording cost no more in a long conversation than in a short one', async () => {
+    const engine = createEngine({ model: offline(), environment: {}, settings: { contextWindow: 5_000_000 } })
+    const session = await engine.start()
+    const cost = (turns: number) => {
+      const began = process.cpuUsage()
+      for (let at = 0; at < turns; at++) {
+        session.add({ role: 'user', content: `Question ${at}` })
+        session.record({ content: `Answer ${at}` })
+      }
+      const { user, system } = process.cpuUsage(began)
+      return user + system
+    }
+    cost(1_000)
+    const early = cost(2_000)
+    cost(8_000)
+    // It is about four times as much when each looks at all that came before.
+    expect(cost(2_000) / early).toBeLessThan(2.5)
+    expect(session.messages()).toHaveLength(26_000)
+  })
+
   test('settings that cannot work are said when a session is opened, with the numbers', async () => {
     const engine = createEngine({
       model: offline(),
@@ -209,7 +343,7 @@ describe('the engine', () => {
     await expect(engine.start()).rejects.toThrow(ConfigurationError)
     await expect(engine.start()).rejects.toThrow('10,000')
     const path = join(folder, 'refused.jsonl')
-    await expect(engine.open(path)).rejects.toThrow(ConfigurationError)
+    await expect(engine.start({ path })).rejects.toThrow(ConfigurationError)
     // The lease was given back.
     const session = await createEngine({ model: offline(), environment: {} }).open(path)
     await session.close()
@@ -223,5 +357,61 @@ describe('the engine', () => {
       `${JSON.stringify({ type: 'session_meta', timestamp: '2026-01-01T00:00:00Z', payload: { id: 'x', cwd: '/' } })}\n`,
     )
     await expect(engine.open(path)).rejects.toThrow('it can be read, not continued')
+  })
+
+  test.each([
+    ['package.json', '{\n  "name": "mine",\n  "type": "module"\n}\n'],
+    ['data.json', '{"name":"mine"}'],
+    ['log.jsonl', '{"level":"info","message":"started"}\n{"level":"info","message":"stopped"}\n'],
+    ['photo.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13])],
+  ])('%s is no transcript: it is refused and stays as it is', async (name, bytes) => {
+    const path = join(folder, name)
+    writeFileSync(path, bytes)
+    const files = readdirSync(folder)
+    await expect(createEngine({ model: offline(), environment: {} }).open(path)).rejects.toThrow('is not a transcript')
+    expect(readFileSync(path).equals(Buffer.from(bytes))).toBe(true)
+    expect(readdirSync(folder)).toEqual(files)
+  })
+
+  test('a file that is not there is not opened, and one that is there is not started', async () => {
+    const engine = createEngine({ model: offline(), environment: {} })
+    const path = join(folder, 'not', 'there.jsonl')
+    await expect(engine.open(path)).rejects.toThrow('start({ path })')
+    expect(existsSync(join(folder, 'not'))).toBe(false)
+    await (await engine.start({ path })).close()
+    await expect(engine.start({ path })).rejects.toThrow('use open()')
+    await (await engine.open(path)).close()
+  })
+
+  test('a session whose very first record a crash cut can be opened', async () => {
+    const engine = createEngine({ model: offline(), environment: {} })
+    const path = join(folder, 'first.jsonl')
+    const first = await engine.start({ path })
+    first.add({ role: 'user', content: 'Hello.' })
+    await first.close()
+    const whole = readFileSync(path)
+    for (let length = 0; length < whole.length - 1; length += 7) {
+      writeFileSync(path, whole.subarray(0, length))
+      const session = await engine.open(path)
+      session.add({ role: 'user', content: 'Hello again.' })
+      expect(session.messages().map(({ content }) => content)).toEqual(['Hello again.'])
+      await session.close()
+    }
+  })
+
+  test('a transcript that was shortened from outside takes no more, and what is left can be opened', async () => {
+    const engine = createEngine({ model: offline(), environment: {} })
+    const path = join(folder, 'shortened.jsonl')
+    const session = await engine.start({ path })
+    session.add({ role: 'user', content: 'One.' })
+    const length = statSync(path).size
+    session.record(answer)
+    truncateSync(path, length)
+    expect(() => session.add({ role: 'user', content: 'Two.' })).toThrow('was shortened')
+    expect(statSync(path).size).toBe(length)
+    await session.close()
+    const again = await engine.open(path)
+    expect(again.messages().map(({ content }) => content)).toEqual(['One.'])
+    await again.close()
   })
 })

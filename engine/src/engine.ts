@@ -8,7 +8,7 @@ import { createConversation } from './core/ladder/conversation.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/ladder/desk.ts'
 import { withEconomy } from './core/ladder/economy.ts'
 import { leftInQueue } from './core/ladder/held.ts'
-import { type Recalled, recallFrom } from './core/ladder/recall.ts'
+import { type Recalled, readFrom, recallFrom } from './core/ladder/recall.ts'
 import type { HostState } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
 import { createSession, type SessionInput } from './core/ladder/session.ts'
@@ -32,6 +32,7 @@ import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/entry.ts'
 import { createRequester } from './core/transcript/request.ts'
 import { systemPorts } from './models/ports.ts'
+import type { Archive } from './node/archive/archive.ts'
 import { type HookChoices, type HookedSession, hooksFor } from './node/hooks/for-session.ts'
 import { keepingResults } from './node/keep-results.ts'
 import { openSessionFile } from './node/session-file.ts'
@@ -79,15 +80,17 @@ export type SessionOptions = RequestBase & {
 export type EngineSession = Session & {
   /** Searches everything that was ever said, also what has left the context. */
   readonly recall: (words: string, options?: { readonly limit?: number }) => Promise<Recalled>
+  /** An original by the id that recall gave, an entry's uuid, or a tool use id (its result); undefined when none has it. */
+  readonly read: (id: string) => Promise<string | undefined>
   /** A conversation of its own: its own window, state and breaker; its file lies in this session's folder. */
   readonly subagent: (options?: SessionOptions) => Promise<EngineSession>
 }
 
 export type Engine = {
   readonly model: ModelClient
-  /** Throws an Error that says why when the session cannot be opened. */
+  /** Continues a session on disk. Throws an Error that says why when there is none, or it cannot be opened. */
   readonly open: (path: string, options?: SessionOptions) => Promise<EngineSession>
-  /** A new session: in memory unless it gets a path. */
+  /** A new session: in memory unless it gets a path, where no file may be yet. */
   readonly start: (options?: SessionOptions & { readonly path?: string }) => Promise<EngineSession>
 }
 
@@ -96,9 +99,9 @@ export function createEngine(options: EngineOptions): Engine {
   const ground: Ground = { options, lessons, ports: portsOf(options), shared: new Set() }
   return {
     model: options.model,
-    open: (path, session = {}) => openAt(ground, path, session),
+    open: (path, session = {}) => onDisk(ground, { path, file: 'existing' }, session),
     start: ({ path, ...session } = {}) => {
-      if (path !== undefined) return openAt(ground, path, session)
+      if (path !== undefined) return onDisk(ground, { path, file: 'new' }, session)
       const store = memoryStore()
       return sessionOn(ground, { store, entries: [], id: ground.ports.newId() }, session)
     },
@@ -113,7 +116,13 @@ type Ground = {
   readonly ports: Ports
   readonly shared: Set<CleanUp>
 }
-type Place = { readonly store: Store; readonly entries: readonly Entry[]; readonly id: string }
+type Place = {
+  readonly store: Store
+  readonly entries: readonly Entry[]
+  /** Whether those are all there are. */
+  readonly isWhole?: boolean
+  readonly id: string
+}
 
 type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
 
@@ -121,15 +130,20 @@ function portsOf({ ports }: EngineOptions): Ports {
   return { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...ports }
 }
 
-async function openAt(ground: Ground, path: string, session: OpenOptions): Promise<EngineSession> {
+async function onDisk(
+  ground: Ground,
+  { path, file }: { readonly path: string; readonly file: 'new' | 'existing' },
+  session: OpenOptions,
+): Promise<EngineSession> {
   const opened = await openSessionFile(path, {
+    file,
     owner: session.owner ?? 'everlong',
     ...(session.ifHeld === undefined ? {} : { ifHeld: session.ifHeld }),
   })
   if (opened.type === 'failed') throw new Error(opened.why)
-  const { store, entries, sessionId } = opened
+  const { store, entries, isWhole, sessionId } = opened
   const { id = sessionId, ...options } = session
-  return sessionOn(ground, { store, entries, id }, options)
+  return sessionOn(ground, { store, entries, isWhole, id }, options)
 }
 
 async function sessionOn(ground: Ground, place: Place, options: SessionOptions): Promise<EngineSession> {
@@ -141,7 +155,7 @@ async function sessionOn(ground: Ground, place: Place, options: SessionOptions):
     agentId: stringAt(options.envelope, 'agentId'),
     desk: (emit) => deskFor(ground, place, { options, emit }),
     listeners: onEvent ? [onEvent] : [],
-    left: leftInQueue(place.entries),
+    queued: leftInQueue(place.entries),
     close: async () => {
       const { agentId } = session
       const end =
@@ -157,6 +171,7 @@ async function sessionOn(ground: Ground, place: Place, options: SessionOptions):
   await session.runHooks(startOf(session, place))
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => recall(place.store, words, limit),
+    read: (id: string) => readById(place.store, id),
     subagent: (own: SessionOptions = {}) => startSubagent(ground, place, { ...options, ...own }),
   })
 }
@@ -199,6 +214,7 @@ function deskFor(
     sessionId: place.id,
     envelope: { userType: 'external', cwd, ...envelope },
     entries: place.entries,
+    isWhole: place.isWhole,
     now: ports.now,
     newId: ports.newId,
     watch: parts.watch,
@@ -206,7 +222,7 @@ function deskFor(
   const { path } = place.store
   const conversation =
     path === undefined ? talk : keepingResults(talk, path, (reason) => emit({ type: 'results-not-stored', reason }))
-  const { memory, collapser, cleanUps, isPinned } = parts
+  const { memory, collapser, cleanUps } = parts
   const usual = parts.ladderFor(conversation)
   const hooks = hooksInto(conversation, hooksIn(engine, ports, { id: place.id, path, cwd }))
   return {
@@ -235,7 +251,6 @@ function deskFor(
     cleanUps,
     memory,
     collapser,
-    isPinned,
   }
 }
 
@@ -254,17 +269,28 @@ async function startSubagent(ground: Ground, parent: Place, options: SessionOpti
   const agentId = ground.ports.newId()
   const own = { ...options, envelope: { ...options.envelope, isSidechain: true, agentId } }
   const { path } = parent.store
-  if (path !== undefined) return openAt(ground, subagentPath(path, agentId), { ...own, id: parent.id })
+  if (path !== undefined) {
+    return onDisk(ground, { path: subagentPath(path, agentId), file: 'new' }, { ...own, id: parent.id })
+  }
   return sessionOn(ground, { store: memoryStore(), entries: [], id: parent.id }, own)
 }
 
-async function recall(store: Store, words: string, limit: number): Promise<Recalled> {
-  if (store.path === undefined) return recallFrom(store.entries(), words, limit)
+async function recall({ path, entries }: Store, words: string, limit: number): Promise<Recalled> {
+  if (path === undefined) return recallFrom(entries(), words, limit)
+  return withArchive(path, (archive) => archive.search({ words, limit }))
+}
+
+async function readById({ path, entries }: Store, id: string): Promise<string | undefined> {
+  if (path === undefined) return readFrom(entries(), id)
+  return withArchive(path, (archive) => archive.read(id)?.text)
+}
+
+async function withArchive<T>(path: string, use: (archive: Archive) => T): Promise<T> {
   // Loaded when it is wanted: not every host has a use for the database behind it.
   const { openArchive } = await import('./node/archive/archive.ts')
-  const archive = openArchive(store.path)
+  const archive = openArchive(path)
   try {
-    return archive.search({ words, limit })
+    return use(archive)
   } finally {
     archive.close()
   }

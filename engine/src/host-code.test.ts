@@ -150,7 +150,7 @@ async function opened({ engine = {}, session: options = {} }: Host, name: string
     settings: { contextWindow: 40_000, maxOutputTokens: 8_000, sessionMemory: false, ...engine.settings },
   })
   const path = join(folder, `${name}.jsonl`.replaceAll(' ', '-'))
-  const session = await made.open(path, options)
+  const session = await made.start({ path, ...options })
   fill(session)
   return { session, events, path }
 }

@@ -80,7 +80,7 @@ async function everywhere(text: string): Promise<Steps> {
     settings,
   })
   const { lap, steps } = stopwatch()
-  const session = await engine.open(path, { envelope: { cwd: own } })
+  const session = await engine.start({ path, envelope: { cwd: own } })
   let calls = 0
   const call = (name: string, input: object, content: string, isError = false) => {
     const id = `t${++calls}`

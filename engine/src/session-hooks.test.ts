@@ -45,7 +45,7 @@ describe('when they run', () => {
   test('at the start, after a compaction, when it is opened again, and once at the end', async () => {
     const engine = engineWith()
     const path = join(folder, 'life.jsonl')
-    const session = await engine.open(path)
+    const session = await engine.start({ path })
     fill(session)
     await session.compact()
     await session.close()
@@ -94,7 +94,7 @@ describe('what they add for the model', () => {
   test('stands in the conversation: from the start, and behind a compaction', async () => {
     const engine = engineWith((call) => ({ context: [`said by ${call.event}`] }))
     const path = join(folder, 'context.jsonl')
-    const session = await engine.open(path)
+    const session = await engine.start({ path })
     expect(words(session)).toEqual([expect.stringContaining('said by SessionStart')])
     fill(session)
     expect((await session.compact()).type).toBe('compacted')

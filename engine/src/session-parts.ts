@@ -43,7 +43,6 @@ export type SessionParts = {
   readonly collapser: Collapser | undefined
   readonly cleanUps: CleanUps
   readonly files: FileStore
-  readonly isPinned: Restoring['isPinned']
 }
 
 export function sessionParts(input: PartsInput): SessionParts {
@@ -99,7 +98,6 @@ export function sessionParts(input: PartsInput): SessionParts {
     collapser,
     cleanUps,
     files,
-    isPinned: restoring.isPinned,
   }
 }
 

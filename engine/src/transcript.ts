@@ -28,7 +28,7 @@ export {
   type RequestMessages,
   requestMessages,
 } from './core/transcript/request.ts'
-export { createScanner, type Scan, type Scanner } from './core/transcript/scan.ts'
+export { createScanner, isTranscript, type Scan, type Scanner } from './core/transcript/scan.ts'
 export {
   createStatisticsBook,
   type ModelTokens,

@@ -4,7 +4,7 @@ import { offline } from 'everlong/models'
 
 export async function main(say: (line: string) => void = console.log): Promise<void> {
   const engine = createEngine({ model: offline() }) // or anthropic({ model: 'claude-…' })
-  const session = await engine.start() // or engine.open('path/to/session.jsonl')
+  const session = await engine.start() // start({ path }) keeps it in a file, open(path) continues one
   session.add({ role: 'user', content: 'Plan the migration. Never drop the table orders_2019.' })
   const request = await session.prepare() // reduced if need be; request.body goes to any client
   session.record({ content: 'First a backup, then the schema, then the data, in three releases.' })

@@ -23,7 +23,7 @@ async function onDisk(options: StageOptions = {}): Promise<{ stage: Stage; sessi
     engine: { ...engine, settings: { sessionMemory: false, ...settings } },
   })
   const path = join(folder, 'session.jsonl')
-  const session = await stage.engine.open(path, { maxTokens: 1_000 })
+  const session = await stage.engine.start({ path, maxTokens: 1_000 })
   fill(session, { rounds: 6, tokens: 3_000 })
   session.add({ role: 'user', content: 'Then the labels.' })
   await session.send()

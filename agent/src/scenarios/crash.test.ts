@@ -39,7 +39,7 @@ type Ready = { readonly stage: Stage; readonly folder: string; readonly late: st
 async function readyFor({ model, hasNotes }: Case): Promise<Ready> {
   const folder = join(home, String(++folders))
   const stage = await stageOf(model)
-  const session = await stage.engine.open(join(folder, 'session.jsonl'), { maxTokens: 1_000 })
+  const session = await stage.engine.start({ path: join(folder, 'session.jsonl'), maxTokens: 1_000 })
   const asked: string[] = []
   for (let round = 0; round < 6; round++) {
     fill(session, { rounds: 2, tokens: 8_000, from: round * 2 })

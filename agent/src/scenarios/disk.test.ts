@@ -42,7 +42,7 @@ describe('a session on disk', () => {
   test('closed and opened again it goes on where it was: view, size, undo', async () => {
     const path = join(folder, 'session.jsonl')
     const stage = await stageWith()
-    const session = await stage.engine.open(path, { maxTokens: 1_000 })
+    const session = await stage.engine.start({ path, maxTokens: 1_000 })
     fill(session, { rounds: 4, tokens: 2_600 })
     const full = session.messages()
     await session.compact()
@@ -62,7 +62,7 @@ describe('a session on disk', () => {
   test('two of them cannot write the same session: the second is told who does', async () => {
     const path = join(folder, 'session.jsonl')
     const stage = await stageWith()
-    const first = await stage.engine.open(path, { owner: 'the first' })
+    const first = await stage.engine.start({ path, owner: 'the first' })
     first.add({ role: 'user', content: 'Hello.' })
     await expect(stage.engine.open(path)).rejects.toThrow('is being written by the first')
     const copy = await stage.engine.open(path, { ifHeld: 'fork' })
@@ -80,7 +80,7 @@ describe('a session on disk', () => {
   test('what was typed while a request was out that never ended is there when it is opened again, once', async () => {
     const path = join(folder, 'session.jsonl')
     const stage = await stageWith()
-    const session = await stage.engine.open(path, { maxTokens: 1_000 })
+    const session = await stage.engine.start({ path, maxTokens: 1_000 })
     fill(session, { rounds: 2, tokens: 500 })
     session.add({ role: 'user', content: 'Go.' })
     await session.prepare()
@@ -88,20 +88,23 @@ describe('a session on disk', () => {
     // The process dies here: what it left on disk is all there is.
     const left = join(folder, 'left.jsonl')
     copyFileSync(path, left)
-    const again = await stage.engine.open(left)
-    const typed = () => JSON.stringify(again.messages()).split('Typed while the request was out.').length - 1
-    expect([typed(), again.messages().at(-1)?.role]).toEqual([1, 'user'])
     await session.close()
-    await again.close()
-    const later = await stage.engine.open(left)
-    expect(later.messages()).toEqual(again.messages())
-    await later.close()
+    // Said once, however often the session is opened after that.
+    const shown: unknown[] = []
+    for (let opening = 1; opening <= 3; opening++) {
+      const again = await stage.engine.open(left)
+      const said = JSON.stringify(again.messages()).split('Typed while the request was out.')
+      expect([opening, said.length - 1, again.messages().at(-1)?.role]).toEqual([opening, 1, 'user'])
+      shown.push(again.messages())
+      await again.close()
+    }
+    expect(shown).toEqual(shown.map(() => shown[0]))
   })
 
   test('a sub-agent writes a file of its own in the folder of its session', async () => {
     const path = join(folder, 'session.jsonl')
     const stage = await stageWith()
-    const session = await stage.engine.open(path)
+    const session = await stage.engine.start({ path })
     session.add({ role: 'user', content: 'Hello.' })
     const sub = await session.subagent({ system: 'You count.' })
     sub.add({ role: 'user', content: 'Count.' })

@@ -33,7 +33,7 @@ const sources = ({ sent }: Stage) => sent.map(({ request }) => request.source)
 
 /** A session with some history and one turn behind it, whose notes have been taken. */
 async function noted(stage: Stage, size = { rounds: 9, tokens: 3_000 }): Promise<EngineSession> {
-  const session = await stage.engine.open(path(), { system: 'You work.', maxTokens: 4_000 })
+  const session = await stage.engine.start({ path: path(), system: 'You work.', maxTokens: 4_000 })
   fill(session, size)
   session.add({ role: 'user', content: 'Go on. Never touch the lock file.' })
   await session.send()
@@ -98,7 +98,7 @@ describe('notes in the background', () => {
           ? { content: [{ type: 'tool_use', id: `toolu_${calls}`, name: 'Read', input: { file_path: `f${calls}` } }] }
           : text('Done.'),
     })
-    const session = await stage.engine.open(path(), { maxTokens: 1_000 })
+    const session = await stage.engine.start({ path: path(), maxTokens: 1_000 })
     fill(session, { rounds: 1, tokens: 12_000 })
     session.add({ role: 'user', content: 'Read them.' })
     for (let turn = await session.send(); turn.type === 'answered'; turn = await session.send()) {
@@ -117,7 +117,7 @@ describe('notes in the background', () => {
 
   test('fail three times and are not tried again; the conversation notices nothing', async () => {
     const stage = await stageWith({ notes: () => text('I would rather not.') })
-    const session = await stage.engine.open(path(), { maxTokens: 1_000 })
+    const session = await stage.engine.start({ path: path(), maxTokens: 1_000 })
     fill(session, { rounds: 5, tokens: 2_400 })
     for (let at = 0; at < 5; at++) {
       session.add({ role: 'user', content: `Go on (${at}).` })
@@ -133,7 +133,7 @@ describe('notes in the background', () => {
 
   test('a session that is closed abandons its extraction, and nothing is written', async () => {
     const stage = await stageWith({ notes: async () => new Promise(() => undefined) })
-    const session = await stage.engine.open(path(), { maxTokens: 1_000 })
+    const session = await stage.engine.start({ path: path(), maxTokens: 1_000 })
     fill(session, { rounds: 6, tokens: 2_400 })
     session.add({ role: 'user', content: 'Go on.' })
     await session.send()
@@ -148,7 +148,7 @@ describe('notes in the background', () => {
     for (const name of ['a', 'b']) {
       let ids = 0
       const stage = await stageWith({ engine: { model: offline(), ports: { newId: () => `id-${++ids}` } } })
-      const session = await stage.engine.open(join(folder, `${name}.jsonl`))
+      const session = await stage.engine.start({ path: join(folder, `${name}.jsonl`) })
       fill(session, { rounds: 6, tokens: 2_400 })
       session.add({ role: 'user', content: 'Go on.' })
       session.record({ content: 'I did.' })

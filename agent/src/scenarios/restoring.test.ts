@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EngineSession, textOf } from 'everlong'
@@ -21,12 +21,16 @@ const stageWith = (options: StageOptions = {}) =>
     engine: { ...options.engine, settings: { sessionMemory: false, ...options.engine?.settings } },
   })
 
-const open = (stage: Stage, name = 'session') =>
-  stage.engine.open(join(folder, `${name}.jsonl`), {
+/** A session of this test: started where it has no file yet, continued where it has one. */
+const open = (stage: Stage, name = 'session') => {
+  const path = join(folder, `${name}.jsonl`)
+  const options = {
     maxTokens: 1_000,
     envelope: { cwd: join(folder, 'work') },
     state: () => ({ host: [{ title: 'Open in the editor', text: 'notes.md', budget: 100 }] }),
-  })
+  }
+  return existsSync(path) ? stage.engine.open(path, options) : stage.engine.start({ path, ...options })
+}
 
 let calls = 0
 /** A call with its result, as a client records them. */
@@ -291,7 +295,8 @@ describe('after a compaction of a session', () => {
 
   test('a transcript whose folder is not on this machine: files are those that it showed', async () => {
     const stage = await stageWith()
-    const session = await stage.engine.open(join(folder, 'far.jsonl'), {
+    const session = await stage.engine.start({
+      path: join(folder, 'far.jsonl'),
       maxTokens: 1_000,
       envelope: { cwd: '/nowhere/at/all' },
     })

@@ -16,7 +16,7 @@ test('more rules than the page for rules holds: what is left out is counted, and
     script: () => text('Noted.'),
     engine: { settings: { maxOutputTokens: 4_000 } },
   })
-  const session = await stage.engine.open(join(folder, 'session.jsonl'), { maxTokens: 1_000 })
+  const session = await stage.engine.start({ path: join(folder, 'session.jsonl'), maxTokens: 1_000 })
   const all = 320
   for (let nth = 1; nth <= all; nth++) {
     session.add({ role: 'user', content: `${rule(nth)} ${prose(150, nth)}.` })

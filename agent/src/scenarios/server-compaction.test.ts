@@ -40,7 +40,7 @@ async function turn(stage: Stage, session: EngineSession, content: string) {
 }
 
 async function compacted(stage: Stage, path: string): Promise<EngineSession> {
-  const session = await stage.engine.open(path, { maxTokens: 1_000 })
+  const session = await stage.engine.start({ path, maxTokens: 1_000 })
   fill(session, { rounds: 8, tokens: 6_000 })
   session.add({ role: 'user', content: 'Sort the parcels by weight. Never drop one.' })
   await session.send()

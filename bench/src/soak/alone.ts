@@ -30,7 +30,7 @@ export async function runAlone(path: string, turns: number): Promise<Alone> {
     environment: {},
     settings: { contextWindow: 40_000, maxOutputTokens: 4_000 },
   })
-  const session = await engine.open(path, { maxTokens: 4_000 })
+  const session = await engine.start({ path, maxTokens: 4_000 })
   const looks: { readonly turn: number; readonly bytes: number }[] = []
   for (let turn = 1; turn <= turns; turn++) {
     if (turn % turnsPerTask === 1) session.add({ role: 'user', content: `Task ${turn}: read what is left.` })

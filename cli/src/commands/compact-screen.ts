@@ -11,11 +11,11 @@ export function render(report: CompactReport, screen: Screen): readonly string[]
   if (report.out !== undefined) {
     return [heading(`Wrote ${visible(report.out)}`, screen), ...account(report, screen), untouched(report, screen)]
   }
-  if (!screen.isTerminal) return contextLines(report)
-  return [heading('New context', screen), ...account(report, screen), '', ...contextLines(report).map(shown)]
+  const lines = contextLines(report)
+  if (!screen.isTerminal) return lines.map((line) => line.split('\t').map(visible).join('\t'))
+  const shown = lines.map((line) => visible(line.replaceAll('\t', '  ')))
+  return [heading('New context', screen), ...account(report, screen), '', ...shown]
 }
-
-const shown = (line: string): string => visible(line.replaceAll('\t', '  '))
 
 function untouched({ file }: CompactReport, screen: Screen): string {
   return screen.paint('dim', `  ${visible(file)} is as it was.`)
@@ -71,8 +71,12 @@ function contextLines({ messages }: CompactReport): readonly string[] {
 }
 
 function blockLines(block: Block): readonly string[] {
-  if (isText(block)) return block.text.split('\n')
+  if (isText(block)) return linesOf(block.text)
   if (isToolUse(block)) return [`[call ${block.name}] ${JSON.stringify(block.input)}`]
-  if (isToolResult(block)) return ['[result]', ...textOf(block.content).split('\n')]
+  if (isToolResult(block)) return ['[result]', ...linesOf(textOf(block.content))]
   return [`[${block.type}]`]
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split(/\r?\n/)
 }

@@ -45,6 +45,19 @@ describe('everlong compact', () => {
     expect(recorded.tokens.before).toBe(made.tokens.before)
   })
 
+  test('without a terminal too, no control character of the session reaches the output, and tabs stay', async () => {
+    const talk = session()
+      .user('Show \u001b]0;owned\u0007 it\twith tabs\r\nand lines\u009b2J')
+      .toolUse('t1', 'Bash', { command: 'cat \u001b[31mx' })
+      .toolResult('t1', `\u001b[2Jwiped\r\n${'plain words '.repeat(2_000)}`)
+      .assistant('done \u001b[31mred\u001b[0m')
+    const { exitCode, stdout, stderr } = await everlong(['compact', folder.write('escapes.jsonl', talk.records)])
+    expect([exitCode, stderr]).toEqual([0, ''])
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through
+    expect(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.exec(stdout)).toBe(null)
+    expect(stdout).toContain('it\twith tabs\nand lines')
+  })
+
   test('within a budget, whatever it is', async () => {
     for (const budget of [200, 1_000, 3_000]) {
       const made = await report<CompactReport>('compact', file, '--budget', String(budget))
@@ -117,16 +130,16 @@ describe('everlong compact', () => {
       `everlong: no entry of ${file} has the uuid nowhere. See everlong tree and epochs.`,
     ])
     expect(await complaint(file, '--model', 'gpt')).toEqual([
-      1,
-      'everlong: there is no model gpt. Give offline, recorded, anthropic:MODEL or openai:MODEL[@URL].',
+      2,
+      "everlong: option '--model <model>' argument 'gpt' is invalid. Give offline, recorded, anthropic:MODEL or openai:MODEL[@URL]. See everlong compact --help.",
     ])
     expect(await complaint(file, '--model', 'recorded')).toEqual([
       1,
       'everlong: nothing is recorded here. Name a compaction with --before and the uuid of its boundary.',
     ])
     expect(await complaint(file, '--from', 'a', '--up-to', 'b')).toEqual([
-      1,
-      'everlong: --from and --up-to name one cut each. Give one of them.',
+      2,
+      "everlong: option '--from <uuid>' cannot be used with option '--up-to <uuid>'. See everlong compact --help.",
     ])
     const short = folder.write('short.jsonl', session().user('hello').records)
     expect(await complaint(short)).toEqual([

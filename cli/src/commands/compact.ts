@@ -21,7 +21,8 @@ import { systemPorts } from 'everlong/models'
 import { compactionJobAt, forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
-import { expecting, failed, gathered, noPlaceFor, noTranscript, type Outcome, reading } from '../outcome.ts'
+import type { ModelWords } from '../option-values.ts'
+import { failed, gathered, noPlaceFor, noTranscript, type Outcome, reading, writing } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import { visible } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -30,7 +31,7 @@ export type CompactOptions = {
   readonly before?: string
   readonly from?: string
   readonly upTo?: string
-  readonly model?: string
+  readonly model?: ModelWords
   readonly instructions?: string
   readonly budget?: number
   readonly dryRun?: boolean
@@ -64,9 +65,6 @@ export type CompactReport = {
 type Asked = CompactOptions & { readonly surroundings: Surroundings }
 
 export async function gather(file: string, options: Asked): Promise<Outcome<CompactReport>> {
-  if (options.from !== undefined && options.upTo !== undefined) {
-    return failed('--from and --up-to name one cut each. Give one of them.')
-  }
   const off = compactionOff({ environment: options.surroundings.env })
   if (off !== undefined) return failed(`${off} Unset it to compact.`)
   const trouble = options.out === undefined ? undefined : noPlaceFor(options.out)
@@ -75,7 +73,7 @@ export async function gather(file: string, options: Asked): Promise<Outcome<Comp
   if (opened.type === 'failed') return opened
   const session = opened.report
   const { env } = options.surroundings
-  const model = chooseModel(options.model ?? 'offline', { env, recordedSummary: session.recordedSummary })
+  const model = chooseModel(options.model ?? { type: 'offline' }, { env, recordedSummary: session.recordedSummary })
   if (model.type === 'refused') return failed(model.why)
   const input = inputFor(session, options)
   if (options.dryRun) return planned(session, { input, client: model.client, options })
@@ -197,7 +195,7 @@ function written(
   }
   const { out } = options
   if (out === undefined) return gathered(report)
-  return expecting(out, () => {
+  return writing(out, () => {
     const wrote = writeNewTranscript(out, (write) => {
       forEachRecordAt(session.path, { before: options.before }, write)
       for (const record of result.records) write(record)

@@ -73,7 +73,7 @@ test('the fields of an epoch are the documented ones', async () => {
 
 test('a compaction that was taken back is said to be', async () => {
   const path = join(folder.path, 'undone.jsonl')
-  const session = await createEngine({ model: offline(), environment: {} }).open(path)
+  const session = await createEngine({ model: offline(), environment: {} }).start({ path })
   for (let nth = 1; nth <= 8; nth++) {
     session.add({ role: 'user', content: `Question ${nth}: ${'lorem ipsum '.repeat(800)}` })
     session.add({ role: 'assistant', content: `Answer ${nth}.` })

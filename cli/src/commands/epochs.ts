@@ -1,10 +1,10 @@
 // `everlong epochs`: the stretches between compactions, one row each.
-import type { Epoch } from 'everlong/transcript'
+import { type Epoch, isTranscript } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { count, counted, dateTime, short } from '../render/numbers.ts'
 import { oneLine } from '../render/safe.ts'
 import { type Cell, type Column, fileHeading, paragraph, type Screen, table } from '../render/screen.ts'
-import { isTranscript, scanWithProgress } from '../session.ts'
+import { scanWithProgress } from '../session.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export type EpochsReport = { readonly path: string; readonly epochs: readonly Epoch[] }

@@ -11,7 +11,7 @@ import {
   worthInWords,
 } from 'everlong'
 import { openView } from 'everlong/node'
-import type { View } from 'everlong/transcript'
+import { isTranscript, type View } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
 import { count, counted, dateTime } from '../render/numbers.ts'
@@ -21,7 +21,6 @@ import { padEnd, padStart, wrap } from '../render/width.ts'
 import {
   explainSession,
   groundsOf,
-  isTranscript,
   openLiveSession,
   scanWithProgress,
   type WindowChoice,

@@ -2,7 +2,7 @@
 // there are errors; notes are how such files are and do not count.
 import { type FsckReport, fsck } from 'everlong/node'
 import type { Finding } from 'everlong/transcript'
-import { gathered, type Outcome, reading } from '../outcome.ts'
+import { gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
 import { count, counted } from '../render/numbers.ts'
 import { oneLine, visible } from '../render/safe.ts'
 import { facts, fileHeading, heading, type Screen } from '../render/screen.ts'
@@ -11,7 +11,9 @@ import { padStart, wrap } from '../render/width.ts'
 export function gather(path: string): Outcome<FsckReport> {
   return reading(path, () => {
     const report = fsck(path)
-    return gathered(report, report.errors > 0 ? 1 : 0)
+    if (report.isTranscript) return gathered(report, report.errors > 0 ? 1 : 0)
+    const isBlank = report.findings.length === 0
+    return { type: 'gathered', report, exitCode: 1, complaint: noTranscript(path), isBlank }
   })
 }
 
@@ -20,13 +22,18 @@ const mostNotes = 20
 export function render(report: FsckReport, screen: Screen): readonly string[] {
   const errors = report.findings.filter(({ severity }) => severity === 'error')
   const notes = report.findings.filter(({ severity }) => severity === 'note')
-  const { records, live } = report.repaired
   return [
     fileHeading(report.path, screen),
     `  ${screen.paint(errors.length === 0 ? 'green' : 'red', errors.length === 0 ? 'no errors' : counted(errors.length, 'error'))}, ${counted(notes.length, 'note')}`,
-    ...section('Errors (a repair mends them)', errors, screen),
+    ...section(report.isTranscript ? 'Errors (a repair mends them)' : 'Errors', errors, screen),
     ...section('Notes (expected in such files)', notes.slice(0, mostNotes), screen),
     ...(notes.length > mostNotes ? [`  … and ${count(notes.length - mostNotes)} more notes (--json has all)`] : []),
+    ...(report.isTranscript ? repairedLines(report, screen) : []),
+  ]
+}
+
+function repairedLines({ path, errors, repaired: { records, live } }: FsckReport, screen: Screen): readonly string[] {
+  return [
     '',
     heading('A repaired file would hold', screen),
     ...facts(
@@ -40,9 +47,7 @@ export function render(report: FsckReport, screen: Screen): readonly string[] {
       ],
       screen,
     ),
-    ...(errors.length === 0
-      ? []
-      : ['', screen.paint('dim', `  mend it: everlong repair ${visible(report.path)} --out NEW`)]),
+    ...(errors === 0 ? [] : ['', screen.paint('dim', `  mend it: everlong repair ${visible(path)} --out NEW`)]),
   ]
 }
 

@@ -127,7 +127,7 @@ test('a setting that cannot work is a warning here, not the end', async () => {
 test('after a compaction was taken back, the live window is the one from before it', async () => {
   const path = join(folder.path, 'undone.jsonl')
   const engine = createEngine({ model: { ...offline(), model: 'claude-opus-4-5' }, environment: {} })
-  const session = await engine.open(path)
+  const session = await engine.start({ path })
   for (const nth of [1, 2, 3, 4]) {
     session.add({ role: 'user', content: `Question ${nth}: ${'lorem ipsum '.repeat(800)}` })
     session.add({ role: 'assistant', content: `Answer ${nth}.` })

@@ -1,14 +1,13 @@
 // `everlong inspect`: one screen about one session. Reads the whole file once, in bounded memory; changes nothing.
 import type { ContextSize } from 'everlong'
 import { type FileScan, findSubagents, type SubAgents } from 'everlong/node'
-import { type Finding, type Format, findingsOf, type LiveWindow, type Tally } from 'everlong/transcript'
+import { type Finding, type Format, findingsOf, isTranscript, type LiveWindow, type Tally } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { type Fullness, fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
 import { bytes, count, counted, dateTime, duration } from '../render/numbers.ts'
 import { oneLine, visible } from '../render/safe.ts'
 import { facts, fileHeading, heading, headingWith, remarks, type Screen } from '../render/screen.ts'
 import {
-  isTranscript,
   type LiveSession,
   openLiveSession,
   scanWithProgress,

@@ -80,6 +80,16 @@ test('a wrong call is an answer that says so, and the server goes on', async () 
   expect((await textOf('search', { query: '"NEAR( OR * ^' })).isError).toBe(false)
 })
 
+test('a request that is too long is refused by its id, and the server goes on', async () => {
+  const long = client.callTool({ name: 'search', arguments: { query: 'x'.repeat(20_000_000) } })
+  await expect(long).rejects.toThrow('The request is too long: 20')
+  expect((await textOf('search', { query: 'crane' })).isError).toBe(false)
+})
+
+test('a request that is long, but not too long, is answered', async () => {
+  expect((await textOf('search', { query: `crane ${'y'.repeat(5_000_000)}` })).isError).toBe(false)
+})
+
 test('a folder is served as a whole', async () => {
   await client.close()
   await connected(folder)

@@ -1,12 +1,19 @@
 // `everlong mcp FILE|DIR`: an MCP server over standard input and output, with the tools search and read over the
 // archive of a session or a folder of them. Standard output carries the protocol and nothing else.
-import type { Readable, Writable } from 'node:stream'
+import { pipeline, type Readable, type Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
 import { type Archive, createRecallTools, openArchive, type RecallTool } from 'everlong/node'
 import { expecting, gathered, type Outcome } from '../outcome.ts'
+import { oneLine } from '../render/safe.ts'
+import { boundedLines, type TooLong } from './mcp-input.ts'
 
 export type McpArguments = {
   /** A transcript, or a folder of them. */
@@ -14,7 +21,15 @@ export type McpArguments = {
   readonly version: string
 }
 
-export type McpStreams = { readonly stdin: Readable; readonly stdout: NodeJS.WritableStream }
+export type McpStreams = {
+  readonly stdin: Readable
+  readonly stdout: NodeJS.WritableStream
+  /** What goes wrong is said here, for whoever looks into the client's log. */
+  readonly stderr: NodeJS.WritableStream
+}
+
+/** No question about an archive is longer; the SDK's own limit is a little higher and would end the server. */
+const longestRequest = 8 << 20
 
 const instructions =
   'The archive of an agent session: everything that was said, read and done in it, also what its context no longer holds. Use search to find, then read with the id of a card.'
@@ -33,11 +48,17 @@ export async function serve(options: McpArguments, streams: McpStreams): Promise
 
 async function serveFrom(archive: Archive, options: McpArguments, streams: McpStreams): Promise<void> {
   const ended = new AbortController()
+  if ('isTTY' in streams.stdin && streams.stdin.isTTY) {
+    streams.stderr.write('everlong: serving over MCP. An agent starts this by itself; Ctrl-C ends it.\n')
+  }
   try {
     const server = createServer(archive, options.version)
-    const closed = closing(server, streams.stdin)
-    await server.connect(new StdioServerTransport(streams.stdin, streams.stdout as Writable))
-    const indexing = indexInBackground(archive, ended.signal)
+    const input = boundedLines(longestRequest, (line) => refuse(line, streams))
+    // Also when the input breaks off: then this one is closed, and the server with it.
+    pipeline(streams.stdin, input, () => undefined)
+    const closed = closing(server, input)
+    await server.connect(new StdioServerTransport(input, streams.stdout as Writable))
+    const indexing = indexInBackground(archive, ended.signal, streams)
     await closed
     ended.abort()
     await indexing
@@ -81,11 +102,20 @@ function closing(server: McpServer, stdin: Readable): Promise<void> {
   })
 }
 
-/** A step at a time, so that requests are answered in between. What cannot be read is told when it is asked for. */
-async function indexInBackground(archive: Archive, signal: AbortSignal): Promise<void> {
+/** The client would wait for its answer for ever; where the request's id cannot be told, the log has to do. */
+function refuse({ bytes, id }: TooLong, { stdout, stderr }: McpStreams): void {
+  const message = `The request is too long: ${bytes} bytes, where ${longestRequest} are the most. Ask for less at once.`
+  const error = { code: ErrorCode.InvalidRequest, message }
+  if (id === undefined) stderr.write(`everlong: ${message}\n`)
+  else stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)
+}
+
+/** A step at a time, so that requests are answered in between. A failure ends no server: calls meet it and answer so. */
+async function indexInBackground(archive: Archive, signal: AbortSignal, { stderr }: McpStreams): Promise<void> {
   try {
     while (!signal.aborted && !archive.refresh({ budgetMs: 200 }).complete) await setImmediate()
   } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    stderr.write(`everlong: the archive could not be indexed ahead of time: ${oneLine(why)}\n`)
   }
 }

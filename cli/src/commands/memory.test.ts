@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { session } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
@@ -59,4 +59,18 @@ test('a file that is not there, and one that is no transcript', async () => {
   expect(await everlong(['memory', join(folder.path, 'missing.jsonl')])).toMatchObject({ exitCode: 1, stdout: '' })
   const other = folder.writeBytes('other.jsonl', 'hello\n')
   expect((await everlong(['memory', other])).exitCode).toBe(1)
+})
+
+test('--write refuses to write through a link beside the session, and says what to do', async () => {
+  const { file } = write('linked')
+  const elsewhere = sessionFolder()
+  const link = join(folder.path, 'linked')
+  symlinkSync(elsewhere.path, link)
+  expect(await everlong(['memory', file, '--write'])).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: `everlong: no notes were written: ${link} is a link, and nothing is written through it. Remove the link and try again.\n`,
+  })
+  expect(readdirSync(elsewhere.path)).toEqual([])
+  elsewhere.remove()
 })

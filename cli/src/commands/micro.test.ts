@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { acquireLease, openArchive } from 'everlong/node'
 import { generateCodexRollout, session } from 'everlong/testing'
 import { afterAll, describe, expect, test } from 'vitest'
-import { mechanisms } from '../program.ts'
+import { mechanisms } from '../option-values.ts'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { ContextReport } from './context.ts'
 import { type MicroReport, mechanismNames } from './micro.ts'
@@ -120,6 +120,31 @@ describe('the dry run', () => {
 })
 
 describe('--apply', () => {
+  test('refuses to store results through a link beside the session, and leaves both sides as they were', async () => {
+    const file = busy()
+    const elsewhere = sessionFolder()
+    symlinkSync(elsewhere.path, file.replace(/\.jsonl$/, ''))
+    const bytes = readFileSync(file)
+    const { exitCode, stderr } = await everlong(['micro', file, ...later, '--apply'])
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `everlong: nothing was changed. ${file.replace(/\.jsonl$/, '')} is a link, and nothing is written through it. Remove the link and try again.\n`,
+    ])
+    expect(readdirSync(elsewhere.path)).toEqual([])
+    expect(readFileSync(file).equals(bytes)).toBe(true)
+    elsewhere.remove()
+  })
+
+  test('refuses a transcript that is itself a link', async () => {
+    const link = join(folder.path, 'linked.jsonl')
+    symlinkSync(busy(), link)
+    const { exitCode, stderr } = await everlong(['micro', link, ...later, '--apply'])
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `everlong: nothing was changed. ${link}: a link, and it is not followed here, or leads in a circle. Name the file itself.\n`,
+    ])
+  })
+
   test('puts the originals beside the session, appends the edit, and says how to take it back', async () => {
     const file = busy()
     const bytes = readFileSync(file)
@@ -231,7 +256,7 @@ describe('undo', () => {
 
   test('has nothing to do in a session that nobody edited, and says so', async () => {
     const { exitCode, stderr } = await everlong(['undo', busy()])
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('no edit is in force')])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('no edit and no compaction is in force')])
     const other = await everlong(['undo', busy(), '--edit', 'nobody'])
     expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining('nobody is no edit')])
   })

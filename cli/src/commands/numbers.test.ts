@@ -147,7 +147,7 @@ test.each(scenes)('the numbers agree: $name', async ({ settings = small, act }) 
     if (event.type === 'threshold-checked') checked.push(event)
   }
   const engine = createEngine({ model, settings, environment: {}, onEvent })
-  const session = await engine.open(path, { system: words(100), tools: [{ name: 'Read', description: words(50) }] })
+  const session = await engine.start({ path, system: words(100), tools: [{ name: 'Read', description: words(50) }] })
   session.add({ role: 'user', content: `Mend it. ${words(500)}` })
   await session.prepare()
   await act(session)

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pieceKinds } from 'everlong/node'
 import { session } from 'everlong/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { kinds } from '../option-values.ts'
 import { everlong } from '../testing/harness.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-recall-'))
@@ -70,8 +72,6 @@ test.each([
   [['giraffe'], /^everlong: nothing was found\. .*\n$/],
   [['heron', '--since', '2026-03-03'], /^everlong: nothing was found\. .*\n$/],
   [['--read', '../../etc/passwd'], /^everlong: nothing in the archive has the id \.\.\/\.\.\/etc\/passwd\. .*\n$/],
-  [['--kind', 'bird'], /^everlong: "kind" must be one of .*\n$/],
-  [['--since', 'soon'], /^everlong: "since" and "until" must be times, such as 2026-03-02\.\n$/],
 ] as const)('%j ends with one clear line and exit code 1', async (words, line) => {
   const { exitCode, stderr } = await recall(...words)
   expect(exitCode).toBe(1)
@@ -83,4 +83,24 @@ test('a file that is not there is told, and a wrong number is a wrong command li
   expect([missing.exitCode, missing.stdout]).toEqual([1, ''])
   expect(missing.stderr).toMatch(/^everlong: there is no .*\n$/)
   expect((await recall('--epoch', 'two')).exitCode).toBe(2)
+})
+
+test('a kind or a time that is none is a wrong command line, and the kinds are those of the archive', async () => {
+  expect(kinds).toEqual(pieceKinds)
+  expect([
+    await everlong(['recall', 'x.jsonl', 'heron', '--kind', 'bird']),
+    await everlong(['recall', 'x.jsonl', 'heron', '--since', 'yesterday-ish']),
+  ]).toEqual([
+    {
+      exitCode: 2,
+      stdout: '',
+      stderr: `everlong: option '--kind <kind>' argument 'bird' is invalid. Choose from ${pieceKinds.join(', ')}. See everlong recall --help.\n`,
+    },
+    {
+      exitCode: 2,
+      stdout: '',
+      stderr:
+        "everlong: option '--since <time>' argument 'yesterday-ish' is invalid. Give a time, such as 2026-03-02. See everlong recall --help.\n",
+    },
+  ])
 })

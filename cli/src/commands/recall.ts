@@ -1,7 +1,16 @@
 // `everlong recall`: searches the archive of a session or a folder of them, or reads one text of it again.
 import { statSync } from 'node:fs'
-import { type Archive, cardLine, openArchive, parseSearch, type Reading, type SearchResult } from 'everlong/node'
-import { expecting, failed, gathered, type Outcome, reading } from '../outcome.ts'
+import {
+  type Archive,
+  cardLine,
+  findTranscripts,
+  openArchive,
+  openLive,
+  parseSearch,
+  type Reading,
+  type SearchResult,
+} from 'everlong/node'
+import { expecting, failed, gathered, noTranscript, noTranscripts, type Outcome, reading } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import { oneLine, visible } from '../render/safe.ts'
 import type { Screen } from '../render/screen.ts'
@@ -26,8 +35,21 @@ export type RecallReport = ({ readonly type: 'search' } & SearchResult) | ({ rea
 type Asked = RecallOptions & { readonly surroundings: Surroundings }
 
 export function gather(path: string, words: readonly string[], options: Asked): Outcome<RecallReport> {
-  const look = () => inArchive(path, options, (archive) => lookUp(archive, words, options))
-  return expecting(path, () => (statSync(path).isDirectory() ? look() : reading(path, look)))
+  return expecting(path, () => {
+    const isFolder = statSync(path).isDirectory()
+    const look = () => {
+      const found = inArchive(path, options, (archive) => lookUp(archive, words, options))
+      const isFound = found.type === 'gathered' && found.exitCode === 0
+      return (isFound ? undefined : whyNothing(path, isFolder)) ?? found
+    }
+    return isFolder ? look() : reading(path, look)
+  })
+}
+
+/** Nothing can be found where there is no conversation. */
+function whyNothing(path: string, isFolder: boolean): Outcome<RecallReport> | undefined {
+  if (isFolder) return findTranscripts([path]).files.length === 0 ? failed(noTranscripts([path])) : undefined
+  return openLive(path).entries.length === 0 ? failed(noTranscript(path)) : undefined
 }
 
 function inArchive<T>(path: string, { surroundings }: Asked, look: (archive: Archive) => T): T {

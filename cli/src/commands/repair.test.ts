@@ -63,6 +63,7 @@ test('fsck of a sound file ends well', async () => {
   const file = folder.write('sound.jsonl', session().user('hi').assistant('yes').records)
   expect(await report<FsckReport>('fsck', file)).toEqual({
     path: file,
+    isTranscript: true,
     findings: [],
     errors: 0,
     notes: 0,

@@ -1,6 +1,6 @@
 // `everlong repair`: writes a mended copy of a transcript. Never touches the original, never overwrites anything.
 import { type RepairReport, repair } from 'everlong/node'
-import { failed, gathered, noPlaceFor, noTranscript, type Outcome, reading } from '../outcome.ts'
+import { failed, gathered, noPlaceFor, noTranscript, type Outcome, reading, writing } from '../outcome.ts'
 import { count } from '../render/numbers.ts'
 import { visible } from '../render/safe.ts'
 import { facts, heading, type Screen } from '../render/screen.ts'
@@ -11,14 +11,18 @@ export function gather(from: string, to: string): Outcome<RepairedReport> {
   return reading(from, () => {
     const trouble = noPlaceFor(to)
     if (trouble) return failed(trouble)
-    const outcome = repair(from, to)
-    if (outcome.type === 'refused') {
-      if (outcome.reason === 'no-records') return failed(noTranscript(from))
-      return failed(`${visible(to)} exists and is not overwritten. Give --out another name.`)
-    }
-    const { type: _, ...report } = outcome
-    return gathered({ from, to, ...report })
+    return writing(to, () => mend(from, to))
   })
+}
+
+function mend(from: string, to: string): Outcome<RepairedReport> {
+  const outcome = repair(from, to)
+  if (outcome.type === 'refused') {
+    if (outcome.reason === 'no-records') return failed(noTranscript(from))
+    return failed(`${visible(to)} exists and is not overwritten. Give --out another name.`)
+  }
+  const { type: _, ...report } = outcome
+  return gathered({ from, to, ...report })
 }
 
 export function render(report: RepairedReport, screen: Screen): readonly string[] {

@@ -24,9 +24,11 @@ export function render(report: StatsReport, screen: Screen): readonly string[] {
 
 function overview(report: StatsReport): readonly (readonly [string, string])[] {
   const agents = report.subagentFiles > 0 ? `, ${counted(report.subagentFiles, 'sub-agent file')}` : ''
+  const without = report.withoutConversation.length
+  const others = without > 0 ? `, ${count(without)} without a conversation` : ''
   const saved = report.salvaged > 0 ? `, ${counted(report.salvaged, 'record')} salvaged` : ''
   return [
-    ['files', `${count(report.files)}, ${bytes(report.bytes)}`],
+    ['files', `${count(report.files)}, ${bytes(report.bytes)}${others}`],
     ['sessions', `${count(report.sessions)}${agents}`],
     [
       'entries',
@@ -123,11 +125,6 @@ function costInWords({ dollars: sum, withoutPrice }: Cost): string {
 
 const mostUnreadable = 10
 
-/** The system's messages end with the call and the path, which stands there already. */
-function withoutPath(reason: string): string {
-  return reason.replace(/, \w+( '.*')?$/, '')
-}
-
 function unreadableLines({ unreadable }: StatsReport, screen: Screen): readonly string[] {
   if (unreadable.length === 0) return []
   return [
@@ -135,9 +132,7 @@ function unreadableLines({ unreadable }: StatsReport, screen: Screen): readonly 
     heading(`Could not be read: ${count(unreadable.length)}`, screen),
     ...unreadable
       .slice(0, mostUnreadable)
-      .map(({ path, reason }) =>
-        screen.paint('red', cut(`  ${visible(path)}: ${oneLine(withoutPath(reason))}`, screen.width)),
-      ),
+      .map(({ path, reason }) => screen.paint('red', cut(`  ${visible(path)}: ${oneLine(reason)}`, screen.width))),
     ...(unreadable.length > mostUnreadable
       ? [`  … and ${count(unreadable.length - mostUnreadable)} more (--json)`]
       : []),

@@ -122,8 +122,39 @@ test('the report has the documented fields', async () => {
     'files',
     'bytes',
     'unreadable',
+    'withoutConversation',
     'models',
     'cost',
     'compactionCost',
   ])
+})
+
+const noTranscript = (path: string) =>
+  `everlong: ${path} does not look like a transcript: no entry of a conversation was found in it. Sessions of Claude Code, pi and Codex can be read.\n`
+
+test('a named file that is no transcript is one clear line and no session', async () => {
+  const other = folder.writeBytes('package.jsonl', '{"name":"x","version":"1.0.0"}\n')
+  const empty = folder.writeBytes('empty.jsonl', '')
+  expect([await everlong(['stats', other]), await everlong(['stats', empty])]).toEqual([
+    { exitCode: 1, stdout: '', stderr: noTranscript(other) },
+    { exitCode: 1, stdout: '', stderr: `everlong: ${empty} is empty.\n` },
+  ])
+  const good = folder.write('good.jsonl', session().user('hi').assistant('yes').records)
+  const { exitCode, stdout, stderr } = await everlong(['stats', good, other])
+  expect([exitCode, stderr]).toEqual([1, noTranscript(other)])
+  expect(stdout).toMatch(/^ {2}files {5}2, .*, 1 without a conversation$\n^ {2}sessions {2}1$/m)
+})
+
+test('in a folder such files are counted, and are an error only when there is nothing else', async () => {
+  const place = join(folder.path, 'mixed')
+  mkdirSync(place)
+  folder.writeBytes('mixed/leaf.jsonl', '{"type":"summary","summary":"About herons","leafUuid":"u1"}\n')
+  expect(await everlong(['stats', place])).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: `everlong: no file (.jsonl) below ${place} holds a conversation. Claude Code keeps its sessions below ~/.claude/projects.\n`,
+  })
+  folder.write('mixed/good.jsonl', session().user('hi').assistant('yes').records)
+  const found = await report('stats', place)
+  expect(found).toMatchObject({ files: 2, sessions: 1, withoutConversation: [join(place, 'leaf.jsonl')] })
 })

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { costOf } from 'everlong'
 import { collectingStatistics, type FolderStatistics, type StatsOptions } from 'everlong/node'
 import type { ModelTokens, Statistics } from 'everlong/transcript'
-import { failed, notThere, type Outcome } from '../outcome.ts'
+import { failed, noTranscript, noTranscripts, notThere, type Outcome } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import { visible } from '../render/safe.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -34,16 +34,27 @@ export type Share = Cost & { readonly compactions: number; readonly models: read
 
 export async function gather(paths: readonly string[], surroundings: Surroundings): Promise<Outcome<StatsReport>> {
   const statistics = await collect(paths, surroundings)
-  if (statistics.files === 0) return failed(nothingFound(paths, statistics))
+  const { files, unreadable, withoutConversation } = statistics
+  if (files === 0) return failed(nothingFound(paths, statistics))
   const report = reportOf(paths, statistics)
-  return { type: 'gathered', report, exitCode: statistics.unreadable.length > 0 ? 1 : 0 }
+  // Folders of sessions hold such files; but whoever names one expects something of it.
+  const named = withoutConversation.find((path) => paths.includes(path))
+  const isBlank = withoutConversation.length === files
+  const complaint = isBlank || named !== undefined ? noConversation(named, paths) : undefined
+  const exitCode = unreadable.length > 0 || complaint !== undefined ? 1 : 0
+  return { type: 'gathered', report, exitCode, isBlank, ...(complaint === undefined ? {} : { complaint }) }
+}
+
+function noConversation(file: string | undefined, paths: readonly string[]): string {
+  if (file !== undefined) return noTranscript(file)
+  return `no file (.jsonl) below ${paths.map(visible).join(', ')} holds a conversation. Claude Code keeps its sessions below ~/.claude/projects.`
 }
 
 function nothingFound(paths: readonly string[], { unreadable }: FolderStatistics): string {
   const [first] = unreadable
   if (first && !existsSync(first.path)) return notThere(first.path)
-  if (first) return `${visible(first.path)} cannot be read: ${visible(first.reason)}. Check the name.`
-  return `there are no transcripts (.jsonl) below ${paths.map(visible).join(', ')}. Claude Code keeps its sessions below ~/.claude/projects.`
+  if (first) return `${visible(first.path)} cannot be read: ${visible(first.reason)}`
+  return noTranscripts(paths)
 }
 
 /** Lets go between files, so that Ctrl-C is heard and the line of progress can be taken away first. */

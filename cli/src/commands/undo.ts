@@ -28,7 +28,8 @@ export async function gather(path: string, { edit, surroundings }: UndoOptions):
   if (opened.type === 'failed') return opened
   const file = opened.report
   const strange = edit?.find((uuid) => named(file, uuid) === undefined)
-  const undone = edit?.map((uuid) => named(file, uuid)).filter((found) => found !== undefined) ?? lastAction(file)
+  const asked = edit?.map((uuid) => named(file, uuid)).filter((found) => found !== undefined)
+  const undone = asked ?? lastAction(file)
   if (strange !== undefined || undone.length === 0) return failed(whyNothing(file, strange))
   const undos = undone.map(({ uuid }): Edit => ({ type: 'undo', uuid, reason: 'asked for on the command line' }))
   const applied = await applyEdits(file, undos, { owner: 'everlong undo', now: surroundings.now() })
@@ -37,17 +38,8 @@ export async function gather(path: string, { edit, surroundings }: UndoOptions):
   return gathered({ path, undone, uuids: applied.uuids, before, after: sizeOf(openView(path)) })
 }
 
-/** One reduction can be several edits, written together: they are taken back together. */
-function lastAction({ view, entry }: ViewFile): readonly Target[] {
-  const edits = view.edits.filter(({ edit }) => edit.type !== 'server-cleared')
-  const last = edits.at(-1)
-  if (!last) return []
-  const timeOf = (uuid: string) => entry(uuid)?.record.timestamp
-  const { mechanism } = last.edit
-  const isOther = ({ uuid, edit }: (typeof edits)[number]) =>
-    edit.mechanism !== mechanism || mechanism === undefined || timeOf(uuid) !== timeOf(last.uuid)
-  const together = edits.slice(edits.slice(0, -1).findLastIndex(isOther) + 1)
-  return together.toReversed().map(({ uuid, edit }) => ({ uuid, type: edit.type, mechanism: edit.mechanism }))
+function lastAction(file: ViewFile): readonly Target[] {
+  return file.lastAction.toReversed().map(({ uuid, type, mechanism }) => ({ uuid, type, mechanism }))
 }
 
 /** An edit in force, an undo or a rewind, or a compaction by the uuid of its boundary. */
@@ -63,13 +55,13 @@ function named({ view, entry }: ViewFile, uuid: string): Target | undefined {
 function whyNothing({ path, bytes, view }: ViewFile, edit: string | undefined): string {
   if (view.messages.length === 0) return noTranscript(path, bytes)
   if (edit !== undefined) return `${visible(edit)} is no edit in force and no compaction of ${visible(path)}.`
-  return `no edit is in force in ${visible(path)}. To take a compaction back, give its boundary: --edit UUID (see everlong epochs --json).`
+  return `no edit and no compaction is in force in ${visible(path)}.`
 }
 
 export function render({ path, undone, uuids, before, after }: UndoReport, screen: Screen): readonly string[] {
   const what = undone.map(({ type, mechanism }) => visible(mechanism === undefined ? type : `${type} of ${mechanism}`))
   return [
-    heading(`Took back ${counted(undone.length, 'edit')}`, screen),
+    heading(`Took back ${undone[0]?.type === 'compaction' ? 'a compaction' : counted(undone.length, 'edit')}`, screen),
     ...paragraph(what.join(', '), screen),
     ...paragraph(`${count(before.tokens)} tokens before, ${count(after.tokens)} now`, screen),
     ...paragraph(

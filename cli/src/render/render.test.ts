@@ -4,7 +4,7 @@ import { bytes, clockTime, counted, dateTime, dollars, duration, percent, short 
 import { ruler } from './ruler.ts'
 import { oneLine, safeJson, visible } from './safe.ts'
 import { facts, type Screen, table } from './screen.ts'
-import { columnsOf, cut, cutStart, padEnd, wrap } from './width.ts'
+import { columnsOf, cut, cutStart, fold, padEnd, wrap } from './width.ts'
 
 const screen: Screen = { width: 40, isTerminal: false, isColoured: false, timeZone: 'UTC', paint: (_, text) => text }
 
@@ -71,6 +71,20 @@ describe('widths', () => {
   test('wrap between words, and let a long word stand', () => {
     expect(wrap('one two averyverylongword three', 8)).toEqual(['one two', 'averyverylongword', 'three'])
     expect(padEnd('漢', 4)).toBe('漢  ')
+  })
+})
+
+describe('folding', () => {
+  test('breaks a finished line between words, further in, and loses nothing', () => {
+    expect(fold('  one two three four', 12)).toEqual(['  one two', '    three', '    four'])
+    expect(fold('  fits here', 11)).toEqual(['  fits here'])
+    expect(fold('  averyverylongword x', 8)).toEqual(['  averyverylongword', '    x'])
+  })
+
+  test('counts no colours', () => {
+    expect(fold('\u001b[31mred\u001b[39m and \u001b[1mbold\u001b[22m', 12)).toEqual([
+      '\u001b[31mred\u001b[39m and \u001b[1mbold\u001b[22m',
+    ])
   })
 })
 

@@ -2,7 +2,7 @@
 import { styleText } from 'node:util'
 import type { Surroundings } from '../surroundings.ts'
 import { oneLine, visible } from './safe.ts'
-import { columnsOf, cut, cutStart, padEnd, padStart, wrap } from './width.ts'
+import { columnsOf, cut, cutStart, fold, padEnd, padStart, wrap } from './width.ts'
 
 export type Style = Parameters<typeof styleText>[0]
 
@@ -28,6 +28,14 @@ export function screenOf({ stdout, env, timeZone }: Surroundings): Screen {
     timeZone,
     paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
   }
+}
+
+/** For a terminal that is narrower than screens are made for: lines go on below, between words. */
+export function foldedFor({ stdout }: Pick<Surroundings, 'stdout'>, lines: readonly string[]): readonly string[] {
+  const { isTTY, columns } = stdout
+  return isTTY === true && columns !== undefined && columns < narrowest
+    ? lines.flatMap((line) => fold(line, columns))
+    : lines
 }
 
 /** The file a screen is about. */

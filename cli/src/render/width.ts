@@ -1,4 +1,5 @@
 // How many columns a text takes in a terminal, and cutting and padding by that measure.
+import { stripVTControlCharacters } from 'node:util'
 
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
@@ -62,4 +63,27 @@ export function wrap(text: string, columns: number): readonly string[] {
     } else line = longer
   }
   return line === '' ? lines : [...lines, line]
+}
+
+/** Breaks a finished line, colours and all, between words; it goes on a little further in than it began. */
+export function fold(line: string, columns: number): readonly string[] {
+  if (columnsOf(stripVTControlCharacters(line)) <= columns) return [line]
+  const [indent = ''] = /^ */.exec(stripVTControlCharacters(line)) ?? []
+  const further = `${indent}  `.slice(0, Math.floor(columns / 2))
+  const lines: string[] = []
+  let current = ''
+  let used = 0
+  for (const piece of line.match(/ +|[^ ]+/g) ?? []) {
+    const width = columnsOf(stripVTControlCharacters(piece))
+    const isSpace = piece.startsWith(' ')
+    if (used + width > columns && used > further.length) {
+      lines.push(current.trimEnd())
+      current = isSpace ? further : further + piece
+      used = further.length + (isSpace ? 0 : width)
+    } else {
+      current += piece
+      used += width
+    }
+  }
+  return current.trim() === '' ? lines : [...lines, current]
 }

@@ -24,9 +24,11 @@ export type RunOptions = {
   /** Told of what is printed; returns true to press Ctrl-C. */
   readonly stopsWhen?: (stdout: string) => boolean
   readonly newId?: () => string
+  /** A clock that stands still unless given. */
+  readonly now?: () => number
 }
 
-/** Runs a command in process, at a clock that stands still, in the time zone UTC. */
+/** Runs a command in process, in the time zone UTC. */
 export async function everlong(words: readonly string[], options: RunOptions = {}): Promise<Ran> {
   let stop: (() => void) | undefined
   const { stopsWhen, newId } = options
@@ -40,7 +42,7 @@ export async function everlong(words: readonly string[], options: RunOptions = {
     stderr: stderr.stream,
     env: options.env ?? {},
     cwd: root,
-    now: () => 0,
+    now: options.now ?? (() => 0),
     timeZone: 'UTC',
     ...(newId ? { newId } : {}),
     onStop: (wanted) => {

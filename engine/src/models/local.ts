@@ -15,5 +15,7 @@ export function localAnswer(text: string, model: string, { signal, onEvent }: Se
   for (const event of events) if (signal?.aborted !== true) onEvent?.(event)
   if (signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'aborted', tries: 0 }
   const content = [{ type: 'text', text }]
-  return { type: 'answer', id: `msg_${model}`, model, content, stopReason: 'end_turn', usage: noTokens }
+  // Entries that share an id are read as pieces of one answer, so each answer has its own.
+  const id = `msg_${crypto.randomUUID()}`
+  return { type: 'answer', id, model, content, stopReason: 'end_turn', usage: noTokens }
 }

@@ -1,6 +1,6 @@
 // Appends edits to a transcript on disk: the lease first, then the originals beside the session, then all edits in one
 // write. Whatever fails before that write leaves the transcript as it was.
-import { type Edit, editRecord } from '../core/transcript/edits.ts'
+import { type Edit, editRecords } from '../core/transcript/edits.ts'
 import { type LeaseOptions, nodeLeasePorts } from './lease.ts'
 import { type StoredResults, storeResults, type ToolResult } from './stored-results.ts'
 import type { ViewFile } from './view-file.ts'
@@ -43,23 +43,14 @@ export async function applyEdits(
     const stored = storeResults(file.path, results)
     if (stored.type === 'store-failed') return notApplied(stored.message)
     const { newId } = { ...nodeLeasePorts, ...lease.ports }
-    const uuids = edits.map(newId)
-    const appended = writer.appendAll(recordsOf(file, { edits, uuids, now }))
+    const uuids = edits.map(() => newId())
+    const timestamp = new Date(now).toISOString()
+    const appended = writer.appendAll(editRecords(edits, { ...file.place, uuids, timestamp }))
     if (appended.type !== 'appended') return notApplied(whyNot(appended))
     return { type: 'applied', uuids, bytes: appended.bytes, stored }
   } finally {
     writer.close()
   }
-}
-
-type Numbered = { readonly edits: readonly Edit[]; readonly uuids: readonly string[]; readonly now: number }
-
-/** Each hangs on the one before it. */
-function recordsOf({ place }: ViewFile, { edits, uuids, now }: Numbered) {
-  const timestamp = new Date(now).toISOString()
-  return edits.map((edit, at) =>
-    editRecord(edit, { ...place, timestamp, uuid: uuids[at] ?? '', parentUuid: uuids[at - 1] ?? place.parentUuid }),
-  )
 }
 
 function notApplied(why: string): AppliedEdits {

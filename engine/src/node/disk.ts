@@ -3,6 +3,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
@@ -12,9 +13,11 @@ import {
   readdirSync,
   readSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
 
 export type FileState = {
   readonly size: number
@@ -69,24 +72,62 @@ export const nodeDisk: Disk = {
   rename: renameSync,
   unlink: unlinkSync,
   list: (folder) => readdirSync(folder),
-  makeFolder: (path) => {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-  },
+  makeFolder: makeFolders,
+}
+
+/**
+ * With the folders above it, where they are missing. Not `recursive: true`: where the system lets nobody make a folder and
+ * says that there is none (/proc), Node tries again for ever.
+ */
+function makeFolders(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = diskProblem(error)
+    if (code === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error
+    makeFolders(dirname(path))
+    makeFolders(path)
+  }
 }
 
 export type DiskProblem = { readonly code: string; readonly message: string }
 
-/** What the system said, when it was the system; anything else is a mistake of ours and goes on up. */
+/** What the system said, in plain words, when it was the system; anything else is a mistake of ours and goes on up. */
 export function diskProblem(error: unknown): DiskProblem {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error) {
-    return { code: error.code, message: error.message }
+    const words = error.syscall === ownCall ? undefined : plainWords[error.code]
+    const path = 'path' in error && typeof error.path === 'string' ? `${error.path}: ` : ''
+    return { code: error.code, message: words === undefined ? error.message : `${path}${words}` }
   }
   throw error
 }
 
+/** For a list in which the path stands already. */
+export function whyUnreadable(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return ('code' in error && plainWords[String(error.code)]) || error.message
+}
+
+const plainWords: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder. Check the name.',
+  EACCES: 'no permission. Run as a user who has it, or change the mode.',
+  EPERM: 'no permission. Run as a user who has it, or change the mode.',
+  ENOTDIR: 'the path leads through something that is not a folder. Check the name.',
+  EISDIR: 'this is a folder. Name a file.',
+  EEXIST: 'the name is taken. Choose another place.',
+  ELOOP: 'a link, and it is not followed here, or leads in a circle. Name the file itself.',
+  ENAMETOOLONG: 'the name is too long. Choose a shorter one.',
+  EROFS: 'the file system is read-only. Choose another place.',
+  ENOSPC: 'no space left on the disk. Make room, or choose another place.',
+  EDQUOT: 'the disk quota is used up. Make room, or choose another place.',
+}
+
+const ownCall = 'none'
+
 /** A failure that we see before the system does, told in the same way. */
 export function systemError(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code, syscall: 'none' })
+  return Object.assign(new Error(message), { code, syscall: ownCall })
 }
 
 /** Runs it; undefined when the system answers with one of these codes. Other failures go on up. */

@@ -1,8 +1,9 @@
 // The engine's events as a JSONL file, one write for each. No event carries text of the conversation, and a log that
 // cannot be written never disturbs anybody: the problem is handed to whoever asked for the log.
-import { appendFileSync, mkdirSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Emit } from '../core/ports/events.ts'
+import { nodeDisk } from './disk.ts'
 
 export type EventLogOptions = {
   readonly now?: () => number
@@ -17,7 +18,7 @@ export function eventLog(path: string, { now = Date.now, sessionId, onProblem }:
   return (event) => {
     if (isBroken) return
     try {
-      if (!isReady) mkdirSync(dirname(path), { recursive: true })
+      if (!isReady) nodeDisk.makeFolder(dirname(path))
       isReady = true
       const line = { time: new Date(now()).toISOString(), ...(sessionId === undefined ? {} : { sessionId }), ...event }
       appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 })

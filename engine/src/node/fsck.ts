@@ -1,5 +1,6 @@
 // Says what is wrong with a transcript on disk and what a repaired one would hold. Writes nothing.
 import { type Finding, findingsOf } from '../core/transcript/findings.ts'
+import { isTranscript } from '../core/transcript/scan.ts'
 import { type Tally, tallyOf } from '../core/transcript/tally.ts'
 import type { LineOptions } from './lines.ts'
 import { openLive } from './live-file.ts'
@@ -7,6 +8,8 @@ import { scanFile } from './scan-file.ts'
 
 export type FsckReport = {
   readonly path: string
+  /** Whether anything in it belongs to a conversation; else it is another kind of file, or empty. */
+  readonly isTranscript: boolean
   readonly findings: readonly Finding[]
   readonly errors: number
   readonly notes: number
@@ -21,6 +24,7 @@ export function fsck(path: string, options: LineOptions = {}): FsckReport {
   const errors = findings.filter((finding) => finding.severity === 'error').length
   return {
     path,
+    isTranscript: isTranscript(scan),
     findings,
     errors,
     notes: findings.length - errors,

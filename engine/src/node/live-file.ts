@@ -25,6 +25,8 @@ export type LiveFile = {
   readonly isEdited: boolean
   /** How much of the file was read. */
   readonly bytesRead: number
+  /** Whether that was all of it. */
+  readonly isWhole: boolean
   /** Of the part that was read. */
   readonly problems: readonly LineProblem[]
 }
@@ -33,7 +35,7 @@ export function openLive(path: string): LiveFile {
   const file = openSync(path, 'r')
   try {
     const size = fstatSync(file).size
-    const format = sniffFormat(file, size)
+    const format = sniffFormat(file, size) ?? 'claude-code'
     return format === 'claude-code' ? openFromTail(path, createTailReader(file, size), size) : openWhole(path)
   } finally {
     closeSync(file)
@@ -50,6 +52,7 @@ function openWhole(path: string): LiveFile {
     ...chosen(loaded, live),
     format: report.format,
     bytesRead: report.bytes,
+    isWhole: true,
     problems: report.problems,
   }
 }
@@ -75,7 +78,8 @@ function openFromTail(path: string, tail: TailReader, size: number): LiveFile {
       asked = reachTo < size
       reachTo = asked ? earliestOf(path, missing, tail.start()) : tail.start() - 1
     } else if (missing.length > 0 || tail.start() === 0 || hasRoom(live)) {
-      return { path, format: 'claude-code', ...chosen(loaded, live), bytesRead: size - tail.start(), problems }
+      const read = { bytesRead: size - tail.start(), isWhole: tail.start() === 0 }
+      return { path, format: 'claude-code', ...chosen(loaded, live), ...read, problems }
     } else reachTo = tail.start() - 1
   }
 }

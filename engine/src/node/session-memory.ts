@@ -1,7 +1,7 @@
 // The notes of a session on disk: `<session>/session-memory/summary.md`, with an optional template and prompt beside it.
 // Writes are whole files moved into place; what a person changed meanwhile is merged, never overwritten; one extraction
 // at a time, across processes.
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Extraction, extractNotes } from '../core/memory/extract.ts'
 import { merged, parseNotes, renderNotes, withTemplate } from '../core/memory/notes.ts'
@@ -9,11 +9,11 @@ import type { SessionMemory } from '../core/memory/store.ts'
 import { type MemoryProgress, noProgress } from '../core/memory/trigger.ts'
 import { numberAt, parseObject, stringAt } from '../core/message/json.ts'
 import { type NoteHead, noteHeads } from '../core/prompts/memory.ts'
-import { nodeDisk } from './disk.ts'
+import { diskProblem, nodeDisk } from './disk.ts'
 import { acquireLease, type Lease, lockPathOf } from './lease.ts'
 import { readLock } from './lock-file.ts'
 import { nodeProcesses } from './processes.ts'
-import { sessionFolder } from './session-folder.ts'
+import { makeSessionFolder, sessionFolder } from './session-folder.ts'
 import { wait } from './wait.ts'
 import { replaceFile } from './whole-file.ts'
 
@@ -51,31 +51,43 @@ export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): 
     notes,
     template: () => withTemplate([], templateIn(folder)),
     progress: () => progressIn(readText(statePath)),
-    saveProgress: (progress) => replaceFile(statePath, Buffer.from(`${JSON.stringify(progress)}\n`), { flush: false }),
+    saveProgress: (progress) => {
+      makeSessionFolder(folder)
+      replaceFile(statePath, Buffer.from(`${JSON.stringify(progress)}\n`), { flush: false })
+    },
     settled,
     extract: async (input) => {
       if ((await settled()) === 'still-running') return failed('another extraction is running')
-      mkdirSync(folder, { recursive: true })
-      const lease = takeLease(path, ports)
-      if (!lease) return failed('another extraction is running')
       try {
-        const base = readText(path)
-        const before = withTemplate(parseNotes(base ?? ''), templateIn(folder))
-        const prompt = readText(join(folder, 'config', 'prompt.md'))
-        const extraction = await extractNotes({ ...input, notes: before, prompt })
-        if (extraction.type === 'failed') return extraction
-        // Somebody who was taken for dead has nothing to write any more.
-        if (lease.confirm().type === 'lease-lost') return failed('another process took over')
-        const now = readText(path)
-        const next =
-          now === undefined || now === base ? extraction.notes : merged(before, parseNotes(now), extraction.notes)
-        replaceFile(path, Buffer.from(renderNotes(next)))
-        return { ...extraction, notes: next }
-      } finally {
-        lease.release()
+        makeSessionFolder(folder)
+        const lease = takeLease(path, ports)
+        if (!lease) return failed('another extraction is running')
+        try {
+          return await extractInto({ path, folder, lease }, input)
+        } finally {
+          lease.release()
+        }
+      } catch (error) {
+        return failed(diskProblem(error).message)
       }
     },
   }
+}
+
+type Taken = { readonly path: string; readonly folder: string; readonly lease: Lease }
+
+async function extractInto({ path, folder, lease }: Taken, input: Parameters<SessionMemory['extract']>[0]) {
+  const base = readText(path)
+  const before = withTemplate(parseNotes(base ?? ''), templateIn(folder))
+  const prompt = readText(join(folder, 'config', 'prompt.md'))
+  const extraction = await extractNotes({ ...input, notes: before, prompt })
+  if (extraction.type === 'failed') return extraction
+  // Somebody who was taken for dead has nothing to write any more.
+  if (lease.confirm().type === 'lease-lost') return failed('another process took over')
+  const now = readText(path)
+  const next = now === undefined || now === base ? extraction.notes : merged(before, parseNotes(now), extraction.notes)
+  replaceFile(path, Buffer.from(renderNotes(next)))
+  return { ...extraction, notes: next }
 }
 
 function failed(reason: string): Extraction {

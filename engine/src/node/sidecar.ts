@@ -66,7 +66,7 @@ function look(path: string): { readonly size: number; readonly format: Format } 
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)
-    return { size, format: sniffFormat(file, size) }
+    return { size, format: sniffFormat(file, size) ?? 'claude-code' }
   } finally {
     closeSync(file)
   }

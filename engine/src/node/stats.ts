@@ -1,7 +1,9 @@
 // Statistics over one transcript or a tree of thousands.
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { isTranscript } from '../core/transcript/scan.ts'
 import { createStatisticsBook, type SessionKind, type Statistics } from '../core/transcript/statistics.ts'
+import { whyUnreadable } from './disk.ts'
 import { scanFile } from './scan-file.ts'
 
 export type Unreadable = { readonly path: string; readonly reason: string }
@@ -27,6 +29,8 @@ export type FolderStatistics = Statistics & {
   readonly bytes: number
   /** Files and folders that could not be read, with the system's word on why. */
   readonly unreadable: readonly Unreadable[]
+  /** Files in which nothing belongs to a conversation: they are no sessions. */
+  readonly withoutConversation: readonly string[]
 }
 
 /** Every transcript below these paths; a file that is named is taken as it is. */
@@ -36,7 +40,10 @@ export function findTranscripts(paths: readonly string[]): Plan {
     attempt(path, found.unreadable, () => {
       const stats = statSync(path)
       if (stats.isDirectory()) for (const item of itemsOf(path)) visit(item, false)
-      else if (isNamed || (stats.isFile() && path.endsWith('.jsonl'))) {
+      else if (!stats.isFile()) {
+        // Reading a pipe could wait for ever.
+        if (isNamed) found.unreadable.push({ path, reason: 'not a regular file. Save its contents to a file.' })
+      } else if (isNamed || path.endsWith('.jsonl')) {
         found.files.push(path)
         found.bytes += stats.size
       }
@@ -59,7 +66,7 @@ function attempt(path: string, unreadable: Unreadable[], read: () => void): void
   try {
     read()
   } catch (error) {
-    unreadable.push({ path, reason: error instanceof Error ? error.message : String(error) })
+    unreadable.push({ path, reason: whyUnreadable(error) })
   }
 }
 
@@ -79,20 +86,22 @@ export function* collectingStatistics(
   const plan = findTranscripts(paths)
   const book = createStatisticsBook()
   const unreadable = [...plan.unreadable]
+  const withoutConversation: string[] = []
   let progress = { bytes: 0, bytesAll: plan.bytes, files: 0, filesAll: plan.files.length }
   for (const path of plan.files) {
     const before = progress
     attempt(path, unreadable, () => {
       const onProgress = (bytes: number) => options.onProgress?.({ ...before, bytes: before.bytes + bytes })
       const scan = scanFile(path, { onProgress })
-      book.add(scan, { kind: kindOf(path), salvaged: scan.salvaged })
+      if (isTranscript(scan)) book.add(scan, { kind: kindOf(path), salvaged: scan.salvaged })
+      else withoutConversation.push(path)
       progress = { ...progress, bytes: before.bytes + scan.bytes }
     })
     progress = { ...progress, files: before.files + 1 }
     options.onProgress?.(progress)
     yield progress
   }
-  return { ...book.statistics(), files: plan.files.length, bytes: plan.bytes, unreadable }
+  return { ...book.statistics(), files: plan.files.length, bytes: plan.bytes, unreadable, withoutConversation }
 }
 
 function kindOf(path: string): SessionKind {

@@ -1,13 +1,12 @@
 // Puts tool results beside the session before they are cleared from the view, where Claude Code keeps large ones and
 // people look: SESSION/tool-results/ID.txt. It never overwrites a file and never leaves that folder.
 import { createHash } from 'node:crypto'
-import { realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { blocksOf, isText, textOf } from '../core/message/block.ts'
 import type { JsonObject } from '../core/message/json.ts'
 import { resultBlock } from './archive/originals.ts'
-import { type Disk, type DiskProblem, diskProblem, nodeDisk, systemError } from './disk.ts'
-import { resultsFolder } from './session-folder.ts'
+import { type Disk, type DiskProblem, diskProblem, nodeDisk } from './disk.ts'
+import { makeSessionFolder, resultsFolder } from './session-folder.ts'
 import { createFile } from './whole-file.ts'
 
 export type ToolResult = { readonly toolUseId: string; readonly content: unknown }
@@ -44,7 +43,7 @@ export function storeResults(transcript: string, results: readonly ToolResult[],
   const kept: string[] = []
   const notText: string[] = []
   try {
-    if (results.length > 0) makeFolder(disk, folder, transcript)
+    if (results.length > 0) makeSessionFolder(folder, disk)
     for (const { toolUseId, content } of results) {
       const text = textIn(content)
       const path = join(folder, `${fileNameOf(toolUseId)}.txt`)
@@ -75,13 +74,4 @@ export function fileNameOf(toolUseId: string): string {
   if (plainName.test(toolUseId) && !device.test(toolUseId)) return toolUseId
   const plain = toolUseId.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40)
   return `id-${plain}-${createHash('sha256').update(toolUseId).digest('hex').slice(0, 32)}`
-}
-
-/** A link in the way could lead anywhere: then nothing is written. */
-function makeFolder(disk: Disk, folder: string, transcript: string): void {
-  disk.makeFolder(folder)
-  const wanted = join(realpathSync(dirname(transcript)), basename(dirname(folder)), basename(folder))
-  if (realpathSync(folder) !== wanted) {
-    throw systemError('ELOOP', `${folder} leads elsewhere through a link. Remove the link, or move the session.`)
-  }
 }

@@ -7,6 +7,7 @@ import { type EditPlace, editSubtype, readEdit } from '../core/transcript/edits.
 import type { Entry } from '../core/transcript/entry.ts'
 import { createFold, foldEntries, type View } from '../core/transcript/fold.ts'
 import type { Format } from '../core/transcript/formats/reader.ts'
+import { lastAction, type Undoable } from '../core/transcript/last-action.ts'
 import { forEachEntry } from './entries.ts'
 import type { LineOptions } from './lines.ts'
 
@@ -19,6 +20,8 @@ export type ViewFile = {
   readonly answered: View
   /** By its uuid. Of a large file only what the view was made of is whole; the rest has its long texts cut. */
   readonly entry: (uuid: string) => Entry | undefined
+  /** What the newest action in force did to the view, oldest first: what an undo takes back. */
+  readonly lastAction: readonly Undoable[]
   /** Where the next edit belongs; its id and time are whoever's who writes it. */
   readonly place: Omit<EditPlace, 'uuid' | 'timestamp'>
 }
@@ -40,7 +43,16 @@ export function openView(path: string, { largeFrom = large, ...options }: ViewFi
   const shown = cut === 0 ? undefined : shownBy(first)
   const isCutShort = shown && entries.slice(0, cut).some((entry) => shown.has(uuidOf(entry)))
   const { view, answered, entry } = isCutShort ? folded(madeWhole(path, { entries, cut, shown })) : first
-  return { path, format, bytes, view, answered, entry, place: placeOf(entries) }
+  return {
+    path,
+    format,
+    bytes,
+    view,
+    answered,
+    entry,
+    lastAction: lastAction(mended(entries)),
+    place: placeOf(entries),
+  }
 }
 
 type Reading = {
@@ -92,16 +104,20 @@ function shownBy({ view, answered }: Pick<ViewFile, 'view' | 'answered'>): Reado
 
 const uuidOf = ({ record }: Entry) => String(record.uuid)
 
+/** Without half a compaction that a kill left. */
+function mended(entries: readonly Entry[]): readonly Entry[] {
+  const undo = undoOfTorn(entries)
+  return undo ? [...entries, undo] : entries
+}
+
 function folded(entries: readonly Entry[]): Pick<ViewFile, 'view' | 'answered' | 'entry'> {
   const fold = createFold()
-  for (const entry of entries) fold.add(entry)
-  const undo = undoOfTorn(entries)
-  if (undo) fold.add(undo)
+  for (const entry of mended(entries)) fold.add(entry)
   const view = fold.view()
   const answer = entries.findLastIndex(({ record }) => isAnswer(record))
   const isSince = (entry: Entry, at: number) => at > answer && readEdit(entry.record) !== undefined
   const known = entries.some(isSince) ? entries.filter((entry, at) => !isSince(entry, at)) : undefined
-  const answered = known ? foldEntries(undo ? [...known, undo] : known) : view
+  const answered = known ? foldEntries(mended(known)) : view
   return { view, answered, entry: fold.entry }
 }
 

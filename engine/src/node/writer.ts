@@ -124,6 +124,8 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
   let closed = false
   // Unknown at the start and after a failure: then it is looked up before the next write.
   let endsWithNewline: boolean | undefined
+  // How long the file was when we last looked. It only ever grows.
+  let length = disk.stat(file).size
 
   const appendAll = (records: readonly JsonObject[]): AppendResult => {
     if (closed) throw new Error(`The writer of ${path} is closed. Open it again to write.`)
@@ -138,6 +140,11 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
       const { names, size } = disk.stat(file)
       // Written to a file that has no name any more, a record would be gone without a word.
       if (names === 0) throw systemError('ENOENT', `${path} was removed or replaced. Open it again to write.`)
+      if (size < length) {
+        const gone = `${path} was shortened by ${length - size} bytes from outside, and records are gone.`
+        throw systemError('EIO', `${gone} Nothing more is written to it. Open it again to go on with what is left.`)
+      }
+      length = size
       endsWithNewline ??= endsLine(open, size)
       // A record that a crash cut stays a line of its own, and costs nothing but itself.
       if (!endsWithNewline) bytes = Buffer.concat([Buffer.from('\n'), bytes])
@@ -147,6 +154,7 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
     const failure = writeOrTakeBack(open, bytes)
     endsWithNewline = failure === undefined ? true : undefined
     if (failure !== undefined) return failure
+    length += bytes.length
     for (const uuid of lines.uuids) written.addId(uuid, count++)
     const flushed = sync === 'always' ? forceOut(open) : undefined
     if (flushed?.type === 'sync-failed') return flushed

@@ -1,7 +1,7 @@
 // Where the demonstration is shown: lines that stay, and on a terminal one more that is always the last and changes in
 // place. Without a terminal there are only the lines that stay.
 import { clearLine, cursorTo } from 'node:readline'
-import { type Screen, screenOf } from '../../render/screen.ts'
+import { foldedFor, type Screen, screenOf } from '../../render/screen.ts'
 import type { Surroundings } from '../../surroundings.ts'
 
 export type Board = {
@@ -34,7 +34,7 @@ export function createBoard(surroundings: Surroundings): Board {
     isLive,
     print: (lines) => {
       wipe()
-      for (const line of lines(screenOf(surroundings))) {
+      for (const line of foldedFor(surroundings, lines(screenOf(surroundings)))) {
         // Everything keeps its distance; two distances are one.
         if (line !== '' || !isBlank) stdout.write(`${line}\n`)
         isBlank = line === ''

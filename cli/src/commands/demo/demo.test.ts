@@ -1,5 +1,5 @@
 // The demonstration as a whole, against the simulator over HTTP: what it prints, and what the transcript says about it.
-import { readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { blocksOf, isToolResult, isToolUse, type JsonObject, objectAt, textOf } from 'everlong'
@@ -7,6 +7,7 @@ import { fsck, openMemory, openView } from 'everlong/node'
 import { readBoundary, readEdit } from 'everlong/transcript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everlong, type RunOptions, sessionFolder } from '../../testing/harness.ts'
+import { tourFile } from '../tour.ts'
 import { wanted } from './acts.ts'
 import { rule } from './story.ts'
 
@@ -113,14 +114,45 @@ test.for([24, 44])('it fits a terminal of %i columns', async (columns) => {
   const lines = parts.flatMap((part) => withoutLast(part).split('\n')).filter((line) => !line.includes(folder.path))
   expect(exitCode).toBe(0)
   expect(live.filter((line) => [...line].length >= columns)).toEqual([])
-  // Screens are made for 40 columns at least.
-  expect(lines.filter((line) => [...line].length > Math.max(40, columns))).toEqual([])
+  expect(lines.filter((line) => [...line].length > columns && line.trim().includes(' '))).toEqual([])
 })
 
 test('a folder that holds a session is left alone', async () => {
-  const { exitCode, stdout, stderr } = await everlong(['demo', '--folder', join(folder.path, 'first')])
-  expect([exitCode, stdout]).toEqual([1, ''])
-  expect(stderr).toContain('is there already')
+  const place = join(folder.path, 'first')
+  expect(await everlong(['demo', '--folder', place])).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: `everlong: ${join(place, 'session.jsonl')} is there already and is left alone. Choose another --folder.\n`,
+  })
+})
+
+test('a folder that cannot be had is one clear line', async () => {
+  const [file, below] = [tourFile, join(folder.path, 'not', 'there')]
+  expect([
+    await everlong(['demo', '--folder', file]),
+    await everlong(['demo', '--folder', join(file, 'below')]),
+    await everlong(['demo', '--folder', below]),
+  ]).toEqual([
+    { exitCode: 1, stdout: '', stderr: `everlong: ${file} is not a folder. Choose another --folder.\n` },
+    {
+      exitCode: 1,
+      stdout: '',
+      stderr: `everlong: ${join(file, 'below')} cannot be written: the path leads through something that is not a folder. Check the name.\n`,
+    },
+    {
+      exitCode: 1,
+      stdout: '',
+      stderr: `everlong: there is no folder ${join(folder.path, 'not')}. Make it first, or choose another place.\n`,
+    },
+  ])
+})
+
+test.runIf(existsSync('/proc/self'))('a folder that the system allows nobody to make is refused at once', async () => {
+  expect(await everlong(['demo', '--folder', '/proc/everlong'])).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'everlong: /proc/everlong cannot be written: there is no such file or folder. Check the name.\n',
+  })
 })
 
 test.for([

@@ -1,9 +1,11 @@
 // `everlong demo`: the loop works on a made-up repository against the simulated API with a small window, and a person sees
 // what the engine does about it. Real requests, a real transcript; no key, no network.
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type SpentLine, textOf } from 'everlong'
-import { failed, gathered, type Outcome, systemTrouble } from '../../outcome.ts'
+import { failed, gathered, noPlaceFor, type Outcome, writing } from '../../outcome.ts'
+import { visible } from '../../render/safe.ts'
 import type { Surroundings } from '../../surroundings.ts'
 import { createChronicle } from './acts.ts'
 import { createBoard } from './board.ts'
@@ -24,27 +26,37 @@ export async function demo(
   surroundings: Surroundings,
 ): Promise<Outcome<undefined>> {
   const { cwd, now, newId, onStop } = surroundings
+  const place = placeIn(folder === undefined ? undefined : resolve(cwd, folder))
+  if (place.type === 'failed') return place
   const board = createBoard(surroundings)
   const stopping = new AbortController()
   const release = onStop?.(() => stopping.abort())
   const isSlow = board.isLive && !fast
   try {
-    const stage = await setStage({
-      isSlow,
-      folder: folder === undefined ? undefined : resolve(cwd, folder),
-      ports: { now, ...(newId ? { newId } : {}) },
-    })
+    const ports = { now, ...(newId ? { newId } : {}) }
+    const stage = await setStage({ isSlow, transcript: place.report, ports })
     const { signal } = stopping
     await play({ stage, board, signal, chronicle: createChronicle(), pace: createPace(isSlow, signal) }, now)
     return gathered(undefined)
-  } catch (error) {
-    const message = systemTrouble(folder ?? tmpdir(), error)
-    if (message === undefined) throw error
-    return failed(message)
   } finally {
     board.end()
     release?.()
   }
+}
+
+/** The path of a new session in this folder, which is made if need be; in a new temporary one when none is named. */
+function placeIn(folder: string | undefined): Outcome<string> {
+  const trouble = folder === undefined ? undefined : noPlaceFor(folder)
+  if (trouble) return failed(trouble)
+  return writing(folder ?? tmpdir(), () => {
+    const kept = folder ?? mkdtempSync(join(tmpdir(), 'everlong-demo-'))
+    if (!existsSync(kept)) mkdirSync(kept)
+    if (!statSync(kept).isDirectory()) return failed(`${visible(kept)} is not a folder. Choose another --folder.`)
+    accessSync(kept, constants.W_OK)
+    const transcript = join(kept, 'session.jsonl')
+    if (!existsSync(transcript)) return gathered(transcript)
+    return failed(`${visible(transcript)} is there already and is left alone. Choose another --folder.`)
+  })
 }
 
 async function play(show: Show, now: () => number): Promise<void> {

@@ -1,8 +1,5 @@
 // What the demonstration plays on: the simulated API on a port of this machine, a made-up repository with tools that
 // work, and an engine with a session on disk in front of it.
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import type { AnyTool } from '@everlong/agent'
 import { type Repository, type RunningServer, startServer, syntheticRepository, toolsOf } from '@everlong/simulator'
 import { createEngine, type EngineOptions, type EngineSession, type EngineSettings, type FileStore } from 'everlong'
@@ -53,17 +50,13 @@ export type StageOptions = {
   /** Answers take a moment, as they do in life. */
   readonly isSlow: boolean
   readonly ports: NonNullable<EngineOptions['ports']>
-  /** Where the session is kept; a new temporary folder when left out. */
-  readonly folder?: string | undefined
+  /** A path in a folder that is there; no file has it yet. */
+  readonly transcript: string
 }
 
 const slowly = { first: 200, perEvent: 12 }
 
-/** Throws what the system says when the folder cannot be had, or holds a session already. */
-export async function setStage({ isSlow, ports, folder }: StageOptions): Promise<Stage> {
-  const transcript = join(folder ?? mkdtempSync(join(tmpdir(), 'everlong-demo-')), 'session.jsonl')
-  mkdirSync(dirname(transcript), { recursive: true })
-  writeFileSync(transcript, '', { flag: 'wx' })
+export async function setStage({ isSlow, ports, transcript }: StageOptions): Promise<Stage> {
   const repository = syntheticRepository({ seed: 7, files: 60 })
   const server = await startServer({
     script: demoModel(repository),

@@ -29,26 +29,26 @@ export type AnswerInput = {
   readonly isOutdated: boolean
 }
 
-export function recordAnswer(desk: Desk, input: AnswerInput): void {
+/** Returns the message as it was stored. Looks at the whole view only where the answer reports its usage. */
+export function recordAnswer(desk: Desk, input: AnswerInput): AnswerMessage {
   const { conversation, ports } = desk
-  const view = conversation.view()
-  const message = withOwnId(answerMessage(input.given, { id: ports.newId(), model: desk.modelName }), view, ports.newId)
+  const message = withOwnId(answerMessage(input.given, { id: ports.newId(), model: desk.modelName }), desk)
   const usage = readUsage(message.usage)
-  if (usage && !input.isOutdated) learnFrom(desk, view, usage)
+  if (usage && !input.isOutdated) learnFrom(desk, conversation.view(), usage)
   conversation.append([answerBody(message, input)], [input.uuid])
   desk.tracking = withAnswer(desk.tracking)
   const isCleared = noteCleared(desk, message)
-  if (!usage) return
+  if (!usage) return message
   if (message.stop_reason === windowEnded && !input.isOutdated) learnFromEnd(desk, contextTokens(usage))
   desk.spent = withSpent(desk.spent, { source: 'turn', usage: billedCounts(usage), model: desk.modelName })
   const isRewritten = isCleared || usage.iterations?.some(({ type }) => type === 'compaction')
   watchCache(desk, input, { usage, message, isRewritten })
+  return message
 }
 
 /** Entries that share an id are pieces of one answer; a client that gives all its answers the same one means several. */
-function withOwnId(message: AnswerMessage, { messages }: View, newId: () => string): AnswerMessage {
-  const last = messages.findLast(({ role }) => role === 'assistant')
-  return last?.messageId === message.id ? { ...message, id: newId() } : message
+function withOwnId(message: AnswerMessage, { conversation, ports }: Desk): AnswerMessage {
+  return conversation.hasAnswer(message.id) ? { ...message, id: ports.newId() } : message
 }
 
 /** One and the same text, by our estimate and as it was counted: what came since the answer before. */

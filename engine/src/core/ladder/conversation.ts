@@ -3,16 +3,17 @@
 import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
-import { type JsonObject, objectAt } from '../message/json.ts'
+import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { readCompaction } from '../transcript/compaction-records.ts'
-import { type Edit, editRecord } from '../transcript/edits.ts'
-import { type Entry, headOf } from '../transcript/entry.ts'
+import { type Edit, editRecords } from '../transcript/edits.ts'
+import type { Entry } from '../transcript/entry.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/fold.ts'
+import { lastAction, type Undoable } from '../transcript/last-action.ts'
 import { messageOf } from '../transcript/messages.ts'
 import { type QueuedWords, queuedWords } from '../transcript/queued-words.ts'
-import { type Body, type Stamp, stamped } from './records.ts'
-import { newestChange, trimmed, type Undoable } from './retained.ts'
+import { type Body, stamped } from './records.ts'
+import { trimmed } from './retained.ts'
 import type { RecordPlace } from './rung.ts'
 import { noPosition, type Store, StoreError, type StoreResult } from './store.ts'
 
@@ -22,6 +23,8 @@ export type ConversationInput = {
   readonly envelope: JsonObject
   /** What was there when it was opened, in the order of the file. */
   readonly entries: readonly Entry[]
+  /** Whether those are all there are. If not, they must hold the live window. */
+  readonly isWhole?: boolean | undefined
   readonly now: () => number
   readonly newId: () => string
   /** Sees every entry of this conversation once, in order; `isLive` when it came after the opening. */
@@ -34,6 +37,9 @@ export type Conversation = {
   /** Words that the user typed while the agent worked and that are in no message. */
   readonly queued: () => readonly QueuedWords[]
   readonly place: () => RecordPlace
+  /** Whether an answer that is held here has this id of the API. */
+  readonly hasAnswer: (id: unknown) => boolean
+  /** Any entry there ever was, in the view or not. */
   readonly record: (uuid: string) => JsonObject | undefined
   /** Appends in one write; returns their uuids, which may be given. Throws a StoreError when they cannot be written. */
   readonly append: (bodies: readonly Body[], uuids?: readonly string[]) => readonly string[]
@@ -46,8 +52,8 @@ export type Conversation = {
   readonly tryOut: (records: readonly JsonObject[]) => View
   /** These edits as records that hang behind one another. */
   readonly editRecords: (edits: readonly Edit[]) => readonly JsonObject[]
-  /** The newest edit or compaction in force. */
-  readonly newestChange: () => Undoable | undefined
+  /** What the newest action in force did to the view, oldest first. */
+  readonly lastAction: () => readonly Undoable[]
   /** Entries that the fold holds, for those who test how many there are. */
   readonly held: () => number
 }
@@ -62,11 +68,14 @@ class Talk implements Conversation {
   private entries: Entry[] = []
   private fold: Fold = createFold()
   private tip: string | null = null
-  private isTrimmed = false
+  private answerIds = new Set<unknown>()
+  /** Older entries may be in the store alone. */
+  private isWhole: boolean
   private isOpen = false
 
   constructor(input: ConversationInput) {
     this.input = input
+    this.isWhole = input.isWhole ?? true
     // A boundary of ours carries the facts of all that came before it.
     const known = input.entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
     const carried = readCompaction(input.entries[known]?.record).ledger
@@ -78,8 +87,14 @@ class Talk implements Conversation {
   view = (): View => this.fold.view()
   ledger = (): Ledger => this.book.ledger()
   queued = (): readonly QueuedWords[] => queuedWords(this.entries)
-  record = (uuid: string): JsonObject | undefined => this.fold.entry(uuid)?.record
+  record = (uuid: string): JsonObject | undefined => {
+    if (!this.fold.entry(uuid)) this.loadOlder()
+    return this.fold.entry(uuid)?.record
+  }
+
   held = (): number => this.entries.length
+
+  hasAnswer = (id: unknown): boolean => this.answerIds.has(id)
 
   place = (): RecordPlace => {
     const { sessionId, envelope, store } = this.input
@@ -87,23 +102,24 @@ class Talk implements Conversation {
   }
 
   append = (bodies: readonly Body[], uuids: readonly string[] = []): readonly string[] => {
-    const records = this.chained(
-      bodies.map((body, at) => (place) => stamped(body, { ...place, uuid: uuids[at] ?? place.uuid })),
-    )
+    const records = this.chained(bodies, uuids)
     this.write(records)
     return records.map(({ uuid }) => String(uuid))
   }
 
   note = (records: readonly JsonObject[]): void => this.write(records)
 
-  editRecords = (edits: readonly Edit[]): readonly JsonObject[] =>
-    this.chained(edits.map((edit) => (place) => editRecord(edit, place)))
+  editRecords = (edits: readonly Edit[]): readonly JsonObject[] => {
+    const { sessionId, envelope, now, newId } = this.input
+    const timestamp = new Date(now()).toISOString()
+    return editRecords(edits, { uuids: edits.map(() => newId()), parentUuid: this.tip, timestamp, sessionId, envelope })
+  }
 
   edit = (edits: readonly Edit[]): readonly string[] => {
+    // Both may bring back what is no longer held here.
+    if (edits.some(({ type }) => type === 'undo' || type === 'rewind')) this.loadOlder()
     const records = this.editRecords(edits)
-    const isFar = edits.some((edit) => this.isFar(edit))
     this.write(records)
-    if (isFar) this.reload()
     return records.map(({ uuid }) => String(uuid))
   }
 
@@ -114,7 +130,7 @@ class Talk implements Conversation {
     for (const record of records) this.take({ record, position: noPosition })
     const left = trimmed(this.entries, before)
     if (left.length < this.entries.length) {
-      this.isTrimmed = true
+      this.isWhole = false
       this.hold(left)
     }
     return stored
@@ -123,29 +139,20 @@ class Talk implements Conversation {
   tryOut = (records: readonly JsonObject[]): View =>
     foldEntries([...this.entries, ...records.map((record) => ({ record, position: noPosition }))])
 
-  newestChange = (): Undoable | undefined => {
-    const found = newestChange(this.entries)
-    if (found || !this.isTrimmed) return found
-    this.reload()
-    return newestChange(this.entries)
-  }
-
-  /** An undo, or a rewind, may lay open what is no longer held here: whatever came before the first boundary that is. */
-  private isFar(edit: Edit): boolean {
-    if (!this.isTrimmed || (edit.type !== 'undo' && edit.type !== 'rewind')) return false
-    const target = edit.type === 'undo' ? edit.uuid : edit.to
-    const first = this.entries.findIndex((entry) => headOf(entry).boundary !== undefined)
-    return this.entries.findIndex(({ record }) => record.uuid === target) <= first
+  lastAction = (): readonly Undoable[] => {
+    if (lastAction(this.entries).length === 0) this.loadOlder()
+    return lastAction(this.entries)
   }
 
   /** Each record hangs on the one before it. */
-  private chained(makers: readonly ((place: Stamp) => JsonObject)[]): readonly JsonObject[] {
+  private chained(bodies: readonly Body[], uuids: readonly string[]): readonly JsonObject[] {
     const { sessionId, envelope, now, newId } = this.input
     const timestamp = new Date(now()).toISOString()
     let parentUuid = this.tip
-    return makers.map((make) => {
-      const record = make({ uuid: newId(), parentUuid, timestamp, sessionId, envelope })
-      parentUuid = String(record.uuid)
+    return bodies.map((body, at) => {
+      const uuid = uuids[at] ?? newId()
+      const record = stamped(body, { uuid, parentUuid, timestamp, sessionId, envelope })
+      parentUuid = uuid
       return record
     })
   }
@@ -164,6 +171,7 @@ class Talk implements Conversation {
     const isSide = this.input.envelope.isSidechain === true
     const isOwn = (record.isSidechain === true) === isSide
     if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
+    if (record.type === 'assistant') this.answerIds.add(stringAt(record.message, 'id'))
     const message = isKnown && !this.input.watch ? undefined : messageOf(record)
     // What was put back is no news.
     if (message && !isKnown && objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
@@ -173,11 +181,17 @@ class Talk implements Conversation {
   private hold(entries: Iterable<Entry>): void {
     this.entries = [...entries]
     this.fold = createFold()
-    for (const entry of this.entries) this.fold.add(entry)
+    this.answerIds = new Set()
+    for (const entry of this.entries) {
+      this.fold.add(entry)
+      if (entry.record.type === 'assistant') this.answerIds.add(stringAt(entry.record.message, 'id'))
+    }
   }
 
-  private reload(): void {
+  /** The one way back to what was let go, or never read: everything that needs older entries calls it. */
+  private loadOlder(): void {
+    if (this.isWhole) return
     this.hold(this.input.store.entries())
-    this.isTrimmed = false
+    this.isWhole = true
   }
 }

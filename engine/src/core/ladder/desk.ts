@@ -93,8 +93,6 @@ export type Desk = {
   readonly memory?: Memory | undefined
   /** In collapse mode. */
   readonly collapser?: Collapser | undefined
-  /** Also of an entry that left the context long ago. */
-  readonly isPinned?: ((uuid: string) => boolean) | undefined
 }
 
 export type ModelChoice = { readonly client: ModelClient; readonly name: string }

@@ -1,8 +1,7 @@
 // What a session does beside the conversation, after an answer and when a request goes out: notes for session memory,
 // summaries of finished spans. Nothing here is waited for, except at the end.
-
 import { textCounter } from '../compaction/plan.ts'
-import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
+import { type Block, blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { Beside } from './beside.ts'
 import { countingFor, type Desk, explainDesk, sizeOf, whyCompactionIsOff } from './desk.ts'
@@ -11,13 +10,13 @@ import { buildRequest } from './request.ts'
 import { withSpent } from './spent.ts'
 
 /** The answer is in the conversation. One that calls tools is looked at when their results are there. */
-export function afterAnswer(desk: Desk, signal: AbortSignalPort): void {
+export function afterAnswer(desk: Desk, answer: readonly Block[], signal: AbortSignalPort): void {
   const memory = keeperOf(desk.memory)
   if (!memory && !desk.collapser) return
-  const view = desk.conversation.view()
-  const calls = blocksOf(view.messages.at(-1)?.content ?? []).filter(isToolUse).length
+  const calls = answer.filter(isToolUse).length
   memory?.countCalls(calls)
   if (calls > 0) return
+  const view = desk.conversation.view()
   const request = () => buildRequest(desk, view).request
   const beside = besideOf(desk, signal)
   memory?.look(beside, { view, hadToolCalls: false, request })

@@ -1,26 +1,35 @@
 // What a person does to the context by hand: undo, snip, pin, rewind. Each is one more entry of the transcript.
 import { type SnipInput, snip } from '../mechanisms/snip.ts'
 import { type Edit, readEdit } from '../transcript/edits.ts'
+import type { Undoable } from '../transcript/last-action.ts'
 import { withFreed } from './compaction.ts'
 import { type Desk, situationIn, withSize } from './desk.ts'
-import type { Undoable } from './retained.ts'
 import { withChange, withViewChange } from './tracking.ts'
 
 export type EditOutcome =
   | { readonly type: 'done'; readonly freed: number }
   | { readonly type: 'declined'; readonly why: string }
 
+/** `change` is the first of what the action did. */
 export type UndoOutcome = { readonly type: 'undone'; readonly change: Undoable } | { readonly type: 'nothing-to-undo' }
 
-/** Takes back the newest edit or compaction that is in force. */
+/** Takes back the newest action in force: a compaction, or every edit that was made together. */
 export function undoNewest(desk: Desk): UndoOutcome {
-  const change = desk.conversation.newestChange()
+  const changes = desk.conversation.lastAction()
+  const [change] = changes
   if (!change) return { type: 'nothing-to-undo' }
-  const undone = readEdit(desk.conversation.record(change.uuid) ?? {})
-  editView(desk, [{ type: 'undo', uuid: change.uuid }])
-  const back = undone?.type === 'drop-range' ? (undone.freed ?? 0) : 0
-  desk.tracking = { ...desk.tracking, freedBySnips: Math.max(0, desk.tracking.freedBySnips - back) }
+  const snipped = changes.reduce((sum, { uuid }) => sum + freedBySnip(desk, uuid), 0)
+  editView(
+    desk,
+    changes.map(({ uuid }) => ({ type: 'undo', uuid })),
+  )
+  desk.tracking = { ...desk.tracking, freedBySnips: Math.max(0, desk.tracking.freedBySnips - snipped) }
   return { type: 'undone', change }
+}
+
+function freedBySnip({ conversation }: Desk, uuid: string): number {
+  const edit = readEdit(conversation.record(uuid) ?? {})
+  return edit?.type === 'drop-range' ? (edit.freed ?? 0) : 0
 }
 
 export function snipOut(desk: Desk, input: SnipInput): EditOutcome {
@@ -36,8 +45,7 @@ export function snipOut(desk: Desk, input: SnipInput): EditOutcome {
 
 /** Pins, unpins, rewinds: edits that name one entry, which must be there. */
 export function editAt(desk: Desk, uuid: string, edit: Edit): EditOutcome {
-  const isKnown = desk.conversation.record(uuid) !== undefined || (edit.type === 'unpin' && desk.isPinned?.(uuid))
-  if (!isKnown) return { type: 'declined', why: `There is no entry ${uuid} in this session.` }
+  if (!desk.conversation.record(uuid)) return { type: 'declined', why: `There is no entry ${uuid} in this session.` }
   if (edit.type === 'pin' || edit.type === 'unpin') desk.conversation.edit([edit])
   else {
     editView(desk, [edit])

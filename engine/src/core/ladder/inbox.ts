@@ -10,12 +10,11 @@ export type Inbox = {
   readonly add: (message: GivenMessage, options: { readonly isHeld: boolean }) => readonly string[]
   /** Lets in what was held, in its order. */
   readonly release: () => void
-  /** Lets in what an earlier process held and never let in. From then on it no longer counts as queued. */
-  readonly resume: (left: readonly GivenMessage[]) => void
 }
 
-export function createInbox(desk: Desk): Inbox {
-  let held: readonly HeldMessage[] = []
+/** `queued` is what another process left behind. */
+export function createInbox(desk: Desk, queued: readonly HeldMessage[] = []): Inbox {
+  let held = queued
   const operation = () => ({
     timestamp: new Date(desk.ports.now()).toISOString(),
     sessionId: desk.conversation.place().sessionId,
@@ -25,32 +24,23 @@ export function createInbox(desk: Desk): Inbox {
     if (message.role === 'assistant') desk.tracking = withAnswer(desk.tracking)
     if (isHuman(message)) desk.tracking = withHuman(desk.tracking, desk.ports.newId())
   }
-  const heldMessage = (message: GivenMessage): HeldMessage => ({
-    message,
-    uuids: messageBodies(message).map(() => desk.ports.newId()),
-  })
-  const release = () => {
-    for (;;) {
-      const [first, ...others] = held
-      if (!first) return
-      held = others
-      take(first)
-      desk.conversation.note([dequeueRecord(operation())])
-    }
-  }
   return {
     add: (message, { isHeld }) => {
-      const one = heldMessage(message)
+      const one = { message, uuids: messageBodies(message).map(() => desk.ports.newId()) }
       if (isHeld) {
-        desk.conversation.note([enqueueRecord(message, operation())])
+        desk.conversation.note([enqueueRecord(one, operation())])
         held = [...held, one]
       } else take(one)
       return one.uuids
     },
-    release,
-    resume: (left) => {
-      held = left.map(heldMessage)
-      release()
+    release: () => {
+      for (;;) {
+        const [first, ...others] = held
+        if (!first) return
+        held = others
+        take(first)
+        desk.conversation.note([dequeueRecord(operation())])
+      }
     },
   }
 }

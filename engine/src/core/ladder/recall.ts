@@ -1,9 +1,10 @@
-// Search over a conversation that is only in memory: words, newest first. Sessions on disk have an archive for it.
-import { textOf } from '../message/block.ts'
+// Search and reading over a conversation that is only in memory: words, newest first; originals by their ids. Sessions on
+// disk have an archive for it.
 import { headOf, tailOf } from '../text/cut.ts'
 import { wellFormed } from '../text/well-formed.ts'
 import type { Entry } from '../transcript/entry.ts'
-import { messageOf } from '../transcript/messages.ts'
+import { type Piece, piecesOf } from '../transcript/record-pieces.ts'
+import { timeIn } from '../transcript/time.ts'
 
 export type RecallMatch = {
   readonly id: string
@@ -25,20 +26,40 @@ export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10):
     .split(/\s+/)
     .filter((word) => word !== '')
     .slice(0, mostWords)
+  if (wanted.length === 0) return { matches: [], more: false }
   const found: RecallMatch[] = []
   for (const { record } of entries) {
-    const message = messageOf(record)
-    const text = message ? textOf(message.content) : ''
-    const low = text.toLowerCase()
-    if (!message?.uuid || wanted.length === 0 || !wanted.every((word) => low.includes(word))) continue
-    const at = Math.max(0, low.indexOf(wanted[0] ?? '') - snippetLength / 3)
-    const time = message.time === undefined ? undefined : new Date(message.time).toISOString()
-    found.push({
-      id: message.uuid,
-      kind: message.origin,
-      time,
-      snippet: wellFormed(headOf(tailOf(text, text.length - at), snippetLength)),
-    })
+    const { uuid, timestamp } = record
+    if (typeof uuid !== 'string') continue
+    const time = typeof timestamp === 'string' && !Number.isNaN(timeIn(timestamp)) ? timestamp : undefined
+    for (const piece of piecesOf(record)) {
+      const { text } = piece
+      const low = text.toLowerCase()
+      if (!isSaid(piece) || !wanted.every((word) => low.includes(word))) continue
+      const at = Math.max(0, low.indexOf(wanted[0] ?? '') - snippetLength / 3)
+      const snippet = wellFormed(headOf(tailOf(text, text.length - at), snippetLength))
+      found.push({ id: idOf(piece) ?? uuid, kind: piece.kind, time, snippet })
+    }
   }
   return { matches: found.toReversed().slice(0, limit), more: found.length > limit }
+}
+
+/** What goes by this id: an entry by its uuid, or the result of a call by the id of its use. */
+export function readFrom(entries: Iterable<Entry>, id: string): string | undefined {
+  for (const { record } of entries) {
+    const pieces = piecesOf(record)
+    const chosen = record.uuid === id ? pieces : pieces.filter((piece) => idOf(piece) === id)
+    if (chosen.length > 0) return chosen.map(({ text }) => text).join('\n\n')
+  }
+  return undefined
+}
+
+/** Results go by the id of their call. */
+function idOf({ kind, toolUseId }: Piece): string | undefined {
+  return kind === 'tool-result' ? toolUseId : undefined
+}
+
+/** Edits and boundaries are records too, and nobody said them. */
+function isSaid({ kind }: Piece): boolean {
+  return kind !== 'system'
 }

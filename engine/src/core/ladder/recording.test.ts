@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { shapeOf } from '../message/shape.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
 import type { Entry } from '../transcript/entry.ts'
-import { enqueueRecord, leftInQueue } from './held.ts'
+import { enqueueRecord, type HeldMessage, leftInQueue } from './held.ts'
 import { plainRung } from './testing/rungs.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
@@ -95,15 +95,18 @@ describe('a message', () => {
     expect(JSON.stringify(world.session.messages())).toContain('Never mind.')
   })
 
-  test('that was queued and let in is not left in the queue: the oldest leaves first', () => {
+  test('that was queued and let in is not left in the queue', () => {
     const at = { timestamp: '2026-11-01T00:00:00.000Z', sessionId: 's' }
     const entry = (record: Entry['record']) => ({ record }) as Entry
-    const queued = (content: string) => entry(enqueueRecord({ role: 'user', content }, at))
+    const held = (content: string): HeldMessage => ({ message: { role: 'user', content }, uuids: [content] })
+    const queued = (content: string) => entry(enqueueRecord(held(content), at))
+    const said = (uuid: string) => entry({ type: 'user', uuid })
+    // A process that dies between an entry and its dequeue record has said it all the same.
     const out = entry({ type: 'queue-operation', operation: 'dequeue', ...at })
-    expect(leftInQueue([queued('a'), queued('b'), out])).toEqual([{ role: 'user', content: 'b' }])
-    expect(leftInQueue([queued('a'), out, queued('b'), out])).toEqual([])
-    // Another client's queue is not ours to say again, but it is a queue.
+    expect(leftInQueue([queued('a'), queued('b'), said('a')])).toEqual([held('b')])
+    expect(leftInQueue([queued('a'), said('a'), out, queued('b'), said('b'), out])).toEqual([])
+    // Another client's queue is not ours to say again.
     const foreign = entry({ type: 'queue-operation', operation: 'enqueue', content: 'x' })
-    expect(leftInQueue([foreign, queued('a'), out])).toEqual([{ role: 'user', content: 'a' }])
+    expect(leftInQueue([foreign, queued('a'), out])).toEqual([held('a')])
   })
 })

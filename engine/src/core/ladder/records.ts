@@ -1,6 +1,6 @@
 // From what a host hands in to records of the transcript, in the Claude Code format. Ids and time are handed in; a
 // record hangs on the one before it.
-import { blocksOf, isToolResult } from '../message/block.ts'
+import { type Block, blocksOf, isMedia, isText, isToolResult } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import { type AnswerMessage, contentOf, type GivenMessage } from './given.ts'
 
@@ -30,7 +30,7 @@ export function messageBodies(message: GivenMessage): readonly Body[] {
     return [{ type: 'assistant', message: { type: 'message', role: 'assistant', content: blocksOf(content) } }]
   }
   if (message.origin === 'attachment') {
-    return [{ type: 'attachment', attachment: { type: message.attachment ?? 'context', content: textIn(content) } }]
+    return [{ type: 'attachment', attachment: { type: message.attachment ?? 'context', content: attached(content) } }]
   }
   const results = typeof content === 'string' ? [] : content.filter(isToolResult)
   const others = typeof content === 'string' ? content : content.filter((block) => !isToolResult(block))
@@ -46,9 +46,12 @@ function userBody(content: unknown, origin: GivenMessage['origin']): Body {
   return { type: 'user', ...marks, message: { role: 'user', content } }
 }
 
-function textIn(content: GivenMessage['content']): string {
-  if (typeof content === 'string') return content
-  return content.map((block) => ('text' in block ? String(block.text) : JSON.stringify(block))).join('\n')
+/** One text where it is nothing but text; images and documents stay what they are. */
+function attached(content: GivenMessage['content']): string | readonly Block[] {
+  const blocks = blocksOf(content).map((block): Block => {
+    return isText(block) || isMedia(block) ? block : { type: 'text', text: JSON.stringify(block) }
+  })
+  return blocks.every(isText) ? blocks.map(({ text }) => text).join('\n') : blocks
 }
 
 /** `usage` of an answer that was given on another view counts for the bill, and no longer for the size. */

@@ -60,7 +60,6 @@ export type Restoring = {
   /** In the order of the transcript. */
   readonly add: (record: JsonObject, message: ViewMessage | undefined) => void
   readonly restore: (request: RestoreRequest, conversation: Conversation) => Promise<Restoration>
-  readonly isPinned: (uuid: string) => boolean
   /** What may be read though no result showed it: what the host named, and rules that lie beside the files at work. */
   readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
 }
@@ -80,8 +79,6 @@ class Keeping implements Restoring {
   constructor(input: RestoringInput) {
     this.input = input
   }
-
-  isPinned = (uuid: string): boolean => this.pins.has(uuid)
 
   permitted = (path: string): 'anywhere' | 'inside' | undefined => {
     if (this.named.has(path)) return 'anywhere'

@@ -307,6 +307,22 @@ describe('by hand', () => {
     expect(await world.session.undo()).toEqual({ type: 'nothing-to-undo' })
   })
 
+  test('undo takes back all that one snip did, on both sides of what is pinned', async () => {
+    const { session } = createTestWorld({ settings: small })
+    const asked: string[] = []
+    for (const nth of [1, 2, 3]) {
+      asked.push(...session.add({ role: 'user', content: `Question ${nth}. ${words(200)}` }))
+      session.record(answerOf(words(200)))
+    }
+    const before = session.messages()
+    await session.pin(asked[1] ?? '')
+    expect(await session.snip({ from: asked[0] ?? '', to: asked[2] ?? '' })).toMatchObject({ type: 'done' })
+    expect(shapeOf(session.messages())).not.toBe(shapeOf(before))
+    expect(await session.undo()).toMatchObject({ type: 'undone', change: { type: 'drop-range' } })
+    expect(session.messages()).toEqual(before)
+    expect(await session.undo()).toEqual({ type: 'nothing-to-undo' })
+  })
+
   test('a compaction by hand is told from one by itself, and the next chain knows it', async () => {
     const world = sized(24_000, { compaction: [plainRung('short')] })
     await world.session.compact()

@@ -16,6 +16,7 @@ import { type Desk, explainDesk, type ModelChoice, type RequestBase, whyCompacti
 import { afterAnswer, afterPrepared, errandsDone } from './errands.ts'
 import { checkAnswer, type GivenAnswer, type GivenMessage, givenMessages } from './given.ts'
 import { type EditOutcome, editAt, snipOut, type UndoOutcome, undoNewest } from './hands.ts'
+import type { HeldMessage } from './held.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 import { createLine } from './line.ts'
 import { type Switched, switchModel } from './model-switch.ts'
@@ -41,8 +42,8 @@ export type SessionInput = {
   readonly agentId?: string | undefined
   readonly desk: (emit: Desk['emit']) => Desk
   readonly listeners: readonly ((event: EngineEvent) => void)[]
-  /** Messages that an earlier process queued and never let in. */
-  readonly left?: readonly GivenMessage[]
+  /** Messages that were queued when the session was last open, and not yet said. */
+  readonly queued?: readonly HeldMessage[]
   readonly close: () => void | Promise<void>
 }
 
@@ -68,7 +69,7 @@ class Shell implements Session {
   /** A request was handed out and its answer has not come: the state of the view it was made of. */
   private out: { readonly changes: number } | undefined
 
-  constructor({ id, path, agentId, desk, listeners, left = [], close }: SessionInput) {
+  constructor({ id, path, agentId, desk, listeners, queued, close }: SessionInput) {
     this.id = id
     this.agentId = agentId
     this.path = path
@@ -78,8 +79,8 @@ class Shell implements Session {
     this.desk.model = guardedModel(this.desk.model, this.desk.guard)
     // A setting that cannot work is said now, and not in the middle of a turn.
     explainDesk(this.desk)
-    this.inbox = createInbox(this.desk)
-    this.inbox.resume(left)
+    this.inbox = createInbox(this.desk, queued)
+    this.inbox.release()
   }
 
   add = (messages: GivenMessage | readonly GivenMessage[]): readonly string[] => {
@@ -113,8 +114,8 @@ class Shell implements Session {
     const { out, sent, printOf } = this
     const write = () => {
       const isOutdated = out !== undefined && out.changes !== this.desk.tracking.changes
-      recordAnswer(this.desk, { uuid, given, sent, printOf, isOutdated })
-      afterAnswer(this.desk, this.stop.signal)
+      const { content } = recordAnswer(this.desk, { uuid, given, sent, printOf, isOutdated })
+      afterAnswer(this.desk, content, this.stop.signal)
     }
     // An answer that comes while a compaction runs must not stand before its boundary.
     if (this.line.isBusy()) this.late = [...this.late, write]

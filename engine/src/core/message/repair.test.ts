@@ -95,6 +95,17 @@ describe('the repairer', () => {
     })
   })
 
+  test('of an early and a late result for one call, takes the one that came after the call', () => {
+    const { messages } = repairRequest([
+      u(result('t1', 'from before'), text('go')),
+      a(use('t1')),
+      u(text('hm')),
+      a(text('ok')),
+      u(result('t1', 'from after')),
+    ])
+    expect(messages.slice(1, 4)).toEqual([a(use('t1')), u(result('t1', 'from after'), text('hm')), a(text('ok'))])
+  })
+
   // cc#45286: results of parallel calls end up one message too late.
   test('moves a result that comes too late, or too early, behind its call', () => {
     const late = [u(text('go')), a(use('t1')), u(text('hm')), a(text('ok')), u(result('t1'))]

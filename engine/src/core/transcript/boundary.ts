@@ -31,7 +31,7 @@ export function readBoundary(record: JsonObject): Boundary | undefined {
 function readCurrent(record: JsonObject): Boundary {
   const data = objectAt(record, 'compactMetadata') ?? objectAt(record, 'compact_metadata')
   return {
-    trigger: stringAt(data, 'trigger') ?? 'unknown',
+    trigger: triggerIn(data),
     preTokens: numberAt(data, 'preTokens') ?? numberAt(data, 'pre_tokens'),
     postTokens: numberAt(data, 'postTokens') ?? numberAt(data, 'post_tokens'),
     durationMs: numberAt(data, 'durationMs') ?? numberAt(data, 'duration_ms'),
@@ -40,11 +40,17 @@ function readCurrent(record: JsonObject): Boundary {
   }
 }
 
+/** One name for one thing: some clients write it out. */
+function triggerIn(data: JsonObject | undefined): string {
+  const trigger = stringAt(data, 'trigger') ?? 'unknown'
+  return trigger === 'automatic' ? 'auto' : trigger
+}
+
 function readLegacy(record: JsonObject): Boundary {
   const data = objectAt(record, 'metadata') ?? objectAt(record, 'compactMetadata')
   const count = numberAt(data, 'preservedMessages')
   return {
-    trigger: stringAt(data, 'trigger') ?? 'unknown',
+    trigger: triggerIn(data),
     preTokens: numberAt(data, 'tokenCount'),
     postTokens: numberAt(data, 'reducedTokenCount'),
     durationMs: undefined,

@@ -76,7 +76,14 @@ export function compactionRecords(parts: CompactionParts, place: CompactionPlace
   const { timestamp, sessionId, envelope } = place
   for (const edit of edits) {
     add((uuid, above) =>
-      editRecord(edit, { uuid, parentUuid: above, timestamp, sessionId, ...(envelope ? { envelope } : {}) }),
+      editRecord(edit, {
+        uuid,
+        parentUuid: above,
+        timestamp,
+        sessionId,
+        ...(envelope ? { envelope } : {}),
+        action: boundary,
+      }),
     )
   }
   const ids = { uuid: boundary, anchor: kept?.place === 'before' ? boundary : summary, last: parent }
@@ -153,7 +160,7 @@ function summaryRecord(
  */
 export function tornCompaction(entries: readonly Entry[]): JsonObject | undefined {
   const boundary = entries.findLast(({ record }) => readBoundary(record) !== undefined)?.record
-  const last = stringAt(compactionIn(boundary), 'last')
+  const { last } = readCompaction(boundary)
   if (boundary === undefined || last === undefined) return undefined
   const isSettled = ({ record }: Entry) => {
     const edit = readEdit(record)

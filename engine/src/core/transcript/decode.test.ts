@@ -52,6 +52,12 @@ describe('decoding a line', () => {
     expect(decodeLine(line).records).toEqual([b])
   })
 
+  test('behind a cut, parts of the record that was cut are no records', () => {
+    const cut = '{"type":"assistant","uuid":"1","message":{"content":[{"type":"text","text":"a"},{"type":"text","te'
+    const next = '{"type":"user","uuid":"2","message":{"content":[{"type":"text","text":"b"}]}}'
+    expect(decodeLine(`${cut}"x":{"type":"text","text":"inner"} ${next}`).records).toEqual([JSON.parse(next)])
+  })
+
   test('what is no object is lost, not an error', () => {
     expect(decodeLine('42')).toMatchObject({ records: [], salvaged: 0, lost: [{ start: 0, end: 2 }] })
     expect(decodeLine('[{"a":1}]').records).toEqual([{ a: 1 }])

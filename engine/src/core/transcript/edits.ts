@@ -147,9 +147,12 @@ export type EditPlace = {
   readonly sessionId: string
   /** What else the client puts on each record: cwd, version, gitBranch …; in a sub-agent's file, isSidechain. */
   readonly envelope?: JsonObject
+  /** The first record of the action that this edit is a part of, where the action wrote several. */
+  readonly action?: string | undefined
 }
 
-export function editRecord(edit: Edit, { uuid, parentUuid, timestamp, sessionId, envelope }: EditPlace): JsonObject {
+export function editRecord(edit: Edit, place: EditPlace): JsonObject {
+  const { uuid, parentUuid, timestamp, sessionId, envelope, action } = place
   return {
     parentUuid,
     isSidechain: false,
@@ -160,8 +163,30 @@ export function editRecord(edit: Edit, { uuid, parentUuid, timestamp, sessionId,
     content: `Context edited: ${edit.type}`,
     level: 'info',
     isMeta: false,
-    everlong: { edit },
+    everlong: { edit, ...(action === undefined ? {} : { action }) },
     timestamp,
     uuid,
   }
+}
+
+/** The edits of one action, each hanging on the one before it. `uuids` has one for each edit. */
+export function editRecords(
+  edits: readonly Edit[],
+  { uuids, parentUuid, ...place }: Omit<EditPlace, 'uuid' | 'action'> & { readonly uuids: readonly string[] },
+): readonly JsonObject[] {
+  const action = edits.length > 1 ? uuids[0] : undefined
+  return edits.map((edit, at) =>
+    editRecord(edit, { ...place, uuid: uuids[at] ?? '', parentUuid: uuids[at - 1] ?? parentUuid, action }),
+  )
+}
+
+/** What all records of one action have in common: the uuid of its first record. */
+export function actionOf(record: JsonObject): string | undefined {
+  return stringAt(objectAt(record, 'everlong'), 'action') ?? stringAt(record, 'uuid')
+}
+
+/** Entries that must be known to tell what an edit does. */
+export function endsOf(edit: Edit): readonly string[] {
+  const ends = 'from' in edit ? [edit.from, edit.to] : edit.type === 'clear-thinking' ? [edit.after, edit.before] : []
+  return ends.filter((uuid) => uuid !== undefined)
 }

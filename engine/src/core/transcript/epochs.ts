@@ -1,6 +1,6 @@
 // Epochs: the stretches of a session between compactions, counted while the records stream by.
 import { textOf } from '../message/block.ts'
-import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { type JsonObject, stringAt } from '../message/json.ts'
 import { contextTokens } from '../message/usage.ts'
 import type { AnswerLine } from './answers.ts'
 import type { Boundary } from './boundary.ts'
@@ -8,7 +8,7 @@ import { readEdit } from './edits.ts'
 import { type Head, isSpoken } from './entry.ts'
 import { type EntryTable, isSidechainAt, noParent, typeAt } from './entry-table.ts'
 import type { Graph } from './graph.ts'
-import { originOf } from './origin.ts'
+import { originOf, saidIn } from './origin.ts'
 import { type Change, standingOf } from './standing.ts'
 
 /** The compaction that opened an epoch. */
@@ -32,7 +32,7 @@ export type Epoch = {
   /** 0 is what came before the first compaction. */
   readonly number: number
   readonly openedBy: Compaction | undefined
-  /** Tree entries of the main conversation. */
+  /** Tree entries of the main conversation, or of the sub-agent whose file it is. */
   readonly entries: number
   /** Lines of the conversation itself: user and assistant. */
   readonly messages: number
@@ -71,14 +71,27 @@ type Counts = {
   lastTokens: number | undefined
 }
 
+/** Of the main conversation; in a file that holds nothing but a sub-agent's, of that. */
 export function createEpochCounter(): EpochCounter {
+  const main = counterOf({ isSide: false })
+  const side = counterOf({ isSide: true })
+  const counted = () => (main.isEmpty() ? side : main)
+  return {
+    current: () => counted().current(),
+    add: (record, facts) => (facts.head.sidechain ? side : main).add(record, facts),
+    finish: (table, graph) => counted().finish(table, graph),
+  }
+}
+
+function counterOf({ isSide }: { readonly isSide: boolean }): EpochCounter & { readonly isEmpty: () => boolean } {
   let open = emptyCounts(0, undefined)
   const epochs = [open]
   const changes: Change[] = []
   return {
+    isEmpty: () => epochs.length === 1 && open.entries === 0,
     current: () => epochs.length - 1,
     add: (record, { row, head, answer }) => {
-      if (head.uuid === undefined || head.sidechain) return
+      if (head.uuid === undefined) return
       const time = stringAt(record, 'timestamp')
       if (head.boundary) {
         open = emptyCounts(row, { head, info: head.boundary, time })
@@ -97,7 +110,7 @@ export function createEpochCounter(): EpochCounter {
     finish: (table, graph) => {
       const { out } = standingOf(changes, table.ids.findId)
       return epochs.map((counts, number) =>
-        finishEpoch(counts, { number, table, graph, out, next: epochs[number + 1] }),
+        finishEpoch(counts, { number, table, graph, out, isSide, next: epochs[number + 1] }),
       )
     },
   }
@@ -124,7 +137,7 @@ function countSpoken(open: Counts, record: JsonObject, head: Head): void {
   const origin = originOf(record)
   if (origin === 'human') open.humanTurns++
   if (origin === 'summary') {
-    open.summary ??= { uuid: head.uuid, characters: textOf(objectAt(record, 'message')?.content).length }
+    open.summary ??= { uuid: head.uuid, characters: textOf(saidIn(record)).length }
   }
 }
 
@@ -141,14 +154,15 @@ type Finished = {
   readonly graph: Graph
   /** Rows of boundaries and edits that are not in force. */
   readonly out: ReadonlySet<number>
+  readonly isSide: boolean
   readonly next: Counts | undefined
 }
 
-function finishEpoch(counts: Counts, { number, table, graph, out, next }: Finished): Epoch {
+function finishEpoch(counts: Counts, { number, table, graph, out, isSide, next }: Finished): Epoch {
   const end = next?.start ?? table.rows
-  const isMain = (row: number) => typeAt(table, row) !== '' && !isSidechainAt(table, row)
+  const isCounted = (row: number) => typeAt(table, row) !== '' && isSidechainAt(table, row) === isSide
   let roots = 0
-  for (let row = counts.start; row < end; row++) if (table.parents[row] === noParent && isMain(row)) roots++
+  for (let row = counts.start; row < end; row++) if (table.parents[row] === noParent && isCounted(row)) roots++
   return {
     number,
     openedBy: compactionOf(counts, { graph, out }),
@@ -156,7 +170,7 @@ function finishEpoch(counts: Counts, { number, table, graph, out, next }: Finish
     messages: counts.messages,
     humanTurns: counts.humanTurns,
     roots,
-    orphans: graph.orphans.filter((row) => row >= counts.start && row < end && isMain(row)).length,
+    orphans: graph.orphans.filter((row) => row >= counts.start && row < end && isCounted(row)).length,
     from: counts.from,
     to: counts.to,
     tokensAtEnd: counts.lastTokens,

@@ -312,7 +312,7 @@ function rangeText(edit: RangeAt['edit']): Pick<ViewMessage, 'role' | 'content' 
 
 /**
  * What a compaction that is out of the view wrote for itself: its summary, and the context it put back, which stands
- * right behind it in the transcript.
+ * right behind it in the transcript. A boundary of ours names the last of these records; others' have to be guessed.
  */
 function hiddenRows({ order, standing, entries }: Folding): ReadonlySet<number> {
   const hidden = new Set<number>()
@@ -320,7 +320,9 @@ function hiddenRows({ order, standing, entries }: Folding): ReadonlySet<number> 
     if (!standing.out.has(boundary)) continue
     const kept = order.head(boundary)?.boundary?.kept
     const isKept = new Set(kept?.type === 'listed' ? kept.uuids : [])
-    for (let row = boundary + 1; row < order.length(); row++) {
+    const last = order.rowOf(readCompaction(entries[boundary]?.record).last ?? '')
+    const end = last < 0 ? order.length() : last + 1
+    for (let row = boundary + 1; row < end; row++) {
       const head = order.head(row)
       const record = entries[row]?.record ?? {}
       if (!head || record.subtype === editSubtype || head.boundary) break

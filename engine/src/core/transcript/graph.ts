@@ -192,20 +192,28 @@ function ringFrom(parents: Int32Array, start: number): readonly number[] {
 /**
  * The logical ancestry of an entry across all boundaries, oldest first, itself last. At a boundary it goes to the
  * logical parent, if that lies before the boundary; else to the nearest earlier entry of the main conversation.
- * Messages that a compaction kept come in their old place, behind the boundary they were kept over.
+ * Messages that a compaction kept come in their old place, behind the boundary they were kept over. A root that names
+ * what it goes on from hangs there.
  */
 export function lineageOf(
-  scan: { readonly table: TreeTable; readonly graph: Graph; readonly boundaries: readonly BoundaryAt[] },
+  scan: {
+    readonly table: TreeTable
+    readonly graph: Graph
+    readonly boundaries: readonly BoundaryAt[]
+    readonly continued: ReadonlyMap<number, string>
+  },
   row: number,
 ): readonly number[] {
-  const { graph } = scan
+  const { graph, table, continued } = scan
   const logical = new Map(scan.boundaries.map(({ row: at, boundary }) => [at, boundary.logicalParent]))
   const rows: number[] = []
   const seen = new Set<number>()
   for (let at = row; at >= 0 && !seen.has(at); ) {
     rows.push(at)
     seen.add(at)
-    at = logical.has(at) ? beforeBoundary(scan, at, logical.get(at)) : (graph.parents[at] ?? noParent)
+    const goesOnFrom = continued.get(at)
+    if (logical.has(at)) at = beforeBoundary(scan, at, logical.get(at))
+    else at = goesOnFrom === undefined ? (graph.parents[at] ?? noParent) : table.ids.findId(goesOnFrom)
   }
   return rows.reverse()
 }

@@ -22,6 +22,17 @@ describe('the messages of a window', () => {
     ])
   })
 
+  test('read a text in the place of a message, as the oldest clients wrote it', () => {
+    const records = [
+      { type: 'user', uuid: 'u1', parentUuid: null, message: 'hello as text' },
+      { type: 'assistant', uuid: 'a1', parentUuid: 'u1', message: 'an answer as text' },
+    ]
+    expect(messages(records)).toEqual([
+      { role: 'user', origin: 'human', content: 'hello as text', uuid: 'u1' },
+      { role: 'assistant', origin: 'assistant', content: 'an answer as text', uuid: 'a1' },
+    ])
+  })
+
   test('hold a prompt that was typed while the agent worked, which lives only in an attachment', () => {
     const { records } = session().attachment('queued_command', { commandMode: 'prompt', prompt: 'stop that' })
     expect(messages(records)).toMatchObject([{ role: 'user', origin: 'human', content: 'stop that' }])

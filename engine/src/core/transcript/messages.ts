@@ -1,13 +1,13 @@
 // From entries to messages, one for each: who said what, in order. Client notes and progress are left out, and tool
 // results that a micro-compaction cleared are blank. The fold makes of them what a request carries, edits and all.
-import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../message/block.ts'
+import { type Block, blocksOf, isMedia, isText, isToolResult, type ToolResultBlock } from '../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import { answerIn } from './answers.ts'
 import type { Entry } from './entry.ts'
-import { isSynthetic, originOf } from './origin.ts'
+import { isSynthetic, originOf, saidIn } from './origin.ts'
 import { timeIn } from './time.ts'
 
 export const clearedText = '[Old tool result content cleared]'
@@ -44,7 +44,8 @@ export function messageOf(record: JsonObject, known?: Usage): ViewMessage | unde
   const answer = origin === 'assistant' && message ? answerIn(message, known) : undefined
   const time = timeOf(record)
   const role = origin === 'assistant' ? 'assistant' : 'user'
-  const content = origin === 'summary' ? summaryContent(message?.content) : contentOf(message?.content)
+  const said = saidIn(record)
+  const content = origin === 'summary' ? summaryContent(said) : contentOf(said)
   // Records that say all there is to say are the rule: made at one stroke, their messages are smaller.
   if (typeof uuid === 'string' && !Number.isNaN(time)) {
     if (answer) {
@@ -124,6 +125,17 @@ function attachmentContent(attachment: JsonObject | undefined, kind: string): Vi
   if (!attachment) return ''
   if (kind === 'queued_command') return contentOf(attachment.prompt)
   if (typeof attachment.content === 'string') return attachment.content
+  if (isContent(attachment.content)) return attachment.content
   const { type: _, ...rest } = attachment
   return Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)
+}
+
+/** Blocks that a request can carry as they are; other lists are the client's own. */
+function isContent(content: unknown): content is readonly Block[] {
+  const blocks = blocksOf(content)
+  return Array.isArray(content) && blocks.length > 0 && blocks.length === content.length && blocks.every(isShown)
+}
+
+function isShown(block: Block): boolean {
+  return isText(block) || isMedia(block)
 }

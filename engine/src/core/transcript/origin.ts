@@ -7,13 +7,18 @@ import type { Origin } from '../message/message.ts'
 const clientMade =
   /^\s*(<(local-command-stdout|local-command-stderr|local-command-caveat|bash-stdout|bash-stderr|task-notification|system-reminder|user-prompt-submit-hook)\b|\[Request interrupted by user)/
 
+/** What a record of the conversation says. The oldest clients wrote a text in the place of the message. */
+export function saidIn({ message }: JsonObject): unknown {
+  return isObject(message) ? message.content : typeof message === 'string' ? message : undefined
+}
+
 export function originOf(record: JsonObject): Origin | undefined {
   const { type } = record
   if (type === 'assistant') return 'assistant'
   if (type === 'attachment') return 'attachment'
   if (type !== 'user') return undefined
   if (record.isCompactSummary === true) return 'summary'
-  const content = isObject(record.message) ? record.message.content : undefined
+  const content = saidIn(record)
   if (typeof content === 'string') return speakerOf(record, content)
   const blocks = blocksOf(content)
   if (blocks.some(isToolResult)) return 'tool-result'

@@ -14,6 +14,54 @@ function scan(records: readonly JsonObject[]): Scan {
 const lineage = (found: Scan, uuid: string) =>
   lineageOf(found, found.table.ids.findId(uuid)).map((row) => found.table.ids.idAt(row))
 
+describe('shapes of old clients', () => {
+  const at = (uuid: string, parentUuid: string | null, more: JsonObject = {}): JsonObject => ({
+    type: uuid.startsWith('u') ? 'user' : 'assistant',
+    uuid,
+    parentUuid,
+    sessionId: 's',
+    message: { role: 'user', content: uuid },
+    ...more,
+  })
+
+  test('a root that names its logical parent goes on from there, with or without a boundary record', () => {
+    const boundary = { type: 'compact_system', uuid: 'b', message: 'conversation_compacted', metadata: {} }
+    const before = [at('u1', null), at('a1', 'u1')]
+    const after = [at('u2', null, { logicalParentUuid: 'a1' }), at('a2', 'u2')]
+    expect(lineage(scan([...before, ...after]), 'a2')).toEqual(['u1', 'a1', 'u2', 'a2'])
+    expect(lineage(scan([...before, boundary, ...after]), 'a2')).toEqual(['u1', 'a1', 'u2', 'a2'])
+    expect(lineage(scan([at('u2', null, { logicalParentUuid: 'gone' })]), 'u2')).toEqual(['u2'])
+  })
+
+  test('a compaction that calls itself automatic is an automatic one', () => {
+    const boundary = {
+      type: 'system',
+      subtype: 'compact_boundary',
+      uuid: 'b',
+      parentUuid: null,
+      compactMetadata: { trigger: 'automatic', preTokens: 10 },
+    }
+    const { epochs } = scan([at('u1', null), boundary, at('u2', 'b')])
+    expect(epochs.map(({ openedBy }) => openedBy?.trigger)).toEqual([undefined, 'auto'])
+  })
+
+  test('in a file of nothing but a sub-agent its messages are counted, and beside a conversation they are not', () => {
+    const side = session()
+      .user('count')
+      .assistant('one', { tokens: { input: 90, output: 10 } })
+      .records.map((record): JsonObject => ({ ...record, isSidechain: true, agentId: 'x' }))
+    const counts = (records: readonly JsonObject[]) =>
+      scan(records).epochs.map(({ entries, messages, roots, tokensAtEnd }) => ({
+        entries,
+        messages,
+        roots,
+        tokensAtEnd,
+      }))
+    expect(counts(side)).toEqual([{ entries: 2, messages: 2, roots: 1, tokensAtEnd: 100 }])
+    expect(counts([at('u9', null), ...side])).toEqual([{ entries: 1, messages: 1, roots: 1, tokensAtEnd: undefined }])
+  })
+})
+
 describe('epochs', () => {
   test('tell what opened them, how large the context was before and after, and what was said in them', () => {
     const built = session({ startTime: '2026-03-01T10:00:00.000Z' })

@@ -14,11 +14,22 @@ export type Scan = {
   readonly table: EntryTable
   readonly graph: Graph
   readonly boundaries: readonly BoundaryAt[]
+  /** Messages that begin a tree and name the entry they go on from: their row, and its uuid. */
+  readonly continued: ReadonlyMap<number, string>
   readonly answers: readonly Answer[]
   readonly epochs: readonly Epoch[]
   readonly turns: readonly TurnEnd[]
   readonly sessionIds: readonly string[]
   readonly versions: readonly string[]
+}
+
+/** Whether anything in the file belongs to a conversation. */
+export function isTranscript({
+  sessionIds,
+  epochs,
+  answers,
+}: Pick<Scan, 'sessionIds' | 'epochs' | 'answers'>): boolean {
+  return sessionIds.length > 0 || answers.length > 0 || epochs.some(({ entries }) => entries > 0)
 }
 
 export type Scanner = {
@@ -30,6 +41,7 @@ export type Scanner = {
 export function createScanner(options: { readonly expected?: number } = {}): Scanner {
   const table = createEntryTable(options)
   const boundaries: BoundaryAt[] = []
+  const continued = new Map<number, string>()
   const types = new Map<string, number>()
   const answers = createAnswerBook()
   const epochs = createEpochCounter()
@@ -43,6 +55,8 @@ export function createScanner(options: { readonly expected?: number } = {}): Sca
       const answer = readAnswerLine(record)
       const row = addHead(table, head, answer?.usage)
       if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
+      else if (head.parent === null && typeof record.logicalParentUuid === 'string')
+        continued.set(row, record.logicalParentUuid)
       const type = head.type === 'system' ? `system/${head.subtype ?? ''}` : head.type
       types.set(type, (types.get(type) ?? 0) + 1)
       epochs.add(record, { row, head, answer })
@@ -60,6 +74,7 @@ export function createScanner(options: { readonly expected?: number } = {}): Sca
         table,
         graph,
         boundaries,
+        continued,
         answers: answers.answers(),
         epochs: epochs.finish(table, graph),
         turns: turns.turns(),

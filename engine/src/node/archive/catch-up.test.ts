@@ -80,6 +80,26 @@ test('a last line without a newline is found, and once it is ended, found once',
   archive.close()
 })
 
+test('a last record without a newline and without an id is found once, before and after it is ended', () => {
+  const { path, folder } = place()
+  const { uuid: _, ...record } = session().user('a heron at the end').records[0] ?? {}
+  writeFileSync(path, session().user('first').text + serialize(record).trimEnd())
+  const archive = openArchive(path, { folder })
+  const counts = () => ({
+    heron: archive.search({ words: 'heron' }).matches.length,
+    all: archive.search({ order: 'newest', limit: 100 }).matches.length,
+  })
+  const seen = [counts()]
+  appendFileSync(path, `\n${session({ ids: (name) => `later-${name}` }).user('no bird').text}`)
+  archive.refresh()
+  seen.push(counts())
+  archive.close()
+  expect(seen).toEqual([
+    { heron: 1, all: 2 },
+    { heron: 1, all: 3 },
+  ])
+})
+
 test('what was indexed is found again in the cache, and the session folder stays as it was', () => {
   const { path, folder } = place()
   writeFileSync(path, lines.join(''))

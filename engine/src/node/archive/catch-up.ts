@@ -144,7 +144,7 @@ function addSource(sql: DatabaseSync, file: ArchiveFile): Source {
 function formatOfFile({ path, size }: ArchiveFile): Format {
   const file = openSync(path, 'r')
   try {
-    return sniffFormat(file, size)
+    return sniffFormat(file, size) ?? 'claude-code'
   } finally {
     closeSync(file)
   }

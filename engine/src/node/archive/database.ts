@@ -1,9 +1,9 @@
 // The archive's database: a word index without the words' texts, and where in which file each text lies. It is a
 // cache: made anew when it is broken or of another version, kept in memory where it cannot be written.
-import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { diskProblem } from '../disk.ts'
+import { diskProblem, nodeDisk } from '../disk.ts'
 
 export type Database = {
   readonly sql: DatabaseSync
@@ -60,7 +60,7 @@ function openOnDisk(place: string): DatabaseSync | undefined {
   let discarded = false
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     try {
-      mkdirSync(dirname(place), { recursive: true, mode: 0o700 })
+      nodeDisk.makeFolder(dirname(place))
       // SQLite would make it readable for others, and its helper files are made like it.
       closeSync(openSync(place, 'a', 0o600))
       const sql = connectTo(place)

@@ -1,6 +1,6 @@
 // Which files an archive is made of: a transcript with its sub-agents and the results stored apart, or all of these
 // below a folder. It only looks at names and first lines; what is in the files is not its business.
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/decode.ts'
@@ -55,10 +55,16 @@ type Found = Pick<ArchiveFile, 'path' | 'type'>
 
 function below(folder: string): readonly Found[] {
   const transcripts = findTranscripts([folder]).files.map((path): Found => ({ path, type: 'transcript' }))
-  const folders = readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((item) => item.isDirectory() && item.name === resultsName)
-    .map((item) => join(item.parentPath, item.name))
-  return [...transcripts, ...folders.flatMap(resultFiles)]
+  accessSync(folder, constants.R_OK)
+  return [...transcripts, ...resultFolders(folder).flatMap(resultFiles)]
+}
+
+/** At any depth. A folder that may not be read costs nothing but itself. */
+function resultFolders(folder: string): readonly string[] {
+  return itemsIn(folder)
+    .filter((item) => item.isDirectory())
+    .map((item) => join(folder, item.name))
+    .flatMap((path) => [...(basename(path) === resultsName ? [path] : []), ...resultFolders(path)])
 }
 
 function around(transcript: string, idsOf: IdsOf): readonly Found[] {
@@ -81,9 +87,14 @@ function resultFiles(folder: string): readonly Found[] {
 
 /** Files only: a link may lead anywhere. */
 function filesIn(folder: string): readonly string[] {
+  return itemsIn(folder)
+    .filter((item) => item.isFile())
+    .map((item) => join(folder, item.name))
+}
+
+function itemsIn(folder: string): readonly Dirent[] {
   try {
-    const items = readdirSync(folder, { withFileTypes: true })
-    return items.filter((item) => item.isFile()).map((item) => join(folder, item.name))
+    return readdirSync(folder, { withFileTypes: true })
   } catch (error) {
     diskProblem(error)
     return [] // Most sessions have no such folder.

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { stringAt } from '../../core/message/json.ts'
 import { type Entry, type Head, headOf } from '../../core/transcript/entry.ts'
-import { type Piece, pieceKinds, piecesOf } from './pieces.ts'
+import { type Piece, pieceKinds, piecesOf } from '../../core/transcript/record-pieces.ts'
 import { indexable } from './words.ts'
 
 export type Filer = {

@@ -1,6 +1,6 @@
 // From a query to what is shown of its matches: found in the database, their texts looked up in the files.
+import { pieceKinds } from '../../core/transcript/record-pieces.ts'
 import { StalePlace } from './originals.ts'
-import { pieceKinds } from './pieces.ts'
 import { contentProblem } from './problem.ts'
 import { pieceText, type Shelf } from './reading.ts'
 import { type Card, cardOf, type PieceRow, piecesById } from './rows.ts'

@@ -1,12 +1,13 @@
 // All hooks of a session behind one port: functions of the host and shell commands of a settings file. They run side by
 // side; what they say is merged in the order of configuration.
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeValue, guarded } from '../../core/ports/guarded.ts'
 import { type HookCall, type HookOutcome, type Hooks, noOutcome, readOutcome } from '../../core/ports/hooks.ts'
 import type { AbortSignalPort } from '../../core/ports/model.ts'
 import { headOf } from '../../core/text/cut.ts'
+import { makeSessionFolder } from '../session-folder.ts'
 import { wait } from '../wait.ts'
+import { replaceFile } from '../whole-file.ts'
 import { mergeOutcomes, outcomeOf } from './outcome.ts'
 import { runCommand } from './run-command.ts'
 import { commandsFor, type HookCommand, type HookSettings } from './settings.ts'
@@ -123,8 +124,8 @@ function bounded(part: Partial<HookOutcome>, keep: (text: string, at: number) =>
 function keepWhole(text: string, name: string, folder: string): string {
   const path = join(folder, `${name}.txt`)
   try {
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(path, text, { mode: 0o600 })
+    makeSessionFolder(folder)
+    replaceFile(path, Buffer.from(text), { flush: false })
     return `the whole output is in ${path}`
   } catch (error) {
     return `the whole output could not be kept: ${error instanceof Error ? error.message : String(error)}`

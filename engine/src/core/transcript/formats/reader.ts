@@ -38,6 +38,7 @@ export function createRecordReader(format: Format): RecordReader {
 /** Whose record this is, when it shows. */
 export function formatOf(record: JsonObject): Format | undefined {
   if ('uuid' in record || 'parentUuid' in record || 'sessionId' in record) return 'claude-code'
+  if (record.type === 'summary' && 'leafUuid' in record) return 'claude-code'
   if (isObject(record.payload) && typeof record.timestamp === 'string') return 'codex'
   if (record.type === 'session' && 'cwd' in record) return 'pi'
   if (record.type === 'message' && isObject(record.message) && 'role' in record.message) return 'pi'

@@ -1,11 +1,11 @@
 // Takes a record apart into the pieces that are searched and read: a person's words, an answer, a thought, a call, a
 // result. Pure: the same record always gives the same pieces in the same order, so that a number names one.
-import { type Block, blocksOf, isMedia, isText, isToolResult } from '../../core/message/block.ts'
-import { isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
-import type { Origin } from '../../core/message/message.ts'
-import { pathIn } from '../../core/message/tool-names.ts'
-import { messagesOf } from '../../core/transcript/messages.ts'
-import { isSynthetic, originOf } from '../../core/transcript/origin.ts'
+import { type Block, blocksOf, isMedia, isText, isToolResult } from '../message/block.ts'
+import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import type { Origin } from '../message/message.ts'
+import { pathIn } from '../message/tool-names.ts'
+import { messagesOf } from './messages.ts'
+import { isSynthetic, originOf, saidIn } from './origin.ts'
 
 /** The origins of messages, with what an answer holds told apart. Their order is stored: add at the end only. */
 export const pieceKinds = [
@@ -46,7 +46,7 @@ function textPiece(kind: PieceKind, text: unknown): readonly Piece[] {
 }
 
 function spokenPieces(record: JsonObject, origin: Exclude<Origin, 'attachment'>): readonly Piece[] {
-  return blocksOf(objectAt(record, 'message')?.content).flatMap((block): readonly Piece[] => {
+  return blocksOf(saidIn(record)).flatMap((block): readonly Piece[] => {
     if (isToolResult(block))
       return [{ kind: 'tool-result', text: readable(block.content), toolUseId: block.tool_use_id }]
     if (isText(block)) return textPiece(origin === 'tool-result' ? 'meta' : origin, block.text)

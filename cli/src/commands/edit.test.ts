@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createEngine, textOf } from 'everlong'
+import { offline } from 'everlong/models'
+import { openView } from 'everlong/node'
+import { session } from 'everlong/testing'
+import { afterAll, describe, expect, test } from 'vitest'
+import { everlong, report, sessionFolder } from '../testing/harness.ts'
+import type { EditReport } from './edit.ts'
+import type { UndoReport } from './undo.ts'
+
+const folder = sessionFolder()
+afterAll(folder.remove)
+
+const filler = 'word '.repeat(60)
+let files = 0
+/** Four questions and their answers. */
+function talk() {
+  const told = session()
+  for (const nth of [1, 2, 3, 4]) told.user(`question ${nth} ${filler}`).assistant(`answer ${nth}`)
+  return folder.write(`talk-${files++}.jsonl`, told.records)
+}
+const textsOf = (file: string) =>
+  openView(file).view.messages.map(({ content }) => textOf(content).replaceAll(filler, '').trim())
+const uuidAt = (file: string, at: number) => openView(file).view.messages[at]?.uuid ?? ''
+
+describe('by hand', () => {
+  test('snip takes a stretch out, leaves a line, and undo puts it back', async () => {
+    const file = talk()
+    const before = textsOf(file)
+    const done = await report<EditReport>('snip', file, uuidAt(file, 2), uuidAt(file, 5), '--marker', 'two questions')
+    expect(done).toMatchObject({ command: 'snip', edits: [{ type: 'drop-range', marker: 'two questions' }] })
+    expect(done.after.tokens).toBeLessThan(done.before.tokens)
+    expect(textsOf(file)).toEqual(['question 1', 'answer 1', 'two questions\nquestion 4', 'answer 4'])
+    await report('undo', file)
+    expect(textsOf(file)).toEqual(before)
+  })
+
+  test('rewind goes back, and undo goes forth again', async () => {
+    const file = talk()
+    const before = textsOf(file)
+    await report<EditReport>('rewind', file, uuidAt(file, 3))
+    expect(textsOf(file)).toEqual(before.slice(0, 4))
+    expect(await report<UndoReport>('undo', file)).toMatchObject({ undone: [{ type: 'rewind' }] })
+    expect(textsOf(file)).toEqual(before)
+  })
+
+  test('what is pinned stays in a stretch that is removed, until it is unpinned', async () => {
+    const file = talk()
+    const kept = uuidAt(file, 2)
+    await report<EditReport>('pin', file, kept)
+    await report<EditReport>('snip', file, uuidAt(file, 0), uuidAt(file, 6))
+    expect(JSON.stringify(textsOf(file))).toContain('question 2')
+    await report<EditReport>('unpin', file, kept)
+    await report<EditReport>('snip', file, kept, kept)
+    expect(JSON.stringify(textsOf(file))).not.toContain('question 2')
+    expect((await report<UndoReport>('undo', file)).undone).toMatchObject([{ type: 'drop-range' }])
+    expect((await report<UndoReport>('undo', file)).undone).toMatchObject([
+      { type: 'drop-range' },
+      { type: 'drop-range' },
+    ])
+  })
+
+  test('undo without a name takes a compaction back', async () => {
+    const path = join(folder.path, 'compacted.jsonl')
+    const live = await createEngine({ model: offline(), environment: {} }).start({ path })
+    for (const nth of [1, 2, 3, 4]) {
+      live.add({ role: 'user', content: `Question ${nth}: ${'lorem ipsum '.repeat(800)}` })
+      live.record({ content: `Answer ${nth}.` })
+    }
+    const before = live.messages()
+    expect((await live.compact()).type).toBe('compacted')
+    await live.close()
+    expect((await everlong(['undo', path])).stdout).toContain('Took back a compaction')
+    expect(openView(path).view.messages).toEqual(before)
+    expect((await everlong(['undo', path])).exitCode).toBe(1)
+  })
+
+  test.each([[['rewind', 'nobody']], [['pin', 'nobody']], [['unpin', 'nobody']], [['snip', 'nobody', 'nobody']]])(
+    '%j names no entry: one line, exit code 1, nothing written',
+    async ([name = '', ...words]) => {
+      const file = talk()
+      const bytes = readFileSync(file)
+      const { exitCode, stdout, stderr } = await everlong([name, file, ...words])
+      expect([exitCode, stdout, stderr.trim().split('\n').length]).toEqual([1, '', 1])
+      expect(stderr).toContain('nobody')
+      expect(readFileSync(file).equals(bytes)).toBe(true)
+    },
+  )
+
+  test('a file that is no transcript is told so and left alone', async () => {
+    const file = folder.writeBytes('package.json', '{\n  "name": "mine"\n}\n')
+    const { exitCode, stderr } = await everlong(['pin', file, 'x'])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('does not look like a transcript')])
+    expect(readFileSync(file, 'utf8')).toBe('{\n  "name": "mine"\n}\n')
+  })
+})

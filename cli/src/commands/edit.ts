@@ -1,0 +1,83 @@
+// `everlong snip`, `rewind`, `pin` and `unpin`: each appends what it does to the view as edits. They remove nothing, and
+// `everlong undo` takes them back.
+import { type ContextSize, situationOf, snip } from 'everlong'
+import { applyEdits, openView, type ViewFile } from 'everlong/node'
+import type { Edit } from 'everlong/transcript'
+import { failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
+import { count } from '../render/numbers.ts'
+import { visible } from '../render/safe.ts'
+import { heading, paragraph, type Screen } from '../render/screen.ts'
+import { groundsOf, noteIn, sizeOf } from '../session.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+/** What the person asked for: entries by their uuids. */
+export type EditWish =
+  | { readonly command: 'snip'; readonly from: string; readonly to: string; readonly marker?: string }
+  | { readonly command: 'rewind'; readonly to: string }
+  | { readonly command: 'pin' | 'unpin'; readonly uuid: string }
+
+export type EditReport = {
+  readonly path: string
+  readonly command: EditWish['command']
+  readonly edits: readonly Edit[]
+  /** The entries that were appended. */
+  readonly uuids: readonly string[]
+  readonly before: ContextSize
+  readonly after: ContextSize
+}
+
+export async function gather(path: string, wish: EditWish, surroundings: Surroundings): Promise<Outcome<EditReport>> {
+  const opened = reading(path, () => gathered(openView(path)))
+  if (opened.type === 'failed') return opened
+  const file = opened.report
+  if (file.view.messages.length === 0) return failed(noTranscript(path, file.bytes))
+  const now = surroundings.now()
+  const planned = editsFor(file, wish, { now, surroundings })
+  if (typeof planned === 'string') return failed(`nothing was changed. ${planned}`)
+  const reason = 'asked for on the command line'
+  const edits = planned.map((edit): Edit => ({ ...edit, reason }))
+  const applied = await applyEdits(file, edits, { owner: `everlong ${wish.command}`, now })
+  if (applied.type === 'not-applied') return failed(`nothing was changed. ${applied.why}`)
+  const sizes = { before: sizeOf(file), after: sizeOf(openView(path)) }
+  return gathered({ path, command: wish.command, edits, uuids: applied.uuids, ...sizes })
+}
+
+type Moment = { readonly now: number; readonly surroundings: Surroundings }
+
+/** A string says why not. */
+function editsFor(file: ViewFile, wish: EditWish, moment: Moment): readonly Edit[] | string {
+  if (wish.command === 'snip') return snipped(file, wish, moment)
+  const uuid = wish.command === 'rewind' ? wish.to : wish.uuid
+  if (!file.entry(uuid)) return `There is no entry ${visible(uuid)} in ${visible(file.path)}. See everlong tree --json.`
+  return [wish.command === 'rewind' ? { type: 'rewind', to: uuid } : { type: wish.command, uuid }]
+}
+
+function snipped(
+  file: ViewFile,
+  { command: _, ...range }: Extract<EditWish, { readonly command: 'snip' }>,
+  { now, surroundings }: Moment,
+): readonly Edit[] | string {
+  const { view, path } = file
+  const grounds = groundsOf({ note: noteIn(path) }, { env: surroundings.env })
+  const plan = snip(range).plan(view, situationOf(view, { ...grounds, now, size: sizeOf(file) }))
+  if (plan.type === 'declined') return visible(plan.detail)
+  if (plan.outcome.type !== 'edits') throw new Error('A snip is always edits of the transcript.')
+  // What was freed stands with the first of them.
+  return plan.outcome.edits.map((edit, at) => ({ ...edit, freed: at === 0 ? plan.freed : 0 }))
+}
+
+const titles: Readonly<Record<EditWish['command'], string>> = {
+  snip: 'Removed from the context',
+  rewind: 'Went back',
+  pin: 'Pinned',
+  unpin: 'Unpinned',
+}
+
+export function render({ path, command, before, after }: EditReport, screen: Screen): readonly string[] {
+  const back = { pin: 'unpin', unpin: 'pin', snip: 'undo', rewind: 'undo' }[command]
+  return [
+    heading(titles[command], screen),
+    ...paragraph(`${count(before.tokens)} tokens before, ${count(after.tokens)} now`, screen),
+    ...paragraph(`Nothing is lost. To take it back: everlong ${back} ${visible(path)}`, screen),
+  ]
+}

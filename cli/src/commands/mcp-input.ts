@@ -1,0 +1,61 @@
+// What a client sends, line by line, with an end to how long a line may be. The SDK's transport closes without a word when
+// a message is too long; here that one message is refused and the server goes on.
+import { Transform, type TransformCallback } from 'node:stream'
+
+export type TooLong = {
+  readonly bytes: number
+  /** Of the request, where it stands first or last in it. */
+  readonly id: string | number | undefined
+}
+
+/** As much of both ends of a line as an id needs. */
+const edge = 1_000
+
+/** Passes whole lines on, and of a longer one only word that it came. */
+export function boundedLines(maxBytes: number, onTooLong: (line: TooLong) => void): Transform {
+  let parts: Buffer[] = []
+  let bytes = 0
+  let first = Buffer.alloc(0)
+  let last = Buffer.alloc(0)
+  const take = (part: Buffer): void => {
+    bytes += part.length
+    if (first.length < edge) first = Buffer.concat([first, part.subarray(0, edge)])
+    last = Buffer.concat([last, part.subarray(-edge)]).subarray(-edge)
+    if (bytes <= maxBytes) parts.push(part)
+    else parts = []
+  }
+  const end = (to: Transform): void => {
+    if (bytes <= maxBytes) to.push(Buffer.concat(parts))
+    else onTooLong({ bytes, id: idIn(first.toString(), last.toString().trimEnd()) })
+    parts = []
+    bytes = 0
+    first = Buffer.alloc(0)
+    last = Buffer.alloc(0)
+  }
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done: TransformCallback) {
+      let from = 0
+      for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
+        take(chunk.subarray(from, at + 1))
+        end(this)
+        from = at + 1
+      }
+      if (from < chunk.length) take(chunk.subarray(from))
+      done()
+    },
+    flush(done: TransformCallback) {
+      end(this)
+      done()
+    },
+  })
+}
+
+const id = String.raw`"id"\s*:\s*(\d{1,15}|"[^"\\]{0,200}")`
+const atStart = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?${id}\s*,`)
+const atEnd = new RegExp(String.raw`,\s*${id}\s*\}$`)
+
+/** Directly at the first or the last brace it can only be the request's own. */
+function idIn(first: string, last: string): string | number | undefined {
+  const found = (atStart.exec(first) ?? atEnd.exec(last))?.[1]
+  return found === undefined ? undefined : JSON.parse(found)
+}

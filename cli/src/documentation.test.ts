@@ -1,0 +1,61 @@
+// docs/command-line.md against the program itself: every command and every option, and none that does not exist.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { wrap } from './render/width.ts'
+import { everlong, root } from './testing/harness.ts'
+
+const page = readFileSync(join(root, 'docs', 'command-line.md'), 'utf8')
+
+async function help(...words: readonly string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await everlong([...words, '--help'], { env: { COLUMNS: '120' } })
+  expect([words, exitCode, stderr]).toEqual([words, 0, ''])
+  return stdout
+}
+
+async function commandNames(): Promise<readonly string[]> {
+  const [, listed = ''] = (await help()).split('\nCommands:\n')
+  const [commands = ''] = listed.split('\n\n')
+  return [...commands.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
+}
+
+function optionsIn(text: string): readonly string[] {
+  return [...text.matchAll(/^ {2}(--[\w-]+(?: <[^>]+>)?) {2,}(required)?/gm)].map(([, option = '', required]) =>
+    required ? option : `[${option}]`,
+  )
+}
+
+/** One command with all that it takes, as `everlong NAME --help` lists it. */
+async function synopsisOf(name: string): Promise<readonly string[]> {
+  const text = await help(name)
+  const usage = /^Usage: (.*)$/m.exec(text)?.[1]?.replace(' [options]', '') ?? ''
+  const options = optionsIn(text).map((option) => option.replaceAll(' ', '\u00a0'))
+  return wrap([usage, ...options].join(' '), 74).map((line, at) =>
+    (at === 0 ? line : `    ${line}`).replaceAll('\u00a0', ' '),
+  )
+}
+
+// When it has changed on purpose: npm test -- cli/src/documentation -u, then node scripts/make-documentation.ts.
+test('the synopsis of all commands, which the page shows', async () => {
+  const lines: string[] = []
+  for (const name of await commandNames()) lines.push(...(await synopsisOf(name)))
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('./screens/synopsis.txt')
+  expect(page).toContain('<!-- screen synopsis -->')
+})
+
+test('the page lists every command, in the order of --help', async () => {
+  const [, table = ''] = page.split('| command | what it shows |\n')
+  const [rows = ''] = table.split('\n\n')
+  expect([...rows.matchAll(/^\| `(\w+)/gm)].map(([, name]) => name)).toEqual(await commandNames())
+})
+
+test('the text of the page speaks of no option that no command has', async () => {
+  const known = new Set(['--help'])
+  for (const name of await commandNames()) {
+    for (const option of optionsIn(await help(name))) known.add(/--[\w-]+/.exec(option)?.[0] ?? '')
+  }
+  const prose = page.replaceAll(/^```[\s\S]*?^```/gm, '')
+  const named = new Set([...prose.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option))
+  expect(named.size).toBeGreaterThan(20)
+  expect([...named].filter((option) => !known.has(option))).toEqual([])
+})

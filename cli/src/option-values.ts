@@ -1,0 +1,107 @@
+// What the values of options may be. A wrong one is told before any command is loaded, with what to give instead.
+import { InvalidArgumentError } from 'commander'
+
+/** Named here too, so that --help need not load the engine; a test holds the two together. */
+export const mechanisms: readonly string[] = ['by-size', 'by-idle', 'by-cache-edit', 'native']
+
+/** Likewise: the kinds of text that recall knows. */
+export const kinds: readonly string[] = [
+  'human',
+  'assistant',
+  'thinking',
+  'tool-use',
+  'tool-result',
+  'summary',
+  'attachment',
+  'meta',
+  'system',
+  'agent',
+]
+
+/** Likewise: the ways in which the simulator tells of an overflow. */
+export const overflows: readonly string[] = [
+  '413',
+  'anthropic',
+  'bedrock',
+  'vertex',
+  'gateway',
+  'gateway-413',
+  'openai',
+  'openrouter',
+  'groq',
+  'xai',
+  'mistral',
+  'llama-cpp',
+  '413-text',
+  'stream',
+]
+
+export function mechanism(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, oneOf(mechanisms, text.replace(/^micro-/, ''))]
+}
+
+export function kind(text: string): string {
+  return oneOf(kinds, text)
+}
+
+export function overflow(text: string): string {
+  return oneOf(overflows, text)
+}
+
+function oneOf(known: readonly string[], text: string): string {
+  if (!known.includes(text)) throw new InvalidArgumentError(`Choose from ${known.join(', ')}.`)
+  return text
+}
+
+export function collected(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
+}
+
+export type ModelWords =
+  | { readonly type: 'offline' | 'recorded' }
+  | {
+      readonly type: 'anthropic' | 'openai'
+      readonly model: string
+      readonly url: string | undefined
+    }
+
+export const modelForms = 'offline, recorded, anthropic:MODEL or openai:MODEL[@URL]'
+
+export function modelWords(text: string): ModelWords {
+  if (text === 'offline' || text === 'recorded') return { type: text }
+  const [, provider, model, url] = /^(anthropic|openai):([^@\s]+)(?:@(\S+))?$/.exec(text) ?? []
+  if (provider === undefined || model === undefined) throw new InvalidArgumentError(`Give ${modelForms}.`)
+  return { type: provider === 'openai' ? 'openai' : 'anthropic', model, url }
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
+  return Number(text)
+}
+
+export function portNumber(text: string): number {
+  const port = wholeNumber(text)
+  if (port > 65_535) throw new InvalidArgumentError('Give a port, 0 to 65535.')
+  return port
+}
+
+export function time(text: string): number {
+  const value = Date.parse(text)
+  if (Number.isNaN(value)) throw new InvalidArgumentError('Give a time, such as 2026-03-02T10:30:00Z.')
+  return value
+}
+
+/** As it was given: a day without a time is meant as a whole. */
+export function day(text: string): string {
+  if (Number.isNaN(Date.parse(text))) throw new InvalidArgumentError('Give a time, such as 2026-03-02.')
+  return text
+}
+
+/** 200000, 200_000, 200,000 or 200k. */
+export function tokens(text: string): number {
+  const match = /^(\d[\d_,]*)(k?)$/i.exec(text)
+  const value = Number(match?.[1]?.replace(/[_,]/g, '') ?? 0) * (match?.[2] ? 1_000 : 1)
+  if (!Number.isSafeInteger(value) || value <= 0)
+    throw new InvalidArgumentError('Give a number of tokens, such as 200000.')
+  return value
+}
