@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { against, type CostReport } from './cost/report-markdown.ts'
-import type { CaseReport } from './fidelity/report.ts'
+import type { StoredCase } from './handover/rows.ts'
 import { root } from './root.ts'
 import type { Target } from './summary/target.ts'
 import type { TokensReport } from './tokens/report-markdown.ts'
@@ -31,7 +31,7 @@ function figures(): string {
   return [
     '| what | figure |',
     '| --- | --- |',
-    ...fidelityRows(),
+    handoverRow(),
     ...roundsRows(),
     costRow(),
     ...transcriptRows(),
@@ -43,29 +43,15 @@ const results = <T>(name: string): T =>
   JSON.parse(readFileSync(join(root, 'bench/results', `${name}.json`), 'utf8')) as T
 const percent = (share: number, digits = 1) => `${(100 * share).toFixed(digits)} %`
 
-/** What the agent went on to use after a recorded compaction, and how much of it each context holds. */
-function fidelityRows(): readonly string[] {
-  const { cases } = results<{ readonly cases: readonly CaseReport[] }>('fidelity')
-  const mean = (contender: string, of: (row: CaseReport['rows'][number]) => number) => {
-    const rows = cases.flatMap((found) =>
-      found.rows.filter((row) => row.contender === contender && row.at === 'recorded'),
-    )
-    return rows.reduce((sum, row) => sum + of(row), 0) / rows.length
+/** Questions about recorded compactions, graded by code. */
+function handoverRow(): string {
+  const { cases } = results<{ readonly cases: readonly StoredCase[] }>('handover')
+  const score = (contender: string, at: StoredCase['rows'][number]['at']) => {
+    const rows = cases.flatMap((found) => found.rows.filter((row) => row.contender === contender && row.at === at))
+    return percent(rows.reduce((sum, row) => sum + row.score, 0) / rows.length, 0)
   }
-  const recall = (contender: string) =>
-    percent(
-      mean(contender, (row) => row.recall),
-      0,
-    )
-  const human = (contender: string) =>
-    percent(
-      mean(contender, (row) => row.human),
-      0,
-    )
-  return [
-    `| of what the agent needed after ${cases.length} recorded compactions, still in the context (no more tokens) | ${recall('ours, offline')} without any model; what the recorded client left: ${recall('recorded')} |`,
-    `| the person's messages, word for word | ${human('ours, offline')}; recorded: ${human('recorded')} |`,
-  ]
+  const questions = cases.reduce((sum, { probes }) => sum + probes, 0)
+  return `| questions about the work that the next agent can answer from its context (${questions}, after ${cases.length} recorded compactions) | ${score('ours, model summary', 'default')} with a strong model's summary, ${score('ours, offline', 'default')} without a model; from the context that the recorded client left: ${score('recorded', 'as it is')} |`
 }
 
 /** The peers' best share stands in what was wanted of ours. */

@@ -1,19 +1,16 @@
 // The results of the handover benchmark as tables. Names of cases and figures, no text of the transcripts.
-import type { Compacted } from 'everlong'
+import type { Target } from '../summary/target.ts'
 import { type Grade, meanScore, weightedMean } from './grade.ts'
+import { type Reading, readingsTable } from './readings.ts'
+import { alone, type CaseReport, mean, type Row, recorded, rowIn, rowsOf, type Select, withModel } from './rows.ts'
 
-export type Row = {
-  readonly contender: string
-  readonly at: 'as it is' | 'default' | 'recorded' | number
-  readonly tokens: number
-  readonly characters: number
-  readonly grades: readonly Grade[]
-  readonly composition?: Compacted['composition']
+export type Measured = {
+  readonly cases: readonly CaseReport[]
+  readonly targets: readonly Target[]
+  readonly readings: readonly Reading[]
 }
 
-export type CaseReport = { readonly name: string; readonly probes: number; readonly rows: readonly Row[] }
-
-export function markdown(cases: readonly CaseReport[]): string {
+export function markdown({ cases, targets, readings }: Measured): string {
   return [
     '# Handover: can the next agent go on?',
     '',
@@ -25,7 +22,11 @@ export function markdown(cases: readonly CaseReport[]): string {
     '',
     '## Targets',
     '',
-    ...targetTable(cases),
+    ...targetTable(targets),
+    '',
+    '## Readings',
+    '',
+    ...readingsTable(readings),
     '',
     '## Mean score by size',
     '',
@@ -54,74 +55,14 @@ export function markdown(cases: readonly CaseReport[]): string {
   ].join('\n')
 }
 
-type Select = { readonly contender: string; readonly at: Row['at'] }
-
-function rowsOf(cases: readonly CaseReport[], { contender, at }: Select): readonly Row[] {
-  return cases.flatMap(({ rows }) => rows.filter((row) => row.contender === contender && row.at === at))
-}
-
-function rowIn({ rows }: CaseReport, { contender, at }: Select): Row | undefined {
-  return rows.find((row) => row.contender === contender && row.at === at)
-}
-
-/** Of the cases' means, so that a case with many questions counts no more than another. */
-function mean(rows: readonly Row[], score: (grades: readonly Grade[]) => number): number {
-  return rows.reduce((sum, { grades }) => sum + score(grades), 0) / Math.max(1, rows.length)
-}
-
-const withModel = 'ours, model summary'
-const alone: Select = { contender: 'model summary alone', at: 'as it is' }
-const recorded: Select = { contender: 'recorded', at: 'as it is' }
-
-function targetTable(cases: readonly CaseReport[]): readonly string[] {
-  const scoreOf = (select: Select) => mean(rowsOf(cases, select), meanScore)
-  const ours = { contender: withModel, at: 'default' } as const
-  const own = (found: CaseReport, select: Select) => meanScore(rowIn(found, select)?.grades ?? [])
-  const below = (select: Select, other: Select) =>
-    cases.filter((found) => own(found, select) < own(found, other)).length
-  const extra = Math.max(
-    ...rowsOf(cases, ours).map(({ composition }) => pageTokens(composition) - (composition?.model ?? 0)),
-  )
-  const recordedSummary = { contender: 'ours, recorded summary', at: 'recorded' } as const
-  const rows: readonly (readonly [string, string, string, boolean])[] = [
-    [
-      'model summary, default: cases below the summary alone',
-      'none',
-      `${below(ours, alone)} (mean ${scoreOf(ours).toFixed(3)}, alone ${scoreOf(alone).toFixed(3)})`,
-      below(ours, alone) === 0,
-    ],
-    [
-      'the page beyond the summary, without restored context',
-      'at most 2,000 tokens',
-      `at most ${extra.toLocaleString('en')}`,
-      extra <= 2_000,
-    ],
-    atLeast('model summary, at the recorded size', scoreOf({ contender: withModel, at: 'recorded' }), 0.68),
-    [
-      'recorded summary, at the recorded size: cases below the recorded context',
-      'none',
-      String(below(recordedSummary, recorded)),
-      below(recordedSummary, recorded) === 0,
-    ],
-    atLeast('recorded summary, at the recorded size', scoreOf(recordedSummary), 0.7),
-    atLeast('offline, at the recorded size', scoreOf({ contender: 'ours, offline', at: 'recorded' }), 0.6),
-    atLeast('offline, 12,000 tokens', scoreOf({ contender: 'ours, offline', at: 12_000 }), 0.7),
-  ]
+function targetTable(targets: readonly Target[]): readonly string[] {
   return [
     '| | wanted | measured | met |',
     '| --- | --- | --- | --- |',
-    ...rows.map(([what, wanted, measured, isMet]) => `| ${what} | ${wanted} | ${measured} | ${isMet ? 'yes' : 'no'} |`),
+    ...targets.map(
+      ({ what, wanted, measured, met }) => `| ${what} | ${wanted} | ${measured} | ${met ? 'yes' : 'no'} |`,
+    ),
   ]
-}
-
-function atLeast(what: string, measured: number, wanted: number): readonly [string, string, string, boolean] {
-  return [what, `at least ${wanted.toFixed(2)}`, measured.toFixed(3), measured >= wanted]
-}
-
-function pageTokens(composition: Row['composition']): number {
-  if (!composition) return 0
-  const { restored: _, ...page } = composition
-  return Object.values(page).reduce((sum, tokens) => sum + tokens, 0)
 }
 
 const sizes: readonly Row['at'][] = ['default', 'recorded', 3_000, 6_000, 12_000, 24_000]

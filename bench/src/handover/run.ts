@@ -12,7 +12,10 @@ import { writeResults } from '../results.ts'
 import { dataFolder } from '../root.ts'
 import { type Context, contenders, type Limit, references } from './contexts.ts'
 import { boundaries, gradeContext, type ProbeSet, readProbes } from './grade.ts'
-import { type CaseReport, markdown, type Row } from './report.ts'
+import { readReadings } from './readings.ts'
+import { markdown } from './report.ts'
+import { type CaseReport, type Row, stored } from './rows.ts'
+import { targetsOf } from './targets.ts'
 
 /** undefined: at default settings. */
 const limits = [undefined, 'recorded', 3_000, 6_000, 12_000, 24_000] as const
@@ -42,9 +45,10 @@ export async function run(): Promise<void> {
   if (values.show !== undefined) return show(found, { ...values, show: values.show })
   const reports: CaseReport[] = []
   for (const one of found) reports.push(await reportOf(one))
-  const text = markdown(reports)
+  const targets = targetsOf(reports)
+  const text = markdown({ cases: reports, targets, readings: readReadings() })
   if (values.dry) console.log(text)
-  else writeResults('handover', { markdown: text, json: reports })
+  else writeResults('handover', { markdown: text, json: { cases: stored(reports), targets } })
 }
 
 type Found = { readonly set: ProbeSet; readonly found: Case }

@@ -18,6 +18,7 @@ const benchmarks: readonly (readonly string[])[] = [
   ['compact'],
   ['simulator'],
   ['rounds'],
+  ['handover'],
   ['fidelity'],
   ['cost', '--quick'],
 ]

@@ -2,7 +2,6 @@
 import type { Ran } from '../cost/pool.ts'
 import { against, type CostReport } from '../cost/report-markdown.ts'
 import type { EngineReport } from '../engine/report.ts'
-import type { CaseReport, Row } from '../fidelity/report.ts'
 import type { TokensReport } from '../tokens/report-markdown.ts'
 import type { Target } from './target.ts'
 
@@ -10,10 +9,9 @@ type Reader = (results: unknown) => readonly Target[]
 
 const own: Reader = (results) => (results as { readonly targets: readonly Target[] }).targets
 const percent = (share: number, digits = 1) => `${(100 * share).toFixed(digits)} %`
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 export const readers: Readonly<Record<string, Reader>> = {
-  fidelity: (results) => fidelity((results as { readonly cases: readonly CaseReport[] }).cases),
+  handover: own,
   rounds: own,
   cost: (results) => cost(results as CostReport),
   speed: own,
@@ -22,31 +20,6 @@ export const readers: Readonly<Record<string, Reader>> = {
   engine: (results) => engine(results as EngineReport),
   soak: own,
   tokens: (results) => tokens(results as TokensReport),
-}
-
-function fidelity(cases: readonly CaseReport[]): readonly Target[] {
-  const at = (contender: string, place: Row['at']) =>
-    cases.flatMap(({ rows }) => rows.filter((row) => row.contender === contender && row.at === place))
-  const recall = (contender: string, place: Row['at'], wanted: number): Target => {
-    const found = mean(at(contender, place).map((row) => row.recall))
-    const where = place === 'recorded' ? 'the tokens of the recorded context' : `${place} tokens`
-    return {
-      what: `recall, ${contender}, ${where}`,
-      wanted: `${wanted}`,
-      measured: found.toFixed(3),
-      met: found >= wanted,
-    }
-  }
-  const recorded = at('ours, offline', 'recorded')
-  const human = mean(recorded.map((row) => row.human))
-  const claims = mean(recorded.map((row) => row.unsupported))
-  return [
-    recall('ours, offline', 'recorded', 0.9),
-    recall('ours, recorded summary', 'recorded', 0.93),
-    recall('ours, offline', 24_000, 0.97),
-    { what: 'human messages verbatim, offline', wanted: '1.00', measured: human.toFixed(2), met: human >= 0.9995 },
-    { what: 'unsupported claims, offline', wanted: '0', measured: claims.toFixed(1), met: claims === 0 },
-  ]
 }
 
 function cost({ compared, long }: CostReport): readonly Target[] {

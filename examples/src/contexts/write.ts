@@ -1,0 +1,109 @@
+// Writes docs/contexts: a made-up session, and what three compactions make of it. A test says when the files are stale.
+// Run it: node examples/src/contexts/write.ts
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import {
+  type Block,
+  blocksOf,
+  type Compacted,
+  isText,
+  isToolResult,
+  isToolUse,
+  type Message,
+  type ModelClient,
+  noHooks,
+  runCompaction,
+  textOf,
+} from 'everlong'
+import { offline, recorded } from 'everlong/models'
+import { compactionJobAt, openSessionAt } from 'everlong/node'
+import { madeUpSession } from './session.ts'
+import { modelSummary } from './summary.ts'
+
+export const folder = fileURLToPath(new URL('../../../docs/contexts/', import.meta.url))
+export const sessionFile = `${folder}session.jsonl`
+
+export function sessionText(): string {
+  return madeUpSession()
+    .records.map((record) => `${JSON.stringify(record)}\n`)
+    .join('')
+}
+
+/** The text files by name, made from the session that lies in the folder. */
+export async function contexts(): Promise<Readonly<Record<string, string>>> {
+  // It has one summary to give: when it is asked for a shorter one, there is none.
+  const model = () => recorded({ summaries: [modelSummary] })
+  return {
+    'before.txt': shown(open().fold.view().messages),
+    'with-a-model.txt': await compacted({ model: model() }),
+    'without-a-model.txt': await compacted({ model: offline() }),
+    'small-budget.txt': await compacted({ model: model(), budget: 800 }),
+  }
+}
+
+function open() {
+  const session = openSessionAt(sessionFile)
+  if (session.type !== 'session') throw new Error(`${sessionFile} is not a session.`)
+  return session
+}
+
+async function compacted({
+  model,
+  budget,
+}: {
+  readonly model: ModelClient
+  readonly budget?: number
+}): Promise<string> {
+  let ids = 0
+  const result = await runCompaction(
+    { ...compactionJobAt(open(), { budget }), transcriptPath: 'docs/contexts/session.jsonl' },
+    {
+      model,
+      now: () => 0,
+      newId: () => `id-${ids++}`,
+      hooks: noHooks,
+      files: { read: async () => ({ type: 'missing' }) },
+      emit: () => undefined,
+      wait: async () => undefined,
+    },
+  )
+  if (result.type === 'failed') throw new Error(`${result.reason}: ${result.detail}`)
+  return `${figures(result)}\n\n${shown(result.messages)}`
+}
+
+function figures({ tokens, mechanism, fidelity, composition }: Compacted): string {
+  const { humanMessages } = fidelity
+  return [
+    `mechanism: ${mechanism}`,
+    `tokens: ${tokens.before.toLocaleString('en')} before, ${tokens.after.toLocaleString('en')} after`,
+    `composition: ${Object.entries(composition)
+      .map(([part, count]) => `${part} ${count}`)
+      .join(', ')}`,
+    `user messages: ${humanMessages.total}, of them ${humanMessages.putIn} added by code`,
+    `marked: ${fidelity.falseQuotes.length} quotations, ${fidelity.inferredApprovals.length} approvals, ${fidelity.contradicted.length} claims about state, ${fidelity.unsupported.length} names`,
+  ].join('\n')
+}
+
+/** Messages as text; long results of tools are folded, since these pages are about what is said. */
+function shown(messages: readonly Message[]): string {
+  return messages
+    .map(({ role, content }) => `──── ${role}\n${blocksOf(content).map(blockText).join('\n')}\n`)
+    .join('\n')
+}
+
+const mostLines = 12
+
+function blockText(block: Block): string {
+  if (isText(block)) return block.text
+  if (isToolUse(block)) return `[calls ${block.name} ${JSON.stringify(block.input)}]`
+  if (!isToolResult(block)) return `[${block.type}]`
+  const lines = textOf(block.content ?? '').split('\n')
+  const more = lines.length - mostLines
+  return `[result]\n${lines.slice(0, mostLines).join('\n')}${more > 0 ? `\n[${more} more line${more === 1 ? '' : 's'}]` : ''}`
+}
+
+if (import.meta.main) {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(sessionFile, sessionText())
+  for (const [name, text] of Object.entries(await contexts())) writeFileSync(`${folder}${name}`, text)
+}
