@@ -8,7 +8,7 @@ import { noteCall, noteResult } from './calls.ts'
 import { explain } from './errors.ts'
 import { type Exchange, emptyLedger, type Ledger, type Step } from './facts.ts'
 import { foldPasted } from './pasted.ts'
-import { condensed } from './report.ts'
+import { condensed, withoutAnnouncement } from './report.ts'
 import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
 import { withoutSecrets } from './secrets.ts'
 import { createState, ledgerOf, noteFile, type State, trim } from './state.ts'
@@ -48,8 +48,8 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
         const { words, step } = noteResult(state, block, { raw: record?.toolUseResult, time: message.time })
         const last = state.exchanges.at(-1)
         if (last && step !== undefined) {
-          const text = wellFormed(withoutSecrets(step))
-          state.exchanges[state.exchanges.length - 1] = withStep(last, { type: 'did', text })
+          const text = wellFormed(withoutSecrets(step.text))
+          state.exchanges[state.exchanges.length - 1] = withStep(last, { ...step, text })
         }
         for (const said of words) noteWords(state, said, message)
       }
@@ -89,23 +89,26 @@ const longestCause = 400
 const longestWords = 6_000
 const longestReport = 12_000
 const mostSteps = 200
-/** Words that only announce the next call say nothing once it was made. */
-const announces =
-  /^(?:(?:now|next|first|ok(?:ay)?|good|great|perfect|right)[,.!]? )?(?:now )?(?:let me|let's|I'll|I will|I need to|I'm going to)\b[^.!?]{0,160}[.:!]?$/i
+/** Shorter ones mostly repeat how the last command ended. */
 const shortStatement = 40
+/** Older looks are superseded by what was done after them. */
+const mostLooks = 4
 /** So many of the newest exchanges keep what happened on the way. */
 const exchangesWithSteps = 40
 
-/** The latest text is the report so far; what was the report before becomes a step. */
+/** The latest text is the report so far. What it says is a step as well, so that it keeps its place among the others. */
 function withReport(exchange: Exchange, text: string): Exchange {
-  const { report = '' } = exchange
-  const isEmpty = report.length < shortStatement || announces.test(report)
-  const before = isEmpty ? exchange : withStep(exchange, { type: 'said', text: report })
-  return { ...before, report: condensed(text, longestReport) }
+  const said = condensed(withoutAnnouncement(text), longestReport)
+  const next = said.length < shortStatement ? exchange : withStep(exchange, { type: 'said', text: said })
+  return { ...next, report: condensed(text, longestReport) }
 }
 
+/** The same step taken again stands where it was taken last. */
 function withStep(exchange: Exchange, step: Step): Exchange {
-  return { ...exchange, steps: [...(exchange.steps ?? []).slice(1 - mostSteps), step] }
+  const others = (exchange.steps ?? []).filter(({ text }) => text !== step.text)
+  const looks = others.filter(({ type }) => type === 'saw')
+  const oldest = step.type === 'saw' && looks.length >= mostLooks ? looks[0] : undefined
+  return { ...exchange, steps: [...others.filter((other) => other !== oldest).slice(1 - mostSteps), step] }
 }
 
 function readRequest(state: State, message: ViewMessage): void {

@@ -17,12 +17,30 @@ export function condensed(text: string, most: number): string {
   return [head.join('\n'), gap, tail.join('\n')].filter((part) => part !== '').join('\n')
 }
 
+/** A sentence that only says what the agent does next. Once it is done, the step itself says so. */
+const announces =
+  /^(?:(?:now|next|first|then|ok(?:ay)?|good|great|perfect|right|alright)[,.!]? )*(?:let me (?!know)|let's |I'll (?!wait|leave|hold)|I will (?!wait|leave|hold)|I need to |I'm going to |now (?!the |this |that |it |it's |we |I |you |all |both |there |they |everything |a |an |no |only )[a-z])[^!?]{0,300}[.:!…]?$/i
+
+/** The text without the announcements at its end; empty when it is nothing else. */
+export function withoutAnnouncement(text: string): string {
+  const lines = text.trimEnd().split('\n')
+  for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
+    const sentences = line.split(sentenceEnd)
+    while (sentences.length > 0 && announces.test(sentences.at(-1)?.trim() ?? '')) sentences.pop()
+    const rest = sentences.join(' ').trimEnd()
+    if (rest !== '') return [...lines, rest].join('\n')
+  }
+  return ''
+}
+
+const sentenceEnd = /(?<=[.!?。！？])\s+/
+
 /** Lines; those longer than `longest` in sentences. */
 function piecesOf(text: string, longest: number): readonly string[] {
   return text
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .flatMap((line) => (line.length <= longest ? [line] : line.split(/(?<=[.!?。！？])\s+/)))
+    .flatMap((line) => (line.length <= longest ? [line] : line.split(sentenceEnd)))
 }
 
 /** From the start, as many as fit, and always one where it fits at all. */

@@ -1,11 +1,12 @@
 // The summary without a model, made from what the user and the agent said: each request with what the agent reported at
 // the end of it. The newest get the most space, old ones shrink to a line. It states nothing that nobody said.
-import type { ErrorFact, Exchange, Ledger } from '../../ledger/facts.ts'
+import type { ErrorFact, Exchange, Ledger, Step } from '../../ledger/facts.ts'
 import { condensed } from '../../ledger/report.ts'
-import { oneLine } from '../../ledger/text.ts'
+import { cut, oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { wordsText } from './exchange-text.ts'
+import { joinSections, readSections } from './sections.ts'
 import { shortenSummary } from './shorten.ts'
 
 export type OfflineInput = {
@@ -18,18 +19,20 @@ export type OfflineInput = {
   readonly countTokens: (text: string) => number
 }
 
-/** How much of an exchange is shown, in characters, and how many of the last things that the agent said and did. */
+/** How much of an exchange is shown, in characters, and how many of the last things that the agent said, did and saw. */
 type Detail = {
   readonly words: number
   readonly report: number
   readonly said: number
   readonly did: number
-  /** Of each statement, and of each action. */
+  readonly saw: number
+  /** Of each statement, of each action, and of each thing the user pointed at. */
   readonly statement: number
   readonly action: number
+  readonly source: number
 }
 
-const oneLiner: Detail = { words: 160, report: 160, said: 0, did: 0, statement: 0, action: 0 }
+const oneLiner: Detail = { words: 160, report: 160, said: 0, did: 0, saw: 0, statement: 0, action: 0, source: 0 }
 const longestWords = 6_000
 
 export function offlineSummary(input: OfflineInput): string {
@@ -41,9 +44,23 @@ export function offlineSummary(input: OfflineInput): string {
   const errors = errorLines(ledger.errors)
   const parts = { opening, errors: within(errors, { tokens: tokens / 8, countTokens }) }
   const fixed = countTokens(joined({ ...parts, earlier: '', exchanges: [] }))
-  const earlier = shortenSummary(input.earlierSummary ?? '', { tokens: (tokens - fixed) * 0.33, countTokens })
+  const earlier = shortenSummary(stillTrue(input.earlierSummary ?? ''), {
+    tokens: (tokens - fixed) * 0.33,
+    countTokens,
+    lastToGo: new Set(),
+  })
   const left = tokens - fixed - countTokens(earlier)
   return joined({ ...parts, earlier, exchanges: chosenExchanges(ledger.exchanges, { ...input, tokens: left }) })
+}
+
+/** What the user said is shown verbatim, and the next step of then was taken. */
+const superseded: ReadonlySet<number | undefined> = new Set([undefined, 6, 9])
+
+/** Of an earlier summary its sections, without what its client wrote around them. */
+function stillTrue(summary: string): string {
+  const sections = readSections(summary)
+  const kept = sections.filter(({ number }) => !superseded.has(number))
+  return kept.length === 0 ? summary : joinSections(kept)
 }
 
 type Parts = {
@@ -118,9 +135,12 @@ function chosenExchanges(exchanges: readonly Exchange[], input: OfflineInput): r
   const growSteps = (kind: 'said' | 'did') => {
     for (const shown of newestFirst) left -= growCount(shown, kind, left * stepsShare)
   }
+  growAll({ source: 1_200 })
   growSteps('said')
   growAll({ report: 2_400 })
   growSteps('did')
+  growAll({ saw: 4, action: 400 })
+  growAll({ source: 3_000 })
   growAll({ report: 6_000 })
   growAll({ report: 12_000 })
   growAll({ statement: 600 })
@@ -144,23 +164,31 @@ function growCount(shown: Shown, kind: 'said' | 'did', tokens: number): number {
 }
 
 function exchangeText(exchange: Exchange, detail: Detail, { recall }: Pick<OfflineInput, 'recall'>): string {
-  const { report, steps = [] } = exchange
+  const { report = '', steps = [] } = exchange
   const said = wordsText(exchange, { recall, most: detail.words })
-  const cut = (text: string, most: number) => neutralize(condensed(text, most))
-  const told = report === undefined ? '' : cut(report, detail.report)
+  const told = neutralize(condensed(report, detail.report))
   if (detail === oneLiner) return `- ${said}${told === '' ? '' : ` → ${told.replace(/\s*\n\s*/g, ' ')}`}`
-  const shown = new Set(
-    (['said', 'did'] as const).flatMap((type) => {
-      const of = steps.filter((step) => step.type === type)
-      return detail[type] === 0 ? [] : of.slice(-detail[type])
-    }),
+  const shown = shownSteps(steps, detail)
+  // The report stands where it was said: what comes behind it was done after it.
+  const place = steps.findLastIndex(({ type, text }) => type === 'said' && report.startsWith(text))
+  const lines = steps.flatMap((step, at) =>
+    at === place ? [`  Agent: ${told}`] : shown.has(step) ? [stepLine(step, detail)] : [],
   )
-  const lengths = { said: detail.statement, did: detail.action }
-  return [
-    `- User: ${said}`,
-    ...steps.filter((step) => shown.has(step)).map(({ type, text }) => `  - ${type}: ${cut(text, lengths[type])}`),
-    ...(told === '' ? [] : [`  Agent: ${told}`]),
-  ].join('\n')
+  return [`- User: ${said}`, ...lines, ...(place >= 0 || told === '' ? [] : [`  Agent: ${told}`])].join('\n')
+}
+
+/** The last of each kind, and whatever the user pointed at. */
+function shownSteps(steps: readonly Step[], detail: Detail): ReadonlySet<Step> {
+  const counted = (['said', 'did', 'saw'] as const).flatMap((type) =>
+    detail[type] === 0 ? [] : steps.filter((step) => step.type === type).slice(-detail[type]),
+  )
+  return new Set([...counted, ...(detail.source === 0 ? [] : steps.filter(({ type }) => type === 'read'))])
+}
+
+function stepLine({ type, text }: Step, { statement, action, source }: Detail): string {
+  const most = { said: statement, did: action, saw: action, read: source }[type]
+  const shown = text.includes('\n') || type === 'said' ? condensed(text, most) : cut(text, most)
+  return `  - ${type === 'read' ? 'read what the user pointed at' : type}: ${neutralize(shown)}`
 }
 
 function errorLines(errors: readonly ErrorFact[]): readonly string[] {
