@@ -4,13 +4,12 @@ import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { textOf } from '../message/block.ts'
-import { type JsonObject, stringAt } from '../message/json.ts'
+import { stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { ChainInfo } from '../ports/events.ts'
 import { discoveredTools } from '../restore/discovered-tools.ts'
 import { modelOf } from '../tokens/context-size.ts'
 import { readCompaction } from '../transcript/compaction-records.ts'
-import { messageOf } from '../transcript/messages.ts'
 import type { CompactionJob } from './job.ts'
 import { piecesOf } from './select.ts'
 
@@ -63,17 +62,10 @@ export function ledgerWith(
 ): Ledger {
   const book = createLedger(carried)
   for (const message of messages) {
-    const record = message.uuid === undefined ? undefined : recordOf?.(message.uuid)
-    book.add(original(message, record), record)
+    book.add(message, message.uuid === undefined ? undefined : recordOf?.(message.uuid))
   }
   for (const text of queued) book.addQueued(text)
   return book.ledger()
-}
-
-/** A result that was cleared from the view still says in its record what happened. */
-function original(message: ViewMessage, record: JsonObject | undefined): ViewMessage {
-  const recorded = message.origin === 'tool-result' && record ? messageOf(record) : undefined
-  return recorded?.origin === 'tool-result' ? { ...message, content: recorded.content } : message
 }
 
 /** A summary hangs on its boundary; the last word of a compaction on what it restored, so the walk may take a while. */

@@ -109,7 +109,11 @@ export function commitMessage(script: string): string | undefined {
   const end = start < 0 ? -1 : rest.indexOf(`\n${mark}`, start)
   const said = end < 0 ? /\s-\w*m\s+(?:"([^"]*)"|'([^']*)')/.exec(rest) : undefined
   const message = end < 0 ? (said?.[1] ?? said?.[2] ?? '') : rest.slice(start, end)
-  const own = message.split('\n').filter((line) => !/^\s*[\w-]+-by: /i.test(line)).join('\n').trim()
+  const own = message
+    .split('\n')
+    .filter((line) => !/^\s*[\w-]+-by: /i.test(line))
+    .join('\n')
+    .trim()
   return own === '' ? undefined : own
 }
 

@@ -43,7 +43,8 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
       for (const block of blocksOf(message.content)) readAnswer(state, block)
       break
     case 'tool-result':
-      for (const block of blocksOf(message.content)) {
+      // What was cleared from the view is still in its record.
+      for (const block of blocksOf(objectAt(record, 'message')?.content ?? message.content)) {
         if (!isToolResult(block)) continue
         const { words, step } = noteResult(state, block, { raw: record?.toolUseResult, time: message.time })
         const last = state.exchanges.at(-1)
@@ -53,6 +54,7 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
         }
         for (const said of words) noteWords(state, said, message)
       }
+      readWordsBeside(state, message, record)
       break
     case 'human':
     case 'agent':
@@ -79,7 +81,8 @@ function readAnswer(state: State, block: Block): void {
   const text = isText(block) ? block.text.trim() : ''
   if (text === '') return
   const words = wellFormed(withoutSecrets(text))
-  if (state.unexplained !== undefined) explain(state, condensed(words, longestCause))
+  const cause = state.unexplained === undefined ? '' : withoutAnnouncement(words)
+  if (cause !== '') explain(state, condensed(cause, longestCause))
   const last = state.exchanges.at(-1)
   if (last) state.exchanges[state.exchanges.length - 1] = withReport(last, words)
   state.agentText = words
@@ -92,7 +95,7 @@ const mostSteps = 200
 /** Shorter ones mostly repeat how the last command ended. */
 const shortStatement = 40
 /** Older looks are superseded by what was done after them. */
-const mostLooks = 4
+const mostLooks = 12
 /** So many of the newest exchanges keep what happened on the way. */
 const exchangesWithSteps = 40
 
@@ -117,6 +120,18 @@ function readRequest(state: State, message: ViewMessage): void {
   const said = [text, ...media.map(({ type }) => `[${type}]`)].filter((part) => part !== '').join('\n')
   const kind = message.origin === 'agent' ? 'task' : message.attachment === 'queued_command' ? 'queued' : 'message'
   if (isForTheAgent(said)) noteWords(state, { kind, text: said }, message)
+}
+
+/** What the user typed while a tool ran arrives beside its result. What the client puts there it marks as its own. */
+function readWordsBeside(state: State, message: ViewMessage, record: JsonObject | undefined): void {
+  if (record?.isMeta === true || record?.sourceToolUseID !== undefined) return
+  const text = typedText(
+    blocksOf(message.content)
+      .filter(isText)
+      .map((block) => block.text)
+      .join('\n'),
+  )
+  if (isForTheAgent(text)) noteWords(state, { kind: 'queued', text }, message)
 }
 
 function noteWords(state: State, words: Words, { uuid }: Pick<ViewMessage, 'uuid'>): void {

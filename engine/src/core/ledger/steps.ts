@@ -5,8 +5,8 @@ import { arrayAt, stringAt } from '../message/json.ts'
 import { pathIn } from '../message/tool-names.ts'
 import { commandText, commitMessage, isHousekeeping, isReadOnly, programOf, purposeOf } from './commands.ts'
 import type { CommandEnd, Step } from './facts.ts'
-import { commitsIn } from './repository.ts'
 import { condensed } from './report.ts'
+import { commitsIn } from './repository.ts'
 import { oneLine } from './text.ts'
 import { commandOf, patchedFiles, patchOf, toolKind } from './tools.ts'
 
@@ -45,7 +45,10 @@ export function stepOf(call: ToolUseBlock, result: StepResult): Step | undefined
       return did(`the sub-agent for "${task}" reported: ${condensed(withoutFooter(text), longestReport)}`)
     }
     case 'search':
-      return look(`searched for \`${oneLine(stringAt(input, 'pattern') ?? stringAt(input, 'query') ?? '', 120)}\``, text)
+      return look(
+        `searched for \`${oneLine(stringAt(input, 'pattern') ?? stringAt(input, 'query') ?? '', 120)}\``,
+        text,
+      )
     default:
       return undefined
   }
@@ -86,7 +89,8 @@ function commandStep(command: string, { text, command: result }: StepResult): St
     if (isReadOnly(command)) return look(ran, text)
     if (isHousekeeping(command)) return undefined
     const made = commitsIn(text).at(-1)
-    if (made !== undefined) return did(`committed ${made.hash}: ${condensed(commitMessage(command) ?? made.title, 600)}`)
+    if (made !== undefined)
+      return did(`committed ${made.hash}: ${oneLine(commitMessage(command) ?? made.title, longestCode)}`)
   }
   // Of a command that still runs, the output so far is no outcome.
   const said = result.outcome === '' || result.ended === 'unfinished' ? '' : `: ${result.outcome}`
@@ -96,7 +100,12 @@ function commandStep(command: string, { text, command: result }: StepResult): St
 /** What a replacement changed, without the lines around it that stayed. */
 function editIn(input: unknown): string {
   const edits = [input, ...arrayAt(input, 'edits')]
-  return codeIn(edits.map(changeIn).filter((change) => change !== '').join(' … '))
+  return codeIn(
+    edits
+      .map(changeIn)
+      .filter((change) => change !== '')
+      .join(' … '),
+  )
 }
 
 function changeIn(edit: unknown): string {

@@ -1,7 +1,7 @@
 // The summary without a model, made from what the user and the agent said: each request with what the agent reported at
 // the end of it. The newest get the most space, old ones shrink to a line. It states nothing that nobody said.
 import type { ErrorFact, Exchange, Ledger, Step } from '../../ledger/facts.ts'
-import { condensed } from '../../ledger/report.ts'
+import { condensed, gist } from '../../ledger/report.ts'
 import { cut, oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { neutralize } from '../../text/neutralize.ts'
@@ -34,6 +34,8 @@ type Detail = {
 
 const oneLiner: Detail = { words: 160, report: 160, said: 0, did: 0, saw: 0, statement: 0, action: 0, source: 0 }
 const longestWords = 6_000
+/** Of a report cut to less, the beginning and the end would be fragments. */
+const shortReport = 400
 
 export function offlineSummary(input: OfflineInput): string {
   const { tokens, countTokens, ledger, instructions } = input
@@ -101,7 +103,7 @@ class Shown {
     const detail = { ...this.detail, ...more }
     const cost = this.costOf(detail)
     const extra = cost - this.cost
-    if (this.isGone || extra > most) return 0
+    if (this.isGone || extra > most || extra <= 0) return 0
     this.detail = detail
     this.cost = cost
     return extra
@@ -129,13 +131,21 @@ function chosenExchanges(exchanges: readonly Exchange[], input: OfflineInput): r
     for (const shown of newestFirst) left -= shown.grow(more, left * share)
   }
   for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: longestWords, report: 1_200 }, left / 3)
+  // What the agent was doing when the conversation ended is where the next one goes on.
+  const current = newestFirst.find(({ exchange }) => (exchange.steps ?? []).length > 0)
+  if (current) {
+    const room = left * currentShare
+    left -= current.grow({ saw: 3, action: 160 }, room / 3)
+    left -= growCount(current, 'said', room / 3)
+    left -= growCount(current, 'did', room / 3)
+  }
   growAll({ words: 600, report: 400 })
   growAll({ words: longestWords, report: 1_200 })
+  growAll({ source: 1_200 }, stepsShare / 2)
   // Of what is left a long exchange takes no more than a part, so that older ones keep theirs.
   const growSteps = (kind: 'said' | 'did') => {
     for (const shown of newestFirst) left -= growCount(shown, kind, left * stepsShare)
   }
-  growAll({ source: 1_200 })
   growSteps('said')
   growAll({ report: 2_400 })
   growSteps('did')
@@ -146,10 +156,12 @@ function chosenExchanges(exchanges: readonly Exchange[], input: OfflineInput): r
   growAll({ statement: 600 })
   growAll({ statement: 1_500 })
   growAll({ action: 600 })
+  growAll({ saw: 12 })
   return all.filter(({ isGone }) => !isGone).map((shown) => shown.text())
 }
 
 const stepsShare = 0.6
+const currentShare = 0.25
 const short = { said: { statement: 300 }, did: { action: 160 } } as const
 
 /** As many of the last statements or actions as fit, found by halving. */
@@ -166,8 +178,12 @@ function growCount(shown: Shown, kind: 'said' | 'did', tokens: number): number {
 function exchangeText(exchange: Exchange, detail: Detail, { recall }: Pick<OfflineInput, 'recall'>): string {
   const { report = '', steps = [] } = exchange
   const said = wordsText(exchange, { recall, most: detail.words })
-  const told = neutralize(condensed(report, detail.report))
-  if (detail === oneLiner) return `- ${said}${told === '' ? '' : ` → ${told.replace(/\s*\n\s*/g, ' ')}`}`
+  const told = neutralize(
+    detail.report > shortReport
+      ? condensed(report, detail.report)
+      : oneLine(gist(report, detail.report), 2 * detail.report),
+  )
+  if (detail === oneLiner) return `- ${said}${told === '' ? '' : ` → ${told}`}`
   const shown = shownSteps(steps, detail)
   // The report stands where it was said: what comes behind it was done after it.
   const place = steps.findLastIndex(({ type, text }) => type === 'said' && report.startsWith(text))
@@ -177,12 +193,16 @@ function exchangeText(exchange: Exchange, detail: Detail, { recall }: Pick<Offli
   return [`- User: ${said}`, ...lines, ...(place >= 0 || told === '' ? [] : [`  Agent: ${told}`])].join('\n')
 }
 
-/** The last of each kind, and whatever the user pointed at. */
+/** The last of them, and whatever the user pointed at. */
 function shownSteps(steps: readonly Step[], detail: Detail): ReadonlySet<Step> {
-  const counted = (['said', 'did', 'saw'] as const).flatMap((type) =>
-    detail[type] === 0 ? [] : steps.filter((step) => step.type === type).slice(-detail[type]),
-  )
-  return new Set([...counted, ...(detail.source === 0 ? [] : steps.filter(({ type }) => type === 'read'))])
+  const last = (count: number, kind: Step['type']) =>
+    count === 0 ? [] : steps.filter(({ type }) => type === kind).slice(-count)
+  return new Set([
+    ...last(detail.said, 'said'),
+    ...last(detail.did, 'did'),
+    ...last(detail.saw, 'saw'),
+    ...last(detail.source, 'read'),
+  ])
 }
 
 function stepLine({ type, text }: Step, { statement, action, source }: Detail): string {

@@ -50,7 +50,9 @@ function uncommittedLines({ files, commits, root }: Ledger): readonly string[] {
   const more = changed.length > mostUncommitted ? ` and ${changed.length - mostUncommitted} more` : ''
   return changed.length === 0
     ? []
-    : [`Changed since the last commit and not seen to be committed: ${changed.slice(-mostUncommitted).join(', ')}${more}.`]
+    : [
+        `Changed since the last commit and not seen to be committed: ${changed.slice(-mostUncommitted).join(', ')}${more}.`,
+      ]
 }
 
 /** As somebody in the working folder would name it. */
