@@ -57,19 +57,10 @@ const rulesShare = 0.25
 const headingTokens = 60
 const factsShare = 0.15
 const usualFacts = 1_000
-/** Room for what the agent reported last, if the summary does not say it. */
-const leastFacts = 400
 
-/** Beside a summary as long as it may be hardly anything is added; a thin one gets more of what the agent reported. */
-function factTokens(
-  { summaryTokens, countTokens }: ComposeInput,
-  { summary, left }: { readonly summary: string; readonly left: number },
-): number {
-  const tokens = countTokens(summary)
-  return Math.max(
-    0,
-    Math.min(left, Math.max(usualFacts, tokens * factsShare), Math.max(leastFacts, summaryTokens - tokens)),
-  )
+/** At most this beside a summary. */
+function factTokens(summaryTokens: number, left: number): number {
+  return Math.max(0, Math.min(left, Math.max(usualFacts, summaryTokens * factsShare)))
 }
 
 /** Undefined when not even the user's latest words fit. */
@@ -122,7 +113,7 @@ function pageWith(input: ComposeInput, { extras, summary, tokens }: Filling): Pa
   const used = countTokens([said, ...rules, ...state, ...doubts].join('\n')) + headingTokens
   const facts = unsaidReports(ledger.exchanges, {
     shown: said,
-    tokens: factTokens(input, { summary, left: tokens - used }),
+    tokens: factTokens(countTokens(summary), tokens - used),
     countTokens,
   })
   const besideParts = [

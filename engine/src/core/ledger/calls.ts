@@ -5,11 +5,11 @@ import { arrayAt, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { pathIn } from '../message/tool-names.ts'
 import { commandText, endingOf, isReadOnly, outcomeLine, programOf, purposeOf } from './commands.ts'
 import { noteError, settle } from './errors.ts'
-import type { Lines } from './facts.ts'
+import type { Lines, Step } from './facts.ts'
 import { readGit } from './repository.ts'
 import { filesInScript } from './script-files.ts'
 import { type Call, caps, noteFile, type State } from './state.ts'
-import { type CommandOutcome, stepText } from './steps.ts'
+import { type CommandOutcome, stepOf } from './steps.ts'
 import { oneLine } from './text.ts'
 import { applyTodo } from './todos.ts'
 import { askedLines, commandOf, patchedFiles, patchOf, toolKind, urlOf } from './tools.ts'
@@ -27,7 +27,7 @@ export function noteResult(
   state: State,
   block: ToolResultBlock,
   { raw, time }: ResultContext,
-): { readonly words: readonly Words[]; readonly step?: string | undefined } {
+): { readonly words: readonly Words[]; readonly step?: Step | undefined } {
   const call = state.calls.get(block.tool_use_id)
   state.calls.delete(block.tool_use_id)
   const text = textOf(block.content)
@@ -38,14 +38,14 @@ export function noteResult(
   const request = state.exchanges.at(-1)?.text ?? ''
   if (call.kind === 'command') {
     const command = noteCommand(state, { ...result, isError })
-    return { words, step: stepText(call.block, { text, isError, request, ...(command ? { command } : {}) }) }
+    return { words, step: stepOf(call.block, { text, isError, request, ...(command ? { command } : {}) }) }
   }
   if (isError) noteToolError(state, call, text)
   else {
     settle(state, topicOf(call))
     readResult(state, result)
   }
-  return { words, step: stepText(call.block, { text, isError, request }) }
+  return { words, step: stepOf(call.block, { text, isError, request }) }
 }
 
 type Result = ResultContext & { readonly call: Call; readonly text: string }

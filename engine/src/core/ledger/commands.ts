@@ -90,6 +90,33 @@ export function isReadOnly(script: string): boolean {
     .every((part) => part === '' || readOnly.test(part))
 }
 
+/** Prepares other steps and says nothing of its own. */
+const housekeeping = /^(?:git (?:-C \S+ )?add|chmod|mkdir|touch|sleep|cd|true)\b/
+
+export function isHousekeeping(script: string): boolean {
+  return commandText(script)
+    .split(/\s*(?:&&|\|\||;|\|)\s*/)
+    .every((part) => part === '' || housekeeping.test(part) || readOnly.test(part))
+}
+
+/** The message that a script gives to its commit, from a here-document or an argument, without trailers. */
+export function commitMessage(script: string): string | undefined {
+  const at = script.search(/\bgit\b[^\n]{0,400}?\bcommit\b/)
+  if (at < 0) return undefined
+  const rest = script.slice(at)
+  const [opening, , mark] = /<<-?\s*(['"]?)(\w+)\1[^\n]*\n/.exec(rest) ?? []
+  const start = opening === undefined ? -1 : rest.indexOf(opening) + opening.length
+  const end = start < 0 ? -1 : rest.indexOf(`\n${mark}`, start)
+  const said = end < 0 ? /\s-\w*m\s+(?:"([^"]*)"|'([^']*)')/.exec(rest) : undefined
+  const message = end < 0 ? (said?.[1] ?? said?.[2] ?? '') : rest.slice(start, end)
+  const own = message
+    .split('\n')
+    .filter((line) => !/^\s*[\w-]+-by: /i.test(line))
+    .join('\n')
+    .trim()
+  return own === '' ? undefined : own
+}
+
 export type Ending = { readonly exit?: number; readonly ended: CommandEnd; readonly output: string }
 
 /** How a command ended, from the raw result where there is one and from the text the model saw. */

@@ -23,6 +23,8 @@ export function settle(state: State, topic: string): void {
   for (const { key, edits } of state.open.filter((open) => open.topic === topic)) {
     const error = state.errors.get(key)
     if (error) state.errors.set(key, { ...error, fixedBy: edits })
+    // What the agent says from here on is about something else.
+    if (state.unexplained === key) state.unexplained = undefined
   }
   state.open = state.open.filter((open) => open.topic !== topic)
 }

@@ -8,7 +8,7 @@ import { noteCall, noteResult } from './calls.ts'
 import { explain } from './errors.ts'
 import { type Exchange, emptyLedger, type Ledger, type Step } from './facts.ts'
 import { foldPasted } from './pasted.ts'
-import { condensed } from './report.ts'
+import { condensed, withoutAnnouncement } from './report.ts'
 import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
 import { withoutSecrets } from './secrets.ts'
 import { createState, ledgerOf, noteFile, type State, trim } from './state.ts'
@@ -43,7 +43,18 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
       for (const block of blocksOf(message.content)) readAnswer(state, block)
       break
     case 'tool-result':
-      for (const block of blocksOf(message.content)) readResult(state, block, { message, record })
+      // What was cleared from the view is still in its record.
+      for (const block of blocksOf(objectAt(record, 'message')?.content ?? message.content)) {
+        if (!isToolResult(block)) continue
+        const { words, step } = noteResult(state, block, { raw: record?.toolUseResult, time: message.time })
+        const last = state.exchanges.at(-1)
+        if (last && step !== undefined) {
+          const text = wellFormed(withoutSecrets(step.text))
+          state.exchanges[state.exchanges.length - 1] = withStep(last, { ...step, text })
+        }
+        for (const said of words) noteWords(state, said, message)
+      }
+      readWordsBeside(state, message, record)
       break
     case 'human':
     case 'agent':
@@ -54,23 +65,6 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
   }
   state.messages++
   trim(state, 2)
-}
-
-type From = { readonly message: ViewMessage; readonly record: JsonObject | undefined }
-
-/** A text beside a result was typed while the agent worked, unless the client wrote it. */
-function readResult(state: State, block: Block, { message, record }: From): void {
-  if (isText(block)) {
-    noteTyped(state, { kind: 'queued', text: typedText(block.text) }, message)
-  }
-  if (!isToolResult(block)) return
-  const { words, step } = noteResult(state, block, { raw: record?.toolUseResult, time: message.time })
-  const last = state.exchanges.at(-1)
-  if (last && step !== undefined) {
-    const text = wellFormed(withoutSecrets(step))
-    state.exchanges[state.exchanges.length - 1] = withStep(last, { type: 'did', text })
-  }
-  for (const said of words) noteWords(state, said, message)
 }
 
 /** Where the client says it is. */
@@ -87,7 +81,8 @@ function readAnswer(state: State, block: Block): void {
   const text = isText(block) ? block.text.trim() : ''
   if (text === '') return
   const words = wellFormed(withoutSecrets(text))
-  if (state.unexplained !== undefined) explain(state, condensed(words, longestCause))
+  const cause = state.unexplained === undefined ? '' : withoutAnnouncement(words)
+  if (cause !== '') explain(state, condensed(cause, longestCause))
   const last = state.exchanges.at(-1)
   if (last) state.exchanges[state.exchanges.length - 1] = withReport(last, words)
   state.agentText = words
@@ -97,23 +92,26 @@ const longestCause = 400
 const longestWords = 6_000
 const longestReport = 12_000
 const mostSteps = 200
-/** Words that only announce the next call say nothing once it was made. */
-const announces =
-  /^(?:(?:now|next|first|ok(?:ay)?|good|great|perfect|right)[,.!]? )?(?:now )?(?:let me|let's|I'll|I will|I need to|I'm going to)\b[^.!?]{0,160}[.:!]?$/i
+/** Shorter ones mostly repeat how the last command ended. */
 const shortStatement = 40
+/** Older looks are superseded by what was done after them. */
+const mostLooks = 12
 /** So many of the newest exchanges keep what happened on the way. */
 const exchangesWithSteps = 40
 
-/** The latest text is the report so far; what was the report before becomes a step. */
+/** The latest text is the report so far. What it says is a step as well, so that it keeps its place among the others. */
 function withReport(exchange: Exchange, text: string): Exchange {
-  const { report = '' } = exchange
-  const isEmpty = report.length < shortStatement || announces.test(report)
-  const before = isEmpty ? exchange : withStep(exchange, { type: 'said', text: report })
-  return { ...before, report: condensed(text, longestReport) }
+  const said = condensed(withoutAnnouncement(text), longestReport)
+  const next = said.length < shortStatement ? exchange : withStep(exchange, { type: 'said', text: said })
+  return { ...next, report: condensed(text, longestReport) }
 }
 
+/** The same step taken again stands where it was taken last. */
 function withStep(exchange: Exchange, step: Step): Exchange {
-  return { ...exchange, steps: [...(exchange.steps ?? []).slice(1 - mostSteps), step] }
+  const others = (exchange.steps ?? []).filter(({ text }) => text !== step.text)
+  const looks = others.filter(({ type }) => type === 'saw')
+  const oldest = step.type === 'saw' && looks.length >= mostLooks ? looks[0] : undefined
+  return { ...exchange, steps: [...others.filter((other) => other !== oldest).slice(1 - mostSteps), step] }
 }
 
 function readRequest(state: State, message: ViewMessage): void {
@@ -126,6 +124,18 @@ function readRequest(state: State, message: ViewMessage): void {
 
 function noteTyped(state: State, words: Words, message: Pick<ViewMessage, 'uuid'>): void {
   if (isForTheAgent(words.text)) noteWords(state, words, message)
+}
+
+/** What the user typed while a tool ran arrives beside its result. What the client puts there it marks as its own. */
+function readWordsBeside(state: State, message: ViewMessage, record: JsonObject | undefined): void {
+  if (record?.isMeta === true || record?.sourceToolUseID !== undefined) return
+  const text = typedText(
+    blocksOf(message.content)
+      .filter(isText)
+      .map((block) => block.text)
+      .join('\n'),
+  )
+  noteTyped(state, { kind: 'queued', text }, message)
 }
 
 function noteWords(state: State, words: Words, { uuid }: Pick<ViewMessage, 'uuid'>): void {

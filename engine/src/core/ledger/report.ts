@@ -17,12 +17,57 @@ export function condensed(text: string, most: number): string {
   return [head.join('\n'), gap, tail.join('\n')].filter((part) => part !== '').join('\n')
 }
 
+function withoutCode(text: string): string {
+  let isFenced = false
+  const lines = text.split('\n').filter((line) => {
+    const isFence = /^\s*(?:```|~~~)/.test(line)
+    const isCode = isFenced || isFence
+    if (isFence) isFenced = !isFenced
+    return !isCode
+  })
+  return lines.join('\n')
+}
+
+const listMark = /^\s*(?:[-*+•]|\d+[.)])\s+/
+
+/** The first sentences of prose that fit: no code, tables, headings, questions or lead-ins to what is not shown. */
+export function gist(text: string, most: number): string {
+  const kept: string[] = []
+  let left = most
+  for (const line of withoutCode(text).split('\n')) {
+    if (/^\s*(?:\||#{1,6} |-{3,}|\*{3,}|$)|[:?](?:\*\*)?\s*$/.test(line)) continue
+    const fitting = take(line.replace(listMark, '').split(sentenceEnd), left).join(' ')
+    if (fitting !== '') kept.push(/[.!;。！]$/.test(fitting) ? fitting : `${fitting};`)
+    left -= fitting.length + 1
+    if (left < most / 2) break
+  }
+  return kept.length === 0 ? condensed(text, most) : kept.join(' ').replace(/;$/, '')
+}
+
+/** A sentence that only says what the agent does next. Once it is done, the step itself says so. */
+const announces =
+  /^(?:(?:now|next|first|then|ok(?:ay)?|good|great|perfect|right|alright)[,.!]? )*(?:let me (?!know)|let's |I'll (?!wait|leave|hold)|I will (?!wait|leave|hold)|I need to |I'm going to |now (?!the |this |that |it |it's |we |I |you |all |both |there |they |everything |a |an |no |only )[a-z])[^!?]{0,300}[.:!…]?$/i
+
+/** The text without the announcements at its end; empty when it is nothing else. */
+export function withoutAnnouncement(text: string): string {
+  const lines = text.trimEnd().split('\n')
+  for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
+    const sentences = line.split(sentenceEnd)
+    while (sentences.length > 0 && announces.test(sentences.at(-1)?.trim() ?? '')) sentences.pop()
+    const rest = sentences.join(' ').trimEnd()
+    if (rest !== '') return [...lines, rest].join('\n')
+  }
+  return ''
+}
+
+const sentenceEnd = /(?<=[.!?。！？])\s+/
+
 /** Lines; those longer than `longest` in sentences. */
 function piecesOf(text: string, longest: number): readonly string[] {
   return text
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .flatMap((line) => (line.length <= longest ? [line] : line.split(/(?<=[.!?。！？])\s+/)))
+    .flatMap((line) => (line.length <= longest ? [line] : line.split(sentenceEnd)))
 }
 
 /** From the start, as many as fit, and always one where it fits at all. */

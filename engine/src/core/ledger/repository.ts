@@ -72,7 +72,7 @@ function longStatus(text: string): Lists | undefined {
 }
 
 /** Only commits that this very output says were made. */
-function commitsIn(text: string): readonly Pick<Commit, 'hash' | 'title'>[] {
+export function commitsIn(text: string): readonly Pick<Commit, 'hash' | 'title'>[] {
   return [...text.matchAll(/^\[\S+(?: \([\w-]+\))? ([0-9a-f]{7,40})\] (.+)$/gm)].map(([, hash = '', title = '']) => ({
     hash,
     title: oneLine(title, 160),

@@ -1,6 +1,6 @@
 // What the agent reported and a summary does not say. Beside a thorough summary this is little or nothing; beside a thin one
 // it keeps the conclusions that would be lost. Whole lines of the agent's own reports, the newest first.
-import type { Exchange } from '../../ledger/facts.ts'
+import type { Exchange, Step } from '../../ledger/facts.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { contentWords } from './plain-words.ts'
@@ -19,42 +19,44 @@ const passage = 1_200
 const leastWords = 6
 const longestLine = 600
 
+/** Reports before what was said on the way, and that before what was done; of each the newest first. */
+const inOrder = [reportLines, linesOf('said'), linesOf('did')] as const
+
 export function unsaidReports(exchanges: readonly Exchange[], options: FactsOptions): readonly string[] {
   const { countTokens } = options
   const isSaid = createPassages(options.shown)
-  const groups: string[] = []
+  const kept = new Map<Exchange, string[]>()
   let left = options.tokens
-  for (const exchange of exchanges.toReversed()) {
-    const lines = linesIn(exchange).filter((line) => isWorthTelling(line, isSaid))
-    const head = `- After "${neutralize(oneLine(exchange.text, 120))}":`
-    const kept = within(lines, { tokens: left - countTokens(`${head}\n`), countTokens })
-    if (kept.length === 0) continue
-    const group = [head, ...kept].join('\n')
-    left -= countTokens(`${group}\n`)
-    groups.unshift(group)
+  for (const linesIn of inOrder) {
+    for (const exchange of exchanges.toReversed()) {
+      for (const line of linesIn(exchange)) {
+        if (line.length > longestLine || !isWorthTelling(line, isSaid)) continue
+        const known = kept.get(exchange) ?? [headOf(exchange)]
+        const shown = `  ${neutralize(line.trim())}`
+        const cost = countTokens([...(kept.has(exchange) ? [] : known), shown, ''].join('\n'))
+        if (cost > left) return exchanges.flatMap((one) => kept.get(one) ?? [])
+        left -= cost
+        kept.set(exchange, [...known, shown])
+      }
+    }
   }
-  return groups
+  return exchanges.flatMap((exchange) => kept.get(exchange) ?? [])
 }
 
-/** What was reported, line by line, then what was said and done before it, newest first. */
-function linesIn({ report = '', steps = [] }: Exchange): readonly string[] {
-  return [
-    ...report.split('\n').filter((line) => !/^\s*(?:```|\|[\s|:-]+$)/.test(line)),
-    ...steps.toReversed().flatMap(({ text }) => text.split('\n')),
-  ].filter((line) => line.length <= longestLine)
+function headOf({ text }: Exchange): string {
+  return `- After "${neutralize(oneLine(text, 120))}":`
 }
 
-function within(lines: readonly string[], { tokens, countTokens }: Omit<FactsOptions, 'shown'>): readonly string[] {
-  let left = tokens
-  const kept: string[] = []
-  for (const line of lines) {
-    const shown = `  ${neutralize(line.trim())}`
-    const cost = countTokens(`${shown}\n`)
-    if (cost > left) break
-    left -= cost
-    kept.push(shown)
-  }
-  return kept
+function reportLines({ report = '' }: Exchange): readonly string[] {
+  return report.split('\n').filter((line) => !/^\s*(?:```|\|[\s|:-]+$)/.test(line))
+}
+
+function linesOf(kind: Step['type']): (exchange: Exchange) => readonly string[] {
+  return ({ steps = [], report = '' }) =>
+    steps
+      .filter(({ type, text }) => type === kind && !report.startsWith(text))
+      .toReversed()
+      .flatMap(({ text }) => text.split('\n'))
 }
 
 function isWorthTelling(line: string, isSaid: (words: readonly string[]) => boolean): boolean {

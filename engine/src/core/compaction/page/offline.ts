@@ -1,12 +1,13 @@
 // The summary without a model, made from what the user and the agent said: each request with what the agent reported at
 // the end of it. The newest get the most space, old ones shrink to a line. It states nothing that nobody said.
-import type { ErrorFact, Exchange, Ledger } from '../../ledger/facts.ts'
-import { condensed } from '../../ledger/report.ts'
+import type { ErrorFact, Exchange, Ledger, Step } from '../../ledger/facts.ts'
+import { condensed, gist } from '../../ledger/report.ts'
 import { leastTelling } from '../../ledger/state.ts'
-import { oneLine } from '../../ledger/text.ts'
+import { cut, oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { wordsText } from './exchange-text.ts'
+import { joinSections, readSections } from './sections.ts'
 import { shortenSummary } from './shorten.ts'
 
 export type OfflineInput = {
@@ -19,19 +20,23 @@ export type OfflineInput = {
   readonly countTokens: (text: string) => number
 }
 
-/** How much of an exchange is shown, in characters, and how many of the last things that the agent said and did. */
+/** How much of an exchange is shown, in characters, and how many of the last things that the agent said, did and saw. */
 type Detail = {
   readonly words: number
   readonly report: number
   readonly said: number
   readonly did: number
-  /** Of each statement, and of each action. */
+  readonly saw: number
+  /** Of each statement, of each action, and of each thing the user pointed at. */
   readonly statement: number
   readonly action: number
+  readonly source: number
 }
 
-const oneLiner: Detail = { words: 160, report: 160, said: 0, did: 0, statement: 0, action: 0 }
+const oneLiner: Detail = { words: 160, report: 160, said: 0, did: 0, saw: 0, statement: 0, action: 0, source: 0 }
 const longestWords = 6_000
+/** Of a report cut to less, the beginning and the end would be fragments. */
+const shortReport = 400
 
 export function offlineSummary(input: OfflineInput): string {
   const { tokens, countTokens, ledger, instructions } = input
@@ -42,9 +47,23 @@ export function offlineSummary(input: OfflineInput): string {
   const errors = errorLines(ledger.errors)
   const parts = { opening, errors: within(errors, { tokens: tokens / 8, countTokens }) }
   const fixed = countTokens(joined({ ...parts, earlier: '', exchanges: [] }))
-  const earlier = shortenSummary(input.earlierSummary ?? '', { tokens: (tokens - fixed) * 0.33, countTokens })
+  const earlier = shortenSummary(stillTrue(input.earlierSummary ?? ''), {
+    tokens: (tokens - fixed) * 0.33,
+    countTokens,
+    lastToGo: new Set(),
+  })
   const left = tokens - fixed - countTokens(earlier)
   return joined({ ...parts, earlier, exchanges: chosenExchanges(ledger.exchanges, { ...input, tokens: left }) })
+}
+
+/** What the user said is shown verbatim, and the next step of then was taken. */
+const superseded: ReadonlySet<number | undefined> = new Set([undefined, 6, 9])
+
+/** Of an earlier summary its sections, without what its client wrote around them. */
+function stillTrue(summary: string): string {
+  const sections = readSections(summary)
+  const kept = sections.filter(({ number }) => !superseded.has(number))
+  return kept.length === 0 ? summary : joinSections(kept)
 }
 
 type Parts = {
@@ -85,7 +104,7 @@ class Shown {
     const detail = { ...this.detail, ...more }
     const cost = this.costOf(detail)
     const extra = cost - this.cost
-    if (this.isGone || extra > most) return 0
+    if (this.isGone || extra > most || extra <= 0) return 0
     this.detail = detail
     this.cost = cost
     return extra
@@ -113,8 +132,17 @@ function chosenExchanges(exchanges: readonly Exchange[], input: OfflineInput): r
     for (const shown of newestFirst) left -= shown.grow(more, left * share)
   }
   for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: longestWords, report: 1_200 }, left / 3)
+  // What the agent was doing when the conversation ended is where the next one goes on.
+  const current = newestFirst.find(({ exchange }) => (exchange.steps ?? []).length > 0)
+  if (current) {
+    const room = left * currentShare
+    left -= current.grow({ saw: 3, action: 160 }, room / 3)
+    left -= growCount(current, 'said', room / 3)
+    left -= growCount(current, 'did', room / 3)
+  }
   growAll({ words: 600, report: 400 })
   growAll({ words: longestWords, report: 1_200 })
+  growAll({ source: 1_200 }, stepsShare / 2)
   // Of what is left a long exchange takes no more than a part, so that older ones keep theirs.
   const growSteps = (kind: 'said' | 'did') => {
     for (const shown of newestFirst) left -= growCount(shown, kind, left * stepsShare)
@@ -122,15 +150,19 @@ function chosenExchanges(exchanges: readonly Exchange[], input: OfflineInput): r
   growSteps('said')
   growAll({ report: 2_400 })
   growSteps('did')
+  growAll({ saw: 4, action: 400 })
+  growAll({ source: 3_000 })
   growAll({ report: 6_000 })
   growAll({ report: 12_000 })
   growAll({ statement: 600 })
   growAll({ statement: 1_500 })
   growAll({ action: 600 })
+  growAll({ saw: 12 })
   return all.filter(({ isGone }) => !isGone).map((shown) => shown.text())
 }
 
 const stepsShare = 0.6
+const currentShare = 0.25
 const short = { said: { statement: 300 }, did: { action: 160 } } as const
 
 /** As many of the last statements or actions as fit, found by halving. */
@@ -145,23 +177,39 @@ function growCount(shown: Shown, kind: 'said' | 'did', tokens: number): number {
 }
 
 function exchangeText(exchange: Exchange, detail: Detail, { recall }: Pick<OfflineInput, 'recall'>): string {
-  const { report, steps = [] } = exchange
+  const { report = '', steps = [] } = exchange
   const said = wordsText(exchange, { recall, most: detail.words })
-  const cut = (text: string, most: number) => neutralize(condensed(text, most))
-  const told = report === undefined ? '' : cut(report, detail.report)
-  if (detail === oneLiner) return `- ${said}${told === '' ? '' : ` → ${told.replace(/\s*\n\s*/g, ' ')}`}`
-  const shown = new Set(
-    (['said', 'did'] as const).flatMap((type) => {
-      const of = steps.filter((step) => step.type === type)
-      return detail[type] === 0 ? [] : of.slice(-detail[type])
-    }),
+  const told = neutralize(
+    detail.report > shortReport
+      ? condensed(report, detail.report)
+      : oneLine(gist(report, detail.report), 2 * detail.report),
   )
-  const lengths = { said: detail.statement, did: detail.action }
-  return [
-    `- User: ${said}`,
-    ...steps.filter((step) => shown.has(step)).map(({ type, text }) => `  - ${type}: ${cut(text, lengths[type])}`),
-    ...(told === '' ? [] : [`  Agent: ${told}`]),
-  ].join('\n')
+  if (detail === oneLiner) return `- ${said}${told === '' ? '' : ` → ${told}`}`
+  const shown = shownSteps(steps, detail)
+  // The report stands where it was said: what comes behind it was done after it.
+  const place = steps.findLastIndex(({ type, text }) => type === 'said' && report.startsWith(text))
+  const lines = steps.flatMap((step, at) =>
+    at === place ? [`  Agent: ${told}`] : shown.has(step) ? [stepLine(step, detail)] : [],
+  )
+  return [`- User: ${said}`, ...lines, ...(place >= 0 || told === '' ? [] : [`  Agent: ${told}`])].join('\n')
+}
+
+/** The last of them, and whatever the user pointed at. */
+function shownSteps(steps: readonly Step[], detail: Detail): ReadonlySet<Step> {
+  const last = (count: number, kind: Step['type']) =>
+    count === 0 ? [] : steps.filter(({ type }) => type === kind).slice(-count)
+  return new Set([
+    ...last(detail.said, 'said'),
+    ...last(detail.did, 'did'),
+    ...last(detail.saw, 'saw'),
+    ...last(detail.source, 'read'),
+  ])
+}
+
+function stepLine({ type, text }: Step, { statement, action, source }: Detail): string {
+  const most = { said: statement, did: action, saw: action, read: source }[type]
+  const shown = text.includes('\n') || type === 'said' ? condensed(text, most) : cut(text, most)
+  return `  - ${type === 'read' ? 'read what the user pointed at' : type}: ${neutralize(shown)}`
 }
 
 function errorLines(errors: readonly ErrorFact[]): readonly string[] {

@@ -10,10 +10,11 @@ export type ShortenOptions = {
   readonly countTokens: (text: string) => number
   /** Lines that stay: the user's rules. */
   readonly isRule?: (line: string) => boolean
+  /** Sections that stay longest; unless told, pending tasks, current work and the next step. */
+  readonly lastToGo?: ReadonlySet<number | undefined>
 }
 
-/** Pending tasks, current work and the next step. */
-const lastToGo: ReadonlySet<number | undefined> = new Set([7, 8, 9])
+const unfinished: ReadonlySet<number | undefined> = new Set([7, 8, 9])
 
 export function shortenSummary(text: string, options: ShortenOptions): string {
   const { tokens, countTokens } = options
@@ -57,7 +58,7 @@ class Shrinking {
     const { countTokens } = options
     this.section = section
     this.options = options
-    this.isLate = lastToGo.has(section.number)
+    this.isLate = (options.lastToGo ?? unfinished).has(section.number)
     for (const block of proseBlocks(section.body)) {
       const above = this.units[block.parent]
       const sentences = block.kind === 'code' || block.kind === 'row' ? [block.text] : sentencesIn(block.text)

@@ -21,7 +21,7 @@ export function stateLines({ ledger, workspace, shown }: StateInput): readonly s
   const verifying = ledger.commands.filter(({ ended }) => ended !== 'unfinished').slice(-mostCommands)
   const running = ledger.commands.filter(({ ended }) => ended === 'unfinished').slice(-mostCommands)
   return [
-    ...(workspace === undefined ? repositoryLines(repository) : [workspace]),
+    ...(workspace === undefined ? [...repositoryLines(repository), ...uncommittedLines(ledger)] : [workspace]),
     ...commitLines(commits.filter(({ hash }) => !shown.includes(hash)).slice(-mostCommits), repository),
     ...(todos.length === 0 ? [] : ['Todo list:', ...todos.map(todoLine)]),
     ...(verifying.length === 0
@@ -38,6 +38,27 @@ function repositoryLines(repository: RepositoryFact): readonly string[] {
   const lists = [list('staged', staged), list('not staged', unstaged), list('untracked', untracked)]
   const told = lists.filter((part) => part !== '').join('; ')
   return [...lines, `Working tree: ${told === '' ? 'clean' : told}.`]
+}
+
+const mostUncommitted = 12
+
+/** What the agent changed since it last committed. Somebody else may have committed it. */
+function uncommittedLines({ files, commits, root }: Ledger): readonly string[] {
+  const committed = Math.max(...commits.map(({ last }) => last))
+  if (commits.length === 0) return []
+  const changed = files.filter(({ changedLast }) => changedLast > committed).map(({ path }) => relative(path, root))
+  const more = changed.length > mostUncommitted ? ` and ${changed.length - mostUncommitted} more` : ''
+  return changed.length === 0
+    ? []
+    : [
+        `Changed since the last commit and not seen to be committed: ${changed.slice(-mostUncommitted).join(', ')}${more}.`,
+      ]
+}
+
+/** As somebody in the working folder would name it. */
+function relative(path: string, root: string | undefined): string {
+  const isInside = root !== undefined && root !== '' && path.startsWith(`${root}/`)
+  return neutralize(oneLine(isInside ? path.slice(root.length + 1) : path, 120))
 }
 
 function list(name: string, paths: readonly string[]): string {
@@ -65,11 +86,7 @@ function commandLine(command: CommandFact, { files, repository, root }: Ledger):
   const result = ended === 'well' ? 'passed' : `failed${exit === undefined ? '' : ` (exit ${exit})`}`
   const said = outcome === '' ? '' : `, "${neutralize(oneLine(outcome, 200))}"`
   const when = time === undefined ? '' : ` at ${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  const inRoot = (path: string) =>
-    root !== undefined && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path
-  const changed = files
-    .filter(({ changedLast }) => changedLast > last)
-    .map(({ path }) => neutralize(oneLine(inRoot(path), 120)))
+  const changed = files.filter(({ changedLast }) => changedLast > last).map(({ path }) => relative(path, root))
   const more = changed.length > mostChanged ? ` and ${changed.length - mostChanged} more files` : ''
   const since =
     changed.length > 0
