@@ -90,11 +90,19 @@ const toldInPage = ['todos']
 
 type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned }
 
-/** Pinned items and the plan are promised to the user: a page that fills the limit must leave them room. */
+/**
+ * Pinned items and the plan are promised to the user: a page that fills the limit must leave them room, as far as they
+ * take no more than a quarter of it.
+ */
 export function promisedTokens({ pieces }: Restoration, { job, plan }: RestoreInput): number {
   const share = Math.floor(plan.tokens.limit / 4)
-  const kept = pieces.filter(({ kind }) => promised.has(kind)).map(attachmentOf)
-  return kept.length === 0 ? 0 : Math.min(share, countTokens(kept.map(asSeen), job.counting) + frameTokens)
+  const inForce = pieces.filter(({ kind }) => promised.has(kind)).map(attachmentOf)
+  let tokens = 0
+  for (const piece of inForce) {
+    const more = countTokens([asSeen(piece)], job.counting) + frameTokens
+    if (tokens + more <= share) tokens += more
+  }
+  return tokens
 }
 
 export async function restoreWithin({ job, plan }: RestoreInput, tokens: number): Promise<Restoration> {

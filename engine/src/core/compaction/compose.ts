@@ -114,6 +114,7 @@ function pageWith(input: ComposeInput, { extras, summary, tokens }: Filling): Pa
   const facts = unsaidReports(ledger.exchanges, {
     shown: said,
     tokens: factTokens(countTokens(summary), tokens - used),
+    isThin: countTokens(summary) < input.summaryTokens / 2,
     countTokens,
   })
   const besideParts = [

@@ -9,6 +9,8 @@ export type FactsOptions = {
   /** What the context says already. */
   readonly shown: string
   readonly tokens: number
+  /** The summary is thin: more than the latest reports is worth telling. */
+  readonly isThin: boolean
   readonly countTokens: (text: string) => number
 }
 
@@ -23,12 +25,15 @@ const longestLine = 600
 const inOrder = [reportLines, linesOf('said'), linesOf('did')] as const
 
 export function unsaidReports(exchanges: readonly Exchange[], options: FactsOptions): readonly string[] {
-  const { countTokens } = options
+  const { countTokens, isThin } = options
   const isSaid = createPassages(options.shown)
+  const standing = exchanges.filter(({ report }, at) => report !== undefined && !isOverruled(exchanges[at + 1]))
+  // The latest three, like the user's messages that are never shortened.
+  const told = isThin ? standing : standing.slice(-3)
   const kept = new Map<Exchange, string[]>()
   let left = options.tokens
-  for (const linesIn of inOrder) {
-    for (const exchange of exchanges.toReversed()) {
+  for (const linesIn of isThin ? inOrder : inOrder.slice(0, 1)) {
+    for (const exchange of told.toReversed()) {
       for (const line of linesIn(exchange)) {
         if (line.length > longestLine || !isWorthTelling(line, isSaid)) continue
         const known = kept.get(exchange) ?? [headOf(exchange)]
@@ -41,6 +46,11 @@ export function unsaidReports(exchanges: readonly Exchange[], options: FactsOpti
     }
   }
   return exchanges.flatMap((exchange) => kept.get(exchange) ?? [])
+}
+
+/** The user turned down what the agent was about to do: what it had reported holds no more. */
+function isOverruled(next: Exchange | undefined): boolean {
+  return next?.kind === 'rejection' && next.text !== ''
 }
 
 function headOf({ text }: Exchange): string {
