@@ -31,7 +31,12 @@ export function createLedger(from: Ledger = emptyLedger): LedgerBook {
   const state = createState(from)
   return {
     add: (message, record) => addMessage(state, message, record),
-    addQueued: (text) => noteWords(state, { kind: 'queued', text: typedText(text) }, {}),
+    addQueued: (text) => {
+      const typed = typedText(text)
+      // In the time of the message before it: what comes next is a time of its own.
+      if (isForTheAgent(typed))
+        noteWords(state, { kind: 'queued', text: typed }, { last: Math.max(0, state.messages - 1) })
+    },
     ledger: () => ledgerOf(state),
   }
 }
@@ -50,6 +55,7 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
         if (last && step !== undefined) {
           const text = wellFormed(withoutSecrets(step))
           state.exchanges[state.exchanges.length - 1] = withStep(last, { type: 'did', text })
+          state.stepsSince++
         }
         for (const said of words) noteWords(state, said, message)
       }
@@ -81,11 +87,13 @@ function readAnswer(state: State, block: Block): void {
   const words = wellFormed(withoutSecrets(text))
   if (state.unexplained !== undefined) explain(state, condensed(words, longestCause))
   const last = state.exchanges.at(-1)
-  if (last) state.exchanges[state.exchanges.length - 1] = withReport(last, words)
+  if (last) state.exchanges[state.exchanges.length - 1] = withReport(last, words, state.stepsSince)
   state.agentText = words
+  state.stepsSince = 0
 }
 
 const longestCause = 400
+const longestPlan = 1_500
 const longestWords = 6_000
 const longestReport = 12_000
 const mostSteps = 200
@@ -96,16 +104,17 @@ const shortStatement = 40
 /** So many of the newest exchanges keep what happened on the way. */
 const exchangesWithSteps = 40
 
-/** The latest text is the report so far; what was the report before becomes a step. */
-function withReport(exchange: Exchange, text: string): Exchange {
+/** The latest text is the report so far; what was the report before becomes a step, before those taken since. */
+function withReport(exchange: Exchange, text: string, since: number): Exchange {
   const { report = '' } = exchange
   const isEmpty = report.length < shortStatement || announces.test(report)
-  const before = isEmpty ? exchange : withStep(exchange, { type: 'said', text: report })
+  const before = isEmpty ? exchange : withStep(exchange, { type: 'said', text: report }, since)
   return { ...before, report: condensed(text, longestReport) }
 }
 
-function withStep(exchange: Exchange, step: Step): Exchange {
-  return { ...exchange, steps: [...(exchange.steps ?? []).slice(1 - mostSteps), step] }
+function withStep(exchange: Exchange, step: Step, since = 0): Exchange {
+  const steps = (exchange.steps ?? []).slice(1 - mostSteps)
+  return { ...exchange, steps: steps.toSpliced(Math.max(0, steps.length - since), 0, step) }
 }
 
 function readRequest(state: State, message: ViewMessage): void {
@@ -116,7 +125,9 @@ function readRequest(state: State, message: ViewMessage): void {
   if (isForTheAgent(said)) noteWords(state, { kind, text: said }, message)
 }
 
-function noteWords(state: State, words: Words, { uuid }: Pick<ViewMessage, 'uuid'>): void {
+type Where = Pick<ViewMessage, 'uuid'> & { readonly last?: number }
+
+function noteWords(state: State, words: Words, { uuid, last = state.messages }: Where): void {
   const { kind } = words
   const isUsers = kind === 'message' || kind === 'queued'
   const about = words.about ?? (isUsers ? questionBehind(words.text, state.agentText) : undefined)
@@ -124,8 +135,8 @@ function noteWords(state: State, words: Words, { uuid }: Pick<ViewMessage, 'uuid
   const exchange: Exchange = {
     kind,
     text: said,
-    ...(about === undefined ? {} : { about: condensed(withoutSecrets(about), longestCause) }),
-    last: state.messages,
+    ...(about === undefined ? {} : { about: aboutText(kind, about) }),
+    last,
     ...(uuid === undefined ? {} : { uuid }),
     ...(saysSomethingLasting(said) ? { lasts: true } : {}),
   }
@@ -139,14 +150,20 @@ function noteWords(state: State, words: Words, { uuid }: Pick<ViewMessage, 'uuid
     state.exchanges[state.exchanges.length - exchangesWithSteps] = rest
   }
   state.agentText = ''
+  state.stepsSince = 0
   for (const rule of rulesIn(words.text)) {
     const key = sentenceKey(rule)
     // The first wording stays, with the entry it is in; being said again makes it new.
     const known = state.rules.get(key)
     const by = kind === 'task' ? 'agent' : 'human'
     const fresh = { text: oneLine(rule, 400), by, ...(uuid === undefined ? {} : { uuid }) } as const
-    if (key !== '') state.rules.set(key, { ...(known ?? fresh), last: state.messages })
+    if (key !== '') state.rules.set(key, { ...(known ?? fresh), last })
   }
+}
+
+/** An approval approves all that the plan says. */
+function aboutText(kind: Exchange['kind'], about: string): string {
+  return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? longestPlan : longestCause)
 }
 
 /** A file that the client put into the context counts as read. */

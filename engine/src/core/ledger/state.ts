@@ -41,6 +41,8 @@ export type State = {
   unexplained: string | undefined
   /** The agent's latest words since the user spoke. */
   agentText: string
+  /** How many steps the agent has taken since those words. */
+  stepsSince: number
 }
 
 /** How many facts of each kind are kept. */
@@ -73,6 +75,7 @@ export function createState(from: Ledger): State {
     open: [],
     unexplained: undefined,
     agentText: '',
+    stepsSince: 0,
   }
 }
 
