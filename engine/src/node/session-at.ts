@@ -17,7 +17,7 @@ import type { Entry } from '../core/transcript/entry.ts'
 import { createFold, type Fold } from '../core/transcript/fold.ts'
 import type { Format } from '../core/transcript/formats/reader.ts'
 import { messageOf } from '../core/transcript/messages.ts'
-import { queuedWords } from '../core/transcript/queued-words.ts'
+import { type QueuedWords, queuedWords } from '../core/transcript/queued-words.ts'
 import { forEachEntry } from './entries.ts'
 import type { LineOptions } from './lines.ts'
 import { recordedProse } from './recorded-prose.ts'
@@ -32,7 +32,7 @@ export type SessionAt = {
   /** Facts from before the view: of everything up to the last compaction. */
   readonly carried: Ledger
   /** Words that the user typed while the agent worked and that are in no message. */
-  readonly queued: readonly string[]
+  readonly queued: readonly QueuedWords[]
   /** Puts context back from what the transcript showed, never from this machine's disk. */
   readonly restore: Restore
   readonly sessionId: string

@@ -8,7 +8,14 @@ import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import type { Checked } from './check.ts'
 import type { Composition } from './job.ts'
-import { type Completed, completeWords, isSaid } from './page/complete-words.ts'
+import {
+  type Completed,
+  completeWords,
+  isInSummary,
+  isSaid,
+  searchable,
+  withoutRepeats,
+} from './page/complete-words.ts'
 import { wordsText } from './page/exchange-text.ts'
 import { unsaidReports } from './page/facts.ts'
 import { offlineSummary } from './page/offline.ts'
@@ -90,7 +97,10 @@ type Filling = { readonly extras: Extras; readonly summary: string; readonly tok
 function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined {
   const { countTokens, ledger } = input
   const rules = ledger.rules.map(({ text }) => plainWords(text))
-  const isRule = (line: string) => rules.some((rule) => holdsWords(plainWords(line), rule))
+  const isRule = (line: string) => {
+    const plain = rules.length === 0 ? '' : plainWords(line)
+    return rules.some((rule) => holdsWords(plain, rule))
+  }
   const around = countTokens(pageWith(input, filling).text) - countTokens(filling.summary)
   for (const share of [1, 0.9, 0.75, 0.5]) {
     const room = (filling.tokens - around) * share
@@ -230,9 +240,9 @@ function earlierWords(
   { exchanges, rules }: Ledger,
   { shown, since, recall, tokens, countTokens }: Earlier,
 ): readonly string[] {
-  const plain = plainWords(`${shown}\n${rules.map(({ text }) => text).join('\n')}`)
-  const isNew = (exchange: Exchange) => isSaid(exchange) && !holdsWords(plain, plainWords(exchange.text))
-  const earlier = exchanges.filter((exchange) => exchange.last < since && isNew(exchange))
+  const where = searchable([shown, ...rules.map(({ text }) => text)].join('\n'))
+  const isNew = (exchange: Exchange) => isSaid(exchange) && !isInSummary(exchange, where)
+  const earlier = withoutRepeats(exchanges.filter((exchange) => exchange.last < since && isNew(exchange)))
   const ranked = [
     ...earlier.filter(({ lasts }) => lasts).toReversed(),
     ...earlier.filter(({ lasts }) => !lasts).toReversed(),

@@ -61,10 +61,17 @@ export function ledgerWith(
   messages: readonly ViewMessage[],
 ): Ledger {
   const book = createLedger(carried)
-  for (const message of messages) {
-    book.add(message, message.uuid === undefined ? undefined : recordOf?.(message.uuid))
+  const waiting = Map.groupBy(queued, ({ after }) => after)
+  const addQueued = (after: string | undefined) => {
+    for (const { text } of waiting.get(after) ?? []) book.addQueued(text)
+    waiting.delete(after)
   }
-  for (const text of queued) book.addQueued(text)
+  for (const message of messages) {
+    const { uuid } = message
+    book.add(message, uuid === undefined ? undefined : recordOf?.(uuid))
+    if (uuid !== undefined) addQueued(uuid)
+  }
+  for (const after of waiting.keys()) addQueued(after)
   return book.ledger()
 }
 

@@ -10,6 +10,7 @@ import type { ModelRequest, QuerySource } from '../ports/model.ts'
 import type { Restoration, Restore } from '../ports/restore.ts'
 import type { Counting } from '../tokens/counting.ts'
 import type { View } from '../transcript/fold.ts'
+import type { QueuedWords } from '../transcript/queued-words.ts'
 import type { Tried } from './ask/asker.ts'
 
 export type PartialChoice =
@@ -88,7 +89,7 @@ export type CompactionJob = {
   /** What is known from before the view, where somebody has it; else it is read off the last boundary. */
   readonly carried?: Ledger | undefined
   /** Words that the user typed while the agent worked and that are in no message. */
-  readonly queued?: readonly string[]
+  readonly queued?: readonly QueuedWords[]
   readonly restore?: Restore | undefined
   readonly discoveredTools?: readonly string[]
   readonly isAutonomous?: boolean

@@ -10,7 +10,7 @@ import { type Edit, editRecord } from '../transcript/edits.ts'
 import { type Entry, headOf } from '../transcript/entry.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/fold.ts'
 import { messageOf } from '../transcript/messages.ts'
-import { queuedWords } from '../transcript/queued-words.ts'
+import { type QueuedWords, queuedWords } from '../transcript/queued-words.ts'
 import { type Body, type Stamp, stamped } from './records.ts'
 import { newestChange, trimmed, type Undoable } from './retained.ts'
 import type { RecordPlace } from './rung.ts'
@@ -32,7 +32,7 @@ export type Conversation = {
   readonly view: () => View
   readonly ledger: () => Ledger
   /** Words that the user typed while the agent worked and that are in no message. */
-  readonly queued: () => readonly string[]
+  readonly queued: () => readonly QueuedWords[]
   readonly place: () => RecordPlace
   readonly record: (uuid: string) => JsonObject | undefined
   /** Appends in one write; returns their uuids, which may be given. Throws a StoreError when they cannot be written. */
@@ -77,7 +77,7 @@ class Talk implements Conversation {
 
   view = (): View => this.fold.view()
   ledger = (): Ledger => this.book.ledger()
-  queued = (): readonly string[] => queuedWords(this.entries)
+  queued = (): readonly QueuedWords[] => queuedWords(this.entries)
   record = (uuid: string): JsonObject | undefined => this.fold.entry(uuid)?.record
   held = (): number => this.entries.length
 

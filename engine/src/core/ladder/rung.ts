@@ -14,6 +14,7 @@ import type { ContextSize } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/counting.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
+import type { QueuedWords } from '../transcript/queued-words.ts'
 
 /** Why a compaction is wanted: a person, the threshold, an overflow, a smaller model, or work done ahead. */
 export type CompactionCause = 'person' | 'threshold' | 'overflow' | 'model-switch' | 'background'
@@ -37,7 +38,7 @@ export type RungContext = {
   readonly chain: ChainInfo
   readonly place: RecordPlace
   /** Words that the user typed while the agent worked and that are in no message. */
-  readonly queued: readonly string[]
+  readonly queued: readonly QueuedWords[]
   /** The size as everybody sees it, and the part of it that no compaction makes smaller. */
   readonly size: ContextSize
   readonly overhead: number

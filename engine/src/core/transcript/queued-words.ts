@@ -6,14 +6,22 @@ import { readBoundary } from './boundary.ts'
 import type { Entry } from './entry.ts'
 import { messageOf } from './messages.ts'
 
-/** Since the last compaction, oldest first. What became a message of its own is left out, and so are notifications. */
-export function queuedWords(entries: readonly Entry[]): readonly string[] {
+export type QueuedWords = {
+  readonly text: string
+  /** The newest message that was there when it was typed. */
+  readonly after?: string
+}
+
+/** Since the last compaction, oldest first. What became a message of its own is left out. */
+export function queuedWords(entries: readonly Entry[]): readonly QueuedWords[] {
   const start = entries.findLastIndex(({ record }) => readBoundary(record) !== undefined) + 1
   const recent = entries.slice(start)
-  const queued = recent.flatMap(({ record }) => {
+  let after: string | undefined
+  const queued = recent.flatMap(({ record }): readonly QueuedWords[] => {
+    if (record.type === 'user' || record.type === 'assistant') after = stringAt(record, 'uuid') ?? after
     if (record.type !== 'queue-operation' || record.operation !== 'enqueue') return []
     const text = stringAt(record, 'content')?.trim() ?? ''
-    return text === '' || text.startsWith('<') ? [] : [text]
+    return text === '' ? [] : [{ text, ...(after === undefined ? {} : { after }) }]
   })
   if (queued.length === 0) return []
   const said = new Set(
@@ -22,5 +30,5 @@ export function queuedWords(entries: readonly Entry[]): readonly string[] {
       return message?.origin === 'human' ? [textOf(message.content).trim()] : []
     }),
   )
-  return queued.filter((text) => !said.has(text))
+  return queued.filter(({ text }) => !said.has(text))
 }
