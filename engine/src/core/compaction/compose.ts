@@ -3,7 +3,7 @@
 import type { Exchange, Ledger } from '../ledger/facts.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
-import { cautionLine, pageTitles, unverifiedStart, writtenByCode } from '../prompts/page.ts'
+import { cautionLine, pageTitles, shortenedNote, unverifiedStart, writtenByCode } from '../prompts/page.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import type { Checked } from './check.ts'
@@ -106,6 +106,7 @@ function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined 
     const room = (filling.tokens - around) * share
     if (room < leastSummary) break
     const summary = shortenSummary(filling.summary, { tokens: room, countTokens, isRule })
+    if (summary.trim() === shortenedNote) break
     const page = pageWith(input, { ...filling, summary })
     if (countTokens(page.text) <= filling.tokens) return page
   }

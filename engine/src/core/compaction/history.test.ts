@@ -13,7 +13,8 @@ const records: readonly JsonObject[] = [
     subtype: 'compact_boundary',
     uuid: 'b',
     parentUuid: null,
-    compactMetadata: { trigger: 'auto', preTokens: 900, everlong: { ledger, chain: { turnId: 'turn-1' } } },
+    compactMetadata: { trigger: 'auto', preTokens: 900, cumulativeDroppedTokens: 800 },
+    everlong: { compaction: { ledger, chain: { turnId: 'turn-1' } } },
   },
   { type: 'user', uuid: 's', parentUuid: 'b', isCompactSummary: true, message: { role: 'user', content: 'In short.' } },
   { type: 'user', uuid: 'u', parentUuid: 's', message: { role: 'user', content: 'Fix it.' } },
@@ -45,7 +46,15 @@ describe('what a compaction goes on from', () => {
     const history = historyOf(jobOf(records))
     expect(history.model).toBe('claude-opus-4-5')
     expect(history.summary).toContain('In short.')
-    expect(history.chain).toMatchObject({ isRecompaction: false, turnsSincePrevious: 1, threshold: 0, source: 'turn' })
+    expect(history.chain).toEqual({
+      isRecompaction: false,
+      turnsSincePrevious: 1,
+      previousTurnId: 'turn-1',
+      threshold: 0,
+      source: 'turn',
+    })
+    expect(history.dropped).toBe(800)
+    expect(history.carried).toMatchObject({ messages: 7, exchanges: [{ text: 'Earlier words.' }] })
   })
 
   test('without a request since the last one it is a recompaction; without an earlier one it is none', () => {
