@@ -47,6 +47,12 @@ describe('a claim that the user approved something', () => {
     expect(isMarked(claim, report, said('something else'.repeat(8)))).toBe(true)
   })
 
+  test('to do harm to something is not supported by a message that only names the thing', () => {
+    const claim = 'The user approved deleting the house.'
+    expect(isMarked(claim, said('Look at the house.'))).toBe(true)
+    expect(isMarked(claim, said('Remove the house.'))).toBe(false)
+  })
+
   test('is not supported by what another agent asked for', () => {
     expect(isMarked('The user approved the release.', said('Make the release.', { kind: 'task' }))).toBe(true)
   })

@@ -36,7 +36,7 @@ export function annotateApprovals(text: string, exchanges: readonly Exchange[]):
       grounds ??= groundsIn(exchanges)
       const behind = found[1] === undefined ? sentence.slice(found.index + found[0].length) : ''
       const what = contentWords(behind).length > 0 ? behind : sentence.slice(0, found.index)
-      if (isGrounded(contentWords(what), grounds)) return sentence
+      if (isGrounded(what, grounds)) return sentence
       unsupported.push(sentence.trim().slice(0, 300))
       return `${sentence} ${noApproval}`
     })
@@ -47,7 +47,12 @@ export function annotateApprovals(text: string, exchanges: readonly Exchange[]):
 
 const refusal = /^\W*(?:no|nope|don'?t|do not|stop|never|wait|cancel|nein|non)\b/i
 
-type Ground = { readonly words: ReadonlySet<string>; readonly isConsent: boolean }
+type Ground = {
+  readonly words: ReadonlySet<string>
+  readonly isConsent: boolean
+  /** It speaks of something that could do harm. */
+  readonly isHarmful: boolean
+}
 
 /** What each message of the user names, together with what it replies to where it does not refuse it. */
 function groundsIn(exchanges: readonly Exchange[]): readonly Ground[] {
@@ -57,8 +62,9 @@ function groundsIn(exchanges: readonly Exchange[]): readonly Ground[] {
     // A short reply without a question takes up what the agent reported before it.
     const before = isReply && text.length <= 80 ? (exchanges[at - 1]?.report ?? '') : ''
     const plan = kind === 'approval' ? 'plan' : ''
-    const words = contentWords(isReply ? `${plan} ${text} ${about} ${before}` : text)
-    return [{ words: new Set(words), isConsent: isReply && (kind === 'approval' || consent.test(text)) }]
+    const named = isReply ? `${plan} ${text} ${about} ${before}` : text
+    const isConsent = isReply && (kind === 'approval' || consent.test(text))
+    return [{ words: new Set(contentWords(named)), isConsent, isHarmful: destructive.test(named) }]
   })
 }
 
@@ -68,12 +74,18 @@ const vague = new Set(contentWords('plan proposal approach change changes soluti
 const consent =
   /^\W*(?:y|yes|yep|yeah|ok|okay|sure|go|do it|do that|let'?s|please do|proceed|continue|approved?|agreed?|accept|lgtm|looks? good|sounds? good|good|great|perfect|fine|correct|right|exactly|ship it|merge it|ja|oui|sí|si)\b|\b(?:approve|agree|go ahead)\b|^\W*(?:好|是|可以|はい|👍)/iu
 
-/** Half of the first words that say what was approved must come from one message; one that agrees, where they name nothing. */
-function isGrounded(words: readonly string[], grounds: readonly Ground[]): boolean {
-  const told = words.slice(0, mostWords)
+/**
+ * Half of the first words that say what was approved must come from one message: one that agrees, where they name nothing,
+ * and one that speaks of harm, where they do.
+ */
+function isGrounded(what: string, grounds: readonly Ground[]): boolean {
+  const told = contentWords(what).slice(0, mostWords)
   const isVague = told.every((word) => vague.has(word))
+  const isHarmful = destructive.test(what)
   return grounds.some(
     (ground) =>
-      (ground.isConsent || !isVague) && told.filter((word) => ground.words.has(word)).length * 2 >= told.length,
+      (ground.isConsent || !isVague) &&
+      (ground.isHarmful || !isHarmful) &&
+      told.filter((word) => ground.words.has(word)).length * 2 >= told.length,
   )
 }
