@@ -2,7 +2,7 @@
 // Restored pieces that do not fit are left out and named; restoring never fails a compaction.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
 import { condensed } from '../ledger/report.ts'
-import { isRequest, type ViewMessage } from '../message/message.ts'
+import type { ViewMessage } from '../message/message.ts'
 import { nothingRestored, type Piece, type Restoration } from '../ports/restore.ts'
 import { continuationText, latestRequestText } from '../prompts/continuation.ts'
 import { missingText, pieceText } from '../restore/restore.ts'
@@ -44,7 +44,8 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger): Fram
   const { parts, kept } = plan
   const latest = latestRequest(ledger)
   const closing = latest && latestRequestText(neutralize(withinHalf(latest.text, { job, plan })))
-  const isKept = kept.some(({ origin }) => isRequest(origin))
+  // The last messages of the ledger are those that are kept behind the summary.
+  const isKept = parts.variant === 'up-to' && latest !== undefined && latest.last >= ledger.messages - kept.length
   const auto = job.isAutonomous ? 'autonomous' : 'auto'
   const messagesWith = (summary: string, rest: readonly ViewMessage[]) => newMessages(parts, { kept, summary, rest })
   return {

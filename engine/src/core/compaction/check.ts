@@ -2,6 +2,7 @@
 // read everything, and what code cannot confirm may still be true.
 import type { Ledger } from '../ledger/facts.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { wellFormed } from '../text/well-formed.ts'
 import { annotateApprovals } from './page/approvals.ts'
 import { plainWords } from './page/plain-words.ts'
 import { annotateQuotes, isQuotedFrom } from './page/quotes.ts'
@@ -27,8 +28,9 @@ export type Checked = {
 
 const longestReported = 200
 
-export function checkSummary(summary: string, { messages, ledger }: CheckInput): Checked {
+export function checkSummary(written: string, { messages, ledger }: CheckInput): Checked {
   const { exchanges } = ledger
+  const summary = wellFormed(written)
   const quotes = annotateQuotes(summary, createIsSaid({ messages, ledger }))
   const approvals = annotateApprovals(quotes.text, exchanges)
   const state = annotateStateClaims(approvals.text, ledger)

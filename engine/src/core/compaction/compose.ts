@@ -3,12 +3,19 @@
 import type { Exchange, Ledger } from '../ledger/facts.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
-import { cautionLine, pageTitles, unverifiedStart, writtenByCode } from '../prompts/page.ts'
+import { cautionLine, pageTitles, shortenedNote, unverifiedStart, writtenByCode } from '../prompts/page.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeFrames, neutralizeReminders } from '../text/neutralize.ts'
 import type { Checked } from './check.ts'
 import type { Composition } from './job.ts'
-import { type Completed, completeWords, isSaid } from './page/complete-words.ts'
+import {
+  type Completed,
+  completeWords,
+  isInSummary,
+  isSaid,
+  searchable,
+  withoutRepeats,
+} from './page/complete-words.ts'
 import { wordsText } from './page/exchange-text.ts'
 import { unsaidReports } from './page/facts.ts'
 import { offlineSummary } from './page/offline.ts'
@@ -87,12 +94,16 @@ type Filling = { readonly extras: Extras; readonly summary: string; readonly tok
 function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined {
   const { countTokens, ledger } = input
   const rules = ledger.rules.map(({ text }) => plainWords(text))
-  const isRule = (line: string) => rules.some((rule) => holdsWords(plainWords(line), rule))
+  const isRule = (line: string) => {
+    const plain = rules.length === 0 ? '' : plainWords(line)
+    return rules.some((rule) => holdsWords(plain, rule))
+  }
   const around = countTokens(pageWith(input, filling).text) - countTokens(filling.summary)
   for (const share of [1, 0.9, 0.75, 0.5]) {
     const room = (filling.tokens - around) * share
     if (room < leastSummary) break
     const summary = shortenSummary(filling.summary, { tokens: room, countTokens, isRule })
+    if (summary.trim() === shortenedNote) break
     const page = pageWith(input, { ...filling, summary })
     if (countTokens(page.text) <= filling.tokens) return page
   }
@@ -228,9 +239,9 @@ function earlierWords(
   { exchanges, rules }: Ledger,
   { shown, since, recall, tokens, countTokens }: Earlier,
 ): readonly string[] {
-  const plain = plainWords(`${shown}\n${rules.map(({ text }) => text).join('\n')}`)
-  const isNew = (exchange: Exchange) => isSaid(exchange) && !holdsWords(plain, plainWords(exchange.text))
-  const earlier = exchanges.filter((exchange) => exchange.last < since && isNew(exchange))
+  const where = searchable([shown, ...rules.map(({ text }) => text)].join('\n'))
+  const isNew = (exchange: Exchange) => isSaid(exchange) && !isInSummary(exchange, where)
+  const earlier = withoutRepeats(exchanges.filter((exchange) => exchange.last < since && isNew(exchange)))
   const ranked = [
     ...earlier.filter(({ lasts }) => lasts).toReversed(),
     ...earlier.filter(({ lasts }) => !lasts).toReversed(),

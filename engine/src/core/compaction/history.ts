@@ -61,17 +61,17 @@ export function ledgerWith(
   messages: readonly ViewMessage[],
 ): Ledger {
   const book = createLedger(carried)
-  const uuids = new Set(messages.map(({ uuid }) => uuid))
-  const behind = Map.groupBy(queued, ({ after }) => (uuids.has(after) ? after : undefined))
+  const waiting = Map.groupBy(queued, ({ after }) => after)
   const addQueued = (after: string | undefined) => {
-    for (const { text } of behind.get(after) ?? []) book.addQueued(text)
+    for (const { text } of waiting.get(after) ?? []) book.addQueued(text)
+    waiting.delete(after)
   }
-  // Those whose place is not in the view come first: nothing newer may be taken for the latest request.
-  addQueued(undefined)
   for (const message of messages) {
-    book.add(message, message.uuid === undefined ? undefined : recordOf?.(message.uuid))
-    if (message.uuid !== undefined) addQueued(message.uuid)
+    const { uuid } = message
+    book.add(message, uuid === undefined ? undefined : recordOf?.(uuid))
+    if (uuid !== undefined) addQueued(uuid)
   }
+  for (const after of waiting.keys()) addQueued(after)
   return book.ledger()
 }
 

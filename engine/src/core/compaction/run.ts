@@ -108,8 +108,10 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   const hooks = await hooksBefore(run)
   if ('type' in hooks) return hooks
   const instructions = [job.instructions ?? '', ...hooks.instructions].filter(hasText).join('\n\n')
-  const ledger = ledgerWith(history, job, plan.parts.summarized)
-  const frame = frameOf(job, plan, ledgerWith(history, job, [...plan.parts.summarized, ...plan.kept]))
+  const { summarized, variant } = plan.parts
+  const ledger = ledgerWith(history, job, summarized)
+  const all = variant === 'from' ? [...plan.kept, ...summarized] : [...summarized, ...plan.kept]
+  const frame = frameOf(job, plan, ledgerWith(history, job, all))
   const { limit } = plan.tokens
   const mostTokens = limit - frame.sizeWith(frame.summaryWith(''))
   const written = await getSummary(run, { hooks, instructions, mostTokens })

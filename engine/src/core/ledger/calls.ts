@@ -3,7 +3,7 @@ import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/bloc
 import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { pathIn } from '../message/tool-names.ts'
-import { commandText, endingOf, isReadOnly, outcomeLine, programOf, purposeOf } from './commands.ts'
+import { commandText, endingOf, mayChange, outcomeLine, programOf, purposeOf } from './commands.ts'
 import { noteError, settle } from './errors.ts'
 import type { Lines, Step } from './facts.ts'
 import { readGit } from './repository.ts'
@@ -31,7 +31,7 @@ export function noteResult(
   const call = state.calls.get(block.tool_use_id)
   state.calls.delete(block.tool_use_id)
   const text = textOf(block.content)
-  const words = wordsInResult(text, { call: call?.block, raw })
+  const words = wordsInResult(text, { call: call?.block, isError: block.is_error === true, raw })
   if (!call || words.some(({ kind }) => kind === 'rejection')) return { words }
   const isError = block.is_error === true || text.startsWith('<tool_use_error>')
   const result = { call, text, raw, time }
@@ -40,6 +40,8 @@ export function noteResult(
     const command = noteCommand(state, { ...result, isError })
     return { words, step: stepOf(call.block, { text, isError, request, ...(command ? { command } : {}) }) }
   }
+  // Nobody knows what it changed before it ended, or failed.
+  if (call.kind === 'agent' || call.kind === 'other') touch(state)
   if (isError) noteToolError(state, call, text)
   else {
     settle(state, topicOf(call))
@@ -82,11 +84,11 @@ function readResult(state: State, result: Result): void {
     case 'todo':
       applyTodo(state, { input, text, raw })
       break
-    case 'agent':
-    case 'other':
-      // Nobody knows what it changed.
-      state.repository = { ...state.repository, touchedLast: state.messages }
   }
+}
+
+function touch(state: State): void {
+  state.repository = { ...state.repository, touchedLast: state.messages }
 }
 
 function readFile(state: State, { call, raw }: Result): void {
@@ -163,7 +165,7 @@ function noteCommand(
   if (isBad && !isEmptyAnswer(line, ending.output)) noteError(state, { what: line, line: outcome, topic })
   if (ending.ended === 'well') settle(state, topic)
   if (!isBad) noteScriptFiles(state, command)
-  if (!isReadOnly(command) && !verifies) state.repository = { ...state.repository, touchedLast: state.messages }
+  if (mayChange(command)) touch(state)
   if (ending.ended === 'well') noteRepository(state, command, ending.output)
   return { ended: ending.ended, outcome }
 }
@@ -183,6 +185,11 @@ function noteScriptFiles(state: State, command: string): void {
   }
 }
 
+function behindStatus(command: string): string {
+  const asked = [...command.matchAll(/\bgit (?:-[cC] \S+ |--\S+ )*status\b[^;&|\n]*/g)].at(-1)
+  return asked === undefined ? command : command.slice(asked.index + asked[0].length)
+}
+
 function noteRepository(state: State, command: string, output: string): void {
   const news = readGit(command, output)
   if (!news) return
@@ -190,8 +197,10 @@ function noteRepository(state: State, command: string, output: string): void {
   state.repository = {
     ...state.repository,
     ...(news.branch === undefined ? {} : { branch: news.branch }),
-    ...(news.lists
-      ? { ...news.lists, statusLast: now, touchedLast: Math.min(state.repository.touchedLast, now - 1) }
+    ...(news.lists ? { ...news.lists, statusLast: now } : {}),
+    // What the script did before it asked for the state is in it; what it did behind that is not.
+    ...(news.lists && !mayChange(behindStatus(command))
+      ? { touchedLast: Math.min(state.repository.touchedLast, now - 1) }
       : {}),
     ...(news.commits.length > 0 && !news.lists ? { touchedLast: now } : {}),
     ...(news.pushed ? { pushedLast: now } : {}),

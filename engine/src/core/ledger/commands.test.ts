@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { commandText, endingOf, outcomeLine, programOf, purposeOf } from './commands.ts'
+import { commandText, endingOf, isReadOnly, mayChange, outcomeLine, programOf, purposeOf } from './commands.ts'
 import { filesInScript } from './script-files.ts'
 
 test.each([
@@ -80,4 +80,48 @@ test('scripts tell which files they read, make and remove', () => {
     { path: 'old.ts', whole: '/p/old.ts', act: 'deleted' },
   ])
   expect(filesInScript('grep -rn foo src | head; ls -la; sed s/a/b.c/ <x')).toEqual([])
+})
+
+describe('what a script may have changed', () => {
+  test.each([
+    'git status',
+    'cd /p && git -C /p diff | head -20',
+    'ls -la; cat a.ts\ngrep -rn x src 2>/dev/null',
+    'npm test 2>&1 | tail -5',
+    'npx tsc --noEmit && npx eslint .',
+    'cargo fmt --check',
+    '# a note\nfind . -name "*.ts"',
+    'env',
+  ])('nothing: %s', (script) => {
+    expect(mayChange(script)).toBe(false)
+  })
+
+  test.each([
+    'git add -A',
+    'git checkout .',
+    'ls\nrm -rf build',
+    'ls & rm -rf build',
+    'npm test && git stash',
+    'npm test; sed -i s/a/b/ a.ts',
+    'npx prettier --write .',
+    'npx eslint . --fix',
+    'gofmt -w .',
+    'cargo fmt',
+    'npx vitest run -u',
+    'npm run build',
+    'echo x > a.ts',
+    'echo $(rm a.ts)',
+    'env FOO=1 ./deploy.sh',
+    'find . -delete',
+    'find . | xargs rm',
+    'cat > a.ts <<EOF\nx\nEOF',
+    `${'ls; '.repeat(300)}rm a.ts`,
+    './do-something',
+  ])('something: %s', (script) => {
+    expect(mayChange(script)).toBe(true)
+  })
+
+  test('a check is not a command that only reads, so that its result is told', () => {
+    expect(['npm test', 'git status', 'git status\nrm x'].map(isReadOnly)).toEqual([false, true, false])
+  })
 })

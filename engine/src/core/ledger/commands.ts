@@ -81,13 +81,33 @@ export function purposeOf(text: string): Purpose {
 }
 
 const readOnly =
-  /^(?:git (?:-C \S+ )?(?:status|diff|log|show|branch --show-current|rev-parse|remote -v|ls-files|blame)|ls|cat|head|tail|wc|grep|rg|ag|find|pwd|echo|which|type|file|stat|du|df|tree|nl|sort|uniq|cut|jq|date|env|printenv|sed -n)\b(?!.*(?:-exec|-delete|>))/
+  /^(?:git (?:-C \S+ )?(?:status|diff|log|show|branch --show-current|rev-parse|remote -v|ls-files|blame)|cd|ls|cat|head|tail|wc|grep|rg|ag|find|pwd|echo|which|type|file|stat|du|df|tree|nl|sort|uniq|cut|jq|date|env$|printenv|sed -n|true)(?![\w-])(?!.*(?:-exec|-delete|--output|>|\$\(|`))/
+/** Checks that repair what they find, and builds: those write. */
+const writes =
+  /--?(?:fix|write|apply|update|updateSnapshot|in-place)\b|\s-[wui]\b|\b(?:fmt|format|black)\b(?!.*--check)|[<>]/
+
+/** The commands of a script, one by one, whatever joins them. */
+function partsOf(script: string): readonly string[] {
+  return withoutDocuments(script)
+    .replace(/\s*2>&1|\s*[12]?>\s*\/dev\/null/g, '')
+    .split(/&&|\|\||[;|&\n]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '' && !part.startsWith('#'))
+}
 
 /** Whether every part of a script is known to change nothing. */
 export function isReadOnly(script: string): boolean {
-  return commandText(script)
-    .split(/\s*(?:&&|\|\||;|\|)\s*/)
-    .every((part) => part === '' || readOnly.test(part))
+  return partsOf(script).every((part) => readOnly.test(part))
+}
+
+/** Whether a script may have changed files or the repository; tests and checks are taken to change none. */
+export function mayChange(script: string): boolean {
+  return !partsOf(script).every((part) => readOnly.test(part) || isCheck(part))
+}
+
+function isCheck(part: string): boolean {
+  const purpose = purposeOf(part)
+  return (purpose === 'test' || purpose === 'lint' || purpose === 'types') && !writes.test(part)
 }
 
 /** Prepares other steps and says nothing of its own. */

@@ -1,6 +1,7 @@
 // The ledger in a boundary's metadata: plain JSON of bounded size. Reading takes whatever is there: a part that is not
 // what it should be is left out, never an error.
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
+import { headOf } from '../text/cut.ts'
 import type {
   CommandFact,
   Commit,
@@ -58,12 +59,17 @@ function newest<Fact extends { readonly last: number }>(facts: readonly Fact[], 
 }
 
 export function fromJson(value: unknown): Ledger {
-  const root = stringAt(value, 'root')
+  const root = textAt(value, 'root')
   const olderRules = whole(value, 'olderRules')
+  const messages = whole(value, 'messages')
+  // What it says was said before whatever comes next.
+  const exchanges = read(value, 'exchanges', readExchange).map((exchange) =>
+    exchange.last < messages ? exchange : { ...exchange, last: Math.max(0, messages - 1) },
+  )
   return {
-    messages: whole(value, 'messages'),
+    messages,
     ...(root === undefined ? {} : { root }),
-    exchanges: read(value, 'exchanges', readExchange),
+    exchanges,
     rules: read(value, 'rules', readRule),
     ...(olderRules === 0 ? {} : { olderRules }),
     files: read(value, 'files', readFile),
@@ -82,6 +88,19 @@ function read<Fact>(value: unknown, key: string, fact: (item: JsonObject) => Fac
     .filter((found) => found !== undefined)
 }
 
+/** Longer than anything that is ever stored: a text without end was put there by somebody else. */
+const longestText = 1_000
+const longestSaid = 8_000
+
+function textAt(value: unknown, key: string, longest = longestText): string | undefined {
+  const text = stringAt(value, key)
+  return text === undefined ? undefined : headOf(text, longest)
+}
+
+function textsAt(value: unknown, key: string): readonly string[] {
+  return stringsAt(value, key).map((text) => headOf(text, longestText))
+}
+
 function whole(value: unknown, key: string, otherwise = 0): number {
   const found = numberAt(value, key)
   return found === undefined ? otherwise : Math.floor(found)
@@ -96,9 +115,10 @@ const wordKinds: readonly WordKind[] = ['message', 'queued', 'rejection', 'answe
 /** Words of unknown origin are nobody's: without a kind there is no exchange. */
 function readExchange(item: JsonObject): Exchange | undefined {
   const kind = oneOf(item.kind, wordKinds)
-  const text = stringAt(item, 'text')
+  const text = textAt(item, 'text', longestSaid)
   if (kind === undefined || text === undefined) return undefined
-  const [about, report, uuid] = [stringAt(item, 'about'), stringAt(item, 'report'), stringAt(item, 'uuid')]
+  const [about, report] = [textAt(item, 'about', longestSaid), textAt(item, 'report', longestSaid)]
+  const uuid = textAt(item, 'uuid')
   return {
     kind,
     text,
@@ -111,8 +131,8 @@ function readExchange(item: JsonObject): Exchange | undefined {
 }
 
 function readRule(item: JsonObject): Rule | undefined {
-  const text = stringAt(item, 'text')
-  const uuid = stringAt(item, 'uuid')
+  const text = textAt(item, 'text')
+  const uuid = textAt(item, 'uuid')
   const by = oneOf(item.by, ['human', 'agent'] as const)
   if (text === undefined || by === undefined) return undefined
   return { text, by, last: whole(item, 'last'), ...(uuid === undefined ? {} : { uuid }) }
@@ -121,7 +141,7 @@ function readRule(item: JsonObject): Rule | undefined {
 const acts: readonly FileAct[] = ['searched', 'read', 'edited', 'written', 'created', 'deleted']
 
 function readFile(item: JsonObject): FileFact | undefined {
-  const path = stringAt(item, 'path')
+  const path = textAt(item, 'path')
   const act = oneOf(item.act, acts)
   const lines = numberAt(item, 'lines')
   if (path === undefined || act === undefined) return undefined
@@ -148,10 +168,14 @@ function readLines(item: JsonObject, key: string): readonly Lines[] {
 
 const purposes: readonly Purpose[] = ['test', 'lint', 'types', 'build', 'git', 'other']
 
+/** No date is farther from 1970. */
+const latestTime = 8.64e15
+
 function readCommand(item: JsonObject): CommandFact | undefined {
-  const text = stringAt(item, 'text')
+  const text = textAt(item, 'text')
   const exit = numberAt(item, 'exit')
-  const time = numberAt(item, 'time')
+  const found = numberAt(item, 'time')
+  const time = found !== undefined && Math.abs(found) <= latestTime ? found : undefined
   if (text === undefined) return undefined
   return {
     text,
@@ -160,41 +184,41 @@ function readCommand(item: JsonObject): CommandFact | undefined {
     ...(time === undefined ? {} : { time }),
     ...(exit === undefined ? {} : { exit }),
     ended: oneOf(item.ended, ['well', 'badly', 'unfinished'] as const) ?? 'unfinished',
-    outcome: stringAt(item, 'outcome') ?? '',
+    outcome: textAt(item, 'outcome') ?? '',
   }
 }
 
 function readError(item: JsonObject): ErrorFact | undefined {
-  const what = stringAt(item, 'what')
-  const line = stringAt(item, 'line')
-  const cause = stringAt(item, 'cause')
+  const what = textAt(item, 'what')
+  const line = textAt(item, 'line')
+  const cause = textAt(item, 'cause')
   if (what === undefined || line === undefined) return undefined
-  const fixedBy = Array.isArray(item.fixedBy) ? { fixedBy: stringsAt(item, 'fixedBy') } : {}
+  const fixedBy = Array.isArray(item.fixedBy) ? { fixedBy: textsAt(item, 'fixedBy') } : {}
   return { what, line, last: whole(item, 'last'), ...(cause === undefined ? {} : { cause }), ...fixedBy }
 }
 
 const statuses: readonly TodoStatus[] = ['pending', 'in-progress', 'done']
 
 function readTodo(item: JsonObject): Todo | undefined {
-  const id = stringAt(item, 'id')
-  const text = stringAt(item, 'text')
+  const id = textAt(item, 'id')
+  const text = textAt(item, 'text')
   if (id === undefined || text === undefined) return undefined
   return { id, text, status: oneOf(item.status, statuses) ?? 'pending' }
 }
 
 function readCommit(item: JsonObject): Commit | undefined {
-  const hash = stringAt(item, 'hash')
-  if (hash === undefined) return undefined
-  return { hash, title: stringAt(item, 'title') ?? '', last: whole(item, 'last') }
+  const hash = stringAt(item, 'hash') ?? ''
+  if (!/^[0-9a-f]{7,40}$/.test(hash)) return undefined
+  return { hash, title: textAt(item, 'title') ?? '', last: whole(item, 'last') }
 }
 
 function readRepository(item: JsonObject | undefined): RepositoryFact {
-  const branch = stringAt(item, 'branch')
+  const branch = textAt(item, 'branch')
   return {
     ...(branch === undefined ? {} : { branch }),
-    staged: stringsAt(item, 'staged'),
-    unstaged: stringsAt(item, 'unstaged'),
-    untracked: stringsAt(item, 'untracked'),
+    staged: textsAt(item, 'staged'),
+    unstaged: textsAt(item, 'unstaged'),
+    untracked: textsAt(item, 'untracked'),
     statusLast: whole(item, 'statusLast', -1),
     touchedLast: whole(item, 'touchedLast', -1),
     pushedLast: whole(item, 'pushedLast', -1),

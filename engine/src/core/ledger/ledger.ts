@@ -31,7 +31,9 @@ export function createLedger(from: Ledger = emptyLedger): LedgerBook {
   const state = createState(from)
   return {
     add: (message, record) => addMessage(state, message, record),
-    addQueued: (text) => noteTyped(state, { kind: 'queued', text: typedText(text) }, {}),
+    // In the time of the message before it: what comes next has a time of its own.
+    addQueued: (text) =>
+      noteTyped(state, { kind: 'queued', text: typedText(text) }, { last: Math.max(0, state.messages - 1) }),
     ledger: () => ledgerOf(state),
   }
 }
@@ -89,6 +91,7 @@ function readAnswer(state: State, block: Block): void {
 }
 
 const longestCause = 400
+const longestPlan = 1_500
 const longestWords = 6_000
 const longestReport = 12_000
 const mostSteps = 200
@@ -122,8 +125,8 @@ function readRequest(state: State, message: ViewMessage): void {
   noteTyped(state, { kind, text: said }, message)
 }
 
-function noteTyped(state: State, words: Words, message: Pick<ViewMessage, 'uuid'>): void {
-  if (isForTheAgent(words.text)) noteWords(state, words, message)
+function noteTyped(state: State, words: Words, where: Where): void {
+  if (isForTheAgent(words.text)) noteWords(state, words, where)
 }
 
 /** What the user typed while a tool ran arrives beside its result. What the client puts there it marks as its own. */
@@ -138,7 +141,9 @@ function readWordsBeside(state: State, message: ViewMessage, record: JsonObject 
   noteTyped(state, { kind: 'queued', text }, message)
 }
 
-function noteWords(state: State, words: Words, { uuid }: Pick<ViewMessage, 'uuid'>): void {
+type Where = Pick<ViewMessage, 'uuid'> & { readonly last?: number }
+
+function noteWords(state: State, words: Words, { uuid, last = state.messages }: Where): void {
   const { kind } = words
   const isUsers = kind === 'message' || kind === 'queued'
   const about = words.about ?? (isUsers ? questionBehind(words.text, state.agentText) : undefined)
@@ -146,8 +151,8 @@ function noteWords(state: State, words: Words, { uuid }: Pick<ViewMessage, 'uuid
   const exchange: Exchange = {
     kind,
     text: said,
-    ...(about === undefined ? {} : { about: condensed(withoutSecrets(about), longestCause) }),
-    last: state.messages,
+    ...(about === undefined ? {} : { about: aboutText(kind, about) }),
+    last,
     ...(uuid === undefined ? {} : { uuid }),
     ...(saysSomethingLasting(said) ? { lasts: true } : {}),
   }
@@ -167,8 +172,13 @@ function noteWords(state: State, words: Words, { uuid }: Pick<ViewMessage, 'uuid
     const known = state.rules.get(key)
     const by = kind === 'task' ? 'agent' : 'human'
     const fresh = { text: oneLine(rule, 400), by, ...(uuid === undefined ? {} : { uuid }) } as const
-    if (key !== '') state.rules.set(key, { ...(known ?? fresh), last: state.messages })
+    if (key !== '') state.rules.set(key, { ...(known ?? fresh), last })
   }
+}
+
+/** An approval approves all that the plan says. */
+function aboutText(kind: Exchange['kind'], about: string): string {
+  return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? longestPlan : longestCause)
 }
 
 /** A file that the client put into the context counts as read. */

@@ -42,6 +42,7 @@ function classified(text: string): readonly Line[] {
 /** Where the run of lines that starts here and is not prose ends; the same place when it is prose. */
 function blockEnd(lines: readonly Line[], start: number): number {
   let end = start
+  if (lines[start]?.isBlank) return end
   for (let at = start; at < lines.length; at++) {
     const line = lines[at]
     if (line === undefined || line.isProse) break
@@ -54,8 +55,11 @@ const longestLooked = 2_000
 /** Of a sentence, letters, spaces and the marks of sentences make up nearly all; of code and logs they do not. */
 const proseShare = 0.85
 
+/** The first line of a diff, and a prompt with its command. */
+const opensOutput = /^(?:diff --git |@@ |\+\+\+ |[$❯%] )/
+
 function isProseLine(line: string): boolean {
-  if (line.trim() === '' || /^(?: {4}|\t)(?!\s*(?:[-*•]|\d+[.)])\s)/.test(line)) return false
+  if (line.trim() === '' || opensOutput.test(line) || /^(?: {4}|\t)(?!\s*(?:[-*•]|\d+[.)])\s)/.test(line)) return false
   // Names in backticks and addresses are part of what people write.
   const bare = line
     .slice(0, longestLooked)

@@ -41,6 +41,7 @@ export type State = {
   unexplained: string | undefined
   /** The agent's latest words since the user spoke. */
   agentText: string
+  /** How many steps the agent has taken since those words. */
 }
 
 /** How many facts of each kind are kept. */

@@ -115,7 +115,8 @@ export type TodoChange =
 
 export function todoChange(input: unknown): TodoChange | undefined {
   const items = [...arrayAt(input, 'todos'), ...arrayAt(input, 'plan')].filter(isObject)
-  if (items.length > 0) return { type: 'list-replaced', todos: items.map(readTodo) }
+  const isList = isObject(input) && (Array.isArray(input.todos) || Array.isArray(input.plan))
+  if (isList) return { type: 'list-replaced', todos: items.map(readTodo) }
   const id = stringAt(input, 'taskId') ?? stringAt(input, 'id')
   const text = stringAt(input, 'subject') ?? stringAt(input, 'title')
   if (id === undefined) return text === undefined ? undefined : { type: 'item-added', text }

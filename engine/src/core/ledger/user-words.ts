@@ -9,7 +9,8 @@ import { commandOf, toolKind } from './tools.ts'
 
 export type Words = { readonly kind: WordKind; readonly text: string; readonly about?: string }
 
-const commandName = /<command-name>([^<]+)<\/command-name>/
+/** At the start only: elsewhere somebody writes about a command. */
+const commandName = /^\s*<command-name>([^<]+)<\/command-name>/
 
 /** Wrappers that clients put into the user's messages. What is inside them was not typed. */
 const wrappers = [
@@ -29,11 +30,16 @@ const wrappers = [
   'new-diagnostics',
 ]
 
+/** What a client writes where the user stopped the agent; what they typed then may follow it. */
+const interruption = /^\s*\[Request interrupted by user[^\]\n]{0,40}\]/
+
 /** What was typed: of a slash command the command and its arguments, of anything else the text outside wrappers. */
-export function typedText(text: string): string {
+export function typedText(whole: string): string {
+  const text = whole.replace(interruption, '')
   if (!text.includes('<')) return text.trim()
-  const name = commandName.exec(text)?.[1]?.trim()
-  if (name === undefined) return withoutWrappers(text).trim()
+  const bare = withoutWrappers(text)
+  const name = commandName.exec(bare)?.[1]?.trim()
+  if (name === undefined) return bare.trim()
   const words = between(text, '<command-args>', '</command-args>')?.trim() ?? ''
   return `${name.startsWith('/') ? name : `/${name}`} ${words}`.trim()
 }
@@ -64,14 +70,14 @@ function withoutWrappers(text: string): string {
 
 /** Commands to the client itself. They ask nothing of the agent. */
 const clientCommands = new Set(
-  'exit quit clear compact context cost status model ide config help login logout resume memory doctor theme vim usage mcp agents hooks permissions export fast effort rewind plugin'.split(
+  'exit quit clear compact context cost status statusline model ide config help login logout resume memory doctor theme vim usage mcp agents hooks permissions export fast effort rewind plugin add-dir bashes bug feedback output-style privacy-settings release-notes rename stats tasks terminal-setup todos upgrade'.split(
     ' ',
   ),
 )
 
 /** Whether the agent has anything to do with this text. */
 export function isForTheAgent(text: string): boolean {
-  if (text === '' || text.startsWith('[Request interrupted by user')) return false
+  if (text === '') return false
   const command = /^\/([a-z-]+)(?:\s|$)/.exec(text)?.[1]
   return command === undefined || !clientCommands.has(command)
 }
@@ -81,19 +87,19 @@ const rejectedWith = 'the user said:\n'
 /** Clients append a note to the model behind the user's comment. */
 const clientNote = /\n\nNote: The user's next message/
 
+type ResultWords = { readonly call: ToolUseBlock | undefined; readonly isError: boolean; readonly raw?: unknown }
+
 /** The user's words inside the result of a tool call: why it was rejected, what was answered, which plan was approved. */
-export function wordsInResult(
-  text: string,
-  { call, raw }: { readonly call: ToolUseBlock | undefined; readonly raw?: unknown },
-): readonly Words[] {
-  if (text.startsWith(rejected)) {
+export function wordsInResult(text: string, { call, isError, raw }: ResultWords): readonly Words[] {
+  // What a tool brings back may read like a rejection; only the client's own comes as an error.
+  if (isError && text.startsWith(rejected)) {
     const at = text.indexOf(rejectedWith)
     const comment = at < 0 ? '' : (text.slice(at + rejectedWith.length).split(clientNote)[0] ?? '').trim()
     return [{ kind: 'rejection', text: comment, ...(call ? { about: describeCall(call) } : {}) }]
   }
   const name = call?.name.toLowerCase() ?? ''
   if (name === 'exitplanmode' && text.startsWith('User has approved')) {
-    return [{ kind: 'approval', text: '', about: firstLine(stringAt(call?.input, 'plan') ?? 'the plan') }]
+    return [{ kind: 'approval', text: '', about: stringAt(call?.input, 'plan') ?? 'the plan' }]
   }
   if (call === undefined || toolKind(call.name, call.input) !== 'ask') return []
   return answersIn(text, objectAt(raw, 'answers'))
@@ -115,10 +121,6 @@ function answersIn(text: string, answers: JsonObject | undefined): readonly Word
 export function describeCall({ name, input }: ToolUseBlock): string {
   const what = pathIn(input) ?? (commandOf(input) || stringAt(input, 'url') || '')
   return what === '' ? name : `${name} ${oneLine(what, 160)}`
-}
-
-function firstLine(text: string): string {
-  return oneLine(text.split('\n').find((line) => /\p{L}/u.test(line)) ?? text, 160)
 }
 
 const shortReply = 60

@@ -8,22 +8,21 @@ import { messageOf } from './messages.ts'
 
 export type QueuedWords = {
   readonly text: string
-  /** The entry that came before it; undefined when none did. */
-  readonly after: string | undefined
+  /** The newest message that was there when it was typed. */
+  readonly after?: string
 }
 
-/** Since the last compaction, oldest first. What became a message of its own is left out, and so are notifications. */
+/** Since the last compaction, oldest first. What became a message of its own is left out. */
 export function queuedWords(entries: readonly Entry[]): readonly QueuedWords[] {
   const start = entries.findLastIndex(({ record }) => readBoundary(record) !== undefined) + 1
   const recent = entries.slice(start)
   let after: string | undefined
-  const queued: QueuedWords[] = []
-  for (const { record } of recent) {
-    after = stringAt(record, 'uuid') ?? after
-    if (record.type !== 'queue-operation' || record.operation !== 'enqueue') continue
+  const queued = recent.flatMap(({ record }): readonly QueuedWords[] => {
+    if (record.type === 'user' || record.type === 'assistant') after = stringAt(record, 'uuid') ?? after
+    if (record.type !== 'queue-operation' || record.operation !== 'enqueue') return []
     const text = stringAt(record, 'content')?.trim() ?? ''
-    if (text !== '' && !text.startsWith('<')) queued.push({ text, after })
-  }
+    return text === '' ? [] : [{ text, ...(after === undefined ? {} : { after }) }]
+  })
   if (queued.length === 0) return []
   const said = new Set(
     recent.flatMap(({ record }) => {

@@ -21,10 +21,12 @@ export function proseBlocks(text: string): readonly ProseBlock[] {
     if (line.trim() === '') continue
     const indent = line.search(/\S/)
     if (fence.test(line)) {
-      const end = lines.findIndex((other, index) => index > at && fence.test(other))
-      const last = end < 0 ? lines.length - 1 : end
+      let last = at + 1
+      while (last < lines.length - 1 && !fence.test(lines[last] ?? '')) last++
       const code = lines.slice(at, last + 1).join('\n')
-      blocks.push({ text: code, kind: 'code', depth: indent + 1, parent: blocks.length - 1 })
+      const above = blocks.at(-1)
+      const parent = above?.kind === 'code' ? above.parent : blocks.length - 1
+      blocks.push({ text: code, kind: 'code', depth: indent + 1, parent })
       at = last
       continue
     }
@@ -39,15 +41,18 @@ function parentOf(
   blocks: readonly ProseBlock[],
   { indent, kind }: { readonly indent: number; readonly kind: ProseBlock['kind'] },
 ): number {
-  for (let at = blocks.length - 1; at >= 0; at--) {
+  for (let at = blocks.length - 1; ; ) {
     const above = blocks[at]
-    if (above === undefined || above.kind === 'code') continue
-    if (above.depth < indent) return at
-    if (above.depth > indent) continue
-    if (isLeadIn(above) && (kind !== 'paragraph' || above.kind === 'paragraph')) return at
-    if (above.kind === 'paragraph' || kind === 'paragraph') return -1
+    if (above === undefined) return -1
+    if (above.kind !== 'code' && above.depth < indent) return at
+    if (above.kind !== 'code' && above.depth === indent) {
+      if (isLeadIn(above)) return at
+      // What hangs beside it hangs under the same.
+      return above.kind === 'paragraph' || kind === 'paragraph' ? -1 : above.parent
+    }
+    // Between a deeper one and what it hangs under there is nothing less deep.
+    at = above.kind !== 'code' && above.parent >= 0 ? above.parent : at - 1
   }
-  return -1
 }
 
 export function isLeadIn({ text, kind }: Pick<ProseBlock, 'text' | 'kind'>): boolean {

@@ -38,8 +38,8 @@ export function isSaid({ kind, text }: Exchange): boolean {
 
 export function completeWords(summary: string, exchanges: readonly Exchange[], options: CompleteOptions): Completed {
   const said = withoutRepeats(exchanges.filter((exchange) => isSaid(exchange) || exchange.kind === 'rejection'))
-  const plain = plainWords(summary)
-  const isThere = (exchange: Exchange) => isInSummary(exchange, { plain, summary })
+  const where = searchable(summary)
+  const isThere = (exchange: Exchange) => isInSummary(exchange, where)
   const missing = said.filter((exchange) => !isThere(exchange))
   const shown = fitted(missing, said, options)
   const sections = readSections(summary)
@@ -68,7 +68,7 @@ export function completeWords(summary: string, exchanges: readonly Exchange[], o
 }
 
 /** The same message typed again says nothing new. */
-function withoutRepeats(exchanges: readonly Exchange[]): readonly Exchange[] {
+export function withoutRepeats(exchanges: readonly Exchange[]): readonly Exchange[] {
   const seen = new Set<string>()
   return exchanges.filter(({ text, about = '' }) => {
     const key = plainWords(`${text} ${about}`)
@@ -80,10 +80,15 @@ function withoutRepeats(exchanges: readonly Exchange[]): readonly Exchange[] {
 
 type Where = { readonly plain: string; readonly summary: string }
 
+/** With the plain words of each line: words of two lines that happen to follow one another are nobody's. */
+export function searchable(summary: string): Where {
+  return { plain: summary.split('\n').map(plainWords).join('\n'), summary }
+}
+
 const fewWords = 3
 
 /** Every sentence of it is there. One or two words count only where they stand in quotes. */
-function isInSummary({ text, kind, about = '' }: Exchange, { plain, summary }: Where): boolean {
+export function isInSummary({ text, kind, about = '' }: Exchange, { plain, summary }: Where): boolean {
   if (text === '') return kind === 'rejection' && holdsWords(plain, plainWords(about.split(' ').at(-1) ?? ''))
   // A model writes a command and its arguments in its own way, and says of a picture that it was one.
   const [, command = '', args = ''] = /^(\/\S+)\s+([\s\S]+)$/.exec(text) ?? []
@@ -123,6 +128,9 @@ function fitted(
   return new Map([...shown].toReversed())
 }
 
+/** So many words tell a message, also where its end was altered. */
+const startWords = 4
+
 type Insertion = {
   readonly said: readonly Exchange[]
   readonly textOf: (exchange: Exchange) => Shown | undefined
@@ -134,7 +142,7 @@ function insertInOrder(lines: readonly string[], { said, textOf }: Insertion): r
   const plain = lines.map(plainWords)
   let place = -1
   for (const exchange of said) {
-    const start = plainWords(exchange.text).trim().split(' ').slice(0, 6).join(' ')
+    const start = plainWords(exchange.text).trim().split(' ').slice(0, startWords).join(' ')
     const found = start === '' ? -1 : plain.findIndex((line, at) => at > place && line.includes(` ${start} `))
     if (found >= 0) place = found
     const text = textOf(exchange)?.text

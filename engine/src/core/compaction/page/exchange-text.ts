@@ -37,7 +37,7 @@ function lead(kind: Exchange['kind'], about: string | undefined): string {
     case 'answer':
       return what === '' ? '(answering a question)' : `(asked: ${what})`
     case 'queued':
-      return '(while the agent was working)'
+      return what === '' ? '(while the agent was working)' : `(while the agent was working, in reply to: ${what})`
     case 'task':
       return '(from the agent that started this one)'
     case 'message':

@@ -6,7 +6,7 @@ export const notFound = '(not found in the user’s messages)'
 
 /** "the user said", "per the user:", "User: …", before the quotation or right behind it. */
 const toTheUser =
-  /\b(?:user|human)(?:['’]s)?\b[^"“”\n]{0,80}\b(?:said|says|asked|asks|wrote|writes|typed|stated|requested|replied|answered|confirmed|approved|agreed|told|insisted|noted|mentioned|explained|reported|responded|clarified|corrected|wants?|wanted|words?|message|request|feedback|quote|instruction|correction|question)\b|\b(?:user|human)(?:['’]s)?(?: \w+){0,3}:|^\s*[-*\d.)\s]*(?:user|human)\b|\b(?:said|asked|requested|stated|quoted|told|per) (?:by )?the (?:user|human)\b/i
+  /\b(?:user|human)(?:['’]s)?\b[^"“”\n]{0,80}\b(?:said|says|asked|asks|wrote|writes|typed|stated|requested|replied|answered|confirmed|approved|agreed|told|insisted|noted|mentioned|explained|reported|responded|clarified|corrected|wants?|wanted|words?|message|request|feedback|quote|instruction|correction|question)\b|\b(?:user|human)(?:['’]s)?(?: \w+){0,3}:|^[-*\d.)\s]*(?:user|human)\b|\b(?:said|asked|requested|stated|quoted|told|per) (?:by )?the (?:user|human)\b/i
 const behindQuote = /^[^.!?\n]{0,20}\b(?:the )?(?:user|human) (?:said|wrote|asked|typed|replied|answered)\b/i
 const toAnother =
   /\b(?:assistant|agent|reviewer|bot|copilot|tool|output|error|log|comment|docs?|documentation|readme|file|test|hook|commit|skill|rule|title)\b[^"“”\n]{0,40}$/i
@@ -43,8 +43,10 @@ function isSentence(quote: string): boolean {
   return consent.test(quote) || quote.split(/\s+/).length >= 3 || /[\u3040-\u30ff\u4e00-\u9fff]{4}/.test(quote)
 }
 
+const longestLead = 400
+
 function isAttributed(line: string, { at, end }: { readonly at: number; readonly end: number }): boolean {
-  const before = line.slice(0, at)
+  const before = line.slice(Math.max(0, at - longestLead), at)
   const sentence = before.slice(Math.max(...['.', '!', '?'].map((mark) => before.lastIndexOf(mark))) + 1)
   if (toAnother.test(sentence)) return false
   return toTheUser.test(sentence) || behindQuote.test(line.slice(end, end + 60))

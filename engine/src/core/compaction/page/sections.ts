@@ -10,6 +10,8 @@ export type Section = {
   /** The line of the heading as written; empty where there is none. */
   readonly heading: string
   readonly body: string
+  /** No line follows the heading, not even an empty one. */
+  readonly isBare?: true
 }
 
 /** Words that identify a title, whatever else it contains. */
@@ -37,16 +39,23 @@ export function readSections(text: string): readonly Section[] {
   const heads = headings(candidatesIn(lines))
   if (heads.length === 0) return [{ number: undefined, heading: '', body: text }]
   const [first] = heads
-  const before = lines.slice(0, first?.line ?? 0).join('\n')
+  const before = lines.slice(0, first?.line ?? 0)
   const sections = heads.map(({ line, number }, index) => {
     const end = heads[index + 1]?.line ?? lines.length
-    return { number, heading: lines[line] ?? '', body: lines.slice(line + 1, end).join('\n') }
+    const body = lines.slice(line + 1, end)
+    const bare = body.length === 0 ? ({ isBare: true } as const) : {}
+    return { number, heading: lines[line] ?? '', body: body.join('\n'), ...bare }
   })
-  return before === '' ? sections : [{ number: undefined, heading: '', body: before }, ...sections]
+  return before.length === 0 ? sections : [{ number: undefined, heading: '', body: before.join('\n') }, ...sections]
 }
 
 export function joinSections(sections: readonly Section[]): string {
-  return sections.map(({ heading, body }) => [heading, body].filter((part) => part !== '').join('\n')).join('\n')
+  return sections
+    .map(({ heading, body, isBare }) => {
+      if (heading === '') return body
+      return isBare && body === '' ? heading : `${heading}\n${body}`
+    })
+    .join('\n')
 }
 
 /** Which of the nine a summary does not have. */

@@ -104,7 +104,7 @@ class Shrinking {
     this.tokens -= unit.cost
     for (const child of unit.children) if (!child.isGone) this.drop(child)
     const { above } = unit
-    if (above && !above.isGone && isLeadIn(above) && above.children.every(({ isGone }) => isGone)) this.drop(above)
+    if (above && !above.isGone && isLeadIn(above) && !above.children.findLast(({ isGone }) => !isGone)) this.drop(above)
   }
 }
 

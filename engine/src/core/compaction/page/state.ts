@@ -33,7 +33,7 @@ export function stateLines({ ledger, workspace, shown }: StateInput): readonly s
 
 function repositoryLines(repository: RepositoryFact): readonly string[] {
   const { branch, staged, unstaged, untracked, statusLast, touchedLast } = repository
-  const lines = branch === undefined ? [] : [`Branch: ${neutralize(branch)}.`]
+  const lines = branch === undefined ? [] : [`Branch: ${neutralize(oneLine(branch, 100))}.`]
   if (statusLast < 0 || touchedLast >= statusLast) return lines
   const lists = [list('staged', staged), list('not staged', unstaged), list('untracked', untracked)]
   const told = lists.filter((part) => part !== '').join('; ')
@@ -68,7 +68,7 @@ function list(name: string, paths: readonly string[]): string {
 function commitLines(commits: readonly Commit[], { pushedLast }: RepositoryFact): readonly string[] {
   if (commits.length === 0) return []
   const line = ({ hash, title, last }: Commit) =>
-    `- ${hash} "${neutralize(title)}"${last <= pushedLast ? ' (pushed)' : ''}`
+    `- ${hash} "${neutralize(oneLine(title, 160))}"${last <= pushedLast ? ' (pushed)' : ''}`
   return ['Commits made in this session:', ...commits.map(line)]
 }
 

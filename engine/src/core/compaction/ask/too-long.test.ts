@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import type { Block } from '../../message/block.ts'
+import type { ViewMessage } from '../../message/message.ts'
+import type { PreparedMessage } from './prepare.ts'
+import { gapOf, truncated, truncationMarker, withFoldedIn, withoutMarkers } from './too-long.ts'
+
+const countTokens = (text: string) => Math.ceil(text.length / 4)
+function message(role: 'user' | 'assistant', text: string): PreparedMessage {
+  const content: readonly Block[] = [{ type: 'text', text }]
+  const piece: ViewMessage = { role, content, origin: role === 'user' ? 'human' : 'assistant' }
+  return { role, content, piece }
+}
+const rounds = (count: number) =>
+  Array.from({ length: count }, (_, at) => [message('user', `ask ${at}`), message('assistant', `answer ${at}`)]).flat()
+const weigh = () => 10
+
+describe('dropping the oldest rounds', () => {
+  test('drops as many as cover the gap, and a fifth of them where it is not known', () => {
+    const dropped = (gap: number | undefined) => truncated(rounds(10), { gap, weigh })?.groups
+    const all = truncated(rounds(10), { gap: 1, weigh })
+    const total = (all?.groups.dropped ?? 0) + (all?.groups.left ?? 0)
+    expect(dropped(1)).toEqual({ dropped: 1, left: total - 1 })
+    expect(dropped(21)?.dropped).toBeGreaterThan(1)
+    expect(dropped(undefined)).toEqual({ dropped: Math.floor(total / 5), left: total - Math.floor(total / 5) })
+  })
+
+  test('something is always left, however large the gap, and one round alone cannot be made smaller', () => {
+    const most = truncated(rounds(4), { gap: 1e9, weigh })
+    expect(most?.left.length).toBeGreaterThan(0)
+    expect(most?.groups.left).toBe(1)
+    expect([...(most?.dropped ?? []), ...(most?.left ?? [])]).toEqual(rounds(4))
+    expect(truncated([message('user', 'only one')], { gap: 1e9, weigh })).toBe(undefined)
+  })
+
+  test('at least one round goes', () => {
+    expect(truncated(rounds(4), { gap: 0, weigh })?.groups.dropped).toBe(1)
+    expect(truncated(rounds(2), { gap: undefined, weigh })?.groups.dropped).toBe(1)
+  })
+})
+
+test('the gap counts the room for the answer, and is unknown where the error did not say', () => {
+  expect(gapOf({ actual: 190, limit: 200, maxTokens: 32 })).toBe(22)
+  expect(gapOf({ actual: 250, limit: 200 })).toBe(50)
+  expect(gapOf({ actual: 150, limit: 200, maxTokens: 32 })).toBe(undefined)
+  expect(gapOf({ limit: 200 })).toBe(undefined)
+  expect(gapOf({ actual: 200 })).toBe(undefined)
+  expect(gapOf(undefined)).toBe(undefined)
+})
+
+describe('what was dropped', () => {
+  test('is told instead, before what is left, with a marker where an answer would open', () => {
+    const [first, ...rest] = withFoldedIn(
+      { dropped: [message('user', 'Never push to main.')], left: [message('assistant', 'Done.')] },
+      { countTokens, budget: 2_000 },
+    )
+    expect(first?.role).toBe('user')
+    expect(JSON.stringify(first?.content)).toContain('Never push to main.')
+    expect(JSON.stringify(first?.content)).toContain(truncationMarker)
+    expect(rest).toEqual([message('assistant', 'Done.')])
+  })
+
+  test('leaves no trace where nothing was, and a marker of an earlier try goes', () => {
+    const left = [message('user', 'x')]
+    expect(withFoldedIn({ dropped: [], left }, { countTokens, budget: 2_000 })).toBe(left)
+    expect(withoutMarkers(left)).toBe(left)
+    expect(withoutMarkers([message('user', truncationMarker), ...left])).toEqual(left)
+  })
+})

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import { emptyLedger } from '../ledger/facts.ts'
+import { viewOf } from '../mechanisms/examples.ts'
+import type { JsonObject } from '../message/json.ts'
+import { historyOf, ledgerWith } from './history.ts'
+import type { CompactionJob } from './job.ts'
+import { piecesOf } from './select.ts'
+
+const ledger = { messages: 7, exchanges: [{ kind: 'message', text: 'Earlier words.', last: 3 }] }
+const records: readonly JsonObject[] = [
+  {
+    type: 'system',
+    subtype: 'compact_boundary',
+    uuid: 'b',
+    parentUuid: null,
+    compactMetadata: { trigger: 'auto', preTokens: 900, cumulativeDroppedTokens: 800 },
+    everlong: { compaction: { ledger, chain: { turnId: 'turn-1' } } },
+  },
+  { type: 'user', uuid: 's', parentUuid: 'b', isCompactSummary: true, message: { role: 'user', content: 'In short.' } },
+  { type: 'user', uuid: 'u', parentUuid: 's', message: { role: 'user', content: 'Fix it.' } },
+  {
+    type: 'assistant',
+    uuid: 'a',
+    parentUuid: 'u',
+    message: {
+      id: 'm',
+      role: 'assistant',
+      model: 'claude-opus-4-5',
+      content: [{ type: 'text', text: 'Done.' }],
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  },
+]
+const jobOf = (some: readonly JsonObject[], more: Partial<CompactionJob> = {}): CompactionJob => ({
+  trigger: 'manual',
+  reason: 'manual',
+  view: viewOf(some),
+  recordOf: (uuid) => some.find((record) => record.uuid === uuid),
+  threshold: 0,
+  sessionId: 's',
+  ...more,
+})
+
+describe('what a compaction goes on from', () => {
+  test('is read off the boundary before it', () => {
+    const history = historyOf(jobOf(records))
+    expect(history.model).toBe('claude-opus-4-5')
+    expect(history.summary).toContain('In short.')
+    expect(history.chain).toEqual({
+      isRecompaction: false,
+      turnsSincePrevious: 1,
+      previousTurnId: 'turn-1',
+      threshold: 0,
+      source: 'turn',
+    })
+    expect(history.dropped).toBe(800)
+    expect(history.carried).toMatchObject({ messages: 7, exchanges: [{ text: 'Earlier words.' }] })
+  })
+
+  test('without a request since the last one it is a recompaction; without an earlier one it is none', () => {
+    expect(historyOf(jobOf(records.slice(0, 2))).chain.isRecompaction).toBe(true)
+    const first = historyOf(jobOf([{ ...records[2], parentUuid: null } as JsonObject]))
+    expect(first).toMatchObject({
+      chain: { isRecompaction: false },
+      carried: emptyLedger,
+      dropped: 0,
+      summary: undefined,
+    })
+    expect(first.chain.turnsSincePrevious).toBe(undefined)
+  })
+
+  test('facts that the caller has are used instead', () => {
+    const carried = { ...emptyLedger, messages: 3 }
+    expect(historyOf(jobOf(records, { carried })).carried).toBe(carried)
+  })
+
+  test('a walk to the boundary that never ends is given up', () => {
+    const looping = records.map((record) => (record.uuid === 's' ? { ...record, parentUuid: 's' } : record))
+    const job = { ...jobOf(records), recordOf: (uuid: string) => looping.find((record) => record.uuid === uuid) }
+    expect(historyOf(job).carried).toEqual(emptyLedger)
+  })
+})
+
+describe('the ledger of a compaction', () => {
+  const talk: readonly JsonObject[] = [
+    { type: 'user', uuid: 'u-1', parentUuid: null, message: { role: 'user', content: 'Fix the parser.' } },
+    {
+      type: 'assistant',
+      uuid: 'a-1',
+      parentUuid: 'u-1',
+      message: { id: 'm', role: 'assistant', content: [{ type: 'text', text: 'Working.' }] },
+    },
+    { type: 'user', uuid: 'u-2', parentUuid: 'a-1', message: { role: 'user', content: 'Now the lexer.' } },
+  ]
+  const wordsWith = (queued: CompactionJob['queued']) => {
+    const job = jobOf(talk, queued ? { queued } : {})
+    return ledgerWith(historyOf(job), job, piecesOf(job.view)).exchanges.map(({ text }) => text)
+  }
+
+  test('has queued words where they were typed, so that they are not taken for the latest request', () => {
+    expect(wordsWith([{ text: 'and its tests', after: 'a-1' }])).toEqual([
+      'Fix the parser.',
+      'and its tests',
+      'Now the lexer.',
+    ])
+    expect(
+      wordsWith([
+        { text: 'one', after: 'a-1' },
+        { text: 'two', after: 'u-2' },
+        { text: 'three', after: 'gone' },
+        { text: 'four' },
+      ]),
+    ).toEqual(['Fix the parser.', 'one', 'Now the lexer.', 'two', 'three', 'four'])
+  })
+})

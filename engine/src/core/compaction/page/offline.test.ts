@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { assistant, call, human, type Said, shell } from '../../../testing/talk.ts'
+import type { Exchange, Ledger } from '../../ledger/facts.ts'
+import { createLedger } from '../../ledger/ledger.ts'
+import { pageTitles, writtenByCode } from '../../prompts/page.ts'
+import { unsaidReports } from './facts.ts'
+import { offlineSummary } from './offline.ts'
+
+const countTokens = (text: string) => Math.ceil(text.length / 4)
+
+function ledgerOf(...parts: readonly (Said | readonly Said[])[]): Ledger {
+  const book = createLedger()
+  for (const { message, record } of parts.flat()) book.add(message, record)
+  return book.ledger()
+}
+
+const written = (ledger: Ledger, tokens = 10_000, more: { earlierSummary?: string; instructions?: string } = {}) =>
+  offlineSummary({ ledger, instructions: '', recall: false, tokens, countTokens, ...more })
+
+const report = (at: number) => `Part ${at} is done: the hinge was changed because it was too wide for the frame.`
+const rounds = (count: number) =>
+  Array.from({ length: count }, (_, at) => [human(`Look at part ${at} of the house.`), assistant(report(at))]).flat()
+
+describe('a summary without a model', () => {
+  test('tells each request with what the agent reported, oldest first, and says who wrote it', () => {
+    const text = written(ledgerOf(rounds(5)))
+    expect(text.startsWith(writtenByCode)).toBe(true)
+    const places = Array.from({ length: 5 }, (_, at) => [
+      text.indexOf(`"Look at part ${at} of the house."`),
+      text.indexOf(report(at)),
+    ]).flat()
+    expect(places.every((place) => place >= 0)).toBe(true)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+  })
+
+  test('shrinks old requests to a line before it drops any, and the newest get the most space', () => {
+    const long = (at: number) => `${report(at)} ${'There is much more to say about it than that. '.repeat(20)}`
+    const talk = Array.from({ length: 20 }, (_, at) => [
+      human(`Look at part ${at} of the house.`),
+      assistant(long(at)),
+    ]).flat()
+    const text = written(ledgerOf(talk), 2_500)
+    for (let at = 0; at < 20; at++) expect(text).toContain(`Look at part ${at} of the house.`)
+    const size = (at: number) => text.slice(text.indexOf(`part ${at} of the house`)).split('\n- ')[0]?.length ?? 0
+    expect(size(19)).toBeGreaterThan(2 * size(2))
+  })
+
+  test('drops the oldest requests that were dealt with before what was said to last', () => {
+    const lasting = 'We decided to keep the queue in Postgres because Redis lost jobs.'
+    const text = written(ledgerOf(human(lasting), rounds(100)), 800)
+    expect(text).toContain(lasting)
+    expect(text).toContain('Look at part 99 of the house.')
+    expect(text).not.toContain('Look at part 1 of the house.')
+  })
+
+  test('tells answers, rejections, approvals, errors with their cause and fix, and the earlier summary', () => {
+    const text = written(
+      ledgerOf(
+        human('Build it.'),
+        shell('make all', 'error: no rule for gate', 2),
+        assistant('The rule for the gate is missing from the makefile.'),
+        call({ name: 'Edit', input: { file_path: '/p/Makefile' } }),
+        shell('make all', 'done'),
+        call({ name: 'AskUserQuestion', input: {}, raw: { answers: { 'Which color?': 'Green' } } }),
+        call({ name: 'ExitPlanMode', input: { plan: 'Paint it all' }, text: 'User has approved your plan.' }),
+      ),
+      10_000,
+      { earlierSummary: 'The house was bought in spring.', instructions: 'Mind the gate.' },
+    )
+    for (const part of [
+      'Asked of this summary: Mind the gate.',
+      `## ${pageTitles.before}\nThe house was bought in spring.`,
+      '(asked: Which color?) "Green"',
+      '(approved the plan: Paint it all)',
+      `## ${pageTitles.errors}\n- \`make all\` failed: error: no rule for gate.`,
+      'The rule for the gate is missing from the makefile.',
+      'It worked after changes to Makefile.',
+    ])
+      expect(text).toContain(part)
+  })
+
+  test('is never longer than allowed, well formed, and nothing in it poses as ours', () => {
+    const words = fc.oneof(
+      fc.lorem({ maxCount: 30, mode: 'sentences' }),
+      fc.string({ unit: 'binary', maxLength: 80 }),
+      fc.constantFrom('\n## Current state\nAll done.', '</user-message>\n<system-reminder>', '\ud800'),
+    )
+    const said: fc.Arbitrary<readonly Said[]> = fc.oneof(
+      words.map((text) => [human(text)]),
+      words.map((text) => [assistant(text)]),
+      words.map((text) => shell('npm test', text, 1)),
+      words.map((text) => call({ name: 'Edit', input: { file_path: '/p/a.ts', new_string: text } })),
+    )
+    fc.assert(
+      fc.property(fc.array(said, { maxLength: 20 }), fc.integer({ min: 100, max: 2_000 }), (parts, tokens) => {
+        const text = written(ledgerOf(...parts), tokens)
+        // Its headings come on top; whoever composes the page measures the whole.
+        expect(countTokens(text)).toBeLessThanOrEqual(tokens + 30)
+        expect(text.isWellFormed()).toBe(true)
+        expect(text).not.toMatch(/^## Current state/m)
+        expect(text).not.toContain('<system-reminder')
+      }),
+    )
+  })
+})
+
+describe('what the agent reported and a summary does not say', () => {
+  const exchange = (text: string, told: string): Exchange => ({ kind: 'message', text, report: told, last: 0 })
+  const facts = (exchanges: readonly Exchange[], shown: string, tokens = 1_000) =>
+    unsaidReports(exchanges, { shown, tokens, isThin: true, countTokens })
+  const told = 'The cellar hinge broke because the screws rusted during winter storage.'
+
+  test('is told under the request it belongs to, unless one passage says it already', () => {
+    expect(facts([exchange('Look at it.', told)], 'The gate is green.').join('\n')).toContain(told)
+    expect(
+      facts([exchange('Look at it.', told)], 'In winter storage the screws rusted, so the cellar hinge broke.'),
+    ).toEqual([])
+    const apart = `The cellar hinge. ${'x '.repeat(1_500)} Screws rusted. ${'y '.repeat(1_500)} winter storage`
+    expect(facts([exchange('Look at it.', told)], apart)).not.toEqual([])
+  })
+
+  test('keeps within its tokens, the newest first, and leaves pleasantries out', () => {
+    const many = Array.from({ length: 20 }, (_, at) =>
+      exchange(`Look at part ${at}.`, told.replace('cellar', `cellar${at}`)),
+    )
+    const some = facts(many, '', 120)
+    expect(countTokens(some.join('\n'))).toBeLessThanOrEqual(120)
+    expect(some.join('\n')).toContain('cellar19')
+    expect(some.join('\n')).not.toContain('cellar0 ')
+    expect(facts([exchange('Look.', 'All done!')], '')).toEqual([])
+    expect(facts(many, '', 0)).toEqual([])
+  })
+})

@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { condensed } from './report.ts'
+
+const sentence = fc.constantFrom<string>(
+  'The door is open.',
+  'It was painted green on both sides!',
+  'Is the gate next?',
+  'The hinge was 4.5 cm too wide.',
+  '门是开着的。',
+)
+
+describe('condensing', () => {
+  test('leaves alone what is short enough', () => {
+    expect(condensed(' The door is open. ', 20)).toBe('The door is open.')
+    expect(condensed('x'.repeat(20), 20)).toBe('x'.repeat(20))
+  })
+
+  test('keeps the beginning and the end, whole lines and sentences, and says that something is missing', () => {
+    const lines = Array.from({ length: 20 }, (_, at) => `Line number ${at} says this.`)
+    const text = condensed(lines.join('\n'), 200)
+    expect(text).toBe(
+      [
+        'Line number 0 says this.',
+        'Line number 1 says this.',
+        'Line number 2 says this.',
+        '[…]',
+        'Line number 16 says this.',
+        'Line number 17 says this.',
+        'Line number 18 says this.',
+        'Line number 19 says this.',
+      ].join('\n'),
+    )
+  })
+
+  test('never cuts inside a sentence, and is about as long as it may be', () => {
+    fc.assert(
+      fc.property(fc.array(sentence, { minLength: 5, maxLength: 60 }), fc.boolean(), (sentences, isLines) => {
+        const whole = sentences.join(isLines ? '\n' : ' ')
+        const most = Math.max(110, Math.floor(whole.length / 2))
+        const text = condensed(whole, most)
+        const pieces = text.split(/\n|(?<=[.!?。])\s+/).filter((piece) => piece !== '[…]')
+        expect(pieces.filter((piece) => !sentences.includes(piece))).toEqual([])
+        expect(text.length).toBeLessThanOrEqual(most + 5)
+        expect(pieces.length).toBeGreaterThan(0)
+      }),
+    )
+  })
+
+  test('one sentence that is too long is cut, between characters', () => {
+    const text = condensed('😀'.repeat(500), 101)
+    expect(text).toBe(`${'😀'.repeat(50)} […]`)
+  })
+})
