@@ -30,8 +30,7 @@ export type ComposeInput = {
   readonly workspace: string | undefined
   readonly variant: SummaryVariant
   readonly recall: boolean
-  /** What a summary may use, and what is added to one at the most. */
-  readonly summaryTokens: number
+  /** What is added to a summary at the most. */
   readonly userTokens: number
   readonly offlineTokens: number
   readonly countTokens: (text: string) => number
@@ -88,17 +87,20 @@ function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined 
   const rules = ledger.rules.map(({ text }) => plainWords(text))
   const isRule = (line: string) => rules.some((rule) => holdsWords(plainWords(line), rule))
   const around = countTokens(pageWith(input, filling).text) - countTokens(filling.summary)
-  for (const share of [1, 0.9, 0.75, 0.5]) {
-    const room = (filling.tokens - around) * share
-    if (room < leastSummary) break
+  let room = filling.tokens - around
+  for (let attempt = 0; attempt < mostAttempts && room >= leastSummary; attempt++) {
     const summary = shortenSummary(filling.summary, { tokens: room, countTokens, isRule })
     const page = pageWith(input, { ...filling, summary })
-    if (countTokens(page.text) <= filling.tokens) return page
+    const excess = countTokens(page.text) - filling.tokens
+    if (excess <= 0) return page
+    // What the summary lost of the user's latest words is put back beside it.
+    room -= excess + attempt * headingTokens
   }
   return offlinePage(input, filling.tokens)
 }
 
 const leastSummary = 100
+const mostAttempts = 6
 
 function pageWith(input: ComposeInput, { extras, summary, tokens }: Filling): Page {
   const { countTokens, ledger, recall, since, checked, workspace } = input
@@ -145,7 +147,7 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
   const stateText = section(pageTitles.state, state)
   const rulesFor = (shown: string) => ruleLines(ledger, { shown, recall, tokens: room * rulesShare, countTokens })
   let left = room - countTokens(stateText)
-  for (let attempt = 0; attempt < 6; attempt++) {
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const earlierSummary = input.earlierSummary?.includes(writtenByCode) ? undefined : input.earlierSummary
     const conversation = offlineSummary({ ledger, earlierSummary, instructions, recall, tokens: left, countTokens })
     const rules = rulesFor(conversation)

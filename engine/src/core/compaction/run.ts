@@ -131,7 +131,6 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     workspace: await workspaceNow(run),
     variant: plan.parts.variant,
     recall: job.recall === true,
-    summaryTokens: plan.settings.summaryTokens,
     userTokens: plan.settings.userTokens,
     offlineTokens: job.budget ?? Math.min(plan.settings.offlineTokens, plan.tokens.summarized * offlineShare),
     countTokens: textCounter(job.counting),
