@@ -1,6 +1,7 @@
 // What the agent reported and a summary does not say. Beside a thorough summary this is little or nothing; beside a thin one
 // it keeps the conclusions that would be lost. Whole lines of the agent's own reports, the newest first.
 import type { Exchange, Step } from '../../ledger/facts.ts'
+import { withoutCode } from '../../ledger/report.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { contentWords } from './plain-words.ts'
@@ -19,28 +20,37 @@ const passage = 1_200
 const leastWords = 6
 const longestLine = 600
 
-/** Reports before what was said on the way, and that before what was done; of each the newest first. */
-const inOrder = [reportLines, linesOf('said'), linesOf('did')] as const
-
+/** First what is going on, with half of the room; then the rest of the conversation. */
 export function unsaidReports(exchanges: readonly Exchange[], options: FactsOptions): readonly string[] {
-  const { countTokens } = options
   const isSaid = createPassages(options.shown)
-  const kept = new Map<Exchange, string[]>()
-  let left = options.tokens
-  for (const linesIn of inOrder) {
+  const current = exchanges.findLast(({ steps = [] }) => steps.length > 0)
+  const others = exchanges.filter((exchange) => exchange !== current)
+  const told = linesWithin(current ? [current] : [], { ...options, tokens: options.tokens / 2, isSaid })
+  const more = linesWithin(others, { ...options, tokens: options.tokens - told.used, isSaid })
+  return exchanges.flatMap((exchange) => told.kept.get(exchange) ?? more.kept.get(exchange) ?? [])
+}
+
+type Told = { readonly kept: ReadonlyMap<Exchange, readonly string[]>; readonly used: number }
+type Telling = FactsOptions & { readonly isSaid: (words: readonly string[]) => boolean }
+
+/** Reports before what was said on the way, and that before what was done; of each the newest first, until one is too much. */
+function linesWithin(exchanges: readonly Exchange[], { tokens, countTokens, isSaid }: Telling): Told {
+  const kept = new Map<Exchange, readonly string[]>()
+  let used = 0
+  for (const linesIn of [reportLines, linesOf('said'), linesOf('did')]) {
     for (const exchange of exchanges.toReversed()) {
       for (const line of linesIn(exchange)) {
         if (line.length > longestLine || !isWorthTelling(line, isSaid)) continue
-        const known = kept.get(exchange) ?? [headOf(exchange)]
-        const shown = `  ${neutralize(line.trim())}`
-        const cost = countTokens([...(kept.has(exchange) ? [] : known), shown, ''].join('\n'))
-        if (cost > left) return exchanges.flatMap((one) => kept.get(one) ?? [])
-        left -= cost
-        kept.set(exchange, [...known, shown])
+        const known = kept.get(exchange) ?? []
+        const more = [...(known.length === 0 ? [headOf(exchange)] : []), `  ${neutralize(line.trim())}`]
+        const cost = countTokens(`${more.join('\n')}\n`)
+        if (used + cost > tokens) return { kept, used }
+        used += cost
+        kept.set(exchange, [...known, ...more])
       }
     }
   }
-  return exchanges.flatMap((exchange) => kept.get(exchange) ?? [])
+  return { kept, used }
 }
 
 function headOf({ text }: Exchange): string {
@@ -48,7 +58,9 @@ function headOf({ text }: Exchange): string {
 }
 
 function reportLines({ report = '' }: Exchange): readonly string[] {
-  return report.split('\n').filter((line) => !/^\s*(?:```|\|[\s|:-]+$)/.test(line))
+  return withoutCode(report)
+    .split('\n')
+    .filter((line) => !/^\s*\|[\s|:-]+$/.test(line))
 }
 
 function linesOf(kind: Step['type']): (exchange: Exchange) => readonly string[] {
