@@ -17,7 +17,7 @@ export function condensed(text: string, most: number): string {
   return [head.join('\n'), gap, tail.join('\n')].filter((part) => part !== '').join('\n')
 }
 
-function withoutCode(text: string): string {
+export function withoutCode(text: string): string {
   let isFenced = false
   const lines = text.split('\n').filter((line) => {
     const isFence = /^\s*(?:```|~~~)/.test(line)

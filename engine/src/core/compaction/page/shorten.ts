@@ -73,7 +73,7 @@ class Shrinking {
   /** Code first, since the file can be read again; then the last sentences of long bullets; then whole bullets. */
   shrink(tokens: number): void {
     const order = this.removalOrder()
-    for (const unit of order) if (this.tokens > tokens && unit.kind === 'code') this.drop(unit)
+    for (const unit of order) if (this.tokens > tokens && unit.kind === 'code' && !unit.isGone) this.drop(unit)
     for (const unit of order) {
       while (this.tokens > tokens && !unit.isGone && unit.sentences.length > 2) this.dropSentence(unit)
     }
