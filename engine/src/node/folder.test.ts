@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { generatePiSession, generateWithTruth, serialize, session } from '../testing/index.ts'
+import { generateCodexRollout, generateWithTruth, serialize, session } from '../testing/index.ts'
 import { scanFile } from './scan-file.ts'
 import { openIndex } from './sidecar.ts'
 import { collectStatistics, findTranscripts } from './stats.ts'
@@ -120,8 +120,8 @@ describe('the index', () => {
   })
 
   test('of another agent’s session that grew is that of the whole file', () => {
-    const lines = generatePiSession({ seed: 3, compactions: 2 }).records.map(serialize)
-    const path = write('pi.jsonl', lines.slice(0, lines.length / 2).join(''))
+    const lines = generateCodexRollout({ seed: 3, compactions: 2 }).records.map(serialize)
+    const path = write('codex.jsonl', lines.slice(0, lines.length / 2).join(''))
     openIndex(path, { folder: cache })
     writeFileSync(path, lines.join(''))
     const rowsOf = (index: ReturnType<typeof openIndex>) => Array.from({ length: index.rows }, (_, at) => index.row(at))
