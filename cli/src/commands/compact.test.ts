@@ -70,6 +70,7 @@ describe('everlong compact', () => {
     const path = folder.write('parts.jsonl', talk.records)
     const after = await report<CompactReport>('compact', path, '--up-to', 'u2')
     expect(after.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+    expect({ kept: after.kept, summarised: after.summarised }).toEqual({ kept: 2, summarised: 2 })
     const before = await report<CompactReport>('compact', path, '--from', 'u2')
     expect(before.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(before.messages[0]).toEqual({ role: 'user', content: 'first' })

@@ -1,8 +1,15 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createEngine } from 'everlong'
 import { offline } from 'everlong/models'
-import { clientStyles, generateCodexRollout, generatePiSession, generateWithTruth, keptLayouts } from 'everlong/testing'
+import {
+  clientStyles,
+  generateCodexRollout,
+  generatePiSession,
+  generateWithTruth,
+  keptLayouts,
+  session,
+} from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { InspectReport } from './inspect.ts'
@@ -97,6 +104,34 @@ test('sub-agents are counted where they are', async () => {
     beside: 0,
     folder: 0,
   })
+})
+
+test('runs that made a summary are counted apart from sub-agents', async () => {
+  const own = session({ sessionId: 's9' }).user('hi').assistant('yes')
+  const file = folder.write('s9.jsonl', own.records)
+  const run = session({ sessionId: 's9' }).user('sum it up', {
+    fields: { isSidechain: true, agentId: 'acompact-1' },
+  })
+  mkdirSync(join(folder.path, 's9', 'subagents'), { recursive: true })
+  folder.write('s9/subagents/agent-acompact-1.jsonl', run.records)
+  const found = await report<InspectReport>('inspect', file)
+  expect(found.subagents).toEqual({ agents: 0, compactionRuns: 1, inside: 0, beside: 0, folder: 0 })
+})
+
+test('only an automatic compaction says something about the window', async () => {
+  const after = (trigger: string) =>
+    session()
+      .user('hi')
+      .boundary({ metadata: { trigger, preTokens: 20_000 } })
+      .summary('hello')
+      .user('go on')
+      .assistant('yes')
+  const [auto, manual] = await Promise.all(
+    ['auto', 'manual'].map((trigger) =>
+      report<InspectReport>('inspect', folder.write(`by-${trigger}.jsonl`, after(trigger).records)),
+    ),
+  )
+  expect([auto?.warnings, manual?.warnings]).toEqual([[expect.stringContaining('Try --window')], []])
 })
 
 test('a file that is no transcript is said to be none, and JSON has what could be read', async () => {

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openMemory } from 'everlong/node'
 import { session } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
@@ -36,6 +37,12 @@ test('--write stores them once, and never over notes that are there', async () =
   expect(await report('memory', file, '--write')).toMatchObject({ origin: 'made', isWritten: true })
   const first = readFileSync(notes, 'utf8')
   expect(first).toContain('# Task specification')
+  expect(openMemory(file).progress()).toEqual({
+    tokens: expect.any(Number),
+    lastSeen: expect.any(String),
+    toolCallsSince: 0,
+    failures: 0,
+  })
   writeFileSync(notes, first.replace('Never wake the owl', 'A person wrote this'))
   expect(await report('memory', file, '--write')).toMatchObject({ origin: 'kept', isWritten: false })
   expect(readFileSync(notes, 'utf8')).toContain('A person wrote this')

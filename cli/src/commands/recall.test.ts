@@ -50,6 +50,13 @@ test.each([
   expect(JSON.parse(stdout).matches.length).toBe(count)
 })
 
+test('--newest puts the newest first, whatever matches best', async () => {
+  const { stdout } = await recall('heron', '--newest', '--json')
+  const times = JSON.parse(stdout).matches.map(({ time }: { time: string }) => time)
+  expect(times.length).toBe(4)
+  expect(times).toEqual(times.toSorted().toReversed())
+})
+
 test('what has only some of the words, and that there is more, is said', async () => {
   const { stdout } = await recall('heron giraffe', '--limit', '1')
   const lines = stdout.split('\n')

@@ -53,8 +53,10 @@ async function serve(
   })
   try {
     const { port, url } = server
+    // Listening first: whoever reads the greeting may stop it at once.
+    const stopped = untilStopped?.()
     stdout.write(options.json ? `${JSON.stringify({ port, url })}\n` : greeting(url))
-    await untilStopped?.()
+    await stopped
     const { requests, cost } = server.simulator.meter.totals()
     return { requests, cost }
   } finally {

@@ -158,3 +158,13 @@ test('in a folder such files are counted, and are an error only when there is no
   const found = await report('stats', place)
   expect(found).toMatchObject({ files: 2, sessions: 1, withoutConversation: [join(place, 'leaf.jsonl')] })
 })
+
+test('models without a known price are named beside the sum', async () => {
+  const talk = session()
+    .user('hi')
+    .assistant('yes', { model: 'house-model-1', tokens: { input: 100, output: 10 } })
+  const file = folder.write('unpriced.jsonl', talk.records)
+  expect((await report<StatsReport>('stats', file)).cost).toEqual({ dollars: 0, withoutPrice: ['house-model-1'] })
+  const { stdout } = await everlong(['stats', file])
+  expect(stdout).toContain('in all  $0.00 (without house-model-1: no price known)')
+})

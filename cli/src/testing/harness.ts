@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { WriteStream } from 'node:tty'
 import type { Environment } from 'everlong'
 import { type JsonObject, serialize } from 'everlong/testing'
@@ -51,7 +52,10 @@ export async function everlong(words: readonly string[], options: RunOptions = {
         stop = undefined
       }
     },
-    untilStopped: async () => options.meanwhile?.(stdout.text()),
+    untilStopped: async () => {
+      await setImmediate()
+      await options.meanwhile?.(stdout.text())
+    },
   })
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { generateWithTruth, serialize, session } from '../testing/index.ts'
+import { generateCodexRollout, generateWithTruth, serialize, session } from '../testing/index.ts'
 import { scanFile } from './scan-file.ts'
 import { openIndex } from './sidecar.ts'
 import { collectStatistics, findTranscripts } from './stats.ts'
@@ -108,6 +108,24 @@ describe('the index', () => {
     writeFileSync(path, text.replaceAll('"u1"', '"x1"'))
     const index = openIndex(path, { folder: cache })
     expect([index.source, index.find('u1'), index.find('x1')?.row]).toEqual(['scan', undefined, 0])
+  })
+
+  test('is made anew when only the start of a long session was replaced', () => {
+    const long = session().user('one').assistant('word '.repeat(5_000)).user('end').text
+    const path = write('start.jsonl', long)
+    openIndex(path, { folder: cache })
+    writeFileSync(path, long.replaceAll('"u1"', '"x1"'))
+    const index = openIndex(path, { folder: cache })
+    expect([index.source, index.find('u1'), index.find('x1')?.row]).toEqual(['scan', undefined, 0])
+  })
+
+  test('of another agent’s session that grew is that of the whole file', () => {
+    const lines = generateCodexRollout({ seed: 3, compactions: 2 }).records.map(serialize)
+    const path = write('codex.jsonl', lines.slice(0, lines.length / 2).join(''))
+    openIndex(path, { folder: cache })
+    writeFileSync(path, lines.join(''))
+    const rowsOf = (index: ReturnType<typeof openIndex>) => Array.from({ length: index.rows }, (_, at) => index.row(at))
+    expect(rowsOf(openIndex(path, { folder: cache }))).toEqual(rowsOf(openIndex(path, { folder: false })))
   })
 
   test('that is damaged on disk is made anew', () => {

@@ -1,14 +1,26 @@
-// Writes records into a file that does not exist yet, whole or not at all. It never overwrites anything.
+// Writes a file that does not exist yet, whole or not at all. It never overwrites anything.
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import type { JsonObject } from '../core/message/json.ts'
 
-export type NewTranscript =
-  | { readonly type: 'written'; readonly records: number }
-  | { readonly type: 'refused'; readonly reason: 'exists'; readonly path: string }
+export type Exists = { readonly type: 'refused'; readonly reason: 'exists'; readonly path: string }
+
+export type NewTranscript = { readonly type: 'written'; readonly records: number } | Exists
 
 const together = 500
 
 export function writeNewTranscript(path: string, give: (write: (record: JsonObject) => void) => void): NewTranscript {
+  let records = 0
+  const exists = writeNewFile(path, (write) =>
+    give((record) => {
+      records++
+      write(`${JSON.stringify(record)}\n`)
+    }),
+  )
+  return exists ?? { type: 'written', records }
+}
+
+/** Undefined when all was written. What fails on the way leaves no file behind: half of one is worse than none. */
+export function writeNewFile(path: string, give: (write: (text: string) => void) => void): Exists | undefined {
   let file: number
   try {
     file = openSync(path, 'wx', 0o600)
@@ -19,27 +31,25 @@ export function writeNewTranscript(path: string, give: (write: (record: JsonObje
     throw error
   }
   try {
-    return { type: 'written', records: writeAll(file, give) }
+    writeAll(file, give)
+    return undefined
   } catch (error) {
-    unlinkSync(path) // Half a session is worse than none.
+    unlinkSync(path)
     throw error
   } finally {
     closeSync(file)
   }
 }
 
-function writeAll(file: number, give: Parameters<typeof writeNewTranscript>[1]): number {
-  let count = 0
+function writeAll(file: number, give: Parameters<typeof writeNewFile>[1]): void {
   let pending: string[] = []
   const flush = (): void => {
     const bytes = Buffer.from(pending.join(''))
     for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
     pending = []
   }
-  give((record) => {
-    count++
-    if (pending.push(`${JSON.stringify(record)}\n`) === together) flush()
+  give((text) => {
+    if (pending.push(text) === together) flush()
   })
   flush()
-  return count
 }

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import { createLedger } from '../core/ledger/ledger.ts'
 import { parseNotes, renderNotes } from '../core/memory/notes.ts'
 import type { ModelClient, ModelRequest } from '../core/ports/model.ts'
-import { acquireLease } from './lease.ts'
+import { acquireLease, type Lease, lockPathOf } from './lease.ts'
 import { openMemory } from './session-memory.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-memory-'))
@@ -88,6 +88,22 @@ test('a template and a prompt of one’s own are used', async () => {
   await memory.extract(inputOf(model))
   expect(readFileSync(memory.path, 'utf8')).toBe('# Findings\n_Only these._\na rhyme\n')
   expect(asked).toContain('Note findings, in verse.')
+})
+
+test('whoever lost the lock during an extraction writes nothing', async () => {
+  const memory = openMemory(join(folder, 'lost.jsonl'))
+  let other: Lease | undefined
+  const takeOver = () => {
+    rmSync(lockPathOf(memory.path))
+    const taken = acquireLease(memory.path, { owner: 'another process' })
+    other = taken.type === 'acquired' ? taken.lease : undefined
+  }
+  expect(await memory.extract(inputOf(client('Worklog', 'late', takeOver)))).toMatchObject({
+    type: 'failed',
+    reason: 'another process took over',
+  })
+  expect([memory.notes(), other?.confirm()]).toEqual([undefined, { type: 'held' }])
+  other?.release()
 })
 
 test('two extractions at once take turns', async () => {

@@ -50,6 +50,13 @@ test.each([
   expect(finds(text, typed)).toBe(found)
 })
 
+test('a long run without spaces is looked for by its first characters, which are enough', () => {
+  const [term] = parseTerms('会話'.repeat(100))
+  expect(term?.text.split(' ')).toEqual(Array.from({ length: 32 }, (_, at) => (at % 2 ? '話会' : '会話')))
+  expect(finds('会話'.repeat(100), '会話'.repeat(100))).toBe(true)
+  expect(finds('会話'.repeat(10), '会話'.repeat(100))).toBe(false)
+})
+
 test('encoded bytes are left out, and what stands around them is found', () => {
   const text = `before ${'QUJD'.repeat(200)} after`
   expect(indexable(text)).toBe('before   after')

@@ -89,6 +89,8 @@ const mostTerms = 32
 const leastPrefix = 2
 const longestTerm = 256
 const longestQuery = 4000
+/** A phrase costs as much as it has words, at every place where they stand; so many characters in a row say enough. */
+const mostPairs = 32
 
 /** Words, "phrases", prefix*, paths and identifiers. Whatever holds no word is left out. */
 export function parseTerms(typed: string): readonly Term[] {
@@ -107,7 +109,7 @@ function termsOf(text: string, isPrefix: boolean): readonly Term[] {
   let from = 0
   for (const found of text.matchAll(unspacedRun)) {
     terms.push({ text: text.slice(from, found.index), isPrefix: false })
-    const characters = [...found[0]]
+    const characters = [...found[0]].slice(0, mostPairs + 1)
     const pairs = characters.slice(1).map((character, at) => `${characters[at]}${character}`)
     terms.push(pairs.length === 0 ? { text: found[0], isPrefix: true } : { text: pairs.join(' '), isPrefix: false })
     from = found.index + found[0].length
