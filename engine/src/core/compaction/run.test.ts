@@ -263,7 +263,7 @@ describe('the latest request', () => {
   })
 
   test('that takes less than half of the context stays whole', async () => {
-    const half = `Begin here. ${'Many words about the gate. '.repeat(70)}End there.`
+    const half = `Begin here. ${'Many words about the gate. '.repeat(90)}End there.`
     const { summary } = await compacted(conversation(60, [half]), { model: offline, budget: 1_200 })
     expect(summary.trimEnd().endsWith(half)).toBe(true)
   })
