@@ -61,7 +61,7 @@ describe('compacting from the notes of the session', () => {
       'session-memory declined',
       'plain done',
     ])
-    expect(world.events.filter(({ type }) => type === 'memory-declined')).toEqual([
+    expect(world.events.filter(({ type }) => type === 'memory-declined')).toMatchObject([
       { type: 'memory-declined', reason: 'too-thin' },
     ])
   })
