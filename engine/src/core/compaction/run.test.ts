@@ -137,13 +137,14 @@ describe('asking', () => {
   })
 
   test.each<readonly [string, () => ReturnType<typeof answerOf> | string]>([
-    ['longer', () => summaryOf(200)],
+    ['longer', () => summaryOf(200).replaceAll('the hinge', 'the OTHER hinge')],
     ['broken', () => 'API Error: 529'],
     ['empty', () => ''],
   ])('a second answer that is %s is not used: code shortens the first, and says so', async (_, reply) => {
     const model = scripted((_request, count) => (count === 1 ? summaryOf(150) : reply()))
     const { summary, tokens } = await compacted(conversation(80), { model, budget: 1_200 })
     expect(model.requests).toHaveLength(2)
+    expect(summary).not.toContain('OTHER')
     expect(summary).toContain(shortenedNote)
     expect(summary).toContain('- Paint the gate.')
     expect(summary).toContain('- The last hinge.')
@@ -259,6 +260,12 @@ describe('the latest request', () => {
     const client = conversation(20, ['Paint the gate green.', '/model opus'])
     const last = await compacted(client, { model: offline, partial: { type: 'up-to', uuid: 'e-41' } })
     expect(last.summary).toContain('latest request, verbatim:\nPaint the gate green.')
+  })
+
+  test('that takes less than half of the context stays whole', async () => {
+    const half = `Begin here. ${'Many words about the gate. '.repeat(90)}End there.`
+    const { summary } = await compacted(conversation(60, [half]), { model: offline, budget: 1_200 })
+    expect(summary.trimEnd().endsWith(half)).toBe(true)
   })
 
   test('that would take most of the context is shortened by whole sentences', async () => {
@@ -446,6 +453,36 @@ describe('on the way', () => {
     expect(restored.pieces.length).toBeGreaterThan(0)
     expect(restored.pieces.length).toBeLessThan(4)
     expect(restored.notRestored.at(-1)).toEqual({ kind: 'file', what: '/p/f3.ts', why: 'it does not fit' })
+  })
+
+  test('a second compaction adds to what the first took out, and tells apart what was said before it', async () => {
+    const [first, ...rest] = conversation(30)
+    const ledger = { messages: 9, exchanges: [{ kind: 'message', text: 'Begin with the cellar.', last: 2 }] }
+    const records: readonly JsonObject[] = [
+      {
+        type: 'system',
+        subtype: 'compact_boundary',
+        uuid: 'b',
+        parentUuid: null,
+        compactMetadata: { trigger: 'auto', preTokens: 1, cumulativeDroppedTokens: 800 },
+        everlong: { compaction: { ledger } },
+      },
+      {
+        type: 'user',
+        uuid: 's',
+        parentUuid: 'b',
+        isCompactSummary: true,
+        message: { role: 'user', content: 'In short.' },
+      },
+      { ...first, parentUuid: 's' },
+      ...rest,
+    ]
+    const result = await compacted(records, { model: scripted(() => summaryOf(3)) })
+    expect(result.records[0]?.compactMetadata).toMatchObject({
+      cumulativeDroppedTokens: 800 + result.size.before - result.size.after,
+    })
+    expect(result.summary).toContain('## What the user said earlier, verbatim\n- "Begin with the cellar."')
+    expect(result.fidelity.humanMessages.total).toBe(30)
   })
 
   test('the records say how it went, and carry the ledger', async () => {

@@ -53,8 +53,8 @@ function storedExchanges(exchanges: readonly Exchange[]): readonly Exchange[] {
 
 function newest<Fact extends { readonly last: number }>(facts: readonly Fact[], count: number): readonly Fact[] {
   if (facts.length <= count) return facts
-  const oldest = facts.toSorted((a, b) => b.last - a.last).slice(count)
-  const gone = new Set(oldest)
+  // Of those of one moment the first go, as everywhere.
+  const gone = new Set(facts.toSorted((a, b) => a.last - b.last).slice(0, facts.length - count))
   return facts.filter((fact) => !gone.has(fact))
 }
 

@@ -251,6 +251,8 @@ describe('errors', () => {
       shell('go test ./a', 'ok'),
     )
     expect(ledger.errors).toEqual([{ what: 'go test ./a', line: 'FAIL: TestOpen', last: 3, fixedBy: [] }])
+    const open = ledgerOf(shell('go test ./a', 'FAIL: TestOpen', 1), shell('go test ./b', 'ok'))
+    expect(open.errors).toEqual([{ what: 'go test ./a', line: 'FAIL: TestOpen', last: 1 }])
   })
 
   test('that differ in numbers only are one, and a second one that is not explained keeps the first explanation', () => {

@@ -145,6 +145,14 @@ describe('storing', () => {
     expect(files.map(({ path: name }) => name).slice(0, 2)).toEqual(['/p/3.ts', '/p/51.ts'])
   })
 
+  test('of facts of the same moment the last stay, in the ledger and in what is stored', () => {
+    const found = Array.from({ length: 400 }, (_, at) => `/p/${at}.ts:1:x`).join('\n')
+    const ledger = ledgerOf(call({ name: 'Grep', input: { pattern: 'x' }, text: found }))
+    const ends = ({ files }: Ledger) => [files.length, files[0]?.path, files.at(-1)?.path]
+    expect(ends(ledger)).toEqual([300, '/p/100.ts', '/p/399.ts'])
+    expect(ends(stored(ledger))).toEqual([200, '/p/200.ts', '/p/399.ts'])
+  })
+
   test('reading back takes whatever is there and throws at nothing', () => {
     expect(fromJson(undefined)).toEqual(emptyLedger)
     expect(

@@ -45,3 +45,9 @@ test('a folder with the id of a session in it is no secret, a shaken word beside
     [`/tmp/agent-1000/-home-Code/${id}/scratchpad`, `/tmp/${id}/wJ4lrXU7nFEM1K7MDEN9bPx`].map(looksSecret),
   ).toEqual([false, true])
 })
+
+test('credentials in headers and addresses go, whatever their scheme', () => {
+  expect(withoutSecrets('Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==')).toBe('Authorization: Basic [redacted]')
+  expect(withoutSecrets('Authorization: Bearer abcdefghijklmnop')).toBe('Authorization: Bearer [redacted]')
+  expect(withoutSecrets('git clone https://me:hunter2@e.example/a')).toBe('git clone https://me:[redacted]@e.example/a')
+})

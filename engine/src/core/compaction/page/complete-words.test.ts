@@ -54,6 +54,12 @@ describe('completing what the user said', () => {
     expect(text).toContain('- "Open the front door, please."\n- "Open the front door, please. But never at night!"\n')
   })
 
+  test('a message comes behind the one before it, though an older line begins like it', () => {
+    const words = '6. All user messages:\n- "Fix the gate hinge now."\n- "Open the front door."'
+    const { text } = complete(words, [said('Open the front door.'), said('Fix the gate hinge tomorrow, not now.')])
+    expect(text).toBe(`${words}\n- "Fix the gate hinge tomorrow, not now."`)
+  })
+
   test('without such a section the messages get one of ours at the end', () => {
     expect(complete('All is well.', [said('Open the door.'), said('Paint it green.')]).text).toBe(
       'All is well.\n\n## What the user said, verbatim\n- "Open the door."\n- "Paint it green."',

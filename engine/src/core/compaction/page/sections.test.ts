@@ -45,6 +45,9 @@ describe('headings', () => {
     const text = `A word before.\n${written((title, number) => `${number}. ${title}:`)}\n3. Files and code sections:\n- again`
     expect(numbersIn(text)).toEqual([undefined, ...all])
     expect(readSections(text).at(-1)?.body).toContain('- again')
+    const twice =
+      '1. Primary request and intent:\nx\n1. Primary request and intent:\ny\n2. Key technical concepts:\n3. Files:'
+    expect(numbersIn(twice)).toEqual([1, 2, 3])
   })
 
   test('that are missing are named', () => {

@@ -59,6 +59,13 @@ describe('shortening', () => {
     }
   })
 
+  test('a lead-in does not go before what it introduces', () => {
+    const text = `3. Files and code sections:\nThe files of the house:\n${'- The hinge was changed.\n'.repeat(20)}`
+    const short = shorten(text, Math.floor(countTokens(text) * 0.9))
+    expect(short).toContain('The files of the house:')
+    expect(short.split('- The hinge').length).toBeGreaterThan(10)
+  })
+
   test('takes whole bullets and sentences: nothing in it was not in the text', () => {
     const sentence = fc.constantFrom(
       'The door is open.',
