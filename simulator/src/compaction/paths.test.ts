@@ -159,6 +159,7 @@ test('the boundary says what was done, and ours is in a field of its own', async
       'composition',
       'cost',
       'fidelity',
+      'freed',
       'last',
       'ledger',
       'mechanism',

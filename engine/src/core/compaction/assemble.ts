@@ -21,6 +21,8 @@ export type Assembled = {
   readonly closing: string | undefined
   readonly messages: readonly ViewMessage[]
   readonly tokens: number
+  /** Of the summary and what was kept, without what comes behind them. */
+  readonly frontTokens: number
   readonly restored: Restoration
 }
 
@@ -162,7 +164,7 @@ function assembledWith(
   const messages = frame.messagesWith(summary, rest)
   const tokens = frame.sizeWith(summary, rest)
   const now = { pieces, notRestored, tokens: pieces.reduce((sum, piece) => sum + piece.tokens, 0) }
-  return { summary, attachments, closing, messages, tokens, restored: now }
+  return { summary, attachments, closing, messages, tokens, frontTokens: frame.sizeWith(summary), restored: now }
 }
 
 function attachmentOf(piece: Piece): AttachmentFacts {

@@ -48,7 +48,7 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
   const kept = parts.removesThinking ? withoutThinking(parts.kept) : parts.kept
   const before = job.viewTokens ?? countTokens(view.messages, counting)
   const keptTokens = countTokens(kept, counting)
-  const limit = limitOf(job, { before, target, keeps: kept.length > 0 })
+  const limit = limitOf(job, { before, target, kept: keptTokens })
   const summarizer = settings.model ?? job.conversation?.model ?? client.model
   return {
     type: 'planned',
@@ -68,6 +68,8 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
   }
 }
 
+const leastPage = 1_000
+
 /** The rest is for the words around the summary, the latest request and the state. */
 const summaryShare = 0.85
 
@@ -77,16 +79,18 @@ const summaryShare = 0.85
  */
 function limitOf(
   { trigger, threshold, overhead = 0, budget, size }: CompactionJob,
-  { before, target, keeps }: { readonly before: number; readonly target: number; readonly keeps: boolean },
+  { before, target, kept }: { readonly before: number; readonly target: number; readonly kept: number },
 ): number {
   const isAuto = trigger === 'auto' && threshold > 0
   const limits = [
     before - 1,
     ...(budget === undefined ? [] : [budget]),
     ...(isAuto ? [Math.floor((target * 3) / 4 - overhead) - 1] : []),
-    // With messages kept, the gauge goes on from the usage that was reported and takes off what was freed.
-    ...(isAuto && keeps && size !== undefined ? [Math.floor(before - (size - target)) - 1] : []),
   ]
+  // With messages kept, the gauge goes on from the usage that was reported, takes off what was freed, and adds what is
+  // restored with its margin. A page needs some room all the same.
+  const byGauge = Math.floor(((before - ((size ?? before) - target)) * 3) / 4) - 1
+  if (isAuto && kept > 0) limits.push(Math.max(byGauge, kept + leastPage))
   return Math.min(...limits)
 }
 

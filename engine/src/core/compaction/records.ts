@@ -44,6 +44,8 @@ export function recordsOf(
   const everlong: JsonObject = {
     ...rest,
     reason: job.reason,
+    // What comes behind kept messages is counted with the messages, so only what was taken from before them is freed.
+    freed: plan.tokens.before - assembled.frontTokens,
     chain: { ...chain, ...(job.turnId === undefined ? {} : { turnId: job.turnId }) },
     fidelity: input.report,
     tried: input.tried,

@@ -105,7 +105,8 @@ function noteAttachment(notes: Notes, attachment: JsonObject | undefined): void 
 
 function noteList(notes: Notes, attachment: JsonObject): void {
   const change = todoChange({ todos: arrayAt(attachment, 'content') })
-  if (change?.type !== 'list-replaced') return
+  // A reminder without items says that there is nothing to remind of, not that the list is empty.
+  if (change?.type !== 'list-replaced' || change.todos.length === 0) return
   notes.listed = change.todos
   notes.hasChanged = false
 }

@@ -218,7 +218,7 @@ export function readCompaction(record: JsonObject | undefined): EarlierCompactio
     cumulativeDroppedTokens: numberAt(metadata, 'cumulativeDroppedTokens') ?? 0,
     discoveredTools: stringsAt(metadata, 'preCompactDiscoveredTools'),
     turnId: typeof chain?.turnId === 'string' ? chain.turnId : undefined,
-    freed: freedIn(objectAt(own, 'tokens')),
+    freed: numberAt(own, 'freed') ?? freedIn(objectAt(own, 'tokens')),
     last: stringAt(own, 'last'),
   }
 }
