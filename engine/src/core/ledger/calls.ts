@@ -3,7 +3,7 @@ import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/bloc
 import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { pathIn } from '../message/tool-names.ts'
-import { commandText, endingOf, mayChange, outcomeLine, programOf, purposeOf } from './commands.ts'
+import { commandText, endingOf, isReadOnly, mayChange, outcomeLine, programOf, purposeOf } from './commands.ts'
 import { noteError, settle } from './errors.ts'
 import type { Lines, Step } from './facts.ts'
 import { readGit } from './repository.ts'
@@ -166,7 +166,12 @@ function noteCommand(
   if (ending.ended === 'well') settle(state, topic)
   if (!isBad) noteScriptFiles(state, command)
   if (mayChange(command)) touch(state)
-  if (ending.ended === 'well') noteRepository(state, command, ending.output)
+  if (ending.ended === 'well') {
+    if (/\bgit\b/.test(command) && !isReadOnly(command)) {
+      state.repository = { ...state.repository, gitLast: state.messages }
+    }
+    noteRepository(state, command, ending.output)
+  }
   return { ended: ending.ended, outcome }
 }
 

@@ -114,6 +114,8 @@ export type RepositoryFact = {
   /** When something last happened that may have changed them: an edit, or a command that is not known to only read. */
   readonly touchedLast: number
   readonly pushedLast: number
+  /** When a git command that is not known to only read last went well: it may have committed, however quietly. */
+  readonly gitLast: number
 }
 
 export type Ledger = {
@@ -139,6 +141,7 @@ export const noRepository: RepositoryFact = {
   statusLast: -1,
   touchedLast: -1,
   pushedLast: -1,
+  gitLast: -1,
 }
 
 export const emptyLedger: Ledger = {

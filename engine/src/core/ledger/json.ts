@@ -222,5 +222,6 @@ function readRepository(item: JsonObject | undefined): RepositoryFact {
     statusLast: whole(item, 'statusLast', -1),
     touchedLast: whole(item, 'touchedLast', -1),
     pushedLast: whole(item, 'pushedLast', -1),
+    gitLast: whole(item, 'gitLast', -1),
   }
 }

@@ -309,6 +309,7 @@ describe('the repository', () => {
       statusLast: 1,
       touchedLast: 3,
       pushedLast: -1,
+      gitLast: 3,
     })
     expect(ledger.commits).toEqual([{ hash: '1a2b3c4', title: 'Open the gate', last: 3 }])
   })
@@ -328,6 +329,12 @@ describe('the repository', () => {
     })
     expect(push(' ! [rejected] main -> main (fetch first)')).toMatchObject({ pushedLast: -1 })
     expect(push('main -> main', 1)).toMatchObject({ pushedLast: -1 })
+  })
+
+  test('a git command that may have committed without a word is remembered, one that only looks is not', () => {
+    expect(ledgerOf(...shell('git commit -qm done', '')).repository.gitLast).toBe(1)
+    expect(ledgerOf(...shell('git log --oneline', '1a2b3c4 x')).repository.gitLast).toBe(-1)
+    expect(ledgerOf(...shell('git commit -qm done', 'hook failed', 1)).repository.gitLast).toBe(-1)
   })
 
   test('the branch follows what the client records, and a detached head is no branch', () => {

@@ -43,8 +43,8 @@ function repositoryLines(repository: RepositoryFact): readonly string[] {
 const mostUncommitted = 12
 
 /** What the agent changed since it last committed. Somebody else may have committed it. */
-function uncommittedLines({ files, commits, root }: Ledger): readonly string[] {
-  const committed = Math.max(...commits.map(({ last }) => last))
+function uncommittedLines({ files, commits, repository, root }: Ledger): readonly string[] {
+  const committed = Math.max(repository.gitLast, ...commits.map(({ last }) => last))
   if (commits.length === 0) return []
   const changed = files.filter(({ changedLast }) => changedLast > committed).map(({ path }) => relative(path, root))
   const more = changed.length > mostUncommitted ? ` and ${changed.length - mostUncommitted} more` : ''

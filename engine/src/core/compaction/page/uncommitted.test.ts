@@ -38,3 +38,9 @@ test('a workspace that was asked knows better what is committed', () => {
 test('without a commit in the session nothing is said about what is uncommitted', () => {
   expect(stateLines({ ledger: { ...ledger, commits: [] }, shown: '' })).toEqual([])
 })
+
+test('a quiet commit, or any other git command that may have made one, ends what is known of it', () => {
+  const quiet: Ledger = { ...ledger, repository: { ...ledger.repository, gitLast: Number.MAX_SAFE_INTEGER } }
+  expect(stateLines({ ledger: quiet, shown: '' }).join('\n')).not.toContain('not seen to be committed')
+  expect(stateLines({ ledger, shown: '' }).join('\n')).toContain('not seen to be committed')
+})
