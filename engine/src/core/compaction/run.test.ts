@@ -217,7 +217,11 @@ describe('the latest request', () => {
       '<local-command-stdout>x</local-command-stdout>',
     ]
     const text = await ends(['Paint the gate green.', ...noise])
-    expect(text.trimEnd().endsWith('latest request, verbatim:\nPaint the gate green.')).toBe(true)
+    expect(
+      text
+        .trimEnd()
+        .endsWith('latest request, verbatim (what was done about it is told above):\nPaint the gate green.'),
+    ).toBe(true)
     expect(text).not.toContain('/compact')
     expect(text).not.toContain('keep it short')
   })
@@ -250,7 +254,9 @@ describe('the latest request', () => {
     const records = conversation(20, ['Paint the gate green.'])
     const { messages } = await compacted(records, { model: offline, partial: { type: 'from', uuid: 'e-20' } })
     const all = messages.map(({ content }) => textOf(content)).join('\n')
-    expect(all.trimEnd().endsWith('latest request, verbatim:\nPaint the gate green.')).toBe(true)
+    expect(
+      all.trimEnd().endsWith('latest request, verbatim (what was done about it is told above):\nPaint the gate green.'),
+    ).toBe(true)
   })
 
   test('is not repeated where it is kept verbatim behind the summary, and is where only an older part is', async () => {
@@ -259,7 +265,9 @@ describe('the latest request', () => {
     expect(kept.summary).not.toContain('latest request, verbatim')
     const client = conversation(20, ['Paint the gate green.', '/model opus'])
     const last = await compacted(client, { model: offline, partial: { type: 'up-to', uuid: 'e-41' } })
-    expect(last.summary).toContain('latest request, verbatim:\nPaint the gate green.')
+    expect(last.summary).toContain(
+      'latest request, verbatim (what was done about it is told above):\nPaint the gate green.',
+    )
   })
 
   test('that takes less than half of the context stays whole', async () => {

@@ -3,7 +3,16 @@ import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/bloc
 import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { pathIn } from '../message/tool-names.ts'
-import { commandText, endingOf, isReadOnly, mayChange, outcomeLine, programOf, purposeOf } from './commands.ts'
+import {
+  behindPipe,
+  commandText,
+  endingOf,
+  isReadOnly,
+  mayChange,
+  outcomeLine,
+  programOf,
+  purposeOf,
+} from './commands.ts'
 import { noteError, settle } from './errors.ts'
 import type { Lines, Step } from './facts.ts'
 import { readGit } from './repository.ts'
@@ -142,12 +151,13 @@ function noteCommand(
 ): CommandOutcome | undefined {
   const command = commandOf(call.block.input)
   if (command === '') return undefined
-  const ending = endingOf(text, { isError, raw })
   const line = commandText(command)
   const purpose = purposeOf(line)
+  const verifies = purpose !== 'other' && purpose !== 'git'
+  const reported = endingOf(text, { isError, raw })
+  const ending = verifies && command.includes('|') ? behindPipe(reported) : reported
   const isBad = ending.ended === 'badly'
   const outcome = outcomeLine(ending.output, isBad)
-  const verifies = purpose !== 'other' && purpose !== 'git'
   state.commands.delete(line) // Set again, so that the latest run is last.
   if (verifies || ending.ended === 'unfinished') {
     state.commands.set(line, {

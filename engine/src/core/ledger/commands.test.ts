@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { commandText, endingOf, isReadOnly, mayChange, outcomeLine, programOf, purposeOf } from './commands.ts'
+import {
+  behindPipe,
+  commandText,
+  endingOf,
+  isReadOnly,
+  mayChange,
+  outcomeLine,
+  programOf,
+  purposeOf,
+} from './commands.ts'
 import { filesInScript } from './script-files.ts'
 
 test.each([
@@ -124,4 +133,13 @@ describe('what a script may have changed', () => {
   test('a check is not a command that only reads, so that its result is told', () => {
     expect(['npm test', 'git status', 'git status\nrm x'].map(isReadOnly)).toEqual([false, true, false])
   })
+})
+
+test.each([
+  ['FAIL example.com/gate 0.2s', 'badly'],
+  ['3 passed, 1 failed', 'badly'],
+  ['12 passed, 0 failed', 'well'],
+  ['0 issues.', 'well'],
+] as const)('behind a pipe the output tells how a check ended: %s', (output, ended) => {
+  expect(behindPipe({ exit: 0, ended: 'well', output }).ended).toBe(ended)
 })

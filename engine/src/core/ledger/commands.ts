@@ -171,6 +171,15 @@ const counts =
 const troubled =
   /\b(?:error|fail(?:ed|ure)?|fatal|panic|exception|traceback|cannot|could not|can't|unable to|not found|no such|denied|undefined|unexpected|invalid|refused|timed? ?out|conflict|rejected|missing|unused)\b|✗|✘|❌/i
 
+const failure =
+  /^\s*(?:FAIL|FAILED)\b|\b[1-9]\d{0,6} (?:tests? )?(?:failed|failing|failures?|errors?|issues?|problems?)\b/i
+
+/** Behind a pipe the exit code is another program's: what the output says counts. */
+export function behindPipe(ending: Ending): Ending {
+  if (ending.ended !== 'well' || !failure.test(outcomeLine(ending.output, false))) return ending
+  return { ended: 'badly', output: ending.output }
+}
+
 /** The line that a person would quote. */
 export function outcomeLine(output: string, failed: boolean): string {
   const lines = (output.length > 60_000 ? `${output.slice(0, 30_000)}\n${output.slice(-30_000)}` : output)

@@ -59,5 +59,5 @@ const goOn: Readonly<Record<ContinuationInput['mode'], string>> = {
 
 /** The last words of a new context: what the user wants, in their own words. */
 export function latestRequestText(request: string): string {
-  return `The user’s latest request, verbatim:\n${request}`
+  return `The user’s latest request, verbatim (what was done about it is told above):\n${request}`
 }

@@ -226,7 +226,7 @@ describe('under a small budget', () => {
     expect(order).toEqual([
       'Pinned message',
       'Plan',
-      'Skill now, being executed now',
+      'Skill now, invoked last',
       'Instructions rules',
       'To-do list',
       'File edited',
@@ -288,10 +288,7 @@ describe('under a small budget', () => {
       ],
     }
     const { pieces } = await restoreContext(inputOf({ state }), { budget: 50_000 })
-    expect(pieces.map(({ title }) => title)).toEqual([
-      'Skill now, being executed now',
-      'Command /before, invoked earlier',
-    ])
+    expect(pieces.map(({ title }) => title)).toEqual(['Skill now, invoked last', 'Command /before, invoked earlier'])
     expect(pieces[0]?.text).toBe(text)
     expect(pieces[1]?.tokens).toBeLessThanOrEqual(5_000)
   })

@@ -45,7 +45,7 @@ function restored(input: RestoreInput, { room, each, skills }: Which) {
 
 function titleOf({ name, isRunning }: Skill): string {
   const what = name.startsWith('/') ? 'Command' : 'Skill'
-  return `${what} ${name}, ${isRunning ? 'being executed now' : 'invoked earlier'}`
+  return `${what} ${name}, ${isRunning ? 'invoked last' : 'invoked earlier'}`
 }
 
 function skillPiece(skill: Skill, { countTokens }: RestoreInput, room: number): Piece | undefined {

@@ -7,7 +7,7 @@ export type Skill = {
   readonly name: string
   readonly path?: string
   readonly text: string
-  /** It is being executed now. */
+  /** It was invoked last, and is probably still being executed. */
   readonly isRunning?: boolean
 }
 

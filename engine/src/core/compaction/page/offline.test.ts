@@ -75,7 +75,7 @@ describe('a summary without a model', () => {
       '(approved the plan: Paint it all)',
       `## ${pageTitles.errors}\n- \`make all\` failed: error: no rule for gate.`,
       'The rule for the gate is missing from the makefile.',
-      'It worked after changes to Makefile.',
+      'It succeeded later.',
     ])
       expect(text).toContain(part)
   })

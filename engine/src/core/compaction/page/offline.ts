@@ -215,14 +215,10 @@ function stepLine({ type, text }: Step, { statement, action, source }: Detail): 
 function errorLines(errors: readonly ErrorFact[]): readonly string[] {
   return errors.map(({ what, line, cause, fixedBy }) => {
     const said = cause === undefined ? '' : ` The agent: ${neutralize(oneLine(cause, 400))}`
-    const fixed = fixedBy === undefined ? '' : ` ${fixedText(fixedBy)}`
+    // What was changed in between need not be what fixed it.
+    const fixed = fixedBy === undefined ? '' : ' It succeeded later.'
     return `- \`${neutralize(oneLine(what, 160)).replaceAll('`', "'")}\` failed: ${neutralize(oneLine(line, 200))}.${said}${fixed}`
   })
-}
-
-function fixedText(files: readonly string[]): string {
-  const names = files.map((path) => neutralize(oneLine(path.slice(path.lastIndexOf('/') + 1), 80)))
-  return names.length === 0 ? 'It worked later.' : `It worked after changes to ${names.join(', ')}.`
 }
 
 type Limit = { readonly tokens: number; readonly countTokens: (text: string) => number }

@@ -93,3 +93,8 @@ test('nothing is ever removed from a text: without the marks it is what it was',
     }),
   )
 })
+
+test('what stands between two names in backticks is no quotation', () => {
+  const line = 'The user asked for `--full` and a branch view to the `explain` command of the `entire` tool.'
+  expect(annotateQuotes(line, () => false)).toEqual({ text: line, falseQuotes: [] })
+})

@@ -11,9 +11,12 @@ const behindQuote = /^[^.!?\n]{0,20}\b(?:the )?(?:user|human) (?:said|wrote|aske
 const toAnother =
   /\b(?:assistant|agent|reviewer|bot|copilot|tool|output|error|log|comment|docs?|documentation|readme|file|test|hook|commit|skill|rule|title)\b[^"“”\n]{0,40}$/i
 
-/** In double, curly or single quotes, backticks or italics; bounded, since the text is a model's. */
+/**
+ * In double, curly or single quotes, backticks or italics; bounded, since the text is a model's. Short ones are matched
+ * too, so that the end of one is never taken for the start of the next.
+ */
 const quotation =
-  /"([^"\n]{2,600})"|“([^”\n]{2,600})”|(?<![\p{L}\p{N}])'([^'\n]{8,600})'(?![\p{L}\p{N}])|`([^`\n]{8,600})`|(?<![*\p{L}\p{N}])\*([^*\n]{8,600})\*(?!\*)/gu
+  /"([^"\n]{1,600})"|“([^”\n]{1,600})”|(?<![\p{L}\p{N}])'([^'\n]{8,600})'(?![\p{L}\p{N}])|`([^`\n]{1,600})`|(?<![*\p{L}\p{N}])\*([^*\n]{8,600})\*(?!\*)/gu
 
 /** A longer line is not prose. */
 const longestLine = 4_000
