@@ -29,7 +29,7 @@ export function readingsTable(readings: readonly Reading[]): readonly string[] {
   const row = (name: string, own: readonly Reading[]) =>
     `| ${name} | ${contexts.map((context) => cell(own.filter((reading) => reading.context === context))).join(' | ')} |`
   return [
-    'People who had only the context answered the questions, then saw the key. In brackets: answers that were wrong because of something the context said.',
+    'Readers who had only the context (fresh agents, each with three contexts) answered the questions, then saw the key and graded themselves. In brackets: answers that were wrong because of something the context said.',
     '',
     `| | ${contexts.join(' | ')} |`,
     `| --- |${contexts.map(() => ' --: |').join('')}`,
