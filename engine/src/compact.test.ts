@@ -269,6 +269,9 @@ describe('compact(messages)', () => {
     expect(await compact(short)).toMatchObject({ type: 'failed', reason: 'nothing_to_compact', messages: short })
     const result = await compact(anthropic.slice(3))
     expect(result).toMatchObject({ type: 'failed', reason: 'no_progress', messages: anthropic.slice(3) })
+    expect(result.type === 'failed' && result.detail).toMatch(
+      /^The conversation is too short to be made smaller: it has about \d+ tokens\.$/,
+    )
   })
 
   test('goes on from an earlier summary, with the facts that were carried', async () => {

@@ -390,5 +390,9 @@ function whatIsTooLarge({ job, plan }: Run, base: number): string {
   if (around > limit) {
     return `The system prompt and the tools have about ${inWords(around)} tokens, and leave no room: remove tools or instructions, or choose a model with a larger window.`
   }
+  // Nothing limits it but its own size.
+  if (limit >= plan.tokens.before - 1) {
+    return `The conversation is too short to be made smaller: it has about ${inWords(plan.tokens.before)} tokens.`
+  }
   return `Even the shortest summary does not fit into ${inWords(Math.max(0, limit - base))} tokens: allow a larger budget, choose a model with a larger window, or start a new conversation.`
 }
