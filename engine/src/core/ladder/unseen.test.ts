@@ -70,6 +70,15 @@ test('so does one by hand, and one after a refused prompt', async () => {
   expect(JSON.stringify(world.session.messages())).toContain('ERROR-77')
 })
 
+test('a compaction from some message on is declined while the newest results are unseen', async () => {
+  const world = called(20_500, 'ERROR-77')
+  const [first] = world.session.messages()
+  const before = world.session.messages()
+  const result = await world.session.compact({ from: String(first?.uuid) })
+  expect(result).toMatchObject({ type: 'not-compacted', detail: expect.stringContaining('has not seen') })
+  expect(world.session.messages()).toEqual(before)
+})
+
 test('undo brings the whole result back', async () => {
   const world = called(3_000, words(100_000))
   const before = world.session.messages()

@@ -29,15 +29,29 @@ export function shortenUnseen(desk: Desk): readonly Tried[] {
 
 /** A rung that summarizes, without the results that are yet to be seen and the answer that asked for them. */
 export function keepingUnseen(rung: Rung): Rung {
-  return { name: rung.name, run: (context) => rung.run({ ...context, range: rangeWithoutUnseen(context) }) }
+  return {
+    name: rung.name,
+    run: async (context) => {
+      // They come last, so whatever is summarized from some message on takes them along.
+      if (context.range.from !== undefined && unseenResults(context.view) !== undefined) {
+        return { type: 'declined', why: notYetSeen }
+      }
+      return rung.run({ ...context, range: rangeWithoutUnseen(context) })
+    },
+  }
 }
+
+const notYetSeen =
+  'The model has not seen the newest tool results yet, and they would be summarized: send the request first, or compact up to a message instead.'
 
 /** Of the target, or of the size where that is less: recovery keeps that much of the newest rounds by itself. */
 const keptInRecovery = 0.25
 
 function rangeWithoutUnseen({ view, range, cause, target, size, situation }: RungContext): RungContext['range'] {
   const unseen = unseenResults(view)
-  if (unseen === undefined || range.from !== undefined || range.upTo !== undefined) return range
+  if (unseen === undefined || range.from !== undefined) return range
+  const named = view.sources.findIndex(({ uuids }) => range.upTo !== undefined && uuids.includes(range.upTo))
+  if (range.upTo !== undefined && named < unseen) return range
   const round = view.messages.slice(unseen - 1)
   const weight = round.reduce((sum, message) => sum + situation.weigher.message(message), 0)
   if (cause === 'overflow' && weight <= Math.min(target, size.tokens) * keptInRecovery) return range
