@@ -2,6 +2,7 @@
 // Not for secrets: two texts can have the same number, though hardly by chance.
 import { blocksOf } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
+import { hashText } from '../text/hash.ts'
 
 export type RequestParts = {
   readonly model?: string | undefined
@@ -39,20 +40,4 @@ export function createFingerprinter(): (parts: RequestParts) => Fingerprint {
 /** Markers of where the cache is written move from request to request and change no prefix. */
 function hashOf(value: unknown): number {
   return hashText(JSON.stringify(value, (key, item) => (key === 'cache_control' ? undefined : item)) ?? '')
-}
-
-/** For every character of any text: why it is called by itself is told in tokens/estimate.ts. */
-const unitAt = String.prototype.charCodeAt
-
-/** FNV-1a over two halves: 53 bits, which is what a number holds. */
-export function hashText(text: string): number {
-  let low = 0x811c9dc5
-  let high = 0x01000193
-  const { length } = text
-  for (let at = 0; at < length; at++) {
-    const code = unitAt.call(text, at)
-    low = Math.imul(low ^ code, 0x01000193)
-    high = Math.imul(high ^ code ^ (low >>> 13), 0x85ebca6b)
-  }
-  return (high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0)
 }

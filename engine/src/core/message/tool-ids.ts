@@ -1,27 +1,29 @@
 // Calls as the Messages API takes them. Other providers allow more: ids such as `functions.Read:0` or `call_a|fc_b`,
 // inputs that are no objects, calls without a name. Only the request is changed; the transcript keeps the original.
+
+import { hashText } from '../text/hash.ts'
 import { type Block, blocksOf, isToolResult, isToolUse, type ToolUseBlock } from './block.ts'
 import { isObject } from './json.ts'
 import type { Message } from './message.ts'
 
 const legalId = /^[a-zA-Z0-9_-]+$/
 const longestName = 200
+/** Enough to recognize an id in a log. */
+const longestReadable = 40
 
 /**
- * The same conversation gives the same ids, a call and its result get the same one, and no two calls share one. The very
- * array that was given comes back when nothing had to be done.
+ * A call and its result get the same id, and different ids stay different. What an id becomes depends on that id alone,
+ * so a message keeps its form, and its place in the cache, whatever is added later. Returns the array it was given when
+ * nothing has to change.
  */
 export function withLegalCalls(messages: readonly Message[]): readonly Message[] {
   if (!messages.some(({ content }) => typeof content !== 'string' && content.some(needsChange))) return messages
-  const ids = renamedIds(messages)
   return messages.map((message) => {
     const { content } = message
     if (typeof content === 'string' || !content.some(needsChange)) return message
-    return { ...message, content: content.map((block) => legalBlock(block, ids)) }
+    return { ...message, content: content.map(legalBlock) }
   })
 }
-
-type Renamed = ReadonlyMap<string, string>
 
 /** Ids by which a block names calls: its own, the one it answers, those it asks the cache to drop. */
 function idsIn(block: Block): readonly string[] {
@@ -42,28 +44,21 @@ function isLegalCall({ name, input }: ToolUseBlock): boolean {
   return typeof name === 'string' && name !== '' && name.length <= longestName && isObject(input)
 }
 
-/** Every character that the API refuses becomes `_`; where another call has that id already, a number follows. */
-function renamedIds(messages: readonly Message[]): Renamed {
-  const all = new Set(messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content.flatMap(idsIn))))
-  const taken = new Set([...all].filter((id) => legalId.test(id)))
-  const renamed = new Map<string, string>()
-  for (const id of all) {
-    if (legalId.test(id)) continue
-    const plain = id.replace(/[^a-zA-Z0-9_-]/g, '_') || '_'
-    let name = plain
-    for (let next = 2; taken.has(name); next++) name = `${plain}-${next}`
-    taken.add(name)
-    renamed.set(id, name)
-  }
-  return renamed
+/** The readable part of the original, then its hash, which keeps `a.b` and `a:b` apart. */
+function legalIdFor(id: string): string {
+  if (legalId.test(id)) return id
+  const readable = id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, longestReadable)
+  return `${readable}-${hashText(id).toString(36)}`
 }
 
-function legalBlock(block: Block, ids: Renamed): Block {
-  const named = (id: string) => ids.get(id) ?? id
-  if (isToolUse(block)) return { ...legalCall(block), id: named(block.id) }
-  if (isToolResult(block)) return { ...block, tool_use_id: named(block.tool_use_id) }
+function legalBlock(block: Block): Block {
+  if (isToolUse(block)) return { ...legalCall(block), id: legalIdFor(block.id) }
+  if (isToolResult(block)) return { ...block, tool_use_id: legalIdFor(block.tool_use_id) }
   if (block.type !== 'cache_edits') return block
-  const edits = cacheEdits(block).map((edit) => ({ ...edit, cache_reference: named(String(edit.cache_reference)) }))
+  const edits = cacheEdits(block).map((edit) => ({
+    ...edit,
+    cache_reference: legalIdFor(String(edit.cache_reference)),
+  }))
   return { ...block, edits }
 }
 

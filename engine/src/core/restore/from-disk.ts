@@ -1,6 +1,7 @@
 // Restorers that read the plan and the rule files: whole, since half a plan or half a rule misleads.
-import { hashText } from '../cache/fingerprint.ts'
+
 import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
+import { hashText } from '../text/hash.ts'
 import { pathKey } from './paths.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
 import { rulePlaces, rulesRead } from './rules.ts'
