@@ -7,6 +7,8 @@ type Room = { readonly rooms: readonly string[]; readonly packages?: readonly st
 const core = 'engine/src/core'
 const base = [`${core}/text`, `${core}/message`, `${core}/catalog`]
 
+const upToRestore = under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports', 'request')
+
 export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/text`]: { rooms: [] },
   [`${core}/message`]: { rooms: [`${core}/text`] },
@@ -17,18 +19,13 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/prompts`]: { rooms: base },
   [`${core}/ledger`]: { rooms: [...base, `${core}/transcript`] },
   [`${core}/ports`]: { rooms: base },
-  [`${core}/overflow`]: { rooms: [...base, ...under('ports')] },
+  [`${core}/request`]: { rooms: [...base, ...under('transcript', 'ports')] },
   [`${core}/restore`]: { rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')] },
-  [`${core}/mechanisms`]: {
-    rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports')],
-  },
-  [`${core}/compaction`]: {
-    rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports', 'restore')],
-  },
-  [`${core}/memory`]: {
-    rooms: [...base, ...under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports', 'compaction')],
-  },
+  [`${core}/mechanisms`]: { rooms: [...base, ...upToRestore] },
+  [`${core}/compaction`]: { rooms: [...base, ...upToRestore, ...under('restore')] },
+  [`${core}/memory`]: { rooms: [...base, ...upToRestore, ...under('compaction')] },
   [`${core}/ladder`]: { rooms: [core] },
+  [`${core}/session`]: { rooms: [core] },
   'engine/src/node': { rooms: [core], packages: ['node:', 'zod'] },
   'engine/src/node/testing': { rooms: [core, 'engine/src/node', 'engine/src/testing'], packages: ['node:'] },
   'engine/src/models': {

@@ -1,6 +1,6 @@
 // A short number for a text: equal texts have equal hashes, and different ones hardly ever do. Not for secrets.
 
-/** Called detached for speed on any string; tokens/estimate.ts has the measurements. */
+/** Called detached for speed on any string; tokens/estimate/estimate.ts has the measurements. */
 const unitAt = String.prototype.charCodeAt
 
 /** FNV-1a over two halves: 53 bits, which is what a number holds. */
