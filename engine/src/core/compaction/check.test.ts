@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cpuTime } from '../../node/testing/cpu-time.ts'
 import { assistant, call, human, type Said, shell } from '../../testing/talk.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
@@ -68,11 +69,7 @@ describe('holding a summary against its source', () => {
 })
 
 describe('checking takes linear time', () => {
-  const timeOf = (text: string) => {
-    const start = performance.now()
-    check(text, human('Fix the parser.'), shell('npm test', 'ok'))
-    return performance.now() - start
-  }
+  const timeOf = (text: string) => cpuTime(() => void check(text, human('Fix the parser.'), shell('npm test', 'ok')))
   test.each<readonly [string, (size: number) => string]>([
     ['80,000 lines', (size) => 'The user approved it, "as they said so".\n'.repeat(size / 10)],
     ['a run of spaces', (size) => `The user said ${' '.repeat(size)}x "open the door now".`],

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { cpuTime } from '../../node/testing/cpu-time.ts'
 import { generateSession } from '../../testing/index.ts'
 import { assistant, call, human, type Said, shell } from '../../testing/talk.ts'
 import { messagesOf } from '../transcript/format/messages.ts'
@@ -225,12 +226,7 @@ describe('storing', () => {
 })
 
 describe('reading takes linear time', () => {
-  /** Four times the text: in linear time about four times as long, in quadratic time sixteen. */
-  const timeOf = (run: () => void) => {
-    const start = performance.now()
-    run()
-    return performance.now() - start
-  }
+  // Four times the text: in linear time about four times as long, in quadratic time sixteen.
   test.each<readonly [string, (count: number) => readonly Said[]]>([
     ['a command', (count) => shell('git '.repeat(count), 'x')],
     ['a failed test', (count) => shell('npm test', '\n'.repeat(count * 4), 1)],
@@ -245,10 +241,10 @@ describe('reading takes linear time', () => {
     const ratios = Array.from(
       { length: 3 },
       () =>
-        timeOf(() => ledgerOf(large)) /
+        cpuTime(() => ledgerOf(large)) /
         Math.max(
           2,
-          timeOf(() => ledgerOf(small)),
+          cpuTime(() => ledgerOf(small)),
         ),
     )
     expect(Math.min(...ratios)).toBeLessThan(10)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { cpuTime } from '../../../node/testing/cpu-time.ts'
 import { shortenedNote } from '../../prompts/page.ts'
 import { sectionTitles } from '../../prompts/summary.ts'
 import { isLeadIn, proseBlocks } from './blocks.ts'
@@ -133,11 +134,7 @@ describe('blocks of prose', () => {
 })
 
 describe('shortening takes linear time', () => {
-  const timeOf = (text: string) => {
-    const start = performance.now()
-    shorten(text, countTokens(text) / 2)
-    return performance.now() - start
-  }
+  const timeOf = (text: string) => cpuTime(() => void shorten(text, countTokens(text) / 2))
   test.each<readonly [string, (size: number) => string]>([
     ['many bullets', (size) => '- The hinge was changed. It was too wide.\n'.repeat(size * 0.4)],
     ['many bullets under one lead-in', (size) => `Files:\n${'- The hinge was changed.\n'.repeat(size * 0.4)}`],
