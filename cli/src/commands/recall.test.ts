@@ -88,7 +88,7 @@ test.each([
 test('a file that is not there is told, and a wrong number is a wrong command line', async () => {
   const missing = await everlong(['recall', join(folder, 'nothing.jsonl'), 'heron'])
   expect([missing.exitCode, missing.stdout]).toEqual([1, ''])
-  expect(missing.stderr).toMatch(/^everlong: there is no .*\n$/)
+  expect(missing.stderr).toMatch(/^everlong: .* does not exist\. .*\n$/)
   expect((await recall('--epoch', 'two')).exitCode).toBe(2)
 })
 
