@@ -14,6 +14,7 @@ import type { Store } from './core/ladder/store.ts'
 import type { FileStore } from './core/ports/files.ts'
 import type { Guard } from './core/ports/guarded.ts'
 import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'
+import type { Restore } from './core/ports/restore.ts'
 import type { Entry } from './core/transcript/entry.ts'
 import { sessionFiles } from './node/session-files.ts'
 import { openMemory } from './node/session-memory.ts'
@@ -37,8 +38,9 @@ export type PartsInput = {
 
 export type SessionParts = {
   readonly watch: NonNullable<ConversationInput['watch']>
-  /** To be called once, with the conversation that `watch` was given to. */
-  readonly ladderFor: (conversation: Conversation) => Ladder
+  readonly ladder: Ladder
+  /** Takes the conversation that `watch` was given to. */
+  readonly restoreFor: (conversation: Conversation) => Restore
   readonly memory: Memory
   readonly collapser: Collapser | undefined
   readonly cleanUps: CleanUps
@@ -46,7 +48,8 @@ export type SessionParts = {
 }
 
 export function sessionParts(input: PartsInput): SessionParts {
-  const { settings, compaction = {}, store, entries, cwd, guard } = input
+  const { settings, store, entries, cwd, guard } = input
+  const { restore: own, ...options } = input.compaction ?? {}
   const named = settings.reductions?.toolKinds
   const { files, see } = sessionFiles({
     given: input.files && guardedFiles(input.files, guard),
@@ -82,18 +85,13 @@ export function sessionParts(input: PartsInput): SessionParts {
       restoring.add(record, message)
       if (message) see(message, record, how)
     },
-    ladderFor: (conversation) => {
-      const options: CompactRungOptions = {
-        restore: (request) => restoring.restore(request, conversation),
-        ...compaction,
-        ...(compaction.restore ? { restore: guardedRestore(compaction.restore, guard) } : {}),
-      }
-      return defaultLadder([compactRung(options)], {
-        memory: memoryRung(memory, options),
-        collapse: collapser?.rung,
-        isNative: settings.reductions?.native !== undefined,
-      })
-    },
+    ladder: defaultLadder([compactRung(options)], {
+      memory: memoryRung(memory, options),
+      collapse: collapser?.rung,
+      isNative: settings.reductions?.native !== undefined,
+    }),
+    restoreFor: (conversation) =>
+      own ? guardedRestore(own, guard) : (request) => restoring.restore(request, conversation),
     memory,
     collapser,
     cleanUps,

@@ -9,6 +9,7 @@ import type { Rung, RungContext, RungResult } from './rung.ts'
 
 export type CompactRungOptions = {
   readonly settings?: Partial<CompactionSettings>
+  /** What is put back, in place of what the session puts back by itself. */
   readonly restore?: Restore | undefined
   /** The agent has the recall tool. */
   readonly recall?: boolean
@@ -53,7 +54,7 @@ export function jobFor(context: RungContext, options: CompactRungOptions): Compa
     threshold,
     target,
     queued: context.queued,
-    restore: options.restore,
+    restore: options.restore ?? context.restore,
     ...(options.isAutonomous === undefined ? {} : { isAutonomous: options.isAutonomous }),
     ...(options.recall === undefined ? {} : { recall: options.recall }),
     transcriptPath: place.transcript,

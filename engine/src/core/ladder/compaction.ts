@@ -106,6 +106,7 @@ export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<Ru
     place: conversation.place(),
     record: conversation.record,
     commit,
+    restore: desk.restore,
     ports: summarizerPorts(desk),
     signal: wish.signal,
   }

@@ -12,6 +12,7 @@ import type { Emit } from '../ports/events.ts'
 import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { Restore } from '../ports/restore.ts'
 import { type Calibration, type Calibrations, calibrationOf } from '../tokens/calibrate.ts'
 import { type ContextSize, modelOf } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/counting.ts'
@@ -63,6 +64,8 @@ export type Desk = {
   readonly environment: Environment
   readonly ladder: Ladder
   readonly ports: Omit<CompactionPorts, 'model'>
+  /** What is put back after a compaction. */
+  readonly restore?: Restore | undefined
   readonly emit: Emit
   /** For every call of host code that has no port of its own. */
   readonly guard: Guard
