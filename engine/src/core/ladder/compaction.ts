@@ -8,13 +8,15 @@ import type { AbortSignalPort } from '../ports/model.ts'
 import { inWords } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/edits.ts'
 import type { View } from '../transcript/fold.ts'
+import { inARow } from './breaker.ts'
 import { type Climbed, climb, type Solution } from './climb.ts'
 import { countingFor, type Desk, freshWeigher, type ModelChoice, overheadOf, situationIn, sizeOf } from './desk.ts'
+import { breakerInWords } from './guards.ts'
 import { buildRequest } from './request.ts'
 import type { CommitResult, CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
 import { targetShare } from './settings.ts'
 import { summarizerPorts } from './summarizer-ports.ts'
-import { chainOf, withCompaction, withFailure } from './tracking.ts'
+import { chainOf, withCompaction, withFailure, withHandCompaction } from './tracking.ts'
 
 export type CompactionWish = {
   readonly stage: LadderTrigger
@@ -179,7 +181,9 @@ function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly sol
   const { chain, target } = context
   const report = solution.type === 'compacted' ? solution : undefined
   const after = sizeOf(desk, desk.conversation.view(), wish.fits?.name).tokens
-  desk.tracking = withCompaction(desk.tracking, { turnId: desk.ports.newId(), isBelowTarget: after < target })
+  const wasOpen = desk.tracking.breaker.isOpen
+  const tracking = withCompaction(desk.tracking, { turnId: desk.ports.newId(), isBelowTarget: after < target })
+  desk.tracking = wish.cause === 'person' ? withHandCompaction(tracking) : tracking
   desk.weigher = freshWeigher(desk, desk.modelName)
   desk.cleanUps.run({ tokens: after })
   const numbers = {
@@ -193,7 +197,8 @@ function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly sol
   const { trigger } = wish
   desk.emit({ type: 'compaction-finished', trigger, ...sizes, restored: report?.restored ?? 0, ...numbers })
   if (after >= chain.threshold) desk.emit({ type: 'still-over-threshold', tokens: after, threshold: chain.threshold })
-  const told = { before: context.size.tokens, after, records: written.records, tried, notices: report?.notices ?? [] }
+  const notices = [...(report?.notices ?? []), ...(hasTripped(desk, wasOpen) ? [breakerInWords] : [])]
+  const told = { before: context.size.tokens, after, records: written.records, tried, notices }
   return { type: 'compacted', ...told, ...numbers }
 }
 
@@ -205,10 +210,16 @@ function failed(desk: Desk, wish: CompactionWish, { tried, reason }: Done): Comp
   if (told !== 'aborted' && wish.trigger === 'auto') {
     const wasOpen = desk.tracking.breaker.isOpen
     desk.tracking = withFailure(desk.tracking)
-    const { isOpen, failures } = desk.tracking.breaker
-    if (isOpen && !wasOpen) desk.emit({ type: 'breaker-tripped', failures })
+    hasTripped(desk, wasOpen)
   }
   return { type: 'not-compacted', reason: told, detail, tried }
+}
+
+/** Whether the breaker has just opened; emits the event if so. */
+function hasTripped({ tracking: { breaker }, emit }: Desk, wasOpen: boolean): boolean {
+  if (wasOpen || !breaker.isOpen) return false
+  emit({ type: 'breaker-tripped', failures: inARow(breaker) })
+  return true
 }
 
 const nothingThere = 'Not enough messages to compact.'
