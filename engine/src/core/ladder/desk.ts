@@ -14,7 +14,7 @@ import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
 import { type Calibration, type Calibrations, calibrationOf } from '../tokens/calibrate.ts'
-import { type ContextSize, modelOf } from '../tokens/context-size.ts'
+import type { ContextSize } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { familyFactor } from '../tokens/family.ts'
@@ -179,7 +179,8 @@ export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): 
   const key = `${model} ${counting.calibration?.factor} ${overhead} ${asked}`
   if (desk.sized?.view === view && desk.sized.key === key) return desk.sized.size
   const counted = viewSize(view, { ...counting, measure: desk.weigher.measured, overhead, leftOut: asked })
-  const size = inTokensOf(counted, { model, answered: modelOf(view.messages) })
+  const answer = view.messages.findLast(({ uuid }) => uuid === counted.anchorUuid)
+  const size = inTokensOf(counted, { model, answered: answer?.model })
   desk.sized = { view, key, size }
   return size
 }
