@@ -218,6 +218,7 @@ function deskFor(
     now: ports.now,
     newId: ports.newId,
     watch: parts.watch,
+    onRewind: parts.onRewind,
   })
   const { path } = place.store
   const conversation =

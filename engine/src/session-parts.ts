@@ -38,6 +38,7 @@ export type PartsInput = {
 
 export type SessionParts = {
   readonly watch: NonNullable<ConversationInput['watch']>
+  readonly onRewind: NonNullable<ConversationInput['onRewind']>
   readonly ladder: Ladder
   /** Takes the conversation that `watch` was given to. */
   readonly restoreFor: (conversation: Conversation) => Restore
@@ -85,6 +86,7 @@ export function sessionParts(input: PartsInput): SessionParts {
       restoring.add(record, message)
       if (message) see(message, record, how)
     },
+    onRewind: restoring.readAgain,
     ladder: defaultLadder([compactRung(options)], {
       memory: memoryRung(memory, options),
       collapse: collapser?.rung,
