@@ -3,6 +3,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { tourSession } from './tour/story.ts'
 
-const folder = new URL('../cli/assets/', import.meta.url)
+const folder = new URL('../cli/assets', import.meta.url)
 await mkdir(folder, { recursive: true })
 await writeFile(new URL('tour.jsonl', folder), tourSession())

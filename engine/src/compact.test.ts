@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { compact } from './compact.ts'
-import { checkRequest } from './core/message/check-request.ts'
 import type { Message } from './core/message/message.ts'
 import { noTokens } from './core/message/usage.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import { type Hooks, noOutcome } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import { countTokens } from './core/tokens/counting.ts'
+import { checkRequest } from './core/request/check-request.ts'
+import { countTokens } from './core/tokens/estimate/counting.ts'
 import type { AnthropicMessage, OpenAIMessage } from './plain-messages.ts'
 
 const lines = (what: string) => Array.from({ length: 200 }, (_, at) => `${what} line ${at}`).join('\n')

@@ -19,7 +19,7 @@ import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/mo
 import type { Restore } from './core/ports/restore.ts'
 import { neutralizeReminders } from './core/text/neutralize.ts'
 import { wellFormed } from './core/text/well-formed.ts'
-import type { Counting } from './core/tokens/counting.ts'
+import type { Counting } from './core/tokens/estimate/counting.ts'
 import { compactionOff, type Environment } from './core/tokens/settings.ts'
 import { offline } from './models/offline.ts'
 import { systemPorts } from './models/ports.ts'

@@ -40,22 +40,13 @@ export {
 export { type CompactionPlan, planCompaction } from './core/compaction/plan.ts'
 export { runCompaction } from './core/compaction/run.ts'
 export type { Breaker } from './core/ladder/breaker.ts'
-export type { CleanUp } from './core/ladder/clean-up.ts'
 export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
 export type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
-export { type ContextNote, readContextNote } from './core/ladder/context-note.ts'
 export { defaultLadder } from './core/ladder/default-ladder.ts'
-export type { Ask, ModelChoice, RequestBase } from './core/ladder/desk.ts'
-export type { GivenAnswer, GivenMessage } from './core/ladder/given.ts'
 export type { CompactionMode, GuardReason } from './core/ladder/guards.ts'
-export type { EditOutcome, UndoOutcome } from './core/ladder/hands.ts'
 export { mechanismRung } from './core/ladder/mechanism-rung.ts'
-export type { MemoryChoices, MemoryState } from './core/ladder/memory-keeper.ts'
-export type { Switched } from './core/ladder/model-switch.ts'
 export type { Blocked, PrepareOptions, Ready } from './core/ladder/prepare.ts'
 export type { Recovery } from './core/ladder/reactive.ts'
-export type { Recalled, RecallMatch } from './core/ladder/recall.ts'
-export type { HostState } from './core/ladder/restoring.ts'
 export type {
   CompactionCause,
   CompactionReport,
@@ -67,18 +58,6 @@ export type {
   RungContext,
   RungResult,
 } from './core/ladder/rung.ts'
-export type {
-  CompactOptions,
-  Preparation,
-  Session,
-  SessionExplanation,
-  Turn,
-  TurnOptions,
-} from './core/ladder/session-types.ts'
-export type { EngineSettings } from './core/ladder/settings.ts'
-export type { Spent, SpentLine } from './core/ladder/spent.ts'
-export { StoreError } from './core/ladder/store.ts'
-export type { Tracking } from './core/ladder/tracking.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
@@ -105,15 +84,15 @@ export type {
 export { microByCacheEdit, pinnedCacheEdits } from './core/mechanisms/micro/by-cache-edit.ts'
 export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
 export { microBySize } from './core/mechanisms/micro/by-size.ts'
-export { native } from './core/mechanisms/native.ts'
+export { native } from './core/mechanisms/native/native.ts'
+export { appliedEdits, serverCleared } from './core/mechanisms/native/server-cleared.ts'
+export { type ServerCompactionInput, serverCompaction } from './core/mechanisms/native/server-compaction.ts'
 export {
   type ExplainedReduction,
   explainReductions,
   reductions,
   worthInWords,
 } from './core/mechanisms/reductions.ts'
-export { appliedEdits, serverCleared } from './core/mechanisms/server-cleared.ts'
-export { type ServerCompactionInput, serverCompaction } from './core/mechanisms/server-compaction.ts'
 export {
   defaultReductions,
   type ReductionChoices,
@@ -161,7 +140,6 @@ export {
   type ToolUseBlock,
   textOf,
 } from './core/message/block.ts'
-export { checkRequest, type Problem } from './core/message/check-request.ts'
 export {
   answerCuts,
   type CutMessage,
@@ -176,12 +154,9 @@ export {
   pairCuts,
   thinkingCuts,
 } from './core/message/cut-points.ts'
-export type { Repair } from './core/message/draft.ts'
 export { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
 export { isRequest, type Message, type Origin, type Role, type ViewMessage } from './core/message/message.ts'
 export { type Pair, pairHalfOf, pairsOf } from './core/message/pairing.ts'
-export { type Repaired, type RepairOptions, repairRequest } from './core/message/repair.ts'
-export { createRepairer, type Repairer } from './core/message/repairer.ts'
 export { type Round, roundsOf, type Stretch, turnsOf, widened } from './core/message/rounds.ts'
 export { shapeOf } from './core/message/shape.ts'
 export { contextTokens, type TokenCounts, type Usage } from './core/message/usage.ts'
@@ -226,14 +201,41 @@ export type {
 export { type ContinuationInput, continuationText } from './core/prompts/continuation.ts'
 export { emptyNotes } from './core/prompts/memory.ts'
 export { type SummaryPromptInput, type SummaryVariant, sectionTitles, summaryPrompt } from './core/prompts/summary.ts'
+export { checkRequest, type Problem } from './core/request/check-request.ts'
+export type { Repair } from './core/request/draft.ts'
+export { type Repaired, type RepairOptions, repairRequest } from './core/request/repair.ts'
+export { createRepairer, type Repairer } from './core/request/repairer.ts'
 export { defaultRestorers, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
 export type { RestoreInput, Restorer } from './core/restore/restorer.ts'
 export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from './core/restore/seen-files.ts'
 export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
 export { createStateBook, type StateBook } from './core/restore/state-book.ts'
 export { type TouchedFile, type TouchedOptions, touchedFiles } from './core/restore/touched.ts'
-export type { EstimatorName } from './core/tokens/blocks.ts'
+export type { CleanUp } from './core/session/clean-up.ts'
+export { type ContextNote, readContextNote } from './core/session/context-note.ts'
+export type { Ask, ModelChoice, RequestBase } from './core/session/desk.ts'
+export type { GivenAnswer, GivenMessage } from './core/session/given.ts'
+export type { EditOutcome, UndoOutcome } from './core/session/hands.ts'
+export type { MemoryChoices, MemoryState } from './core/session/memory-keeper.ts'
+export type { Switched } from './core/session/model-switch.ts'
+export type { Recalled, RecallMatch } from './core/session/recall.ts'
+export type { HostState } from './core/session/restoring.ts'
+export type {
+  CompactOptions,
+  Preparation,
+  Session,
+  SessionExplanation,
+  Turn,
+  TurnOptions,
+} from './core/session/session-types.ts'
+export type { EngineSettings } from './core/session/settings.ts'
+export type { Spent, SpentLine } from './core/session/spent.ts'
+export { StoreError } from './core/session/store.ts'
+export type { Tracking } from './core/session/tracking.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
+export { type ContextSize, contextSize, type SizeOptions } from './core/tokens/context-size.ts'
+export { type Counter, createCounter } from './core/tokens/counter.ts'
+export type { EstimatorName } from './core/tokens/estimate/blocks.ts'
 export {
   type Calibration,
   type Calibrations,
@@ -243,11 +245,9 @@ export {
   recalibrateModel,
   seedCalibration,
   uncalibrated,
-} from './core/tokens/calibrate.ts'
-export { type ContextSize, contextSize, type SizeOptions } from './core/tokens/context-size.ts'
-export { type Counter, createCounter } from './core/tokens/counter.ts'
-export { type Counting, countTokens } from './core/tokens/counting.ts'
-export { estimateTokens } from './core/tokens/estimate.ts'
+} from './core/tokens/estimate/calibrate.ts'
+export { type Counting, countTokens } from './core/tokens/estimate/counting.ts'
+export { estimateTokens } from './core/tokens/estimate/estimate.ts'
 export { type ContextState, type ExplainInput, type Explanation, explain } from './core/tokens/explain.ts'
 export { ConfigurationError, type Figure } from './core/tokens/figure.ts'
 export { type Prediction, predictCompaction, type TurnSize, whereCompactionsWouldFall } from './core/tokens/predict.ts'

@@ -4,8 +4,8 @@ import { type Block, blocksOf, isBlock, isThinking, isToolResult } from './core/
 import { arrayAt, isObject, type JsonObject, kindOf, objectAt, parseObject, stringAt } from './core/message/json.ts'
 import type { ViewMessage } from './core/message/message.ts'
 import { isContinuation } from './core/prompts/continuation.ts'
-import type { View } from './core/transcript/fold.ts'
-import { originOf } from './core/transcript/origin.ts'
+import { originOf } from './core/transcript/format/origin.ts'
+import type { View } from './core/transcript/view/fold.ts'
 
 /** A message of the Messages API: `{ role: 'user' | 'assistant', content }`. */
 export type AnthropicMessage = { readonly role: 'user' | 'assistant'; readonly content: string | readonly JsonObject[] }

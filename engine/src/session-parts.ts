@@ -1,23 +1,24 @@
 // What a session of the engine is equipped with besides its conversation: notes, collapse, restoring, clean-up, hooks.
 // It puts them together and keeps nothing itself.
-import { type CleanUp, type CleanUps, createCleanUps } from './core/ladder/clean-up.ts'
-import { type Collapser, createCollapser } from './core/ladder/collapser.ts'
+
 import { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
-import type { Conversation, ConversationInput } from './core/ladder/conversation.ts'
 import { defaultLadder } from './core/ladder/default-ladder.ts'
-import { createMemoryKeeper, type Memory } from './core/ladder/memory-keeper.ts'
 import { memoryRung } from './core/ladder/memory-rung.ts'
-import { createRestoring, guardedState, type HostState, type Restoring } from './core/ladder/restoring.ts'
 import type { Ladder } from './core/ladder/rung.ts'
-import { type EngineSettings, memoryChoices } from './core/ladder/settings.ts'
-import type { Store } from './core/ladder/store.ts'
 import type { FileStore } from './core/ports/files.ts'
 import type { Guard } from './core/ports/guarded.ts'
 import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'
 import type { Restore } from './core/ports/restore.ts'
-import type { Entry } from './core/transcript/entry.ts'
-import { sessionFiles } from './node/session-files.ts'
-import { openMemory } from './node/session-memory.ts'
+import { type CleanUp, type CleanUps, createCleanUps } from './core/session/clean-up.ts'
+import { type Collapser, createCollapser } from './core/session/collapser.ts'
+import type { Conversation, ConversationInput } from './core/session/conversation.ts'
+import { createMemoryKeeper, type Memory } from './core/session/memory-keeper.ts'
+import { createRestoring, guardedState, type HostState, type Restoring } from './core/session/restoring.ts'
+import { type EngineSettings, memoryChoices } from './core/session/settings.ts'
+import type { Store } from './core/session/store.ts'
+import type { Entry } from './core/transcript/format/entry.ts'
+import { sessionFiles } from './node/session/session-files.ts'
+import { openMemory } from './node/session/session-memory.ts'
 
 export type PartsInput = {
   readonly id: string

@@ -1,14 +1,14 @@
 // Fits the weights of the token estimator on open text and writes them into the engine. Same packages, same weights.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Automaton, buildAutomaton, hanFirst, hanLast } from '../../../engine/src/core/tokens/classes.ts'
+import { type Automaton, buildAutomaton, hanFirst, hanLast } from '../../../engine/src/core/tokens/estimate/classes.ts'
 import {
   charOf,
   levelOfScore,
   levelOfTokens,
   packRarities,
   tokensOfLevel,
-} from '../../../engine/src/core/tokens/packing.ts'
+} from '../../../engine/src/core/tokens/estimate/packing.ts'
 import { root } from '../root.ts'
 import { samplesOf } from './corpus.ts'
 import { declarations } from './declarations.ts'
@@ -38,7 +38,7 @@ export function run(): void {
     letterScores: pack(scores, levelOfScore),
     hanRarity: packRarities(rarities),
   }
-  writeFileSync(join(root, 'engine/src/core/tokens/weights.ts'), moduleText(packed))
+  writeFileSync(join(root, 'engine/src/core/tokens/estimate/weights.ts'), moduleText(packed))
   console.log(`${observations.length} samples, ${weights.length} weights, ${automaton.states.length} states`)
 }
 

@@ -1,7 +1,7 @@
 // An error that an SDK threw becomes a failed try with a reason. Looks at shapes, not at classes: two SDKs and whatever
 // client a host hands in have classes of their own.
 import { isObject, numberAt } from '../core/message/json.ts'
-import { readRefusal } from '../core/overflow/refusal.ts'
+import { readRefusal } from '../core/request/refusal.ts'
 import { headOf } from '../core/text/cut.ts'
 import { bodyOfRefusal } from './http.ts'
 import { type FailedTry, retryHeaders } from './retry.ts'

@@ -1,6 +1,6 @@
 // everlong/models: the clients behind the seam of core/ports/model.ts.
 
-export { overflowOfAnswer, type Refusal, readRefusal, type Verdict } from '../core/overflow/refusal.ts'
+export { overflowOfAnswer, type Refusal, readRefusal, type Verdict } from '../core/request/refusal.ts'
 export { type AnthropicLike, type AnthropicOptions, anthropic } from './anthropic/client.ts'
 export { type ModelContractInput, type ModelContractReport, runModelContract } from './contract.ts'
 export { modelNamed, type NamedModel, type NamedOptions, type UnknownModel } from './named.ts'

@@ -1,7 +1,7 @@
 // What the clients without a server share: an answer out of a text, and the failure of one that was aborted.
 import { noTokens } from '../core/message/usage.ts'
 import type { ModelAnswer, ModelCapabilities, ModelFailure, SendOptions, StreamEvent } from '../core/ports/model.ts'
-import { estimateTokens } from '../core/tokens/estimate.ts'
+import { estimateTokens } from '../core/tokens/estimate/estimate.ts'
 import { noCapabilities } from './capabilities.ts'
 
 export const localCapabilities: ModelCapabilities = { ...noCapabilities, offline: true }

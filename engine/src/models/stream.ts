@@ -1,7 +1,7 @@
 // Reading a stream to its end: what is thrown by the other side is told apart from a mistake of ours, and listeners hear
 // of text, thinking and progress in the order in which they come.
 import type { ModelAnswer, SendOptions, StreamEvent } from '../core/ports/model.ts'
-import { estimateTokens } from '../core/tokens/estimate.ts'
+import { estimateTokens } from '../core/tokens/estimate/estimate.ts'
 import { BrokenStream, failedTry } from './failure.ts'
 import type { ModelPorts } from './ports.ts'
 import type { FailedTry } from './retry.ts'

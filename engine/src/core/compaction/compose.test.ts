@@ -6,7 +6,7 @@ import { fromJson, toJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { pageTitles, shortenedNote, writtenByCode } from '../prompts/page.ts'
 import { sectionTitles } from '../prompts/summary.ts'
-import { estimateTokens } from '../tokens/estimate.ts'
+import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import { type Checked, checkSummary } from './check.ts'
 import { type ComposeInput, composePage } from './compose.ts'
 

@@ -9,7 +9,7 @@ import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { ChainInfo } from '../ports/events.ts'
 import { discoveredTools } from '../restore/discovered-tools.ts'
 import { modelOf } from '../tokens/context-size.ts'
-import { readCompaction } from '../transcript/compaction-records.ts'
+import { readCompaction } from '../transcript/format/compaction-records.ts'
 import type { CompactionJob } from './job.ts'
 import { piecesOf } from './select.ts'
 

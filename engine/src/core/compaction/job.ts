@@ -8,9 +8,9 @@ import type { FidelityReport } from '../ports/fidelity.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { ModelRequest, QuerySource } from '../ports/model.ts'
 import type { Restoration, Restore } from '../ports/restore.ts'
-import type { Counting } from '../tokens/counting.ts'
-import type { View } from '../transcript/fold.ts'
-import type { QueuedWords } from '../transcript/queued-words.ts'
+import type { Counting } from '../tokens/estimate/counting.ts'
+import type { QueuedWords } from '../transcript/format/queued-words.ts'
+import type { View } from '../transcript/view/fold.ts'
 import type { Tried } from './ask/asker.ts'
 
 export type PartialChoice =

@@ -3,7 +3,7 @@
 import type { ViewMessage } from '../message/message.ts'
 import type { ModelClient } from '../ports/model.ts'
 import { modelOf } from '../tokens/context-size.ts'
-import { type Counting, countTokens, createTextCounter } from '../tokens/counting.ts'
+import { type Counting, countTokens, createTextCounter } from '../tokens/estimate/counting.ts'
 import { type CompactionJob, type CompactionSettings, defaultCompaction } from './job.ts'
 import { type CompactionParts, compactionParts, withoutThinking } from './select.ts'
 

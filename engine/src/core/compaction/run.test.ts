@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { type answerOf, scripted } from '../ladder/testing/world.ts'
 import { viewOf } from '../mechanisms/examples.ts'
 import { textOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
@@ -8,7 +7,8 @@ import { type HookCall, type HookOutcome, noHooks, noOutcome } from '../ports/ho
 import type { ModelClient, ModelRequest } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import { shortenedNote } from '../prompts/page.ts'
-import { countTokens } from '../tokens/counting.ts'
+import { type answerOf, scripted } from '../session/testing/world.ts'
+import { countTokens } from '../tokens/estimate/counting.ts'
 import type { CompactionJob } from './job.ts'
 import { runCompaction } from './run.ts'
 

@@ -5,8 +5,8 @@ import { blocksOf, isThinking } from '../message/block.ts'
 import { cutAfter, cutBefore, legalCuts } from '../message/cut-points.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
-import type { View } from '../transcript/fold.ts'
-import type { Source } from '../transcript/merge.ts'
+import type { View } from '../transcript/view/fold.ts'
+import type { Source } from '../transcript/view/merge.ts'
 import type { PartialChoice } from './job.ts'
 
 export type CompactionParts = {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { ModelFailure } from '../ports/model.ts'
+import type { Session } from '../session/session-types.ts'
+import type { EngineSettings } from '../session/settings.ts'
+import { failingRung, plainRung } from '../session/testing/rungs.ts'
+import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
+import { newTracking, withCompaction, withLeftOut } from '../session/tracking.ts'
 import { afterApplied, afterFailure, afterHand, afterHuman, closedBreaker } from './breaker.ts'
 import { climb } from './climb.ts'
 import { breakerInWords } from './guards.ts'
 import type { Rung, RungContext } from './rung.ts'
-import type { Session } from './session-types.ts'
-import type { EngineSettings } from './settings.ts'
-import { failingRung, plainRung } from './testing/rungs.ts'
-import { answerOf, createTestWorld, scripted } from './testing/world.ts'
-import { newTracking, withCompaction, withLeftOut } from './tracking.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))

@@ -6,7 +6,7 @@ import { performCompaction } from '../compaction/run.ts'
 import { unseenResults } from '../mechanisms/shorten.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import type { Restore } from '../ports/restore.ts'
-import type { View } from '../transcript/fold.ts'
+import type { View } from '../transcript/view/fold.ts'
 import type { Rung, RungContext, RungResult } from './rung.ts'
 
 export type CompactRungOptions = {

@@ -5,18 +5,26 @@ import { noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
+import {
+  countingFor,
+  type Desk,
+  freshWeigher,
+  type ModelChoice,
+  overheadOf,
+  situationIn,
+  sizeOf,
+} from '../session/desk.ts'
+import { targetShare } from '../session/settings.ts'
+import { chainOf, withCompaction, withFailure, withHandCompaction } from '../session/tracking.ts'
+import { buildRequest } from '../session/turn-request.ts'
 import { inWords } from '../tokens/figure.ts'
-import type { Edit } from '../transcript/edits.ts'
-import type { View } from '../transcript/fold.ts'
+import type { Edit } from '../transcript/format/edits.ts'
+import type { View } from '../transcript/view/fold.ts'
 import { inARow } from './breaker.ts'
 import { type Climbed, climb, type Solution } from './climb.ts'
-import { countingFor, type Desk, freshWeigher, type ModelChoice, overheadOf, situationIn, sizeOf } from './desk.ts'
 import { breakerInWords } from './guards.ts'
-import { buildRequest } from './request.ts'
 import type { CommitResult, CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
-import { targetShare } from './settings.ts'
 import { summarizerPorts } from './summarizer-ports.ts'
-import { chainOf, withCompaction, withFailure, withHandCompaction } from './tracking.ts'
 
 export type CompactionWish = {
   readonly stage: LadderTrigger

@@ -2,7 +2,7 @@
 import { microByCacheEdit } from '../mechanisms/micro/by-cache-edit.ts'
 import { microByIdle } from '../mechanisms/micro/by-idle.ts'
 import { microBySize } from '../mechanisms/micro/by-size.ts'
-import { native } from '../mechanisms/native.ts'
+import { native } from '../mechanisms/native/native.ts'
 import { mechanismRung } from './mechanism-rung.ts'
 import type { Ladder, Rung } from './rung.ts'
 

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { compactionCosts, situationOf } from '../mechanisms/situation.ts'
-import { foldEntries, type View } from '../transcript/fold.ts'
+import { plainRung } from '../session/testing/rungs.ts'
+import { answerOf, createTestWorld } from '../session/testing/world.ts'
+import { foldEntries, type View } from '../transcript/view/fold.ts'
 import { cheapestSize, withEconomy } from './economy.ts'
-import { plainRung } from './testing/rungs.ts'
-import { answerOf, createTestWorld } from './testing/world.ts'
 
 describe('a thrifty session', () => {
   test('clears as soon as it pays, takes a cold cache for cold, and takes no notes', () => {

@@ -3,9 +3,9 @@
 
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { compactionCosts } from '../mechanisms/situation.ts'
-import { withMargin } from '../tokens/counting.ts'
-import type { View } from '../transcript/fold.ts'
-import { type EngineSettings, targetShare } from './settings.ts'
+import { type EngineSettings, targetShare } from '../session/settings.ts'
+import { withMargin } from '../tokens/estimate/counting.ts'
+import type { View } from '../transcript/view/fold.ts'
 
 /** Tokens of tool results that may stay when clearing pays, and how many of the newest of a turn do. */
 const thriftyTarget = 10_000

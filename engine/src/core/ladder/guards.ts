@@ -1,9 +1,9 @@
 // Whether automatic compaction may run at all, and why not. It reads what it is given and decides; asking a person is
 // the caller's business.
 import type { QuerySource } from '../ports/model.ts'
+import type { Tracking } from '../session/tracking.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
-import type { Tracking } from './tracking.ts'
 
 /** reactive-only: nothing before the provider refuses. collapse: another mechanism keeps the context small. */
 export type CompactionMode = 'proactive' | 'reactive-only' | 'collapse'

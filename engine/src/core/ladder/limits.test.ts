@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { scripted } from '../session/testing/world.ts'
 import { limitOf, withLimit } from './limits.ts'
-import { scripted } from './testing/world.ts'
 
 const at = (endpoint: string) => ({ ...scripted(() => 'ok'), endpoint })
 

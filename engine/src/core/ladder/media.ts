@@ -5,9 +5,9 @@ import { mediaLimit, modelFacts } from '../catalog/models.ts'
 import type { Weigher } from '../mechanisms/weigher.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { ModelFailure } from '../ports/model.ts'
-import { mediaIn, withoutMedia } from '../transcript/edited.ts'
-import type { Edit } from '../transcript/edits.ts'
-import type { View } from '../transcript/fold.ts'
+import type { Edit } from '../transcript/format/edits.ts'
+import { mediaIn, withoutMedia } from '../transcript/view/edited.ts'
+import type { View } from '../transcript/view/fold.ts'
 import { withFreed } from './compaction.ts'
 
 /** What is left once some had to go, so that the next image does not break the cache again. */

@@ -2,15 +2,11 @@
 // limit. The answer is a request that can be sent, or the reason why none is.
 import { modelFacts } from '../catalog/models.ts'
 import { blocksOf } from '../message/block.ts'
-import type { Repair } from '../message/draft.ts'
 import { type JsonObject, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import { describeValue } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
-import type { Explanation } from '../tokens/explain.ts'
-import { inWords } from '../tokens/figure.ts'
-import { climb, type Solution } from './climb.ts'
-import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
+import type { Repair } from '../request/draft.ts'
 import {
   type Desk,
   describeModel,
@@ -20,13 +16,17 @@ import {
   situationIn,
   whyCompactionIsOff,
   withSize,
-} from './desk.ts'
+} from '../session/desk.ts'
+import { patience } from '../session/settings.ts'
+import { withLeftOut, withViewChange } from '../session/tracking.ts'
+import { buildRequest, messagesBody } from '../session/turn-request.ts'
+import type { Explanation } from '../tokens/explain.ts'
+import { inWords } from '../tokens/figure.ts'
+import { climb, type Solution } from './climb.ts'
+import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { mediaOverLimit } from './media.ts'
-import { buildRequest, messagesBody } from './request.ts'
 import type { RungContext, Tried } from './rung.ts'
-import { patience } from './settings.ts'
-import { withLeftOut, withViewChange } from './tracking.ts'
 import { shortenUnseen } from './unseen.ts'
 
 /** A request that can be sent: with our clients as it is, with others by its `body`. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { ModelFailure } from '../ports/model.ts'
+import { plainRung } from '../session/testing/rungs.ts'
+import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
 import type { Rung } from './rung.ts'
-import { plainRung } from './testing/rungs.ts'
-import { answerOf, createTestWorld, scripted } from './testing/world.ts'
 
 const tooLong = (overflow?: ModelFailure['overflow']): ModelFailure => ({
   type: 'failed',

@@ -2,15 +2,15 @@
 // once more. The failure itself is withheld by the caller until this has an answer.
 import { reductionSettings } from '../mechanisms/settings.ts'
 import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model.ts'
+import { type Desk, explainDesk, situationIn, whyCompactionIsOff, withSize } from '../session/desk.ts'
+import { withRecovery, withViewChange } from '../session/tracking.ts'
+import { buildRequest } from '../session/turn-request.ts'
 import { inWords } from '../tokens/figure.ts'
 import { climb } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
-import { type Desk, explainDesk, situationIn, whyCompactionIsOff, withSize } from './desk.ts'
 import { mediaRefused } from './media.ts'
 import { hasAllowed, noCommit } from './prepare.ts'
-import { buildRequest } from './request.ts'
 import type { Tried } from './rung.ts'
-import { withRecovery, withViewChange } from './tracking.ts'
 import { shortenUnseen } from './unseen.ts'
 import { learnLimit } from './window-ends.ts'
 

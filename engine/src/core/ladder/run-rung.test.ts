@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
+import { plainRung } from '../session/testing/rungs.ts'
+import { createTestWorld, type WorldOptions } from '../session/testing/world.ts'
 import { runRung } from './run-rung.ts'
 import type { Rung, RungContext } from './rung.ts'
-import { plainRung } from './testing/rungs.ts'
-import { createTestWorld, type WorldOptions } from './testing/world.ts'
 
 /** A clock for deadlines: `pass` lets the time of every wait that is under way run out. */
 function deadlines() {

@@ -2,9 +2,9 @@
 // limits that are learned on the way, and every request counted.
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
-import { type Desk, modelWindow } from './desk.ts'
+import { type Desk, modelWindow } from '../session/desk.ts'
+import { metered } from '../session/metered.ts'
 import { limitOf } from './limits.ts'
-import { metered } from './metered.ts'
 import { learnLimit } from './window-ends.ts'
 
 export function summarizerPorts(desk: Desk): CompactionPorts {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { textOf } from '../message/block.ts'
-import { checkRequest } from '../message/check-request.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { ModelFailure } from '../ports/model.ts'
+import { checkRequest } from '../request/check-request.ts'
+import type { EngineSettings } from '../session/settings.ts'
+import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from '../session/testing/world.ts'
 import { compactRung } from './compact-rung.ts'
-import type { EngineSettings } from './settings.ts'
-import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 /** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000, target 13,800, blocking 33,000. */
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }

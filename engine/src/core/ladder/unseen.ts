@@ -1,10 +1,10 @@
 // Tool results that no answer has seen yet, when the context is full: they are shortened in their place. A result that the
 // model asked for and never saw is one that it asks for again, without end; so no compaction takes them either.
 import { shortenResults } from '../mechanisms/shorten.ts'
+import { type Desk, situationIn, withSize } from '../session/desk.ts'
+import { targetShare } from '../session/settings.ts'
 import { withFreed } from './compaction.ts'
-import { type Desk, situationIn, withSize } from './desk.ts'
 import type { Tried } from './rung.ts'
-import { targetShare } from './settings.ts'
 
 /** Of what a compaction must get below: the rest is for its summary. */
 const unseenShare = 0.5

@@ -2,12 +2,12 @@
 // answer that the window ended. What is then done about it is recovery's business.
 import { isText, isToolUse } from '../message/block.ts'
 import { billedCounts, contextTokens } from '../message/usage.ts'
-import { overflowOfAnswer } from '../overflow/refusal.ts'
 import type { ModelAnswer, ModelFailure } from '../ports/model.ts'
+import { overflowOfAnswer } from '../request/refusal.ts'
+import { type Desk, situationIn } from '../session/desk.ts'
+import { withSpent } from '../session/spent.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
-import { type Desk, situationIn } from './desk.ts'
 import { endpointOf, withLimit } from './limits.ts'
-import { withSpent } from './spent.ts'
 
 export const windowEnded = 'model_context_window_exceeded'
 

@@ -1,11 +1,12 @@
 // The contract that every mechanism keeps, as a test helper: over generated conversations it plans, performs, and looks
 // whether each promise was kept. It knows the seam and nothing of any one mechanism.
-import { checkRequest, type Problem } from '../message/check-request.ts'
+
 import { deepFrozen, type JsonObject, stringAt } from '../message/json.ts'
-import { type RepairOptions, repairRequest } from '../message/repair.ts'
-import { type Edit, editRecord } from '../transcript/edits.ts'
-import type { Entry } from '../transcript/entry.ts'
-import { createFold, type Fold, type View } from '../transcript/fold.ts'
+import { checkRequest, type Problem } from '../request/check-request.ts'
+import { type RepairOptions, repairRequest } from '../request/repair.ts'
+import { type Edit, editRecord } from '../transcript/format/edits.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+import { createFold, type Fold, type View } from '../transcript/view/fold.ts'
 import type { Declined, Mechanism, Performed, Plan, Situation } from './mechanism.ts'
 
 export type ContractInput = {

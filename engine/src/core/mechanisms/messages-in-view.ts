@@ -2,8 +2,8 @@
 // files. Only what is new is read from one view of a conversation to the next.
 import { type Block, blocksOf, isThinking } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
-import type { View } from '../transcript/fold.ts'
-import type { Source } from '../transcript/merge.ts'
+import type { View } from '../transcript/view/fold.ts'
+import type { Source } from '../transcript/view/merge.ts'
 import { createFollower } from './follow.ts'
 import type { Weigher } from './weigher.ts'
 

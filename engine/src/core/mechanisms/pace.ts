@@ -3,7 +3,7 @@
 import { cacheLifetimes } from '../cache/state.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { contextTokens } from '../message/usage.ts'
-import type { View } from '../transcript/fold.ts'
+import type { View } from '../transcript/view/fold.ts'
 import { createFollower } from './follow.ts'
 import type { Weigher } from './weigher.ts'
 

@@ -3,12 +3,12 @@
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { widened } from '../message/rounds.ts'
-import type { Edit } from '../transcript/edits.ts'
-import type { View } from '../transcript/fold.ts'
-import { mergeRound } from '../transcript/merge.ts'
-import { piecesOf } from './clearable.ts'
-import { boundThinking } from './clearing.ts'
+import type { Edit } from '../transcript/format/edits.ts'
+import type { View } from '../transcript/view/fold.ts'
+import { mergeRound } from '../transcript/view/merge.ts'
 import type { PlannedItem, Situation } from './mechanism.ts'
+import { piecesOf } from './micro/clearable.ts'
+import { boundThinking } from './micro/clearing.ts'
 import type { Weigher } from './weigher.ts'
 
 /** An entry in the view: the message it is merged into, and whether it must stay. */

@@ -2,12 +2,12 @@
 // it declines, with the sum of what it saves and what it costs in cache. It shows; it never decides and never performs.
 import type { Worth } from '../cache/economics.ts'
 import { inWords } from '../tokens/figure.ts'
-import type { View } from '../transcript/fold.ts'
+import type { View } from '../transcript/view/fold.ts'
 import type { Declined, DeclineReason, Mechanism, Plan, Situation } from './mechanism.ts'
 import { microByCacheEdit } from './micro/by-cache-edit.ts'
 import { microByIdle } from './micro/by-idle.ts'
 import { microBySize } from './micro/by-size.ts'
-import { native } from './native.ts'
+import { native } from './native/native.ts'
 
 export const reductions: readonly Mechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
 

@@ -1,15 +1,15 @@
 // Shortens tool results that no answer has seen yet and that are too large to be sent: head and tail stay in their place,
 // and a line says what is missing. They are never cleared or summarized unseen, or the model would ask for them again.
 import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../message/block.ts'
-import { withMargin } from '../tokens/counting.ts'
+import { withMargin } from '../tokens/estimate/counting.ts'
 import { inWords } from '../tokens/figure.ts'
-import { leastKept, shortenedResult } from '../transcript/edited.ts'
-import type { Edit } from '../transcript/edits.ts'
-import type { View } from '../transcript/fold.ts'
-import { seenUpTo } from './clearable.ts'
-import { sums } from './clearing.ts'
+import type { Edit } from '../transcript/format/edits.ts'
+import { leastKept, shortenedResult } from '../transcript/view/edited.ts'
+import type { View } from '../transcript/view/fold.ts'
 import type { Situation } from './mechanism.ts'
 import { type Declined, declined, type Mechanism, type Plan, type PlannedItem, performPlan } from './mechanism.ts'
+import { seenUpTo } from './micro/clearable.ts'
+import { sums } from './micro/clearing.ts'
 
 const name = 'shorten-results'
 

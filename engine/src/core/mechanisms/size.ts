@@ -1,9 +1,9 @@
 // The size of a view that was edited after its newest answer: the usage of that answer still counts what has gone.
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from '../tokens/context-size.ts'
-import { withMargin } from '../tokens/counting.ts'
-import type { View } from '../transcript/fold.ts'
-import { serverCleared } from './server-cleared.ts'
+import { withMargin } from '../tokens/estimate/counting.ts'
+import type { View } from '../transcript/view/fold.ts'
+import { serverCleared } from './native/server-cleared.ts'
 import { createWeigher } from './weigher.ts'
 
 export function viewSize(view: View, options: SizeOptions = {}): ContextSize {

@@ -2,9 +2,8 @@
 // whole rounds so that no pair is split; what is pinned stays; the originals stay in the transcript.
 import { widened } from '../message/rounds.ts'
 import { inWords } from '../tokens/figure.ts'
-import type { Edit } from '../transcript/edits.ts'
-import type { View } from '../transcript/fold.ts'
-import { sums } from './clearing.ts'
+import type { Edit } from '../transcript/format/edits.ts'
+import type { View } from '../transcript/view/fold.ts'
 import {
   type Declined,
   declined,
@@ -14,6 +13,7 @@ import {
   performPlan,
   type Situation,
 } from './mechanism.ts'
+import { sums } from './micro/clearing.ts'
 import { boundBehind, lastWritten, type Part, partsOf, segmentsOf, unthink, weightOf } from './ranges.ts'
 
 const name = 'snip'

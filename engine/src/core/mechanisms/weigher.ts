@@ -2,8 +2,15 @@
 // same conversation before each request.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
-import { addMeasures, type Measure, type Measuring, measureBlock, measureContent, nothing } from '../tokens/blocks.ts'
-import { type Counting, scaled } from '../tokens/counting.ts'
+import {
+  addMeasures,
+  type Measure,
+  type Measuring,
+  measureBlock,
+  measureContent,
+  nothing,
+} from '../tokens/estimate/blocks.ts'
+import { type Counting, scaled } from '../tokens/estimate/counting.ts'
 
 export type Weigher = {
   /** Of the calibration it weighs with. */

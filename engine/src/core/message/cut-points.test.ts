@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { checkRequest } from '../request/check-request.ts'
+import { repairRequest } from '../request/repair.ts'
 import type { Block } from './block.ts'
-import { checkRequest } from './check-request.ts'
 import { type CutMessage, cutAfter, cutBefore, intersection, legalCuts, loopCuts, openingCuts } from './cut-points.ts'
-import { repairRequest } from './repair.ts'
 import { roundsOf, turnsOf, widened } from './rounds.ts'
 import { shapeOf } from './shape.ts'
 

@@ -2,9 +2,9 @@
 // and where the kinds were estimated higher than the API counted, that is a negative number, not a hidden one.
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { type Measure, measureBlock, measureContent, nothing } from './blocks.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
-import { scaled } from './counting.ts'
+import { type Measure, measureBlock, measureContent, nothing } from './estimate/blocks.ts'
+import { scaled } from './estimate/counting.ts'
 import { duplicateReads } from './file-reads.ts'
 
 export const kinds = [

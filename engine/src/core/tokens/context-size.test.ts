@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import { type ContextSize, contextSize, modelOf } from './context-size.ts'
-import { countTokens } from './counting.ts'
+import { countTokens } from './estimate/counting.ts'
 
 const usage = (input: number, output = 50): Usage => ({
   input,

@@ -1,8 +1,8 @@
 // How large the context is: what the latest answer reported, plus an estimate of everything that came after it.
 import type { ViewMessage } from '../message/message.ts'
 import { contextTokens, type Usage } from '../message/usage.ts'
-import { addMeasures, type Measure, type Measuring, measureContent, nothing } from './blocks.ts'
-import { type Counting, scaled, withMargin } from './counting.ts'
+import { addMeasures, type Measure, type Measuring, measureContent, nothing } from './estimate/blocks.ts'
+import { type Counting, scaled, withMargin } from './estimate/counting.ts'
 
 export type SizeOptions = Counting & {
   /**

@@ -3,7 +3,6 @@
 import { type Block, blocksOf, isToolResult } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
-import { addMeasures, type Measure, measureBlock, nothing } from './blocks.ts'
 import {
   type ContextSize,
   isPieceOf,
@@ -13,6 +12,7 @@ import {
   sizeFrom,
   usableUsage,
 } from './context-size.ts'
+import { addMeasures, type Measure, measureBlock, nothing } from './estimate/blocks.ts'
 
 export type Counter = {
   readonly add: (message: ViewMessage) => void

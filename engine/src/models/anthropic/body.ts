@@ -2,8 +2,8 @@
 // was not asked for, messages without what only we know of them.
 import { modelFacts } from '../../core/catalog/models.ts'
 import type { JsonObject } from '../../core/message/json.ts'
-import { withLegalCalls } from '../../core/message/tool-ids.ts'
 import type { ModelRequest } from '../../core/ports/model.ts'
+import { withLegalCalls } from '../../core/request/tool-ids.ts'
 
 export type BodyDefaults = { readonly model: string; readonly maxTokens?: number }
 

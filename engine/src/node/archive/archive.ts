@@ -2,7 +2,7 @@
 // search. It only reads the transcripts; what it derives from them lives in the cache folder, or in memory.
 import { basename, join, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { cacheFolder, cachePlace } from '../cache-place.ts'
+import { cacheFolder, cachePlace } from '../index/cache-place.ts'
 import { type CatchUpOptions, type CaughtUp, catchUp } from './catch-up.ts'
 import { type Database, discardDatabase, inTransaction, isBroken, isDatabaseError, openDatabase } from './database.ts'
 import { type ArchiveFile, createLister } from './files.ts'

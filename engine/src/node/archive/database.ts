@@ -3,7 +3,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { diskProblem, nodeDisk } from '../disk.ts'
+import { diskProblem, nodeDisk } from '../write/disk.ts'
 
 export type Database = {
   readonly sql: DatabaseSync

@@ -3,10 +3,10 @@
 import { accessSync, closeSync, constants, type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
-import { decodeLine } from '../../core/transcript/decode.ts'
-import { diskProblem } from '../disk.ts'
-import { resultsFolder, resultsName, sessionFolder } from '../session-folder.ts'
-import { findTranscripts } from '../stats.ts'
+import { decodeLine } from '../../core/transcript/format/decode.ts'
+import { findTranscripts } from '../read/stats.ts'
+import { resultsFolder, resultsName, sessionFolder } from '../session/session-folder.ts'
+import { diskProblem } from '../write/disk.ts'
 
 export type ArchiveFile = {
   readonly path: string

@@ -1,8 +1,8 @@
 // Puts entries and their pieces into the database, and takes them out again. It never begins or ends a transaction.
 import type { DatabaseSync } from 'node:sqlite'
 import { stringAt } from '../../core/message/json.ts'
-import { type Entry, type Head, headOf } from '../../core/transcript/entry.ts'
-import { type Piece, pieceKinds, piecesOf } from '../../core/transcript/record-pieces.ts'
+import { type Entry, type Head, headOf } from '../../core/transcript/format/entry.ts'
+import { type Piece, pieceKinds, piecesOf } from '../../core/transcript/format/record-pieces.ts'
 import { indexable } from './words.ts'
 
 export type Filer = {

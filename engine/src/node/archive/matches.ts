@@ -1,5 +1,5 @@
 // From a query to what is shown of its matches: found in the database, their texts looked up in the files.
-import { pieceKinds } from '../../core/transcript/record-pieces.ts'
+import { pieceKinds } from '../../core/transcript/format/record-pieces.ts'
 import { StalePlace } from './originals.ts'
 import { contentProblem } from './problem.ts'
 import { pieceText, type Shelf } from './reading.ts'

@@ -14,8 +14,8 @@ import {
   serialize,
   session,
 } from '../../testing/index.ts'
-import { forEachEntry } from '../entries.ts'
-import { findTranscripts } from '../stats.ts'
+import { forEachEntry } from '../read/entries.ts'
+import { findTranscripts } from '../read/stats.ts'
 import { hasTranscripts, transcripts } from '../testing/real-data.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
 import { openArchive } from './archive.ts'

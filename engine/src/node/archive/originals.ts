@@ -2,9 +2,9 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { blocksOf, isToolResult } from '../../core/message/block.ts'
 import { type JsonObject, objectAt, parseObject, stringAt } from '../../core/message/json.ts'
-import { decodeLine } from '../../core/transcript/decode.ts'
-import { createRecordReader } from '../../core/transcript/formats/reader.ts'
-import { readFully } from '../tail.ts'
+import { decodeLine } from '../../core/transcript/format/decode.ts'
+import { createRecordReader } from '../../core/transcript/format/foreign/reader.ts'
+import { readFully } from '../read/tail.ts'
 import type { PieceRow, PlaceRow } from './rows.ts'
 
 /** A record as it lies on disk. */

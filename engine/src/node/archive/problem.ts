@@ -1,5 +1,5 @@
 // What may be wrong with the contents of a folder, in words. Anything else is a fault of ours and is thrown.
-import { diskProblem } from '../disk.ts'
+import { diskProblem } from '../write/disk.ts'
 import { isDatabaseError } from './database.ts'
 
 /** A text longer than a string can be, a value nested too deeply: it stays so however often it is read. */

@@ -1,7 +1,7 @@
 // Finds what an id stands for, and reads it from its file. An id that nobody knows is undefined, whatever it holds:
 // ids are only ever compared, never made into a path or a statement.
 import type { DatabaseSync } from 'node:sqlite'
-import { piecesOf } from '../../core/transcript/record-pieces.ts'
+import { piecesOf } from '../../core/transcript/format/record-pieces.ts'
 import {
   entryRecord,
   type Original,

@@ -1,7 +1,7 @@
 // What the database says of a piece and of the place of its record, and the card that people and models see of it.
 import type { DatabaseSync } from 'node:sqlite'
-import type { Format } from '../../core/transcript/formats/reader.ts'
-import { type PieceKind, pieceKinds } from '../../core/transcript/record-pieces.ts'
+import type { Format } from '../../core/transcript/format/foreign/reader.ts'
+import { type PieceKind, pieceKinds } from '../../core/transcript/format/record-pieces.ts'
 
 /** Where a record lies. */
 export type PlaceRow = {

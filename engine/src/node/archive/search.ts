@@ -1,6 +1,6 @@
 // Finds pieces by their words and by what is known of them. It gives ids in order; texts are not its business.
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { type PieceKind, pieceKinds } from '../../core/transcript/record-pieces.ts'
+import { type PieceKind, pieceKinds } from '../../core/transcript/format/record-pieces.ts'
 import { matchAll, matchAny, matchOf, parseTerms, type Term } from './words.ts'
 
 export type SearchQuery = {

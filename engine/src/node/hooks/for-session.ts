@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Hooks } from '../../core/ports/hooks.ts'
-import { sessionFolder } from '../session-folder.ts'
+import { sessionFolder } from '../session/session-folder.ts'
 import { createHooks, type HooksOptions } from './hooks.ts'
 
 export type HookChoices = Pick<HooksOptions, 'functions' | 'settings' | 'env' | 'timeoutMs'>

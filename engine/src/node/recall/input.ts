@@ -1,7 +1,7 @@
 // What a model or a person asks of recall, read tolerantly: what is there must have its type, the rest is not looked at.
 import { isObject, type JsonObject, numberAt, stringAt } from '../../core/message/json.ts'
 import { pointedId } from '../../core/prompts/recall.ts'
-import { pieceKinds } from '../../core/transcript/record-pieces.ts'
+import { pieceKinds } from '../../core/transcript/format/record-pieces.ts'
 import type { SearchQuery } from '../archive/search.ts'
 
 export type ReadRequest = {

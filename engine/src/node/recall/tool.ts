@@ -1,7 +1,7 @@
 // Recall as a tool that any host can give its model: a definition and a handler, without anybody's SDK. It only reads,
 // its answers are bounded, and whatever it is given, it answers.
 import { readDescription, recallDescription, recallPointer, searchDescription } from '../../core/prompts/recall.ts'
-import { estimateTokens } from '../../core/tokens/estimate.ts'
+import { estimateTokens } from '../../core/tokens/estimate/estimate.ts'
 import type { Archive } from '../archive/archive.ts'
 import type { Unreadable } from '../archive/catch-up.ts'
 import { contentProblem } from '../archive/problem.ts'

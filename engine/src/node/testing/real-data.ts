@@ -2,7 +2,7 @@
 // were skipped when the folder is not there.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Tally } from '../../core/transcript/tally.ts'
+import type { Tally } from '../../core/transcript/report/tally.ts'
 
 const root = join(import.meta.dirname, '../../../..')
 const data = process.env.EVERLONG_DATA ?? join(root, '../shared/data')

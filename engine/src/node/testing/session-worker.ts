@@ -4,9 +4,9 @@ import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { mulberry32 } from '../../testing/random.ts'
-import { type Disk, nodeDisk } from '../disk.ts'
-import { acquireLease, type Lease } from '../lease.ts'
-import { openWriter, type TranscriptWriter } from '../writer.ts'
+import { acquireLease, type Lease } from '../lease/lease.ts'
+import { type Disk, nodeDisk } from '../write/disk.ts'
+import { openWriter, type TranscriptWriter } from '../write/writer.ts'
 import { sumOf } from './numbered-record.ts'
 
 /** At once and whole: what was answered before a kill has been answered. */

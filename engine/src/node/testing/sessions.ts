@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../core/message/json.ts'
-import { openWriter, type TranscriptWriter, type WriterOptions } from '../writer.ts'
+import { openWriter, type TranscriptWriter, type WriterOptions } from '../write/writer.ts'
 
 /** Folders for sessions, each new and empty, and all of them gone in the end. */
 export function temporaryFolders(): { readonly next: () => string; readonly remove: () => void } {

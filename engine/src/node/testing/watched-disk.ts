@@ -1,5 +1,5 @@
 // A real disk that says beforehand what it is about to do, so that a test can count, interrupt or kill at any step.
-import { type Disk, nodeDisk } from '../disk.ts'
+import { type Disk, nodeDisk } from '../write/disk.ts'
 
 export function watchedDisk(before: (operation: keyof Disk) => void, disk: Disk = nodeDisk): Disk {
   return {

@@ -9,7 +9,7 @@ import type { AbortSignalPort, ModelRequest, Overflow } from '../../ports/model.
 import type { CompactionPorts } from '../../ports/ports.ts'
 import { carriedText, partBegins, type SummaryVariant, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
 import { withoutMiddle } from '../../text/cut.ts'
-import { type Counting, countTokens } from '../../tokens/counting.ts'
+import { type Counting, countTokens } from '../../tokens/estimate/counting.ts'
 import { type Asked, type Asker, createAsker, type Tried } from './asker.ts'
 import { type PreparedMessage, preparedMessages } from './prepare.ts'
 import { directRequest, onDemandRequest, outputLimit, sharingRequest, shorterRequest } from './request.ts'

@@ -2,7 +2,7 @@
 // with every call and result paired. The conversation itself is never changed.
 import { type Block, blocksOf, isMedia, isThinking, isToolResult, textOf } from '../../message/block.ts'
 import type { Message, ViewMessage } from '../../message/message.ts'
-import { createRepairer } from '../../message/repairer.ts'
+import { createRepairer } from '../../request/repairer.ts'
 
 /** Injected again after every compaction anyway, or of no use to anybody who reads a summary. */
 const reinjected = new Set([

@@ -1,7 +1,7 @@
 // Finished spans: from something a person asked to the answer that ends it. The newest one is not finished.
 import { isRequest } from '../../message/message.ts'
 import { turnsOf } from '../../message/rounds.ts'
-import type { View } from '../../transcript/fold.ts'
+import type { View } from '../../transcript/view/fold.ts'
 import { type Part, partsOf } from '../ranges.ts'
 import type { Weigher } from '../weigher.ts'
 

@@ -4,10 +4,7 @@
 import { worthOf } from '../../cache/economics.ts'
 import { type CacheEditState, noCacheEdits, withSeen } from '../../cache/edit-state.ts'
 import { inWords } from '../../tokens/figure.ts'
-import type { View } from '../../transcript/fold.ts'
-import { type Clearable, clearableResults, newestStaying } from '../clearable.ts'
-import { firstMessage, hasBoundThinking, sums, weighed } from '../clearing.ts'
-import { firstItems } from '../item.ts'
+import type { View } from '../../transcript/view/fold.ts'
 import {
   type CacheEdit,
   type Declined,
@@ -18,8 +15,11 @@ import {
   type RequestOptions,
   type Situation,
 } from '../mechanism.ts'
-import { clearToolUses } from '../native-options.ts'
+import { clearToolUses } from '../native/native-options.ts'
 import { turnsAhead } from '../situation.ts'
+import { type Clearable, clearableResults, newestStaying } from './clearable.ts'
+import { firstMessage, hasBoundThinking, sums, weighed } from './clearing.ts'
+import { firstItems } from './item.ts'
 
 const name = 'micro-by-cache-edit'
 

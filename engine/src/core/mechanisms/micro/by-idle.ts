@@ -2,12 +2,12 @@
 // anyway, and clearing costs nothing. A clock that cannot be trusted clears nothing.
 import { newestAnswerTime } from '../../cache/state.ts'
 import { inWords } from '../../tokens/figure.ts'
-import type { View } from '../../transcript/fold.ts'
-import { activeResults, newestStaying } from '../clearable.ts'
-import { planClearing, weighed } from '../clearing.ts'
-import { firstItems } from '../item.ts'
+import type { View } from '../../transcript/view/fold.ts'
 import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from '../mechanism.ts'
-import { clearToolUses } from '../native-options.ts'
+import { clearToolUses } from '../native/native-options.ts'
+import { activeResults, newestStaying } from './clearable.ts'
+import { planClearing, weighed } from './clearing.ts'
+import { firstItems } from './item.ts'
 
 const name = 'micro-by-idle'
 const minute = 60_000

@@ -3,12 +3,8 @@
 
 import { inWords } from '../../tokens/figure.ts'
 import { createStaleReads, type FollowedRead, whyStale } from '../../tokens/stale-reads.ts'
-import type { View } from '../../transcript/fold.ts'
-import { answeredCalls, type CallInView, isCleared } from '../calls-in-view.ts'
-import { activeResults, type Clearable, newestStaying, seenUpTo } from '../clearable.ts'
-import { planClearing, weighed } from '../clearing.ts'
+import type { View } from '../../transcript/view/fold.ts'
 import { createBeside, createFollower } from '../follow.ts'
-import { itemsOf } from '../item.ts'
 import {
   type Declined,
   declined,
@@ -18,9 +14,13 @@ import {
   performPlan,
   type Situation,
 } from '../mechanism.ts'
-import { supersededMemory } from '../memory-copies.ts'
-import { clearToolUses } from '../native-options.ts'
+import { clearToolUses } from '../native/native-options.ts'
 import type { Weigher } from '../weigher.ts'
+import { answeredCalls, type CallInView, isCleared } from './calls-in-view.ts'
+import { activeResults, type Clearable, newestStaying, seenUpTo } from './clearable.ts'
+import { planClearing, weighed } from './clearing.ts'
+import { itemsOf } from './item.ts'
+import { supersededMemory } from './memory-copies.ts'
 
 const name = 'micro-by-size'
 

@@ -1,0 +1,184 @@
+// From what may go to a plan: the edits, what they free, what becomes of bound thinking, and the sum. Shared by the
+// mechanisms that clear; which results go is theirs to say.
+import { type Worth, worthOf } from '../../cache/economics.ts'
+import { inWords } from '../../tokens/figure.ts'
+import type { Edit } from '../../transcript/format/edits.ts'
+import type { View } from '../../transcript/view/fold.ts'
+import {
+  type Declined,
+  declined,
+  type Plan,
+  type PlannedItem,
+  type RequestOptions,
+  type Situation,
+} from '../mechanism.ts'
+import { thinkingIn, weightFrom } from '../messages-in-view.ts'
+import { compactionAhead, isInDanger, sparesCompaction, turnsAhead } from '../situation.ts'
+import { type Clearable, clearableResults, deletedIn, isWriting } from './clearable.ts'
+
+export type ClearingInput = {
+  readonly mechanism: string
+  readonly reason: string
+  /** All free something; in the order of the view. */
+  readonly items: readonly PlannedItem[]
+  /** What the server is asked for instead, where it can do it and the thinking is bound. */
+  readonly delegate: () => { readonly request: RequestOptions; readonly freed: number } | undefined
+}
+
+export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
+  const { mechanism, reason, items } = input
+  if (items.length === 0) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
+  // What the provider leaves out already goes here as well: a local edit ends what was asked of it.
+  const gone = goneAlready(view, situation)
+  const changed = gone.length === 0 ? items : [...gone, ...items]
+  const from = firstMessage(changed)
+  const edits = [clearEdit(changed, input, situation), ...inputEdits(view, situation, { ...input, items: changed })]
+  const bound = boundThinking(view, situation, from)
+  const base = { type: 'planned', mechanism, reason } as const
+  if (bound.length === 0) {
+    const outcome = { type: 'edits', edits } as const
+    return { ...base, items, ...sums(view, situation, changed), thinking: 'untouched', outcome }
+  }
+  const { boundThinking: policy } = situation.settings
+  const delegation = policy === 'delegate' && situation.client.contextManagement ? input.delegate() : undefined
+  if (delegation) {
+    const { request, freed } = delegation
+    const { worth } = sums(view, situation, items)
+    return { ...base, items, freed, worth, thinking: 'delegated', outcome: { type: 'request', request } }
+  }
+  if (policy === 'decline') {
+    const detail = `The model binds its thinking to the prefix, and ${bound.length} answers behind the change think.`
+    return declined(mechanism, 'thinking-bound', detail)
+  }
+  const all = [...items, ...bound]
+  const after = view.sources[from]?.uuids.at(-1)
+  const unthink: Edit = {
+    type: 'clear-thinking',
+    ...(after === undefined ? {} : { after }),
+    mechanism,
+    reason: 'bound to the prefix that changed',
+  }
+  const outcome = { type: 'edits', edits: [...edits, unthink] } as const
+  return { ...base, items: all, ...sums(view, situation, [...changed, ...bound]), thinking: 'removed', outcome }
+}
+
+type Going = Pick<ClearingInput, 'mechanism' | 'reason'> & { readonly items: readonly Omit<PlannedItem, 'why'>[] }
+
+/** Free nothing more. */
+function goneAlready(view: View, situation: Situation): readonly Clearable[] {
+  const gone = deletedIn(situation)
+  if (gone.size === 0) return []
+  const items = clearableResults(view, situation).filter(({ toolUseId }) => gone.has(toolUseId))
+  return items.map((item) => ({ ...item, frees: 0 }))
+}
+
+/** By loops, here and below: a call for each of thousands of items is what such a plan would cost most. */
+function clearEdit(
+  items: readonly Omit<PlannedItem, 'why'>[],
+  { mechanism, reason }: ClearingInput,
+  { settings }: Situation,
+): Edit {
+  const toolUseIds: string[] = []
+  const attachments: string[] = []
+  for (const { type, toolUseId, uuids } of items) {
+    if (toolUseId !== undefined) toolUseIds.push(toolUseId)
+    if (type === 'attachment') attachments.push(...uuids)
+  }
+  return {
+    type: 'clear-results',
+    toolUseIds,
+    ...(attachments.length > 0 ? { attachments } : {}),
+    ...(settings.recall ? { recall: true } : {}),
+    mechanism,
+    reason,
+  }
+}
+
+/** What was written by the calls whose results go, where that is to go as well. */
+function inputEdits(view: View, situation: Situation, { mechanism, reason, items }: Going): readonly Edit[] {
+  if (!situation.settings.clearInputs) return []
+  const going = new Set(items.map(({ toolUseId }) => toolUseId))
+  const writing = clearableResults(view, situation).filter(
+    ({ kind, toolUseId }) => isWriting(kind) && going.has(toolUseId),
+  )
+  const toolUseIds = writing.map(({ toolUseId }) => toolUseId)
+  return toolUseIds.length === 0 ? [] : [{ type: 'clear-inputs', toolUseIds, mechanism, reason }]
+}
+
+/** Thinking in the answers behind a changed message, on models that bind it; nothing on all others. */
+export function boundThinking(view: View, { model, weigher }: Situation, changed: number): readonly PlannedItem[] {
+  if (model?.bindsThinking !== true) return []
+  return thinkingIn(view, weigher).flatMap(({ message, blocks }): readonly PlannedItem[] => {
+    if (message <= changed) return []
+    const frees = blocks.reduce((sum, block) => sum + weigher.block(block), 0)
+    const uuids = view.sources[message]?.uuids ?? []
+    return [{ type: 'thinking', uuids, message, tokens: Math.round(frees), frees, why: 'bound to the prefix' }]
+  })
+}
+
+/** Whether there is any. */
+export function hasBoundThinking(view: View, { model, weigher }: Situation, changed: number): boolean {
+  return model?.bindsThinking === true && (thinkingIn(view, weigher).at(-1)?.message ?? -1) > changed
+}
+
+/** What goes altogether, and whether it pays: what stands from the first changed message on is written again. */
+export function sums(
+  view: View,
+  situation: Situation,
+  items: readonly Pick<PlannedItem, 'message' | 'frees'>[],
+): Pick<Plan, 'freed' | 'worth'> {
+  const first = firstMessage(items)
+  let exact = 0
+  for (const { frees } of items) exact += frees
+  const behind = weightFrom(view, situation.weigher, first)
+  const freed = Math.round(exact)
+  const compaction = compactionAhead(situation)
+  // A host that says how many requests are to come has said it all.
+  const isForecast = situation.growth !== undefined && situation.expectedTurns === undefined
+  const worth = worthOf({
+    freed,
+    suffix: Math.max(0, Math.round(behind - exact)),
+    turns: turnsAhead(situation, freed),
+    cache: situation.cache,
+    price: situation.model?.price,
+    ...(isForecast ? { carried: carriedSoFar(items), coldShare: situation.coldShare } : {}),
+    ...(compaction ? { compaction } : {}),
+  })
+  return { freed, worth }
+}
+
+/** Tokens times requests: each has been carried since the newest of them came. An answer and its results are two messages. */
+function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]): number {
+  let newest = 0
+  for (const { message } of items) if (message > newest) newest = message
+  let carried = 0
+  for (const { message, frees } of items) carried += (frees * (newest - message)) / 2
+  return carried
+}
+
+/** Of those that the items are in. */
+export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): number {
+  let first = Number.POSITIVE_INFINITY
+  for (const { message } of items) if (message < first) first = message
+  return first
+}
+
+/**
+ * The gate: what does not pay waits, and so does what will soon pay better, unless it spares a compaction or nothing else
+ * will come to help. A prefix that the server edits is written anew too.
+ */
+export function weighed(plan: Plan | Declined, situation: Situation): Plan | Declined {
+  if (plan.type === 'declined' || !situation.settings.weigh) return plan
+  const { worth, mechanism, freed } = plan
+  if (sparesCompaction(situation, freed)) return plan
+  if ((worth.pays && worth.isDue) || worth.cache === 'unknown' || isInDanger(situation)) return plan
+  return { ...declined(mechanism, 'does-not-pay', whyWait(worth)), worth }
+}
+
+function whyWait({ saved, cost, deferral, freed, turns, pays }: Worth): string {
+  if (pays) {
+    return `Clearing ${inWords(freed)} tokens is not due: carrying them has cost less than the ${inWords(cost)} to write again.`
+  }
+  const sum = `${inWords(saved)} saved, ${inWords(cost)} to write again, ${inWords(deferral)} for putting off a compaction`
+  return `Clearing ${inWords(freed)} tokens does not pay in ${inWords(turns)} requests: ${sum}.`
+}

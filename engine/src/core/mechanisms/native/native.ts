@@ -1,0 +1,92 @@
+// The API's own context management, composed from independent strategies: results of read-like tools, inputs of
+// write-like ones, old thinking. The server decides at its trigger; what it did is recorded as an edit.
+import { worthOf } from '../../cache/economics.ts'
+import type { JsonObject } from '../../message/json.ts'
+import type { View } from '../../transcript/view/fold.ts'
+import {
+  type Declined,
+  declined,
+  type Mechanism,
+  type Plan,
+  type PlannedItem,
+  performPlan,
+  type Situation,
+} from '../mechanism.ts'
+import { thinkingIn, weightFrom } from '../messages-in-view.ts'
+import { type Clearable, clearableResults } from '../micro/clearable.ts'
+import { hasBoundThinking } from '../micro/clearing.ts'
+import { firstItems } from '../micro/item.ts'
+import { turnsAhead } from '../situation.ts'
+import { managementOf, toolUsesEdit } from './native-options.ts'
+
+const name = 'native'
+const minute = 60_000
+
+export const native: Mechanism = { name, plan, perform: performPlan(name) }
+
+function plan(view: View, situation: Situation): Plan | Declined {
+  const { settings, client, cache, explanation } = situation
+  const { native: choices } = settings
+  if (!client.contextManagement) {
+    return declined(name, 'client-unable', 'The model client does not take context_management.')
+  }
+  const keep = newestWorth(clearableResults(view, situation), choices.keepTokens)
+  const uses = toolUsesEdit(view, situation, {
+    trigger: { inputTokens: choices.trigger },
+    keep,
+    clearAtLeast: choices.clearAtLeast,
+    results: choices.toolResults,
+    inputs: choices.toolInputs,
+  })
+  const hasUses = (choices.toolResults || choices.toolInputs) && uses.items.length > 0
+  // The order matters to the API: thinking comes first.
+  const edits = [...(choices.thinking ? thinkingEdits(view, situation) : []), ...(hasUses ? [uses.edit] : [])]
+  if (edits.length === 0) return declined(name, 'nothing-to-do', 'There is nothing that the server could leave out.')
+  const isDue = explanation.size.tokens > choices.trigger
+  const going = { results: uses.items, why: 'the server leaves it out', weigher: situation.weigher }
+  const items: PlannedItem[] = []
+  let exact = 0
+  for (const item of isDue && hasUses ? firstItems(going, uses.items.length) : []) {
+    if (item.frees <= 0) continue
+    items.push(item)
+    exact += item.frees
+  }
+  const freed = Math.round(exact)
+  const first = items[0]?.message ?? Number.POSITIVE_INFINITY
+  return {
+    type: 'planned',
+    mechanism: name,
+    reason: isDue ? 'the context is above the trigger' : 'the server acts once the context is above the trigger',
+    items,
+    freed,
+    thinking: hasBoundThinking(view, situation, first) ? 'delegated' : 'untouched',
+    worth: worthOf({
+      freed,
+      suffix: isDue ? Math.round(weightFrom(view, situation.weigher, first)) - freed : 0,
+      turns: turnsAhead(situation, freed),
+      cache,
+      price: situation.model?.price,
+    }),
+    outcome: { type: 'request', request: managementOf(edits) },
+  }
+}
+
+/** How many of the newest results are worth so many tokens together; one at least. */
+function newestWorth(results: readonly Clearable[], tokens: number): number {
+  let sum = 0
+  let count = 0
+  while (count < results.length) {
+    sum += results[results.length - 1 - count]?.tokens ?? 0
+    if (sum > tokens) break
+    count++
+  }
+  return Math.max(1, count)
+}
+
+/** After a long pause the last thinking turn is enough; in active use all of it stays. */
+function thinkingEdits(view: View, { cache, now, settings, thinks, weigher }: Situation): readonly JsonObject[] {
+  if (!thinks || thinkingIn(view, weigher).length === 0) return []
+  const isIdle = cache.lastAnswer !== undefined && now - cache.lastAnswer > settings.native.idleMinutes * minute
+  const keep = isIdle ? { type: 'thinking_turns', value: 1 } : { type: 'all' }
+  return [{ type: 'clear_thinking_20251015', keep }]
+}

@@ -1,0 +1,66 @@
+// The provider's own compaction by threshold: an edit goes with every request, and the server summarises when the prompt
+// is larger than its trigger. What it wrote is a block of its answer, which stays in the conversation as it is; the
+// server reads on from the last such block.
+import { worthOf } from '../../cache/economics.ts'
+import { blocksOf } from '../../message/block.ts'
+import type { View } from '../../transcript/view/fold.ts'
+import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from '../mechanism.ts'
+import { turnsAhead } from '../situation.ts'
+import { contextManagementBeta } from './native-options.ts'
+
+const name = 'server-compaction'
+const beta = 'compact-2026-01-12'
+/** The API takes no smaller trigger. */
+const leastTrigger = 50_000
+/** What a summary of the server's is expected to leave. */
+const usualSummary = 8_000
+
+export type ServerCompactionInput = {
+  /** Input tokens; the threshold of automatic compaction when not given. */
+  readonly trigger?: number
+  /** Replaces the provider's own prompt. It should forbid tools: a model that calls one writes no summary. */
+  readonly instructions?: string
+  /** The answer ends with the summary, so that something can be put behind it. */
+  readonly pauses?: boolean
+}
+
+export function serverCompaction(input: ServerCompactionInput = {}): Mechanism {
+  return { name, plan: (view, situation) => plan(view, situation, input), perform: performPlan(name) }
+}
+
+function plan(view: View, situation: Situation, input: ServerCompactionInput): Plan | Declined {
+  const { client, explanation, cache } = situation
+  const ability = client.compaction ?? situation.model?.compaction ?? 'none'
+  if (!client.contextManagement || ability === 'none') {
+    return declined(name, 'client-unable', 'The model does not summarise on the server.')
+  }
+  if (view.messages.length === 0) return declined(name, 'nothing-to-do', 'There is no conversation yet.')
+  const trigger = Math.max(leastTrigger, input.trigger ?? explanation.autoCompactThreshold.value)
+  const isDue = explanation.size.tokens > trigger && !endsWithSummary(view)
+  const freed = isDue ? Math.max(0, explanation.size.tokens - usualSummary) : 0
+  const edit = {
+    type: 'compact_20260112',
+    trigger: { type: 'input_tokens', value: trigger },
+    ...(input.pauses ? { pause_after_compaction: true } : {}),
+    ...(input.instructions === undefined ? {} : { instructions: input.instructions }),
+  }
+  return {
+    type: 'planned',
+    mechanism: name,
+    reason: isDue ? 'the context is above the trigger' : 'the server acts once the context is above the trigger',
+    items: [],
+    freed,
+    thinking: 'delegated',
+    worth: worthOf({ freed, suffix: 0, turns: turnsAhead(situation, freed), cache, price: situation.model?.price }),
+    outcome: {
+      type: 'request',
+      request: { contextManagement: { edits: [edit] }, betas: [contextManagementBeta, beta] },
+    },
+  }
+}
+
+/** The newest answer holds one: what stands before it is not read any more. */
+function endsWithSummary({ messages }: View): boolean {
+  const newest = messages.findLast(({ role }) => role === 'assistant')
+  return blocksOf(newest?.content).some(({ type }) => type === 'compaction')
+}

@@ -1,0 +1,68 @@
+// What the passes of the repairer work on: a message as blocks, and the book in which each pass says what it did.
+
+import { type Block, blocksOf, type TextBlock, textOf } from '../message/block.ts'
+import type { Message, Role } from '../message/message.ts'
+import { neutralize } from '../text/neutralize.ts'
+
+export type Repair = {
+  readonly type:
+    | 'thinking-dropped' // unsigned, bound to a prefix that has changed, at the end of an answer, or in the wrong role
+    | 'half-characters-replaced' // lone surrogates, which no API takes
+    | 'empty-dropped'
+    | 'messages-merged'
+    | 'result-added' // a call that never got its result is told so
+    | 'result-moved'
+    | 'result-became-text' // its call is no longer there
+    | 'use-became-text'
+    | 'duplicate-dropped'
+    | 'server-block-dropped' // half a pair of a server's tool
+    | 'opening-added'
+  /** Index of the message in the request that was given; where it stands now may differ. */
+  readonly message: number
+  readonly id?: string
+}
+
+export type Draft = {
+  readonly role: Role
+  readonly blocks: readonly Block[]
+  /** Index in the request that was given. */
+  readonly index: number
+  /** The message itself while nothing about it has changed. */
+  readonly whole: Message | undefined
+}
+
+export type Report = (repair: Repair) => void
+export type Pass = (drafts: readonly Draft[], report: Report) => readonly Draft[]
+
+export function draftOf(message: Message, index: number): Draft {
+  return { role: message.role, blocks: blocksOf(message.content), index, whole: message }
+}
+
+export function messageOfDraft({ role, blocks, whole }: Draft): Message {
+  return whole ?? { role, content: blocks }
+}
+
+/** The draft with other blocks; the very same when they are the same. */
+export function withBlocks(draft: Draft, blocks: readonly Block[]): Draft {
+  const isSame = blocks.length === draft.blocks.length && blocks.every((block, at) => block === draft.blocks[at])
+  return isSame ? draft : { ...draft, blocks, whole: undefined }
+}
+
+export function note(text: string): TextBlock {
+  return { type: 'text', text }
+}
+
+/** A result whose call is gone, as something that needs none: its text, and its images as they are. */
+export function resultAsText(result: Block): readonly Block[] {
+  const text = textOf(result.content)
+  const title = '[Result of a tool call that is no longer in this conversation]'
+  const media = Array.isArray(result.content) ? blocksOf(result.content).filter(({ type }) => type !== 'text') : []
+  return [
+    note(text === '' ? title : `${title}\n${neutralize(text)}`),
+    ...media.filter(({ type }) => !type.endsWith('_reference')),
+  ]
+}
+
+export function useAsText(use: Block): Block {
+  return note(`[Tool call: ${neutralize(`${String(use.name)} ${JSON.stringify(use.input ?? {})}`)}]`)
+}

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { generateSession } from '../../testing/index.ts'
+import type { JsonObject } from '../message/json.ts'
+import { editRecord } from '../transcript/format/edits.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+import { createFold } from '../transcript/view/fold.ts'
+import { createRequester, type RequestChoices } from './from-view.ts'
+
+const position = { line: 0, offset: 0, length: 0, nth: 0 }
+const entries: readonly Entry[] = [...generateSession({ seed: 3, turns: 12 })].map((record) => ({ record, position }))
+const model = 'claude-opus-4-8'
+
+test('what a view was not changed in is handed out again, message by message', () => {
+  const fold = createFold()
+  const request = createRequester()
+  for (const entry of entries.slice(0, -20)) fold.add(entry)
+  const before = request(fold.view(), { model }).messages
+  for (const entry of entries.slice(-20)) fold.add(entry)
+  const after = request(fold.view(), { model }).messages
+  expect(after.length).toBeGreaterThan(before.length)
+  const same = before.filter((message, at) => message === after[at])
+  // The last round was still open: its answer, and what the user's side brought.
+  expect(same.length).toBeGreaterThanOrEqual(before.length - 2)
+})
+
+test('while no edit comes, the set of answers on another prefix is the very same', () => {
+  const fold = createFold()
+  for (const entry of entries.slice(0, -20)) fold.add(entry)
+  const id = fold
+    .view()
+    .messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
+    .find(({ type }) => type === 'tool_use')?.id
+  const place = { uuid: 'e', parentUuid: null, timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' }
+  expect(fold.view().changed).toBe(fold.view().changed)
+  fold.add({ record: editRecord({ type: 'clear-results', toolUseIds: [String(id)] }, place), position })
+  const { changed } = fold.view()
+  expect(changed.size).toBeGreaterThan(0)
+  for (const entry of entries.slice(-20)) {
+    fold.add(entry)
+    expect(fold.view().changed).toBe(changed)
+  }
+})
+
+test('a date behind its name does not make it another model, and thinking of another one goes where it is bound', () => {
+  const said = (id: string, name: string): readonly Entry[] => [
+    { position, record: { type: 'user', uuid: `u${id}`, parentUuid: null, message: { role: 'user', content: 'go' } } },
+    {
+      position,
+      record: {
+        type: 'assistant',
+        uuid: `a${id}`,
+        parentUuid: `u${id}`,
+        message: {
+          id: `m${id}`,
+          model: name,
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'hm', signature: 'c2ln' },
+            { type: 'text', text: 'so' },
+          ],
+          usage: { input_tokens: 1, output_tokens: 1 },
+        },
+      },
+    },
+  ]
+  const didFor = (name: string, choices: RequestChoices) => {
+    const fold = createFold()
+    for (const entry of said('1', name)) fold.add(entry)
+    return createRequester()(fold.view(), choices).repairs.map(({ type }) => type)
+  }
+  expect(didFor(model, { model, bindsThinking: true })).toEqual([])
+  expect(didFor(`${model}-20260102`, { model, bindsThinking: true })).toEqual([])
+  expect(didFor('claude-sonnet-4-5', { model, bindsThinking: true })).toEqual(['thinking-dropped'])
+  expect(didFor('claude-sonnet-4-5', { model, bindsThinking: false })).toEqual([])
+  // A model that nobody knows may bind it too; its own thinking stays.
+  expect(didFor('claude-sonnet-4-5', { model: 'nobody-knows-1' })).toEqual(['thinking-dropped'])
+  expect(didFor('nobody-knows-1', { model: 'nobody-knows-1' })).toEqual([])
+  expect(didFor('nobody-knows-1', { model: 'nobody-knows-2' })).toEqual(['thinking-dropped'])
+})
+
+test('an edit voids the thinking behind it also where thinking of another model is void already', () => {
+  const fold = createFold()
+  const request = createRequester()
+  const thought = { type: 'thinking', thinking: 'hm', signature: 'c2ln' }
+  const answer = (id: string, name: string, block: JsonObject) => ({
+    type: 'assistant',
+    message: {
+      id,
+      model: name,
+      role: 'assistant',
+      content: [thought, block],
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  })
+  const user = (content: unknown) => ({ type: 'user', message: { role: 'user', content } })
+  const bound = 'claude-fable-5-1'
+  const bodies = [
+    user('go'),
+    answer('m1', 'claude-sonnet-4-5', { type: 'tool_use', id: 't1', name: 'Read', input: {} }),
+    user([{ type: 'tool_result', tool_use_id: 't1', content: 'found' }]),
+    answer('m2', bound, { type: 'text', text: 'so' }),
+    user('and?'),
+  ]
+  for (const [at, body] of bodies.entries()) {
+    fold.add({ position, record: { ...body, uuid: `r${at}`, parentUuid: at === 0 ? null : `r${at - 1}` } })
+  }
+  const dropped = () => request(fold.view(), { model: bound }).repairs.map(({ message }) => message)
+  expect(dropped()).toEqual([1])
+  const place = { uuid: 'e', parentUuid: 'r4', timestamp: '2026-03-02T10:00:00.000Z', sessionId: 's' }
+  fold.add({ record: editRecord({ type: 'clear-results', toolUseIds: ['t1'] }, place), position })
+  expect(dropped()).toEqual([1, 3])
+})

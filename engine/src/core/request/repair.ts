@@ -1,0 +1,187 @@
+// Makes a request valid, whatever was cut out of it: to be run on everything that goes to a model. It reports what it
+// did, does nothing to a valid request, nothing more the second time, and never puts words in a person's mouth.
+
+import { type Block, isBlank, isEmptyText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
+import type { Message } from '../message/message.ts'
+import { wellFormedValue } from '../text/well-formed.ts'
+import {
+  type Draft,
+  draftOf,
+  messageOfDraft,
+  note,
+  type Pass,
+  type Repair,
+  type Report,
+  resultAsText,
+  useAsText,
+  withBlocks,
+} from './draft.ts'
+import { interruptedCalls, pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
+import { isSigned, type ThinkingRepair } from './sound.ts'
+
+export type RepairOptions = {
+  readonly thinking?: ThinkingRepair
+  /** Messages whose thinking was made for another prefix than the one that now stands before them. */
+  readonly changed?: ReadonlySet<number>
+}
+
+export type Repaired = {
+  /** The very array that was given when nothing had to be done. */
+  readonly messages: readonly Message[]
+  readonly repairs: readonly Repair[]
+}
+
+const opening = '[The conversation before this point is not part of this request.]'
+const passes: readonly Pass[] = [
+  inWholeCharacters,
+  withoutNameless,
+  withoutEmpty,
+  merged,
+  withoutStrayThinking,
+  uniqueUses,
+  pairedServerTools,
+  pairedResults,
+  opened,
+]
+/** Each round mends what the one before laid open; more than a few mean that two passes undo one another. */
+const mostRounds = 12
+
+/** For whoever asks again and again about a conversation that grows: `createRepairer`. */
+export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
+  const { drafts, steps } = mendDrafts(messages.map(draftOf), options)
+  if (steps.length === 0) return { messages, repairs: [] }
+  return { messages: drafts.map(messageOfDraft), repairs: steps.map(({ repair }) => repair) }
+}
+
+/** A repair, and in which of the passes it was made, counted through all rounds. */
+export type Step = { readonly pass: number; readonly repair: Repair }
+type Mended = { readonly drafts: readonly Draft[]; readonly steps: readonly Step[] }
+
+/** Every pass reports in the order of the drafts, and a draft that it leaves alone comes out as the very same. */
+export function mendDrafts(given: readonly Draft[], options: RepairOptions): Mended {
+  const steps: Step[] = []
+  let pass = 0
+  const report: Report = (repair) => steps.push({ pass, repair })
+  let drafts = stripThinking(given, { ...options, report })
+  for (let round = 0; ; round++) {
+    const before = steps.length
+    for (const mend of passes) {
+      pass++
+      drafts = mend(drafts, report)
+    }
+    if (steps.length === before) return { drafts, steps }
+    if (round === mostRounds) throw new Error('The repair of a request came to no end.')
+  }
+}
+
+function stripThinking(
+  drafts: readonly Draft[],
+  { thinking = 'strip-unsigned', changed, report }: RepairOptions & { readonly report: Report },
+): readonly Draft[] {
+  if (thinking === 'keep') return drafts
+  return drafts.map((draft) => {
+    const blocks = draft.blocks.filter(isThinking)
+    if (blocks.length === 0) return draft
+    const isChanged = thinking === 'strip-changed' && changed?.has(draft.index) === true
+    const isUnsigned = !blocks.every(isSigned)
+    if (thinking !== 'strip-all' && !isChanged && !isUnsigned) return draft
+    return withoutThinking(draft, report)
+  })
+}
+
+function withoutThinking(draft: Draft, report: Report): Draft {
+  report({ type: 'thinking-dropped', message: draft.index })
+  return withBlocks(
+    draft,
+    draft.blocks.filter((block) => !isThinking(block)),
+  )
+}
+
+/** Ids first of all: calls and results are paired by them. Thinking with another text no longer has its signature. */
+function inWholeCharacters(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  return drafts.map((draft) => {
+    const blocks = wellFormedValue(draft.blocks)
+    if (blocks === draft.blocks) return draft
+    report({ type: 'half-characters-replaced', message: draft.index })
+    const isVoid = blocks.some((block, at) => isThinking(block) && block !== draft.blocks[at])
+    return isVoid ? withoutThinking(withBlocks(draft, blocks), report) : withBlocks(draft, blocks)
+  })
+}
+
+/** Thinking that nothing follows belongs to an answer that was cut off; in a user message it belongs nowhere. */
+function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  return drafts.map((draft) => {
+    if (draft.role === 'user') return draft.blocks.some(isThinking) ? withoutThinking(draft, report) : draft
+    const end = draft.blocks.findLastIndex((block) => !isThinking(block)) + 1
+    if (end === draft.blocks.length) return draft
+    report({ type: 'thinking-dropped', message: draft.index })
+    return withBlocks(draft, draft.blocks.slice(0, end))
+  })
+}
+
+/** A call or a result without an id belongs to nothing; what it says stays, as text. */
+function withoutNameless(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  return drafts.map((draft) => {
+    if (!draft.blocks.some(isNameless)) return draft
+    const blocks = draft.blocks.flatMap((block) => {
+      if (!isNameless(block)) return [block]
+      const isUse = block.type === 'tool_use'
+      report({ type: isUse ? 'use-became-text' : 'result-became-text', message: draft.index })
+      return isUse ? [useAsText(block)] : resultAsText(block)
+    })
+    return withBlocks(draft, blocks)
+  })
+}
+
+function isNameless(block: Block): boolean {
+  if (block.type === 'tool_use') return !isToolUse(block)
+  return block.type === 'tool_result' && !isToolResult(block)
+}
+
+function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  return drafts.flatMap((draft) => {
+    if (draft.blocks.length > 0 && !draft.blocks.some(holdsNothing)) return draft
+    const blocks = draft.blocks.filter((block) => !isBlank(block)).map(withoutEmptyTexts)
+    const mended = withBlocks(draft, blocks)
+    if (mended !== draft || blocks.length === 0) report({ type: 'empty-dropped', message: draft.index })
+    return blocks.length === 0 ? [] : [mended]
+  })
+}
+
+/** Or holds something that holds nothing. */
+function holdsNothing(block: Block): boolean {
+  return isBlank(block) || withoutEmptyTexts(block) !== block
+}
+
+/** A tool that printed nothing: its result may be empty, but may not hold an empty text. */
+function withoutEmptyTexts(block: Block): Block {
+  if (!isToolResult(block) || !Array.isArray(block.content)) return block
+  const content = block.content.filter((part) => !isEmptyText(part))
+  return content.length === block.content.length ? block : { ...block, content }
+}
+
+function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  const runs: Draft[][] = []
+  for (const draft of drafts) {
+    const run = runs.at(-1)
+    const last = run?.at(-1)
+    const results = last && last.role === draft.role ? interruptedCalls(last, drafts, report) : []
+    if (results.length > 0) runs.push([{ role: 'user', blocks: results, index: last?.index ?? 0, whole: undefined }])
+    if (run?.[0]?.role !== draft.role || results.length > 0) runs.push([draft])
+    else {
+      report({ type: 'messages-merged', message: draft.index })
+      run.push(draft)
+    }
+  }
+  return runs.flatMap(([first, ...others]) => {
+    if (!first || others.length === 0) return first ?? []
+    return { ...first, blocks: [first, ...others].flatMap(({ blocks }) => blocks), whole: undefined }
+  })
+}
+
+/** A request begins with the user. What is put there says what it is; it is nobody's question. */
+function opened(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  if (drafts[0]?.role !== 'assistant') return drafts
+  report({ type: 'opening-added', message: 0 })
+  return [{ role: 'user', blocks: [note(opening)], index: 0, whole: undefined }, ...drafts]
+}

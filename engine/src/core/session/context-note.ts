@@ -1,0 +1,46 @@
+// What a session's sizes and thresholds rest on besides its messages, as a side entry of the transcript: so that whoever
+// reads the file sees the numbers that the session saw. Other readers of the format pass it over.
+import { isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import type { Calibration } from '../tokens/estimate/calibrate.ts'
+import type { TokenSettings } from '../tokens/settings.ts'
+import type { WindowFacts } from '../tokens/windows.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+
+export type ContextNote = {
+  readonly model: string
+  /** Tokens of the system prompt and the tools. */
+  readonly overhead: number
+  readonly calibration: Calibration
+  readonly settings: TokenSettings
+  readonly provider: NonNullable<WindowFacts['provider']>
+  readonly learnedWindow?: number | undefined
+}
+
+const noteType = 'everlong-context'
+
+export function contextNoteRecord(
+  note: ContextNote,
+  { timestamp, sessionId }: { readonly timestamp: string; readonly sessionId: string },
+): JsonObject {
+  return { type: noteType, sessionId, timestamp, everlong: { context: note } }
+}
+
+/** The newest that can be read. What it says about settings is checked where all settings are. */
+export function readContextNote(entries: readonly Entry[]): ContextNote | undefined {
+  const record = entries.findLast((entry) => entry.record.type === noteType)?.record
+  const note = objectAt(objectAt(record, 'everlong'), 'context')
+  const model = stringAt(note, 'model')
+  if (!note || model === undefined) return undefined
+  const factor = numberAt(note.calibration, 'factor')
+  const learnedWindow = numberAt(note, 'learnedWindow')
+  const window = numberAt(note.provider, 'window')
+  const maxOutput = numberAt(note.provider, 'maxOutput')
+  return {
+    model,
+    overhead: numberAt(note, 'overhead') ?? 0,
+    calibration: { factor: factor !== undefined && factor >= 0.5 && factor <= 2 ? factor : 1, samples: 0 },
+    settings: isObject(note.settings) ? (note.settings as TokenSettings) : {},
+    provider: { ...(window === undefined ? {} : { window }), ...(maxOutput === undefined ? {} : { maxOutput }) },
+    ...(learnedWindow === undefined ? {} : { learnedWindow }),
+  }
+}

@@ -1,0 +1,62 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { foldEntries } from '../transcript/view/fold.ts'
+import { plainRung } from './testing/rungs.ts'
+import { answerOf, createTestWorld, type World } from './testing/world.ts'
+
+const step = fc.constantFrom('turn', 'turn', 'turn', 'tool', 'compact', 'compact-typing', 'undo', 'snip', 'pin')
+
+async function take(world: World, what: string, at: number): Promise<void> {
+  const { session } = world
+  if (what === 'turn') {
+    session.add({ role: 'user', content: `Question ${at} ${'word '.repeat(50)}` })
+    session.record(answerOf(`Answer ${at} ${'word '.repeat(50)}`, { id: `m${at}` }))
+  } else if (what === 'tool') {
+    session.add({ role: 'user', content: `Look ${at}` })
+    session.record(
+      answerOf([{ type: 'tool_use', id: `t${at}`, name: 'Read', input: { file_path: 'a' } }], { id: `m${at}` }),
+    )
+    session.add({
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: `t${at}`, content: 'text '.repeat(200) }],
+    })
+  } else if (what === 'compact') await session.compact()
+  else if (what === 'compact-typing') {
+    const running = session.compact()
+    session.add({ role: 'user', content: `Typed ${at}` })
+    await running
+  } else if (what === 'undo') await session.undo()
+  else {
+    const uuid = session.messages().at(Math.floor(session.messages().length / 2))?.uuid
+    if (uuid !== undefined) await (what === 'pin' ? session.pin(uuid) : session.snip({ from: uuid, to: uuid }))
+  }
+}
+
+test('whatever is done, the view held in memory is the one that the whole transcript folds to', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      const world = createTestWorld({ compaction: [plainRung('A short summary.')] })
+      for (const [at, what] of steps.entries()) {
+        await take(world, what, at)
+        const whole = foldEntries(
+          world.records().map((record) => ({ record, position: { line: 0, offset: 0, length: 0, nth: 0 } })),
+        )
+        expect(world.session.messages()).toEqual(whole.messages)
+        expect(world.desk.conversation.view().pins).toEqual(whole.pins)
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('what is held in memory is bounded by the window, however long the conversation', async () => {
+  const world = createTestWorld({ compaction: [plainRung('A short summary.')] })
+  const held: number[] = []
+  for (let round = 0; round < 50; round++) {
+    for (let at = 0; at < 10; at++) await take(world, 'turn', round * 10 + at)
+    await take(world, 'compact', 0)
+    held.push(world.desk.conversation.held())
+  }
+  expect(Math.max(...held.slice(2))).toBe(held[2])
+  expect(world.records().length).toBeGreaterThan(1_000)
+})

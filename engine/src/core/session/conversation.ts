@@ -1,0 +1,232 @@
+// One conversation: the store it is written to, the fold that makes the view, the ledger of its facts. It knows records
+// and edits; sizes, models and requests are others' business.
+
+import type { RecordPlace } from '../ladder/rung.ts'
+import { emptyLedger, type Ledger } from '../ledger/facts.ts'
+import { fromJson } from '../ledger/json.ts'
+import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
+import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { readCompaction } from '../transcript/format/compaction-records.ts'
+import { type Edit, editRecords, readEdit } from '../transcript/format/edits.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+import { messageOf } from '../transcript/format/messages.ts'
+import { type QueuedWords, queuedWords } from '../transcript/format/queued-words.ts'
+import { createFold, type Fold, foldEntries, type View } from '../transcript/view/fold.ts'
+import { lastAction, type Undoable, withoutRewound } from '../transcript/view/last-action.ts'
+import { type Body, stamped } from './records.ts'
+import { trimmed } from './retained.ts'
+import { noPosition, type Store, StoreError, type StoreResult } from './store.ts'
+
+export type ConversationInput = {
+  readonly store: Store
+  readonly sessionId: string
+  readonly envelope: JsonObject
+  /** What was there when it was opened, in the order of the file. */
+  readonly entries: readonly Entry[]
+  /** Whether those are all there are. If not, they must hold the live window. */
+  readonly isWhole?: boolean | undefined
+  readonly now: () => number
+  readonly newId: () => string
+  /** Sees every entry of this conversation once, in order; `isLive` when it came after the opening. */
+  readonly watch?: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => void
+  /** After a rewind, or the undo of one: gets the entries of this conversation that stand now, in order. */
+  readonly onRewind?: (entries: readonly Entry[]) => void
+}
+
+export type Conversation = {
+  readonly view: () => View
+  readonly ledger: () => Ledger
+  /** Words that the user typed while the agent worked and that are in no message. */
+  readonly queued: () => readonly QueuedWords[]
+  readonly place: () => RecordPlace
+  /** Whether an answer that is held here has this id of the API. */
+  readonly hasAnswer: (id: unknown) => boolean
+  /** Any entry there ever was, in the view or not. */
+  readonly record: (uuid: string) => JsonObject | undefined
+  /** Appends in one write; returns their uuids, which may be given. Throws a StoreError when they cannot be written. */
+  readonly append: (bodies: readonly Body[], uuids?: readonly string[]) => readonly string[]
+  /** Appends records that annotate the session and hang nowhere. */
+  readonly note: (records: readonly JsonObject[]) => void
+  readonly edit: (edits: readonly Edit[]) => readonly string[]
+  /** Appends a compaction's records, all or none. */
+  readonly commit: (records: readonly JsonObject[]) => StoreResult
+  /** The view as it would be with these records. */
+  readonly tryOut: (records: readonly JsonObject[]) => View
+  /** These edits as records that hang behind one another. */
+  readonly editRecords: (edits: readonly Edit[]) => readonly JsonObject[]
+  /** What the newest action in force did to the view, oldest first. */
+  readonly lastAction: () => readonly Undoable[]
+  /** Entries that the fold holds, for those who test how many there are. */
+  readonly held: () => number
+}
+
+export function createConversation(input: ConversationInput): Conversation {
+  return new Talk(input)
+}
+
+class Talk implements Conversation {
+  private readonly input: ConversationInput
+  private book: LedgerBook = createLedger()
+  private hasRewound = false
+  private entries: Entry[] = []
+  private fold: Fold = createFold()
+  private tip: string | null = null
+  private answerIds = new Set<unknown>()
+  /** Older entries may be in the store alone. */
+  private isWhole: boolean
+  private isOpen = false
+
+  constructor(input: ConversationInput) {
+    this.input = input
+    this.isWhole = input.isWhole ?? true
+    const known = this.openBook(input.entries)
+    for (const [at, entry] of input.entries.entries()) this.take(entry, { isKnown: at <= known })
+    if (this.hasRewound) this.readAgain()
+    this.isOpen = true
+  }
+
+  view = (): View => this.fold.view()
+  ledger = (): Ledger => this.book.ledger()
+  queued = (): readonly QueuedWords[] => queuedWords(this.entries)
+  record = (uuid: string): JsonObject | undefined => {
+    if (!this.fold.entry(uuid)) this.loadOlder()
+    return this.fold.entry(uuid)?.record
+  }
+
+  held = (): number => this.entries.length
+
+  hasAnswer = (id: unknown): boolean => this.answerIds.has(id)
+
+  place = (): RecordPlace => {
+    const { sessionId, envelope, store } = this.input
+    return { tip: this.tip, sessionId, envelope, transcript: store.path }
+  }
+
+  append = (bodies: readonly Body[], uuids: readonly string[] = []): readonly string[] => {
+    const records = this.chained(bodies, uuids)
+    this.write(records)
+    return records.map(({ uuid }) => String(uuid))
+  }
+
+  note = (records: readonly JsonObject[]): void => this.write(records)
+
+  editRecords = (edits: readonly Edit[]): readonly JsonObject[] => {
+    const { sessionId, envelope, now, newId } = this.input
+    const timestamp = new Date(now()).toISOString()
+    return editRecords(edits, { uuids: edits.map(() => newId()), parentUuid: this.tip, timestamp, sessionId, envelope })
+  }
+
+  edit = (edits: readonly Edit[]): readonly string[] => {
+    // Both may bring back what is no longer held here.
+    if (edits.some(isTurn)) this.loadOlder()
+    const records = this.editRecords(edits)
+    this.write(records)
+    if (this.hasRewound && edits.some(isTurn)) this.readAgain()
+    return records.map(({ uuid }) => String(uuid))
+  }
+
+  commit = (records: readonly JsonObject[]): StoreResult => {
+    const before = this.view()
+    const stored = this.input.store.append(records)
+    if (stored.type === 'store-failed') return stored
+    for (const record of records) this.take({ record, position: noPosition })
+    const left = trimmed(this.entries, before)
+    if (left.length < this.entries.length) {
+      this.isWhole = false
+      this.hold(left)
+    }
+    return stored
+  }
+
+  tryOut = (records: readonly JsonObject[]): View =>
+    foldEntries([...this.entries, ...records.map((record) => ({ record, position: noPosition }))])
+
+  lastAction = (): readonly Undoable[] => {
+    if (lastAction(this.entries).length === 0) this.loadOlder()
+    return lastAction(this.entries)
+  }
+
+  /** Each record hangs on the one before it. */
+  private chained(bodies: readonly Body[], uuids: readonly string[]): readonly JsonObject[] {
+    const { sessionId, envelope, now, newId } = this.input
+    const timestamp = new Date(now()).toISOString()
+    let parentUuid = this.tip
+    return bodies.map((body, at) => {
+      const uuid = uuids[at] ?? newId()
+      const record = stamped(body, { uuid, parentUuid, timestamp, sessionId, envelope })
+      parentUuid = uuid
+      return record
+    })
+  }
+
+  private write(records: readonly JsonObject[]): void {
+    if (records.length === 0) return
+    const stored = this.input.store.append(records)
+    if (stored.type === 'store-failed') throw new StoreError(stored.why)
+    for (const record of records) this.take({ record, position: noPosition })
+  }
+
+  private take(entry: Entry, { isKnown }: { readonly isKnown: boolean } = { isKnown: false }): void {
+    const { record } = entry
+    this.entries.push(entry)
+    this.fold.add(entry)
+    const isOwn = this.isOwn(record)
+    if (readEdit(record)?.type === 'rewind') this.hasRewound = true
+    if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
+    if (record.type === 'assistant') this.answerIds.add(stringAt(record.message, 'id'))
+    const message = isKnown && !this.input.watch ? undefined : messageOf(record)
+    if (message && !isKnown) this.addFacts(message, record)
+    if (isOwn) this.input.watch?.(record, message, { isLive: this.isOpen })
+  }
+
+  private isOwn({ isSidechain }: JsonObject): boolean {
+    return (isSidechain === true) === (this.input.envelope.isSidechain === true)
+  }
+
+  private addFacts(message: ViewMessage, record: JsonObject): void {
+    // What was put back is no news.
+    if (objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
+  }
+
+  /** Begins the ledger anew. Returns the entry up to which it knows everything: a boundary of ours carries the facts. */
+  private openBook(entries: readonly Entry[]): number {
+    const known = entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
+    const carried = readCompaction(entries[known]?.record).ledger
+    this.book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
+    return known
+  }
+
+  /** What was read off entries that a rewind went back past no longer holds. */
+  private readAgain(): void {
+    const standing = withoutRewound(this.entries)
+    const known = this.openBook(standing)
+    for (const { record } of standing.slice(known + 1)) {
+      const message = messageOf(record)
+      if (message) this.addFacts(message, record)
+    }
+    this.input.onRewind?.(standing.filter(({ record }) => this.isOwn(record)))
+  }
+
+  private hold(entries: Iterable<Entry>): void {
+    this.entries = [...entries]
+    this.fold = createFold()
+    this.answerIds = new Set()
+    for (const entry of this.entries) {
+      this.fold.add(entry)
+      if (entry.record.type === 'assistant') this.answerIds.add(stringAt(entry.record.message, 'id'))
+    }
+  }
+
+  /** The one way back to what was let go, or never read: everything that needs older entries calls it. */
+  private loadOlder(): void {
+    if (this.isWhole) return
+    this.hold(this.input.store.entries())
+    this.isWhole = true
+  }
+}
+
+/** Another part of the transcript may stand behind the view then. */
+function isTurn({ type }: Edit): boolean {
+  return type === 'undo' || type === 'rewind'
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { compactRung } from '../ladder/compact-rung.ts'
+import type { EngineSettings } from './settings.ts'
+import { plainRung } from './testing/rungs.ts'
+import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
+
+const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
+const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
+/** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000. */
+const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
+
+/** Rounds of a request and its answer, seconds apart, each adding so many tokens to what the provider reports. */
+function talk(world: World, rounds: number, tokens: number, from = 0): readonly string[] {
+  const asked: string[] = []
+  for (let at = 1; at <= rounds; at++) {
+    world.turn(1_000)
+    asked.push(...world.session.add({ role: 'user', content: `Task ${from + at}: ${words(tokens / 2)}` }))
+    world.turn(1_000)
+    const reported = usage(3_000 + (from + at) * tokens)
+    world.session.record(answerOf(words(tokens / 2), { id: `msg_${from + at}`, usage: reported }))
+  }
+  return asked
+}
+
+describe('the gauge while time goes on', () => {
+  test('falls by what a collapse freed, and goes on resting on what was reported', async () => {
+    const settings: EngineSettings = { ...small, mode: 'collapse', reductions: { microCompact: false } }
+    const world = createTestWorld({ settings, model: scripted(() => 'In short.') })
+    talk(world, 7, 4_200)
+    await world.session.idle()
+    world.turn(1_000)
+    world.session.add({ role: 'user', content: 'Go on.' })
+    const before = world.session.explain().size
+    expect(before.tokens).toBeGreaterThan(32_400)
+    expect(await world.session.prepare()).toMatchObject({ type: 'ready' })
+    const after = world.session.explain().size
+    expect(world.events.filter(({ type }) => type === 'micro-compacted')).toHaveLength(1)
+    expect(after.tokens).toBeLessThan(before.tokens / 2)
+    expect(after.source).toBe('usage+estimate')
+  })
+
+  test('rests on the newest answer before a part that was summarized', async () => {
+    const world = createTestWorld({
+      settings: { ...small, contextWindow: 60_000 },
+      compaction: [compactRung({ settings: { offline: 'always' } })],
+    })
+    talk(world, 4, 4_000)
+    const kept = world.session.explain().size
+    const [detour = ''] = talk(world, 2, 4_000, 4)
+    const before = world.session.explain().size
+    expect(await world.session.compact({ from: detour })).toMatchObject({ type: 'compacted' })
+    const after = world.session.explain().size
+    expect(after).toMatchObject({ reported: kept.tokens, anchorUuid: kept.anchorUuid, source: 'usage+estimate' })
+    expect(after.tokens).toBeLessThan(before.tokens)
+  })
+
+  test('takes off what a summary freed from the usage of the messages kept behind it', async () => {
+    const world = createTestWorld({
+      settings: { ...small, contextWindow: 60_000 },
+      compaction: [compactRung({ settings: { offline: 'always' } })],
+    })
+    const asked = talk(world, 6, 4_000)
+    const before = world.session.explain().size
+    expect(await world.session.compact({ upTo: asked[2] ?? '' })).toMatchObject({ type: 'compacted' })
+    const after = world.session.explain().size
+    expect(after).toMatchObject({ anchorUuid: before.anchorUuid })
+    expect(after.tokens).toBeLessThan(before.tokens)
+  })
+
+  test('does not rise when a compaction by hand replaces little', async () => {
+    const world = createTestWorld({ settings: small, compaction: [plainRung(words(1_500))] })
+    world.session.add({ role: 'user', content: words(3_000) })
+    world.session.record(answerOf('Done.', { usage: usage(1_200) }))
+    expect(await world.session.compact()).toMatchObject({ type: 'compacted', before: 1_200, after: 1_200 })
+    world.session.add({ role: 'user', content: words(900) })
+    expect(world.session.explain().size.tokens).toBeGreaterThan(2_000)
+  })
+
+  test('keeps a share for what is left, however much an estimate says was freed', async () => {
+    const world = createTestWorld({ settings: small })
+    const [from = ''] = world.session.add({ role: 'user', content: words(6_000) })
+    world.session.record(answerOf('Done.', { id: 'msg_1', usage: usage(4_000) }))
+    world.session.add({ role: 'user', content: words(2_000) })
+    world.session.record(answerOf('Done.', { id: 'msg_2', usage: usage(5_000) }))
+    expect(await world.session.snip({ from, to: from })).toMatchObject({ type: 'done' })
+    const { tokens } = world.session.explain().size
+    expect(tokens).toBeGreaterThan(1_000)
+    expect(tokens).toBeLessThan(2_000)
+  })
+})
+
+test('at the limit a request waits for as many spans as it takes', async () => {
+  const settings: EngineSettings = { ...small, mode: 'collapse', reductions: { microCompact: false } }
+  const model = scripted(() => 'In short.')
+  const slow = {
+    ...model,
+    send: async (...given: Parameters<typeof model.send>) => {
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      return model.send(...given)
+    },
+  }
+  const world = createTestWorld({ settings, model: slow })
+  talk(world, 4, 4_000)
+  world.session.add({ role: 'user', content: words(1_000) })
+  world.session.record(answerOf('Done.', { id: 'msg_5', usage: usage(39_500) }))
+  world.session.add({ role: 'user', content: 'Go on.' })
+  expect(await world.session.prepare()).toMatchObject({ type: 'ready' })
+  expect(world.events.filter(({ type }) => type === 'collapse-staged').length).toBeGreaterThan(1)
+})
+
+test('says when the next compaction is to be expected', () => {
+  const world = createTestWorld({ settings: small })
+  talk(world, 3, 4_000)
+  const { prediction, size } = world.session.explain()
+  expect(size.tokens).toBe(15_000)
+  expect(prediction).toMatchObject({ growth: 4_000, turns: 2 })
+})

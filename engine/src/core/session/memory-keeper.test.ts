@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { memoryRung } from '../ladder/memory-rung.ts'
+import { createWeigher } from '../mechanisms/weigher.ts'
+import type { Extraction } from '../memory/extract.ts'
+import { type Notes, parseNotes } from '../memory/notes.ts'
+import type { SessionMemory } from '../memory/store.ts'
+import { noProgress } from '../memory/trigger.ts'
+import { noTokens } from '../message/usage.ts'
+import type { EngineEvent } from '../ports/events.ts'
+import { createStop } from '../ports/stop.ts'
+import type { View } from '../transcript/view/fold.ts'
+import type { Beside } from './beside.ts'
+import { createMemoryKeeper, type MemoryKeeper } from './memory-keeper.ts'
+import { plainRung } from './testing/rungs.ts'
+import { createTestWorld, scripted } from './testing/world.ts'
+
+const someNotes: Notes = parseNotes('# Current state\n_now_\nAt work.\n')
+
+/** Notes in memory; each extraction ends when the test says so. */
+function storeOf(settled: 'settled' | 'still-running' = 'settled') {
+  const asked: { readonly seen: string | undefined; readonly end: (extraction: Extraction) => void }[] = []
+  const store: SessionMemory = {
+    path: 'summary.md',
+    notes: () => someNotes,
+    template: () => [],
+    progress: () => noProgress,
+    saveProgress: () => undefined,
+    settled: async () => settled,
+    extract: ({ messages }) =>
+      new Promise((end) => {
+        asked.push({ seen: messages.at(-1)?.uuid, end })
+      }),
+  }
+  return { store, asked }
+}
+
+/** A view whose newest message is this one. */
+function viewOf(uuid: string): View {
+  const message = { role: 'user', content: uuid, uuid, origin: 'human' } as const
+  const source = { uuids: [uuid], edits: [], pieces: [message], isPinned: false }
+  return { messages: [message], sources: [source], edits: [], pins: [], changed: new Set() }
+}
+
+function bench(tokens: () => number) {
+  const events: EngineEvent[] = []
+  const { signal, stop } = createStop()
+  const client = scripted(() => '')
+  const beside: Beside = {
+    view: () => viewOf('newest'),
+    tokens,
+    effectiveWindow: () => 100_000,
+    ledger: () => createTestWorld().desk.conversation.ledger(),
+    weigher: () => createWeigher(),
+    client: () => client,
+    model: () => client.model,
+    countTokens: (text) => text.length,
+    emit: (event) => events.push(event),
+    spend: () => undefined,
+    signal,
+  }
+  return { beside, events, stop }
+}
+
+const request = () => ({ source: 'turn', model: 'm', messages: [] }) as const
+const look = (keeper: MemoryKeeper, beside: Beside, uuid: string) =>
+  keeper.look(beside, { view: viewOf(uuid), hadToolCalls: false, request })
+const extracted: Extraction = { type: 'extracted', notes: someNotes, usage: noTokens }
+const settle = () => new Promise((resolve) => setTimeout(resolve))
+
+describe('the keeper of the notes', () => {
+  test('one at a time: a newer trigger waits, and goes on from what it had seen itself', async () => {
+    const { store, asked } = storeOf()
+    const keeper = createMemoryKeeper({ store, isResumed: false })
+    let tokens = 12_000
+    const { beside } = bench(() => tokens)
+    look(keeper, beside, 'one')
+    tokens = 20_000
+    look(keeper, beside, 'two')
+    expect(asked.map(({ seen }) => seen)).toEqual(['one'])
+    asked[0]?.end(extracted)
+    await settle()
+    expect(asked.map(({ seen }) => seen)).toEqual(['one', 'two'])
+    expect(keeper.progress()).toMatchObject({ tokens: 12_000, lastSeen: 'one' })
+    asked[1]?.end(extracted)
+    await keeper.idle()
+    expect(keeper.progress()).toEqual({ tokens: 20_000, lastSeen: 'two', toolCallsSince: 0, failures: 0 })
+  })
+
+  test('a compaction while it runs: what it saw last is out of the conversation, and is not remembered', async () => {
+    const { store, asked } = storeOf()
+    const keeper = createMemoryKeeper({ store, isResumed: false })
+    const { beside, events } = bench(() => 12_000)
+    look(keeper, beside, 'one')
+    keeper.compacted(3_000)
+    asked[0]?.end(extracted)
+    await keeper.idle()
+    expect(keeper.progress()).toEqual({ tokens: 3_000, toolCallsSince: 0, failures: 0 })
+    expect(events.map(({ type }) => type)).toEqual(['memory-extracted'])
+  })
+
+  test('calls that come while it runs count for the next', async () => {
+    const { store, asked } = storeOf()
+    const keeper = createMemoryKeeper({ store, isResumed: false })
+    const { beside } = bench(() => 12_000)
+    keeper.countCalls(4)
+    look(keeper, beside, 'one')
+    keeper.countCalls(2)
+    asked[0]?.end(extracted)
+    await keeper.idle()
+    expect(keeper.progress().toolCallsSince).toBe(2)
+  })
+
+  test('a store that breaks is a failure, and a session that ends is none', async () => {
+    const { store } = storeOf()
+    const broken = { ...store, extract: async () => Promise.reject(new Error('the disk is full')) }
+    const keeper = createMemoryKeeper({ store: broken, isResumed: false })
+    const { beside, events, stop } = bench(() => 12_000)
+    look(keeper, beside, 'one')
+    await keeper.idle()
+    expect(events).toEqual([{ type: 'memory-failed', reason: 'the disk is full', failures: 1, usage: noTokens }])
+    look(keeper, beside, 'two')
+    stop()
+    await keeper.idle()
+    expect(events).toHaveLength(1)
+  })
+})
+
+test('an extraction that still runs after the wait: the next rung does it, and the reason is told', async () => {
+  const keeper = createMemoryKeeper({ store: storeOf('still-running').store, isResumed: false })
+  const world = createTestWorld({ compaction: [memoryRung(keeper), plainRung('A short summary.')] })
+  world.session.add({ role: 'user', content: 'words '.repeat(500) })
+  world.session.record({ content: 'Done.' })
+  const done = await world.session.compact()
+  expect(done.tried.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toEqual([
+    'session-memory declined',
+    'plain done',
+  ])
+  expect(world.events.filter(({ type }) => type === 'memory-declined')).toEqual([
+    { type: 'memory-declined', reason: 'extraction-running', sessionId: 'session-1' },
+  ])
+  expect(keeper.state().declined?.why).toBe('extraction-running')
+})

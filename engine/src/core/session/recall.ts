@@ -1,0 +1,65 @@
+// Search and reading over a conversation that is only in memory: words, newest first; originals by their ids. Sessions on
+// disk have an archive for it.
+import { headOf, tailOf } from '../text/cut.ts'
+import { wellFormed } from '../text/well-formed.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+import { type Piece, piecesOf } from '../transcript/format/record-pieces.ts'
+import { timeIn } from '../transcript/format/time.ts'
+
+export type RecallMatch = {
+  readonly id: string
+  readonly kind: string
+  readonly time: string | undefined
+  readonly snippet: string
+}
+
+export type Recalled = { readonly matches: readonly RecallMatch[]; readonly more: boolean }
+
+const snippetLength = 300
+/** A question has no more words than this; a pasted book would be looked for word by word. */
+const mostWords = 32
+const longestQuestion = 4_000
+
+export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10): Recalled {
+  const wanted = headOf(words, longestQuestion)
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .slice(0, mostWords)
+  if (wanted.length === 0) return { matches: [], more: false }
+  const found: RecallMatch[] = []
+  for (const { record } of entries) {
+    const { uuid, timestamp } = record
+    if (typeof uuid !== 'string') continue
+    const time = typeof timestamp === 'string' && !Number.isNaN(timeIn(timestamp)) ? timestamp : undefined
+    for (const piece of piecesOf(record)) {
+      const { text } = piece
+      const low = text.toLowerCase()
+      if (!isSaid(piece) || !wanted.every((word) => low.includes(word))) continue
+      const at = Math.max(0, low.indexOf(wanted[0] ?? '') - snippetLength / 3)
+      const snippet = wellFormed(headOf(tailOf(text, text.length - at), snippetLength))
+      found.push({ id: idOf(piece) ?? uuid, kind: piece.kind, time, snippet })
+    }
+  }
+  return { matches: found.toReversed().slice(0, limit), more: found.length > limit }
+}
+
+/** What goes by this id: an entry by its uuid, or the result of a call by the id of its use. */
+export function readFrom(entries: Iterable<Entry>, id: string): string | undefined {
+  for (const { record } of entries) {
+    const pieces = piecesOf(record)
+    const chosen = record.uuid === id ? pieces : pieces.filter((piece) => idOf(piece) === id)
+    if (chosen.length > 0) return chosen.map(({ text }) => text).join('\n\n')
+  }
+  return undefined
+}
+
+/** Results go by the id of their call. */
+function idOf({ kind, toolUseId }: Piece): string | undefined {
+  return kind === 'tool-result' ? toolUseId : undefined
+}
+
+/** Edits and boundaries are records too, and nobody said them. */
+function isSaid({ kind }: Piece): boolean {
+  return kind !== 'system'
+}

@@ -1,0 +1,112 @@
+// What a session makes of answers and messages as they come in.
+import { describe, expect, test } from 'vitest'
+import { shapeOf } from '../message/shape.ts'
+import { noTokens, type Usage } from '../message/usage.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+import { enqueueRecord, type HeldMessage, leftInQueue } from './held.ts'
+import { plainRung } from './testing/rungs.ts'
+import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
+
+const words = (count: number) => 'parse the record '.repeat(count / 3)
+const usage = (input: number): Usage => ({ ...noTokens, input })
+
+describe('an answer', () => {
+  test('whose client gives all its answers the same id is still an answer of its own', () => {
+    const { session } = createTestWorld()
+    session.add({ role: 'user', content: 'Go.' })
+    for (const id of ['t1', 't2', 't3']) {
+      session.record(answerOf([{ type: 'tool_use', id, name: 'Read', input: {} }], { id: 'chatcmpl' }))
+      session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'found' }] })
+    }
+    expect(shapeOf(session.messages())).toBe('u a[tu] u[tr] a[tu] u[tr] a[tu] u[tr]')
+  })
+
+  test('is written with its cache writes apart, by how long they last', () => {
+    const world = createTestWorld()
+    world.session.add({ role: 'user', content: 'Go.' })
+    world.session.record(answerOf('ok', { usage: { ...noTokens, cacheWrite: 100, cacheWriteHour: 30 } }))
+    expect(world.records().at(-1)).toMatchObject({
+      message: {
+        usage: {
+          cache_creation_input_tokens: 100,
+          cache_creation: { ephemeral_5m_input_tokens: 70, ephemeral_1h_input_tokens: 30 },
+        },
+      },
+    })
+  })
+
+  test('teaches how far the estimate is off, unless its usage counts several requests or another view', async () => {
+    const learned = async (how: 'plain' | 'iterations' | 'outdated') => {
+      let world: World | undefined
+      const answer = answerOf('ok', {
+        usage: {
+          ...usage(9_000),
+          ...(how === 'iterations' ? { iterations: [{ ...usage(9_000), type: 'message' }] } : {}),
+        },
+      })
+      const during = async () => void world?.session.record(answer)
+      world = createTestWorld({ ladder: { manual: [plainRung('In short.', { during })] } })
+      world.session.add({ role: 'user', content: words(9_000) })
+      await world.session.prepare()
+      if (how === 'outdated') await world.session.compact()
+      else world.session.record(answer)
+      return Object.values(world.desk.lessons.calibrations).map(({ samples }) => samples)
+    }
+    expect(await learned('plain')).toEqual([1])
+    expect(await learned('iterations')).toEqual([])
+    expect(await learned('outdated')).toEqual([])
+  })
+
+  test('that tells again what the server left out is written down once', () => {
+    const world = createTestWorld()
+    const tell = (tokens: number) => {
+      world.session.add({ role: 'user', content: 'Go on.' })
+      const applied_edits = [{ type: 'clear_tool_uses_20250919', cleared_tool_uses: 2, cleared_input_tokens: tokens }]
+      world.session.record({ content: 'ok', context_management: { applied_edits } } as never)
+    }
+    for (const tokens of [900, 900, 1_200]) tell(tokens)
+    const cleared = world.records().flatMap(({ everlong }) => JSON.stringify(everlong)?.match(/"tokens":\d+/g) ?? [])
+    expect(cleared).toEqual(['"tokens":900', '"tokens":1200'])
+  })
+})
+
+describe('a message', () => {
+  test('is a person’s only where there is something that a person typed', () => {
+    const { session } = createTestWorld()
+    const result = { type: 'tool_result', tool_use_id: 't1', content: 'found' }
+    const begins = (...[message]: Parameters<typeof session.add>) => {
+      const { turnId } = session.tracking()
+      session.add(message)
+      return session.tracking().turnId !== turnId
+    }
+    expect(begins({ role: 'user', content: 'Go.' })).toBe(true)
+    expect(begins({ role: 'assistant', content: 'ok' })).toBe(false)
+    expect(begins({ role: 'user', content: [result] })).toBe(false)
+    expect(begins({ role: 'user', content: 'Go on.', origin: 'meta' })).toBe(false)
+    expect(begins({ role: 'user', content: [result, { type: 'text', text: 'And?' }] })).toBe(true)
+  })
+
+  test('that comes after a request failed is not held back', async () => {
+    const failure = { type: 'failed', reason: 'transient', message: 'Overloaded', tries: 3 } as const
+    const world = createTestWorld({ model: scripted(() => failure) })
+    world.session.add({ role: 'user', content: 'Go.' })
+    expect(await world.session.send()).toMatchObject({ type: 'failed', failure })
+    world.session.add({ role: 'user', content: 'Never mind.' })
+    expect(JSON.stringify(world.session.messages())).toContain('Never mind.')
+  })
+
+  test('that was queued and let in is not left in the queue', () => {
+    const at = { timestamp: '2026-11-01T00:00:00.000Z', sessionId: 's' }
+    const entry = (record: Entry['record']) => ({ record }) as Entry
+    const held = (content: string): HeldMessage => ({ message: { role: 'user', content }, uuids: [content] })
+    const queued = (content: string) => entry(enqueueRecord(held(content), at))
+    const said = (uuid: string) => entry({ type: 'user', uuid })
+    // A process that dies between an entry and its dequeue record has said it all the same.
+    const out = entry({ type: 'queue-operation', operation: 'dequeue', ...at })
+    expect(leftInQueue([queued('a'), queued('b'), said('a')])).toEqual([held('b')])
+    expect(leftInQueue([queued('a'), said('a'), out, queued('b'), said('b'), out])).toEqual([])
+    // Another client's queue is not ours to say again.
+    const foreign = entry({ type: 'queue-operation', operation: 'enqueue', content: 'x' })
+    expect(leftInQueue([foreign, queued('a'), out])).toEqual([held('a')])
+  })
+})

@@ -1,0 +1,56 @@
+// The settings of an engine: those of windows and thresholds, of the reductions, and of the ladder itself.
+
+import type { CompactionMode } from '../ladder/guards.ts'
+import type { ReductionChoices } from '../mechanisms/settings.ts'
+import type { EstimatorName } from '../tokens/estimate/blocks.ts'
+import { type Environment, isTruthy, type TokenSettings } from '../tokens/settings.ts'
+import type { MemoryChoices } from './memory-keeper.ts'
+
+export type EngineSettings = TokenSettings & {
+  readonly reductions?: ReductionChoices
+  readonly mode?: CompactionMode
+  /** thrifty: settings and thresholds as they cost the least, at the price of more compactions. */
+  readonly economy?: 'usual' | 'thrifty'
+  /** Notes about the session, taken in the background; `false` for none. */
+  readonly sessionMemory?: boolean | MemoryChoices
+  /** A compaction must get below this share of the threshold: 0.6 unless said. */
+  readonly target?: number
+  /** Prepare a compaction while work goes on, from this share of the threshold on: 0.8 when only turned on. */
+  readonly background?: boolean | { readonly from: number }
+  /** Marks for the prompt cache; `false` for none. */
+  readonly cacheMarks?: false | '5m' | '1h'
+  readonly estimator?: EstimatorName
+  /** How long the host may think in ask mode, in milliseconds: 60,000 unless said. No answer means no. */
+  readonly askTimeoutMs?: number
+}
+
+/** What the host has set itself comes first. */
+export function withEnvironment(settings: EngineSettings, environment: Environment): EngineSettings {
+  const isCollapsing = settings.mode === undefined && isTruthy(environment.CLAUDE_CONTEXT_COLLAPSE)
+  return isCollapsing ? { ...settings, mode: 'collapse' } : settings
+}
+
+const usualTarget = 0.6
+const usualHeadStart = 0.8
+const usualPatience = 60_000
+
+export function targetShare({ target }: EngineSettings): number {
+  return target !== undefined && target > 0 && target < 1 ? target : usualTarget
+}
+
+/** The share of the threshold from which on a compaction is prepared ahead; undefined when none is. */
+export function headStart({ background }: EngineSettings): number | undefined {
+  if (background === undefined || background === false) return undefined
+  const from = background === true ? usualHeadStart : background.from
+  return from > 0 && from < 1 ? from : usualHeadStart
+}
+
+export function patience({ askTimeoutMs }: EngineSettings): number {
+  return askTimeoutMs !== undefined && askTimeoutMs >= 0 ? askTimeoutMs : usualPatience
+}
+
+/** Session memory is on unless it is turned off. */
+export function memoryChoices({ sessionMemory }: EngineSettings): MemoryChoices {
+  if (sessionMemory === undefined || typeof sessionMemory === 'boolean') return { isOn: sessionMemory !== false }
+  return sessionMemory
+}

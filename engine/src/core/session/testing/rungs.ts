@@ -1,0 +1,60 @@
+// Rungs for tests of the ladder itself: one that summarises in so many words, and those that go wrong in one way each.
+
+import type { Rung, RungContext } from '../../ladder/rung.ts'
+import { noTokens } from '../../message/usage.ts'
+import type { CompactionFailure } from '../../ports/events.ts'
+
+/** Replaces everything by a text. `during` runs while it is at work. */
+export function plainRung(
+  text: string | ((context: RungContext) => string),
+  {
+    name = 'plain',
+    during,
+  }: { readonly name?: string; readonly during?: (context: RungContext) => Promise<void> } = {},
+): Rung {
+  return {
+    name,
+    run: async (context) => {
+      await during?.(context)
+      if (context.signal?.aborted) return { type: 'failed', reason: 'aborted', why: 'It was stopped.' }
+      const { place, ports } = context
+      const timestamp = new Date(ports.now()).toISOString()
+      const boundary = ports.newId()
+      const frame = { isSidechain: false, sessionId: place.sessionId, timestamp }
+      const content = typeof text === 'string' ? text : text(context)
+      const committed = await context.commit([
+        {
+          ...frame,
+          parentUuid: null,
+          logicalParentUuid: place.tip,
+          type: 'system',
+          subtype: 'compact_boundary',
+          content: 'Conversation compacted',
+          compactMetadata: { trigger: context.trigger, preTokens: context.size.tokens },
+          uuid: boundary,
+        },
+        {
+          ...frame,
+          parentUuid: boundary,
+          type: 'user',
+          isCompactSummary: true,
+          isVisibleInTranscriptOnly: true,
+          message: { role: 'user', content },
+          uuid: ports.newId(),
+        },
+      ])
+      if (committed.type === 'failed') {
+        return { type: 'failed', reason: committed.reason ?? 'write_failed', why: committed.message }
+      }
+      return { type: 'compacted', mechanism: name, usage: noTokens, restored: 0 }
+    },
+  }
+}
+
+export function failingRung(name: string, reason: CompactionFailure = 'api_error'): Rung {
+  return { name, run: async () => ({ type: 'failed', reason, why: `${name} could not` }) }
+}
+
+export function decliningRung(name: string): Rung {
+  return { name, run: async () => ({ type: 'declined', why: `${name} would not` }) }
+}

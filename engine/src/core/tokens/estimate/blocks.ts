@@ -1,0 +1,143 @@
+// Measures blocks, contents and messages with one of the two estimators. Text and media are kept apart: text is
+// counted in the estimator's tokens and still has to be scaled, media is in the model's own tokens already.
+import {
+  type Block,
+  blocksOf,
+  type Content,
+  isBlock,
+  isMedia,
+  isText,
+  isToolResult,
+  isToolUse,
+} from '../../message/block.ts'
+import { stringAt } from '../../message/json.ts'
+import { baselineTokens, flatMediaTokens } from './baseline.ts'
+import { estimateTokens } from './estimate.ts'
+import { imageSize, imageTokens } from './image-size.ts'
+
+export type EstimatorName =
+  | 'fitted' // ours: weights fitted on open text
+  | 'chars/4' // the documented baseline
+
+export type Measure = { readonly text: number; readonly media: number }
+
+export type Measuring = {
+  readonly estimator?: EstimatorName | undefined
+  /** Says how images are scaled. */
+  readonly model?: string | undefined
+}
+
+export const nothing: Measure = { text: 0, media: 0 }
+
+export function addMeasures(a: Measure, b: Measure): Measure {
+  return { text: a.text + b.text, media: a.media + b.media }
+}
+
+export function measureContent(content: Content, how: Measuring = {}): Measure {
+  const sum = { text: 0, media: 0 }
+  addContent(sum, content, how)
+  return sum
+}
+
+export function measureBlock(block: Block, how: Measuring = {}): Measure {
+  const sum = { text: 0, media: 0 }
+  addBlock(sum, block, how)
+  return sum
+}
+
+/** A sum that grows in place: a whole conversation is counted without making anything for its blocks. */
+type Sum = { text: number; media: number }
+
+export function addContent(sum: Sum, content: unknown, how: Measuring): void {
+  const isBaseline = how.estimator === 'chars/4'
+  if (typeof content === 'string') sum.text += isBaseline ? baselineTokens(content.length) : estimateTokens(content)
+  else if (!Array.isArray(content)) return
+  else if (isBaseline) addBaselines(sum, content)
+  else for (const block of blocksOf(content)) addFitted(sum, block, how)
+}
+
+function addBlock(sum: Sum, block: Block, how: Measuring): void {
+  if (how.estimator === 'chars/4') addBaseline(sum, block)
+  else addFitted(sum, block, how)
+}
+
+function addBaselines(sum: Sum, content: readonly unknown[]): void {
+  for (let at = 0; at < content.length; at++) {
+    const block = content[at]
+    if (isBlock(block)) addBaseline(sum, block)
+  }
+}
+
+/** Asks a block for its type once: lengths are added up so fast that asking five times would take as long again. */
+function addBaseline(sum: Sum, block: Block): void {
+  switch (block.type) {
+    case 'text':
+      if (typeof block.text !== 'string') break
+      sum.text += baselineTokens(block.text.length)
+      return
+    case 'image':
+    case 'document':
+      sum.media += flatMediaTokens
+      return
+    case 'tool_use':
+      if (!isToolUse(block)) break
+      sum.text += baselineTokens(block.name.length + jsonOf(block.input).length)
+      return
+    case 'tool_result':
+      if (!isToolResult(block)) break
+      addBaselineResult(sum, block.content)
+      return
+  }
+  sum.text += baselineTokens(jsonOf(block).length)
+}
+
+/** A result counts its text and its media; what else it may hold is not in the documented rule. */
+function addBaselineResult(sum: Sum, content: unknown): void {
+  if (typeof content === 'string') sum.text += baselineTokens(content.length)
+  else for (const part of blocksOf(content)) if (isText(part) || isMedia(part)) addBaseline(sum, part)
+}
+
+function addFitted(sum: Sum, block: Block, how: Measuring): void {
+  if (isText(block)) sum.text += estimateTokens(block.text)
+  else if (isToolUse(block)) sum.text += estimateTokens(block.name) + estimateTokens(jsonOf(block.input))
+  else if (isToolResult(block)) addContent(sum, block.content ?? '', how)
+  else if (block.type === 'image') sum.media += imageBlockTokens(block, how.model)
+  else if (block.type === 'document') addDocument(sum, block, how)
+  else if (block.type === 'thinking') addThinking(sum, stringAt(block, 'thinking'), stringAt(block, 'signature'))
+  else if (block.type === 'redacted_thinking') addThinking(sum, '', stringAt(block, 'data'))
+  else sum.text += estimateTokens(jsonOf(block))
+}
+
+/**
+ * Clients often store thinking without its text; it costs tokens all the same. Its signature then tells how long it
+ * was: in sessions of mid 2026, 0.25–0.29 of the model's tokens a character.
+ */
+function addThinking(sum: Sum, thinking = '', sealed = ''): void {
+  if (thinking === '') sum.media += Math.round(sealed.length / 4)
+  else sum.text += estimateTokens(thinking)
+}
+
+function imageBlockTokens(block: Block, model: string | undefined): number {
+  const data = stringAt(block.source, 'data')
+  const size = data === undefined ? undefined : imageSize(data)
+  return size ? imageTokens(size, model) : flatMediaTokens
+}
+
+/** Text documents by their text; pages that were sent as bytes or by name have no text to count. */
+function addDocument(sum: Sum, block: Block, how: Measuring): void {
+  const kind = stringAt(block.source, 'type')
+  const data = stringAt(block.source, 'data')
+  const content = kind === 'content' ? (block.source as { readonly content?: unknown }).content : undefined
+  if (kind === 'text' && data !== undefined) sum.text += estimateTokens(data)
+  else if (typeof content === 'string' || Array.isArray(content)) addContent(sum, content, how)
+  else sum.media += flatMediaTokens
+}
+
+/** Never throws: an input that JSON cannot hold counts as its plain spelling. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? ''
+  } catch {
+    return String(value)
+  }
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { session } from '../../../testing/index.ts'
+import type { JsonObject } from '../../message/json.ts'
+import { foldEntries } from '../view/fold.ts'
+import { compactionRecords, tornCompaction, undoOfTorn } from './compaction-records.ts'
+import type { Entry } from './entry.ts'
+
+const facts = {
+  trigger: 'manual',
+  preTokens: 900,
+  postTokens: 90,
+  durationMs: 1,
+  messagesSummarized: 2,
+  cumulativeDroppedTokens: 810,
+  discoveredTools: [],
+  userContext: '',
+  everlong: {},
+} as const
+
+const entriesOf = (records: readonly JsonObject[]): readonly Entry[] =>
+  records.map((record, at) => ({ record, position: { line: at + 1, offset: at, length: 1, nth: 0 } }))
+
+function compacted() {
+  const talk = session().user('fix the parser').assistant('It was the comma.').records
+  let ids = 0
+  const { records } = compactionRecords(
+    { facts, summary: 'All is well.', attachments: [{ type: 'files', content: 'a.ts' }], closing: 'Go on.' },
+    {
+      newId: () => `c${++ids}`,
+      timestamp: '2026-11-02T00:00:00.000Z',
+      sessionId: 's',
+      logicalParent: String(talk.at(-1)?.uuid),
+    },
+  )
+  return { talk, records }
+}
+
+test('a compaction of which only the first records were written is found, and its view is what was there before', () => {
+  const { talk, records } = compacted()
+  const before = foldEntries(entriesOf(talk)).messages
+  for (let written = 1; written < records.length; written++) {
+    const left = [...talk, ...records.slice(0, written)]
+    expect(tornCompaction(entriesOf(left))?.uuid).toBe('c1')
+    const undo = undoOfTorn(entriesOf(left))?.record
+    expect(undo).toMatchObject({ parentUuid: left.at(-1)?.uuid, timestamp: '2026-11-02T00:00:00.000Z' })
+    const mended = [...left, undo ?? {}]
+    expect(foldEntries(entriesOf(mended)).messages).toEqual(before)
+    expect(undoOfTorn(entriesOf(mended))).toBeUndefined()
+  }
+})
+
+test('one that is whole, or was written by somebody else, is left alone', () => {
+  const { talk, records } = compacted()
+  expect(tornCompaction(entriesOf([...talk, ...records]))).toBeUndefined()
+  expect(tornCompaction(entriesOf(talk))).toBeUndefined()
+  const [boundary] = records
+  expect(tornCompaction(entriesOf([...talk, { ...boundary, everlong: undefined }]))).toBeUndefined()
+})

@@ -1,0 +1,180 @@
+// Turns one line of a transcript into its records, whatever the line holds. A bad line never costs a good record:
+// two objects on one line, an object cut by a crash and continued by another, NUL runs, a BOM. Never throws.
+import { type JsonObject, parseObject } from '../../message/json.ts'
+
+/** A stretch of a line, in characters. */
+export type Stretch = { readonly start: number; readonly end: number }
+
+export type DecodedLine = {
+  readonly records: readonly JsonObject[]
+  /** Where each record lies in the line; empty when the line is just one record. */
+  readonly stretches: readonly Stretch[]
+  /** How many of them did not begin the line: a reader that takes a line for a record would not see them. */
+  readonly salvaged: number
+  /** What held no whole record. */
+  readonly lost: readonly Stretch[]
+}
+
+/** How often one line may be started on anew; beyond that the rest of it is lost. It keeps hostile lines linear. */
+const mostStarts = 200
+
+const nothing: DecodedLine = { records: [], stretches: [], salvaged: 0, lost: [] }
+
+export function decodeLine(text: string): DecodedLine {
+  const whole = parseObject(text)
+  if (whole) return { records: [whole], stretches: [], salvaged: 0, lost: [] }
+  // Not one whole object: look for what can be saved.
+  return isBlank(text) ? nothing : salvage(text)
+}
+
+function salvage(text: string): DecodedLine {
+  const records: JsonObject[] = []
+  const stretches: Stretch[] = []
+  const lost: Stretch[] = []
+  const lose = (start: number, end: number) => {
+    if (end > start && !isBlank(text.slice(start, end))) lost.push({ start, end })
+  }
+  let salvaged = 0
+  // Behind a cut, an object may be a part of the record that was cut: there it must look like a record.
+  let behindCut = false
+  let from = 0
+  for (let starts = 0; from < text.length; starts++) {
+    const start = starts < mostStarts ? text.indexOf('{', from) : -1
+    if (start < 0) {
+      lose(from, text.length)
+      break
+    }
+    lose(from, start)
+    const end = endOfObject(text, start)
+    const whole = end.type === 'closed' ? parseObject(text.slice(start, end.at)) : undefined
+    if (whole && (!behindCut || looksLikeRecord(whole))) {
+      records.push(whole)
+      stretches.push({ start, end: end.at })
+      if (text.slice(0, start).trim() !== '') salvaged++
+      from = end.at
+      behindCut = false
+    } else {
+      from = end.type === 'closed' ? end.at : restartAfter(text, start, end)
+      lose(start, from)
+      behindCut = true
+    }
+  }
+  return { records, stretches, salvaged, lost: joined(lost) }
+}
+
+type End = { readonly type: 'closed'; readonly at: number } | Broken
+/** Where the grammar failed, and where the object that closed last before that begins and ends. */
+type Broken = { readonly type: 'broken'; readonly at: number; readonly lastClosed: Stretch | undefined }
+
+/**
+ * An object that does not close was cut, and another record may begin inside what is left of it: close before the
+ * place where the grammar broke (the cut fell into a string or between members), or at the object that closed
+ * right there (the cut fell behind a colon, so that the next record looked like its value).
+ */
+function restartAfter(text: string, start: number, broken: Broken): number {
+  const last = broken.lastClosed
+  if (last && last.start > start && isBlank(text.slice(last.end, broken.at))) {
+    if (looksLikeRecord(parseObject(text.slice(last.start, last.end)))) return last.start
+  }
+  if (broken.at >= text.length) return text.length
+  let candidate = broken.at
+  for (let tries = 0; tries < 4; tries++) {
+    candidate = text.lastIndexOf('{', candidate)
+    if (candidate <= start) break
+    const end = endOfObject(text, candidate)
+    if (end.type === 'closed' && looksLikeRecord(parseObject(text.slice(candidate, end.at)))) return candidate
+    candidate--
+  }
+  const next = text.indexOf('{', Math.max(broken.at, start + 1))
+  return next < 0 ? text.length : next
+}
+
+const recordKeys = ['uuid', 'parentUuid', 'sessionId', 'leafUuid', 'snapshot', 'payload', 'message', 'timestamp']
+
+/** Parts of records (messages, content blocks) have a type too, but none of these keys. */
+function looksLikeRecord(value: JsonObject | undefined): boolean {
+  return value !== undefined && typeof value.type === 'string' && recordKeys.some((key) => key in value)
+}
+
+/**
+ * Follows the grammar of JSON from the brace at `start`: strings, brackets, and what may stand behind a key or a
+ * comma. It is as strict as it needs to be to notice a cut close to where it is; JSON.parse has the last word.
+ */
+function endOfObject(text: string, start: number): End {
+  const opens: number[] = []
+  let lastClosed: Stretch | undefined
+  let i = start
+  while (i < text.length) {
+    const c = text.charCodeAt(i)
+    if (c === quote) {
+      const end = endOfString(text, i)
+      if (end < 0) return { type: 'broken', at: -end, lastClosed }
+      if (!mayFollow(text, end, ':,]}')) return { type: 'broken', at: end, lastClosed }
+      i = end
+      continue
+    }
+    if (c === openBrace || c === openBracket) {
+      if (c === openBrace && !mayFollow(text, i + 1, '"}')) return { type: 'broken', at: i, lastClosed }
+      opens.push(i)
+    } else if (c === closeBrace || c === closeBracket) {
+      const opened = opens.pop()
+      if (opened === undefined || text.charCodeAt(opened) !== c - 2) return { type: 'broken', at: i, lastClosed }
+      lastClosed = { start: opened, end: i + 1 }
+      if (opens.length === 0) return { type: 'closed', at: i + 1 }
+      if (!mayFollow(text, i + 1, ',]}')) return { type: 'broken', at: i + 1, lastClosed }
+    } else if (c === comma) {
+      // Behind a comma in an object stands a key. A brace there is the next record's.
+      const inObject = text.charCodeAt(opens.at(-1) ?? start) === openBrace
+      if (inObject && text.charCodeAt(skipSpace(text, i + 1)) !== quote)
+        return { type: 'broken', at: i + 1, lastClosed }
+    } else if (c === 0 || c === 0xfeff) return { type: 'broken', at: i, lastClosed }
+    i++
+  }
+  return { type: 'broken', at: text.length, lastClosed }
+}
+
+const quote = 0x22
+const comma = 0x2c
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+
+/** The place behind the string that opens at `start`; minus the place where it broke when it does not close. */
+function endOfString(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (c === quote) return i + 1
+    if (c === 0x5c) i++
+    else if (c < 0x20) return -i
+  }
+  return -text.length
+}
+
+/** Whether the next character that is no white space is one of these; the end of the text is fine. */
+function mayFollow(text: string, at: number, allowed: string): boolean {
+  const next = skipSpace(text, at)
+  return next >= text.length || allowed.includes(text.charAt(next))
+}
+
+function skipSpace(text: string, at: number): number {
+  let i = at
+  while (i < text.length && ' \t\r\n'.includes(text.charAt(i))) i++
+  return i
+}
+
+/** White space, NUL runs and a byte-order mark hold nothing that could be lost. */
+function isBlank(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL runs are what a crash leaves behind
+  return !/[^\s\u0000\ufeff]/.test(text)
+}
+
+function joined(stretches: readonly Stretch[]): readonly Stretch[] {
+  const result: Stretch[] = []
+  for (const stretch of stretches) {
+    const last = result.at(-1)
+    if (last && last.end === stretch.start) result[result.length - 1] = { start: last.start, end: stretch.end }
+    else result.push(stretch)
+  }
+  return result
+}

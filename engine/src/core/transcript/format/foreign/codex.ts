@@ -1,0 +1,188 @@
+// Codex rollouts: `{ timestamp, type, payload }`. The items of one model call lie between two token counts; they
+// become the pieces of one answer, and the count becomes its usage. A compaction brings its whole new history along.
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
+import type { Entry, Position, RecordReader } from '../entry.ts'
+
+/** Texts that the client sends in the user's name. */
+const clientMade =
+  /^\s*(<(environment_context|user_instructions|permissions instructions|turn_aborted|subagent_notification|skills?_instructions|skill)\b|# AGENTS\.md instructions)/
+
+type State = {
+  previous: string | null
+  answers: number
+  total: number
+  lastSize: number | undefined
+  model: string | undefined
+  /** Whose file this is, from its first line. */
+  thread: Thread | undefined
+  /** The newest turn began after the thread was made: what lies before is another's history. */
+  isOwnTurn: boolean
+  /** What another agent asked of this one, word for word: a compaction writes it again. */
+  readonly asked: Set<string>
+}
+
+type Thread = { readonly id: string; readonly isSubagent: boolean; readonly isForked: boolean }
+
+export function createCodexReader(): RecordReader {
+  const state: State = {
+    previous: null,
+    answers: 0,
+    total: 0,
+    lastSize: undefined,
+    model: undefined,
+    thread: undefined,
+    isOwnTurn: false,
+    asked: new Set(),
+  }
+  return (record, position) => {
+    const payload = objectAt(record, 'payload')
+    if (record.type === 'turn_context') state.model = stringAt(payload, 'model') ?? state.model
+    if (payload) follow(state, record.type, payload)
+    const chain = chainAt(state, record, position)
+    if (payload && record.type === 'response_item') {
+      const converted = item(payload, state)
+      if (converted) return [chain(converted)]
+    }
+    if (payload && record.type === 'event_msg' && payload.type === 'token_count') {
+      const usage = usageOf(payload, state)
+      if (usage) return [{ record, position }, chain(usage)]
+    }
+    if (payload && record.type === 'compacted') return compacted(payload, state, chain)
+    return [{ record, position }]
+  }
+}
+
+/** A sub-agent's file may begin with all that its parent's holds. Ids are in the order of time. */
+function follow(state: State, type: unknown, payload: JsonObject): void {
+  if (type === 'session_meta') {
+    state.thread ??= {
+      id: stringAt(payload, 'id') ?? '',
+      isSubagent: objectAt(payload, 'source')?.subagent !== undefined,
+      isForked: payload.forked_from_id !== undefined,
+    }
+  }
+  const turn = stringAt(payload, 'turn_id')
+  if (turn !== undefined) state.isOwnTurn = turn > (state.thread?.id ?? '')
+}
+
+/** What comes in the user's name to a sub-agent, after what it was forked with, its parent asks. */
+function isAsked({ thread, isOwnTurn }: State): boolean {
+  return thread?.isSubagent === true && (isOwnTurn || !thread.isForked)
+}
+
+/** Hangs each converted record on the one before; several from one line get ids of their own. */
+function chainAt(state: State, record: JsonObject, position: Position): (converted: JsonObject) => Entry {
+  let nth = 0
+  return (converted) => {
+    const uuid = `codex-${position.line}-${position.nth}-${nth++}`
+    const link = { uuid, parentUuid: state.previous, timestamp: record.timestamp, isSidechain: false }
+    state.previous = uuid
+    return { record: { ...link, ...converted }, position }
+  }
+}
+
+function compacted(payload: JsonObject, state: State, chain: (record: JsonObject) => Entry): readonly Entry[] {
+  const logicalParentUuid = state.previous
+  state.previous = null
+  const boundary = chain({
+    type: 'system',
+    subtype: 'compact_boundary',
+    content: 'Conversation compacted',
+    logicalParentUuid,
+    compactMetadata: { trigger: 'unknown', preTokens: state.lastSize },
+  })
+  const text = stringAt(payload, 'message') ?? ''
+  const summary =
+    text === '' ? [] : [chain({ type: 'user', isCompactSummary: true, message: { role: 'user', content: text } })]
+  state.answers++
+  const history = arrayAt(payload, 'replacement_history')
+    .filter(isObject)
+    .map((replacement) => item(replacement, state, (text) => state.asked.has(text)))
+    .filter((converted) => converted !== undefined)
+    .map(chain)
+  state.answers++
+  return [boundary, ...summary, ...history]
+}
+
+function item(
+  payload: JsonObject,
+  state: State,
+  isAgents: (text: string) => boolean = () => isAsked(state),
+): JsonObject | undefined {
+  const assistant = (content: readonly JsonObject[]): JsonObject => ({
+    type: 'assistant',
+    message: { id: `codex-answer-${state.answers}`, role: 'assistant', model: state.model, content },
+  })
+  switch (payload.type) {
+    case 'message': {
+      const content = arrayAt(payload, 'content').filter(isObject).map(block)
+      if (payload.role === 'assistant') return assistant(content)
+      const text = content.map((part) => stringAt(part, 'text') ?? '').join('\n')
+      const isMeta = payload.role !== 'user' || clientMade.test(text)
+      const said = { type: 'user', isMeta, message: { role: 'user', content } }
+      if (isMeta || !isAgents(text)) return said
+      state.asked.add(text)
+      return { ...said, origin: { kind: 'agent' } }
+    }
+    case 'reasoning': {
+      const texts = arrayAt(payload, 'summary').map((part) => stringAt(part, 'text') ?? '')
+      return assistant([{ type: 'thinking', thinking: texts.join('\n'), signature: payload.encrypted_content }])
+    }
+    case 'function_call':
+      return assistant([toolUse(payload, parsed(payload.arguments))])
+    case 'custom_tool_call':
+      return assistant([toolUse(payload, { input: payload.input })])
+    case 'local_shell_call':
+      return assistant([toolUse({ ...payload, name: 'local_shell' }, objectAt(payload, 'action') ?? {})])
+    case 'function_call_output':
+    case 'custom_tool_call_output': {
+      const content = typeof payload.output === 'string' ? payload.output : JSON.stringify(payload.output ?? '')
+      const result = { type: 'tool_result', tool_use_id: payload.call_id, content }
+      return { type: 'user', message: { role: 'user', content: [result] } }
+    }
+    case 'web_search_call':
+      return assistant([{ type: 'server_tool_use', name: 'web_search', input: payload.action ?? {} }])
+    case 'compaction':
+      return { type: 'user', isCompactSummary: true, message: { role: 'user', content: [{ ...payload }] } }
+    default:
+      return undefined
+  }
+}
+
+function toolUse(payload: JsonObject, input: JsonObject): JsonObject {
+  return { type: 'tool_use', id: payload.call_id, name: payload.name, input }
+}
+
+function parsed(text: unknown): JsonObject {
+  if (typeof text !== 'string') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : { arguments: text }
+  } catch {
+    return { arguments: text }
+  }
+}
+
+function block(from: JsonObject): JsonObject {
+  if (from.type === 'input_text' || from.type === 'output_text') return { type: 'text', text: from.text }
+  if (from.type === 'input_image') return { type: 'image', source: { type: 'url', url: from.image_url } }
+  return from
+}
+
+/** A count is repeated after interruptions: it is a new one only when the running total has grown. */
+function usageOf(payload: JsonObject, state: State): JsonObject | undefined {
+  const info = objectAt(payload, 'info')
+  const last = objectAt(info, 'last_token_usage')
+  const total = numberAt(objectAt(info, 'total_token_usage'), 'total_tokens') ?? 0
+  if (!last || total <= state.total) return undefined
+  state.total = total
+  state.lastSize = numberAt(last, 'total_tokens')
+  const cached = numberAt(last, 'cached_input_tokens') ?? 0
+  const usage = {
+    input_tokens: Math.max(0, (numberAt(last, 'input_tokens') ?? 0) - cached),
+    cache_read_input_tokens: cached,
+    output_tokens: numberAt(last, 'output_tokens') ?? 0,
+  }
+  const id = `codex-answer-${state.answers++}`
+  return { type: 'assistant', message: { id, role: 'assistant', model: state.model, content: [], usage } }
+}

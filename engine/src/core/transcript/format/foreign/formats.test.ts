@@ -1,0 +1,191 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { generateCodexRollout, generatePiSession } from '../../../../testing/index.ts'
+import type { JsonObject } from '../../../message/json.ts'
+import { liveWindow } from '../../tree/live.ts'
+import { type Entry, headOf } from '../entry.ts'
+import { originOf } from '../origin.ts'
+import { createTranscriptReader } from './reader.ts'
+
+function read(records: readonly JsonObject[]): { readonly entries: readonly Entry[]; readonly format: string } {
+  const reader = createTranscriptReader()
+  const position = (at: number) => ({ line: at + 1, offset: at, length: 1, nth: 0 })
+  const entries = records.flatMap((record, at) => reader.read(record, position(at)))
+  return { entries, format: reader.format() }
+}
+
+const liveLines = (entries: readonly Entry[]) => {
+  const { order } = liveWindow(entries.map(headOf))
+  return order.map((row) => entries[row]).filter((entry) => entry !== undefined)
+}
+
+describe('pi sessions', () => {
+  test.each([1, 3] as const)('of version %i have the live window that their maker knows', (version) => {
+    fc.assert(
+      fc.property(
+        fc.nat(),
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 0, max: 2 }),
+        (seed, turns, compactions) => {
+          const { records, truth } = generatePiSession({ seed, version, turns, compactions })
+          const { entries, format } = read(records)
+          expect(format).toBe('pi')
+          expect(entries.filter((entry) => headOf(entry).boundary).length).toBe(truth.compactions)
+          const lines = liveLines(entries)
+            .filter(({ record }) => record.subtype !== 'compact_boundary')
+            .map(({ position }) => position.line - 1)
+          expect(lines).toEqual(truth.live)
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  test('calls, results, thinking, images and usage are read as the Messages API has them', () => {
+    const usage = { input: 5, output: 7, cacheRead: 100, cacheWrite: 20 }
+    const { entries } = read([
+      { type: 'session', id: 's', cwd: '/w', timestamp: 't' },
+      {
+        type: 'message',
+        timestamp: 't1',
+        message: {
+          role: 'assistant',
+          model: 'claude-opus-4-5',
+          usage,
+          content: [
+            { type: 'thinking', thinking: 'hm', thinkingSignature: 'sig' },
+            { type: 'toolCall', id: 'c1', name: 'read', arguments: { path: 'a.ts' } },
+          ],
+        },
+      },
+      {
+        type: 'message',
+        timestamp: 't2',
+        message: {
+          role: 'toolResult',
+          toolCallId: 'c1',
+          isError: false,
+          content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }],
+        },
+      },
+    ])
+    expect(entries.slice(1).map(({ record }) => record)).toEqual([
+      {
+        type: 'assistant',
+        uuid: 'pi-1',
+        parentUuid: null,
+        isSidechain: false,
+        timestamp: 't1',
+        message: {
+          id: 'pi-1',
+          role: 'assistant',
+          model: 'claude-opus-4-5',
+          content: [
+            { type: 'thinking', thinking: 'hm', signature: 'sig' },
+            { type: 'tool_use', id: 'c1', name: 'read', input: { path: 'a.ts' } },
+          ],
+          usage: { input_tokens: 5, output_tokens: 7, cache_read_input_tokens: 100, cache_creation_input_tokens: 20 },
+        },
+      },
+      {
+        type: 'user',
+        uuid: 'pi-2',
+        parentUuid: 'pi-1',
+        isSidechain: false,
+        timestamp: 't2',
+        message: {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: 'c1',
+              content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } }],
+              is_error: false,
+            },
+          ],
+        },
+      },
+    ])
+  })
+
+  test('records of kinds we do not know stay in the chain as they are', () => {
+    const { entries } = read([
+      { type: 'session', id: 's', cwd: '/w' },
+      { type: 'label', id: 'a', parentId: null, text: 'x' },
+    ])
+    expect(entries[1]?.record).toMatchObject({ type: 'pi:label', uuid: 'a', text: 'x' })
+  })
+})
+
+describe('Codex rollouts', () => {
+  test('have as many compactions, calls and live items as their maker knows', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(),
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 0, max: 2 }),
+        (seed, turns, compactions) => {
+          const { records, truth } = generateCodexRollout({ seed, turns, compactions })
+          const { entries, format } = read(records)
+          const heads = entries.map(headOf)
+          expect(format).toBe('codex')
+          expect(heads.filter((head) => head.boundary).length).toBe(truth.compactions)
+          expect(heads.reduce((sum, head) => sum + head.toolUses.length, 0)).toBe(truth.calls)
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  test('a token count that is repeated counts once, and belongs to the items before it', () => {
+    const count = (total: number) => ({
+      timestamp: 't',
+      type: 'event_msg',
+      payload: {
+        type: 'token_count',
+        info: {
+          total_token_usage: { total_tokens: total },
+          last_token_usage: { input_tokens: 100, cached_input_tokens: 80, output_tokens: 9, total_tokens: 109 },
+        },
+      },
+    })
+    const said = {
+      timestamp: 't',
+      type: 'response_item',
+      payload: { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'hi' }] },
+    }
+    const answers = read([said, count(109), count(109)]).entries.filter(({ record }) => record.type === 'assistant')
+    expect(answers.map(({ record }) => record.message)).toEqual([
+      { id: 'codex-answer-0', role: 'assistant', model: undefined, content: [{ type: 'text', text: 'hi' }] },
+      {
+        id: 'codex-answer-0',
+        role: 'assistant',
+        model: undefined,
+        content: [],
+        usage: { input_tokens: 20, cache_read_input_tokens: 80, output_tokens: 9 },
+      },
+    ])
+  })
+
+  test("what a sub-agent is asked by its parent is an agent's, what it was forked with is a person's", () => {
+    const said = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
+    const line = (type: string, payload: JsonObject) => ({ timestamp: 't', type, payload })
+    const rollout = (forked: JsonObject) => [
+      line('session_meta', { id: '0005', source: { subagent: { thread_spawn: { depth: 1 } } }, ...forked }),
+      line('session_meta', { id: '0001', source: 'cli' }),
+      line('turn_context', { turn_id: '0002' }),
+      line('response_item', said('Mend it, and let somebody review it.')),
+      line('turn_context', { turn_id: '0006' }),
+      line('response_item', said('Review the mended file.')),
+      line('response_item', said('<environment_context>x</environment_context>')),
+      line('compacted', {
+        message: '',
+        replacement_history: [said('Mend it, and let somebody review it.'), said('Review the mended file.')],
+      }),
+    ]
+    const origins = (forked: JsonObject) =>
+      read(rollout(forked)).entries.flatMap(({ record }) => (record.type === 'user' ? [originOf(record)] : []))
+    expect(origins({ forked_from_id: '0001' })).toEqual(['human', 'agent', 'meta', 'human', 'agent'])
+    expect(origins({})).toEqual(['agent', 'agent', 'meta', 'agent', 'agent'])
+  })
+})

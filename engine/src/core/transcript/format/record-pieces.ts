@@ -1,0 +1,116 @@
+// Takes a record apart into the pieces that are searched and read: a person's words, an answer, a thought, a call, a
+// result. Pure: the same record always gives the same pieces in the same order, so that a number names one.
+import { type Block, blocksOf, isMedia, isText, isToolResult } from '../../message/block.ts'
+import { isObject, type JsonObject, objectAt, stringAt } from '../../message/json.ts'
+import type { Origin } from '../../message/message.ts'
+import { pathIn } from '../../message/tool-names.ts'
+import { messagesOf } from './messages.ts'
+import { isSynthetic, originOf, saidIn } from './origin.ts'
+
+/** The origins of messages, with what an answer holds told apart. Their order is stored: add at the end only. */
+export const pieceKinds = [
+  'human',
+  'assistant',
+  'thinking',
+  'tool-use',
+  'tool-result',
+  'summary',
+  'attachment',
+  'meta',
+  'system',
+  'agent',
+] as const
+export type PieceKind = (typeof pieceKinds)[number]
+
+export type Piece = {
+  readonly kind: PieceKind
+  readonly text: string
+  /** Of calls and their results. */
+  readonly toolUseId?: string
+  /** Of calls. */
+  readonly tool?: string
+  readonly paths?: readonly string[]
+}
+
+export function piecesOf(record: JsonObject): readonly Piece[] {
+  const origin = isSynthetic(record) ? 'meta' : originOf(record)
+  if (origin === 'attachment') return attachmentPieces(record)
+  if (origin !== undefined) return spokenPieces(record, origin)
+  // Old clients wrote the summary of a session as a record of its own.
+  if (record.type === 'summary') return textPiece('summary', record.summary)
+  return record.type === 'system' ? textPiece('system', record.content) : []
+}
+
+function textPiece(kind: PieceKind, text: unknown): readonly Piece[] {
+  return typeof text === 'string' && text !== '' ? [{ kind, text }] : []
+}
+
+function spokenPieces(record: JsonObject, origin: Exclude<Origin, 'attachment'>): readonly Piece[] {
+  return blocksOf(saidIn(record)).flatMap((block): readonly Piece[] => {
+    if (isToolResult(block))
+      return [{ kind: 'tool-result', text: readable(block.content), toolUseId: block.tool_use_id }]
+    if (isText(block)) return textPiece(origin === 'tool-result' ? 'meta' : origin, block.text)
+    if (block.type === 'thinking') return textPiece('thinking', block.thinking)
+    if (block.type === 'redacted_thinking') return []
+    if (block.type.endsWith('tool_use')) return [callPiece(block)]
+    if (block.type.endsWith('tool_result')) return [serverResultPiece(block)]
+    return textPiece(origin === 'tool-result' ? 'meta' : origin, readable([block]))
+  })
+}
+
+function callPiece(block: Block): Piece {
+  const tool = stringAt(block, 'name') ?? block.type
+  const id = stringAt(block, 'id')
+  const paths = pathsIn(block.input)
+  const text = `${tool}\n${readable(block.input)}`
+  return { kind: 'tool-use', text, tool, paths, ...(id === undefined ? {} : { toolUseId: id }) }
+}
+
+/** What a tool of the provider brought (web search, code execution): it lies in the answer itself. */
+function serverResultPiece(block: Block): Piece {
+  const id = stringAt(block, 'tool_use_id')
+  return { kind: 'tool-result', text: readable(block.content), ...(id === undefined ? {} : { toolUseId: id }) }
+}
+
+/** The files a call names: in its own field, or in the headings of a patch. */
+function pathsIn(input: unknown): readonly string[] {
+  const named = pathIn(input)
+  const patch = stringAt(input, 'input') ?? stringAt(input, 'patch') ?? ''
+  const patched = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm)]
+  const paths = [named ?? '', ...patched.map(([, file, moved]) => (file ?? moved ?? '').trim())]
+  return [...new Set(paths.filter((path) => path !== ''))]
+}
+
+/** Only what some model was shown; a prompt typed while the agent worked is a person's. */
+function attachmentPieces(record: JsonObject): readonly Piece[] {
+  const [message] = messagesOf([{ record, position: { line: 0, offset: 0, length: 0, nth: 0 } }])
+  if (message === undefined) return []
+  const { type: _, ...attachment } = objectAt(record, 'attachment') ?? {}
+  const kind = message.origin === 'human' ? 'human' : 'attachment'
+  return textPiece(kind, kind === 'human' ? readable(message.content) : readable(attachment))
+}
+
+/** Any JSON as text for reading: strings as they are, not in quotes; media by what they are. */
+function readable(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (Array.isArray(value))
+    return value
+      .map(readable)
+      .filter((part) => part !== '')
+      .join('\n')
+  if (!isObject(value)) return value === undefined || value === null ? '' : String(value)
+  const block = value as Block
+  if (typeof value.type === 'string' && isText(block)) return block.text
+  if (typeof value.type === 'string' && isMedia(block)) return mediaText(block)
+  return Object.entries(value)
+    .map(([key, member]) => `${key}: ${readable(member)}`)
+    .join('\n')
+}
+
+function mediaText(block: Block): string {
+  const source = objectAt(block, 'source')
+  const data = stringAt(source, 'data')
+  if (stringAt(source, 'type') === 'text' && data !== undefined) return data
+  const type = stringAt(source, 'media_type') ?? stringAt(source, 'url') ?? stringAt(source, 'type') ?? 'unknown'
+  return `[${block.type} ${type}${data === undefined ? '' : `, ${data.length} characters of base64`}]`
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest'
+import { session } from '../../../testing/index.ts'
+import type { JsonObject } from '../../message/json.ts'
+import { lineageOf } from './graph.ts'
+import { createScanner, type Scan } from './scan.ts'
+
+function scan(records: readonly JsonObject[]): Scan {
+  const scanner = createScanner()
+  for (const [at, record] of records.entries())
+    scanner.add({ record, position: { line: at + 1, offset: at, length: 1, nth: 0 } })
+  return scanner.finish()
+}
+
+const lineage = (found: Scan, uuid: string) =>
+  lineageOf(found, found.table.ids.findId(uuid)).map((row) => found.table.ids.idAt(row))
+
+describe('shapes of old clients', () => {
+  const at = (uuid: string, parentUuid: string | null, more: JsonObject = {}): JsonObject => ({
+    type: uuid.startsWith('u') ? 'user' : 'assistant',
+    uuid,
+    parentUuid,
+    sessionId: 's',
+    message: { role: 'user', content: uuid },
+    ...more,
+  })
+
+  test('a root that names its logical parent goes on from there, with or without a boundary record', () => {
+    const boundary = { type: 'compact_system', uuid: 'b', message: 'conversation_compacted', metadata: {} }
+    const before = [at('u1', null), at('a1', 'u1')]
+    const after = [at('u2', null, { logicalParentUuid: 'a1' }), at('a2', 'u2')]
+    expect(lineage(scan([...before, ...after]), 'a2')).toEqual(['u1', 'a1', 'u2', 'a2'])
+    expect(lineage(scan([...before, boundary, ...after]), 'a2')).toEqual(['u1', 'a1', 'u2', 'a2'])
+    expect(lineage(scan([at('u2', null, { logicalParentUuid: 'gone' })]), 'u2')).toEqual(['u2'])
+  })
+
+  test('a compaction that calls itself automatic is an automatic one', () => {
+    const boundary = {
+      type: 'system',
+      subtype: 'compact_boundary',
+      uuid: 'b',
+      parentUuid: null,
+      compactMetadata: { trigger: 'automatic', preTokens: 10 },
+    }
+    const { epochs } = scan([at('u1', null), boundary, at('u2', 'b')])
+    expect(epochs.map(({ openedBy }) => openedBy?.trigger)).toEqual([undefined, 'auto'])
+  })
+
+  test('in a file of nothing but a sub-agent its messages are counted, and beside a conversation they are not', () => {
+    const side = session()
+      .user('count')
+      .assistant('one', { tokens: { input: 90, output: 10 } })
+      .records.map((record): JsonObject => ({ ...record, isSidechain: true, agentId: 'x' }))
+    const counts = (records: readonly JsonObject[]) =>
+      scan(records).epochs.map(({ entries, messages, roots, tokensAtEnd }) => ({
+        entries,
+        messages,
+        roots,
+        tokensAtEnd,
+      }))
+    expect(counts(side)).toEqual([{ entries: 2, messages: 2, roots: 1, tokensAtEnd: 100 }])
+    expect(counts([at('u9', null), ...side])).toEqual([{ entries: 1, messages: 1, roots: 1, tokensAtEnd: undefined }])
+  })
+})
+
+describe('epochs', () => {
+  test('tell what opened them, how large the context was before and after, and what was said in them', () => {
+    const built = session({ startTime: '2026-03-01T10:00:00.000Z' })
+      .user('first')
+      .assistant('one', { tokens: { input: 900, output: 100 } })
+      .user('old friend')
+      .assistant('two', { tokens: { input: 1900, output: 100 } })
+      .boundary({ trigger: 'manual', preTokens: 2000, kept: ['u2', 'a2'] })
+      .summary('so far, so good')
+      .user('next')
+      .assistant('three', { tokens: { input: 700, output: 50 } })
+    const { epochs } = scan(built.records)
+    expect(epochs.map(({ from: _, to: __, ...epoch }) => epoch)).toEqual([
+      {
+        number: 0,
+        openedBy: undefined,
+        entries: 4,
+        messages: 4,
+        humanTurns: 2,
+        roots: 1,
+        orphans: 0,
+        tokensAtEnd: 2000,
+      },
+      {
+        number: 1,
+        openedBy: {
+          uuid: 'b1',
+          line: 5,
+          trigger: 'manual',
+          tokensBefore: 2000,
+          tokensAfter: 700,
+          durationMs: undefined,
+          time: built.records[4]?.timestamp,
+          kept: 2,
+          summary: { uuid: 's1', characters: 15 },
+        },
+        entries: 4,
+        messages: 3,
+        humanTurns: 1,
+        roots: 1,
+        orphans: 0,
+        tokensAtEnd: 750,
+      },
+    ])
+  })
+
+  test('what the client put into the mouth of the person is no turn of theirs', () => {
+    const { records } = session()
+      .user('typed')
+      .user('<local-command-stdout>done</local-command-stdout>')
+      .user('[Request interrupted by user]')
+      .user('a reminder', { fields: { isMeta: true } })
+      .user('from a task', { fields: { origin: { kind: 'task-notification' } } })
+      .user('<command-name>/review</command-name>')
+    expect(scan(records).epochs[0]?.humanTurns).toBe(2)
+  })
+})
+
+describe('answers', () => {
+  test('count once, with the figures of the line that has the most output', () => {
+    const { records } = session()
+      .assistant('a', { messageId: 'm', tokens: { input: 10, output: 1 } })
+      .assistant('b', { messageId: 'm', tokens: { input: 10, output: 300 } })
+      .assistant('c', { messageId: 'm', tokens: { input: 10, output: 2 } })
+    expect(scan(records).answers).toMatchObject([{ messageId: 'm', lines: 3, usage: { input: 10, output: 300 } }])
+  })
+
+  test('that the client made up are not counted', () => {
+    const { records } = session().assistant('No response requested.', { model: '<synthetic>' })
+    expect(scan(records).answers).toEqual([])
+  })
+})
+
+describe('the lineage of a message', () => {
+  test('goes back over every boundary to the beginning, by the logical parent', () => {
+    const found = scan(
+      session().user('1').assistant('2').boundary({}).summary('s').user('3').boundary({}).summary('t').user('4')
+        .records,
+    )
+    expect(lineage(found, 'u3')).toEqual(['u1', 'a1', 'b1', 's1', 'u2', 'b2', 's2', 'u3'])
+  })
+
+  test('falls back to the entry before the boundary when the logical parent was never written', () => {
+    const found = scan(
+      session().user('1').assistant('2').boundary({ logicalParent: 'gone' }).summary('s').user('3').records,
+    )
+    expect(lineage(found, 'u2')).toEqual(['u1', 'a1', 'b1', 's1', 'u2'])
+  })
+
+  test('passes kept messages once and goes on before them', () => {
+    const found = scan(
+      session()
+        .user('1')
+        .assistant('2')
+        .user('kept')
+        .boundary({ kept: ['u2'] })
+        .summary('s')
+        .user('3').records,
+    )
+    expect(lineage(found, 'u3')).toEqual(['u1', 'a1', 'b1', 's1', 'u2', 'u3'])
+  })
+
+  test('ends, also when the logical parent lies below its boundary', () => {
+    const found = scan(
+      session()
+        .user('1')
+        .boundary({ kept: ['u2'], logicalParent: 'u2' })
+        .summary('s')
+        .user('kept')
+        .user('3').records,
+    )
+    expect(lineage(found, 'u3')).toEqual(['u1', 'b1', 's1', 'u2', 'u3'])
+  })
+})
+
+describe('types', () => {
+  test('are counted, known or not, system records by their subtype', () => {
+    const { records } = session()
+      .user('hi')
+      .system('turn_duration')
+      .raw({ type: 'brand-new', x: 1 })
+      .raw({ no: 'type' })
+    expect([...scan(records).types]).toEqual([
+      ['user', 1],
+      ['system/turn_duration', 1],
+      ['brand-new', 1],
+      ['', 1],
+    ])
+  })
+})

@@ -1,0 +1,67 @@
+// Which edits and boundaries are in force. An undo takes one out, an undo of that undo brings it back, a rewind takes
+// out everything that was written after the point it goes back to. It knows rows and ids, and no contents.
+import type { Edit } from '../format/edits.ts'
+
+/** An edit, or a compaction's boundary (which has none), by its row in the transcript. */
+export type Change = {
+  readonly row: number
+  readonly uuid: string
+  readonly edit: Edit | undefined
+  /** Tokens that a compaction freed, where its boundary says so. */
+  readonly freed?: number | undefined
+}
+
+export type Standing = {
+  /** Rows of the changes that are not in force. */
+  readonly out: ReadonlySet<number>
+  /** Those of them that a rewind went back past. */
+  readonly past: ReadonlySet<number>
+  /** Rewinds in force: their row, and the row they go back to. */
+  readonly rewinds: ReadonlyMap<number, number>
+}
+
+export const nothingUndone: Standing = { out: new Set(), past: new Set(), rewinds: new Map() }
+
+/**
+ * Read from the newest to the oldest: what a change refers to always lies before it, so whether it is in force is
+ * known when its turn comes.
+ */
+export function standingOf(changes: readonly Change[], rowOf: (uuid: string) => number): Standing {
+  const undone = new Set<number>()
+  const past = new Set<number>()
+  const out = new Set<number>()
+  const rewinds = new Map<number, number>()
+  let limit = Number.POSITIVE_INFINITY
+  for (const { row, edit } of changes.toReversed()) {
+    if (row > limit) past.add(row)
+    if (row > limit || undone.has(row)) {
+      out.add(row)
+      continue
+    }
+    if (edit?.type === 'undo') {
+      const target = rowOf(edit.uuid)
+      if (target >= 0 && target < row) undone.add(target)
+    } else if (edit?.type === 'rewind') {
+      const target = rowOf(edit.to)
+      if (target < 0 || target >= row) continue
+      rewinds.set(row, target)
+      limit = target
+    }
+  }
+  return { out, past, rewinds }
+}
+
+/** For each change that was ever undone, or brought back: the row of the last record that did so. */
+export function lastTurns(changes: readonly Change[], rowOf: (uuid: string) => number): ReadonlyMap<number, number> {
+  const roots = new Map<number, number>()
+  const turns = new Map<number, number>()
+  for (const { row, edit } of changes) {
+    if (edit?.type !== 'undo') continue
+    const target = rowOf(edit.uuid)
+    if (target < 0 || target >= row) continue
+    const root = roots.get(target) ?? target
+    roots.set(row, root)
+    turns.set(root, row)
+  }
+  return turns
+}

@@ -1,0 +1,268 @@
+// Reads the index row of a line (ids, type, usage) from its head and its tail, without decoding what lies between.
+// It knows the key orders that Claude Code writes, and takes a line only if its end shows that it is whole and no
+// second record begins in it. Whatever looks different in the least is left to the exact reader: then it says so by
+// returning false, and nothing it wrote may be used.
+import { sideEntry, typeCode } from '../../core/transcript/tree/entry-table.ts'
+import { idLength, readId } from '../../core/transcript/tree/id-table.ts'
+import { readContextTokens } from './usage.ts'
+import { type Chunk, chunkOf, endsWith, type Known, known, pattern, searchFor } from './words.ts'
+
+export type Row = {
+  /** The code of the type. */
+  type: number
+  sidechain: boolean
+  /** Where the parent is told: nowhere, by being the entry that was read last, or by its id in `parent`. */
+  parentIs: 'none' | 'last' | 'named'
+  readonly uuid: Uint32Array
+  readonly parent: Uint32Array
+  /** Tokens in the context after the answer; 0 where the line has no usage. */
+  contextTokens: number
+}
+
+export function emptyRow(): Row {
+  const ids = { uuid: new Uint32Array(4), parent: new Uint32Array(4) }
+  return { type: sideEntry, sidechain: false, parentIs: 'none', ...ids, contextTokens: 0 }
+}
+
+/** Fills the row from the line in buffer[start, end); false when the exact reader must see it. */
+export type RowReader = (buffer: Buffer, start: number, end: number, row: Row) => boolean
+
+const headLength = 640
+const tailLength = 640
+const timestampLength = 24
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const userCode = typeCode('user')
+const assistantCode = typeCode('assistant')
+const attachmentCode = typeCode('attachment')
+const progressCode = typeCode('progress')
+const rootStart = pattern('{"parentUuid":null,"isSidechain":')
+const childStart = pattern('{"parentUuid":"')
+const sidechainBehind = pattern('","isSidechain":')
+const sideStart = pattern('{"type":"')
+const userBefore = pattern('"type":"user","message":')
+const progressBefore = pattern('"type":"progress","data":')
+const assistantBefore = pattern('"type":"assistant",')
+const attachmentBefore = pattern('"type":"attachment",')
+const uuidKey = pattern('"uuid":"')
+const uuidBehindBytes = Buffer.from('},"uuid":"')
+const uuidBehindMessage = pattern('},"uuid":"')
+const timestampBehind = pattern('","timestamp":"')
+const timestampBefore = pattern('"timestamp":"')
+const resultBehind = pattern('","toolUseResult":')
+const callKey = pattern('"sourceToolAssistantUUID":"')
+/** From the uuid's key to what stands behind the timestamp. */
+const stampLength = uuidKey.length + idLength + timestampBehind.length + timestampLength
+
+/** A letter that is rare in text, which makes it quick to find, in the key that begins a record and in a result's. */
+const rareLetter = 0x55
+/** `Uuid":` */
+const recordKey = [0x64697555, 0x3a22] as const
+const resultToLetter = '","tool'.length
+
+/**
+ * What stands at the end of a line, from the timestamp or from the user type on (folder, session, version, …), is the
+ * same on most lines of a session. The reader remembers such endings: one that matches needs no further look.
+ */
+type Memory = {
+  readonly endings: Known[]
+  readonly closings: Known[]
+  /** The uuid that was read last, as it was written. */
+  readonly last: Uint32Array
+}
+
+type Line = Chunk & { readonly start: number; readonly end: number; readonly memory: Memory }
+
+export function createRowReader(): RowReader {
+  const memory: Memory = { endings: [], closings: [], last: new Uint32Array(idLength / 4) }
+  const line = { ...chunkOf(Buffer.alloc(0)), start: 0, end: 0, memory }
+  return (buffer, start, end, row) => {
+    if (line.buffer !== buffer) Object.assign(line, chunkOf(buffer))
+    line.start = start
+    line.end = end
+    row.contextTokens = 0
+    if (buffer[end - 1] !== closeBrace) return false
+    if (sideStart.isAt(line, start)) return readSideRow(line, row)
+    const at = readParent(line, row)
+    const key = at < 0 ? -1 : readTreeRow(line, at, row)
+    return key >= 0 && readUuid(line, key + uuidKey.length, row)
+  }
+}
+
+/** Reads the parent and the sidechain flag; returns the place behind them, or -1. */
+function readParent(line: Line, row: Row): number {
+  const { buffer, start } = line
+  let at = start + rootStart.length
+  if (childStart.isAt(line, start)) {
+    const id = start + childStart.length
+    if (!sidechainBehind.isAt(line, id + idLength)) return -1
+    at = id + idLength + sidechainBehind.length
+    // Most entries hang on the one right before them: then nothing need be decoded or looked up.
+    row.parentIs = isLast(line, id) ? 'last' : 'named'
+    if (row.parentIs === 'named' && !readId(line.view, id, row.parent)) return -1
+  } else {
+    row.parentIs = 'none'
+    if (!rootStart.isAt(line, start)) return -1
+  }
+  row.sidechain = buffer[at] === 0x74
+  return at
+}
+
+function readUuid({ view, end, memory }: Line, id: number, row: Row): boolean {
+  if (id + idLength > end || !readId(view, id, row.uuid)) return false
+  const { last } = memory
+  for (let i = 0; i < last.length; i++) last[i] = view.getUint32(id + i * 4, true)
+  return true
+}
+
+function isLast({ view, memory }: Line, id: number): boolean {
+  const { last } = memory
+  for (let i = 0; i < last.length; i++) if (view.getUint32(id + i * 4, true) !== last[i]) return false
+  return true
+}
+
+/** Adds the type to the row; returns the place of the uuid's key, or -1. */
+function readTreeRow(line: Line, at: number, row: Row): number {
+  const { buffer, end, memory } = line
+  const result = findResult(line, at)
+  if (result === mayBeginAgain) return -1
+  for (const ending of memory.endings) {
+    const key = end - ending.length - stampLength
+    if (key <= at || !endsWith(line, end, ending) || !uuidKey.isAt(line, key)) continue
+    if (readStamped(line, key, row)) return key
+  }
+  const open = buffer.indexOf(openBrace, at)
+  if (open >= 0 && open < end) {
+    if (userBefore.isAt(line, open - userBefore.length)) return readUser(line, result < 0 ? open : result, row)
+    if (progressBefore.isAt(line, open - progressBefore.length)) return readProgress(line, open, row)
+  }
+  return readUnknown(line, at, row)
+}
+
+/** Whether the key of a uuid stands in these bytes, or the start of another side entry. */
+const hasSideText = searchFor('"uuid":"', '{"type":')
+
+const noResult = -1
+const mayBeginAgain = -2
+
+/**
+ * Finds the raw tool result of a line, and whether another record may begin on it, because the first one was cut. The
+ * text of a string cannot look like a key; a key of another name that ends in the same letters is rare, and then the
+ * exact reader decides. Returns where the message before the result ends, noResult or mayBeginAgain.
+ */
+function findResult(line: Line, at: number): number {
+  const { buffer, end } = line
+  let found = noResult
+  for (let place = buffer.indexOf(rareLetter, at); place >= 0 && place < end; ) {
+    if (isRecordKey(line, place)) return mayBeginAgain
+    if (found < 0 && resultBehind.isAt(line, place - resultToLetter)) {
+      const message = place - resultToLetter - stampLength - 2
+      if (uuidBehindMessage.isAt(line, message)) found = message
+    }
+    place = buffer.indexOf(rareLetter, place + 1)
+  }
+  return found
+}
+
+function isRecordKey({ view, size }: Line, at: number): boolean {
+  return at + 6 <= size && view.getInt32(at, true) === recordKey[0] && view.getUint16(at + 4, true) === recordKey[1]
+}
+
+/** The first uuid behind a user's message is the record's own, whatever raw tool result comes after it. */
+function readUser(line: Line, at: number, row: Row): number {
+  const { buffer, end } = line
+  const found = uuidBehindMessage.isAt(line, at) ? at : buffer.indexOf(uuidBehindBytes, at)
+  const key = found + 2
+  if (found < 0 || key + stampLength >= end) return -1
+  if (!timestampBehind.isAt(line, key + uuidKey.length + idLength)) return -1
+  row.type = userCode
+  return isClosed(line, key) ? key : -1
+}
+
+/** Whether the end of the line is the end of its record, and not where a write was cut. */
+function isClosed(line: Line, at: number): boolean {
+  const { end, memory } = line
+  if (at + stampLength + 2 === end) return true
+  if (callKey.isAt(line, end - 2 - idLength - callKey.length)) return true
+  for (const closing of memory.closings) if (endsWith(line, end, closing)) return true
+  const tailStart = Math.max(at, end - tailLength)
+  const tail = latin1(line, tailStart, end)
+  const key = Math.max(tail.lastIndexOf(',"userType":"'), tail.lastIndexOf(',"permissionMode":"'))
+  // A side entry that was written behind a cut record would end like one, too.
+  if (!isPlainFrom(tail, key) || tail.endsWith('"type":"permission-mode"', key)) return false
+  remember(memory.closings, line, tailStart + key)
+  return true
+}
+
+/** Nothing is opened or closed from there on but the record itself. */
+function isPlainFrom(tail: string, from: number): boolean {
+  return from >= 0 && tail.indexOf('}', from) === tail.length - 1 && tail.indexOf('{', from) < 0
+}
+
+/** `…,"timestamp":"…","uuid":"…"}` or `…,"uuid":"…","timestamp":"…"}`: the end of the line, and nothing after it. */
+function readProgress(line: Line, at: number, row: Row): number {
+  const { end } = line
+  row.type = progressCode
+  const last = end - 2 - idLength - uuidKey.length
+  const before = last - 2 - timestampLength - timestampBefore.length
+  const key = before > at && timestampBefore.isAt(line, before) ? last : end - 2 - stampLength
+  return key > at && uuidKey.isAt(line, key) ? key : -1
+}
+
+/** The key is the record's own: nothing is opened behind it, and the text of a string cannot look like a key. */
+function readStamped(line: Line, key: number, row: Row): boolean {
+  if (!timestampBehind.isAt(line, key + uuidKey.length + idLength)) return false
+  const isAnswer = assistantBefore.isAt(line, key - assistantBefore.length)
+  if (!isAnswer && !attachmentBefore.isAt(line, key - attachmentBefore.length)) return false
+  row.type = isAnswer ? assistantCode : attachmentCode
+  if (isAnswer) row.contextTokens = readContextTokens(line, key)
+  return !isAnswer || row.contextTokens > 0
+}
+
+function readUnknown(line: Line, at: number, row: Row): number {
+  const { end, memory } = line
+  const tailStart = Math.max(at, end - tailLength)
+  const tail = latin1(line, tailStart, end)
+  const found = tail.lastIndexOf('"uuid":"')
+  // Behind the last uuid of the line only plain values may stand; then it is the record's own.
+  if (!isPlainFrom(tail, found)) return -1
+  const key = tailStart + found
+  if (timestampBehind.isAt(line, key + uuidKey.length + idLength)) {
+    remember(memory.endings, line, key + stampLength)
+    if (readStamped(line, key, row)) return key
+  }
+  const head = latin1(line, at, Math.min(end, at + headLength))
+  const type = typeInHead(head)
+  row.type = typeCode(type)
+  return isPlain(type, head) ? key : -1
+}
+
+function remember(endings: Known[], { buffer, end }: Line, from: number): void {
+  endings.unshift(known(buffer.subarray(from, end)))
+  if (endings.length > 4) endings.pop()
+}
+
+/** Boundaries are few and say much: the exact reader reads them. */
+function isPlain(type: string, head: string): boolean {
+  if (type === 'system') return head.includes('"subtype":"') && !head.includes('compact_boundary')
+  return type === 'user' || type === 'progress' || type === 'attachment'
+}
+
+/** The first type in the head, if nothing was opened before it: then it is the record's own. */
+function typeInHead(head: string): string {
+  const key = head.indexOf('"type":"')
+  const open = head.indexOf('{')
+  if (key < 0 || (open >= 0 && open < key)) return ''
+  return head.slice(key + 8, head.indexOf('"', key + 8))
+}
+
+function readSideRow({ buffer, start, end }: Line, row: Row): boolean {
+  row.type = sideEntry
+  row.sidechain = false
+  row.parentIs = 'none'
+  return !hasSideText(buffer, start + 1, end)
+}
+
+function latin1({ buffer }: Line, start: number, end: number): string {
+  return buffer.toString('latin1', start, end)
+}

@@ -1,0 +1,168 @@
+// The lock files beside a session: what stands in them, and the one step in which a lock changes hands.
+// It decides nothing about who may take a lock, and never shows anybody a lock that is half written.
+import { basename, dirname, join } from 'node:path'
+import { numberAt, parseObject, stringAt } from '../../core/message/json.ts'
+import { type Disk, remove, unless, writeWhole } from '../write/disk.ts'
+import type { ProcessMark } from './processes.ts'
+
+export type LockRecord = ProcessMark & {
+  readonly owner: string
+  readonly token: string
+  readonly acquiredAt: string
+  readonly expiresAt: string
+}
+
+export type LockPlace = { readonly disk: Disk; readonly path: string }
+
+/** How long a lock file that nobody can read (a power cut may leave one) counts as somebody's. */
+const unreadableMs = 30_000
+const longestLock = 8192
+
+/** Whether a text can be part of a file's name and nothing else. */
+export function isToken(text: string): boolean {
+  return /^[\w-]{1,64}$/.test(text)
+}
+
+export function readLock(place: LockPlace): LockRecord | undefined {
+  const { disk, path } = place
+  const file = unless(['ENOENT'], () => disk.open(path, 'read'))
+  if (file === undefined) return undefined
+  try {
+    const state = disk.stat(file)
+    const bytes = new Uint8Array(Math.min(state.size, longestLock))
+    const length = disk.read(file, bytes, 0)
+    return parseLock(new TextDecoder().decode(bytes.subarray(0, length))) ?? unreadableLock(state)
+  } finally {
+    disk.close(file)
+  }
+}
+
+function parseLock(text: string): LockRecord | undefined {
+  const value = parseObject(text)
+  const [owner, host, token] = [stringAt(value, 'owner'), stringAt(value, 'host'), stringAt(value, 'token')]
+  const [acquiredAt, expiresAt] = [stringAt(value, 'acquiredAt'), stringAt(value, 'expiresAt')]
+  const [pid, machine, started] = [numberAt(value, 'pid'), stringAt(value, 'machine'), stringAt(value, 'started')]
+  if (owner === undefined || host === undefined || token === undefined || pid === undefined) return undefined
+  if (acquiredAt === undefined || expiresAt === undefined || Number.isNaN(Date.parse(expiresAt))) return undefined
+  // The token becomes part of a file's name, and this text may be anybody's.
+  if (!isToken(token)) return undefined
+  const known = { ...(machine === undefined ? {} : { machine }), ...(started === undefined ? {} : { started }) }
+  return { owner, pid, host, token, acquiredAt, expiresAt, ...known }
+}
+
+function unreadableLock(state: { readonly inode: number; readonly modifiedAt: number }): LockRecord {
+  return {
+    owner: 'unknown (the lock file cannot be read)',
+    pid: 0,
+    host: 'unknown',
+    token: `unreadable-${state.inode}`,
+    acquiredAt: new Date(state.modifiedAt).toISOString(),
+    expiresAt: new Date(state.modifiedAt + unreadableMs).toISOString(),
+  }
+}
+
+/**
+ * The lock, then whoever succeeded it, then whoever succeeded him. The last one has it. There is normally one; there
+ * are more for the instant of a takeover, and where somebody died in that instant.
+ */
+export function lockChain(place: LockPlace): readonly LockRecord[] {
+  const chain: LockRecord[] = []
+  const seen = new Set<string>()
+  let next = readLock(place)
+  while (next !== undefined && !seen.has(next.token)) {
+    chain.push(next)
+    seen.add(next.token)
+    next = readLock({ ...place, path: successorPath(place, next.token) })
+  }
+  return chain
+}
+
+export type Taking = { readonly type: 'taken' } | { readonly type: 'not-taken'; readonly by: LockRecord | undefined }
+
+/**
+ * Takes the lock if `mayTake` agrees with who has it now (undefined: nobody). However many try at once and wherever
+ * any of them is stopped or killed, one at the most succeeds each holder:
+ *
+ * A lock is succeeded by creating the one file whose name holds the token of the lock that it follows, which can be
+ * done once, since tokens never come twice. Only then does the winner put that file in the place of the lock itself.
+ * Somebody slow may still create a successor of a lock that is long gone, when its real successor's file has moved
+ * into place. He sees that the lock no longer leads to him, and goes back to the start. What he left counts for
+ * nobody.
+ */
+export function takeLock(
+  place: LockPlace,
+  mine: LockRecord,
+  mayTake: (holder: LockRecord | undefined) => boolean,
+): Taking {
+  const { disk, path } = place
+  const draft = draftPath(place, mine.token)
+  try {
+    writeDraft(place, mine)
+    for (let attempt = 0; attempt < 1000; attempt++) {
+      const holder = lockChain(place).at(-1)
+      if (!mayTake(holder)) return { type: 'not-taken', by: holder }
+      const claim = holder === undefined ? path : successorPath(place, holder.token)
+      if (!linked(place, mine, claim)) continue
+      if (holder === undefined) return { type: 'taken' }
+      if (lockChain(place).at(-1)?.token === mine.token) {
+        disk.rename(claim, path)
+        return { type: 'taken' }
+      }
+      remove(disk, claim)
+    }
+  } finally {
+    remove(disk, draft)
+  }
+  throw new Error(`The lock ${path} changed hands a thousand times while it was being taken.`)
+}
+
+/** Puts a newer version of the lock in its place. Only for whoever has it. */
+export function replaceLock(place: LockPlace, mine: LockRecord): void {
+  writeDraft(place, mine)
+  place.disk.rename(draftPath(place, mine.token), place.path)
+}
+
+/** Removes what the dead left beside the lock. Only for whoever has the lock: to others some of it may still count. */
+export function sweepLock(place: LockPlace, isDead: (mark: ProcessMark) => boolean): void {
+  const folder = dirname(place.path)
+  const prefix = `${basename(place.path)}.`
+  for (const name of place.disk.list(folder)) {
+    const [token, ending, ...more] = name.startsWith(prefix) ? name.slice(prefix.length).split('.') : []
+    if (token === undefined || !isToken(token) || more.length > 0) continue
+    if (ending !== 'draft' && ending !== 'next') continue
+    const path = join(folder, name)
+    // Another user's is not ours to read or to remove.
+    const found = unless(['EACCES', 'EPERM'], () => readLock({ ...place, path }))
+    // One that cannot be read is a draft cut short. If its writer lives after all, he writes it again.
+    if (found !== undefined && (isDead(found) || found.token.startsWith('unreadable-'))) remove(place.disk, path)
+  }
+}
+
+function successorPath(place: LockPlace, token: string): string {
+  return `${place.path}.${token}.next`
+}
+
+function draftPath(place: LockPlace, token: string): string {
+  return `${place.path}.${token}.draft`
+}
+
+function writeDraft(place: LockPlace, mine: LockRecord): void {
+  // Never the old file again: it may already stand as the lock, under its other name.
+  remove(place.disk, draftPath(place, mine.token))
+  const file = place.disk.open(draftPath(place, mine.token), 'create-only')
+  try {
+    writeWhole({ disk: place.disk, file }, new TextEncoder().encode(`${JSON.stringify(mine)}\n`))
+  } finally {
+    place.disk.close(file)
+  }
+}
+
+function linked(place: LockPlace, mine: LockRecord, to: string): boolean {
+  const done = unless(['EEXIST', 'ENOENT'], () => {
+    place.disk.link(draftPath(place, mine.token), to)
+    return true
+  })
+  // Either somebody was first, or somebody swept the draft away before it could be read: then there is a new one.
+  if (done === undefined) writeDraft(place, mine)
+  return done ?? false
+}

@@ -1,0 +1,33 @@
+// Says what is wrong with a transcript on disk and what a repaired one would hold. Writes nothing.
+import { type Finding, findingsOf } from '../../core/transcript/report/findings.ts'
+import { type Tally, tallyOf } from '../../core/transcript/report/tally.ts'
+import { isTranscript } from '../../core/transcript/tree/scan.ts'
+import type { LineOptions } from './lines.ts'
+import { openLive } from './live-file.ts'
+import { scanFile } from './scan-file.ts'
+
+export type FsckReport = {
+  readonly path: string
+  /** Whether anything in it belongs to a conversation; else it is another kind of file, or empty. */
+  readonly isTranscript: boolean
+  readonly findings: readonly Finding[]
+  readonly errors: number
+  readonly notes: number
+  /** What a repaired file would hold. */
+  readonly repaired: { readonly records: number; readonly live: Tally }
+}
+
+export function fsck(path: string, options: LineOptions = {}): FsckReport {
+  const scan = scanFile(path, options)
+  const live = tallyOf(openLive(path).entries)
+  const findings = findingsOf(scan, scan.problems, live)
+  const errors = findings.filter((finding) => finding.severity === 'error').length
+  return {
+    path,
+    isTranscript: isTranscript(scan),
+    findings,
+    errors,
+    notes: findings.length - errors,
+    repaired: { records: scan.records - scan.table.duplicates.length, live },
+  }
+}

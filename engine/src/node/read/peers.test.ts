@@ -1,0 +1,104 @@
+// Defects of other agents, libraries and gateways in keeping and giving back what left the context, as tests that ours
+// does not have them. The sessions are made up.
+import { appendFileSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { serialize, session } from '../../testing/index.ts'
+import { openArchive } from '../archive/archive.ts'
+import { createRecallTool } from '../recall/tool.ts'
+import { applyEdits } from '../write/apply-edits.ts'
+import { originalResults } from '../write/stored-results.ts'
+import { openView } from './view-file.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'everlong-peers-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+let files = 0
+const now = Date.parse('2026-03-02T12:00:00.000Z')
+
+function written(results: readonly string[]): string {
+  const path = join(folder, `session-${files++}.jsonl`)
+  const built = session().user('go')
+  for (const [at, content] of results.entries()) built.toolUse(`t${at}`, 'Bash', {}).toolResult(`t${at}`, content)
+  writeFileSync(path, built.text)
+  return path
+}
+
+async function cleared(path: string, toolUseIds: readonly string[]) {
+  const file = openView(path)
+  const items = toolUseIds.map((toolUseId) => ({ toolUseId, uuids: file.view.sources.flatMap(({ uuids }) => uuids) }))
+  const edit = { type: 'clear-results', toolUseIds, recall: true } as const
+  const applied = await applyEdits(file, [edit], { owner: 'a test', now, results: originalResults(file, items) })
+  if (applied.type !== 'applied') throw new Error(applied.why)
+  return applied
+}
+
+// Headroom: "reversible" ends after 1,800 seconds and 1,000 entries. gemini-cli: the mask names a file in a folder that is
+// swept. LiteLLM and LangChain's live state: nothing is stored at all.
+test('an original can be had again however old it is, and without the file beside the session', async () => {
+  const path = written(['the only copy'])
+  const { stored } = await cleared(path, ['t0'])
+  rmSync(stored.folder, { recursive: true })
+  utimesSync(path, new Date(0), new Date(0))
+  const archive = openArchive(path, { folder: false })
+  expect(archive.toolResult('t0')?.content).toBe('the only copy')
+  expect(archive.read('t0')?.text).toBe('the only copy')
+  archive.close()
+})
+
+// Headroom's cache-killers: JSON that is read and written again has other spaces, other escapes, 1 for 1.0.
+test('a record comes back as it was written, not as we would have written it', () => {
+  const path = written(['x'])
+  const line =
+    '{"type":"user", "uuid":"odd","parentUuid":null,"message":{"role":"user","content":"caf\\u00e9 \\/"},"n":1.0}'
+  appendFileSync(path, `${line}\n`)
+  const archive = openArchive(path, { folder: false })
+  expect(archive.record('odd')?.text).toBe(line)
+  archive.close()
+})
+
+// codex#41806, #31198: every compaction copies the whole history into the file, which grows to gigabytes.
+test('an edit names what it clears and copies none of it', async () => {
+  const path = written(['x'.repeat(400_000), 'y'.repeat(400_000)])
+  const before = statSync(path).size
+  const { bytes } = await cleared(path, ['t0', 't1'])
+  expect(statSync(path).size - before).toBe(bytes)
+  expect(bytes).toBeLessThan(1_000)
+})
+
+// Headroom: the tool that gives originals back comes into the list when something was compressed, and breaks the cache.
+test('the recall tool is the same bytes before anything was cleared and after', async () => {
+  const path = written(['x'])
+  const definition = () => {
+    const archive = openArchive(path, { folder: false })
+    const { name, description, input_schema } = createRecallTool({ archive })
+    archive.close()
+    return JSON.stringify({ name, description, input_schema })
+  }
+  const before = definition()
+  await cleared(path, ['t0'])
+  expect(definition()).toBe(before)
+})
+
+// cc#26771, and the bare "content cleared" of Claude Code and opencode: nothing says where the original is.
+// claude-code-router writes a bearer token into the prompt for it; an id is all that is needed.
+test('what stands in the place of a result says how to get it back, and nothing secret', async () => {
+  const path = written(['the schema'])
+  await cleared(path, ['t0'])
+  const { messages } = openView(path).view
+  expect(messages[2]?.content).toMatchObject([
+    { tool_use_id: 't0', content: '[Old tool result content cleared] Recall it by its id: t0' },
+  ])
+})
+
+// OpenHarness#191, pi#6832: what is broken once stays broken, since every later run begins with the same file.
+test('a session whose calls lost their results opens, is cleared, and goes on', async () => {
+  const path = written(['a'.repeat(1_000), 'b'.repeat(1_000)])
+  const lost = session({ ids: (name) => `late-${name}` })
+    .toolUse('lost', 'Bash', {})
+    .user('stop')
+  appendFileSync(path, lost.records.map(serialize).join(''))
+  await cleared(path, ['t0'])
+  expect(openView(path).view.edits).toHaveLength(1)
+})

@@ -1,0 +1,31 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { runContract } from '../../core/mechanisms/contract.ts'
+import { microByCacheEdit } from '../../core/mechanisms/micro/by-cache-edit.ts'
+import { microByIdle } from '../../core/mechanisms/micro/by-idle.ts'
+import { microBySize } from '../../core/mechanisms/micro/by-size.ts'
+import { native } from '../../core/mechanisms/native/native.ts'
+import { type SituationInput, situationOf } from '../../core/mechanisms/situation.ts'
+import type { JsonObject } from '../../core/message/json.ts'
+import { hasTranscripts, transcripts } from '../testing/real-data.ts'
+import { forEachEntry } from './entries.ts'
+
+const files = hasTranscripts ? readdirSync(transcripts).filter((name) => name.endsWith('.jsonl')) : []
+const mechanisms = [microBySize, microByIdle, microByCacheEdit, native]
+const input: SituationInput = {
+  now: Date.parse('2027-01-01T00:00:00.000Z'),
+  client: { cacheEdits: true, contextManagement: true },
+  reductions: { microCompact: 'always', bySize: { target: 2_000, least: 1_000 } },
+}
+
+describe.skipIf(!hasTranscripts)('real transcripts (skipped where the folder is not there)', () => {
+  test.each(files)('every mechanism keeps its contract on %s', async (file) => {
+    const records: JsonObject[] = []
+    forEachEntry(join(transcripts, file), ({ record }) => records.push(record))
+    for (const mechanism of mechanisms) {
+      const report = await runContract({ mechanism, records, situationOf: (view) => situationOf(view, input) })
+      expect({ mechanism: mechanism.name, broken: report.broken }).toEqual({ mechanism: mechanism.name, broken: [] })
+    }
+  })
+})

@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { tallyOf } from '../../core/transcript/report/tally.ts'
+import { openIndex } from '../index/sidecar.ts'
+import { hasTranscripts, measuredOrphans, oracle, transcripts } from '../testing/real-data.ts'
+import { forEachEntry } from './entries.ts'
+import { openLive } from './live-file.ts'
+import { scanFile } from './scan-file.ts'
+import { findSubagents } from './subagents.ts'
+
+const inFolder = (name: string) => join(transcripts, name)
+
+describe.skipIf(!hasTranscripts)('real transcripts (skipped where the folder is not there)', () => {
+  test.each(oracle())('$file gives the numbers of the oracle', (row) => {
+    const scan = scanFile(inFolder(row.file))
+    const live = openLive(inFolder(row.file))
+    expect({
+      file: row.file,
+      boundaries: scan.boundaries.length,
+      stop: live.stop,
+      ...tallyOf(live.entries),
+      salvaged: scan.salvaged,
+    }).toEqual(row)
+    expect(scan.graph.orphans.length).toBe(measuredOrphans().get(row.file))
+    expect(scan.graph.cuts).toEqual([])
+    // The file with two objects on line 128 also holds one of its records a second time, on line 131.
+    expect(scan.table.duplicates.length).toBe(row.file.startsWith('05-') ? 1 : 0)
+  })
+
+  test.each(oracle())('$file has the same rows in its index as in a full scan', ({ file }) => {
+    const { table } = scanFile(inFolder(file))
+    const index = openIndex(inFolder(file), { folder: false })
+    expect(index.rows).toBe(table.rows)
+    for (let row = 0; row < table.rows; row++) {
+      const id = table.ids.idAt(row)
+      expect(index.row(row)).toMatchObject({
+        offset: table.offsets[row],
+        length: table.lengths[row],
+        line: table.lines[row],
+        nth: table.nth[row],
+        parent: table.parents[row],
+        contextTokens: table.contextTokens[row],
+      })
+      if (id !== undefined) expect(index.find(id)?.row).toBe(row)
+    }
+  })
+
+  test('the pi session has its two compactions, each with the stretch that it kept', () => {
+    const scan = scanFile(inFolder('pi-v1-before-compaction.jsonl'))
+    expect(scan.format).toBe('pi')
+    expect(scan.epochs.map((epoch) => epoch.openedBy?.tokensBefore)).toEqual([undefined, 175004, 185014])
+    expect(scan.epochs.map((epoch) => epoch.openedBy?.kept)).toEqual([undefined, 359 - 293, 628 - 551])
+    const live = openLive(inFolder('pi-v1-before-compaction.jsonl'))
+    expect(live.stop).toBe('boundary')
+    // 194 calls and 192 results stand between the kept stretch and the end: two calls were interrupted.
+    expect(tallyOf(live.entries)).toMatchObject({ toolUses: 194, toolResults: 192, unpaired: 2 })
+  })
+
+  test('the Codex rollout has its compaction, and the new history comes right behind it', () => {
+    const scan = scanFile(inFolder('codex-0.118-1compacted.jsonl'))
+    expect(scan.format).toBe('codex')
+    expect(scan.boundaries.length).toBe(1)
+    const live = openLive(inFolder('codex-0.118-1compacted.jsonl'))
+    expect(live.entries.length).toBeGreaterThan(29)
+    let calls = 0
+    forEachEntry(inFolder('codex-0.118-1compacted.jsonl'), ({ record }) => {
+      if (JSON.stringify(record.message ?? '').includes('"type":"tool_use"')) calls++
+    })
+    expect(calls).toBe(217)
+  })
+
+  test('sub-agents are found inside the file, beside it and in its folder', () => {
+    const inside = findSubagents(inFolder('13-v1.0.98-infile-sidechains.jsonl')).agents
+    expect(inside.map((agent) => [agent.place, agent.toolUseId !== undefined])).toEqual(Array(5).fill(['inside', true]))
+    expect(inside.reduce((sum, agent) => sum + agent.entries, 0)).toBe(405)
+
+    const beside = findSubagents(
+      inFolder('14-v2.0.37-flat-agent-files/cb2e607c-c758-415a-8b45-c49e4631906a.jsonl'),
+    ).agents
+    expect(beside.map((agent) => [agent.place, agent.id, agent.entries])).toEqual([['beside', 'ea02459f', 33]])
+
+    const folder = findSubagents(
+      inFolder('12-v2.1.39-compact-subagents/fa812bfe-b295-4cca-9c2f-fdf01028cb46.jsonl'),
+    ).agents
+    expect(folder.map((agent) => [agent.place, agent.id, agent.kind])).toEqual([
+      ['folder', 'a93ccab', 'agent'],
+      ['folder', 'aa84377', 'agent'],
+      ['folder', 'acompact-70d8e7', 'compaction'],
+    ])
+  })
+})

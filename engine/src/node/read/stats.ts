@@ -1,0 +1,111 @@
+// Statistics over one transcript or a tree of thousands.
+import { readdirSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { createStatisticsBook, type SessionKind, type Statistics } from '../../core/transcript/report/statistics.ts'
+import { isTranscript } from '../../core/transcript/tree/scan.ts'
+import { whyUnreadable } from '../write/disk.ts'
+import { scanFile } from './scan-file.ts'
+
+export type Unreadable = { readonly path: string; readonly reason: string }
+
+export type Plan = {
+  readonly files: readonly string[]
+  readonly bytes: number
+  /** What could not even be looked into, with the system's word on why. */
+  readonly unreadable: readonly Unreadable[]
+}
+
+export type StatsProgress = {
+  readonly bytes: number
+  readonly bytesAll: number
+  readonly files: number
+  readonly filesAll: number
+}
+
+export type StatsOptions = { readonly onProgress?: (progress: StatsProgress) => void }
+
+export type FolderStatistics = Statistics & {
+  readonly files: number
+  readonly bytes: number
+  /** Files and folders that could not be read, with the system's word on why. */
+  readonly unreadable: readonly Unreadable[]
+  /** Files in which nothing belongs to a conversation: they are no sessions. */
+  readonly withoutConversation: readonly string[]
+}
+
+/** Every transcript below these paths; a file that is named is taken as it is. */
+export function findTranscripts(paths: readonly string[]): Plan {
+  const found: { files: string[]; bytes: number; unreadable: Unreadable[] } = { files: [], bytes: 0, unreadable: [] }
+  const visit = (path: string, isNamed: boolean): void => {
+    attempt(path, found.unreadable, () => {
+      const stats = statSync(path)
+      if (stats.isDirectory()) for (const item of itemsOf(path)) visit(item, false)
+      else if (!stats.isFile()) {
+        // Reading a pipe could wait for ever.
+        if (isNamed) found.unreadable.push({ path, reason: 'not a regular file. Save its contents to a file.' })
+      } else if (isNamed || path.endsWith('.jsonl')) {
+        found.files.push(path)
+        found.bytes += stats.size
+      }
+    })
+  }
+  for (const path of new Set(paths)) visit(path, true)
+  return found
+}
+
+/** Folders and transcripts, by name. Links are not followed: they may lead in a ring. */
+function itemsOf(folder: string): readonly string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((item) => item.isDirectory() || (item.isFile() && item.name.endsWith('.jsonl')))
+    .map((item) => join(folder, item.name))
+    .toSorted()
+}
+
+/** One file or folder that cannot be read is named and costs nothing else. */
+function attempt(path: string, unreadable: Unreadable[], read: () => void): void {
+  try {
+    read()
+  } catch (error) {
+    unreadable.push({ path, reason: whyUnreadable(error) })
+  }
+}
+
+export function collectStatistics(paths: readonly string[], options: StatsOptions = {}): FolderStatistics {
+  const steps = collectingStatistics(paths, options)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same file by file, for those who have something else to do in between. */
+export function* collectingStatistics(
+  paths: readonly string[],
+  options: StatsOptions = {},
+): Generator<StatsProgress, FolderStatistics, undefined> {
+  const plan = findTranscripts(paths)
+  const book = createStatisticsBook()
+  const unreadable = [...plan.unreadable]
+  const withoutConversation: string[] = []
+  let progress = { bytes: 0, bytesAll: plan.bytes, files: 0, filesAll: plan.files.length }
+  for (const path of plan.files) {
+    const before = progress
+    attempt(path, unreadable, () => {
+      const onProgress = (bytes: number) => options.onProgress?.({ ...before, bytes: before.bytes + bytes })
+      const scan = scanFile(path, { onProgress })
+      if (isTranscript(scan)) book.add(scan, { kind: kindOf(path), salvaged: scan.salvaged })
+      else withoutConversation.push(path)
+      progress = { ...progress, bytes: before.bytes + scan.bytes }
+    })
+    progress = { ...progress, files: before.files + 1 }
+    options.onProgress?.(progress)
+    yield progress
+  }
+  return { ...book.statistics(), files: plan.files.length, bytes: plan.bytes, unreadable, withoutConversation }
+}
+
+function kindOf(path: string): SessionKind {
+  const name = basename(path)
+  if (name.startsWith('agent-acompact-')) return 'compaction-run'
+  return name.startsWith('agent-') ? 'subagent' : 'session'
+}

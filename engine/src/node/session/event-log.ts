@@ -1,0 +1,30 @@
+// The engine's events as a JSONL file, one write for each. No event carries text of the conversation, and a log that
+// cannot be written never disturbs anybody: the problem is handed to whoever asked for the log.
+import { appendFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Emit } from '../../core/ports/events.ts'
+import { nodeDisk } from '../write/disk.ts'
+
+export type EventLogOptions = {
+  readonly now?: () => number
+  readonly sessionId?: string
+  /** Told once, with the first failure. */
+  readonly onProblem?: (problem: string) => void
+}
+
+export function eventLog(path: string, { now = Date.now, sessionId, onProblem }: EventLogOptions = {}): Emit {
+  let isBroken = false
+  let isReady = false
+  return (event) => {
+    if (isBroken) return
+    try {
+      if (!isReady) nodeDisk.makeFolder(dirname(path))
+      isReady = true
+      const line = { time: new Date(now()).toISOString(), ...(sessionId === undefined ? {} : { sessionId }), ...event }
+      appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 })
+    } catch (error) {
+      isBroken = true
+      onProblem?.(`The event log ${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// Reads what `git status --porcelain=v2 --branch -z` prints. A record that was cut off is passed over.
+import { posix } from 'node:path'
+import type { WorkspaceFile, WorkspaceState } from '../../core/ports/workspace.ts'
+
+export type GitStatus = {
+  /** Absent before the first commit. */
+  readonly oid: string | undefined
+  /** Absent when HEAD is detached. */
+  readonly branch: string | undefined
+  readonly upstream: WorkspaceState['upstream']
+  readonly staged: readonly WorkspaceFile[]
+  readonly unstaged: readonly WorkspaceFile[]
+  readonly untracked: readonly WorkspaceFile[]
+  readonly conflicts: readonly WorkspaceFile[]
+}
+
+/** Paths come relative to the repository's root, and leave relative to `prefix`, the folder that was asked about. */
+export function parseStatus(output: string, prefix: string): GitStatus {
+  const headers = new Map<string, string>()
+  const files = { staged: [], unstaged: [], untracked: [], conflicts: [] } as Record<ListName, WorkspaceFile[]>
+  // The last field is what follows the last end mark: empty, or cut off.
+  const records = output.split('\0').slice(0, -1)
+  for (let at = 0; at < records.length; at++) {
+    const record = records[at] ?? ''
+    if (record.startsWith('# ')) {
+      const space = record.indexOf(' ', 2)
+      headers.set(record.slice(2, space), record.slice(space + 1))
+    }
+    // The old name of a renamed file is a record of its own.
+    if (record.startsWith('2 ')) at++
+    const fields = fieldsBefore[record[0] ?? '']
+    if (fields === undefined) continue
+    noteFile(files, record, relativeTo(prefix, afterFields(record, fields)))
+  }
+  const oid = headers.get('branch.oid')
+  const branch = headers.get('branch.head')
+  return {
+    oid: oid === '(initial)' ? undefined : oid,
+    branch: branch === '(detached)' ? undefined : branch,
+    upstream: upstreamOf(headers),
+    ...files,
+  }
+}
+
+type ListName = 'staged' | 'unstaged' | 'untracked' | 'conflicts'
+
+/** How many fields stand before the path, by the kind of record. */
+const fieldsBefore: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10, '?': 1 }
+
+function afterFields(record: string, count: number): string {
+  let from = 0
+  for (let field = 0; field < count; field++) from = record.indexOf(' ', from) + 1
+  return record.slice(from)
+}
+
+function relativeTo(prefix: string, path: string): string {
+  if (prefix === '') return path
+  const found = posix.relative(prefix, path) || '.'
+  return path.endsWith('/') ? `${found}/` : found
+}
+
+function noteFile(files: Record<ListName, WorkspaceFile[]>, record: string, path: string): void {
+  const [index = '.', tree = '.'] = record.slice(2, 4)
+  if (record.startsWith('?')) files.untracked.push({ path })
+  else if (record.startsWith('u')) files.conflicts.push({ path })
+  else {
+    if (index !== '.') files.staged.push({ path, ...changeOf(index) })
+    if (tree !== '.') files.unstaged.push({ path, ...changeOf(tree) })
+  }
+}
+
+function changeOf(letter: string): Pick<WorkspaceFile, 'change'> {
+  if (letter === 'A' || letter === 'C') return { change: 'new' }
+  if (letter === 'D') return { change: 'deleted' }
+  return letter === 'R' ? { change: 'renamed' } : {}
+}
+
+function upstreamOf(headers: ReadonlyMap<string, string>): WorkspaceState['upstream'] {
+  const name = headers.get('branch.upstream')
+  if (name === undefined) return undefined
+  const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(headers.get('branch.ab') ?? '') ?? []
+  if (ahead === undefined || behind === undefined) return { name }
+  return { name, counts: { ahead: Number(ahead), behind: Number(behind) } }
+}

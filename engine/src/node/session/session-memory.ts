@@ -1,0 +1,139 @@
+// The notes of a session on disk: `<session>/session-memory/summary.md`, with an optional template and prompt beside it.
+// Writes are whole files moved into place; what a person changed meanwhile is merged, never overwritten; one extraction
+// at a time, across processes.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Extraction, extractNotes } from '../../core/memory/extract.ts'
+import { merged, parseNotes, renderNotes, withTemplate } from '../../core/memory/notes.ts'
+import type { SessionMemory } from '../../core/memory/store.ts'
+import { type MemoryProgress, noProgress } from '../../core/memory/trigger.ts'
+import { numberAt, parseObject, stringAt } from '../../core/message/json.ts'
+import { type NoteHead, noteHeads } from '../../core/prompts/memory.ts'
+import { acquireLease, type Lease, lockPathOf } from '../lease/lease.ts'
+import { readLock } from '../lease/lock-file.ts'
+import { nodeProcesses } from '../lease/processes.ts'
+import { wait } from '../lease/wait.ts'
+import { diskProblem, nodeDisk } from '../write/disk.ts'
+import { replaceFile } from '../write/whole-file.ts'
+import { makeSessionFolder, sessionFolder } from './session-folder.ts'
+
+export type { SessionMemory }
+
+export type MemoryPorts = {
+  readonly now: () => number
+  readonly wait: (milliseconds: number) => Promise<void>
+}
+
+const longestWaitMs = 15_000
+const deadAfterMs = 60_000
+const lookEveryMs = 200
+
+const nodePorts: MemoryPorts = { now: () => Date.now(), wait }
+
+export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): SessionMemory {
+  const folder = join(sessionFolder(transcript), 'session-memory')
+  const path = join(folder, 'summary.md')
+  const statePath = join(folder, 'progress.json')
+  const notes = () => {
+    const text = readText(path)
+    return text === undefined ? undefined : withTemplate(parseNotes(text), templateIn(folder))
+  }
+  const settled = async (): Promise<'settled' | 'still-running'> => {
+    const start = ports.now()
+    while (isRunning(path, ports.now())) {
+      if (ports.now() - start >= longestWaitMs) return 'still-running'
+      await ports.wait(lookEveryMs)
+    }
+    return 'settled'
+  }
+  return {
+    path,
+    notes,
+    template: () => withTemplate([], templateIn(folder)),
+    progress: () => progressIn(readText(statePath)),
+    saveProgress: (progress) => {
+      makeSessionFolder(folder)
+      replaceFile(statePath, Buffer.from(`${JSON.stringify(progress)}\n`), { flush: false })
+    },
+    settled,
+    extract: async (input) => {
+      if ((await settled()) === 'still-running') return failed('another extraction is running')
+      try {
+        makeSessionFolder(folder)
+        const lease = takeLease(path, ports)
+        if (!lease) return failed('another extraction is running')
+        try {
+          return await extractInto({ path, folder, lease }, input)
+        } finally {
+          lease.release()
+        }
+      } catch (error) {
+        return failed(diskProblem(error).message)
+      }
+    },
+  }
+}
+
+type Taken = { readonly path: string; readonly folder: string; readonly lease: Lease }
+
+async function extractInto({ path, folder, lease }: Taken, input: Parameters<SessionMemory['extract']>[0]) {
+  const base = readText(path)
+  const before = withTemplate(parseNotes(base ?? ''), templateIn(folder))
+  const prompt = readText(join(folder, 'config', 'prompt.md'))
+  const extraction = await extractNotes({ ...input, notes: before, prompt })
+  if (extraction.type === 'failed') return extraction
+  // Somebody who was taken for dead has nothing to write any more.
+  if (lease.confirm().type === 'lease-lost') return failed('another process took over')
+  const now = readText(path)
+  const next = now === undefined || now === base ? extraction.notes : merged(before, parseNotes(now), extraction.notes)
+  replaceFile(path, Buffer.from(renderNotes(next)))
+  return { ...extraction, notes: next }
+}
+
+function failed(reason: string): Extraction {
+  return { type: 'failed', reason, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 } }
+}
+
+function takeLease(path: string, { now }: MemoryPorts): Lease | undefined {
+  const asked = acquireLease(path, {
+    owner: 'session memory',
+    durationMs: deadAfterMs,
+    graceMs: 0,
+    ports: { now },
+  })
+  return asked.type === 'acquired' ? asked.lease : undefined
+}
+
+function isRunning(path: string, now: number): boolean {
+  const lock = readLock({ disk: nodeDisk, path: lockPathOf(path) })
+  if (lock === undefined || nodeProcesses.isDead(lock)) return false
+  return now - Date.parse(lock.acquiredAt) < deadAfterMs && Date.parse(lock.expiresAt) > now
+}
+
+/** The user's own template counts when it has at least one section. */
+function templateIn(folder: string): readonly NoteHead[] {
+  const own = parseNotes(readText(join(folder, 'config', 'template.md')) ?? '')
+  return own.length > 0 ? own.map(({ heading, hint }) => ({ heading, hint })) : noteHeads
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined
+    throw error
+  }
+}
+
+function progressIn(text: string | undefined): MemoryProgress {
+  const value = text === undefined ? undefined : parseObject(text)
+  if (!value) return noProgress
+  const [tokens, lastSeen] = [numberAt(value, 'tokens'), stringAt(value, 'lastSeen')]
+  return {
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(lastSeen === undefined ? {} : { lastSeen }),
+    toolCallsSince: numberAt(value, 'toolCallsSince') ?? 0,
+    failures: numberAt(value, 'failures') ?? 0,
+  }
+}
