@@ -161,6 +161,7 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
   for (let attempt = 0; attempt < 6; attempt++) {
     const earlierSummary = input.earlierSummary?.includes(writtenByCode) ? undefined : input.earlierSummary
     const conversation = offlineSummary({ ledger, earlierSummary, instructions, recall, tokens: left, countTokens })
+    if (conversation === '') return undefined
     const rules = rulesFor(conversation)
     const text = joined([conversation, section(pageTitles.rules, rules), stateText])
     const excess = countTokens(text) - room

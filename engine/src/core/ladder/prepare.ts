@@ -22,7 +22,6 @@ import { withLeftOut, withViewChange } from '../session/tracking.ts'
 import { buildRequest, messagesBody } from '../session/turn-request.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
-import { inARow } from './breaker.ts'
 import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
@@ -197,11 +196,9 @@ async function autoCompact(
   if (shortened.length > 0 && !explainDesk(desk).isAboveThreshold) return { tried: shortened, notices: [] }
   const outcome = await compactNow(desk, { stage: 'over-threshold', trigger: 'auto', cause: 'threshold', signal })
   const tried = [...shortened, ...outcome.tried]
-  const { breaker } = desk.tracking
-  const told = breaker.isOpen && !tracking.breaker.isOpen ? [breakerInWords] : []
-  if (outcome.type === 'not-compacted') return { tried, notices: told }
-  if (told.length > 0) desk.emit({ type: 'breaker-tripped', failures: inARow(breaker) })
-  return { tried, notices: [...outcome.notices, ...told], compaction: outcome }
+  if (outcome.type === 'compacted') return { tried, notices: outcome.notices, compaction: outcome }
+  const hasTripped = desk.tracking.breaker.isOpen && !tracking.breaker.isOpen
+  return { tried, notices: hasTripped ? [breakerInWords] : [] }
 }
 
 type Refused = Extract<Guarded, { readonly type: 'refused' }>

@@ -10,6 +10,7 @@ import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { Restore } from '../ports/restore.ts'
 import type { ContextSize } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Edit } from '../transcript/format/edits.ts'
@@ -51,6 +52,8 @@ export type RungContext = {
   readonly commit: (records: readonly JsonObject[]) => Promise<CommitResult>
   /** The record that an entry of the view came from. */
   readonly record: (uuid: string) => JsonObject | undefined
+  /** What the session puts back after a compaction. */
+  readonly restore?: Restore | undefined
   readonly ports: CompactionPorts
   readonly signal?: AbortSignalPort | undefined
 }

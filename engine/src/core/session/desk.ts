@@ -15,8 +15,9 @@ import type { Emit } from '../ports/events.ts'
 import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { Restore } from '../ports/restore.ts'
 import type { Requester } from '../request/from-view.ts'
-import { type ContextSize, modelOf } from '../tokens/context-size.ts'
+import type { ContextSize } from '../tokens/context-size.ts'
 import { type Calibration, type Calibrations, calibrationOf } from '../tokens/estimate/calibrate.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import { familyFactor } from '../tokens/estimate/family.ts'
@@ -63,6 +64,8 @@ export type Desk = {
   readonly environment: Environment
   readonly ladder: Ladder
   readonly ports: Omit<CompactionPorts, 'model'>
+  /** What is put back after a compaction. */
+  readonly restore?: Restore | undefined
   readonly emit: Emit
   /** For every call of host code that has no port of its own. */
   readonly guard: Guard
@@ -176,7 +179,8 @@ export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): 
   const key = `${model} ${counting.calibration?.factor} ${overhead} ${asked}`
   if (desk.sized?.view === view && desk.sized.key === key) return desk.sized.size
   const counted = viewSize(view, { ...counting, measure: desk.weigher.measured, overhead, leftOut: asked })
-  const size = inTokensOf(counted, { model, answered: modelOf(view.messages) })
+  const answer = view.messages.findLast(({ uuid }) => uuid === counted.anchorUuid)
+  const size = inTokensOf(counted, { model, answered: answer?.model })
   desk.sized = { view, key, size }
   return size
 }

@@ -59,6 +59,8 @@ export type RestoringInput = {
 export type Restoring = {
   /** In the order of the transcript. */
   readonly add: (record: JsonObject, message: ViewMessage | undefined) => void
+  /** Forgets what was added, and reads these instead. */
+  readonly readAgain: (entries: readonly Entry[]) => void
   readonly restore: (request: RestoreRequest, conversation: Conversation) => Promise<Restoration>
   /** What may be read though no result showed it: what the host named, and rules that lie beside the files at work. */
   readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
@@ -70,7 +72,7 @@ export function createRestoring(input: RestoringInput): Restoring {
 
 class Keeping implements Restoring {
   private readonly input: RestoringInput
-  private readonly book: StateBook = createStateBook()
+  private book: StateBook = createStateBook()
   /** Pinned entries, with their words once they were looked up. */
   private readonly pins = new Map<string, string | undefined>()
   private named: ReadonlySet<string> = new Set()
@@ -91,6 +93,12 @@ class Keeping implements Restoring {
     if (edit?.type === 'unpin') this.pins.delete(edit.uuid)
     this.noteRestored(objectAt(record, 'attachment'))
     if (message) this.book.add(message, record)
+  }
+
+  readAgain = (entries: readonly Entry[]): void => {
+    this.book = createStateBook()
+    this.pins.clear()
+    for (const { record } of entries) this.add(record, messageOf(record))
   }
 
   restore = async (request: RestoreRequest, conversation: Conversation): Promise<Restoration> => {

@@ -46,6 +46,19 @@ describe('a summary without a model', () => {
     expect(size(19)).toBeGreaterThan(2 * size(2))
   })
 
+  test('never takes more tokens than it may, headings included', () => {
+    const failing = Array.from({ length: 4 }, (_, at) => shell(`npm test ${at}`, 'Error: no such file', 1))
+    const anyTalk = fc.record({ rounds: fc.nat(12), errors: fc.nat(4), summary: fc.nat(3), tokens: fc.nat(600) })
+    fc.assert(
+      fc.property(anyTalk, ({ rounds: count, errors, summary, tokens }) => {
+        const ledger = ledgerOf(rounds(count), human('Run it.'), ...failing.slice(0, errors))
+        const section = (at: number) => `${at + 1}. Part ${at}:\n- ${report(at)}`
+        const earlierSummary = Array.from({ length: summary }, (_, at) => section(at)).join('\n')
+        expect(countTokens(written(ledger, tokens, { earlierSummary }))).toBeLessThanOrEqual(tokens)
+      }),
+    )
+  })
+
   test('drops the oldest requests that were dealt with before what was said to last', () => {
     const lasting = 'We decided to keep the queue in Postgres because Redis lost jobs.'
     const text = written(ledgerOf(human(lasting), rounds(100)), 800)

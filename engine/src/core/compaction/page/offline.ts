@@ -38,22 +38,26 @@ const longestWords = 6_000
 /** Of a report cut to less, the beginning and the end would be fragments. */
 const shortReport = 400
 
+/** Never more than `tokens`; empty where not even its opening fits. */
 export function offlineSummary(input: OfflineInput): string {
   const { tokens, countTokens, ledger, instructions } = input
   const opening = [
     writtenByCode,
     ...(instructions.trim() === '' ? [] : [`Asked of this summary: ${neutralize(oneLine(instructions, 600))}`]),
   ].join('\n')
-  const errors = errorLines(ledger.errors)
-  const parts = { opening, errors: within(errors, { tokens: tokens / 8, countTokens }) }
-  const fixed = countTokens(joined({ ...parts, earlier: '', exchanges: [] }))
-  const earlier = shortenSummary(stillTrue(input.earlierSummary ?? ''), {
-    tokens: (tokens - fixed) * 0.33,
+  const roomBeside = (parts: Partial<Parts>) => tokens - countTokens(joined({ ...noParts, opening, ...parts }))
+  if (roomBeside({}) < 0) return ''
+  const lines = within(errorLines(ledger.errors), { tokens: tokens / 8, countTokens })
+  const errors = roomBeside({ errors: lines }) < 0 ? [] : lines
+  const shortened = shortenSummary(stillTrue(input.earlierSummary ?? ''), {
+    tokens: roomBeside({ errors }) * 0.33,
     countTokens,
     lastToGo: new Set(),
   })
-  const left = tokens - fixed - countTokens(earlier)
-  return joined({ ...parts, earlier, exchanges: chosenExchanges(ledger.exchanges, { ...input, tokens: left }) })
+  const earlier = roomBeside({ errors, earlier: shortened }) < 0 ? '' : shortened
+  // With the heading above them.
+  const left = roomBeside({ errors, earlier, exchanges: [''] })
+  return joined({ opening, errors, earlier, exchanges: chosenExchanges(ledger.exchanges, { ...input, tokens: left }) })
 }
 
 /** What the user said is shown verbatim, and the next step of then was taken. */
@@ -72,6 +76,8 @@ type Parts = {
   readonly exchanges: readonly string[]
   readonly errors: readonly string[]
 }
+
+const noParts: Parts = { opening: '', earlier: '', exchanges: [], errors: [] }
 
 function joined({ opening, earlier, exchanges, errors }: Parts): string {
   return [
