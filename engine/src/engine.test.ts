@@ -155,8 +155,9 @@ describe('the engine', () => {
 
   test.each([
     ['a thrifty session puts back the files of the turn at hand', 'thrifty', ['/p/new.ts']],
+    ['between turns those of the one that has ended', 'thrifty', ['/p/new.ts'], 'Well done.'],
     ['any other also those of before', 'usual', ['/p/new.ts', '/p/old.ts']],
-  ] as const)('%s', async (_, economy, expected) => {
+  ] as const)('%s', async (_, economy, expected, next?: string) => {
     const text = 'export const whatever = 1\n'.repeat(20)
     const files = { read: async () => ({ type: 'text', text }) as const }
     const session = await createEngine({ model: offline(), environment: {}, files, settings: { economy } }).start()
@@ -171,6 +172,7 @@ describe('the engine', () => {
     session.add({ role: 'user', content: 'Look at the new one.' })
     reads('/p/new.ts')
     session.record({ ...answer, id: 'msg-last' })
+    if (next !== undefined) session.add({ role: 'user', content: next })
     expect((await session.compact()).type).toBe('compacted')
     const seen = JSON.stringify(session.messages())
     expect(['/p/new.ts', '/p/old.ts'].filter((path) => seen.includes(`File ${path}\\n`))).toEqual(expected)

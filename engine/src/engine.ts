@@ -246,7 +246,6 @@ function deskFor(
     noted: undefined,
     requester: createRequester(),
     sized: undefined,
-    cheapest: undefined,
     cacheLifetime: cacheStateOf({ messages: conversation.view().messages, now: 0 }).lifetime,
     delegated: undefined,
     spent: nothingSpent,

@@ -14,7 +14,6 @@ import {
   situationIn,
   sizeOf,
 } from '../session/desk.ts'
-import { targetShare } from '../session/settings.ts'
 import { chainOf, withCompaction, withFailure, withHandCompaction } from '../session/tracking.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { inWords } from '../tokens/figure.ts'
@@ -22,6 +21,7 @@ import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { inARow } from './breaker.ts'
 import { type Climbed, climb, type Solution } from './climb.ts'
+import { earlyTarget } from './economy.ts'
 import { breakerInWords } from './guards.ts'
 import type { CommitResult, CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
 import { summarizerPorts } from './summarizer-ports.ts'
@@ -106,7 +106,7 @@ export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<Ru
     cause: wish.cause,
     instructions: wish.instructions ?? '',
     range: wish.range ?? {},
-    target: Math.floor(threshold * targetShare(desk.settings)),
+    target: targetIn(desk, wish, view),
     size: situation.explanation.size,
     overhead: overheadOf(desk, fitted),
     counting: countingFor(desk, fitted),
@@ -120,6 +120,12 @@ export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<Ru
     ports: summarizerPorts(desk),
     signal: wish.signal,
   }
+}
+
+/** What the size must get below: a share of the threshold, or of the size where it came before the threshold. */
+function targetIn(desk: Desk, { cause, fits }: CompactionWish, view: View): number {
+  const situation = situationIn(desk, view, fits)
+  return cause === 'economy' ? earlyTarget(view, situation, overheadOf(desk)) : situation.target
 }
 
 type CommitInput = {
@@ -137,8 +143,7 @@ function commit(desk: Desk, { wish, records, written }: CommitInput): CommitResu
   const tried = conversation.tryOut(records)
   // What was reported of the one is a hard measure for the other, of which everything is guessed: counting both will do.
   const counted = (of: View) => desk.weigher.tokens(of.messages, countingFor(desk, model ?? desk.modelName))
-  const { explanation } = situationIn(desk, view, wish.fits)
-  const target = Math.floor(explanation.autoCompactThreshold.value * targetShare(desk.settings))
+  const target = targetIn(desk, wish, view)
   const sizes = { before: sizeOf(desk, view, model).tokens, after: sizeOf(desk, tried, model).tokens }
   const refusal =
     (counted(tried) < counted(view) ? undefined : notSmaller(sizes)) ??

@@ -17,8 +17,8 @@ import type { Edit } from '../transcript/format/edits.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
 
-/** Why a compaction is wanted: a person, the threshold, an overflow, a smaller model, or work done ahead. */
-export type CompactionCause = 'person' | 'threshold' | 'overflow' | 'model-switch' | 'background'
+/** Why a compaction is wanted: a person, the threshold, its price, an overflow, a smaller model, or work done ahead. */
+export type CompactionCause = 'person' | 'threshold' | 'economy' | 'overflow' | 'model-switch' | 'background'
 
 /** What a person wants summarised; all of it when neither is given. Both are uuids of entries. */
 export type CompactRange = { readonly from?: string; readonly upTo?: string }

@@ -45,7 +45,7 @@ export function guardedState(host: HostState, guard: Guard): HostState {
 
 export type RestoringInput = {
   readonly files: FileStore
-  /** Only files that were touched since a person last spoke: what is put back stays, and an old file is soon read again. */
+  /** Only files of the turn that was last worked in: what is put back stays, and an old file is soon read again. */
   readonly ofTurnOnly?: boolean
   readonly host?: HostState | undefined
   /** The workspace's folder, as the host says. */
@@ -133,7 +133,7 @@ class Keeping implements Restoring {
   /** The view holds what came since the last compaction, and what that put back: no more counts. */
   private touched({ view, record }: Conversation): readonly TouchedFile[] {
     const pieces = piecesOf(view())
-    const asked = this.input.ofTurnOnly ? pieces.findLastIndex(({ origin }) => isRequest(origin)) : -1
+    const asked = this.input.ofTurnOnly ? lastWorkedOn(pieces) : -1
     const { root, named } = this.input
     return touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: record })
   }
@@ -170,4 +170,10 @@ class Keeping implements Restoring {
     if (entry === undefined || content === undefined || this.pins.get(entry) !== undefined) return
     this.pins.set(entry, content.startsWith(`${pinnedTitle}\n`) ? content.slice(pinnedTitle.length + 1) : content)
   }
+}
+
+/** The newest request that has an answer: the turn at hand, or between turns the one that has just ended. */
+function lastWorkedOn(pieces: readonly ViewMessage[]): number {
+  const answered = pieces.findLastIndex(({ role }) => role === 'assistant')
+  return pieces.findLastIndex(({ origin }, at) => at < answered && isRequest(origin))
 }
