@@ -153,6 +153,7 @@ function chosenExchanges(exchanges: readonly Exchange[], input: OfflineInput): r
   const growSteps = (kind: 'said' | 'did') => {
     for (const shown of newestFirst) left -= growCount(shown, kind, left * stepsShare)
   }
+  growAll({ report: 6_000 }, stepsShare / 2)
   growSteps('said')
   growAll({ report: 2_400 })
   growSteps('did')
@@ -183,21 +184,23 @@ function growCount(shown: Shown, kind: 'said' | 'did', tokens: number): number {
 }
 
 function exchangeText(exchange: Exchange, detail: Detail, { recall }: Pick<OfflineInput, 'recall'>): string {
-  const { report = '', steps = [] } = exchange
+  const { report = '', steps = [], done = '' } = exchange
   const said = wordsText(exchange, { recall, most: detail.words })
   const told = neutralize(
     detail.report > shortReport
       ? condensed(report, detail.report)
       : oneLine(gist(report, detail.report), 2 * detail.report),
   )
-  if (detail === oneLiner) return `- ${said}${told === '' ? '' : ` → ${told}`}`
+  const result = [told, done === '' ? '' : `The agent ${neutralize(done)}`].filter((part) => part !== '').join(' ')
+  if (detail === oneLiner) return `- ${said}${result === '' ? '' : ` → ${result}`}`
   const shown = shownSteps(steps, detail)
   // The report stands where it was said: what comes behind it was done after it.
   const place = steps.findLastIndex(({ type, text }) => type === 'said' && report.startsWith(text))
   const lines = steps.flatMap((step, at) =>
     at === place ? [`  Agent: ${told}`] : shown.has(step) ? [stepLine(step, detail)] : [],
   )
-  return [`- User: ${said}`, ...lines, ...(place >= 0 || told === '' ? [] : [`  Agent: ${told}`])].join('\n')
+  const last = done === '' ? [] : [`  - did: ${neutralize(done)}`]
+  return [`- User: ${said}`, ...lines, ...last, ...(place >= 0 || told === '' ? [] : [`  Agent: ${told}`])].join('\n')
 }
 
 /** The last of them, and whatever the user pointed at. */
@@ -223,7 +226,8 @@ function errorLines(errors: readonly ErrorFact[]): readonly string[] {
     const said = cause === undefined ? '' : ` The agent: ${neutralize(oneLine(cause, 400))}`
     // What was changed in between need not be what fixed it.
     const fixed = fixedBy === undefined ? '' : ' It succeeded later.'
-    return `- \`${neutralize(oneLine(what, 160)).replaceAll('`', "'")}\` failed: ${neutralize(oneLine(line, 200))}.${said}${fixed}`
+    const failed = neutralize(oneLine(line, 200)).replace(/\.+$/, '')
+    return `- \`${neutralize(oneLine(what, 160)).replaceAll('`', "'")}\` failed: ${failed}.${said}${fixed}`
   })
 }
 
