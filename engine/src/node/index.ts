@@ -24,12 +24,12 @@ export {
   type LeaseState,
 } from './lease/lease.ts'
 export type { Processes, ProcessMark } from './lease/processes.ts'
-export { type CompactAtOptions, compactionJobAt } from './read/compact-at.ts'
-export { forEachEntry, type LineProblem, type ReadReport } from './read/entries.ts'
+export { type FileScan, forEachEntry, type LineProblem, type ReadReport, scanFile } from './read/entries.ts'
 export { type FsckReport, fsck } from './read/fsck.ts'
 export { type LiveFile, openLive } from './read/live-file.ts'
-export { type FileScan, scanFile } from './read/scan-file.ts'
 export {
+  type CompactAtOptions,
+  compactionJobAt,
   forEachRecordAt,
   type NoSessionAt,
   openSessionAt,

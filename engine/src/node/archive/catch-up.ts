@@ -1,14 +1,13 @@
 // Brings the database up to what the files hold now: reads what is new, forgets what is gone, begins again with what
 // was changed. In steps, each a transaction: two processes at once share the work, and a kill costs one step.
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { createRecordReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
 import { markAt } from '../index/cache-place.ts'
-import { readLine } from '../read/entries.ts'
+import { readLine, sniffFormat } from '../read/entries.ts'
 import { forEachLine } from '../read/lines.ts'
-import { sniffFormat } from '../read/sniff.ts'
 import { inTransaction } from './database.ts'
 import type { ArchiveFile } from './files.ts'
 import { createFiler, forgetBehind, forgetSources } from './filing.ts'
@@ -132,22 +131,13 @@ function continuesIn(known: Source, file: ArchiveFile): boolean {
 
 function addSource(sql: DatabaseSync, file: ArchiveFile): Source {
   const fresh = { size: -1, modified: 0, bytes: 0, lines: 0, epoch: 0, mark: markAt(file.path, 0) }
-  const format = file.type === 'result' ? 'claude-code' : formatOfFile(file)
+  const format = (file.type === 'transcript' && sniffFormat(file.path)) || 'claude-code'
   const row = sql
     .prepare(
       'INSERT INTO sources (name, type, format, size, modified, bytes, lines, epoch, mark) VALUES (?, ?, ?, -1, 0, 0, 0, 0, ?) RETURNING id',
     )
     .get(file.name, file.type, format, fresh.mark)
   return { id: Number(row?.id), name: file.name, type: file.type, format, ...fresh }
-}
-
-function formatOfFile({ path, size }: ArchiveFile): Format {
-  const file = openSync(path, 'r')
-  try {
-    return sniffFormat(file, size) ?? 'claude-code'
-  } finally {
-    closeSync(file)
-  }
 }
 
 function readStretch(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {

@@ -4,7 +4,7 @@ import { blocksOf, isToolResult } from '../../core/message/block.ts'
 import { type JsonObject, objectAt, parseObject, stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { createRecordReader } from '../../core/transcript/format/foreign/reader.ts'
-import { readFully } from '../read/tail.ts'
+import { readFully } from '../read/lines.ts'
 import type { PieceRow, PlaceRow } from './rows.ts'
 
 /** A record as it lies on disk. */

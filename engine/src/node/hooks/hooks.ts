@@ -5,7 +5,7 @@ import { describeValue, guarded } from '../../core/ports/guarded.ts'
 import { type HookCall, type HookOutcome, type Hooks, noOutcome, readOutcome } from '../../core/ports/hooks.ts'
 import type { AbortSignalPort } from '../../core/ports/model.ts'
 import { headOf } from '../../core/text/cut.ts'
-import { wait } from '../lease/wait.ts'
+import { systemPorts } from '../../models/ports.ts'
 import { makeSessionFolder } from '../session/session-folder.ts'
 import { replaceFile } from '../write/whole-file.ts'
 import { mergeOutcomes, outcomeOf } from './outcome.ts'
@@ -58,7 +58,7 @@ async function runFunction(
   hook: () => unknown,
   { name, timeoutMs, signal }: Limits & { readonly name: string },
 ): Promise<HookOutcome> {
-  const called = await guarded(hook, { wait, timeoutMs, signal })
+  const called = await guarded(hook, { wait: systemPorts.wait, timeoutMs, signal })
   const broken = (why: string) => ({ ...noOutcome, problems: [`${name}: ${why}`] })
   if (called.type === 'aborted') return broken('ended because the compaction was aborted')
   if (called.type === 'broke') return broken(called.why)

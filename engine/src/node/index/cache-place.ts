@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { readFully } from '../read/tail.ts'
+import { readFully } from '../read/lines.ts'
 
 /** `EVERLONG_CACHE_DIR`, else the user's cache folder. */
 export function cacheFolder(): string {

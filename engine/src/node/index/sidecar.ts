@@ -1,8 +1,7 @@
 // The index of a transcript, kept in a cache folder beside nobody's files: found again while the transcript is as it
 // was, extended when it only grew, rebuilt when it changed. It can always be thrown away.
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Format } from '../../core/transcript/format/foreign/reader.ts'
 import {
   type EntryTable,
   type EntryType,
@@ -11,7 +10,7 @@ import {
   type Place,
   typeAt,
 } from '../../core/transcript/tree/entry-table.ts'
-import { sniffFormat } from '../read/sniff.ts'
+import { sniffFormat } from '../read/entries.ts'
 import { replaceFile } from '../write/whole-file.ts'
 import { decodeIndexed, encodeIndexed } from './bytes.ts'
 import { cacheFolder, cachePlace, markAt } from './cache-place.ts'
@@ -51,7 +50,8 @@ export function openIndex(path: string, options: IndexOptions = {}): TranscriptI
   const folder = options.folder ?? indexFolder()
   const place = folder === false ? undefined : cachePlace(folder, path, 'index')
   const saved = place === undefined ? undefined : load(place)
-  const { size, format } = look(path)
+  const { size } = statSync(path)
+  const format = sniffFormat(path) ?? 'claude-code'
   const fits = saved !== undefined && saved.bytes <= size && saved.mark === markAt(path, saved.bytes)
   if (fits && saved.bytes === size) return indexOver(saved.table, 'cache')
   // Foreign records are converted in order, from the first one on.
@@ -60,16 +60,6 @@ export function openIndex(path: string, options: IndexOptions = {}): TranscriptI
   if (place !== undefined) save(place, indexed, markAt(path, indexed.bytes))
   const all = indexed.bytes < size ? withUnsettledLine(path, indexed, format) : indexed.table
   return indexOver(all, grows ? 'extended' : 'scan')
-}
-
-function look(path: string): { readonly size: number; readonly format: Format } {
-  const file = openSync(path, 'r')
-  try {
-    const { size } = fstatSync(file)
-    return { size, format: sniffFormat(file, size) ?? 'claude-code' }
-  } finally {
-    closeSync(file)
-  }
 }
 
 function indexOver(table: EntryTable, source: TranscriptIndex['source']): TranscriptIndex {

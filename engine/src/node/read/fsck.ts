@@ -2,9 +2,9 @@
 import { type Finding, findingsOf } from '../../core/transcript/report/findings.ts'
 import { type Tally, tallyOf } from '../../core/transcript/report/tally.ts'
 import { isTranscript } from '../../core/transcript/tree/scan.ts'
+import { scanFile } from './entries.ts'
 import type { LineOptions } from './lines.ts'
 import { openLive } from './live-file.ts'
-import { scanFile } from './scan-file.ts'
 
 export type FsckReport = {
   readonly path: string

@@ -7,9 +7,8 @@ import { type Entry, type Head, headOf } from '../../core/transcript/format/entr
 import { createTranscriptReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
 import { type LiveWindow, liveWindow } from '../../core/transcript/tree/live.ts'
 import { openIndex } from '../index/sidecar.ts'
-import { forEachEntry, type LineProblem, readLine } from './entries.ts'
-import { sniffFormat } from './sniff.ts'
-import { createTailReader, type TailReader } from './tail.ts'
+import { forEachEntry, type LineProblem, readLine, sniffFormat } from './entries.ts'
+import { createTailReader, type TailReader } from './lines.ts'
 
 export type LiveFile = {
   readonly path: string
@@ -32,11 +31,11 @@ export type LiveFile = {
 }
 
 export function openLive(path: string): LiveFile {
+  if ((sniffFormat(path) ?? 'claude-code') !== 'claude-code') return openWhole(path)
   const file = openSync(path, 'r')
   try {
-    const size = fstatSync(file).size
-    const format = sniffFormat(file, size) ?? 'claude-code'
-    return format === 'claude-code' ? openFromTail(path, createTailReader(file, size), size) : openWhole(path)
+    const { size } = fstatSync(file)
+    return openFromTail(path, createTailReader(file, size), size)
   } finally {
     closeSync(file)
   }

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { createStatisticsBook, type SessionKind, type Statistics } from '../../core/transcript/report/statistics.ts'
 import { isTranscript } from '../../core/transcript/tree/scan.ts'
 import { whyUnreadable } from '../write/disk.ts'
-import { scanFile } from './scan-file.ts'
+import { scanFile } from './entries.ts'
 
 export type Unreadable = { readonly path: string; readonly reason: string }
 

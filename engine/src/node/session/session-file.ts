@@ -1,16 +1,15 @@
 // A session on disk as an engine works with it: what its window is made of, read from the tail, and a store that appends
 // with the lease held. Nothing that was written is changed.
 import { randomUUID } from 'node:crypto'
-import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
 import type { Store, StoreResult } from '../../core/session/store.ts'
 import { undoOfTorn } from '../../core/transcript/format/compaction-records.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { isSelfContained } from '../../core/transcript/tree/self-contained.ts'
-import { forEachEntry } from '../read/entries.ts'
+import { forEachEntry, sniffFormat } from '../read/entries.ts'
 import { openLive } from '../read/live-file.ts'
-import { sniffFormat } from '../read/sniff.ts'
 import { type AppendResult, openWriter, type TranscriptWriter, type WriterOptions } from '../write/writer.ts'
 
 export type SessionFile =
@@ -70,16 +69,11 @@ function whyNotContinued(path: string): string | undefined {
     return `There is no session at ${path}. Check the path, or begin a new session there with start({ path }).`
   if (!stats.isFile()) return `${path} is not a file. Give the path of a transcript.`
   if (stats.size === 0) return undefined
-  const file = openSync(path, 'r')
-  try {
-    const format = sniffFormat(file, stats.size)
-    if (format === 'claude-code') return undefined
-    return format === undefined
-      ? `${path} is not a transcript: no record of a session was found in it. To begin a session, give start() a new path.`
-      : `${path} is a session of another agent (${format}): it can be read, not continued.`
-  } finally {
-    closeSync(file)
-  }
+  const format = sniffFormat(path)
+  if (format === 'claude-code') return undefined
+  return format === undefined
+    ? `${path} is not a transcript: no record of a session was found in it. To begin a session, give start() a new path.`
+    : `${path} is a session of another agent (${format}): it can be read, not continued.`
 }
 
 type Read = { readonly entries: readonly Entry[]; readonly isWhole: boolean }

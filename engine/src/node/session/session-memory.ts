@@ -3,6 +3,7 @@
 // at a time, across processes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type Extraction, extractNotes } from '../../core/memory/extract.ts'
 import { merged, parseNotes, renderNotes, withTemplate } from '../../core/memory/notes.ts'
 import type { SessionMemory } from '../../core/memory/store.ts'
@@ -12,7 +13,6 @@ import { type NoteHead, noteHeads } from '../../core/prompts/memory.ts'
 import { acquireLease, type Lease, lockPathOf } from '../lease/lease.ts'
 import { readLock } from '../lease/lock-file.ts'
 import { nodeProcesses } from '../lease/processes.ts'
-import { wait } from '../lease/wait.ts'
 import { diskProblem, nodeDisk } from '../write/disk.ts'
 import { replaceFile } from '../write/whole-file.ts'
 import { makeSessionFolder, sessionFolder } from './session-folder.ts'
@@ -28,7 +28,7 @@ const longestWaitMs = 15_000
 const deadAfterMs = 60_000
 const lookEveryMs = 200
 
-const nodePorts: MemoryPorts = { now: () => Date.now(), wait }
+const nodePorts: MemoryPorts = { now: () => Date.now(), wait: (milliseconds) => wait(milliseconds) }
 
 export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): SessionMemory {
   const folder = join(sessionFolder(transcript), 'session-memory')

@@ -2,8 +2,8 @@
 // hung on the entry they are read after. The original is never touched; a whole record is copied as it stands.
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import type { Scan } from '../../core/transcript/tree/scan.ts'
+import { type FileScan, scanFile } from '../read/entries.ts'
 import { forEachLine, type Line } from '../read/lines.ts'
-import { type FileScan, scanFile } from '../read/scan-file.ts'
 import { type Exists, writeNewFile } from './new-transcript.ts'
 
 export type RepairReport = {
