@@ -141,7 +141,7 @@ describe('--apply', () => {
     const { exitCode, stderr } = await everlong(['micro', link, ...later, '--apply'])
     expect([exitCode, stderr]).toEqual([
       1,
-      `everlong: nothing was changed. ${link}: a link, and it is not followed here, or leads in a circle. Name the file itself.\n`,
+      `everlong: nothing was changed. ${link}: symbolic links are not followed here. Name the file itself.\n`,
     ])
   })
 

@@ -65,10 +65,10 @@ export { type WorkspaceOptions, workspaceFiles } from './session/workspace-files
 export { type AppliedEdits, type ApplyOptions, applyEdits } from './write/apply-edits.ts'
 export { type BlobStore, type GetResult, openBlobs, type PutResult, type StoreFailed } from './write/blobs.ts'
 export { type Disk, type DiskProblem, diskProblem } from './write/disk.ts'
+export { originalResults, type StoredResults, storeResults, type ToolResult } from './write/keep-results.ts'
 export { type NewTranscript, writeNewTranscript } from './write/new-transcript.ts'
 export type { RecordProblem } from './write/record-lines.ts'
 export { type RepairOutcome, type RepairReport, repair } from './write/repair.ts'
-export { originalResults, type StoredResults, storeResults, type ToolResult } from './write/stored-results.ts'
 export {
   type AppendResult,
   type FlushResult,

@@ -104,7 +104,7 @@ describe('a lease', () => {
   test('whose id could name another file is a mistake of whoever gives the ids', () => {
     const ports = { newId: () => '../up' }
     expect(() => acquireLease(join(folder, 'session.jsonl'), { owner: 'a test', ports })).toThrow(
-      'newId gave "../up": give 1 to 64 letters, digits, - or _.',
+      'newId returned "../up"; an id must be 1 to 64 letters, digits, "-" or "_".',
     )
     expect(readdirSync(folder)).toEqual([])
   })

@@ -168,7 +168,7 @@ test('whatever it is given it answers, also when the transcript is gone', () => 
   )
   rmSync(path)
   expect(run({ query: 'heron' })).toEqual({
-    text: `The archive cannot be read: ${path}: there is no such file or folder. Check the name.`,
+    text: `The archive cannot be read: ${path}: no such file or folder. Check the name.`,
     isError: true,
   })
 })

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLedger } from '../../core/ledger/ledger.ts'
 import { offline } from '../../models/index.ts'
 import { hooksFor } from '../hooks/for-session.ts'
-import { storeResults } from '../write/stored-results.ts'
+import { storeResults } from '../write/keep-results.ts'
 import { openMemory } from './session-memory.ts'
 
 let folder = ''

@@ -15,7 +15,7 @@ import { openArchive } from '../archive/archive.ts'
 import { acquireLease } from '../lease/lease.ts'
 import { openView, type ViewFile } from '../read/view-file.ts'
 import { applyEdits } from './apply-edits.ts'
-import { originalResults } from './stored-results.ts'
+import { originalResults } from './keep-results.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-apply-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

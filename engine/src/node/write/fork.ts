@@ -1,11 +1,11 @@
-// Copies a session that somebody is writing, up to its last whole line. Never touches the original, and never shows a
-// copy that is not finished.
+// Copies a session that another process is writing, up to its last whole line. The copy appears only once it is
+// complete.
 import { setImmediate } from 'node:timers/promises'
-import { type Disk, remove, unless, writeWhole } from './disk.ts'
+import { type Disk, ignoring, remove, writeWhole } from './disk.ts'
 
 const chunkSize = 1 << 20
 
-/** Byte for byte, in the memory of one chunk. The copy must not be there yet; a missing original gives an empty copy. */
+/** The copy must not exist yet. A missing original gives an empty copy. */
 export async function copyWholeRecords(disk: Disk, from: string, to: string): Promise<void> {
   const draft = `${to}.draft`
   const target = disk.open(draft, 'create-only')
@@ -22,17 +22,17 @@ export async function copyWholeRecords(disk: Disk, from: string, to: string): Pr
 }
 
 async function copyInto(disk: Disk, from: string, target: number): Promise<void> {
-  const source = unless(['ENOENT'], () => disk.open(from, 'read'))
+  const source = ignoring(['ENOENT'], () => disk.open(from, 'read'))
   if (source === undefined) return
   try {
     const end = lastLineEnd(disk, source)
     const chunk = new Uint8Array(chunkSize)
     for (let at = 0; at < end; ) {
       const got = disk.read(source, chunk.subarray(0, Math.min(chunkSize, end - at)), at)
-      if (got === 0) throw new Error(`${from} became shorter while it was copied.`)
+      if (got === 0) throw new Error(`${from} was truncated while it was being copied.`)
       writeWhole({ disk, file: target }, chunk.subarray(0, got))
       at += got
-      // Lets leases be renewed and others work while a large file is copied.
+      // Lets leases be renewed during a long copy.
       await setImmediate()
     }
   } finally {
@@ -40,7 +40,6 @@ async function copyInto(disk: Disk, from: string, target: number): Promise<void>
   }
 }
 
-/** Where the last whole line ends, looking from the end backwards. */
 function lastLineEnd(disk: Disk, file: number): number {
   const chunk = new Uint8Array(chunkSize)
   for (let end = disk.stat(file).size; end > 0; ) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fileNameOf, storeResults } from './stored-results.ts'
+import { fileNameOf, storeResults } from './keep-results.ts'
 
 let folder = ''
 beforeEach(() => {

@@ -1,17 +1,17 @@
-// Puts a whole file in its place: under another name first, so that whoever sees it sees all of it, whenever the process
-// or the machine stops. What it could not finish it takes away again.
+// Writes a file under a temporary name first, so that nobody ever sees a part of it, whatever stops the process or the
+// machine. Removes the temporary file after a failure.
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { type Disk, diskProblem, nodeDisk, remove, writeWhole } from './disk.ts'
 
-export type Putting = {
+export type WholeFileOptions = {
   readonly disk?: Disk
-  /** Forced onto the disk before it has its name. What can be done without after a crash of the machine need not wait. */
+  /** fsync before it gets its name. Default: true. */
   readonly flush?: boolean
 }
 
-/** In the place of whatever has the name. Its folder is made when it is not there. */
-export function replaceFile(path: string, bytes: Uint8Array, putting: Putting = {}): void {
+/** Replaces an existing file and creates missing folders. */
+export function replaceFile(path: string, bytes: Uint8Array, putting: WholeFileOptions = {}): void {
   const { disk = nodeDisk } = putting
   disk.makeFolder(dirname(path))
   const draft = writeDraft(path, bytes, putting)
@@ -23,8 +23,8 @@ export function replaceFile(path: string, bytes: Uint8Array, putting: Putting = 
   }
 }
 
-/** False when the name is taken: then nothing has changed. */
-export function createFile(path: string, bytes: Uint8Array, putting: Putting = {}): boolean {
+/** False if the name is taken; nothing changes then. */
+export function createFile(path: string, bytes: Uint8Array, putting: WholeFileOptions = {}): boolean {
   const { disk = nodeDisk } = putting
   const draft = writeDraft(path, bytes, putting)
   try {
@@ -38,7 +38,7 @@ export function createFile(path: string, bytes: Uint8Array, putting: Putting = {
   }
 }
 
-function writeDraft(path: string, bytes: Uint8Array, { disk = nodeDisk, flush = true }: Putting): string {
+function writeDraft(path: string, bytes: Uint8Array, { disk = nodeDisk, flush = true }: WholeFileOptions): string {
   const draft = `${path}.${randomUUID()}.draft`
   const file = disk.open(draft, 'create-only')
   try {
