@@ -1,6 +1,7 @@
 // Small sessions written by hand in a test: each call adds lines with ids that can be foreseen (u1 for the first user
 // line, a1 for the first assistant line, …) and the parent the client would give them. Never random.
 import type { JsonObject } from '../core/message/json.ts'
+import { serialize } from './serialize.ts'
 import {
   assistantBody,
   attachmentBody,
@@ -10,10 +11,9 @@ import {
   type UserBody,
   usageOf,
   userBody,
-} from './bodies.ts'
-import { serialize } from './serialize.ts'
-import { type ClientStyle, frame, modelOf, type Place, resultsBranch } from './style.ts'
-import { uuidOf } from './truth.ts'
+} from './sessions/bodies.ts'
+import { type ClientStyle, frame, modelOf, type Place, resultsBranch } from './sessions/style.ts'
+import { uuidOf } from './sessions/truth.ts'
 
 export type BuilderOptions = {
   readonly style?: ClientStyle

@@ -1,6 +1,6 @@
 // A call of each tool with what came back: the text for the model and the raw result the client stores beside it
 // (toolUseResult), in the shapes of the schema sheet. The contents are the caller's.
-import type { JsonObject } from '../core/message/json.ts'
+import type { JsonObject } from '../../core/message/json.ts'
 
 export type ToolCall = {
   readonly name: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { arrayAt, isObject, objectAt, stringAt } from '../core/message/json.ts'
-import { generateCodexRollout, generatePiSession } from './index.ts'
+import { arrayAt, isObject, objectAt, stringAt } from '../../core/message/json.ts'
+import { generateCodexRollout, generatePiSession } from '../index.ts'
 
 describe.each([1, 3] as const)('pi, version %i', (version) => {
   const { records, truth } = generatePiSession({ seed: 3, version, turns: 7, compactions: 2 })

@@ -1,7 +1,8 @@
 // The size of the made-up context, so that the usage on answers tells one story: each request reads what the last
 // one wrote and adds what was said since.
+
+import type { Random } from '../random.ts'
 import type { Counts } from './bodies.ts'
-import type { Random } from './random.ts'
 
 /** Characters for a token, as measured on real sessions (schema sheet, section 12). */
 const charsPerToken = 2.7

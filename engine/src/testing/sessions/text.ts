@@ -1,6 +1,6 @@
 // Texts that look like what agents read and write: prose, code, markdown, JSON, logs. Composed once by the seed into
 // a pool and then cut at varying places, since composing hundreds of megabytes word by word would take too long.
-import type { Random } from './random.ts'
+import type { Random } from '../random.ts'
 import { adjectives, foreign, joiners, nouns, phrases, verbs } from './words.ts'
 
 export type TextKind = 'prose' | 'code' | 'markdown' | 'json' | 'log'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt } from '../core/message/json.ts'
-import { type ClientStyle, generateSession } from './index.ts'
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
+import { type ClientStyle, generateSession } from '../index.ts'
 
 const sessionOf = (style: ClientStyle) => [
   ...generateSession({

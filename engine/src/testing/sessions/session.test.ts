@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../core/message/json.ts'
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import {
   clientStyles,
   generateSession,
@@ -9,7 +9,7 @@ import {
   type SessionOptions,
   serialize,
   streamWithTruth,
-} from './index.ts'
+} from '../index.ts'
 
 const bytesOf = (options: SessionOptions) => [...generateSession(options)].map(serialize).join('')
 const treeOf = (records: readonly JsonObject[]) => records.filter((record) => record.uuid !== undefined)

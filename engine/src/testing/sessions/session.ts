@@ -1,6 +1,6 @@
 // The generator of whole sessions: turn after turn, with compactions where the plan wants them. Lazy: holds one turn
 // at a time, so a session of any size takes the memory of a turn.
-import type { JsonObject } from '../core/message/json.ts'
+import type { JsonObject } from '../../core/message/json.ts'
 import { finalAnswer, toolRound } from './answer.ts'
 import { attachmentBody, microcompactBody, progressBody, promptExtra, systemBody, userBody } from './bodies.ts'
 import { compact } from './compaction.ts'

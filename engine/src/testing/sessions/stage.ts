@@ -1,8 +1,9 @@
 // Everything one generated session is made with, set up from its plan: chance, texts, project, scribe, meter.
+
+import { type Random, random } from '../random.ts'
 import { Meter } from './meter.ts'
 import type { Plan } from './options.ts'
 import { type Project, project } from './project.ts'
-import { type Random, random } from './random.ts'
 import { Scribe } from './scribe.ts'
 import type { Identity } from './style.ts'
 import { type TextPool, textPool } from './text.ts'

@@ -1,7 +1,8 @@
 // The made-up project an agent works on in a generated session: a few files that are read, edited and searched, so
 // that the same file comes up again as it does in life. Memory is bounded: a fixed number of files.
+
+import type { Random } from '../random.ts'
 import type { FileText } from './calls.ts'
-import type { Random } from './random.ts'
 import { name, type TextKind, type TextPool } from './text.ts'
 import { folders, nouns } from './words.ts'
 

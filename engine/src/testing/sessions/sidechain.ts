@@ -1,5 +1,5 @@
 // A sub-agent's work: lines of its own inside the file (isSidechain), which hang on nothing of the main thread.
-import type { JsonObject } from '../core/message/json.ts'
+import type { JsonObject } from '../../core/message/json.ts'
 import { assistantBody, progressBody, usageOf, userBody } from './bodies.ts'
 import { type ToolCall, taskCall } from './calls.ts'
 import type { Stage } from './stage.ts'

@@ -1,8 +1,8 @@
 // Writes generated records down in file order: gives each its id, its time and its parent, and tells the witness.
 // Holds at most one turn; the caller drains it.
-import type { JsonObject } from '../core/message/json.ts'
+import type { JsonObject } from '../../core/message/json.ts'
+import type { Random } from '../random.ts'
 import type { Stamp } from './bodies.ts'
-import type { Random } from './random.ts'
 import { frame, type Identity, type Place } from './style.ts'
 import { uuidOf, type Witness } from './truth.ts'
 

@@ -1,4 +1,6 @@
 // Which tool a made-up agent reaches for, and with what: picked by chance, in the shares of real sessions.
+
+import type { Random } from '../random.ts'
 import {
   bashCall,
   editCall,
@@ -16,7 +18,6 @@ import {
   writeCall,
 } from './calls.ts'
 import { type Project, usualSize } from './project.ts'
-import type { Random } from './random.ts'
 import { name, type TextPool, title } from './text.ts'
 import { adjectives, nouns, verbs } from './words.ts'
 

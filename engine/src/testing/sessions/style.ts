@@ -1,6 +1,6 @@
 // The families of client versions whose files differ, and the envelope each puts around a record: which keys, in
 // which order. Order matters: readers that look at the head and tail of a line live by it.
-import type { JsonObject } from '../core/message/json.ts'
+import type { JsonObject } from '../../core/message/json.ts'
 
 export type ClientStyle =
   | '1.0' // results chained in a line, sub-agents inside the file

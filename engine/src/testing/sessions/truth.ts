@@ -1,6 +1,6 @@
 // What a generated session holds, as its maker knows it: which lines are in view, which calls are open, what each
 // compaction did. Told by the generator while it writes, never read back from the records by following links.
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../core/message/json.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 
 export type LiveTruth = {
   /** The view after the last boundary: boundary, summary, kept lines, what followed. Results stand in file order. */

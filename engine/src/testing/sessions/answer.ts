@@ -1,6 +1,6 @@
 // One answer of the model, as the client stores it: a line for each block, all with the same message id, and the
 // results of its calls where the style puts them.
-import type { JsonObject } from '../core/message/json.ts'
+import type { JsonObject } from '../../core/message/json.ts'
 import { assistantBody, type Counts, progressBody, usageOf, userBody } from './bodies.ts'
 import type { ToolCall } from './calls.ts'
 import { makeTask, runSidechain } from './sidechain.ts'

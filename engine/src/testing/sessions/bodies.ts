@@ -1,6 +1,6 @@
 // What stands inside the envelope, kind by kind, with the fields and key order of each client style. Pure records:
 // who hangs on whom is decided by the caller.
-import type { JsonObject } from '../core/message/json.ts'
+import type { JsonObject } from '../../core/message/json.ts'
 import type { ClientStyle } from './style.ts'
 
 /** An id and a moment: every tree record has both. */

@@ -1,5 +1,5 @@
 // A compaction as the client writes it: boundary, summary, kept lines in one of four layouts, context put back in.
-import type { JsonObject } from '../core/message/json.ts'
+import type { JsonObject } from '../../core/message/json.ts'
 import { attachmentBody, boundaryBody, progressBody, userBody } from './bodies.ts'
 import { fileRecord } from './calls.ts'
 import type { Stage } from './stage.ts'
