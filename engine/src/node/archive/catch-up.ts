@@ -1,5 +1,5 @@
-// Brings the database up to what the files hold now: reads what is new, forgets what is gone, begins again with what
-// was changed. In steps, each a transaction: two processes at once share the work, and a kill costs one step.
+// Updates the database from the files: indexes what is new, removes what is gone, starts over with files that were
+// rewritten. Each step is one transaction: several processes can share the work, and a kill loses one step.
 import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -10,22 +10,22 @@ import { readLine, sniffFormat } from '../read/entries.ts'
 import { forEachLine } from '../read/lines.ts'
 import { inTransaction } from './database.ts'
 import type { ArchiveFile } from './files.ts'
-import { createFiler, forgetBehind, forgetSources } from './filing.ts'
+import { createFiler, removeAfter, removeSources } from './filing.ts'
 import { contentProblem, sizeProblem } from './problem.ts'
 
 export type CaughtUp = {
-  /** False when the time allowed was over before all was read: what was read so far can be searched. */
+  /** False if the time ran out. What was indexed so far can be searched. */
   readonly complete: boolean
   readonly bytesDone: number
   readonly bytesAll: number
-  /** Files that could not be read, and lines whose records could not be indexed: up to 100 of them. */
+  /** Files that could not be read and lines that could not be indexed, at most 100. */
   readonly unreadable: readonly Unreadable[]
 }
 
 export type Unreadable = { readonly path: string; readonly line?: number; readonly reason: string }
 
 export type CatchUpOptions = {
-  /** Begins no further step when so many milliseconds are over; with more than 0, one is always made. Without it, all is read. */
+  /** Starts no further step after this time. Above 0, at least one step is made. Default: no limit. */
   readonly budgetMs?: number
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
 }
@@ -76,14 +76,14 @@ export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], option
   return { complete: true, bytesDone: bytesAll, bytesAll, unreadable: [...unreadable, ...skippedIn(sql, files)] }
 }
 
-const mostSkipped = 100
+const skippedLimit = 100
 
 function skippedIn(sql: DatabaseSync, files: readonly ArchiveFile[]): readonly Unreadable[] {
   const rows = sql
     .prepare(
       'SELECT s.name, k.line, k.reason FROM skipped k JOIN sources s ON s.id = k.source ORDER BY k.rowid LIMIT ?',
     )
-    .all(mostSkipped) as { readonly name: string; readonly line: number; readonly reason: string }[]
+    .all(skippedLimit) as { readonly name: string; readonly line: number; readonly reason: string }[]
   const paths = new Map(rows.length === 0 ? [] : files.map(({ name, path }) => [name, path]))
   return rows.map(({ name, line, reason }) => ({ path: paths.get(name) ?? name, line, reason }))
 }
@@ -106,25 +106,25 @@ function forgetMissing(sql: DatabaseSync, known: ReadonlyMap<string, Source>, fi
   const gone = [...known.values()].filter((source) => !names.has(source.name))
   if (gone.length === 0) return
   const ids = gone.map((source) => source.id)
-  inTransaction(sql, () => forgetSources(sql, ids))
+  inTransaction(sql, () => removeSources(sql, ids))
 }
 
 type Step = { readonly reached: number; readonly isDone: boolean }
 
-/** One stretch of one file. Somebody else may have read on since the last one, so it begins where the database is. */
+/** Indexes one part of a file, starting where the database is: another process may have continued meanwhile. */
 function step(sql: DatabaseSync, file: ArchiveFile): Step {
   const known = sourceOf(sql, file.name)
   if (isSettled(known, file)) return { reached: file.size, isDone: true }
   const continues = known !== undefined && continuesIn(known, file)
-  if (known !== undefined && !continues) forgetSources(sql, [known.id])
+  if (known !== undefined && !continues) removeSources(sql, [known.id])
   const source = continues ? known : addSource(sql, file)
-  forgetBehind(sql, source.id, source.lines)
-  return file.type === 'result' ? readResult(sql, file, source) : readStretch(sql, file, source)
+  removeAfter(sql, source.id, source.lines)
+  return file.type === 'result' ? readResult(sql, file, source) : readPart(sql, file, source)
 }
 
-/** Whether the file still holds what was read of it, and can be read on from there. */
+/** Whether the indexed part of the file is unchanged. */
 function continuesIn(known: Source, file: ArchiveFile): boolean {
-  // Foreign records are converted in order, from the first one on; a result is one whole.
+  // Foreign records are converted in order, from the first one; a result is one piece.
   if (known.format !== 'claude-code' || known.type !== 'transcript') return false
   return known.bytes <= file.size && known.mark === markAt(file.path, known.bytes)
 }
@@ -140,36 +140,27 @@ function addSource(sql: DatabaseSync, file: ArchiveFile): Source {
   return { id: Number(row?.id), name: file.name, type: file.type, format, ...fresh }
 }
 
-function readStretch(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
+function readPart(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
   for (let length = source.format === 'claude-code' ? stepBytes : file.size; ; length *= 2) {
     const to = Math.min(source.bytes + length, file.size)
-    const stretch = readLines(sql, { file, source, to })
-    // A line longer than the step: nothing was read, so look further.
-    if (stretch.bytes === source.bytes && to < file.size) continue
+    const part = readLines(sql, { file, source, to })
+    // A line longer than the step: look further.
+    if (part.bytes === source.bytes && to < file.size) continue
     const isDone = to === file.size
     const settled = isDone ? file : { size: -1, modified: 0 }
     sql
       .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ?, lines = ?, epoch = ?, mark = ? WHERE id = ?')
-      .get(
-        settled.size,
-        settled.modified,
-        stretch.bytes,
-        stretch.lines,
-        stretch.epoch,
-        markAt(file.path, stretch.bytes),
-        source.id,
-      )
-    return { reached: isDone ? file.size : stretch.bytes, isDone }
+      .get(settled.size, settled.modified, part.bytes, part.lines, part.epoch, markAt(file.path, part.bytes), source.id)
+    return { reached: isDone ? file.size : part.bytes, isDone }
   }
 }
 
-type Stretch = { readonly file: ArchiveFile; readonly source: Source; readonly to: number }
+type Part = { readonly file: ArchiveFile; readonly source: Source; readonly to: number }
 
-/** Reads the lines up to `to`; returns where the settled part of the file ends, and the state there. */
-function readLines(sql: DatabaseSync, { file, source, to }: Stretch): Pick<Source, 'bytes' | 'lines' | 'epoch'> {
+/** Returns the end of the last whole line, and the state there. */
+function readLines(sql: DatabaseSync, { file, source, to }: Part): Pick<Source, 'bytes' | 'lines' | 'epoch'> {
   const filer = createFiler(sql, source)
   const read = createRecordReader(source.format)
-  /** What cannot be indexed costs only itself. */
   const orSkip = (line: number, add: () => void) => {
     try {
       add()
@@ -186,7 +177,7 @@ function readLines(sql: DatabaseSync, { file, source, to }: Stretch): Pick<Sourc
   forEachLine(
     file.path,
     (line) => {
-      // What is cut at the end of the step is read with the next one; at the end of the file, it is read for now.
+      // An unfinished line is indexed only at the end of the file, and replaced when the file grows.
       if (!line.ended && to < file.size) return
       orSkip(line.number, () => readLine(line, sink))
       if (line.ended) {
@@ -198,7 +189,7 @@ function readLines(sql: DatabaseSync, { file, source, to }: Stretch): Pick<Sourc
   return settled
 }
 
-/** The file's name is the id of the call. */
+/** The file is named after the tool use id. */
 function readResult(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
   const toolUseId = basename(file.path, extname(file.path))
   const filer = createFiler(sql, source)

@@ -1,4 +1,4 @@
-// Reads records again from the files they lie in, byte for byte. The database only says where.
+// Reads records from their files, byte for byte.
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { blocksOf, isToolResult } from '../../core/message/block.ts'
 import { type JsonObject, objectAt, parseObject, stringAt } from '../../core/message/json.ts'
@@ -7,25 +7,24 @@ import { createRecordReader } from '../../core/transcript/format/foreign/reader.
 import { readFully } from '../read/lines.ts'
 import type { PieceRow, PlaceRow } from './rows.ts'
 
-/** A record as it lies on disk. */
 export type Original = {
-  /** The entry's uuid, or its line where it has none. */
+  /** The entry's uuid, or its line if it has none. */
   readonly id: string
   readonly path: string
   readonly line: number
-  /** Of the record's first byte in the file. */
+  /** The file offset of the record. */
   readonly offset: number
-  /** The record exactly: from its opening to its closing brace. */
+  /** The record exactly, from `{` to `}`. */
   readonly bytes: Buffer
   readonly text: string
   readonly record: JsonObject
 }
 
-/** The file does not hold at this place what it held when it was indexed. */
+/** The file has changed since it was indexed. */
 export class StalePlace extends Error {
   readonly source: number
   constructor(row: PlaceRow, options?: ErrorOptions) {
-    super(`${row.name} was changed since it was indexed.`, options)
+    super(`${row.name} has changed since it was indexed.`, options)
     this.source = row.source
   }
 }
@@ -40,13 +39,13 @@ export function readOriginal(row: PlaceRow, pathOf: PathOf, id: string): Origina
   const bytes = line.subarray(start, end)
   const text = bytes.toString('utf8')
   const record = parseObject(text)
-  // A foreign record carries no uuid, or one of another kind: it is enough that it is a record.
+  // Foreign records have other ids or none.
   const isOther = row.format === 'claude-code' && stringAt(record, 'uuid') !== uuidOnDisk(row)
   if (record === undefined || isOther) throw new StalePlace(row)
   return { id, path, line: row.line, offset: row.offset + start, bytes, text, record }
 }
 
-/** A boundary of an old client has no uuid, and was given one from its place. */
+/** Boundaries of old clients have no uuid and get one from their offset. */
 function uuidOnDisk(row: PlaceRow): string | undefined {
   return row.uuid === null || row.uuid.startsWith('boundary-at-byte-') ? undefined : row.uuid
 }
@@ -62,14 +61,11 @@ function readPlace(path: string, row: PlaceRow): Buffer {
       closeSync(file)
     }
   } catch (error) {
-    throw new StalePlace(row, { cause: error }) // Removed, or shortened.
+    throw new StalePlace(row, { cause: error }) // Removed or truncated.
   }
 }
 
-/**
- * Where the record lies within its line. Each byte is taken for a character: what JSON is made of is ASCII, so the
- * places are the same, and they are places of bytes even where the text is no sound UTF-8.
- */
+/** The position of the record in its line, found in Latin-1 so that characters are bytes, even in broken UTF-8. */
 function stretchOf(line: Buffer, row: PlaceRow): { readonly start: number; readonly end: number } {
   if (line[0] === 0x7b && line[line.length - 1] === 0x7d && row.nth === 0 && isWhole(line)) {
     return { start: 0, end: line.length }
@@ -86,7 +82,7 @@ function isWhole(line: Buffer): boolean {
   return parseObject(line.toString('utf8')) !== undefined
 }
 
-/** The record as the rest of the code understands it: that of another agent is converted. */
+/** The record in our format: foreign ones are converted. */
 export function entryRecord(row: PlaceRow, original: Original): JsonObject {
   if (row.format === 'claude-code') return original.record
   const entries = createRecordReader(row.format)(original.record, row)
@@ -94,7 +90,7 @@ export function entryRecord(row: PlaceRow, original: Original): JsonObject {
   return row.uuid === null ? record : { ...record, uuid: row.uuid }
 }
 
-/** What a tool brought, exactly as it was recorded. */
+/** A tool result exactly as recorded. */
 export type OriginalResult = {
   readonly toolUseId: string
   readonly tool: string | undefined
@@ -103,7 +99,7 @@ export type OriginalResult = {
   readonly content: unknown
   readonly isError: boolean
   readonly record: Original | undefined
-  /** The whole result, where it was so large that it was stored in a file of its own. */
+  /** The file of a result that was too large for the transcript. */
   readonly apart: { readonly path: string; readonly bytes: Buffer } | undefined
 }
 
@@ -112,7 +108,6 @@ export function readApart(row: PieceRow, pathOf: PathOf): OriginalResult['apart'
   return path === undefined ? undefined : { path, bytes: readFileSync(path) }
 }
 
-/** The block of this call's result in a record, as it stands there. */
 export function resultBlock(record: JsonObject, toolUseId: string): JsonObject | undefined {
   return blocksOf(objectAt(record, 'message')?.content).find(
     (block) =>

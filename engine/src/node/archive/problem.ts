@@ -1,14 +1,14 @@
-// What may be wrong with the contents of a folder, in words. Anything else is a fault of ours and is thrown.
+// Explains errors caused by the contents of a folder. All other errors are bugs and are thrown again.
 import { diskProblem } from '../write/disk.ts'
 import { isDatabaseError } from './database.ts'
 
-/** A text longer than a string can be, a value nested too deeply: it stays so however often it is read. */
+/** Text that is too long or nested too deeply, however often it is read. */
 export function sizeProblem(error: unknown): string {
   if (isTooMuch(error)) return error.message
   throw error
 }
 
-/** The same, or what the system says of a file. */
+/** The same, or a disk error. */
 export function contentProblem(error: unknown): string {
   return isTooMuch(error) ? error.message : diskProblem(error).message
 }

@@ -1,9 +1,9 @@
-// The part of a text in which the words that were looked for stand closest together, on one line.
+// The part of a text where the search terms are closest together, on one line.
 import { headOf, tailOf } from '../../core/text/cut.ts'
 import { wellFormed } from '../../core/text/well-formed.ts'
 import type { Term } from './words.ts'
 
-const most = 200
+const hitsPerTerm = 200
 
 export function snippetOf(text: string, terms: readonly Term[], width = 240): string {
   const hits = hitsIn(text, terms)
@@ -22,11 +22,11 @@ function hitsIn(text: string, terms: readonly Term[]): readonly Hit[] {
   for (const [term, { text: wanted }] of terms.entries()) {
     const words = wanted.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []
     if (words.length === 0) continue
-    // Pairs of characters overlap: the first stands for all of them.
+    // Character pairs overlap: the first stands for all.
     const pattern = new RegExp(isPairs(words) ? (words[0] ?? '') : words.join('[^\\p{L}\\p{N}]{1,200}'), 'giu')
     for (const found of text.matchAll(pattern)) {
       hits.push({ at: found.index, term })
-      if (hits.length > most * (term + 1)) break
+      if (hits.length > hitsPerTerm * (term + 1)) break
     }
   }
   return hits.toSorted((a, b) => a.at - b.at)
@@ -36,7 +36,7 @@ function isPairs(words: readonly string[]): boolean {
   return words.length > 1 && words.every((word) => /^[\u1100-\uffdc\u{16fe0}-\u{3ffff}]{2}$/u.test(word))
 }
 
-/** Where the window with the most different terms begins. */
+/** The start of the window with the hitsPerTerm different terms. */
 function bestStart(hits: readonly Hit[], width: number): number {
   let best = { at: hits[0]?.at ?? 0, count: 0 }
   for (const [from, hit] of hits.entries()) {
