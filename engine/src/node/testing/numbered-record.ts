@@ -1,4 +1,4 @@
-// What the processes of a test write, so that it can be told afterwards who wrote what, in what order, and whole.
+// Records that show which process wrote them, in what order, and whether they are whole.
 import { createHash } from 'node:crypto'
 
 export type NumberedRecord = {

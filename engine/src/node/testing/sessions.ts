@@ -1,11 +1,11 @@
-// What the tests of the writer share: opening without ceremony, reading back, and taming generated records.
+// Helpers for tests that write sessions.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../core/message/json.ts'
 import { openWriter, type TranscriptWriter, type WriterOptions } from '../write/writer.ts'
 
-/** Folders for sessions, each new and empty, and all of them gone in the end. */
+/** Temporary folders, removed at the end. */
 export function temporaryFolders(): { readonly next: () => string; readonly remove: () => void } {
   const made: string[] = []
   return {
@@ -26,7 +26,7 @@ export async function opened(path: string, options: Partial<WriterOptions> = {})
   return result.writer
 }
 
-/** What stands between the newlines; a torn end after the last one is left out. */
+/** Complete lines only. */
 export function linesOf(path: string): readonly string[] {
   return readFileSync(path, 'utf8').split('\n').slice(0, -1)
 }
@@ -35,7 +35,6 @@ export function recordsOf(path: string): readonly unknown[] {
   return linesOf(path).map((line): unknown => JSON.parse(line))
 }
 
-/** Whether a line is a whole record. */
 export function parses(line: string): boolean {
   try {
     return typeof JSON.parse(line) === 'object'
@@ -45,7 +44,7 @@ export function parses(line: string): boolean {
   }
 }
 
-/** A generated record as JSON has it, without the fields by which records refer to one another. */
+/** Without the fields that link records. */
 export function withoutUuids(record: JsonObject): JsonObject {
   const { uuid: _uuid, parentUuid: _parent, logicalParentUuid: _logical, ...rest } = record
   return JSON.parse(JSON.stringify(rest)) as JsonObject
