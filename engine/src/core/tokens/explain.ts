@@ -1,5 +1,5 @@
-// The one answer to "how full is it, what happens when, and who says so". The gauge, the trigger, the CLI, the
-// gateway and the viewer all read it; nothing else may compute these numbers.
+// How full the context is, what happens at which size, and where each number comes from. Gauge, trigger and command
+// line all use it; nothing else computes these numbers.
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
 import { resolveSettings, type SettingsInput } from './settings.ts'
@@ -9,12 +9,12 @@ import { resolveWindows, type WindowFacts, type Windows } from './windows.ts'
 export type ExplainInput = SettingsInput &
   WindowFacts &
   SizeOptions & {
-    /** The size, where it is known already (from a counter); else the messages are counted. */
+    /** The size, if already known; else the messages are counted. */
     readonly size?: ContextSize | undefined
     readonly messages?: readonly ViewMessage[] | undefined
   }
 
-/** From calm to grave. */
+/** From best to worst. */
 export type ContextState = 'ok' | 'warning' | 'error' | 'over-threshold' | 'blocking'
 
 export type Explanation = Windows &
@@ -25,14 +25,14 @@ export type Explanation = Windows &
     readonly state: ContextState
     readonly isAboveWarning: boolean
     readonly isAboveError: boolean
-    /** Never while auto-compact is off. */
+    /** Never true while auto-compact is off. */
     readonly isAboveThreshold: boolean
     readonly isBlocking: boolean
-    /** What was ignored because it could not be read. */
+    /** Settings that were ignored because they are invalid. */
     readonly warnings: readonly string[]
   }
 
-/** Throws a ConfigurationError when the settings cannot work. */
+/** Throws a ConfigurationError if the settings cannot work. */
 export function explain(input: ExplainInput): Explanation {
   const messages = input.messages ?? []
   const model = input.model ?? modelOf(messages)
