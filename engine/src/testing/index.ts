@@ -1,5 +1,4 @@
-// Made-up sessions for tests and benchmarks: whole ones by seed, small ones by hand, broken ones on purpose.
-// Nothing here reads a file, and nothing outside tests, benchmarks and demonstrations has a use for it.
+// Made-up sessions for tests and benchmarks: whole ones by seed, small ones by hand, damaged ones. Reads no files.
 export type { JsonObject } from '../core/message/json.ts'
 export { type Corrupted, type CorruptionKind, corrupt, corruptionKinds } from './corrupt.ts'
 export { type CodexRollout, type CodexTruth, generateCodexRollout } from './foreign/codex.ts'

@@ -1,5 +1,4 @@
-// One answer of the model, as the client stores it: a line for each block, all with the same message id, and the
-// results of its calls where the style puts them.
+// One answer as the client stores it: a line per block, all with the same message id, and the results of its calls.
 import type { JsonObject } from '../../core/message/json.ts'
 import { assistantBody, type Counts, progressBody, usageOf, userBody } from './bodies.ts'
 import type { ToolCall } from './calls.ts'
@@ -12,12 +11,11 @@ import { uuidOf } from './truth.ts'
 type OpenCall = { readonly id: string; readonly call: ToolCall; readonly line: string }
 
 export type RoundOptions = {
-  /** The last call never gets its result. */
+  /** The last call gets no result. */
   readonly isInterrupted?: boolean
   readonly isTask?: boolean
 }
 
-/** An answer with calls, and their results. */
 export function toolRound(stage: Stage, options: RoundOptions = {}): void {
   const { random, plan } = stage
   const count = random.chance(plan.parallel) ? random.int(2, 4) : 1
@@ -44,7 +42,6 @@ export function toolRound(stage: Stage, options: RoundOptions = {}): void {
   results(stage, open)
 }
 
-/** An answer that ends the turn. */
 export function finalAnswer(stage: Stage): void {
   const text = stage.pool.cut('markdown', stage.random.int(120, 1_600))
   const blocks = [...thinking(stage), { type: 'text', text }]
@@ -77,7 +74,7 @@ function openAnswer(stage: Stage, blocks: readonly JsonObject[], stopReason: 'to
   }
 }
 
-/** Before 2.1.100 the first lines of an answer carry a stub of the output count; only the last has the largest. */
+/** Before 2.1.100 only the last line has the final output count. */
 function lineCounts(stage: Stage, counts: Counts, isLast: boolean): Counts {
   if (stage.plan.style === '2.1-late' || isLast) return counts
   return { ...counts, output: Math.min(counts.output, stage.random.int(1, 8)) }
@@ -94,7 +91,7 @@ function toolUse({ plan }: Stage, id: string, call: ToolCall): JsonObject {
   return plan.style === '2.1-late' ? { ...block, caller: { type: 'direct' } } : block
 }
 
-/** Results come back in the order they finish; the chain goes on from the last one. */
+/** In the order they finish; the chain continues from the last one. */
 function results(stage: Stage, open: readonly OpenCall[]): void {
   const waiting = [...open]
   while (waiting.length > 0) {
@@ -130,7 +127,7 @@ function result(stage: Stage, open: OpenCall, isLast: boolean): void {
   if (stage.recentCalls.length > 20) stage.recentCalls.shift()
 }
 
-/** Lines a running command leaves behind: they hang on the call, and nothing hangs on them. */
+/** Progress lines are children of the call and have none of their own. */
 function bashProgress(stage: Stage, open: OpenCall): void {
   const { random, scribe } = stage
   if (open.call.name !== 'Bash' || !random.chance(0.5)) return

@@ -1,9 +1,7 @@
-// What stands inside the envelope, kind by kind, with the fields and key order of each client style. Pure records:
-// who hangs on whom is decided by the caller.
+// The records inside the envelope, with the fields and key order of each client style.
 import type { JsonObject } from '../../core/message/json.ts'
 import type { ClientStyle } from './style.ts'
 
-/** An id and a moment: every tree record has both. */
 export type Stamp = { readonly uuid: string; readonly timestamp: string }
 
 export type UserBody = Stamp & {
@@ -11,7 +9,7 @@ export type UserBody = Stamp & {
   readonly content: unknown
   readonly promptId?: string
   readonly flags?: JsonObject
-  /** Fields after the timestamp. */
+  /** After the timestamp. */
   readonly extra?: JsonObject
 }
 
@@ -27,7 +25,7 @@ export function userBody(user: UserBody): JsonObject {
   }
 }
 
-/** What a typed prompt carries after its timestamp. */
+/** What follows the timestamp of a typed prompt. */
 export function promptExtra(style: ClientStyle): JsonObject {
   switch (style) {
     case '1.0':

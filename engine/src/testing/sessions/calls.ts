@@ -1,11 +1,9 @@
-// A call of each tool with what came back: the text for the model and the raw result the client stores beside it
-// (toolUseResult), in the shapes of the schema sheet. The contents are the caller's.
+// A call of each tool with its result: the text for the model, and the raw result that the client stores with it.
 import type { JsonObject } from '../../core/message/json.ts'
 
 export type ToolCall = {
   readonly name: string
   readonly input: JsonObject
-  /** What the model sees: a string, or blocks for an image or a sub-agent's report. */
   readonly content: string | readonly JsonObject[]
   readonly toolUseResult: unknown
   readonly isError: boolean
@@ -30,7 +28,7 @@ export function readCall({ path: filePath, content }: FileText): ToolCall {
   return done('Read', { file_path: filePath }, result)
 }
 
-/** A whole file as results and attachments store it. */
+/** A whole file as stored in results and attachments. */
 export function fileRecord({ path: filePath, content }: FileText): JsonObject {
   const numLines = content.split('\n').length
   return { filePath, content, numLines, startLine: 1, totalLines: numLines }
@@ -61,7 +59,7 @@ export function failedBashCall(command: string, description: string, output: str
 
 export type Replacement = { readonly oldString: string; readonly newString: string }
 
-/** Replaces the first place where the old text stands. */
+/** Replaces the first occurrence. */
 export function editCall(file: FileText, { oldString, newString }: Replacement): ToolCall {
   const { path: filePath, content: originalFile } = file
   const before = originalFile.slice(0, Math.max(0, originalFile.indexOf(oldString))).split('\n').length
@@ -118,7 +116,6 @@ export type Task = {
   readonly description: string
   readonly prompt: string
   readonly report: string
-  /** Where the client names its sub-agents. */
   readonly agentId?: string
   readonly tokens?: number
 }

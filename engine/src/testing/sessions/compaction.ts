@@ -1,4 +1,4 @@
-// A compaction as the client writes it: boundary, summary, kept lines in one of four layouts, context put back in.
+// A compaction as the client writes it: boundary, summary, kept lines in one of four layouts, restored context.
 import type { JsonObject } from '../../core/message/json.ts'
 import { attachmentBody, boundaryBody, progressBody, userBody } from './bodies.ts'
 import { fileRecord } from './calls.ts'
@@ -8,7 +8,7 @@ import { type BoundaryTruth, uuidOf } from './truth.ts'
 
 export type CompactionOptions = {
   readonly trigger: 'auto' | 'manual'
-  /** Where the last answer starts: what a compaction keeps is that answer with its results. */
+  /** The start of the last answer, which is kept with its results. */
   readonly lastAnswer: number
 }
 
@@ -63,7 +63,7 @@ function rehang(record: JsonObject, head: string, parentUuid: string): JsonObjec
   return record.uuid === head ? { ...record, parentUuid } : record
 }
 
-/** With kept lines: the last of them. Without: the line before, which clients from 2.1.20 on often never wrote. */
+/** The last kept line; else the line before, which clients since 2.1.20 often did not write. */
 function logicalParentOf(stage: Stage, kept: readonly JsonObject[]) {
   const tail = kept.at(-1)
   if (tail) return { uuid: uuidOf(tail), isWritten: true }
@@ -88,7 +88,7 @@ function compactMetadata(stage: Stage, facts: Facts): JsonObject {
       ? {}
       : {
           preservedSegment: { headUuid: uuids[0], anchorUuid, tailUuid: uuids.at(-1) },
-          // The list of all also names lines that were never written.
+          // `allUuids` also names lines that were never written.
           preservedMessages: {
             anchorUuid,
             uuids,
@@ -107,7 +107,7 @@ function compactMetadata(stage: Stage, facts: Facts): JsonObject {
   }
 }
 
-/** What follows a summary: the echo of a typed command, hooks, files the client shows again. */
+/** After the summary: the echo of a typed command, hooks, restored files. */
 function putBack(stage: Stage, trigger: 'auto' | 'manual'): void {
   const { scribe, plan, random, project } = stage
   if (trigger === 'manual') commandEcho(stage)
@@ -136,7 +136,7 @@ function putBack(stage: Stage, trigger: 'auto' | 'manual'): void {
   }
 }
 
-/** After a typed /compact the command's own lines follow the summary, with times from before it. */
+/** The echo of a typed /compact has timestamps from before the summary. */
 function commandEcho(stage: Stage): void {
   const { scribe, plan, progress } = stage
   const say = (content: string, seconds: number, flags: JsonObject = {}) => {

@@ -1,23 +1,23 @@
-// The size of the made-up context, so that the usage on answers tells one story: each request reads what the last
-// one wrote and adds what was said since.
+// The size of the made-up context, for consistent usage: each request reads what the last one wrote and adds what came
+// since.
 
 import type { Random } from '../random.ts'
 import type { Counts } from './bodies.ts'
 
-/** Characters for a token, as measured on real sessions (schema sheet, section 12). */
+/** Measured on real sessions. */
 const charsPerToken = 2.7
 const systemTokens = 14_000
 
 export type MeterOptions = {
   readonly random: Random
-  /** How far the epoch is, from 0 to 1; absent when the context grows by what is said. */
+  /** Progress of the epoch from 0 to 1. Default: the context grows by what is said. */
   readonly progress?: () => number
-  /** What the context holds when the progress is 1. */
+  /** The context size at progress 1. */
   readonly limit?: () => number
 }
 
 export class Meter {
-  /** The input side of the last request. */
+  /** Input of the last request. */
   total = 0
   private floor = systemTokens
   private pendingChars = 0
@@ -32,7 +32,6 @@ export class Meter {
     this.pendingChars += chars
   }
 
-  /** The counts of the next answer, of so many characters. */
   request(answerChars: number): Counts {
     const { random, progress, limit } = this.options
     const before = Math.max(this.total, this.floor)
@@ -49,13 +48,12 @@ export class Meter {
     return { input, cacheRead, cacheWrite: this.total - cacheRead - input, output }
   }
 
-  /** Old results were cleared from the context. */
   cleared(tokens: number): void {
     this.total = Math.max(systemTokens, this.total - tokens)
     this.floor = Math.min(this.floor, this.total)
   }
 
-  /** The context shrinks to the system prompt and so many characters; the cache after the system prompt is lost. */
+  /** Also empties the cache after the system prompt. */
   compacted(chars: number): { readonly preTokens: number; readonly postTokens: number } {
     const preTokens = Math.round(Math.max(this.total, systemTokens) * 1.005)
     this.floor = systemTokens + Math.round(chars / charsPerToken)

@@ -1,49 +1,48 @@
-// What a generated session can be asked to be, and the plan that follows from it: how long, how many boundaries, when.
+// Options of a generated session, and the plan with its defaults.
 import { type ClientStyle, modelOf } from './style.ts'
 
-/** Where the messages kept by a compaction lie: layouts A to D of the schema sheet. */
+/** Where kept messages are in the file. */
 export type KeptLayout =
-  | 'none' // A: boundary, summary, and on
-  | 'before' // B: kept lines before the boundary; the next line hangs on the summary
-  | 'before-parent-is-tail' // C: as B, but the next line hangs on the last kept line
-  | 'after' // D: kept lines written after the summary
+  | 'none' // boundary, summary
+  | 'before' // kept lines before the boundary; the next line's parent is the summary
+  | 'before-parent-is-tail' // the same, but the next line's parent is the last kept line
+  | 'after' // kept lines after the summary
 
-/** All of them, for tests that hold for every layout. */
 export const keptLayouts: readonly [KeptLayout, ...KeptLayout[]] = ['none', 'before', 'before-parent-is-tail', 'after']
 
 export type SessionOptions = {
   readonly seed: number
   readonly style?: ClientStyle
-  /** Prompts typed by the human. Not read when targetBytes is given. */
+  /** Ignored if targetBytes is given. */
   readonly turns?: number
   readonly boundaries?: number
-  /** Size of the file in characters, which is its bytes but for a percent of non-ASCII. */
+  /** File size in characters, which is its bytes but for a percent of non-ASCII. */
   readonly targetBytes?: number
   readonly kept?: KeptLayout
   readonly subagents?: 'none' | 'inline'
-  /** Progress lines. They exist in 2.1-early, where the default is true. */
+  /** Default: true for 2.1-early. */
   readonly progress?: boolean
   readonly images?: boolean
-  /** Probability that an answer starts with thinking. */
+  /** Probability of thinking in an answer. */
   readonly thinking?: number
-  /** Probability that an answer calls several tools. */
+  /** Probability of several calls in an answer. */
   readonly parallel?: number
-  /** Probability that a turn ends with a call that never got its result. */
+  /** Probability that a turn ends with a call without a result. */
   readonly interrupted?: number
   readonly microcompact?: boolean
   readonly model?: string
-  /** ISO time of the first line. */
+  /** ISO time. */
   readonly startTime?: string
-  /** Own prompts; used in turn, from the first again when they run out. */
+  /** Custom prompts, repeated when they run out. */
   readonly human?: readonly string[]
-  /** The context grows to this before each boundary. Without it (and without targetBytes) it grows by what is said. */
+  /** The context size before each boundary. Default: the context grows by what is said. */
   readonly windowTokens?: number
 }
 
 export type Plan = Required<Omit<SessionOptions, 'windowTokens' | 'targetBytes'>> & {
   readonly targetBytes?: number
   readonly windowTokens?: number
-  /** The longest file or output. */
+  /** Longest file or output. */
   readonly largest: number
 }
 

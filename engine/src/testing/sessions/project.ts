@@ -1,5 +1,4 @@
-// The made-up project an agent works on in a generated session: a few files that are read, edited and searched, so
-// that the same file comes up again as it does in life. Memory is bounded: a fixed number of files.
+// The made-up project of a session: a fixed number of files that are read, edited and searched again and again.
 
 import type { Random } from '../random.ts'
 import type { FileText } from './calls.ts'
@@ -8,13 +7,12 @@ import { folders, nouns } from './words.ts'
 
 export type Project = {
   readonly cwd: string
-  /** Some file; the most used ones come up more often. */
+  /** The most used files come up more often. */
   some(): FileText
   paths(count: number): readonly string[]
   put(path: string, content: string): void
-  /** A path that is not taken yet. */
   newPath(): string
-  /** Content for a file of that name, of a usual size. */
+  /** Content for a new file. */
   write(path: string): string
 }
 

@@ -1,24 +1,23 @@
-// Writes generated records down in file order: gives each its id, its time and its parent, and tells the witness.
-// Holds at most one turn; the caller drains it.
+// Writes generated records in file order with id, time and parent, and informs the witness. Holds at most one turn.
 import type { JsonObject } from '../../core/message/json.ts'
 import type { Random } from '../random.ts'
 import type { Stamp } from './bodies.ts'
 import { frame, type Identity, type Place } from './style.ts'
 import { uuidOf, type Witness } from './truth.ts'
 
-/** chain: the next line hangs on it. sibling: in view, but the chain goes past it. dead-end: in the file only. */
+/** chain: parent of the next line. sibling: in view, but not in the chain. dead-end: in no view. */
 export type Standing = 'chain' | 'sibling' | 'dead-end'
 
 export type LineOptions = {
-  /** Where it hangs; on the last line of the chain when not given. */
+  /** Default: the last line of the chain. */
   readonly parent?: string | null
   readonly standing?: Standing
 }
 
 export class Scribe {
-  /** The last line of the chain of the main thread. */
+  /** The last line of the main chain. */
   tip: string | null = null
-  /** Characters written so far; not counted when the plan has no target. */
+  /** Characters written; counted only with a target size. */
   size = 0
   private out: JsonObject[] = []
   private time: number
@@ -41,13 +40,11 @@ export class Scribe {
     this.time = Date.parse(options.startTime)
   }
 
-  /** A new id and the next moment. */
   stamp(): Stamp {
     this.time += this.random.int(20, 4_000)
     return { uuid: this.random.uuid(), timestamp: new Date(this.time).toISOString() }
   }
 
-  /** An earlier moment than the next stamp's. */
   earlier(seconds: number): string {
     return new Date(this.time - seconds * 1000).toISOString()
   }
@@ -68,7 +65,6 @@ export class Scribe {
     return uuidOf(record)
   }
 
-  /** A record outside the tree. */
   side(record: JsonObject): void {
     this.push(record)
   }
@@ -77,7 +73,6 @@ export class Scribe {
     return frame(this.identity, place, body)
   }
 
-  /** Where the next record will stand among those not yet drained. */
   mark(): number {
     return this.out.length
   }
@@ -86,7 +81,7 @@ export class Scribe {
     return this.out.slice(mark)
   }
 
-  /** Replaces what was written since the mark, as a compaction does that writes the kept lines after its summary. */
+  /** For a compaction that writes the kept lines after its summary. */
   rewriteSince(mark: number, records: readonly JsonObject[]): void {
     const before = this.since(mark)
     this.out.length = mark

@@ -1,5 +1,5 @@
-// The generator of whole sessions: turn after turn, with compactions where the plan wants them. Lazy: holds one turn
-// at a time, so a session of any size takes the memory of a turn.
+// Generates whole sessions, turn by turn, with compactions as planned. Lazy: a session of any size needs the memory of
+// one turn.
 import type { JsonObject } from '../../core/message/json.ts'
 import { finalAnswer, toolRound } from './answer.ts'
 import { attachmentBody, microcompactBody, progressBody, promptExtra, systemBody, userBody } from './bodies.ts'
@@ -10,14 +10,14 @@ import { resultsBranch } from './style.ts'
 import { title } from './text.ts'
 import { type Truth, Witness } from './truth.ts'
 
-/** The records of a session in file order. Same options, same records. */
+/** In file order. The same options give the same records. */
 export function* generateSession(options: SessionOptions): Generator<JsonObject, void, undefined> {
   yield* play(options, undefined)
 }
 
 export type TruthfulSession = { readonly records: readonly JsonObject[]; readonly truth: Truth }
 
-/** A session held in memory, with what its maker knows about it. For small ones. */
+/** For small sessions. */
 export function generateWithTruth(options: SessionOptions): TruthfulSession {
   const { records, truth } = streamWithTruth(options)
   return { records: [...records], truth: truth() }
@@ -25,11 +25,11 @@ export function generateWithTruth(options: SessionOptions): TruthfulSession {
 
 export type TruthfulStream = {
   readonly records: Iterable<JsonObject>
-  /** What was written up to now; ask when the records have come to their end. */
+  /** Call it after the last record. */
   readonly truth: () => Truth
 }
 
-/** The same for sessions of any size: holds the live window and a line for each answer, not the file. */
+/** For sessions of any size. */
 export function streamWithTruth(options: SessionOptions): TruthfulStream {
   const witness = new Witness()
   return { records: play(options, witness), truth: () => witness.truth() }
@@ -71,7 +71,7 @@ function turn(stage: Stage): void {
   closeTurn(stage)
 }
 
-/** Calls and results until the model has its answer; says how the turn is to end. */
+/** Returns how the turn ends. */
 function rounds(stage: Stage): 'answered' | 'interrupted' | 'compact-command' {
   const { random, plan, progress, scribe } = stage
   const count = random.int(1, 7)
@@ -97,7 +97,7 @@ function interruption(stage: Stage): void {
   scribe.line(userBody({ ...scribe.stamp(), style: plan.style, content, promptId: progress.promptId }))
 }
 
-/** The first turn of a session with sub-agents has one; later ones now and then. */
+/** A session with sub-agents has one in its first turn, later ones now and then. */
 function wantsTask(stage: Stage, round: number): boolean {
   if (round > 1) return false
   if (stage.plan.subagents === 'inline') return stage.progress.turns === 0 || stage.random.chance(0.15)
@@ -133,7 +133,7 @@ function image({ pool, random }: Stage): JsonObject {
   }
 }
 
-/** What clients put between a round and the next request: hooks, reminders, a microcompaction. */
+/** What clients add after a round: hooks, reminders, a microcompaction. */
 function afterRound(stage: Stage): void {
   const { random, plan, scribe } = stage
   if (plan.style === '2.1-late') {

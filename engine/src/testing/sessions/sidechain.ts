@@ -1,4 +1,4 @@
-// A sub-agent's work: lines of its own inside the file (isSidechain), which hang on nothing of the main thread.
+// A sub-agent's lines inside the file (isSidechain), with a root of their own.
 import type { JsonObject } from '../../core/message/json.ts'
 import { assistantBody, progressBody, usageOf, userBody } from './bodies.ts'
 import { type ToolCall, taskCall } from './calls.ts'
@@ -20,7 +20,7 @@ export function makeTask(stage: Stage): ToolCall {
 
 type OpenTask = { readonly toolUseId: string; readonly call: ToolCall }
 
-/** The sub-agent's lines, where the plan wants them in the file; else the progress lines that echo them. */
+/** Inline lines, or the progress lines that echo them. */
 export function runSidechain(stage: Stage, task: OpenTask): void {
   if (stage.plan.subagents === 'inline') inlineRun(stage, task)
   else if (stage.plan.progress) echo(stage, task)
@@ -79,7 +79,7 @@ function answerLine(stage: Stage, { parent, agentId, block }: SidechainAnswer): 
   return scribe.sidechainLine(assistantBody(parts), { parent, agentId })
 }
 
-/** From 2.1.12 to 2.1.50 the main file repeats a sub-agent's messages inside progress lines: whole records in data. */
+/** From 2.1.12 to 2.1.50 progress lines repeat a sub-agent's messages. */
 function echo(stage: Stage, task: OpenTask): void {
   const { scribe, identity } = stage
   const nested = { type: 'user', message: { role: 'user', content: task.call.input.prompt }, ...scribe.stamp() }

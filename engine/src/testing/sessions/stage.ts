@@ -1,4 +1,4 @@
-// Everything one generated session is made with, set up from its plan: chance, texts, project, scribe, meter.
+// Everything a generated session is made with.
 
 import { type Random, random } from '../random.ts'
 import { Meter } from './meter.ts'
@@ -22,15 +22,15 @@ export type Stage = {
   readonly meter: Meter
   readonly witness: Witness | undefined
   readonly progress: Progress
-  /** Ids of recent calls that have a result, for a microcompaction to clear. */
+  /** Recent calls with a result, for a microcompaction to clear. */
   readonly recentCalls: string[]
 }
 
-/** How far the session is. Mutable on purpose: it is the one clock of the plan. */
+/** How far the session is. Mutable. */
 export class Progress {
   boundaries = 0
   turns = 0
-  /** How far the turn in hand is, from 0 to 1. */
+  /** Progress of the current turn, from 0 to 1. */
   turnPart = 0
   droppedTokens = 0
   prompt = ''
@@ -49,7 +49,6 @@ export class Progress {
     return this.boundaries < this.plan.boundaries && this.position() >= this.dueAt()
   }
 
-  /** The boundary comes in this turn, if turns are what is counted. */
   isDueThisTurn(): boolean {
     return (
       this.boundaries < this.plan.boundaries && this.plan.targetBytes === undefined && this.dueAt() <= this.turns + 1

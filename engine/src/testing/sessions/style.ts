@@ -1,14 +1,13 @@
-// The families of client versions whose files differ, and the envelope each puts around a record: which keys, in
-// which order. Order matters: readers that look at the head and tail of a line live by it.
+// Client versions whose files differ, and the envelope of their records. Key order matters: the index reads the head
+// and tail of a line.
 import type { JsonObject } from '../../core/message/json.ts'
 
 export type ClientStyle =
-  | '1.0' // results chained in a line, sub-agents inside the file
+  | '1.0' // results in a chain, sub-agents inside the file
   | '2.0' // as 1.0, with thinking and file history
   | '2.1-early' // parallel results as sibling branches, progress lines in the chain, stop_reason null
   | '2.1-late' // envelope at the end, attachments in the chain, kept messages, the same usage on every line
 
-/** All of them, for tests that hold for every client. */
 export const clientStyles: readonly [ClientStyle, ...ClientStyle[]] = ['1.0', '2.0', '2.1-early', '2.1-late']
 
 export type Identity = {
@@ -19,11 +18,9 @@ export type Identity = {
   readonly slug: string
 }
 
-/** Where a record hangs, and who wrote it. */
 export type Place = {
   readonly parentUuid: string | null
   readonly logicalParentUuid?: string
-  /** Set for a sub-agent's line. */
   readonly sidechain?: { readonly agentId: string }
 }
 
@@ -49,12 +46,12 @@ export function modelOf(style: ClientStyle): string {
   return models[style]
 }
 
-/** From 2.1.1 on each result hangs on its own call; before, results follow one another. */
+/** Since 2.1.1 the parent of a result is its call; before, results form a chain. */
 export function resultsBranch(style: ClientStyle): boolean {
   return style === '2.1-early' || style === '2.1-late'
 }
 
-/** The whole record: envelope and body in the order of the style. */
+/** Envelope and body in the key order of the style. */
 export function frame(identity: Identity, place: Place, body: JsonObject): JsonObject {
   const { style, cwd, sessionId, gitBranch, slug } = identity
   const start = {

@@ -1,4 +1,4 @@
-// The made-up summary of a compaction: nine sections, in our own words, of a usual length.
+// The made-up summary of a compaction.
 import type { Stage } from './stage.ts'
 import { title } from './text.ts'
 

@@ -1,23 +1,22 @@
-// Texts that look like what agents read and write: prose, code, markdown, JSON, logs. Composed once by the seed into
-// a pool and then cut at varying places, since composing hundreds of megabytes word by word would take too long.
+// Texts that look like what agents read and write. Composed once into a pool and cut at varying places, because
+// composing hundreds of megabytes word by word would take too long.
 import type { Random } from '../random.ts'
 import { adjectives, foreign, joiners, nouns, phrases, verbs } from './words.ts'
 
 export type TextKind = 'prose' | 'code' | 'markdown' | 'json' | 'log'
 
 export type TextPool = {
-  /** Whole lines, about so many characters (at least one line). */
+  /** Whole lines with about this many characters. */
   cut(kind: TextKind, chars: number): string
-  /** Base64-looking characters, exactly so many. */
   base64(chars: number): string
-  /** A picture as far as anybody looks who does not decode it: the head of a PNG of 1280 × 800, then noise. */
+  /** The header of a 1280 × 800 PNG, then noise. */
   png(chars: number): string
   sentence(): string
 }
 
 const poolChars = 32_768
 
-/** Signature and IHDR chunk, in base64: 33 bytes, so that what follows begins at a whole group. */
+/** Signature and IHDR chunk in base64: 33 bytes, a multiple of three. */
 const pngHead = 'iVBORw0KGgoAAAANSUhEUgAABQAAAAMgCAIAAADz+lis'
 
 export function textPool(random: Random): TextPool {

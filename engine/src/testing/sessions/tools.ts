@@ -1,4 +1,4 @@
-// Which tool a made-up agent reaches for, and with what: picked by chance, in the shares of real sessions.
+// Picks tool calls at random, in the shares of real sessions.
 
 import type { Random } from '../random.ts'
 import {
@@ -31,7 +31,7 @@ export type Workshop = {
 
 type Maker = (shop: Workshop) => ToolCall
 
-/** How often each tool is used, out of the sum. */
+/** Relative frequency of each tool. */
 const makers: readonly (readonly [number, Maker])[] = [
   [24, ({ project }) => readCall(project.some())],
   [28, bash],
@@ -73,7 +73,7 @@ function bash({ random, pool, largest }: Workshop): ToolCall {
   return bashCall(command, title(random), outputOf(random, pool, largest))
 }
 
-/** Most output is short; one in two hundred is a log somebody forgot to cut. */
+/** Most output is short; one in two hundred is a huge log. */
 function outputOf(random: Random, pool: TextPool, largest: number): string {
   if (random.chance(0.12)) return ''
   if (random.chance(0.005)) return pool.cut('log', Math.min(largest, random.int(90_000, 200_000)))

@@ -1,11 +1,11 @@
-// What a generated session holds, as its maker knows it: which lines are in view, which calls are open, what each
-// compaction did. Told by the generator while it writes, never read back from the records by following links.
+// What the generator knows about a session: which lines are in view, which calls are open, what each compaction did.
+// Noted while writing, never derived from the records.
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 
 export type LiveTruth = {
-  /** The view after the last boundary: boundary, summary, kept lines, what followed. Results stand in file order. */
+  /** The view: boundary, summary, kept lines, what followed. */
   readonly uuids: readonly string[]
-  /** Lines in the chain after the last user or assistant line: no part of the view of a walk from that line. */
+  /** Lines in the chain after the last user or assistant line, outside the view. */
   readonly trailing: readonly string[]
   readonly assistantLines: number
   readonly userLines: number
@@ -29,18 +29,18 @@ export type BoundaryTruth = {
 }
 
 export type EpochTruth = {
-  /** The boundary that opens it; the first epoch has none. */
+  /** Undefined for the first epoch. */
   readonly boundary?: BoundaryTruth
-  /** Tree lines of the main thread in the file from its boundary on (or the start) up to the next boundary. */
+  /** Main-thread lines from its boundary up to the next. */
   readonly entries: number
 }
 
 export type AnswerTruth = {
   readonly messageId: string
-  /** As the last line of the answer has it. */
+  /** From the last line of the answer. */
   readonly usage: JsonObject
   readonly lines: number
-  /** The epoch whose context it was given, counted from 0. */
+  /** Counted from 0. */
   readonly epoch: number
   readonly sidechain: boolean
 }
@@ -69,7 +69,7 @@ export class Witness {
   private readonly sidechains: { agentId: string; toolUseId: string; uuids: string[] }[] = []
   private readonly microcompacts: MicrocompactTruth[] = []
 
-  /** A tree line of the main thread; a dead end is in the file but in no view. */
+  /** A main-thread line; a dead end is in no view. */
   wrote(record: JsonObject, isInView: boolean): void {
     if (isInView) this.live.push(record)
     this.addEntries(1)
@@ -91,11 +91,11 @@ export class Witness {
     this.microcompacts.push(micro)
   }
 
-  /** The view starts anew: boundary and summary, then what was kept. */
+  /** The view restarts with boundary, summary and kept lines. */
   compacted(compaction: {
     readonly boundary: BoundaryTruth
     readonly records: readonly JsonObject[]
-    /** Main-thread lines that were noted in the old epoch but are written after the boundary. */
+    /** Main-thread lines of the old epoch that are written after the boundary. */
     readonly movedEntries: number
   }): void {
     this.live = [...compaction.records]
