@@ -2,7 +2,7 @@
 // done, not by reading the bytes.
 import { type JsonObject, stringAt } from '../core/message/json.ts'
 import { type Random, random } from './random.ts'
-import { serialize } from './serialize.ts'
+import { serialize } from './records.ts'
 
 export type CorruptionKind =
   | 'two-objects' // a lost newline

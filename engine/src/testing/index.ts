@@ -12,12 +12,12 @@ export {
   type LineChoices,
   type ResultChoices,
   type SessionBuilder,
+  serialize,
   session,
   textBlock,
   thinkingBlock,
   toolUseBlock,
 } from './records.ts'
-export { serialize } from './serialize.ts'
 export {
   bashCall,
   editCall,

@@ -1,12 +1,13 @@
 // Small sessions written by hand in a test. Ids are predictable (u1 is the first user line, a1 the first assistant line
 // …), and parents are those the client would use.
 import type { JsonObject } from '../core/message/json.ts'
-import { serialize } from './serialize.ts'
 import {
   assistantBody,
   attachmentBody,
   boundaryBody,
+  preservedFields,
   progressBody,
+  summaryFlags,
   systemBody,
   type UserBody,
   usageOf,
@@ -54,6 +55,11 @@ export type BoundaryChoices = LineChoices & {
   readonly logicalParent?: string
   /** Additional metadata fields. */
   readonly metadata?: JsonObject
+}
+
+/** The record on one line, newline included. */
+export function serialize(record: JsonObject): string {
+  return `${JSON.stringify(record)}\n`
 }
 
 export function textBlock(text: string): JsonObject {
@@ -149,23 +155,15 @@ export class SessionBuilder {
   boundary(choices: BoundaryChoices = {}): this {
     const { trigger = 'auto', preTokens = 150_000, kept = [] } = choices
     const anchorUuid = this.ids(`s${(this.counters.get('s') ?? 0) + 1}`)
-    const preserved =
-      kept.length === 0
-        ? {}
-        : {
-            preservedSegment: { headUuid: kept[0], anchorUuid, tailUuid: kept.at(-1) },
-            preservedMessages: { anchorUuid, uuids: kept, allUuids: kept },
-          }
     const post = choices.postTokens === undefined ? {} : { postTokens: choices.postTokens }
-    const compactMetadata = { trigger, preTokens, ...post, ...choices.metadata, ...preserved }
+    const compactMetadata = { trigger, preTokens, ...post, ...choices.metadata, ...preservedFields(kept, anchorUuid) }
     const logicalParentUuid = choices.logicalParent ?? kept.at(-1) ?? this.tip ?? 'none'
     const body = boundaryBody({ ...this.stamp('b', choices), style: this.style, compactMetadata })
     return this.add({ parent: null, ...choices }, body, { logicalParentUuid })
   }
 
   summary(text: string, choices: LineChoices = {}): this {
-    const flags = { isVisibleInTranscriptOnly: true, isCompactSummary: true }
-    return this.add(choices, this.userLine('s', choices, { content: text, flags }))
+    return this.add(choices, this.userLine('s', choices, { content: text, flags: summaryFlags }))
   }
 
   attachment(kind: string, fields: JsonObject = {}, choices: LineChoices = {}): this {
@@ -174,7 +172,7 @@ export class SessionBuilder {
 
   progress(kind: string, fields: JsonObject = {}, choices: LineChoices = {}): this {
     const ids = { toolUseID: 'progress', parentToolUseID: 'progress' }
-    return this.add(choices, progressBody({ ...this.stamp('p', choices), data: { type: kind, ...fields }, ...ids }))
+    return this.add(choices, progressBody(this.stamp('p', choices), { type: kind, ...fields }, ids))
   }
 
   system(subtype: string, fields: JsonObject = {}, choices: LineChoices = {}): this {

@@ -58,18 +58,9 @@ function openAnswer(stage: Stage, blocks: readonly JsonObject[], stopReason: 'to
     line: (block: JsonObject): string => {
       written += 1
       const usage = usageOf(plan.style, lineCounts(stage, counts, written === blocks.length))
-      const parts = {
-        ...scribe.stamp(),
-        style: plan.style,
-        model: plan.model,
-        messageId,
-        requestId,
-        block,
-        stopReason,
-        usage,
-      }
+      const ids = { ...scribe.stamp(), messageId, requestId }
       if (written === blocks.length) witness?.answered({ messageId, usage, lines: written, sidechain: false })
-      return uuidOf(scribe.line(assistantBody(parts)))
+      return uuidOf(scribe.line(assistantBody({ ...plan, ...ids, block, stopReason, usage })))
     },
   }
 }
@@ -136,7 +127,8 @@ function bashProgress(stage: Stage, open: OpenCall): void {
     const fullOutput = stage.pool.cut('log', random.int(80, 800))
     const output = fullOutput.slice(-200)
     const data = { type: 'bash_progress', output, fullOutput, elapsedTimeSeconds: 5 - step, totalLines: 12 }
-    const body = progressBody({ ...scribe.stamp(), data, toolUseID: `bash-progress-${step}`, parentToolUseID: open.id })
+    const ids = { toolUseID: `bash-progress-${step}`, parentToolUseID: open.id }
+    const body = progressBody(scribe.stamp(), data, ids)
     parent = uuidOf(scribe.line(body, { parent, standing: 'dead-end' }))
   }
 }

@@ -110,15 +110,10 @@ export function attachmentBody(stamp: Stamp, attachment: JsonObject): JsonObject
   return { attachment, type: 'attachment', uuid: stamp.uuid, timestamp: stamp.timestamp }
 }
 
-export type ProgressBody = Stamp & {
-  readonly data: JsonObject
-  readonly toolUseID: string
-  readonly parentToolUseID: string
-}
+export type ProgressIds = { readonly toolUseID: string; readonly parentToolUseID: string }
 
-export function progressBody(progress: ProgressBody): JsonObject {
-  const { data, toolUseID, parentToolUseID, timestamp, uuid } = progress
-  return { type: 'progress', data, toolUseID, parentToolUseID, uuid, timestamp }
+export function progressBody({ uuid, timestamp }: Stamp, data: JsonObject, ids: ProgressIds): JsonObject {
+  return { type: 'progress', data, ...ids, uuid, timestamp }
 }
 
 export function systemBody(stamp: Stamp, subtype: string, fields: JsonObject): JsonObject {
@@ -127,24 +122,17 @@ export function systemBody(stamp: Stamp, subtype: string, fields: JsonObject): J
 
 export type BoundaryBody = Stamp & { readonly style: ClientStyle; readonly compactMetadata: JsonObject }
 
-export function boundaryBody(boundary: BoundaryBody): JsonObject {
-  const { uuid, timestamp, compactMetadata } = boundary
+export function boundaryBody({ style, uuid, timestamp, compactMetadata }: BoundaryBody): JsonObject {
   const start = { type: 'system', subtype: 'compact_boundary', content: 'Conversation compacted' }
-  if (boundary.style === '2.1-late') return { ...start, level: 'info', compactMetadata, uuid, timestamp }
+  if (style === '2.1-late') return { ...start, level: 'info', compactMetadata, uuid, timestamp }
   return { ...start, isMeta: false, timestamp, uuid, level: 'info', compactMetadata }
 }
 
-export type MicrocompactBody = Stamp & { readonly metadata: JsonObject }
-
-export function microcompactBody(micro: MicrocompactBody): JsonObject {
-  return {
-    type: 'system',
-    subtype: 'microcompact_boundary',
-    content: 'Context microcompacted',
-    isMeta: false,
-    timestamp: micro.timestamp,
-    uuid: micro.uuid,
-    level: 'info',
-    microcompactMetadata: micro.metadata,
-  }
+/** The metadata of kept lines; nothing if there are none. */
+export function preservedFields(uuids: readonly string[], anchorUuid: string, allUuids = uuids): JsonObject {
+  if (uuids.length === 0) return {}
+  const preservedSegment = { headUuid: uuids[0], anchorUuid, tailUuid: uuids.at(-1) }
+  return { preservedSegment, preservedMessages: { anchorUuid, uuids, allUuids } }
 }
+
+export const summaryFlags = { isVisibleInTranscriptOnly: true, isCompactSummary: true } as const

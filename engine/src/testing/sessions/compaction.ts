@@ -1,9 +1,9 @@
 // A compaction as the client writes it: boundary, summary, kept lines in one of four layouts, restored context.
 import type { JsonObject } from '../../core/message/json.ts'
-import { attachmentBody, boundaryBody, progressBody, userBody } from './bodies.ts'
+import { attachmentBody, boundaryBody, preservedFields, progressBody, summaryFlags, userBody } from './bodies.ts'
 import { fileRecord } from './calls.ts'
 import type { Stage } from './stage.ts'
-import { summaryText } from './summary.ts'
+import { title } from './text.ts'
 import { type BoundaryTruth, uuidOf } from './truth.ts'
 
 export type CompactionOptions = {
@@ -26,10 +26,9 @@ export function compact(stage: Stage, options: CompactionOptions): void {
     { parentUuid: null, logicalParentUuid: logicalParent.uuid },
     boundaryBody({ ...boundaryStamp, style: plan.style, compactMetadata: metadata }),
   )
-  const flags = { isVisibleInTranscriptOnly: true, isCompactSummary: true }
   const summary = scribe.frame(
     { parentUuid: boundaryStamp.uuid },
-    userBody({ ...summaryStamp, style: plan.style, content: text, promptId: random.uuid(), flags }),
+    userBody({ ...summaryStamp, style: plan.style, content: text, promptId: random.uuid(), flags: summaryFlags }),
   )
   const isAfter = plan.kept === 'after' && kept.length > 0
   const moved = isAfter ? recent.map((record) => rehang(record, uuidOf(kept[0] ?? {}), summaryStamp.uuid)) : []
@@ -80,60 +79,39 @@ type Facts = {
   readonly anchorUuid: string
 }
 
-function compactMetadata(stage: Stage, facts: Facts): JsonObject {
+function compactMetadata({ random, plan, progress }: Stage, facts: Facts): JsonObject {
   const { trigger, preTokens, postTokens, anchorUuid } = facts
   const uuids = facts.kept.map(uuidOf)
-  const preserved =
-    uuids.length === 0
-      ? {}
-      : {
-          preservedSegment: { headUuid: uuids[0], anchorUuid, tailUuid: uuids.at(-1) },
-          // `allUuids` also names lines that were never written.
-          preservedMessages: {
-            anchorUuid,
-            uuids,
-            allUuids: [...uuids.slice(0, -1), stage.random.uuid(), ...uuids.slice(-1)],
-          },
-        }
-  if (stage.plan.style !== '2.1-late') return { trigger, preTokens, ...preserved }
-  const durationMs = stage.random.int(20_000, 150_000)
-  return {
-    trigger,
-    preTokens,
-    postTokens,
-    cumulativeDroppedTokens: stage.progress.droppedTokens,
-    durationMs,
-    ...preserved,
-  }
+  // `allUuids` also names lines that were never written.
+  const all = () => [...uuids.slice(0, -1), random.uuid(), ...uuids.slice(-1)]
+  const preserved = uuids.length === 0 ? {} : preservedFields(uuids, anchorUuid, all())
+  if (plan.style !== '2.1-late') return { trigger, preTokens, ...preserved }
+  const dropped = { cumulativeDroppedTokens: progress.droppedTokens, durationMs: random.int(20_000, 150_000) }
+  return { trigger, preTokens, postTokens, ...dropped, ...preserved }
 }
 
 /** After the summary: the echo of a typed command, hooks, restored files. */
 function putBack(stage: Stage, trigger: 'auto' | 'manual'): void {
   const { scribe, plan, random, project } = stage
   if (trigger === 'manual') commandEcho(stage)
+  const attach = (type: string, filename: string, content: JsonObject = {}) => {
+    const displayPath = filename.slice(project.cwd.length + 1)
+    scribe.line(attachmentBody(scribe.stamp(), { type, filename, ...content, displayPath }))
+  }
   if (plan.style === '2.1-late') {
     for (let count = random.int(1, 3); count > 0; count -= 1) {
       const shown = project.some()
-      const filename = shown.path
-      const file = fileRecord(shown)
-      const displayPath = filename.slice(project.cwd.length + 1)
-      scribe.line(
-        attachmentBody(scribe.stamp(), { type: 'file', filename, content: { type: 'text', file }, displayPath }),
-      )
+      attach('file', shown.path, { content: { type: 'text', file: fileRecord(shown) } })
     }
-    const [filename = ''] = project.paths(1)
-    const displayPath = filename.slice(project.cwd.length + 1)
-    scribe.line(attachmentBody(scribe.stamp(), { type: 'compact_file_reference', filename, displayPath }))
-  } else if (plan.progress) {
-    const data = {
-      type: 'hook_progress',
-      hookEvent: 'SessionStart',
-      hookName: 'SessionStart:compact',
-      command: 'scripts/greet.sh',
-    }
-    const toolUseID = random.uuid()
-    scribe.line(progressBody({ ...scribe.stamp(), data, toolUseID, parentToolUseID: toolUseID }))
-  }
+    attach('compact_file_reference', project.paths(1)[0] ?? '')
+  } else if (plan.progress) hookProgress(stage, 'SessionStart', 'SessionStart:compact')
+}
+
+export function hookProgress(stage: Stage, hookEvent: string, hookName: string): void {
+  const { scribe, random } = stage
+  const data = { type: 'hook_progress', hookEvent, hookName, command: 'scripts/greet.sh' }
+  const toolUseID = random.uuid()
+  scribe.line(progressBody(scribe.stamp(), data, { toolUseID, parentToolUseID: toolUseID }))
 }
 
 /** The echo of a typed /compact has timestamps from before the summary. */
@@ -150,4 +128,31 @@ function commandEcho(stage: Stage): void {
     89,
   )
   say('<local-command-stdout>Compacted</local-command-stdout>', 30)
+}
+
+const sections = [
+  'What was asked and why',
+  'Technical ideas in play',
+  'Files and code touched',
+  'Errors met and their fixes',
+  'Problems solved and open',
+  'Everything the human said',
+  'Tasks still to do',
+  'Work in hand',
+  'Next step, if any',
+] as const
+
+/** The made-up summary. */
+function summaryText(stage: Stage): string {
+  const { random, pool, project, plan, identity } = stage
+  const usual = plan.targetBytes === undefined ? 300 : Math.min(1_100, Math.max(100, Math.floor(plan.largest / 10)))
+  const body = (heading: string, index: number) => {
+    const text = pool.cut(index === 2 ? 'markdown' : 'prose', Math.round(usual * (0.5 + random.next())))
+    const paths = index === 2 ? project.paths(3) : []
+    const files = paths.map((path) => `- ${path}: ${title(random)}\n`).join('')
+    return `${index + 1}. ${heading}:\n${files}${text}`
+  }
+  const opening = 'This conversation goes on from an earlier one that filled its window. What came before, in short:'
+  const closing = `The whole of it can be read at: /home/dev/.claude/projects/${identity.slug}/${identity.sessionId}.jsonl\nGo on from where it stopped, without asking again.`
+  return `${opening}\n\nSummary:\n${sections.map(body).join('\n\n')}\n\n${closing}`
 }

@@ -2,8 +2,8 @@
 // one turn.
 import type { JsonObject } from '../../core/message/json.ts'
 import { finalAnswer, toolRound } from './answer.ts'
-import { attachmentBody, microcompactBody, progressBody, promptExtra, systemBody, userBody } from './bodies.ts'
-import { compact } from './compaction.ts'
+import { attachmentBody, promptExtra, systemBody, userBody } from './bodies.ts'
+import { compact, hookProgress } from './compaction.ts'
 import { planOf, type SessionOptions } from './options.ts'
 import { type Stage, setStage } from './stage.ts'
 import { resultsBranch } from './style.ts'
@@ -127,10 +127,8 @@ function prompt(stage: Stage): void {
 }
 
 function image({ pool, random }: Stage): JsonObject {
-  return {
-    type: 'image',
-    source: { type: 'base64', media_type: 'image/png', data: pool.png(random.int(2, 60) * 1024) },
-  }
+  const data = pool.png(random.int(2, 60) * 1024)
+  return { type: 'image', source: { type: 'base64', media_type: 'image/png', data } }
 }
 
 /** What clients add after a round: hooks, reminders, a microcompaction. */
@@ -139,16 +137,9 @@ function afterRound(stage: Stage): void {
   if (plan.style === '2.1-late') {
     if (random.chance(0.15)) hookSuccess(stage, 'PostToolUse')
     if (random.chance(0.12)) {
-      const content = [
-        {
-          id: '1',
-          subject: title(random),
-          description: stage.pool.sentence(),
-          status: 'pending',
-          blocks: [],
-          blockedBy: [],
-        },
-      ]
+      const links = { blocks: [], blockedBy: [] }
+      const task = { id: '1', subject: title(random), description: stage.pool.sentence(), status: 'pending', ...links }
+      const content = [task]
       scribe.line(attachmentBody(scribe.stamp(), { type: 'task_reminder', content, itemCount: content.length }))
     }
     if (random.chance(0.02)) {
@@ -164,17 +155,13 @@ function microcompact(stage: Stage): void {
   if (!random.chance(0.2)) return
   const compactedToolIds = recentCalls.splice(0, recentCalls.length - 1)
   const tokensSaved = Math.min(Math.round(meter.total * 0.2), 20_000)
-  const metadata = {
-    trigger: 'auto',
-    preTokens: meter.total,
-    tokensSaved,
-    compactedToolIds,
-    clearedAttachmentUUIDs: [],
-  }
-  const stamp = scribe.stamp()
-  scribe.line(microcompactBody({ ...stamp, metadata }))
+  const ids = { compactedToolIds, clearedAttachmentUUIDs: [] }
+  const microcompactMetadata = { trigger: 'auto', preTokens: meter.total, tokensSaved, ...ids }
+  const { uuid, timestamp } = scribe.stamp()
+  const start = { type: 'system', subtype: 'microcompact_boundary', content: 'Context microcompacted', isMeta: false }
+  scribe.line({ ...start, timestamp, uuid, level: 'info', microcompactMetadata })
   meter.cleared(tokensSaved)
-  witness?.microcompacted({ uuid: stamp.uuid, compactedToolIds })
+  witness?.microcompacted({ uuid, compactedToolIds })
 }
 
 function hookSuccess(stage: Stage, hookEvent: string): void {
@@ -183,13 +170,6 @@ function hookSuccess(stage: Stage, hookEvent: string): void {
   const names = { type: 'hook_success', hookName: `${hookEvent}:Edit`, toolUseID: random.uuid(), hookEvent }
   const run = { content: '', stdout: '', stderr: '', exitCode: 0, command, durationMs: random.int(4, 400) }
   scribe.line(attachmentBody(scribe.stamp(), { ...names, ...run }))
-}
-
-function hookProgress(stage: Stage, hookEvent: string, hookName: string): void {
-  const { scribe, random } = stage
-  const data = { type: 'hook_progress', hookEvent, hookName, command: 'scripts/greet.sh' }
-  const toolUseID = random.uuid()
-  scribe.line(progressBody({ ...scribe.stamp(), data, toolUseID, parentToolUseID: toolUseID }))
 }
 
 function closeTurn(stage: Stage): void {

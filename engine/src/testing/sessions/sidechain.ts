@@ -66,17 +66,8 @@ function answerLine(stage: Stage, { parent, agentId, block }: SidechainAnswer): 
   const stopReason = block.type === 'tool_use' ? 'tool_use' : 'end_turn'
   const requestId = `req_011${random.hex(21)}`
   witness?.answered({ messageId, usage, lines: 1, sidechain: true })
-  const parts = {
-    ...scribe.stamp(),
-    style: plan.style,
-    model: plan.model,
-    messageId,
-    requestId,
-    block,
-    stopReason,
-    usage,
-  } as const
-  return scribe.sidechainLine(assistantBody(parts), { parent, agentId })
+  const ids = { ...scribe.stamp(), messageId, requestId }
+  return scribe.sidechainLine(assistantBody({ ...plan, ...ids, block, stopReason, usage }), { parent, agentId })
 }
 
 /** From 2.1.12 to 2.1.50 progress lines repeat a sub-agent's messages. */
@@ -90,8 +81,8 @@ function echo(stage: Stage, task: OpenTask): void {
     prompt: task.call.input.prompt,
     agentId: agentIdOf(task.call) ?? identity.slug,
   }
-  const body = progressBody({ ...scribe.stamp(), data, toolUseID: 'agent-progress', parentToolUseID: task.toolUseId })
-  scribe.line(body, { standing: 'dead-end' })
+  const ids = { toolUseID: 'agent-progress', parentToolUseID: task.toolUseId }
+  scribe.line(progressBody(scribe.stamp(), data, ids), { standing: 'dead-end' })
 }
 
 function agentIdOf(call: ToolCall): string | undefined {
