@@ -8,10 +8,9 @@ import { createRecordReader, type Format } from '../../core/transcript/format/fo
 import { markAt } from '../index/cache-place.ts'
 import { readLine, sniffFormat } from '../read/entries.ts'
 import { forEachLine } from '../read/lines.ts'
-import { inTransaction } from './database.ts'
+import { contentProblem, inTransaction, sizeProblem } from './database.ts'
 import type { ArchiveFile } from './files.ts'
 import { createFiler, removeAfter, removeSources } from './filing.ts'
-import { contentProblem, sizeProblem } from './problem.ts'
 
 export type CaughtUp = {
   /** False if the time ran out. What was indexed so far can be searched. */
@@ -49,19 +48,19 @@ export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], option
   const budget = options.budgetMs ?? Number.POSITIVE_INFINITY
   const deadline = performance.now() + budget
   let steps = 0
-  const unreadable: Unreadable[] = []
+  const failed: Unreadable[] = []
   const known = allSources(sql)
   const stale = files.filter((file) => !isSettled(known.get(file.name), file))
   const bytesAll = files.reduce((sum, file) => sum + file.size, 0)
   let bytesDone = bytesAll - stale.reduce((sum, file) => sum + file.size, 0)
-  forgetMissing(sql, known, files)
+  const unreadable = () => [...failed, ...skippedIn(sql, files)]
+  removeMissing(sql, known, files)
   for (const file of stale) {
     try {
       let reached = 0
       while (reached < file.size || reached === 0) {
         const isOver = budget <= 0 || (steps > 0 && performance.now() > deadline)
-        if (isOver)
-          return { complete: false, bytesDone, bytesAll, unreadable: [...unreadable, ...skippedIn(sql, files)] }
+        if (isOver) return { complete: false, bytesDone, bytesAll, unreadable: unreadable() }
         steps++
         const next = inTransaction(sql, () => step(sql, file))
         bytesDone += Math.max(0, next.reached - reached)
@@ -70,20 +69,21 @@ export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], option
         reached = next.reached
       }
     } catch (error) {
-      unreadable.push({ path: file.path, reason: contentProblem(error) })
+      failed.push({ path: file.path, reason: contentProblem(error) })
     }
   }
-  return { complete: true, bytesDone: bytesAll, bytesAll, unreadable: [...unreadable, ...skippedIn(sql, files)] }
+  return { complete: true, bytesDone: bytesAll, bytesAll, unreadable: unreadable() }
 }
 
 const skippedLimit = 100
 
 function skippedIn(sql: DatabaseSync, files: readonly ArchiveFile[]): readonly Unreadable[] {
-  const rows = sql
-    .prepare(
-      'SELECT s.name, k.line, k.reason FROM skipped k JOIN sources s ON s.id = k.source ORDER BY k.rowid LIMIT ?',
-    )
-    .all(skippedLimit) as { readonly name: string; readonly line: number; readonly reason: string }[]
+  const joined = 'SELECT s.name, k.line, k.reason FROM skipped k JOIN sources s ON s.id = k.source'
+  const rows = sql.prepare(`${joined} ORDER BY k.rowid LIMIT ?`).all(skippedLimit) as {
+    readonly name: string
+    readonly line: number
+    readonly reason: string
+  }[]
   const paths = new Map(rows.length === 0 ? [] : files.map(({ name, path }) => [name, path]))
   return rows.map(({ name, line, reason }) => ({ path: paths.get(name) ?? name, line, reason }))
 }
@@ -101,12 +101,10 @@ function isSettled(source: Source | undefined, file: ArchiveFile): boolean {
   return source !== undefined && source.size === file.size && source.modified === file.modified
 }
 
-function forgetMissing(sql: DatabaseSync, known: ReadonlyMap<string, Source>, files: readonly ArchiveFile[]): void {
+function removeMissing(sql: DatabaseSync, known: ReadonlyMap<string, Source>, files: readonly ArchiveFile[]): void {
   const names = new Set(files.map((file) => file.name))
-  const gone = [...known.values()].filter((source) => !names.has(source.name))
-  if (gone.length === 0) return
-  const ids = gone.map((source) => source.id)
-  inTransaction(sql, () => removeSources(sql, ids))
+  const gone = [...known.values()].filter(({ name }) => !names.has(name)).map(({ id }) => id)
+  if (gone.length > 0) inTransaction(sql, () => removeSources(sql, gone))
 }
 
 type Step = { readonly reached: number; readonly isDone: boolean }
@@ -130,14 +128,10 @@ function continuesIn(known: Source, file: ArchiveFile): boolean {
 }
 
 function addSource(sql: DatabaseSync, file: ArchiveFile): Source {
-  const fresh = { size: -1, modified: 0, bytes: 0, lines: 0, epoch: 0, mark: markAt(file.path, 0) }
   const format = (file.type === 'transcript' && sniffFormat(file.path)) || 'claude-code'
-  const row = sql
-    .prepare(
-      'INSERT INTO sources (name, type, format, size, modified, bytes, lines, epoch, mark) VALUES (?, ?, ?, -1, 0, 0, 0, 0, ?) RETURNING id',
-    )
-    .get(file.name, file.type, format, fresh.mark)
-  return { id: Number(row?.id), name: file.name, type: file.type, format, ...fresh }
+  const columns = 'name, type, format, size, modified, bytes, lines, epoch, mark'
+  const insert = sql.prepare(`INSERT INTO sources (${columns}) VALUES (?, ?, ?, -1, 0, 0, 0, 0, ?) RETURNING *`)
+  return insert.get(file.name, file.type, format, markAt(file.path, 0)) as Source
 }
 
 function readPart(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {

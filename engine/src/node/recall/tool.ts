@@ -4,7 +4,7 @@ import { readDescription, recallDescription, recallPointer, searchDescription } 
 import { estimateTokens } from '../../core/tokens/estimate/estimate.ts'
 import type { Archive } from '../archive/archive.ts'
 import type { Unreadable } from '../archive/catch-up.ts'
-import { contentProblem } from '../archive/problem.ts'
+import { contentProblem } from '../archive/database.ts'
 import { type AnswerStyle, oneLine, readingText, searchText } from './cards.ts'
 import { parseRead, parseRecall, parseSearch, type RecallRequest, readProperties, searchProperties } from './input.ts'
 

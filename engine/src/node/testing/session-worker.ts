@@ -7,7 +7,7 @@ import { mulberry32 } from '../../testing/random.ts'
 import { acquireLease, type Lease } from '../lease/lease.ts'
 import { type Disk, nodeDisk } from '../write/disk.ts'
 import { openWriter, type TranscriptWriter } from '../write/writer.ts'
-import { sumOf } from './numbered-record.ts'
+import { sumOf } from './sessions.ts'
 
 /** Synchronous, so that a kill cannot lose it. */
 function answer(value: unknown): void {

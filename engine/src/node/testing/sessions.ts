@@ -1,8 +1,10 @@
 // Helpers for tests that write sessions.
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../core/message/json.ts'
+import { type Disk, nodeDisk } from '../write/disk.ts'
 import { openWriter, type TranscriptWriter, type WriterOptions } from '../write/writer.ts'
 
 /** Temporary folders, removed at the end. */
@@ -48,4 +50,39 @@ export function parses(line: string): boolean {
 export function withoutUuids(record: JsonObject): JsonObject {
   const { uuid: _uuid, parentUuid: _parent, logicalParentUuid: _logical, ...rest } = record
   return JSON.parse(JSON.stringify(rest)) as JsonObject
+}
+
+/** A record that shows which process wrote it, in what order, and whether it is whole. */
+export type NumberedRecord = {
+  readonly name: string
+  readonly seq: number
+  readonly token: string
+  readonly text: string
+  readonly sum: string
+}
+
+export function sumOf(record: Omit<NumberedRecord, 'sum'>): string {
+  return createHash('sha256').update(`${record.name} ${record.seq} ${record.token} ${record.text}`).digest('hex')
+}
+
+/** A real disk that announces each operation, so that a test can count, interrupt or kill at any step. */
+export function watchedDisk(before: (operation: keyof Disk) => void, disk: Disk = nodeDisk): Disk {
+  return {
+    open: (path, opening) => announced('open', () => disk.open(path, opening)),
+    stat: (file) => announced('stat', () => disk.stat(file)),
+    read: (file, into, position) => announced('read', () => disk.read(file, into, position)),
+    write: (file, bytes) => announced('write', () => disk.write(file, bytes)),
+    truncate: (file, size) => announced('truncate', () => disk.truncate(file, size)),
+    sync: (file) => announced('sync', () => disk.sync(file)),
+    close: (file) => announced('close', () => disk.close(file)),
+    link: (from, to) => announced('link', () => disk.link(from, to)),
+    rename: (from, to) => announced('rename', () => disk.rename(from, to)),
+    unlink: (path) => announced('unlink', () => disk.unlink(path)),
+    list: (folder) => announced('list', () => disk.list(folder)),
+    makeFolder: (path) => announced('makeFolder', () => disk.makeFolder(path)),
+  }
+  function announced<T>(operation: keyof Disk, run: () => T): T {
+    before(operation)
+    return run()
+  }
 }

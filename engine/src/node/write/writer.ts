@@ -13,8 +13,8 @@ import {
   nodeLeasePorts,
 } from '../lease/lease.ts'
 import { type Disk, type DiskProblem, diskProblem, ignoring, systemError, writeWhole } from './disk.ts'
-import { copyWholeRecords } from './fork.ts'
 import { type LineRules, type RecordProblem, toLines } from './record-lines.ts'
+import { copyWholeRecords } from './whole-file.ts'
 
 export type WriterOptions = LeaseOptions & {
   /** What to do if another process holds the lease: refuse (default), or continue in a copy. */
