@@ -41,37 +41,22 @@ export function explain(input: ExplainInput): Explanation {
   const thresholds = resolveThresholds(settings, windows.effectiveWindow.value)
   const size = input.size ?? contextSize(messages, { ...input, model })
   const used = size.tokens
-  const isAboveWarning = used >= thresholds.warning.value
-  const isAboveError = used >= thresholds.error.value
-  const isAboveThreshold = thresholds.autoCompact.mode !== false && used >= thresholds.autoCompactThreshold.value
-  const isBlocking = used >= thresholds.blocking.value
-  return {
-    model,
-    size,
-    ...windows,
-    ...thresholds,
-    percentLeft: percentLeft(used, thresholds.limit.value),
-    state: stateOf({ isAboveWarning, isAboveError, isAboveThreshold, isBlocking }),
-    isAboveWarning,
-    isAboveError,
-    isAboveThreshold,
-    isBlocking,
-    warnings: settings.warnings,
+  const is = {
+    isAboveWarning: used >= thresholds.warning.value,
+    isAboveError: used >= thresholds.error.value,
+    isAboveThreshold: thresholds.autoCompact.mode !== false && used >= thresholds.autoCompactThreshold.value,
+    isBlocking: used >= thresholds.blocking.value,
   }
+  const { value: limit } = thresholds.limit
+  const percentLeft = Math.max(0, Math.round(((limit - used) / limit) * 100))
+  return { model, size, ...windows, ...thresholds, percentLeft, state: stateOf(is), ...is, warnings: settings.warnings }
 }
 
-function percentLeft(used: number, limit: number): number {
-  return Math.max(0, Math.round(((limit - used) / limit) * 100))
-}
+type Flags = Pick<Explanation, 'isAboveWarning' | 'isAboveError' | 'isAboveThreshold' | 'isBlocking'>
 
-function stateOf(is: {
-  readonly isAboveWarning: boolean
-  readonly isAboveError: boolean
-  readonly isAboveThreshold: boolean
-  readonly isBlocking: boolean
-}): ContextState {
-  if (is.isBlocking) return 'blocking'
-  if (is.isAboveThreshold) return 'over-threshold'
-  if (is.isAboveError) return 'error'
-  return is.isAboveWarning ? 'warning' : 'ok'
+function stateOf({ isAboveWarning, isAboveError, isAboveThreshold, isBlocking }: Flags): ContextState {
+  if (isBlocking) return 'blocking'
+  if (isAboveThreshold) return 'over-threshold'
+  if (isAboveError) return 'error'
+  return isAboveWarning ? 'warning' : 'ok'
 }

@@ -8,8 +8,17 @@ import { type Database, discardDatabase, inTransaction, isBroken, isDatabaseErro
 import { type ArchiveFile, createLister } from './files.ts'
 import { removeSources } from './filing.ts'
 import { type SearchResult, searchPieces } from './matches.ts'
-import { type Original, type OriginalResult, type PathOf, StalePlace } from './originals.ts'
-import { type Reading, readMessage, readRecord, readResult, readText } from './reading.ts'
+import {
+  type Original,
+  type OriginalResult,
+  type PathOf,
+  type Reading,
+  readMessage,
+  readRecord,
+  readResult,
+  readText,
+  StalePlace,
+} from './originals.ts'
 import type { SearchQuery } from './search.ts'
 
 export type ArchiveOptions = CatchUpOptions & {

@@ -42,14 +42,15 @@ export function findPieces(sql: DatabaseSync, query: SearchQuery, count: number)
   }
   const terms = parseTerms(query.words)
   if (terms.length === 0 || where === undefined) return { ids: [], terms, matched: 'all' }
-  const find = query.order === 'newest' ? newestMatches : isOnePhrase(terms) ? shortestMatches : bestMatches
-  const all = find(sql, { match: matchAll(terms), where }, count)
+  const order = query.order === 'newest' ? 'newest' : isOnePhrase(terms) ? 'shortest' : 'best'
+  const all = matching(sql, { match: matchAll(terms), where, order }, count)
   if (all.length > 0 || terms.length === 1) return { ids: all, terms, matched: 'all' }
-  return { ids: find(sql, { match: matchAny(rareTerms(sql, terms)), where }, count), terms, matched: 'any' }
+  const any = matching(sql, { match: matchAny(rareTerms(sql, terms)), where, order }, count)
+  return { ids: any, terms, matched: 'any' }
 }
 
 type Where = { readonly text: string; readonly values: readonly SQLInputValue[] }
-type Wanted = { readonly match: string; readonly where: Where }
+type Wanted = { readonly match: string; readonly where: Where; readonly order: keyof typeof scores }
 
 /** The rare words, or all if none is rare. */
 function rareTerms(sql: DatabaseSync, terms: readonly Term[]): readonly Term[] {
@@ -60,48 +61,31 @@ function rareTerms(sql: DatabaseSync, terms: readonly Term[]): readonly Term[] {
   return rare.length === 0 ? terms : rare
 }
 
-function bestMatches(sql: DatabaseSync, { match, where }: Wanted, count: number): readonly number[] {
-  const ranked = `SELECT words.rowid AS id, words.rank AS score FROM words ${joined(where)}
-    WHERE words MATCH ? ${and(where)} ORDER BY words.rowid DESC LIMIT ${rankLimit}`
-  const found = sql.prepare(`SELECT id FROM (${ranked}) ORDER BY score, id DESC LIMIT ?`)
-  return idsOf(found.all(match, ...where.values, count))
-}
-
 function isOnePhrase(terms: readonly Term[]): boolean {
   return terms.length === 1 && (terms[0]?.text.match(/[\p{L}\p{N}\p{Co}]+/gu)?.length ?? 0) > 1
 }
 
 /**
- * For a single phrase or path: bm25 would scan all matches twice to weigh it against nothing. What is left of bm25 is
- * roughly that short texts come first.
+ * What the newest matches are sorted by. A single phrase or path is sorted by length: bm25 would scan all its matches
+ * twice to weigh it against nothing, and what is left of bm25 then is roughly that short texts come first.
  */
-function shortestMatches(sql: DatabaseSync, { match, where }: Wanted, count: number): readonly number[] {
-  const found = `SELECT p.id, p.length FROM words CROSS JOIN pieces p ON p.id = words.rowid
-    WHERE words MATCH ? ${and(where)} ORDER BY words.rowid DESC LIMIT ${rankLimit}`
-  const ordered = sql.prepare(`SELECT id FROM (${found}) ORDER BY length, id DESC LIMIT ?`)
-  return idsOf(ordered.all(match, ...where.values, count))
-}
+const scores = { best: 'words.rank', shortest: 'p.length', newest: '0' } as const
 
-function newestMatches(sql: DatabaseSync, { match, where }: Wanted, count: number): readonly number[] {
-  const found = sql.prepare(`SELECT words.rowid AS id FROM words ${joined(where)}
-    WHERE words MATCH ? ${and(where)} ORDER BY words.rowid DESC LIMIT ?`)
-  return idsOf(found.all(match, ...where.values, count))
+function matching(sql: DatabaseSync, { match, where, order }: Wanted, count: number): readonly number[] {
+  const needsPieces = where.text !== '' || order === 'shortest'
+  // CROSS JOIN makes SQLite start from the matches.
+  const joined = needsPieces ? 'CROSS JOIN pieces p ON p.id = words.rowid' : ''
+  const condition = where.text === '' ? '' : `AND ${where.text}`
+  const found = `SELECT words.rowid AS id, ${scores[order]} AS score FROM words ${joined}
+    WHERE words MATCH ? ${condition} ORDER BY words.rowid DESC LIMIT ${rankLimit}`
+  const ordered = sql.prepare(`SELECT id FROM (${found}) ORDER BY score, id DESC LIMIT ?`)
+  return idsOf(ordered.all(match, ...where.values, count))
 }
 
 function newest(sql: DatabaseSync, where: Where, count: number): readonly number[] {
   const condition = where.text === '' ? '' : `WHERE ${where.text}`
-  return idsOf(
-    sql.prepare(`SELECT p.id FROM pieces p ${condition} ORDER BY p.id DESC LIMIT ?`).all(...where.values, count),
-  )
-}
-
-/** CROSS JOIN makes SQLite start from the matches. */
-function joined(where: Where): string {
-  return where.text === '' ? '' : 'CROSS JOIN pieces p ON p.id = words.rowid'
-}
-
-function and(where: Where): string {
-  return where.text === '' ? '' : `AND ${where.text}`
+  const found = sql.prepare(`SELECT p.id FROM pieces p ${condition} ORDER BY p.id DESC LIMIT ?`)
+  return idsOf(found.all(...where.values, count))
 }
 
 function idsOf(rows: readonly unknown[]): readonly number[] {

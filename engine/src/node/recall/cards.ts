@@ -4,7 +4,7 @@ import { recalledNotice } from '../../core/prompts/recall.ts'
 import { clipped, headWithin } from '../../core/text/cut.ts'
 import { wellFormed } from '../../core/text/well-formed.ts'
 import type { Match, SearchResult } from '../archive/matches.ts'
-import type { Reading } from '../archive/reading.ts'
+import type { Reading } from '../archive/originals.ts'
 import type { Card } from '../archive/rows.ts'
 import type { ReadRequest } from './input.ts'
 

@@ -28,9 +28,8 @@ export function parseStatus(output: string, prefix: string): GitStatus {
     }
     // The old name of a renamed file is a separate record.
     if (record.startsWith('2 ')) at++
-    const fields = fieldsBefore[record[0] ?? '']
-    if (fields === undefined) continue
-    noteFile(files, record, relativeTo(prefix, afterFields(record, fields)))
+    const path = fileRecord.exec(record)?.[1]
+    if (path !== undefined) noteFile(files, record, relativeTo(prefix, path))
   }
   const oid = headers.get('branch.oid')
   const branch = headers.get('branch.head')
@@ -44,14 +43,8 @@ export function parseStatus(output: string, prefix: string): GitStatus {
 
 type ListName = 'staged' | 'unstaged' | 'untracked' | 'conflicts'
 
-/** Fields before the path, by record type. */
-const fieldsBefore: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10, '?': 1 }
-
-function afterFields(record: string, count: number): string {
-  let from = 0
-  for (let field = 0; field < count; field++) from = record.indexOf(' ', from) + 1
-  return record.slice(from)
-}
+/** The path follows 8, 9, 10 or 1 fields, depending on the record type. */
+const fileRecord = /^(?:1 (?:\S+ ){7}|2 (?:\S+ ){8}|u (?:\S+ ){9}|\? )(.+)$/s
 
 function relativeTo(prefix: string, path: string): string {
   if (prefix === '') return path

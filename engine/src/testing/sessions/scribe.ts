@@ -14,6 +14,14 @@ export type LineOptions = {
   readonly standing?: Standing
 }
 
+type ScribeOptions = {
+  readonly random: Random
+  readonly identity: Identity
+  readonly startTime: string
+  readonly isCounting: boolean
+  readonly witness: Witness | undefined
+}
+
 export class Scribe {
   /** The last line of the main chain. */
   tip: string | null = null
@@ -21,28 +29,16 @@ export class Scribe {
   size = 0
   private out: JsonObject[] = []
   private time: number
-  private readonly random: Random
-  private readonly identity: Identity
-  private readonly witness: Witness | undefined
-  private readonly isCounting: boolean
+  private readonly options: ScribeOptions
 
-  constructor(options: {
-    readonly random: Random
-    readonly identity: Identity
-    readonly startTime: string
-    readonly isCounting: boolean
-    readonly witness: Witness | undefined
-  }) {
-    this.random = options.random
-    this.identity = options.identity
-    this.witness = options.witness
-    this.isCounting = options.isCounting
+  constructor(options: ScribeOptions) {
+    this.options = options
     this.time = Date.parse(options.startTime)
   }
 
   stamp(): Stamp {
-    this.time += this.random.int(20, 4_000)
-    return { uuid: this.random.uuid(), timestamp: new Date(this.time).toISOString() }
+    this.time += this.options.random.int(20, 4_000)
+    return { uuid: this.options.random.uuid(), timestamp: new Date(this.time).toISOString() }
   }
 
   earlier(seconds: number): string {
@@ -53,7 +49,7 @@ export class Scribe {
     const standing = options.standing ?? 'chain'
     const record = this.frame({ parentUuid: options.parent === undefined ? this.tip : options.parent }, body)
     this.push(record)
-    this.witness?.wrote(record, standing !== 'dead-end')
+    this.options.witness?.wrote(record, standing !== 'dead-end')
     if (standing === 'chain') this.tip = uuidOf(record)
     return record
   }
@@ -61,7 +57,7 @@ export class Scribe {
   sidechainLine(body: JsonObject, place: { readonly parent: string | null; readonly agentId: string }): string {
     const record = this.frame({ parentUuid: place.parent, sidechain: { agentId: place.agentId } }, body)
     this.push(record)
-    this.witness?.wroteSidechain(record)
+    this.options.witness?.wroteSidechain(record)
     return uuidOf(record)
   }
 
@@ -70,7 +66,7 @@ export class Scribe {
   }
 
   frame(place: Place, body: JsonObject): JsonObject {
-    return frame(this.identity, place, body)
+    return frame(this.options.identity, place, body)
   }
 
   mark(): number {
@@ -85,7 +81,7 @@ export class Scribe {
   rewriteSince(mark: number, records: readonly JsonObject[]): void {
     const before = this.since(mark)
     this.out.length = mark
-    if (this.isCounting) this.size -= before.reduce((sum, record) => sum + sizeOf(record), 0)
+    if (this.options.isCounting) this.size -= before.reduce((sum, record) => sum + sizeOf(record), 0)
     for (const record of records) this.push(record)
   }
 
@@ -97,7 +93,7 @@ export class Scribe {
 
   private push(record: JsonObject): void {
     this.out.push(record)
-    if (this.isCounting) this.size += sizeOf(record)
+    if (this.options.isCounting) this.size += sizeOf(record)
   }
 }
 

@@ -30,10 +30,18 @@ export function textPool(random: Random): TextPool {
     return text
   }
   const base64 = (chars: number) =>
-    cutAnywhere(textOf('base64', () => base64Chunk(random)), random, chars)
+    cutAnywhere(
+      textOf('base64', () => base64Chunk(random)),
+      random,
+      chars,
+    )
   return {
     cut: (kind, chars) =>
-      cutLines(textOf(kind, () => compose(random, kind)), random, chars),
+      cutLines(
+        textOf(kind, () => compose(random, kind)),
+        random,
+        chars,
+      ),
     base64,
     png: (chars) => pngHead + base64(chars).slice(pngHead.length),
     sentence: () => sentence(random),

@@ -86,7 +86,10 @@ function edit({ random, project }: Workshop): ToolCall {
   const at = random.int(0, Math.max(0, lines.length - 4))
   const oldString = lines.slice(at, at + random.int(1, 3)).join('\n')
   const newString = `${oldString}\n// ${name(random)}: ${random.pick(adjectives)} ${random.int(1, 9999)}`
-  project.put(file.path, file.content.replace(oldString, () => newString))
+  project.put(
+    file.path,
+    file.content.replace(oldString, () => newString),
+  )
   return editCall(file, { oldString, newString })
 }
 
