@@ -4,36 +4,23 @@ import { type JsonObject, stringAt } from '../core/message/json.ts'
 import { type Random, random } from './random.ts'
 import { serialize } from './records.ts'
 
-export type CorruptionKind =
-  | 'two-objects' // a lost newline
-  | 'cut-and-continued' // a crash within a line, then the next record
-  | 'nul-run' // a hole in the file
-  | 'torn-last' // the file ends inside a record
-  | 'bom' // applied last, so that it stays at the start of the file
-  | 'crlf'
-  | 'blank-lines'
-  | 'long-line' // several megabytes
-  | 'garbage' // bytes that are not text
-  | 'duplicate-uuid' // the first one counts
-  | 'missing-parent'
-  | 'cycle'
-  | 'forward-logical-parent'
-
-export const corruptionKinds: readonly CorruptionKind[] = [
-  'two-objects',
-  'cut-and-continued',
-  'nul-run',
-  'torn-last',
+/** In the order in which they are applied. */
+export const corruptionKinds = [
+  'two-objects', // a lost newline
+  'cut-and-continued', // a crash within a line, then the next record
+  'nul-run', // a hole in the file
+  'torn-last', // the file ends inside a record
   'crlf',
   'blank-lines',
-  'long-line',
-  'garbage',
-  'duplicate-uuid',
+  'long-line', // several megabytes
+  'garbage', // bytes that are not text
+  'duplicate-uuid', // the first one counts
   'missing-parent',
   'cycle',
   'forward-logical-parent',
   'bom',
-]
+] as const
+export type CorruptionKind = (typeof corruptionKinds)[number]
 
 export type Corrupted = {
   readonly bytes: Uint8Array
@@ -88,7 +75,7 @@ export function corrupt(
   const chance = random(seed)
   const applied: CorruptionKind[] = []
   const apply = <T>(items: readonly T[], damages: Partial<Record<CorruptionKind, Damage<T>>>) =>
-    corruptionKinds.reduce((current, kind) => {
+    corruptionKinds.reduce<readonly T[]>((current, kind) => {
       const next = kinds.includes(kind) ? damages[kind]?.(current, chance) : undefined
       if (next) applied.push(kind)
       return next ?? current

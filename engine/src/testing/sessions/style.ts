@@ -2,13 +2,13 @@
 // and tail of a line.
 import type { JsonObject } from '../../core/message/json.ts'
 
-export type ClientStyle =
-  | '1.0' // results in a chain, sub-agents inside the file
-  | '2.0' // as 1.0, with thinking and file history
-  | '2.1-early' // parallel results as sibling branches, progress lines in the chain, stop_reason null
-  | '2.1-late' // envelope at the end, attachments in the chain, kept messages, the same usage on every line
-
-export const clientStyles: readonly [ClientStyle, ...ClientStyle[]] = ['1.0', '2.0', '2.1-early', '2.1-late']
+export const clientStyles = [
+  '1.0', // results in a chain, sub-agents inside the file
+  '2.0', // as 1.0, with thinking and file history
+  '2.1-early', // parallel results as sibling branches, progress lines in the chain, stop_reason null
+  '2.1-late', // envelope at the end, attachments in the chain, kept messages, the same usage on every line
+] as const
+export type ClientStyle = (typeof clientStyles)[number]
 
 export type Identity = {
   readonly style: ClientStyle

@@ -46,9 +46,7 @@ export function measureContent(content: Content, how: Measuring = {}): Measure {
 }
 
 export function measureBlock(block: Block, how: Measuring = {}): Measure {
-  const sum = { text: 0, media: 0 }
-  addBlock(sum, block, how)
-  return sum
+  return measureContent([block], how)
 }
 
 /** Mutable, so that counting a conversation allocates nothing per block. */
@@ -58,20 +56,8 @@ export function addContent(sum: Sum, content: unknown, how: Measuring): void {
   const isBaseline = how.estimator === 'chars/4'
   if (typeof content === 'string') sum.text += isBaseline ? baselineTokens(content.length) : estimateTokens(content)
   else if (!Array.isArray(content)) return
-  else if (isBaseline) addBaselines(sum, content)
-  else for (const block of blocksOf(content)) addFitted(sum, block, how)
-}
-
-function addBlock(sum: Sum, block: Block, how: Measuring): void {
-  if (how.estimator === 'chars/4') addBaseline(sum, block)
-  else addFitted(sum, block, how)
-}
-
-function addBaselines(sum: Sum, content: readonly unknown[]): void {
-  for (let at = 0; at < content.length; at++) {
-    const block = content[at]
-    if (isBlock(block)) addBaseline(sum, block)
-  }
+  else if (!isBaseline) for (const block of blocksOf(content)) addFitted(sum, block, how)
+  else for (const block of content) if (isBlock(block)) addBaseline(sum, block)
 }
 
 /** One switch: checking the type five times would double the time. */
