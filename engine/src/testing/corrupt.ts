@@ -135,15 +135,15 @@ function forwardLogicalParent(records: readonly JsonObject[], chance: Random): r
 }
 
 /** Puts two neighbors on one line, never the last two. */
-function join(lines: readonly Line[], chance: Random, spoil: (first: Line) => Line): readonly Line[] | undefined {
+function join(lines: readonly Line[], chance: Random, damage: (first: Line) => Line): readonly Line[] | undefined {
   const places = [...lines.keys()].filter((at) => at < lines.length - 2 && isPlain(lines[at]) && isPlain(lines[at + 1]))
   const at = places[chance.int(0, Math.max(0, places.length - 1))]
   const [first, second] = at === undefined ? [] : [lines[at], lines[at + 1]]
   if (at === undefined || !first || !second) return undefined
-  const spoilt = spoil(first)
+  const damaged = damage(first)
   const joined: Line = {
-    bytes: concat([spoilt.bytes, second.bytes]),
-    records: [...spoilt.records, ...second.records],
+    bytes: concat([damaged.bytes, second.bytes]),
+    records: [...damaged.records, ...second.records],
     ending: second.ending,
   }
   return lines.toSpliced(at, 2, joined)

@@ -12,7 +12,7 @@ export function wellFormed(text: string): string {
 export function wellFormedValue<T>(value: T): T
 export function wellFormedValue(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value)
-  return isNode(value) && !isFine(value) ? mended(value) : value
+  return isNode(value) && !isFine(value) ? repaired(value) : value
 }
 
 type Node = Readonly<Record<string, unknown>> | readonly unknown[]
@@ -36,7 +36,7 @@ function isFine(root: Node): boolean {
 }
 
 /** Children before parents. */
-function mended(root: Node): Node {
+function repaired(root: Node): Node {
   const done = new Map<Node, Node>()
   const begun = new Set<Node>()
   const open: Node[] = [root]

@@ -69,10 +69,10 @@ export function sizeFrom(
     return { tokens: estimated, reported: 0, estimated, source: 'estimate' }
   }
   const isStub = hasStubOutput(anchor)
-  const told = contextTokens(anchor.usage)
+  const counted = contextTokens(anchor.usage)
   const { freed = 0, left = nothing } = anchor.gone ?? {}
   const rest = scaled(left, options) + (options.overhead ?? 0) - (options.leftOut ?? 0)
-  const reported = freed > 0 ? lessBy(told, freed, rest) : told
+  const reported = freed > 0 ? afterRemoval(counted, freed, rest) : counted
   const after = scaled(isStub ? addMeasures(anchor.after, anchor.own) : anchor.after, options)
   // What came back was never reported.
   const estimated = withMargin(after) + Math.max(0, -freed)
@@ -81,7 +81,7 @@ export function sizeFrom(
     reported,
     estimated,
     source: estimated > 0 ? 'usage+estimate' : 'usage',
-    ...(freed === 0 ? {} : { freed: freed > 0 ? told - reported : freed }),
+    ...(freed === 0 ? {} : { freed: freed > 0 ? counted - reported : freed }),
     ...(anchor.uuid === undefined ? {} : { anchorUuid: anchor.uuid }),
   }
 }
@@ -90,7 +90,7 @@ export function sizeFrom(
  * The size after a removal. Sizes are reported and removals estimated, so they may disagree: the share removed is never
  * larger than by the estimate alone.
  */
-function lessBy(size: number, gone: number, left: number): number {
+function afterRemoval(size: number, gone: number, left: number): number {
   const share = gone / (gone + Math.max(0, left))
   return Math.round(Math.max(size - gone, size * (1 - share)))
 }

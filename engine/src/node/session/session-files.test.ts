@@ -29,7 +29,7 @@ function read(files: SessionFiles, path: string, text: string, isLive: boolean):
 const open = (more: Partial<SessionFilesInput> = {}) =>
   sessionFiles({ entries: [], cwd: root, permitted: () => undefined, ...more })
 const shown = '1\tconst first = 1\n2\tconst second = 2'
-const outside = { type: 'refused', why: 'it lies outside the workspace', isOutside: true }
+const outside = { type: 'refused', why: 'it is outside the workspace', isOutside: true }
 
 test('a file that nothing showed is not read, and one that is gone is', async () => {
   const { files } = open()

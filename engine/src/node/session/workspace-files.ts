@@ -21,7 +21,7 @@ export function workspaceFiles({ root, isAllowed = () => false }: WorkspaceOptio
       try {
         const real = await realpath(wanted)
         if (!isInside(await realpath(root), real) && !isAllowed(path)) {
-          return { type: 'refused', why: 'it lies outside the workspace', isOutside: true }
+          return { type: 'refused', why: 'it is outside the workspace', isOutside: true }
         }
         return await readText(real)
       } catch (error) {

@@ -22,7 +22,7 @@ export type AppliedEdits =
     }
   | { readonly type: 'not-applied'; readonly why: string }
 
-/** The edits' parent is the entry that was newest when the file was read; an edit applies wherever it hangs. */
+/** The edits' parent is the entry that was newest when the file was read; an edit applies wherever it is attached. */
 export async function applyEdits(
   file: ViewFile,
   edits: readonly Edit[],

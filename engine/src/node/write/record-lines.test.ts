@@ -16,13 +16,13 @@ describe('a record that would not read back the same is refused, and its place i
     ['an array', [1], '', 'it is not an object'],
     ['nothing', null, '', 'it is not an object'],
     ['a BigInt', { a: { b: [1, 2n] } }, 'a.b[1]', 'a.b[1] is of type bigint'],
-    ['a ring', itself, 'items[0]', 'items[0] holds itself'],
+    ['a ring', itself, 'items[0]', 'items[0] contains itself'],
     ['a date', { at: new Date(0) }, 'at', 'at is not a plain object'],
     ['a map', { at: new Map() }, 'at', 'at is not a plain object'],
     ['a function', { toJSON: () => 1 }, 'toJSON', 'toJSON is of type function'],
     ['no number', { n: Number.NaN }, 'n', 'n is NaN'],
     ['a hole', { a: [undefined] }, 'a[0]', 'a[0] is of type undefined'],
-    ['great depth', { deep }, '', 'it is nested too deep or too long'],
+    ['great depth', { deep }, '', 'it is nested too deeply or too long'],
   ]
   test.each(cases)('%s', (_name, record, where, words) => {
     const message = `Record 0: ${words} and would not read back the same. Use plain JSON values.`

@@ -75,7 +75,7 @@ function toJson(record: JsonObject): string | NotJson {
     return findNotJson(record, '', new Set()) ?? JSON.stringify(record)
   } catch (error) {
     // The stack limits the depth, as in JSON.parse.
-    if (error instanceof RangeError) return { where: '', why: 'is nested too deep or too long' }
+    if (error instanceof RangeError) return { where: '', why: 'is nested too deeply or too long' }
     throw error
   }
 }
@@ -88,7 +88,7 @@ function findNotJson(value: unknown, where: string, above: Set<object>): NotJson
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : { where, why: `is ${value}` }
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
   if (typeof value !== 'object') return { where, why: `is of type ${typeof value}` }
-  if (above.has(value)) return { where, why: 'holds itself' }
+  if (above.has(value)) return { where, why: 'contains itself' }
   above.add(value)
   const found = Array.isArray(value) ? findInArray(value, where, above) : findInObject(value, where, above)
   above.delete(value)

@@ -24,15 +24,15 @@ export function repair(from: string, to: string): RepairOutcome {
   if (scan.records === 0) return { type: 'refused', reason: 'no-records', path: from }
   let report: RepairReport = { records: 0, linesMended: 0, duplicatesDropped: 0, parentsMended: 0 }
   const exists = writeNewFile(to, (write) => {
-    report = copyMended(scan, from, write)
+    report = copyRepaired(scan, from, write)
   })
   return exists ?? { type: 'repaired', ...report }
 }
 
-function copyMended(scan: FileScan, from: string, write: (text: string) => void): RepairReport {
+function copyRepaired(scan: FileScan, from: string, write: (text: string) => void): RepairReport {
   const isOurs = scan.format === 'claude-code'
   const dropped = new Set(isOurs ? scan.table.duplicates : [])
-  const parents = isOurs ? mendedParents(scan) : new Map<number, string | null>()
+  const parents = isOurs ? repairedParents(scan) : new Map<number, string | null>()
   const counts = { records: 0, linesMended: 0 }
   let row = 0
   forEachLine(from, (line) => {
@@ -59,13 +59,13 @@ function recordTexts({ buffer, start, end }: Line): readonly string[] {
 }
 
 /** New parents for orphans and for the entries at which cycles were cut. */
-function mendedParents({ table, graph }: Pick<Scan, 'table' | 'graph'>): ReadonlyMap<number, string | null> {
-  const mended = new Map<number, string | null>()
+function repairedParents({ table, graph }: Pick<Scan, 'table' | 'graph'>): ReadonlyMap<number, string | null> {
+  const parents = new Map<number, string | null>()
   for (const row of [...graph.orphans, ...graph.cuts]) {
     const parent = graph.parents[row] ?? -1
-    mended.set(row, parent < 0 ? null : (table.ids.idAt(parent) ?? null))
+    parents.set(row, parent < 0 ? null : (table.ids.idAt(parent) ?? null))
   }
-  return mended
+  return parents
 }
 
 /** Keeps the old parent in a field of ours. */
