@@ -26,7 +26,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/memory`]: { rooms: [...base, ...upToRestore, ...under('compaction')] },
   [`${core}/ladder`]: { rooms: [core] },
   [`${core}/session`]: { rooms: [core] },
-  'engine/src/node': { rooms: [core], packages: ['node:', 'zod'] },
+  'engine/src/node': { rooms: [core, 'engine/src/models'], packages: ['node:', 'zod'] },
   'engine/src/node/testing': { rooms: [core, 'engine/src/node', 'engine/src/testing'], packages: ['node:'] },
   'engine/src/models': {
     rooms: [core],

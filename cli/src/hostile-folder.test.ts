@@ -209,7 +209,7 @@ test.runIf(isTryable)(
       return { exitCode: status ?? -1, stdout, stderr }
     }
     const unreadable = join(folder, 'unreadable.jsonl')
-    const noPermission = `everlong: ${unreadable}: no permission. Run as a user who has it, or change the mode.\n`
+    const noPermission = `everlong: ${unreadable}: permission denied. Run as another user, or change the mode.\n`
     expect(['inspect', 'compact', 'recall'].map((name) => run(name, unreadable))).toEqual(
       Array(3).fill({ exitCode: 1, stdout: '', stderr: noPermission }),
     )

@@ -103,7 +103,7 @@ test.runIf(existsSync('/dev/full'))('output that cannot be written is one clear 
   })
   expect([status, stderr]).toEqual([
     1,
-    'everlong: the output cannot be written: no space left on the disk. Make room, or choose another place.\n',
+    'everlong: the output cannot be written: no space left on the disk. Free some, or choose another place.\n',
   ])
 })
 

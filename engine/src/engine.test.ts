@@ -392,7 +392,7 @@ describe('the engine', () => {
       path,
       `${JSON.stringify({ type: 'session_meta', timestamp: '2026-01-01T00:00:00Z', payload: { id: 'x', cwd: '/' } })}\n`,
     )
-    await expect(engine.open(path)).rejects.toThrow('it can be read, not continued')
+    await expect(engine.open(path)).rejects.toThrow('it can be read but not continued')
   })
 
   test.each([
@@ -443,7 +443,7 @@ describe('the engine', () => {
     const length = statSync(path).size
     session.record(answer)
     truncateSync(path, length)
-    expect(() => session.add({ role: 'user', content: 'Two.' })).toThrow('was shortened')
+    expect(() => session.add({ role: 'user', content: 'Two.' })).toThrow('was truncated')
     expect(statSync(path).size).toBe(length)
     await session.close()
     const again = await engine.open(path)

@@ -167,7 +167,7 @@ describe('after a compaction of a session', () => {
     const again = await open(stage)
     await again.compact()
     expect(attachments(again)).not.toContain('the secret of the house')
-    expect(attachments(again)).toContain(`${outside}: it lies outside the workspace`)
+    expect(attachments(again)).toContain(`${outside}: it is outside the workspace`)
     await again.undo()
     again.add({ role: 'user', content: 'Read it again.' })
     use(again, 'Read', { file_path: outside }, '1\tthe secret of the house')

@@ -76,7 +76,7 @@ test('--write refuses to write through a link beside the session, and says what 
   expect(await everlong(['memory', file, '--write'])).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `everlong: no notes were written: ${link} is a link, and nothing is written through it. Remove the link and try again.\n`,
+    stderr: `everlong: no notes were written: ${link} is a symbolic link, and Everlong does not write through links. Remove the link and try again.\n`,
   })
   expect(readdirSync(elsewhere.path)).toEqual([])
   elsewhere.remove()

@@ -128,7 +128,7 @@ describe('--apply', () => {
     const { exitCode, stderr } = await everlong(['micro', file, ...later, '--apply'])
     expect([exitCode, stderr]).toEqual([
       1,
-      `everlong: nothing was changed. ${file.replace(/\.jsonl$/, '')} is a link, and nothing is written through it. Remove the link and try again.\n`,
+      `everlong: nothing was changed. ${file.replace(/\.jsonl$/, '')} is a symbolic link, and Everlong does not write through links. Remove the link and try again.\n`,
     ])
     expect(readdirSync(elsewhere.path)).toEqual([])
     expect(readFileSync(file).equals(bytes)).toBe(true)
@@ -141,7 +141,7 @@ describe('--apply', () => {
     const { exitCode, stderr } = await everlong(['micro', link, ...later, '--apply'])
     expect([exitCode, stderr]).toEqual([
       1,
-      `everlong: nothing was changed. ${link}: a link, and it is not followed here, or leads in a circle. Name the file itself.\n`,
+      `everlong: nothing was changed. ${link}: symbolic links are not followed here. Name the file itself.\n`,
     ])
   })
 

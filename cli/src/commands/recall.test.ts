@@ -60,7 +60,7 @@ test('--newest puts the newest first, whatever matches best', async () => {
 test('what has only some of the words, and that there is more, is said', async () => {
   const { stdout } = await recall('heron giraffe', '--limit', '1')
   const lines = stdout.split('\n')
-  expect(lines[0]).toBe('Nothing has all of the words; these have some of them.')
+  expect(lines[0]).toBe('No match for all words; these match some of them.')
   expect(lines.at(-2)).toBe('There are more: narrow the search, or use --limit.')
 })
 

@@ -94,7 +94,7 @@ export function render(report: RecallReport, screen: Screen): readonly string[] 
   if (report.type === 'reading') return readingLines(report.text, screen)
   const missing = notSearched(report.unreadable)
   if (report.matches.length === 0) return missing
-  const some = report.matched === 'any' ? ['Nothing has all of the words; these have some of them.', ''] : []
+  const some = report.matched === 'any' ? ['No match for all words; these match some of them.', ''] : []
   const cards = report.matches.flatMap((match) => [
     ...wrap(oneLine(cardLine(match)), screen.width).map((line) => screen.paint('bold', line)),
     ...wrap(oneLine(match.snippet), screen.width - 2).map((line) => `  ${line}`),

@@ -5,8 +5,7 @@ export { type PieceKind, pieceKinds } from '../core/transcript/format/record-pie
 export { type Archive, type ArchiveOptions, archiveFolder, openArchive } from './archive/archive.ts'
 export type { CatchUpOptions, CaughtUp } from './archive/catch-up.ts'
 export type { Match, SearchResult } from './archive/matches.ts'
-export type { Original, OriginalResult } from './archive/originals.ts'
-export type { Reading } from './archive/reading.ts'
+export type { Original, OriginalResult, Reading } from './archive/originals.ts'
 export type { Card } from './archive/rows.ts'
 export type { SearchQuery } from './archive/search.ts'
 export type { HookChoices } from './hooks/for-session.ts'
@@ -24,12 +23,12 @@ export {
   type LeaseState,
 } from './lease/lease.ts'
 export type { Processes, ProcessMark } from './lease/processes.ts'
-export { type CompactAtOptions, compactionJobAt } from './read/compact-at.ts'
-export { forEachEntry, type LineProblem, type ReadReport } from './read/entries.ts'
+export { type FileScan, forEachEntry, type LineProblem, type ReadReport, scanFile } from './read/entries.ts'
 export { type FsckReport, fsck } from './read/fsck.ts'
 export { type LiveFile, openLive } from './read/live-file.ts'
-export { type FileScan, scanFile } from './read/scan-file.ts'
 export {
+  type CompactAtOptions,
+  compactionJobAt,
   forEachRecordAt,
   type NoSessionAt,
   openSessionAt,
@@ -65,10 +64,10 @@ export { type WorkspaceOptions, workspaceFiles } from './session/workspace-files
 export { type AppliedEdits, type ApplyOptions, applyEdits } from './write/apply-edits.ts'
 export { type BlobStore, type GetResult, openBlobs, type PutResult, type StoreFailed } from './write/blobs.ts'
 export { type Disk, type DiskProblem, diskProblem } from './write/disk.ts'
+export { originalResults, type StoredResults, storeResults, type ToolResult } from './write/keep-results.ts'
 export { type NewTranscript, writeNewTranscript } from './write/new-transcript.ts'
 export type { RecordProblem } from './write/record-lines.ts'
 export { type RepairOutcome, type RepairReport, repair } from './write/repair.ts'
-export { originalResults, type StoredResults, storeResults, type ToolResult } from './write/stored-results.ts'
 export {
   type AppendResult,
   type FlushResult,

@@ -140,7 +140,7 @@ test('a folder that cannot be had is one clear line', async () => {
     {
       exitCode: 1,
       stdout: '',
-      stderr: `everlong: ${join(file, 'below')} cannot be written: the path leads through something that is not a folder. Check the name.\n`,
+      stderr: `everlong: ${join(file, 'below')} cannot be written: part of the path is not a folder. Check the name.\n`,
     },
     {
       exitCode: 1,
@@ -154,7 +154,7 @@ test.runIf(existsSync('/proc/self'))('a folder that the system allows nobody to 
   expect(await everlong(['demo', '--folder', '/proc/everlong'])).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'everlong: /proc/everlong cannot be written: there is no such file or folder. Check the name.\n',
+    stderr: 'everlong: /proc/everlong cannot be written: no such file or folder. Check the name.\n',
   })
 })
 

@@ -1,19 +1,18 @@
-// Well-formed Unicode: a text that holds half a character (a lone surrogate) is refused by the API. Values that are well
-// formed come back as the very same, so that nothing is copied for the usual case.
+// Well-formed Unicode: the API refuses lone surrogates. Well-formed values are returned unchanged, without copying.
 
-/** Lone surrogates become U+FFFD. */
+/** Replaces lone surrogates with U+FFFD. */
 export function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
 }
 
 /**
- * The same for every string in a JSON value, keys included; parts that are fine stay the very same. Of two keys that
- * become one, the last stays. Without recursion: an input of a tool may be nested deeper than the stack is.
+ * The same for every string and key in a JSON value; of two keys that become equal the last one stays. Iterative: tool
+ * input may be nested deeper than the stack.
  */
 export function wellFormedValue<T>(value: T): T
 export function wellFormedValue(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value)
-  return isNode(value) && !isFine(value) ? mended(value) : value
+  return isNode(value) && !isFine(value) ? repaired(value) : value
 }
 
 type Node = Readonly<Record<string, unknown>> | readonly unknown[]
@@ -29,15 +28,15 @@ function isFine(root: Node): boolean {
     for (const [key, value] of Object.entries(node)) {
       if (!isList && !key.isWellFormed()) return false
       if (typeof value === 'string' && !value.isWellFormed()) return false
-      // What is added while a set is gone through is gone through too.
+      // Iteration includes what is added meanwhile.
       if (isNode(value)) seen.add(value)
     }
   }
   return true
 }
 
-/** Parts before wholes. */
-function mended(root: Node): Node {
+/** Children before parents. */
+function repaired(root: Node): Node {
   const done = new Map<Node, Node>()
   const begun = new Set<Node>()
   const open: Node[] = [root]
@@ -53,7 +52,7 @@ function mended(root: Node): Node {
   return done.get(root) ?? root
 }
 
-/** The very same where nothing in it changed. */
+/** The same object if nothing changed. */
 function copyOf(node: Node, done: ReadonlyMap<Node, Node>): Node {
   const now = (value: unknown) =>
     typeof value === 'string' ? wellFormed(value) : isNode(value) ? (done.get(value) ?? value) : value

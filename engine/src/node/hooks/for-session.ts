@@ -1,4 +1,4 @@
-// The hooks of one session: functions of the host and shell commands of its settings file, told where they run.
+// Creates the hooks of one session.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Hooks } from '../../core/ports/hooks.ts'
