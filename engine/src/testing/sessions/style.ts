@@ -38,10 +38,6 @@ const models: Readonly<Record<ClientStyle, string>> = {
   '2.1-late': 'claude-opus-4-8',
 }
 
-export function versionOf(style: ClientStyle): string {
-  return versions[style]
-}
-
 export function modelOf(style: ClientStyle): string {
   return models[style]
 }
