@@ -204,7 +204,6 @@ export { type SummaryPromptInput, type SummaryVariant, sectionTitles, summaryPro
 export { checkRequest, type Problem } from './core/request/check-request.ts'
 export type { Repair } from './core/request/draft.ts'
 export { type Repaired, type RepairOptions, repairRequest } from './core/request/repair.ts'
-export { createRepairer, type Repairer } from './core/request/repairer.ts'
 export { defaultRestorers, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
 export type { RestoreInput, Restorer } from './core/restore/restorer.ts'
 export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from './core/restore/seen-files.ts'

@@ -19,15 +19,15 @@ export type Fingerprint = {
   readonly messages: readonly number[]
 }
 
-/** To be kept as long as the conversation: a message that is still the same is not read again. */
+/** To be kept as long as the conversation: content that is still the same is not read again. */
 export function createFingerprinter(): (parts: RequestParts) => Fingerprint {
-  const known = new WeakMap<Message, number>()
-  const printOf = (message: Message): number => {
-    const before = known.get(message)
-    if (before !== undefined) return before
-    const print = hashOf({ role: message.role, content: blocksOf(message.content) })
-    known.set(message, print)
-    return print
+  const known = { user: new WeakMap<object, number>(), assistant: new WeakMap<object, number>() }
+  const printOf = ({ role, content }: Message): number => {
+    const print = () => hashOf({ role, content: blocksOf(content) })
+    if (typeof content === 'string') return print()
+    const found = known[role].get(content) ?? print()
+    known[role].set(content, found)
+    return found
   }
   return ({ model, system, tools, messages }) => ({
     ...(model === undefined ? {} : { model }),

@@ -17,7 +17,14 @@ import {
   withBlocks,
 } from './draft.ts'
 import { interruptedCalls, pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
-import { isSigned, type ThinkingRepair } from './sound.ts'
+import { isSound } from './sound.ts'
+
+/**
+ * keep: as it is, for targets that do not look at it. strip-unsigned (the default): the API refuses thinking without
+ * its signature. strip-changed: also that of messages that are named, for models that bind it to the exact prefix.
+ * strip-all: none is left. An answer loses all of its thinking or none.
+ */
+export type ThinkingRepair = 'keep' | 'strip-unsigned' | 'strip-changed' | 'strip-all'
 
 export type RepairOptions = {
   readonly thinking?: ThinkingRepair
@@ -33,7 +40,6 @@ export type Repaired = {
 
 const opening = '[The conversation before this point is not part of this request.]'
 const passes: readonly Pass[] = [
-  inWholeCharacters,
   withoutNameless,
   withoutEmpty,
   merged,
@@ -46,32 +52,24 @@ const passes: readonly Pass[] = [
 /** Each round mends what the one before laid open; more than a few mean that two passes undo one another. */
 const mostRounds = 12
 
-/** For whoever asks again and again about a conversation that grows: `createRepairer`. */
 export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
-  const { drafts, steps } = mendDrafts(messages.map(draftOf), options)
-  if (steps.length === 0) return { messages, repairs: [] }
-  return { messages: drafts.map(messageOfDraft), repairs: steps.map(({ repair }) => repair) }
+  const repairs: Repair[] = []
+  const report: Report = (repair) => repairs.push(repair)
+  const given = stripThinking(messages.map(draftOf), { ...options, report })
+  const drafts = repairDrafts(inWholeCharacters(given, report), repairs, report)
+  return repairs.length === 0 ? { messages, repairs } : { messages: drafts.map(messageOfDraft), repairs }
 }
 
-/** A repair, and in which of the passes it was made, counted through all rounds. */
-export type Step = { readonly pass: number; readonly repair: Repair }
-type Mended = { readonly drafts: readonly Draft[]; readonly steps: readonly Step[] }
-
-/** Every pass reports in the order of the drafts, and a draft that it leaves alone comes out as the very same. */
-export function mendDrafts(given: readonly Draft[], options: RepairOptions): Mended {
-  const steps: Step[] = []
-  let pass = 0
-  const report: Report = (repair) => steps.push({ pass, repair })
-  let drafts = stripThinking(given, { ...options, report })
-  for (let round = 0; ; round++) {
-    const before = steps.length
-    for (const mend of passes) {
-      pass++
-      drafts = mend(drafts, report)
-    }
-    if (steps.length === before) return { drafts, steps }
+/** Every pass reports in the order of the drafts, and returns a draft that it leaves alone as it is. */
+function repairDrafts(given: readonly Draft[], repairs: readonly Repair[], report: Report): readonly Draft[] {
+  let drafts = given
+  for (let round = 0; !isSound(drafts); round++) {
+    const before = repairs.length
+    for (const pass of passes) drafts = pass(drafts, report)
+    if (repairs.length === before) break
     if (round === mostRounds) throw new Error('The repair of a request came to no end.')
   }
+  return drafts
 }
 
 function stripThinking(
@@ -89,6 +87,11 @@ function stripThinking(
   })
 }
 
+/** The API refuses thinking without it. */
+function isSigned(block: Block): boolean {
+  return Boolean(block.type === 'thinking' ? block.signature : block.data)
+}
+
 function withoutThinking(draft: Draft, report: Report): Draft {
   report({ type: 'thinking-dropped', message: draft.index })
   return withBlocks(
@@ -97,7 +100,7 @@ function withoutThinking(draft: Draft, report: Report): Draft {
   )
 }
 
-/** Ids first of all: calls and results are paired by them. Thinking with another text no longer has its signature. */
+/** Before everything else, since calls and results are paired by id. A signature does not fit a changed text. */
 function inWholeCharacters(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.map((draft) => {
     const blocks = wellFormedValue(draft.blocks)
