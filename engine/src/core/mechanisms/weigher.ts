@@ -1,5 +1,5 @@
-// Weighs blocks and messages in the tokens of a model, and remembers what it has weighed and looked at: planning reads the
-// same conversation before each request.
+// Weighs blocks and messages in the tokens of a model and remembers the weights: the same conversation is planned before
+// each request, and reading all of its text again would take longer than everything else.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import {
@@ -23,7 +23,7 @@ export type Weigher = {
   readonly measured: (message: Message, how: Measuring) => Measure
   /** What countTokens says of these messages; those that were measured before are not read again. */
   readonly tokens: (messages: readonly Message[], counting: Counting) => number
-  /** What was found out about something that does not change, found out once. One finding for each thing. */
+  /** What `find` says of a thing that does not change, such as a view, found out once. */
   readonly once: <K extends object, T>(find: (thing: K) => T, thing: K) => T
 }
 

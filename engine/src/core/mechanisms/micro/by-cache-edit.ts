@@ -17,9 +17,8 @@ import {
 } from '../mechanism.ts'
 import { clearToolUses } from '../native/native-options.ts'
 import { turnsAhead } from '../situation.ts'
-import { type Clearable, clearableResults, newestStaying } from './clearable.ts'
+import { type Clearable, clearableResults, itemOf, newestStaying } from './clearable.ts'
 import { firstMessage, hasBoundThinking, sums, weighed } from './clearing.ts'
-import { firstItems } from './item.ts'
 
 const name = 'micro-by-cache-edit'
 
@@ -47,8 +46,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const going = active.slice(0, active.length - keep)
   const request = requestFor(view, situation, { going, keep, state })
   if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
-  const why = `not among the newest ${keep}`
-  const items = firstItems({ results: active, why, weigher: situation.weigher }, going.length)
+  const items = going.map((result) => itemOf(result, `not among the newest ${keep}`))
   const { freed, worth } = client.cacheEdits ? inPlace(going, situation) : sums(view, situation, items)
   const planned: Plan = {
     type: 'planned',

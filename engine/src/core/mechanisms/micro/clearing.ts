@@ -1,6 +1,8 @@
 // From what may go to a plan: the edits, what they free, what becomes of bound thinking, and the sum. Shared by the
 // mechanisms that clear; which results go is theirs to say.
 import { type Worth, worthOf } from '../../cache/economics.ts'
+import { type Block, blocksOf, isThinking } from '../../message/block.ts'
+import type { ViewMessage } from '../../message/message.ts'
 import { inWords } from '../../tokens/figure.ts'
 import type { Edit } from '../../transcript/format/edits.ts'
 import type { View } from '../../transcript/view/fold.ts'
@@ -12,8 +14,8 @@ import {
   type RequestOptions,
   type Situation,
 } from '../mechanism.ts'
-import { thinkingIn, weightFrom } from '../messages-in-view.ts'
 import { compactionAhead, isInDanger, sparesCompaction, turnsAhead } from '../situation.ts'
+import type { Weigher } from '../weigher.ts'
 import { type Clearable, clearableResults, deletedIn, isWriting } from './clearable.ts'
 
 export type ClearingInput = {
@@ -62,7 +64,9 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
   return { ...base, items: all, ...sums(view, situation, [...changed, ...bound]), thinking: 'removed', outcome }
 }
 
-type Going = Pick<ClearingInput, 'mechanism' | 'reason'> & { readonly items: readonly Omit<PlannedItem, 'why'>[] }
+/** What goes, as far as an edit names it. */
+type Named = Pick<PlannedItem, 'type' | 'toolUseId' | 'uuids'>
+type Going = Pick<ClearingInput, 'mechanism' | 'reason'> & { readonly items: readonly Named[] }
 
 /** Free nothing more. */
 function goneAlready(view: View, situation: Situation): readonly Clearable[] {
@@ -72,12 +76,7 @@ function goneAlready(view: View, situation: Situation): readonly Clearable[] {
   return items.map((item) => ({ ...item, frees: 0 }))
 }
 
-/** By loops, here and below: a call for each of thousands of items is what such a plan would cost most. */
-function clearEdit(
-  items: readonly Omit<PlannedItem, 'why'>[],
-  { mechanism, reason }: ClearingInput,
-  { settings }: Situation,
-): Edit {
+function clearEdit(items: readonly Named[], { mechanism, reason }: ClearingInput, { settings }: Situation): Edit {
   const toolUseIds: string[] = []
   const attachments: string[] = []
   for (const { type, toolUseId, uuids } of items) {
@@ -108,7 +107,7 @@ function inputEdits(view: View, situation: Situation, { mechanism, reason, items
 /** Thinking in the answers behind a changed message, on models that bind it; nothing on all others. */
 export function boundThinking(view: View, { model, weigher }: Situation, changed: number): readonly PlannedItem[] {
   if (model?.bindsThinking !== true) return []
-  return thinkingIn(view, weigher).flatMap(({ message, blocks }): readonly PlannedItem[] => {
+  return thinkingIn(view).flatMap(({ message, blocks }): readonly PlannedItem[] => {
     if (message <= changed) return []
     const frees = blocks.reduce((sum, block) => sum + weigher.block(block), 0)
     const uuids = view.sources[message]?.uuids ?? []
@@ -117,8 +116,25 @@ export function boundThinking(view: View, { model, weigher }: Situation, changed
 }
 
 /** Whether there is any. */
-export function hasBoundThinking(view: View, { model, weigher }: Situation, changed: number): boolean {
-  return model?.bindsThinking === true && (thinkingIn(view, weigher).at(-1)?.message ?? -1) > changed
+export function hasBoundThinking(view: View, { model }: Situation, changed: number): boolean {
+  return model?.bindsThinking === true && (thinkingIn(view).at(-1)?.message ?? -1) > changed
+}
+
+/** An answer that thinks: its index in the view, and the blocks. */
+export type Thinking = { readonly message: number; readonly blocks: readonly Block[] }
+
+export function thinkingIn({ messages }: View): readonly Thinking[] {
+  return messages.flatMap(({ role, content }, message): readonly Thinking[] => {
+    if (role !== 'assistant' || typeof content === 'string' || !content.some(isThinking)) return []
+    return [{ message, blocks: blocksOf(content).filter(isThinking) }]
+  })
+}
+
+/** What the messages from this one on weigh together. */
+export function weightFrom({ messages }: View, weigher: Weigher, first: number): number {
+  let sum = 0
+  for (let at = Math.max(0, first); at < messages.length; at++) sum += weigher.message(messages[at] as ViewMessage)
+  return sum
 }
 
 /** What goes altogether, and whether it pays: what stands from the first changed message on is written again. */
