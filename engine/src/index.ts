@@ -233,7 +233,6 @@ export { StoreError } from './core/session/store.ts'
 export type { Tracking } from './core/session/tracking.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export { type ContextSize, contextSize, type SizeOptions } from './core/tokens/context-size.ts'
-export { type Counter, createCounter } from './core/tokens/counter.ts'
 export type { EstimatorName } from './core/tokens/estimate/blocks.ts'
 export {
   type Calibration,

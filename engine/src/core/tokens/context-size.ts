@@ -39,7 +39,7 @@ export type ContextSize = {
 }
 
 /** An answer with believable usage, and what stands around it. */
-export type Anchor = {
+type Anchor = {
   readonly usage: Usage
   /** All pieces of the answer itself. */
   readonly own: Measure
@@ -60,7 +60,7 @@ export function contextSize(messages: readonly ViewMessage[], options: SizeOptio
 }
 
 /** The size from its parts. `all` is the measure of every message; it counts only where there is no anchor. */
-export function sizeFrom(
+function sizeFrom(
   parts: { readonly anchor: Anchor | undefined; readonly all: Measure },
   options: SizeOptions,
 ): ContextSize {
@@ -113,18 +113,18 @@ function measureOf(message: ViewMessage, options: SizeOptions): Measure {
 const largestWindow = 2_000_000
 
 /** The usage that counts when it does: some tokens, no more than a window holds, from an assistant. */
-export function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
+function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
   if (role !== 'assistant' || !usage) return undefined
   const tokens = contextTokens(usage)
   return tokens > 0 && tokens <= Math.max(window, largestWindow) ? usage : undefined
 }
 
 /** Of two reports on one answer the larger one is the finished one; of two equal ones the later. */
-export function laterUsage(known: Usage | undefined, fresh: Usage): Usage {
+function laterUsage(known: Usage | undefined, fresh: Usage): Usage {
   return known && contextTokens(known) > contextTokens(fresh) ? known : fresh
 }
 
-export function isPieceOf(message: ViewMessage, messageId: string | undefined): boolean {
+function isPieceOf(message: ViewMessage, messageId: string | undefined): boolean {
   return messageId !== undefined && message.role === 'assistant' && message.messageId === messageId
 }
 
@@ -187,7 +187,7 @@ function freshness(messages: readonly ViewMessage[], { freshFrom = 0, trusted }:
 }
 
 /** The model of an answer, when it names a real one. */
-export function realModel({ role, model }: ViewMessage): string | undefined {
+function realModel({ role, model }: ViewMessage): string | undefined {
   return role === 'assistant' && model !== '<synthetic>' ? model : undefined
 }
 
