@@ -1,5 +1,5 @@
-// Makes a request valid, whatever was cut out of it: to be run on everything that goes to a model. It reports what it
-// did, does nothing to a valid request, nothing more the second time, and never puts words in a person's mouth.
+// Makes a request valid, whatever was cut out of it. Everything that goes to a model passes through here. It reports what
+// it did, leaves a valid request alone, and never puts words in a person's mouth.
 
 import { type Block, isBlank, isEmptyText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
@@ -33,7 +33,7 @@ export type RepairOptions = {
 }
 
 export type Repaired = {
-  /** The very array that was given when nothing had to be done. */
+  /** The array that was given, when nothing had to be done. */
   readonly messages: readonly Message[]
   readonly repairs: readonly Repair[]
 }
@@ -49,7 +49,7 @@ const passes: readonly Pass[] = [
   pairedResults,
   opened,
 ]
-/** Each round mends what the one before laid open; more than a few mean that two passes undo one another. */
+/** A repair may lay something else open, hence rounds. More than a few mean that two passes undo each other. */
 const mostRounds = 12
 
 export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
@@ -78,8 +78,8 @@ function stripThinking(
 ): readonly Draft[] {
   if (thinking === 'keep') return drafts
   return drafts.map((draft) => {
+    if (!draft.blocks.some(isThinking)) return draft
     const blocks = draft.blocks.filter(isThinking)
-    if (blocks.length === 0) return draft
     const isChanged = thinking === 'strip-changed' && changed?.has(draft.index) === true
     const isUnsigned = !blocks.every(isSigned)
     if (thinking !== 'strip-all' && !isChanged && !isUnsigned) return draft
@@ -111,7 +111,7 @@ function inWholeCharacters(drafts: readonly Draft[], report: Report): readonly D
   })
 }
 
-/** Thinking that nothing follows belongs to an answer that was cut off; in a user message it belongs nowhere. */
+/** An answer that ends with thinking was cut off; a user message holds none. */
 function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.map((draft) => {
     if (draft.role === 'user') return draft.blocks.some(isThinking) ? withoutThinking(draft, report) : draft
@@ -122,7 +122,7 @@ function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonl
   })
 }
 
-/** A call or a result without an id belongs to nothing; what it says stays, as text. */
+/** A call or a result without an id cannot be paired; what it says stays, as text. */
 function withoutNameless(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.map((draft) => {
     if (!draft.blocks.some(isNameless)) return draft
@@ -142,8 +142,10 @@ function isNameless(block: Block): boolean {
 }
 
 function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  const isFull = ({ blocks }: Draft) => blocks.length > 0 && !blocks.some(holdsNothing)
+  if (drafts.every(isFull)) return drafts
   return drafts.flatMap((draft) => {
-    if (draft.blocks.length > 0 && !draft.blocks.some(holdsNothing)) return draft
+    if (isFull(draft)) return draft
     const blocks = draft.blocks.filter((block) => !isBlank(block)).map(withoutEmptyTexts)
     const mended = withBlocks(draft, blocks)
     if (mended !== draft || blocks.length === 0) report({ type: 'empty-dropped', message: draft.index })
@@ -151,19 +153,20 @@ function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[
   })
 }
 
-/** Or holds something that holds nothing. */
+/** Blank itself, or a result with an empty text in it. */
 function holdsNothing(block: Block): boolean {
   return isBlank(block) || withoutEmptyTexts(block) !== block
 }
 
-/** A tool that printed nothing: its result may be empty, but may not hold an empty text. */
+/** A result may be empty, but may not hold an empty text. */
 function withoutEmptyTexts(block: Block): Block {
-  if (!isToolResult(block) || !Array.isArray(block.content)) return block
+  if (!isToolResult(block) || !Array.isArray(block.content) || !block.content.some(isEmptyText)) return block
   const content = block.content.filter((part) => !isEmptyText(part))
-  return content.length === block.content.length ? block : { ...block, content }
+  return { ...block, content }
 }
 
 function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  if (drafts.every(({ role }, at) => role !== drafts[at - 1]?.role)) return drafts
   const runs: Draft[][] = []
   for (const draft of drafts) {
     const run = runs.at(-1)
@@ -182,7 +185,7 @@ function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
   })
 }
 
-/** A request begins with the user. What is put there says what it is; it is nobody's question. */
+/** A request begins with the user. The note says what it is, so that nobody takes it for a question. */
 function opened(drafts: readonly Draft[], report: Report): readonly Draft[] {
   if (drafts[0]?.role !== 'assistant') return drafts
   report({ type: 'opening-added', message: 0 })

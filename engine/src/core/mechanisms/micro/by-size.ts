@@ -1,5 +1,5 @@
-// Micro-compact by size: when old tool results weigh too much, the worthless ones go, then the oldest. It never touches
-// the newest few, and does nothing where little would be saved.
+// Micro-compact by size: when old tool results weigh too much, stale ones go first, then the oldest. It never touches the
+// newest few, and does nothing where little would be saved.
 
 import { inWords } from '../../tokens/figure.ts'
 import { staleReads, type WhyStale } from '../../tokens/stale-reads.ts'
@@ -85,12 +85,12 @@ type Choosing = {
 }
 type Chosen = { readonly chosen: readonly PlannedItem[]; readonly total: number }
 
-const whyWorthless = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
+const whyStale = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
 
-/** Worthless reads all go once an answer has seen them; then the oldest, while too much remains. In view order. */
+/** Stale reads all go once an answer has seen them; then the oldest, while too much remains. In view order. */
 function choose(results: readonly Clearable[], { target, stale, staying, seen }: Choosing): Chosen {
-  const worthless: PlannedItem[] = []
-  const oldest: PlannedItem[] = []
+  const staleItems: PlannedItem[] = []
+  const oldItems: PlannedItem[] = []
   const others: Clearable[] = []
   let remaining = 0
   let total = 0
@@ -98,7 +98,7 @@ function choose(results: readonly Clearable[], { target, stale, staying, seen }:
     const why = result.message < seen ? stale.get(result.toolUseId) : undefined
     total += result.tokens
     if (why !== undefined) {
-      worthless.push(itemOf(result, whyWorthless[why]))
+      staleItems.push(itemOf(result, whyStale[why]))
       continue
     }
     others.push(result)
@@ -108,13 +108,13 @@ function choose(results: readonly Clearable[], { target, stale, staying, seen }:
   for (const result of others) {
     if (remaining <= target || newest.has(result)) break
     if (result.frees <= 0) continue
-    oldest.push(itemOf(result, 'among the oldest'))
+    oldItems.push(itemOf(result, 'among the oldest'))
     remaining -= result.tokens
   }
-  return { chosen: merged(worthless, oldest), total }
+  return { chosen: merged(staleItems, oldItems), total }
 }
 
-/** Two lists in the order of the view as one; of the same message those of the first list come first. */
+/** Merges two lists in view order; within a message, items of the first list come first. */
 function merged(one: readonly PlannedItem[], other: readonly PlannedItem[]): readonly PlannedItem[] {
   if (one.length === 0 || other.length === 0) return one.length === 0 ? other : one
   const all: PlannedItem[] = []

@@ -1,5 +1,5 @@
-// From what may go to a plan: the edits, what they free, what becomes of bound thinking, and the sum. Shared by the
-// mechanisms that clear; which results go is theirs to say.
+// From the items that go to a plan: the edits, the tokens they free, what happens to bound thinking, and whether it pays.
+// Shared by the mechanisms that clear; each chooses its own items.
 import { type Worth, worthOf } from '../../cache/economics.ts'
 import { type Block, blocksOf, isThinking } from '../../message/block.ts'
 import type { ViewMessage } from '../../message/message.ts'
@@ -21,16 +21,16 @@ import { type Clearable, clearableResults, deletedIn, isWriting } from './cleara
 export type ClearingInput = {
   readonly mechanism: string
   readonly reason: string
-  /** All free something; in the order of the view. */
+  /** In the order of the view; each frees something. */
   readonly items: readonly PlannedItem[]
-  /** What the server is asked for instead, where it can do it and the thinking is bound. */
+  /** What the server is asked to do instead, where it can and thinking is bound. */
   readonly delegate: () => { readonly request: RequestOptions; readonly freed: number } | undefined
 }
 
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
   const { mechanism, reason, items } = input
   if (items.length === 0) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
-  // What the provider leaves out already goes here as well: a local edit ends what was asked of it.
+  // What the provider already leaves out is cleared here too: a local edit ends what was asked of the provider.
   const gone = goneAlready(view, situation)
   const changed = gone.length === 0 ? items : [...gone, ...items]
   const from = firstMessage(changed)
@@ -68,7 +68,7 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
 type Named = Pick<PlannedItem, 'type' | 'toolUseId' | 'uuids'>
 type Going = Pick<ClearingInput, 'mechanism' | 'reason'> & { readonly items: readonly Named[] }
 
-/** Free nothing more. */
+/** Results that the provider already leaves out; clearing them frees nothing more. */
 function goneAlready(view: View, situation: Situation): readonly Clearable[] {
   const gone = deletedIn(situation)
   if (gone.size === 0) return []
@@ -93,7 +93,7 @@ function clearEdit(items: readonly Named[], { mechanism, reason }: ClearingInput
   }
 }
 
-/** What was written by the calls whose results go, where that is to go as well. */
+/** With `clearInputs`, the inputs of writing calls whose results go. */
 function inputEdits(view: View, situation: Situation, { mechanism, reason, items }: Going): readonly Edit[] {
   if (!situation.settings.clearInputs) return []
   const going = new Set(items.map(({ toolUseId }) => toolUseId))
@@ -115,7 +115,7 @@ export function boundThinking(view: View, { model, weigher }: Situation, changed
   })
 }
 
-/** Whether there is any. */
+/** Whether there is any such thinking. */
 export function hasBoundThinking(view: View, { model }: Situation, changed: number): boolean {
   return model?.bindsThinking === true && (thinkingIn(view).at(-1)?.message ?? -1) > changed
 }
@@ -137,7 +137,7 @@ export function weightFrom({ messages }: View, weigher: Weigher, first: number):
   return sum
 }
 
-/** What goes altogether, and whether it pays: what stands from the first changed message on is written again. */
+/** Tokens freed in all, and whether that pays: everything from the first changed message on is written to the cache again. */
 export function sums(
   view: View,
   situation: Situation,
@@ -163,7 +163,7 @@ export function sums(
   return { freed, worth }
 }
 
-/** Tokens times requests: each has been carried since the newest of them came. An answer and its results are two messages. */
+/** Tokens times requests, counted back from the newest item. An answer and its results are two messages. */
 function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]): number {
   let newest = 0
   for (const { message } of items) if (message > newest) newest = message
@@ -172,7 +172,7 @@ function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]):
   return carried
 }
 
-/** Of those that the items are in. */
+/** The first message that any of the items is in. */
 export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): number {
   let first = Number.POSITIVE_INFINITY
   for (const { message } of items) if (message < first) first = message
@@ -180,8 +180,8 @@ export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): nu
 }
 
 /**
- * The gate: what does not pay waits, and so does what will soon pay better, unless it spares a compaction or nothing else
- * will come to help. A prefix that the server edits is written anew too.
+ * Declines a plan that does not pay, or that will soon pay better, unless it spares a compaction or no other help is
+ * coming. A prefix that the server edits is written to the cache again too.
  */
 export function weighed(plan: Plan | Declined, situation: Situation): Plan | Declined {
   if (plan.type === 'declined' || !situation.settings.weigh) return plan
