@@ -127,7 +127,10 @@ function mergeAnswer(pieces: readonly ViewMessage[]): ViewMessage {
 
 function mergeUser(messages: readonly ViewMessage[]): ViewMessage {
   const [first] = messages
-  if (first && messages.length === 1 && first.origin !== 'attachment') return resultsFirst(first)
+  if (first && messages.length === 1 && first.origin !== 'attachment') {
+    const content = typeof first.content === 'string' ? first.content : resultsFirst(first.content)
+    return content === first.content ? first : { ...first, content }
+  }
   const { uuid, time } = first ?? {}
   const kind = first?.attachment
   const isOfOneKind = kind !== undefined && messages.every(({ attachment }) => attachment === kind)
@@ -141,26 +144,18 @@ function mergeUser(messages: readonly ViewMessage[]): ViewMessage {
   }
 }
 
-/** Results first. */
 function contentOfAll(messages: readonly ViewMessage[]): readonly Block[] {
   const runs = runsOf(messages).map((run) =>
     run[0]?.origin === 'attachment' ? contextBlocks(run) : blocksOf(run[0]?.content),
   )
-  const blocks = runs.length === 1 ? (runs[0] ?? []) : runs.flat()
-  return isSorted(blocks) ? blocks : [...blocks.filter(isToolResult), ...blocks.filter((block) => !isToolResult(block))]
+  return resultsFirst(runs.length === 1 ? (runs[0] ?? []) : runs.flat())
 }
 
-function isSorted(blocks: readonly Block[]): boolean {
+/** The same list unless something stands before a result. */
+function resultsFirst(blocks: readonly Block[]): readonly Block[] {
   const firstOther = blocks.findIndex((block) => !isToolResult(block))
-  return firstOther < 0 || !blocks.some((block, at) => at > firstOther && isToolResult(block))
-}
-
-/** The very same message unless something stands before a result. */
-function resultsFirst(message: ViewMessage): ViewMessage {
-  const { content } = message
-  if (typeof content === 'string') return message
-  if (isSorted(content)) return message
-  return { ...message, content: [...content.filter(isToolResult), ...content.filter((block) => !isToolResult(block))] }
+  const isSorted = firstOther < 0 || !blocks.some((block, at) => at > firstOther && isToolResult(block))
+  return isSorted ? blocks : [...blocks.filter(isToolResult), ...blocks.filter((block) => !isToolResult(block))]
 }
 
 /** Neighbouring attachments together, everything else alone. */
