@@ -14,7 +14,6 @@ import { type HookCall, type Hooks, noHooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import { createRequester } from './core/request/from-view.ts'
 import type { CleanUp } from './core/session/clean-up.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/session/desk.ts'
@@ -244,7 +243,6 @@ function deskFor(
     weigher: freshWeigher({ settings, lessons }, modelName),
     calibration: calibrationOf(lessons.calibrations, modelName),
     noted: undefined,
-    requester: createRequester(),
     sized: undefined,
     cacheLifetime: cacheStateOf({ messages: conversation.view().messages, now: 0 }).lifetime,
     delegated: undefined,

@@ -204,7 +204,6 @@ export { type SummaryPromptInput, type SummaryVariant, sectionTitles, summaryPro
 export { checkRequest, type Problem } from './core/request/check-request.ts'
 export type { Repair } from './core/request/draft.ts'
 export { type Repaired, type RepairOptions, repairRequest } from './core/request/repair.ts'
-export { createRepairer, type Repairer } from './core/request/repairer.ts'
 export { defaultRestorers, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
 export type { RestoreInput, Restorer } from './core/restore/restorer.ts'
 export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from './core/restore/seen-files.ts'
@@ -234,7 +233,6 @@ export { StoreError } from './core/session/store.ts'
 export type { Tracking } from './core/session/tracking.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export { type ContextSize, contextSize, type SizeOptions } from './core/tokens/context-size.ts'
-export { type Counter, createCounter } from './core/tokens/counter.ts'
 export type { EstimatorName } from './core/tokens/estimate/blocks.ts'
 export {
   type Calibration,

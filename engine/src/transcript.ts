@@ -1,12 +1,6 @@
 // everlong/transcript: reading agent sessions, pure. Give it records; reading files is everlong/node.
 
-export {
-  createRequester,
-  type RequestChoices,
-  type Requester,
-  type RequestMessages,
-  requestMessages,
-} from './core/request/from-view.ts'
+export { type RequestChoices, type RequestMessages, requestMessages } from './core/request/from-view.ts'
 export { type Answer, type AnswerLine, readAnswerLine } from './core/transcript/format/answers.ts'
 export { type Boundary, type Kept, readBoundary } from './core/transcript/format/boundary.ts'
 export { type DecodedLine, decodeLine } from './core/transcript/format/decode.ts'

@@ -19,13 +19,13 @@ export type Fingerprint = {
 
 /** Keep one per conversation: unchanged messages are hashed once. */
 export function createFingerprinter(): (parts: RequestParts) => Fingerprint {
-  const known = new WeakMap<Message, number>()
-  const printOf = (message: Message): number => {
-    const before = known.get(message)
-    if (before !== undefined) return before
-    const print = hashOf({ role: message.role, content: blocksOf(message.content) })
-    known.set(message, print)
-    return print
+  const known = { user: new WeakMap<object, number>(), assistant: new WeakMap<object, number>() }
+  const printOf = ({ role, content }: Message): number => {
+    const print = () => hashOf({ role, content: blocksOf(content) })
+    if (typeof content === 'string') return print()
+    const found = known[role].get(content) ?? print()
+    known[role].set(content, found)
+    return found
   }
   return ({ model, system, tools, messages }) => ({
     ...(model === undefined ? {} : { model }),

@@ -39,7 +39,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
   const { model } = explanation
   const cache = cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime })
   const weigher = input.weigher ?? createWeigher({ ...input, model })
-  const { growth, base, carried, coldShare } = paceOf(view, weigher, cache.lifetime)
+  const { growth, base, carried, coldShare } = paceOf(view, cache.lifetime)
   const facts = model === undefined ? undefined : modelFacts(model)
   const client = { cacheEdits: false, contextManagement: false, ...input.client }
   const settings = reductionSettings(input.reductions)

@@ -66,8 +66,9 @@ function learnFrom(desk: Desk, view: View, usage: Usage): void {
 /** The server tells of the whole history each time: written down when it is another number. */
 function noteCleared({ conversation }: Desk, message: AnswerMessage): boolean {
   const told = appliedEdits(message)
+  if (told.length === 0) return false
   const known = conversation.view().edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
-  if (told.length === 0 || JSON.stringify(told[0]) === JSON.stringify(known)) return false
+  if (JSON.stringify(told[0]) === JSON.stringify(known)) return false
   conversation.edit(told)
   return true
 }

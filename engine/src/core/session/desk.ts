@@ -15,7 +15,6 @@ import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
-import type { Requester } from '../request/from-view.ts'
 import type { ContextSize } from '../tokens/context-size.ts'
 import { type Calibration, type Calibrations, calibrationOf } from '../tokens/estimate/calibrate.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
@@ -74,7 +73,6 @@ export type Desk = {
   /** The model's name in requests. */
   modelName: string
   base: RequestBase
-  readonly requester: Requester
   tracking: Tracking
   weigher: Weigher
   /** The size that was last asked for: it is asked for several times before each request. */

@@ -11,6 +11,7 @@ import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
 import type { Repair } from '../request/draft.ts'
+import { requestMessages } from '../request/from-view.ts'
 import { continuesUnthought, withThinkingFirst } from '../request/manual-thinking.ts'
 import { withLegalCalls } from '../request/tool-ids.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
@@ -24,7 +25,7 @@ export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: r
 export function buildRequest(desk: Desk, view: View): BuiltRequest {
   const { modelName: model, settings } = desk
   const base = wellFormedValue(desk.base)
-  const { messages: repaired, repairs } = desk.requester(view, { model })
+  const { messages: repaired, repairs } = requestMessages(view, { model })
   const isManual = base.thinking?.type === 'enabled'
   const mended = isManual ? withThinkingFirst(repaired) : repaired
   const { messages, isServed } = withServed(mended, view, desk)

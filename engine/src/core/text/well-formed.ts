@@ -21,12 +21,34 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null
 }
 
-function isFine(root: Node): boolean {
+/** Deeper values, and rings, are looked at without recursion. */
+const deepest = 50
+
+/** By plain loops: this reads every block of a conversation before each request. */
+function isFine(node: Node, depth = 0): boolean {
+  if (depth === deepest) return isFineThroughout(node)
+  if (isList(node)) {
+    for (let at = 0; at < node.length; at++) if (!isFineValue(node[at], depth)) return false
+    return true
+  }
+  for (const key in node) if (!key.isWellFormed() || !isFineValue(node[key], depth)) return false
+  return true
+}
+
+function isFineValue(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  return !isNode(value) || isFine(value, depth + 1)
+}
+
+function isList(node: Node): node is readonly unknown[] {
+  return Array.isArray(node)
+}
+
+function isFineThroughout(root: Node): boolean {
   const seen = new Set<Node>([root])
   for (const node of seen) {
-    const isList = Array.isArray(node)
     for (const [key, value] of Object.entries(node)) {
-      if (!isList && !key.isWellFormed()) return false
+      if (!isList(node) && !key.isWellFormed()) return false
       if (typeof value === 'string' && !value.isWellFormed()) return false
       // Iteration includes what is added meanwhile.
       if (isNode(value)) seen.add(value)

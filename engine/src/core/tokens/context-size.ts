@@ -38,7 +38,7 @@ export type ContextSize = {
 }
 
 /** An answer with valid usage, and the messages around it. */
-export type Anchor = {
+type Anchor = {
   readonly usage: Usage
   readonly own: Measure
   /** Everything after its first piece, except its pieces. */
@@ -58,7 +58,7 @@ export function contextSize(messages: readonly ViewMessage[], options: SizeOptio
 }
 
 /** `all` measures every message and counts only without an anchor. */
-export function sizeFrom(
+function sizeFrom(
   parts: { readonly anchor: Anchor | undefined; readonly all: Measure },
   options: SizeOptions,
 ): ContextSize {
@@ -111,18 +111,18 @@ function measureOf(message: ViewMessage, options: SizeOptions): Measure {
 const largestWindow = 2_000_000
 
 /** The usage of an assistant message, if plausible. */
-export function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
+function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
   if (role !== 'assistant' || !usage) return undefined
   const tokens = contextTokens(usage)
   return tokens > 0 && tokens <= Math.max(window, largestWindow) ? usage : undefined
 }
 
 /** Of two reports for one answer, the larger is the final one; of equal ones the later. */
-export function laterUsage(known: Usage | undefined, fresh: Usage): Usage {
+function laterUsage(known: Usage | undefined, fresh: Usage): Usage {
   return known && contextTokens(known) > contextTokens(fresh) ? known : fresh
 }
 
-export function isPieceOf(message: ViewMessage, messageId: string | undefined): boolean {
+function isPieceOf(message: ViewMessage, messageId: string | undefined): boolean {
   return messageId !== undefined && message.role === 'assistant' && message.messageId === messageId
 }
 
@@ -185,7 +185,7 @@ function freshness(messages: readonly ViewMessage[], { freshFrom = 0, trusted }:
 }
 
 /** The model of an answer, unless synthetic. */
-export function realModel({ role, model }: ViewMessage): string | undefined {
+function realModel({ role, model }: ViewMessage): string | undefined {
   return role === 'assistant' && model !== '<synthetic>' ? model : undefined
 }
 

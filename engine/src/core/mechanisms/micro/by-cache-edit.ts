@@ -17,10 +17,8 @@ import {
 } from '../mechanism.ts'
 import { clearToolUses } from '../native/native-options.ts'
 import { turnsAhead } from '../situation.ts'
-import { answeredCalls, isCleared } from './calls-in-view.ts'
-import { type Clearable, clearableResults, newestStaying } from './clearable.ts'
+import { answeredCalls, type Clearable, clearableResults, isCleared, itemOf, newestStaying } from './clearable.ts'
 import { firstMessage, hasBoundThinking, planClearing, sums, weighed } from './clearing.ts'
-import { firstItems } from './item.ts'
 
 const name = 'micro-by-cache-edit'
 
@@ -48,8 +46,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const going = active.slice(0, active.length - keep)
   const request = requestFor(view, situation, { going, keep, state })
   if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
-  const why = `not among the newest ${keep}`
-  const items = firstItems({ results: active, why, weigher: situation.weigher }, going.length)
+  const items = going.map((result) => itemOf(result, `not among the newest ${keep}`))
   const reason = `${inWords(active.length)} tool results are in the cached prefix`
   if (!client.cacheEdits && hasClearedHere(view, situation)) {
     const clearing = {
@@ -77,7 +74,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
 
 /** A server would clear what was cleared here once more, in its own words, and the whole prefix would be written anew. */
 function hasClearedHere(view: View, { weigher }: Situation): boolean {
-  return answeredCalls(view, weigher).some(({ result }) => isCleared(result))
+  return weigher.once(answeredCalls, view).some(({ result }) => isCleared(result))
 }
 
 /** The prefix stays where it is, so nothing is written again. */

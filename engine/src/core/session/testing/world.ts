@@ -10,7 +10,6 @@ import type { FileStore } from '../../ports/files.ts'
 import { createGuard, hostTimeoutMs } from '../../ports/guarded.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
-import { createRequester } from '../../request/from-view.ts'
 import { calibrationOf } from '../../tokens/estimate/calibrate.ts'
 import { createCleanUps } from '../clean-up.ts'
 import { createCollapser } from '../collapser.ts'
@@ -145,7 +144,6 @@ export function createTestWorld(options: WorldOptions = {}): World {
         weigher: freshWeigher({ settings, lessons }, model.model),
         calibration: calibrationOf(lessons.calibrations, model.model),
         noted: undefined,
-        requester: createRequester(),
         sized: undefined,
         cacheLifetime: undefined,
         delegated: undefined,

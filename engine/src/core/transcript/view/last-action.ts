@@ -10,10 +10,10 @@ export type Undoable = {
   readonly mechanism?: string
 }
 
-/** A pin has its own way back, and what the server left out is only a report. */
+/** A pin is taken back by unpinning, and `server-cleared` is only a report. */
 const notUndoable: ReadonlySet<string | undefined> = new Set(['undo', 'pin', 'unpin', 'server-cleared'])
 
-/** Its parts, oldest first; none when nothing is in force. */
+/** The parts of that action, oldest first; none when nothing is in force. */
 export function lastAction(entries: readonly Entry[]): readonly Undoable[] {
   const { changes, rowOf } = changesIn(entries)
   const { out } = standingOf(changes, rowOf)
