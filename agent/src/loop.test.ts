@@ -1,5 +1,6 @@
 import { text, toolUse } from '@everlong/simulator'
-import { checkRequest, type EngineEvent, type EngineSession, shapeOf, textOf } from 'everlong'
+import { checkRequest, type EngineEvent, shapeOf, textOf } from 'everlong'
+import type { EngineSession } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type LoopEvent, query } from './index.ts'

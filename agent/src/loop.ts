@@ -2,7 +2,6 @@
 // yields. Compaction, recovery and the transcript are the session's business.
 import {
   blocksOf,
-  type EngineSession,
   isToolUse,
   type ModelAnswer,
   type Preparation,
@@ -11,6 +10,7 @@ import {
   type Turn,
   type ViewMessage,
 } from 'everlong'
+import type { EngineSession } from 'everlong/node'
 import { createChannel } from './channel.ts'
 import type { LoopEvent, LoopState, StopReason } from './events.ts'
 import { runTools, type ToolRun } from './run-tools.ts'

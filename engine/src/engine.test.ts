@@ -15,9 +15,9 @@ import type { Rung } from './core/ladder/rung.ts'
 import { shapeOf } from './core/message/shape.ts'
 import { plainRung } from './core/session/testing/rungs.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
-import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './engine.ts'
 import { offline } from './models/offline.ts'
 import { openView } from './node/read/view-file.ts'
+import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './node-engine.ts'
 import { generateSession, serialize } from './testing/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-engine-'))

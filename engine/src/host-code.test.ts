@@ -9,8 +9,8 @@ import { noTokens } from './core/message/usage.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import { type HookCall, noOutcome } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './engine.ts'
 import { systemPorts } from './models/ports.ts'
+import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './node-engine.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-host-code-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

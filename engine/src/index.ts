@@ -1,4 +1,4 @@
-// The public names, one by one.
+// everlong: what a host needs, in any runtime. Nothing here touches Node; see everlong/node for sessions on disk.
 
 export { type CompactMessagesOptions, type CompactOutcome, compact } from './compact.ts'
 
@@ -259,4 +259,6 @@ export {
   type EngineSession,
   type SessionOptions,
 } from './engine.ts'
+export { type OfflineOptions, offline } from './models/offline.ts'
+export { type RecordedOptions, recorded } from './models/recorded.ts'
 export type { AnthropicMessage, OpenAIMessage, PlainMessage } from './plain-messages.ts'

@@ -2,8 +2,8 @@
 // here, so it needs no key. Run it: node examples/src/any-client.ts
 import Anthropic from '@anthropic-ai/sdk'
 import { createSimulator, fixed } from '@everlong/simulator'
-import { createEngine } from 'everlong'
-import { anthropic } from 'everlong/models'
+import { anthropic } from 'everlong/anthropic'
+import { createEngine } from 'everlong/node'
 
 export async function main(say: (line: string) => void = console.log): Promise<void> {
   const model = 'claude-sonnet-4-6'

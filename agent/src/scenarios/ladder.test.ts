@@ -1,5 +1,6 @@
 import { type Misbehaviour, misbehaving, type Script, summariser, text } from '@everlong/simulator'
-import { checkRequest, compactRung, type EngineEvent, type EngineSession, type Rung, textOf } from 'everlong'
+import { checkRequest, compactRung, type EngineEvent, type Rung, textOf } from 'everlong'
+import type { EngineSession } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
 import { fill, prose } from '../testing/history.ts'
 import { gate, saying, stagesOverHttp, until } from '../testing/over-http.ts'

@@ -1,5 +1,6 @@
 import { text } from '@everlong/simulator'
-import { checkRequest, type EngineSession, type EngineSettings, textOf } from 'everlong'
+import { checkRequest, type EngineSettings, textOf } from 'everlong'
+import type { EngineSession } from 'everlong/node'
 import { describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { stagesOverHttp } from '../testing/over-http.ts'

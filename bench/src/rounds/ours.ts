@@ -2,8 +2,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type JsonObject, type Message, type ModelClient, repairRequest, runCompaction } from 'everlong'
-import { offline, recorded } from 'everlong/models'
+import {
+  type JsonObject,
+  type Message,
+  type ModelClient,
+  offline,
+  recorded,
+  repairRequest,
+  runCompaction,
+} from 'everlong'
 import { openArchive } from 'everlong/node'
 import { serialize } from 'everlong/testing'
 import { createFold } from 'everlong/transcript'

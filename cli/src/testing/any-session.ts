@@ -4,15 +4,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type Block,
-  createEngine,
-  type EngineSession,
-  type EngineSettings,
-  type ModelAnswer,
-  type ModelClient,
-} from 'everlong'
-import { offline } from 'everlong/models'
+import { type Block, type EngineSettings, type ModelAnswer, type ModelClient, offline } from 'everlong'
+import { createEngine, type EngineSession } from 'everlong/node'
 import { everlong } from './harness.ts'
 
 export const stepKinds = [

@@ -12,10 +12,11 @@ import {
   type Message,
   type ModelClient,
   noHooks,
+  offline,
+  recorded,
   runCompaction,
   textOf,
 } from 'everlong'
-import { offline, recorded } from 'everlong/models'
 import { compactionJobAt, openSessionAt } from 'everlong/node'
 import { madeUpSession } from './session.ts'
 import { modelSummary } from './summary.ts'

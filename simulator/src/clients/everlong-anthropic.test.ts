@@ -2,7 +2,8 @@
 
 import Anthropic from '@anthropic-ai/sdk'
 import type { ModelRequest, StreamEvent } from 'everlong'
-import { type AnthropicOptions, anthropic, overflowOfAnswer } from 'everlong/models'
+import { type AnthropicOptions, anthropic } from 'everlong/anthropic'
+import { overflowOfAnswer } from 'everlong/models'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { overflowShapes } from '../overflow/overflow.ts'
 import { type RunningServer, startServer } from '../server.ts'

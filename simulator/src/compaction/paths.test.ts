@@ -1,5 +1,5 @@
 import { blocksOf, type Hooks, type Message, noOutcome, objectAt, shapeOf, stringAt, textOf } from 'everlong'
-import { anthropic } from 'everlong/models'
+import { anthropic } from 'everlong/anthropic'
 import { session } from 'everlong/testing'
 import { editRecord } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'

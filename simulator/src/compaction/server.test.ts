@@ -1,6 +1,6 @@
 // Compaction on the provider's side, asked for through the engine's own client for the Messages API.
 import { type Block, type ModelRequest, serverCompaction, situationOf } from 'everlong'
-import { anthropic } from 'everlong/models'
+import { anthropic } from 'everlong/anthropic'
 import { describe, expect, test } from 'vitest'
 import type { Script } from '../script/script.ts'
 import { createSimulator } from '../simulator.ts'

@@ -2,9 +2,16 @@
 // work, and an engine with a session on disk in front of it.
 import type { AnyTool } from '@everlong/agent'
 import { type Repository, type RunningServer, startServer, syntheticRepository, toolsOf } from '@everlong/simulator'
-import { createEngine, type EngineOptions, type EngineSession, type EngineSettings, type FileStore } from 'everlong'
-import { anthropic } from 'everlong/models'
-import { type Match, openArchive, parseSearch } from 'everlong/node'
+import type { EngineSettings, FileStore } from 'everlong'
+import { anthropic } from 'everlong/anthropic'
+import {
+  createEngine,
+  type EngineOptions,
+  type EngineSession,
+  type Match,
+  openArchive,
+  parseSearch,
+} from 'everlong/node'
 import { demoModel } from './model.ts'
 import { recallTool, repositoryTools } from './tools.ts'
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { EngineEvent } from '../../core/ports/events.ts'
-import { createEngine } from '../../engine.ts'
 import { offline } from '../../models/offline.ts'
+import { createEngine } from '../../node-engine.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-keep-results-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
