@@ -1,7 +1,7 @@
 // The engine on Node: sessions in transcripts on disk, files and git of the working directory, hooks from settings files.
 
 import { noHooks } from './core/ports/hooks.ts'
-import type { OpenedSession, Platform } from './core/session/platform.ts'
+import { fromEntries, type OpenedSession, type Platform } from './core/session/platform.ts'
 import {
   type Engine as AnyEngine,
   type EngineOptions as AnyEngineOptions,
@@ -9,7 +9,8 @@ import {
   createEngineOn,
   type EngineSession,
 } from './engine.ts'
-import type { Archive } from './node/archive/archive.ts'
+import { type Archive, openArchive } from './node/archive/archive.ts'
+import { hasSqlite } from './node/archive/database.ts'
 import { type HookChoices, hooksFor } from './node/hooks/for-session.ts'
 import { subagentPath } from './node/read/subagents.ts'
 import { openSessionFile, type SessionFileOptions } from './node/session/session-file.ts'
@@ -80,8 +81,7 @@ async function openOnDisk(path: string, options: SessionFileOptions): Promise<Op
     isWhole,
     notes: openMemory(place),
     wrap: (conversation, onProblem) => keepingResults(conversation, place, onProblem),
-    recall: (words, limit) => withArchive(place, (archive) => archive.search({ words, limit })),
-    read: (id) => withArchive(place, (archive) => archive.read(id)?.text),
+    ...(hasSqlite() ? fromArchive(place) : fromEntries(store.entries)),
     // A sub-agent's file carries the id of the session it belongs to.
     subagent: async (agentId) => ({
       ...(await openOnDisk(subagentPath(place, agentId), { ...options, file: 'new' })),
@@ -90,9 +90,16 @@ async function openOnDisk(path: string, options: SessionFileOptions): Promise<Op
   }
 }
 
+type Recall = Pick<OpenedSession, 'recall' | 'read'>
+
+function fromArchive(path: string): Recall {
+  return {
+    recall: (words, limit) => withArchive(path, (archive) => archive.search({ words, limit })),
+    read: (id) => withArchive(path, (archive) => archive.read(id)?.text),
+  }
+}
+
 async function withArchive<T>(path: string, use: (archive: Archive) => T): Promise<T> {
-  // Loaded when it is wanted: not every host needs the database behind it.
-  const { openArchive } = await import('./node/archive/archive.ts')
   const archive = openArchive(path)
   try {
     return use(archive)

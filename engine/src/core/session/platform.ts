@@ -86,8 +86,15 @@ export function inMemory(id: string): OpenedSession {
     id,
     store,
     entries: [],
-    recall: async (words, limit) => recallFrom(store.entries(), words, limit),
-    read: async (wanted) => readFrom(store.entries(), wanted),
+    ...fromEntries(store.entries),
     subagent: async () => inMemory(id),
+  }
+}
+
+/** Recall without an index: every search reads all entries. */
+export function fromEntries(entries: Store['entries']): Pick<OpenedSession, 'recall' | 'read'> {
+  return {
+    recall: async (words, limit) => recallFrom(entries(), words, limit),
+    read: async (id) => readFrom(entries(), id),
   }
 }
