@@ -85,7 +85,7 @@ describe.each(nodes)('on $name', ({ name, path }) => {
       await session.close()
       console.log(subpaths.length, type, matches.length > 0)`
     const [last] = run(path, ['--input-type=module', '-e', script], host).trim().split('\n').slice(-1)
-    expect(last).toBe('9 compacted true')
+    expect(last).toBe('10 compacted true')
   })
 })
 

@@ -1,6 +1,7 @@
 import { text, toolUse } from '@everlong/simulator'
-import { checkRequest, type EngineEvent, shapeOf, textOf } from 'everlong'
+import type { EngineEvent } from 'everlong'
 import type { EngineSession } from 'everlong/node'
+import { checkRequest, shapeOf, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type LoopEvent, query } from './index.ts'

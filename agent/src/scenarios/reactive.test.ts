@@ -1,5 +1,5 @@
 import { overflowShapes, text } from '@everlong/simulator'
-import { checkRequest, textOf } from 'everlong'
+import { checkRequest, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { eventsOf, inTurn, runLoop, saying, stagesOverHttp } from '../testing/over-http.ts'

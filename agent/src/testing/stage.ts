@@ -21,9 +21,9 @@ import {
   turnableClock,
   withFaults,
 } from '@everlong/simulator'
-import type { AbortSignalPort, EngineEvent, ModelAnswer, ModelClient, ModelFailure, ModelRequest } from 'everlong'
+import type { EngineEvent, ModelAnswer, ModelClient, ModelFailure, ModelRequest } from 'everlong'
 import { anthropic } from 'everlong/anthropic'
-import { systemPorts } from 'everlong/models'
+import { type AbortSignalPort, systemPorts } from 'everlong/models'
 import { createEngine, type Engine, type EngineOptions } from 'everlong/node'
 import { z } from 'zod'
 import { type AnyTool, defineTool } from '../tool.ts'

@@ -2,18 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type JsonObject,
-  type Message,
-  type ModelClient,
-  offline,
-  recorded,
-  repairRequest,
-  runCompaction,
-} from 'everlong'
+import { type Message, type ModelClient, offline, recorded } from 'everlong'
+import { runCompaction } from 'everlong/mechanisms'
 import { openArchive } from 'everlong/node'
 import { serialize } from 'everlong/testing'
-import { createFold } from 'everlong/transcript'
+import { createFold, type JsonObject, repairRequest } from 'everlong/transcript'
 import { quietPorts } from '../quiet-ports.ts'
 import { type Contender, type Keeper, threshold } from './contender.ts'
 import { summaryOf } from './summarise.ts'

@@ -1,6 +1,6 @@
 // Does adding a message cost more when the conversation is long? Scanner and counter, as a session would use them.
 import { performance } from 'node:perf_hooks'
-import { createCounter } from 'everlong'
+import { createCounter } from 'everlong/mechanisms'
 import { generateSession } from 'everlong/testing'
 import { createScanner, type Entry, messagesOf } from 'everlong/transcript'
 import { median } from '../results.ts'
