@@ -1,14 +1,26 @@
 // The package as somebody installs it: packed with npm from a copy of the checkout, installed into an empty folder without
 // a network, imported by every subpath, on this Node and on Node 20 where one is found.
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { root } from './steps.ts'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'everlong-pack-')))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000)
 
 const checkout = join(folder, 'checkout')
 const host = join(folder, 'host')
@@ -33,13 +45,24 @@ beforeAll(() => {
   for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'LICENSE']) {
     cpSync(join(root, name), join(checkout, name))
   }
-  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
+  linkModules()
   symlinkSync(join(root, '.everlong'), join(checkout, '.everlong'))
   run('npm', ['pack', '--pack-destination', folder], join(checkout, 'engine'))
   mkdirSync(host)
   writeFileSync(join(host, 'package.json'), '{ "private": true, "type": "module" }')
   run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], host)
 }, 240_000)
+
+/** The modules of the checkout one by one, with a stamp that tells the launcher there is nothing to install. */
+function linkModules(): void {
+  const modules = join(checkout, 'node_modules')
+  mkdirSync(modules)
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name !== '.everlong-stamp') symlinkSync(join(root, 'node_modules', name), join(modules, name))
+  }
+  const lock = readFileSync(join(checkout, 'package-lock.json'))
+  writeFileSync(join(modules, '.everlong-stamp'), createHash('sha256').update(lock).digest('hex'))
+}
 
 test('packing leaves the checkout as it was', () => {
   expect(readdirSync(join(checkout, 'engine')).toSorted()).toEqual(['README.md', 'dist', 'package.json', 'src'])
@@ -64,6 +87,18 @@ test('publint and arethetypeswrong find nothing wrong', () => {
   run(process.execPath, [bin('publint/src/cli.js'), tarball, '--strict'], folder)
   // Only ESM: require() of it works from Node 22 on.
   run(process.execPath, [bin('@arethetypeswrong/cli/dist/index.js'), tarball, '--profile', 'esm-only'], folder)
+})
+
+test.each([true, false])('official SDK types fit without casts, exactOptionalPropertyTypes %s', (exact) => {
+  for (const name of ['@anthropic-ai', 'openai', '@types']) {
+    const link = join(host, 'node_modules', name)
+    if (!existsSync(link)) symlinkSync(join(root, 'node_modules', name), link)
+  }
+  cpSync(join(root, 'examples/src/official-types.ts'), join(host, 'official-types.ts'))
+  const flags = ['--noEmit', '--strict', '--target', 'es2023', '--module', 'nodenext', '--types', 'node']
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const options = [...flags, '--exactOptionalPropertyTypes', String(exact), 'official-types.ts']
+  run(process.execPath, [compiler, ...options], host)
 })
 
 type NodeAt = { readonly name: string; readonly path: string }

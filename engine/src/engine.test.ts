@@ -415,3 +415,38 @@ describe('the engine', () => {
     await again.close()
   })
 })
+
+describe('messages of chat completions', () => {
+  test('are added and recorded as they come, and go out in the shape of the Messages API', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).start({
+      tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }],
+    })
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+    session.add({ role: 'user', content: [{ type: 'text', text: 'What is this?' }, image] })
+    const calls = [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }]
+    const usage = { prompt_tokens: 100, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 40 } }
+    const message = { role: 'assistant', content: null, tool_calls: calls }
+    session.record({ id: 'chat_1', model: 'gpt-5', choices: [{ message, finish_reason: 'tool_calls' }], usage })
+    session.add({ role: 'tool', tool_call_id: 'call_1', content: 'A cat.' })
+    const prepared = await session.prepare()
+    const { input, cacheRead, output } = session.messages().find(({ usage }) => usage)?.usage ?? {}
+    await session.close()
+
+    expect(prepared).toMatchObject({
+      body: {
+        tools: [{ name: 'look', input_schema: { type: 'object', properties: {} } }],
+        messages: [
+          {
+            content: [
+              { type: 'text', text: 'What is this?' },
+              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+            ],
+          },
+          { content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: { at: 1 } }] },
+          { content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'A cat.' }] },
+        ],
+      },
+    })
+    expect([input, cacheRead, output]).toEqual([60, 40, 10])
+  })
+})

@@ -17,7 +17,7 @@ import type { Workspace } from './core/ports/workspace.ts'
 import { createRequester } from './core/request/from-view.ts'
 import type { CleanUp } from './core/session/clean-up.ts'
 import { createConversation } from './core/session/conversation.ts'
-import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/session/desk.ts'
+import { type Ask, type Desk, freshWeigher, type Lessons } from './core/session/desk.ts'
 import { leftInQueue } from './core/session/held.ts'
 import {
   barePlatform,
@@ -27,6 +27,7 @@ import {
   type Platform,
 } from './core/session/platform.ts'
 import type { Recalled } from './core/session/recall.ts'
+import { type RequestInput, requestBase } from './core/session/request-input.ts'
 import type { HostState } from './core/session/restoring.ts'
 import { createSession, type SessionInput } from './core/session/session.ts'
 import { hooksInto } from './core/session/session-hooks.ts'
@@ -64,7 +65,7 @@ export type EngineOptions = {
   readonly ports?: Partial<Pick<CompactionPorts, 'now' | 'newId' | 'wait'>>
 }
 
-export type SessionOptions = RequestBase & {
+export type SessionOptions = RequestInput & {
   /** Another than the client's own. */
   readonly model?: string
   /** What is put on each record besides: cwd, version, gitBranch … */
@@ -211,7 +212,7 @@ function deskFor(
     lessons,
     model,
     modelName,
-    base,
+    base: requestBase(base),
     tracking: newTracking(ports.newId()),
     weigher: freshWeigher({ settings, lessons }, modelName),
     calibration: calibrationOf(lessons.calibrations, modelName),

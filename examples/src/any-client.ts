@@ -16,7 +16,7 @@ export async function main(say: (line: string) => void = console.log): Promise<v
     session.add({ role: 'user', content })
     const request = await session.prepare()
     if (request.type === 'blocked') throw new Error(request.detail)
-    const answer = await client.messages.create(request.body as unknown as Anthropic.MessageCreateParamsNonStreaming)
+    const answer = await client.messages.create(request.body)
     session.record(answer)
     const { size, percentLeft } = session.explain()
     say(`${answer.usage.input_tokens} tokens in, ${size.tokens} in the context, ${percentLeft} % left`)

@@ -2,11 +2,12 @@
 // limit. The answer is a request that can be sent, or the reason why none is.
 import { modelFacts } from '../catalog/models.ts'
 import { blocksOf } from '../message/block.ts'
-import { type JsonObject, objectAt } from '../message/json.ts'
+import { objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import { describeValue } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import type { Repair } from '../request/draft.ts'
+import { type MessagesBody, messagesBody } from '../request/messages-body.ts'
 import {
   type Desk,
   describeModel,
@@ -19,7 +20,7 @@ import {
 } from '../session/desk.ts'
 import { patience } from '../session/settings.ts'
 import { withLeftOut, withViewChange } from '../session/tracking.ts'
-import { buildRequest, messagesBody } from '../session/turn-request.ts'
+import { buildRequest } from '../session/turn-request.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { inARow } from './breaker.ts'
@@ -33,8 +34,8 @@ import { shortenUnseen } from './unseen.ts'
 /** A request that can be sent: with our clients as it is, with others by its `body`. */
 export type Ready = ModelRequest & {
   readonly type: 'ready'
-  /** The parameters of the Messages API. */
-  readonly body: JsonObject
+  /** The parameters of the Messages API, in types that fit its SDK. */
+  readonly body: MessagesBody
   readonly explanation: Explanation
   /** What was tried before it, and why. */
   readonly tried: readonly Tried[]
