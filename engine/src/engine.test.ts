@@ -416,6 +416,51 @@ describe('the engine', () => {
   })
 })
 
+describe('automatic compaction with keep', () => {
+  const started = (keep: NonNullable<EngineOptions['settings']>['keep']) =>
+    createEngine({
+      model: offline(),
+      environment: {},
+      settings: { contextWindow: 60_000, ...(keep === undefined ? {} : { keep }) },
+    }).start()
+
+  /** What was added before the first automatic compaction, and what stands behind its summary. */
+  async function keptOf(keep: NonNullable<EngineOptions['settings']>['keep']) {
+    const session = await started(keep)
+    const said: unknown[] = []
+    for (let at = 0; ; at++) {
+      const question = { role: 'user', content: `Question ${at}: ${'and what about the parser? '.repeat(80)}` } as const
+      said.push(question.content)
+      session.add(question)
+      const prepared = await session.prepare()
+      if (prepared.compaction) {
+        const context = session.messages().filter(({ origin }) => origin === 'human' || origin === 'assistant')
+        return { said, kept: context.map(({ content }) => (typeof content === 'string' ? content : content[0]?.text)) }
+      }
+      const content = `Answer ${at}: ${'it is done. '.repeat(80)}`
+      said.push(content)
+      session.record({ content })
+    }
+  }
+
+  test.each([2, 6])('the newest %d messages stay word for word', async (keep) => {
+    const { said, kept } = await keptOf(keep)
+    expect(kept).toEqual(said.slice(-keep))
+  })
+
+  test('as many stay as fit into the tokens', async () => {
+    const { said, kept } = await keptOf({ tokens: 3_000 })
+    expect(kept.length).toBeGreaterThan(2)
+    expect(kept).toEqual(said.slice(-kept.length))
+  })
+
+  test('a number that would leave no room for the summary keeps what fits', async () => {
+    const { said, kept } = await keptOf(1_000)
+    expect(kept.length).toBeLessThan(said.length / 2)
+    expect(kept).toEqual(said.slice(-kept.length))
+  })
+})
+
 describe('messages of chat completions', () => {
   test('are added and recorded as they come, and go out in the shape of the Messages API', async () => {
     const session = await createEngine({ model: offline(), environment: {} }).start({

@@ -80,6 +80,7 @@ export function sessionParts(input: PartsInput): SessionParts {
     ladderFor: (conversation) => {
       const options: CompactRungOptions = {
         restore: (request) => restoring.restore(request, conversation),
+        keep: settings.keep,
         ...compaction,
         ...(compaction.restore ? { restore: guardedRestore(compaction.restore, guard) } : {}),
       }

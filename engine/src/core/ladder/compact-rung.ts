@@ -14,7 +14,11 @@ export type CompactRungOptions = {
   readonly recall?: boolean
   /** It works by itself: after a compaction the work goes on. */
   readonly isAutonomous?: boolean
+  /** The newest messages that an automatic compaction keeps word for word, by number or by tokens. */
+  readonly keep?: Keep | undefined
 }
+
+export type Keep = number | { readonly tokens: number }
 
 export function compactRung(options: CompactRungOptions = {}): Rung {
   return {
@@ -44,7 +48,7 @@ export function jobFor(context: RungContext, options: CompactRungOptions): Compa
     view: context.view,
     recordOf: context.record,
     instructions: context.instructions,
-    partial: partialOf(context),
+    partial: partialOf(context, options.keep),
     settings: { ...options.settings, shareCache: canShare(context, options) },
     counting: context.counting,
     viewTokens: situation.weigher.tokens(context.view.messages, context.counting),
@@ -74,29 +78,50 @@ function canShare({ size, situation }: RungContext, { settings }: CompactRungOpt
   return settings?.shareCache !== false && size.tokens + instructionRoom < contextWindow.value
 }
 
-function partialOf(context: RungContext): PartialChoice | undefined {
+function partialOf(context: RungContext, keep: Keep | undefined): PartialChoice | undefined {
   const { from, upTo } = context.range
   if (from !== undefined) return { type: 'from', uuid: from }
-  if (upTo !== undefined) return { type: 'up-to', uuid: upTo }
-  return context.cause === 'overflow' ? newestRounds(context) : undefined
+  const kept = newestMessages(context, keptBy(context, keep))
+  // An automatic compaction is told to end before results that the model has not seen: whichever keeps more.
+  const places = [upTo, kept].map((uuid) =>
+    context.view.sources.findIndex(({ uuids }) => uuids.some((id) => id === uuid)),
+  )
+  const first = Math.min(...places.filter((at) => at >= 0))
+  const uuid = context.trigger === 'auto' ? (context.view.sources[first]?.uuids[0] ?? upTo) : (upTo ?? kept)
+  return uuid === undefined ? undefined : { type: 'up-to', uuid }
+}
+
+function keptBy({ target, size, trigger, cause }: RungContext, keep: Keep | undefined): Kept {
+  const most = Math.min(target, size.tokens)
+  if (cause === 'overflow') return { room: most * keptInRecovery }
+  if (keep === undefined || trigger !== 'auto') return { room: 0 }
+  const room = most * longestKept
+  return typeof keep === 'number' ? { room, messages: keep } : { room: Math.min(keep.tokens, room) }
 }
 
 /** Of the target, or of the size where that is less, for what is kept word for word when a request is sent again. */
-const keptShare = 0.25
+const keptInRecovery = 0.25
+/** The rest is for the summary. */
+const longestKept = 0.5
 
-/** What was just being worked on stays, as far as it is small; none of it when even the newest round is large. */
-function newestRounds({ view, target, size, situation }: RungContext): PartialChoice | undefined {
+type Kept = {
+  /** Tokens. */
+  readonly room: number
+  readonly messages?: number
+}
+
+/** What was just being worked on stays, as far as it fits; none of it when even the newest round is too large. */
+function newestMessages({ view, situation }: RungContext, { room, messages: most }: Kept): string | undefined {
   const { messages } = view
-  const room = Math.min(target, size.tokens) * keptShare
+  const first = most === undefined ? 1 : Math.max(1, messages.length - most)
   let weight = 0
   let start = messages.length
-  while (start > 1) {
+  while (start > first) {
     const message = messages[start - 1]
     weight += message ? situation.weigher.message(message) : 0
     if (weight > room) break
     start--
   }
   const cut = cutAfter(legalCuts(messages, { before: 'user-message' }), { index: start, length: messages.length })
-  const uuid = cut === undefined || cut === 0 ? undefined : view.sources[cut]?.uuids[0]
-  return uuid === undefined ? undefined : { type: 'up-to', uuid }
+  return cut === undefined || cut === 0 ? undefined : view.sources[cut]?.uuids[0]
 }

@@ -148,7 +148,7 @@ function settingsNow({ settings, cheapest, tracking }: Desk): EngineSettings {
 }
 
 function tokenSettings(all: EngineSettings): TokenSettings {
-  const { reductions, mode, economy, target, background, cacheMarks, estimator, askTimeoutMs, ...tokens } = all
+  const { reductions, mode, economy, keep, target, background, cacheMarks, estimator, askTimeoutMs, ...tokens } = all
   return tokens
 }
 

@@ -13,6 +13,11 @@ export type EngineSettings = TokenSettings & {
   readonly economy?: 'usual' | 'thrifty'
   /** Notes about the session, taken in the background; `false` for none. */
   readonly sessionMemory?: boolean | MemoryChoices
+  /**
+   * The newest messages that an automatic compaction keeps word for word: a number of messages, or as many as fit into so
+   * many tokens. Never more than half of what the compaction must get below. Default: none.
+   */
+  readonly keep?: number | { readonly tokens: number }
   /** A compaction must get below this share of the threshold: 0.6 unless said. */
   readonly target?: number
   /** Prepare a compaction while work goes on, from this share of the threshold on: 0.8 when only turned on. */
