@@ -112,7 +112,7 @@ describe('the loop', () => {
     const stage = await setStage({
       window: 40_000,
       script: () => text('Done.'),
-      engine: { settings: { maxOutputTokens: 4_000, autoCompact: false } },
+      engine: { settings: { maxOutputTokens: 4_000, compaction: 'manual' } },
     })
     const session = await asked(stage, 'word '.repeat(40_000))
     const events = await runLoop({ session })

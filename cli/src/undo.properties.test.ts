@@ -8,7 +8,7 @@ const anyStep = fc.record({ kind: fc.constantFrom(...stepKinds), at: fc.nat(1_00
 const anyWorld: fc.Arbitrary<World> = fc.record({
   isOffline: fc.boolean(),
   thinks: fc.boolean(),
-  mode: fc.constantFrom(undefined, undefined, 'collapse' as const),
+  collapse: fc.constantFrom(false, false, true),
   serverEdits: fc.constantFrom('none' as const, 'none' as const, 'cache' as const, 'context' as const),
   length: fc.constantFrom(200, 2_000, 8_000, 16_000, 60_000),
   turns: fc.nat(5),

@@ -229,10 +229,8 @@ describe('the engine', () => {
   })
 
   test.each([
-    ['targetShare of the compaction', { compaction: { settings: { targetShare: 0.25 } } }, 0.25],
-    ['target of the engine', { settings: { target: 0.5 } }, 0.5],
-    ['both: that of the engine', { settings: { target: 0.5 }, compaction: { settings: { targetShare: 0.25 } } }, 0.5],
-    ['neither', {}, 0.6],
+    ['the setting target', { settings: { target: 0.5 } }, 0.5],
+    ['the default', {}, 0.6],
   ])('how far a compaction must get: %s', async (_, options, share) => {
     const targets: number[] = []
     const run: Rung['run'] = async ({ target, situation }) => {

@@ -2,7 +2,6 @@
 // adds those on disk. What a session does is in core/session and core/ladder.
 
 import { cacheStateOf } from './core/cache/state.ts'
-import type { CompactRungOptions } from './core/ladder/compact-rung.ts'
 import { withEconomy } from './core/ladder/economy.ts'
 import type { Ladder } from './core/ladder/rung.ts'
 import { type JsonObject, stringAt } from './core/message/json.ts'
@@ -13,6 +12,7 @@ import { guardedHooks, guardedWorkspace } from './core/ports/guarded-ports.ts'
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
+import type { Restore } from './core/ports/restore.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { createRequester } from './core/request/from-view.ts'
 import type { CleanUp } from './core/session/clean-up.ts'
@@ -54,8 +54,8 @@ export type EngineOptions = {
    * folder, unless `files` are the host's own or the session was recorded in another folder.
    */
   readonly workspace?: Workspace
-  /** How summaries are made, and what is put back after them. */
-  readonly compaction?: CompactRungOptions
+  /** Brings back context after a compaction, in place of the engine's own: files, todos, plan, skills. */
+  readonly restore?: Restore
   /** Rungs in place of the usual ones, by trigger; as a function it gets those, which know the session's notes and files. */
   readonly ladder?: Partial<Ladder> | ((usual: Ladder) => Partial<Ladder>)
   /** Ask mode: whether a compaction may run now. */
@@ -172,17 +172,17 @@ function deskFor(
   { options, emit }: { readonly options: SessionOptions; readonly emit: Desk['emit'] },
 ): Desk {
   const { environment = platform.environment, ladder, model, ask } = engine
-  const settings = settingsOf(engine, environment)
+  const settings = withEnvironment(withEconomy(engine.settings ?? {}), environment)
   const { model: named, envelope, state: host, ...base } = options
   const modelName = named ?? model.model
   const cwd = stringAt(envelope, 'cwd') ?? platform.cwd
-  const { compaction, files } = engine
+  const { restore, files } = engine
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
   const workspace = engine.workspace
     ? guardedWorkspace(engine.workspace, guard)
     : platform.workspace({ given: files, entries: place.entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
-  const parts = sessionParts({ ...place, platform, cwd, settings, compaction, files, host, guard, shared, isSubagent })
+  const parts = sessionParts({ ...place, platform, cwd, settings, restore, files, host, guard, shared, isSubagent })
   const talk = createConversation({
     store: place.store,
     sessionId: place.id,
@@ -227,12 +227,6 @@ function deskFor(
     memory,
     collapser,
   }
-}
-
-/** How far a compaction must get can be said in either place; the engine's own setting comes first. */
-function settingsOf({ settings = {}, compaction }: EngineOptions, environment: Environment): EngineSettings {
-  const target = settings.target ?? compaction?.settings?.targetShare
-  return withEnvironment(withEconomy(target === undefined ? settings : { ...settings, target }), environment)
 }
 
 function hooksIn(

@@ -8,6 +8,7 @@ import type { Ladder } from './core/ladder/rung.ts'
 import type { FileStore } from './core/ports/files.ts'
 import type { Guard } from './core/ports/guarded.ts'
 import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'
+import type { Restore } from './core/ports/restore.ts'
 import { type CleanUp, type CleanUps, createCleanUps } from './core/session/clean-up.ts'
 import { type Collapser, createCollapser } from './core/session/collapser.ts'
 import type { Conversation, ConversationInput } from './core/session/conversation.ts'
@@ -22,7 +23,7 @@ export type PartsInput = Pick<OpenedSession, 'id' | 'store' | 'entries' | 'notes
   /** The workspace, as the host says; never what a transcript says. */
   readonly cwd: string
   readonly settings: EngineSettings
-  readonly compaction?: CompactRungOptions | undefined
+  readonly restore?: Restore | undefined
   readonly files?: FileStore | undefined
   readonly host?: HostState | undefined
   readonly guard: Guard
@@ -41,7 +42,7 @@ export type SessionParts = {
 }
 
 export function sessionParts(input: PartsInput): SessionParts {
-  const { settings, compaction = {}, store, entries, cwd, guard } = input
+  const { settings, store, entries, cwd, guard } = input
   const named = settings.reductions?.toolKinds
   const { files, see } = input.platform.files({
     given: input.files && guardedFiles(input.files, guard),
@@ -59,7 +60,7 @@ export function sessionParts(input: PartsInput): SessionParts {
     entries: store.entries,
   })
   const memory = memoryFor(input)
-  const collapser = settings.mode === 'collapse' ? createCollapser() : undefined
+  const collapser = settings.collapse ? createCollapser() : undefined
   const cleanUps = createCleanUps(input.shared, {
     isSubagent: input.isSubagent,
     onProblem: (problem) => guard.report('clean-up', problem),
@@ -79,10 +80,13 @@ export function sessionParts(input: PartsInput): SessionParts {
     },
     ladderFor: (conversation) => {
       const options: CompactRungOptions = {
-        restore: (request) => restoring.restore(request, conversation),
+        restore: input.restore
+          ? guardedRestore(input.restore, guard)
+          : (request) => restoring.restore(request, conversation),
         keep: settings.keep,
-        ...compaction,
-        ...(compaction.restore ? { restore: guardedRestore(compaction.restore, guard) } : {}),
+        ...(settings.summary === undefined ? {} : { settings: settings.summary }),
+        ...(settings.recall === undefined ? {} : { recall: settings.recall }),
+        ...(settings.isAutonomous === undefined ? {} : { isAutonomous: settings.isAutonomous }),
       }
       return defaultLadder([compactRung(options)], {
         memory: memoryRung(memory, options),

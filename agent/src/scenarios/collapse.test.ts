@@ -11,7 +11,7 @@ const stageWith = (options: StageOptions = {}) =>
     script: ({ messages }) =>
       text(JSON.stringify(messages.at(-1)).includes(asking) ? 'It was looked into.' : 'Here you are.'),
     ...options,
-    engine: { ...options.engine, settings: { mode: 'collapse', ...options.engine?.settings } },
+    engine: { ...options.engine, settings: { collapse: true, ...options.engine?.settings } },
   })
 
 const asking = 'one finished part of a longer session'

@@ -27,7 +27,7 @@ async function brokenStage() {
   const good = summariser()
   const stage = await stageWith({
     summaries: (request, context) => (isBroken ? text('') : good(request, context)),
-    engine: { compaction: { settings: { offline: 'never' } } },
+    engine: { settings: { summary: { offline: 'never' } } },
   })
   const mend = () => {
     isBroken = false
@@ -241,7 +241,7 @@ describe('a sub-agent', () => {
 
 describe('the blocking limit', () => {
   test('stops with a clear word; by hand it still works, and then it goes on', async () => {
-    const stage = await stageWith({ engine: { settings: { ...small, autoCompact: false } }, summaries: summariser() })
+    const stage = await stageWith({ engine: { settings: { ...small, compaction: 'manual' } }, summaries: summariser() })
     const session = await fullSession(stage, 8)
     expect(await session.send()).toMatchObject({ type: 'blocked', why: 'blocking-limit' })
     expect(await session.compact({ instructions: 'Keep the questions.' })).toMatchObject({ type: 'compacted' })
@@ -250,7 +250,7 @@ describe('the blocking limit', () => {
 })
 
 describe('ask mode', () => {
-  const asking = { ...small, autoCompact: 'ask', askTimeoutMs: 400 } as const
+  const asking = { ...small, compaction: 'ask', askTimeoutMs: 400 } as const
   const declined = { mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }
 
   test('yes: the host hears the numbers, and it compacts', async () => {

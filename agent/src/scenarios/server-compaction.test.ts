@@ -24,7 +24,7 @@ function stageFor(): Promise<Stage> {
     window: 400_000,
     script: () => text('Here you are.'),
     simulator: { summariser: summariser({ lastTextAsks: true }) },
-    engine: { settings: { sessionMemory: false }, compaction: { settings: { serverCompaction: 'on-demand' } } },
+    engine: { settings: { sessionMemory: false, summary: { serverCompaction: 'on-demand' } } },
   })
 }
 

@@ -42,8 +42,8 @@ const settings: EngineSettings = {
   warningDistance: 14_000,
   errorDistance: 4_000,
   sessionMemory: { growth: 6_000, keep: { tokens: 3_000, messages: 1 } },
+  recall: true,
   reductions: {
-    recall: true,
     bySize: { keep: 3, target: 1_000, least: 3_000 },
     // In so small a window a compaction is always near and always cheaper: clearing would wait for it.
     weigh: false,
@@ -88,7 +88,6 @@ async function stageOn(
     model: anthropic({ model, apiKey: 'none', baseURL: server.url }),
     environment: {},
     files: filesOf(working.files, repository.root),
-    compaction: { recall: true },
     settings,
     ports,
   })

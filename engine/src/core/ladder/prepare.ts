@@ -18,7 +18,7 @@ import {
   whyCompactionIsOff,
   withSize,
 } from '../session/desk.ts'
-import { patience } from '../session/settings.ts'
+import { compactionMode, patience } from '../session/settings.ts'
 import { withLeftOut, withViewChange } from '../session/tracking.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import type { Explanation } from '../tokens/explain.ts'
@@ -103,7 +103,7 @@ function endsInAnswer({ conversation }: Desk, { model, messages }: ModelRequest)
 }
 
 function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): string {
-  const why = settings.mode === 'collapse' ? 'Collapse is on, and no finished part could make enough room. ' : ''
+  const why = settings.collapse ? 'Collapse is on, and no finished part could make enough room. ' : ''
   return (
     `The context holds ${inWords(size.tokens)} tokens, and from ${inWords(blocking.value)} on no request is sent. ` +
     why +
@@ -186,7 +186,7 @@ async function autoCompact(
     source,
   })
   const { settings, tracking } = desk
-  const mode = settings.mode ?? 'proactive'
+  const mode = compactionMode(settings)
   const overhead = explanation.isAboveThreshold ? overheadOf(desk) : 0
   const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead })
   if (guarded.type === 'refused') return refusal(desk, guarded, explanation)

@@ -30,7 +30,7 @@ import type { Collapser } from './collapser.ts'
 import { type ContextNote, contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
 import type { Memory } from './memory-keeper.ts'
-import { type EngineSettings, targetShare } from './settings.ts'
+import { compactionMode, type EngineSettings, reductionsOf, targetShare } from './settings.ts'
 import type { Spent } from './spent.ts'
 import type { Tracking } from './tracking.ts'
 
@@ -148,7 +148,21 @@ function settingsNow({ settings, cheapest, tracking }: Desk): EngineSettings {
 }
 
 function tokenSettings(all: EngineSettings): TokenSettings {
-  const { reductions, mode, economy, keep, target, background, cacheMarks, estimator, askTimeoutMs, ...tokens } = all
+  const {
+    reductions,
+    summary,
+    recall,
+    isAutonomous,
+    collapse,
+    economy,
+    keep,
+    target,
+    background,
+    cacheMarks,
+    estimator,
+    askTimeoutMs,
+    ...tokens
+  } = all
   return tokens
 }
 
@@ -212,10 +226,10 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
     ...(desk.base.thinking === undefined ? {} : { thinks: desk.base.thinking.type !== 'disabled' }),
     cacheEdits: desk.tracking.cacheEdits,
     targetShare: targetShare(settings),
-    compactionComes: (settings.mode ?? 'proactive') === 'proactive' && !desk.tracking.breaker.isOpen,
+    compactionComes: compactionMode(settings) === 'proactive' && !desk.tracking.breaker.isOpen,
     ...(desk.cacheLifetime === undefined ? {} : { cacheLifetime: desk.cacheLifetime }),
     reductions: {
-      ...settings.reductions,
+      ...reductionsOf(settings),
       reproducible: [...(settings.reductions?.reproducible ?? []), ...(desk.base.reproducible ?? [])],
     },
   })
