@@ -452,6 +452,22 @@ describe('automatic compaction with keep', () => {
     expect(kept).toEqual(said.slice(-kept.length))
   })
 
+  test('results that the model has not seen are kept, and the messages before them too', async () => {
+    const session = await started(5)
+    session.add({ role: 'user', content: 'Read them all.' })
+    for (let at = 0; ; at++) {
+      session.record({ content: [{ type: 'tool_use', id: `t${at}`, name: 'lookup', input: { at } }] })
+      const content = `Result ${at}: ${'nothing new. '.repeat(150)}`
+      session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${at}`, content }] })
+      if (!(await session.prepare()).compaction) continue
+      const shown = JSON.stringify(session.messages())
+      const kept = Array.from({ length: at + 1 }, (_, nth) => nth).filter((nth) => shown.includes(`"t${nth}"`))
+      // Five messages would begin with a result without its call.
+      expect(kept).toEqual([at - 1, at])
+      return
+    }
+  })
+
   test('a number that would leave no room for the summary keeps what fits', async () => {
     const { said, kept } = await keptOf(1_000)
     expect(kept.length).toBeLessThan(said.length / 2)

@@ -5,6 +5,7 @@ import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice
 import { performCompaction } from '../compaction/run.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import type { Restore } from '../ports/restore.ts'
+import type { View } from '../transcript/view/fold.ts'
 import type { Rung, RungContext, RungResult } from './rung.ts'
 
 export type CompactRungOptions = {
@@ -81,22 +82,25 @@ function canShare({ size, situation }: RungContext, { settings }: CompactRungOpt
 function partialOf(context: RungContext, keep: Keep | undefined): PartialChoice | undefined {
   const { from, upTo } = context.range
   if (from !== undefined) return { type: 'from', uuid: from }
-  const kept = newestMessages(context, keptBy(context, keep))
-  // An automatic compaction is told to end before results that the model has not seen: whichever keeps more.
-  const places = [upTo, kept].map((uuid) =>
-    context.view.sources.findIndex(({ uuids }) => uuids.some((id) => id === uuid)),
-  )
-  const first = Math.min(...places.filter((at) => at >= 0))
-  const uuid = context.trigger === 'auto' ? (context.view.sources[first]?.uuids[0] ?? upTo) : (upTo ?? kept)
+  const most = keptBy(context, keep)
+  const uuid = earlier(context.view, [upTo, most && newestMessages(context, most)])
   return uuid === undefined ? undefined : { type: 'up-to', uuid }
 }
 
-function keptBy({ target, size, trigger, cause }: RungContext, keep: Keep | undefined): Kept {
+/** How much of the newest stays; undefined when nothing was asked to. A compaction by hand is told what to keep. */
+function keptBy({ target, size, trigger, cause }: RungContext, keep: Keep | undefined): Kept | undefined {
   const most = Math.min(target, size.tokens)
   if (cause === 'overflow') return { room: most * keptInRecovery }
-  if (keep === undefined || trigger !== 'auto') return { room: 0 }
+  if (keep === undefined || trigger !== 'auto') return undefined
   const room = most * longestKept
   return typeof keep === 'number' ? { room, messages: keep } : { room: Math.min(keep.tokens, room) }
+}
+
+/** Whichever comes first in the view, so that what either of them keeps is kept. */
+function earlier({ sources }: View, uuids: readonly (string | undefined)[]): string | undefined {
+  const named = uuids.filter((uuid) => uuid !== undefined)
+  if (named.length < 2) return named[0]
+  return sources.flatMap((source) => source.uuids).find((uuid) => named.includes(uuid))
 }
 
 /** Of the target, or of the size where that is less, for what is kept word for word when a request is sent again. */
