@@ -1,7 +1,8 @@
 // The line on stderr while a compaction runs: phase, tokens so far, time; and Esc to stop it. Only on a terminal, and
 // gone without a trace when it is over.
 import { clearLine, cursorTo } from 'node:readline'
-import type { CompactionPhase, EngineEvent } from 'everlong'
+import type { EngineEvent } from 'everlong'
+import type { CompactionPhase } from 'everlong/mechanisms'
 import { count } from './render/numbers.ts'
 import { cut } from './render/width.ts'
 import type { Surroundings } from './surroundings.ts'

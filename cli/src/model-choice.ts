@@ -1,6 +1,7 @@
 // From the words of --model to a model client.
-import type { Environment, ModelClient } from 'everlong'
-import { anthropic, offline, openai, recorded } from 'everlong/models'
+import { type Environment, type ModelClient, offline, recorded } from 'everlong'
+import { anthropic } from 'everlong/anthropic'
+import { openai } from 'everlong/openai'
 import type { ModelWords } from './option-values.ts'
 
 export type ModelChoice =

@@ -7,7 +7,7 @@ import { LivedSession, type Step, stepKinds, type World } from './testing/any-se
 const anyStep = fc.record({ kind: fc.constantFrom(...stepKinds), at: fc.nat(1_000), to: fc.nat(1_000) })
 const anyWorld: fc.Arbitrary<World> = fc.record({
   thinks: fc.boolean(),
-  mode: fc.constantFrom(undefined, undefined, 'collapse' as const),
+  collapse: fc.constantFrom(false, false, true),
   server: fc.constantFrom('offline', 'plain', 'cache-edits', 'cache-edits', 'context-management'),
   length: fc.constantFrom(200, 2_000, 8_000, 16_000, 60_000),
   turns: fc.nat(5),

@@ -13,23 +13,17 @@ import { type CleanUp, type CleanUps, createCleanUps } from './core/session/clea
 import { type Collapser, createCollapser } from './core/session/collapser.ts'
 import type { Conversation, ConversationInput } from './core/session/conversation.ts'
 import { createMemoryKeeper, type Memory } from './core/session/memory-keeper.ts'
+import type { OpenedSession, Platform } from './core/session/platform.ts'
 import { createRestoring, guardedState, type HostState, type Restoring } from './core/session/restoring.ts'
 import { type EngineSettings, memoryChoices } from './core/session/settings.ts'
-import type { Store } from './core/session/store.ts'
-import type { Entry } from './core/transcript/format/entry.ts'
-import { sessionFiles } from './node/session/session-files.ts'
-import { openMemory } from './node/session/session-memory.ts'
 
-export type PartsInput = {
-  readonly id: string
-  readonly store: Store
-  /** What was there when it was opened. */
-  readonly entries: readonly Entry[]
+export type PartsInput = Pick<OpenedSession, 'id' | 'store' | 'entries' | 'notes'> & {
+  readonly platform: Platform
   readonly isSubagent: boolean
   /** The workspace, as the host says; never what a transcript says. */
   readonly cwd: string
   readonly settings: EngineSettings
-  readonly compaction?: CompactRungOptions | undefined
+  readonly restore?: Restore | undefined
   readonly files?: FileStore | undefined
   readonly host?: HostState | undefined
   readonly guard: Guard
@@ -51,9 +45,8 @@ export type SessionParts = {
 
 export function sessionParts(input: PartsInput): SessionParts {
   const { settings, store, entries, cwd, guard } = input
-  const { restore: own, ...options } = input.compaction ?? {}
   const named = settings.reductions?.toolKinds
-  const { files, see } = sessionFiles({
+  const { files, see } = input.platform.files({
     given: input.files && guardedFiles(input.files, guard),
     entries,
     cwd,
@@ -69,7 +62,13 @@ export function sessionParts(input: PartsInput): SessionParts {
     entries: store.entries,
   })
   const memory = memoryFor(input)
-  const collapser = settings.mode === 'collapse' ? createCollapser() : undefined
+  const options: CompactRungOptions = {
+    keep: settings.keep,
+    ...(settings.summary === undefined ? {} : { settings: settings.summary }),
+    ...(settings.recall === undefined ? {} : { recall: settings.recall }),
+    ...(settings.isAutonomous === undefined ? {} : { isAutonomous: settings.isAutonomous }),
+  }
+  const collapser = settings.collapse ? createCollapser() : undefined
   const cleanUps = createCleanUps(input.shared, {
     isSubagent: input.isSubagent,
     onProblem: (problem) => guard.report('clean-up', problem),
@@ -94,7 +93,7 @@ export function sessionParts(input: PartsInput): SessionParts {
       isNative: settings.reductions?.native !== undefined,
     }),
     restoreFor: (conversation) =>
-      own ? guardedRestore(own, guard) : (request) => restoring.restore(request, conversation),
+      input.restore ? guardedRestore(input.restore, guard) : (request) => restoring.restore(request, conversation),
     memory,
     collapser,
     cleanUps,
@@ -102,11 +101,8 @@ export function sessionParts(input: PartsInput): SessionParts {
   }
 }
 
-function memoryFor({ store, entries, settings, isSubagent }: PartsInput): Memory {
+function memoryFor({ notes, entries, settings, isSubagent }: PartsInput): Memory {
   if (isSubagent) return { why: 'turned-off', detail: 'Sub-agents keep no notes.' }
-  if (store.path === undefined) {
-    return { why: 'in-memory', detail: 'The session lies in memory only, and notes are a file beside it.' }
-  }
-  const choices = memoryChoices(settings)
-  return createMemoryKeeper({ store: openMemory(store.path), choices, isResumed: entries.length > 0 })
+  if (!notes) return { why: 'in-memory', detail: 'The session lies in memory only, and notes are a file beside it.' }
+  return createMemoryKeeper({ store: notes, choices: memoryChoices(settings), isResumed: entries.length > 0 })
 }

@@ -1,7 +1,8 @@
 // The libraries that are compared: their own code, called over messages in their own shapes before each request, as their
 // documentation shows it. What they ask a model for is paid.
 import type { ModelMessage } from 'ai'
-import { type Message, repairRequest } from 'everlong'
+import type { Message } from 'everlong'
+import { repairRequest } from 'everlong/transcript'
 import { fromModelMessages, prune, toModelMessages } from '../peers/ai-sdk.ts'
 import { clearToolUses, fromLangChain, summariseWith, toLangChain } from '../peers/langchain.ts'
 import { tokenLimiter } from '../peers/mastra.ts'

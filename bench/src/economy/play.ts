@@ -1,7 +1,6 @@
 // Plays the session of the rounds to an engine, request by request, with the usage that a provider would report, and looks
 // at the end which of the planted facts the next request still holds.
 import {
-  blocksOf,
   countTokens,
   createEngine,
   type EngineSession,
@@ -9,6 +8,7 @@ import {
   type Message,
   type ModelClient,
 } from 'everlong'
+import { blocksOf } from 'everlong/transcript'
 import { systemPrompt } from '../cost/system-prompt.ts'
 import type { PlantedFact } from '../rounds/facts.ts'
 import { isIn, wordsOf } from '../rounds/measure.ts'

@@ -1,5 +1,7 @@
 // The new context as text, for people and for pipes; or, for --dry-run and --out, a short account of it.
-import { type Block, blocksOf, type CompactionPlan, isText, isToolResult, isToolUse, textOf } from 'everlong'
+import type { Block } from 'everlong'
+import type { CompactionPlan } from 'everlong/mechanisms'
+import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/transcript'
 import { count, dollars } from '../render/numbers.ts'
 import { visible } from '../render/safe.ts'
 import { facts, heading, type Screen } from '../render/screen.ts'

@@ -1,6 +1,6 @@
 // `everlong snip`, `rewind`, `pin` and `unpin`: each appends what it does to the view as edits. They remove nothing, and
 // `everlong undo` takes them back.
-import { type ContextSize, situationOf, snip } from 'everlong'
+import { type ContextSize, situationOf, snip } from 'everlong/mechanisms'
 import { applyEdits, openView, type ViewFile } from 'everlong/node'
 import type { Edit } from 'everlong/transcript'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { createEngine } from 'everlong'
-import { offline } from 'everlong/models'
+import { offline } from 'everlong'
+import { createEngine } from 'everlong/node'
 import { generateWithTruth } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'

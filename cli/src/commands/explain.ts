@@ -9,7 +9,7 @@ import {
   situationOf,
   whereCompactionsWouldFall,
   worthInWords,
-} from 'everlong'
+} from 'everlong/mechanisms'
 import { openView } from 'everlong/node'
 import { isTranscript, type View } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'

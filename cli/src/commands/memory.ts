@@ -1,7 +1,7 @@
 // `everlong memory`: the notes that lie beside a session. Where there are none it makes them without a model and says so;
 // it writes them only when it is told to, and never over notes that are there.
-import { afterExtraction, countTokens, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong'
-import { offline } from 'everlong/models'
+import { countTokens, offline } from 'everlong'
+import { afterExtraction, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong/mechanisms'
 import { openMemory, openSessionAt, type SessionAt, type SessionMemory } from 'everlong/node'
 import { expecting, failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
 import { createProgress } from '../progress.ts'

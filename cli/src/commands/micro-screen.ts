@@ -1,5 +1,5 @@
 // The screen of `everlong micro`: for each reduction what would go, why, and the sum.
-import type { PlannedItem } from 'everlong'
+import type { PlannedItem } from 'everlong/mechanisms'
 import { sourceInWords } from '../render/context.ts'
 import { count, counted, duration } from '../render/numbers.ts'
 import { oneLine, visible } from '../render/safe.ts'

@@ -10,7 +10,7 @@ import {
   summariser,
   syntheticRepository,
 } from '@everlong/simulator'
-import { knownModels } from 'everlong'
+import { knownModels } from 'everlong/models'
 import { failed, gathered, type Outcome, systemTrouble } from '../outcome.ts'
 import { counted, dollars } from '../render/numbers.ts'
 import type { Surroundings } from '../surroundings.ts'

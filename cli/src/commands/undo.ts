@@ -1,5 +1,5 @@
 // `everlong undo`: takes back what was last done to a session's view, by appending an undo. It removes nothing.
-import type { ContextSize } from 'everlong'
+import type { ContextSize } from 'everlong/mechanisms'
 import { applyEdits, openView, type ViewFile } from 'everlong/node'
 import { type Edit, readBoundary, readEdit } from 'everlong/transcript'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'

@@ -4,15 +4,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type Block,
-  createEngine,
-  type EngineSession,
-  type EngineSettings,
-  type ModelAnswer,
-  type ModelClient,
-} from 'everlong'
-import { offline } from 'everlong/models'
+import { type Block, type ModelAnswer, type ModelClient, offline } from 'everlong'
+import { createEngine, type EngineSession } from 'everlong/node'
 import { everlong } from './harness.ts'
 
 export const stepKinds = [
@@ -50,7 +43,7 @@ export type Step = { readonly kind: StepKind; readonly at: number; readonly to: 
 
 export type World = {
   readonly thinks: boolean
-  readonly mode: EngineSettings['mode']
+  readonly collapse: boolean
   /** What the model's server can leave out: nothing, results of the cached prefix, old tool uses; or there is no server. */
   readonly server: 'offline' | 'plain' | 'cache-edits' | 'context-management'
   /** Characters of a long text: with many of them the file outgrows what its tail reader reads at once. */
@@ -84,9 +77,9 @@ export class LivedSession {
   async begin(): Promise<void> {
     this.session = await this.engine().start({ path: this.path })
     // Only a nearly full context is collapsed, and only spans without much that a person typed.
-    const { turns, mode } = this.world
+    const { turns, collapse } = this.world
     for (let at = 0; at < turns; at++) {
-      await this.take({ kind: mode === 'collapse' ? 'send' : 'use-tools', at, to: 0 })
+      await this.take({ kind: collapse ? 'send' : 'use-tools', at, to: 0 })
       await this.take({ kind: 'send', at, to: 0 })
     }
   }
@@ -182,7 +175,7 @@ export class LivedSession {
   }
 
   private engine() {
-    const { mode, server } = this.world
+    const { collapse, server } = this.world
     return createEngine({
       model: server === 'offline' ? { ...offline(), model: this.modelName() } : this.client(),
       environment: {},
@@ -194,10 +187,10 @@ export class LivedSession {
       settings: {
         contextWindow: 30_000,
         maxOutputTokens: 2_000,
-        ...(mode === undefined ? {} : { mode }),
+        collapse,
         sessionMemory: { isOn: true, first: 500, growth: 500, toolCalls: 1, keep: { tokens: 200, messages: 1 } },
         reductions: {
-          microCompact: mode === 'collapse' ? false : 'always',
+          microCompact: collapse ? false : 'always',
           weigh: false,
           clearInputs: true,
           boundThinking: 'remove',

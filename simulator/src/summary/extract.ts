@@ -1,16 +1,16 @@
 // Facts read off a conversation for a summary: what the user said, files, errors, todos, where the work stands. Plain
 // reading without judgement; it never sees more than the messages.
+import type { Message } from 'everlong'
 import {
   blocksOf,
   isText,
   isToolResult,
   isToolUse,
-  type Message,
   stringAt,
   type ToolResultBlock,
   type ToolUseBlock,
   textOf,
-} from 'everlong'
+} from 'everlong/transcript'
 import { listInput, stringInput, toolNamed } from '../repository/tool-names.ts'
 import { cut } from './cut.ts'
 import { type Fact, looksLikeSummary, readSections } from './sections.ts'

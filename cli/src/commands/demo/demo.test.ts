@@ -2,9 +2,17 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { blocksOf, isToolResult, isToolUse, type JsonObject, objectAt, textOf } from 'everlong'
 import { fsck, openMemory, openView } from 'everlong/node'
-import { readBoundary, readEdit } from 'everlong/transcript'
+import {
+  blocksOf,
+  isToolResult,
+  isToolUse,
+  type JsonObject,
+  objectAt,
+  readBoundary,
+  readEdit,
+  textOf,
+} from 'everlong/transcript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everlong, type RunOptions, sessionFolder } from '../../testing/harness.ts'
 import { tourFile } from '../tour.ts'

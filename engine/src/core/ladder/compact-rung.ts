@@ -17,7 +17,11 @@ export type CompactRungOptions = {
   readonly recall?: boolean
   /** It works by itself: after a compaction the work goes on. */
   readonly isAutonomous?: boolean
+  /** The newest messages that an automatic compaction keeps word for word, by number or by tokens. */
+  readonly keep?: Keep | undefined
 }
+
+export type Keep = number | { readonly tokens: number }
 
 export function compactRung(options: CompactRungOptions = {}): Rung {
   return {
@@ -52,7 +56,7 @@ export function jobFor(context: RungContext, options: CompactRungOptions): Compa
     view: context.view,
     recordOf: context.record,
     instructions: context.instructions,
-    partial: partialOf(context),
+    partial: partialOf(context, options.keep),
     settings: { ...options.settings, shareCache: canShare(context, options) },
     counting: context.counting,
     viewTokens: situation.weigher.tokens(context.view.messages, context.counting),
@@ -82,10 +86,11 @@ function canShare({ size, situation }: RungContext, { settings }: CompactRungOpt
   return settings?.shareCache !== false && size.tokens + instructionRoom < contextWindow.value
 }
 
-function partialOf(context: RungContext): PartialChoice | undefined {
+function partialOf(context: RungContext, keep: Keep | undefined): PartialChoice | undefined {
   const { from, upTo } = context.range
   if (from !== undefined) return { type: 'from', uuid: from }
-  const wanted = upTo ?? (context.cause === 'overflow' ? newestRounds(context) : undefined)
+  const most = keptBy(context, keep)
+  const wanted = earlier(context.view, [upTo, most && newestMessages(context, most)])
   const uuid = beforeUnseen(context.view, wanted)
   return uuid === undefined ? undefined : { type: 'up-to', uuid }
 }
@@ -98,16 +103,40 @@ function beforeUnseen(view: View, wanted: string | undefined): string | undefine
   return end < unseen ? wanted : (view.sources[unseen - 1]?.uuids[0] ?? wanted)
 }
 
-/** Of the target, or of the size where that is less, for what is kept word for word when a request is sent again. */
-const keptShare = 0.25
+/** How much of the newest stays; undefined when nothing was asked to. A compaction by hand is told what to keep. */
+function keptBy({ target, size, trigger, cause }: RungContext, keep: Keep | undefined): Kept | undefined {
+  const most = Math.min(target, size.tokens)
+  if (cause === 'overflow') return { room: most * keptInRecovery }
+  if (keep === undefined || trigger !== 'auto') return undefined
+  const room = most * longestKept
+  return typeof keep === 'number' ? { room, messages: keep } : { room: Math.min(keep.tokens, room) }
+}
 
-/** What was just being worked on stays, as far as it is small; none of it when even the newest round is large. */
-function newestRounds({ view, target, size, situation }: RungContext): string | undefined {
+/** Whichever comes first in the view, so that what either of them keeps is kept. */
+function earlier({ sources }: View, uuids: readonly (string | undefined)[]): string | undefined {
+  const named = uuids.filter((uuid) => uuid !== undefined)
+  if (named.length < 2) return named[0]
+  return sources.flatMap((source) => source.uuids).find((uuid) => named.includes(uuid))
+}
+
+/** Of the target, or of the size where that is less, for what is kept word for word when a request is sent again. */
+const keptInRecovery = 0.25
+/** The rest is for the summary. */
+const longestKept = 0.5
+
+type Kept = {
+  /** Tokens. */
+  readonly room: number
+  readonly messages?: number
+}
+
+/** What was just being worked on stays, as far as it fits; none of it when even the newest round is too large. */
+function newestMessages({ view, situation }: RungContext, { room, messages: most }: Kept): string | undefined {
   const { messages } = view
-  const room = Math.min(target, size.tokens) * keptShare
+  const first = most === undefined ? 1 : Math.max(1, messages.length - most)
   let weight = 0
   let start = messages.length
-  while (start > 1) {
+  while (start > first) {
     const message = messages[start - 1]
     weight += message ? situation.weigher.message(message) : 0
     if (weight > room) break

@@ -178,10 +178,10 @@ describe('in a session', () => {
 
   test.each([
     ['with a threshold of the host', { autoCompactAt: 150_000 }],
-    ['where a person is asked', { autoCompact: 'ask' }],
-    ['where automatic compaction is off', { autoCompact: false }],
-    ['where only a refusal compacts', { mode: 'reactive-only' }],
-    ['where finished parts are collapsed', { mode: 'collapse' }],
+    ['where a person is asked', { compaction: 'ask' }],
+    ['where automatic compaction is off', { compaction: 'manual' }],
+    ['where only a refusal compacts', { compaction: 'reactive' }],
+    ['where finished parts are collapsed', { collapse: true }],
   ])('not %s', async (_, more) => {
     expect((await grown({ economy: 'thrifty', ...more })).at).toBeUndefined()
   })

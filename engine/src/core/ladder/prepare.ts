@@ -2,11 +2,12 @@
 // limit. The answer is a request that can be sent, or the reason why none is.
 import { modelFacts } from '../catalog/models.ts'
 import { blocksOf } from '../message/block.ts'
-import { type JsonObject, objectAt } from '../message/json.ts'
+import { objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import { describeValue } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import type { Repair } from '../request/draft.ts'
+import { type MessagesBody, messagesBody } from '../request/messages-body.ts'
 import {
   type Desk,
   describeModel,
@@ -17,9 +18,9 @@ import {
   whyCompactionIsOff,
   withSize,
 } from '../session/desk.ts'
-import { patience } from '../session/settings.ts'
+import { compactionMode, patience } from '../session/settings.ts'
 import { withLeftOut, withViewChange } from '../session/tracking.ts'
-import { buildRequest, messagesBody } from '../session/turn-request.ts'
+import { buildRequest } from '../session/turn-request.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { climb, type Solution } from './climb.ts'
@@ -33,8 +34,8 @@ import { shortenUnseen } from './unseen.ts'
 /** A request that can be sent: with our clients as it is, with others by its `body`. */
 export type Ready = ModelRequest & {
   readonly type: 'ready'
-  /** The parameters of the Messages API. */
-  readonly body: JsonObject
+  /** The parameters of the Messages API, in types that fit its SDK. */
+  readonly body: MessagesBody
   readonly explanation: Explanation
   /** What was tried before it, and why. */
   readonly tried: readonly Tried[]
@@ -104,7 +105,7 @@ function endsInAnswer({ conversation }: Desk, { model, messages }: ModelRequest)
 }
 
 function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): string {
-  const why = settings.mode === 'collapse' ? 'Collapse is on, and no finished part could make enough room. ' : ''
+  const why = settings.collapse ? 'Collapse is on, and no finished part could make enough room. ' : ''
   return (
     `The context holds ${inWords(size.tokens)} tokens, and from ${inWords(blocking.value)} on no request is sent. ` +
     why +
@@ -191,7 +192,7 @@ async function autoCompact(desk: Desk, { signal, source, pays }: Compacting): Pr
     source,
   })
   const { settings, tracking } = desk
-  const mode = settings.mode ?? 'proactive'
+  const mode = compactionMode(settings)
   const overhead = explanation.isAboveThreshold ? overheadOf(desk) : 0
   const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead, pays })
   if (guarded.type === 'refused') return refusal(desk, guarded, explanation)

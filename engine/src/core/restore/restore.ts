@@ -1,7 +1,9 @@
 // Puts context back after a compaction: one restorer after another, the most needed first, each inside its own budget, all
 // of them under one. The same state gives the same bytes.
+
 import { contextFrame } from '../message/reminder.ts'
 import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
+import { groupBy } from '../text/group-by.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
 import { restoreAgents, restoreHost, restorePinned, restoreTodos, restoreTools } from './listed.ts'
@@ -90,7 +92,7 @@ const mostNames = 12
 /** What was not brought is named, so that nobody believes to have seen it; once for each reason. */
 export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'why'>[]): string | undefined {
   if (notRestored.length === 0) return undefined
-  const reasons = Map.groupBy(notRestored.slice(0, mostNames), ({ why }) => why)
+  const reasons = groupBy(notRestored.slice(0, mostNames), ({ why }) => why)
   const names = [...reasons].map(([why, missing]) => `- ${missing.map(({ what }) => what).join(', ')}: ${why}`)
   const more = notRestored.length - mostNames
   return ['Not put back:', ...names, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')

@@ -9,7 +9,7 @@ import type { AbortSignalPort } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type Desk, overheadOf, situationIn } from './desk.ts'
-import { headStart } from './settings.ts'
+import { compactionMode, headStart } from './settings.ts'
 
 export type Ahead = {
   /** Whether the next request should wait for it: it is ready, or came to nothing. */
@@ -74,7 +74,7 @@ function isWanted(desk: Desk): boolean {
   const guarded = guardAutoCompact({
     source: 'turn',
     explanation: { ...explanation, isAboveThreshold: true },
-    mode: desk.settings.mode ?? 'proactive',
+    mode: compactionMode(desk.settings),
     tracking: desk.tracking,
     overhead: overheadOf(desk),
   })

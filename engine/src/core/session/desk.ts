@@ -29,7 +29,7 @@ import type { Collapser } from './collapser.ts'
 import { type ContextNote, contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
 import type { Memory } from './memory-keeper.ts'
-import { type EngineSettings, targetShare } from './settings.ts'
+import { compactionMode, type EngineSettings, reductionsOf, targetShare } from './settings.ts'
 import type { Spent } from './spent.ts'
 import type { Tracking } from './tracking.ts'
 
@@ -131,7 +131,21 @@ export function settleContext(desk: Desk): void {
 }
 
 function tokenSettings(all: EngineSettings): TokenSettings {
-  const { reductions, mode, economy, target, background, cacheMarks, estimator, askTimeoutMs, ...tokens } = all
+  const {
+    reductions,
+    summary,
+    recall,
+    isAutonomous,
+    collapse,
+    economy,
+    keep,
+    target,
+    background,
+    cacheMarks,
+    estimator,
+    askTimeoutMs,
+    ...tokens
+  } = all
   return tokens
 }
 
@@ -195,10 +209,10 @@ export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situa
     ...(desk.base.thinking === undefined ? {} : { thinks: desk.base.thinking.type !== 'disabled' }),
     cacheEdits: desk.tracking.cacheEdits,
     targetShare: targetShare(settings),
-    compactionComes: (settings.mode ?? 'proactive') === 'proactive' && !desk.tracking.breaker.isOpen,
+    compactionComes: compactionMode(settings) === 'proactive' && !desk.tracking.breaker.isOpen,
     ...(desk.cacheLifetime === undefined ? {} : { cacheLifetime: desk.cacheLifetime }),
     reductions: {
-      ...settings.reductions,
+      ...reductionsOf(settings),
       reproducible: [...(settings.reductions?.reproducible ?? []), ...(desk.base.reproducible ?? [])],
     },
   })

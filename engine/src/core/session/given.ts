@@ -1,13 +1,14 @@
 // What a host hands in, as loosely typed as any SDK's messages: prompts, results, answers. Read here once; behind it
 // everything is ours.
 import { type Block, blocksOf, type Content, isBlock } from '../message/block.ts'
+import { fromChatAnswer, fromChatContent, isChatMessage } from '../message/chat-completions.ts'
 import { isObject, type JsonObject, kindOf, objectAt, stringAt } from '../message/json.ts'
 import type { Role } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { ModelAnswer } from '../ports/model.ts'
 
 /** Any SDK's own types will do: they have no index signature, and ours have. */
-type GivenBlock = Block | { readonly type: string }
+export type GivenBlock = Block | { readonly type: string }
 
 /** A message as the Messages API has it, and who put it there where that is not plain. */
 export type GivenMessage = {
@@ -32,12 +33,33 @@ export type GivenAnswer =
       readonly usage?: object | null
     }
 
+/** A message of chat completions. System and developer messages are refused: they belong to the session (`system`). */
+export type ChatMessage = {
+  readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function'
+  readonly content?: string | readonly object[] | null
+  readonly tool_calls?: readonly object[]
+  readonly tool_call_id?: string
+}
+
+/** What `add` takes: messages of the Messages API or of chat completions. */
+export type MessageInput = GivenMessage | ChatMessage
+
+/** What `record` takes: an answer of the Messages API, a chat completion, or a ModelAnswer of one of our clients. */
+export type AnswerInput =
+  | GivenAnswer
+  | {
+      readonly id?: string
+      readonly model?: string
+      readonly choices: readonly { readonly message: object; readonly finish_reason?: string | null }[]
+      readonly usage?: object | null
+    }
+
 /** The answer as the transcript keeps it: the API's message object. */
 export type AnswerMessage = JsonObject & { readonly content: readonly Block[] }
 
 /** The messages of a call to `add`, or an error that says which of them is none and what to do instead. */
-export function givenMessages(given: GivenMessage | readonly GivenMessage[]): readonly GivenMessage[] {
-  const messages: readonly unknown[] = Array.isArray(given) ? given : [given]
+export function givenMessages(given: MessageInput | readonly MessageInput[]): readonly GivenMessage[] {
+  const messages: readonly unknown[] = (Array.isArray(given) ? given : [given]).map(fromChat)
   for (const [at, message] of messages.entries()) {
     const wrong = isObject(message) ? wrongInMessage(message) : `is ${kindOf(message)}, not a message`
     if (wrong !== undefined) throw new TypeError(`add(): message ${at} ${wrong}.`)
@@ -45,10 +67,18 @@ export function givenMessages(given: GivenMessage | readonly GivenMessage[]): re
   return messages as readonly GivenMessage[]
 }
 
-/** Throws an error that says what is wrong with it when it is no answer. */
-export function checkAnswer(given: unknown): void {
+function fromChat(message: unknown): unknown {
+  if (!isObject(message) || !isChatMessage(message)) return message
+  const { tool_calls: _, tool_call_id: __, ...rest } = message
+  return { ...rest, role: message.role === 'tool' ? 'user' : message.role, content: fromChatContent(message) }
+}
+
+/** The answer of a call to `record`, or an error that says what is wrong with it. */
+export function givenAnswer(input: AnswerInput): GivenAnswer {
+  const given: unknown = isObject(input) ? (fromChatAnswer(input) ?? input) : input
   const wrong = isObject(given) ? wrongInContent(given.content) : `is ${kindOf(given)}, not an answer`
   if (wrong !== undefined) throw new TypeError(`record(): the answer ${wrong}.`)
+  return given as GivenAnswer
 }
 
 const otherRoles: Readonly<Record<string, string>> = {

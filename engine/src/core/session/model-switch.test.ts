@@ -23,13 +23,13 @@ test('what does not fit the next model is compacted first, unless compaction is 
     ...switched,
     compaction: { type: 'compacted' },
   })
-  expect(await full({ compaction, settings: { ...small, autoCompact: false } }).session.useModel(other)).toEqual(
+  expect(await full({ compaction, settings: { ...small, compaction: 'manual' } }).session.useModel(other)).toEqual(
     switched,
   )
 })
 
 test('what one server was asked to leave out is not asked of the next', async () => {
-  const { session, desk } = full({ settings: { ...small, autoCompact: false } })
+  const { session, desk } = full({ settings: { ...small, compaction: 'manual' } })
   desk.delegated = { leftOut: ['t1'], contextManagement: { edits: [{ type: 'clear_tool_uses_20250919' }] } }
   await session.useModel(other)
   expect(desk.delegated).toBeUndefined()
@@ -38,7 +38,7 @@ test('what one server was asked to leave out is not asked of the next', async ()
 
 test('a size that one model reported is told in tokens of the next, also after an answer without usage', async () => {
   const newer = { client: scripted(() => 'ok'), name: 'claude-opus-4-7' }
-  const { session } = full({ settings: { ...small, autoCompact: false } })
+  const { session } = full({ settings: { ...small, compaction: 'manual' } })
   const before = session.explain().size.reported
   await session.useModel(newer)
   const switched = session.explain().size.reported

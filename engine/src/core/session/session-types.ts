@@ -15,11 +15,12 @@ import type { Explanation } from '../tokens/explain.ts'
 import { type Prediction, predictCompaction, type TurnSize } from '../tokens/predict.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { CleanUp } from './clean-up.ts'
-import { type Desk, explainDesk, type ModelChoice, type RequestBase } from './desk.ts'
-import type { GivenAnswer, GivenMessage } from './given.ts'
+import { type Desk, explainDesk, type ModelChoice } from './desk.ts'
+import type { AnswerInput, MessageInput } from './given.ts'
 import type { EditOutcome, UndoOutcome } from './hands.ts'
 import { type MemoryState, memoryState } from './memory-keeper.ts'
 import type { Switched } from './model-switch.ts'
+import type { RequestInput } from './request-input.ts'
 import type { Spent } from './spent.ts'
 import type { Tracking } from './tracking.ts'
 
@@ -94,9 +95,9 @@ export type Session = {
   /** Where the transcript lies, when it is a file. */
   readonly path: string | undefined
   /** Returns the uuids of the entries. While a request or a compaction is under way they are held, and come after it. */
-  readonly add: (messages: GivenMessage | readonly GivenMessage[]) => readonly string[]
+  readonly add: (messages: MessageInput | readonly MessageInput[]) => readonly string[]
   readonly prepare: (options?: PrepareOptions) => Promise<Ready | Blocked>
-  readonly record: (answer: GivenAnswer) => string
+  readonly record: (answer: AnswerInput) => string
   /** Prepare, send, recover if the prompt was too long, record. */
   readonly send: (options?: TurnOptions) => Promise<Turn>
   /** For hosts that send by themselves: what to send instead after a prompt was too long. */
@@ -113,7 +114,7 @@ export type Session = {
   readonly rewind: (to: string) => Promise<EditOutcome>
   readonly useModel: (choice: ModelChoice, options?: PrepareOptions) => Promise<Switched>
   /** What goes with every request: system prompt, tools, limits. */
-  readonly configure: (base: RequestBase) => void
+  readonly configure: (base: RequestInput) => void
   readonly tracking: () => Tracking
   /** What was used since it was opened, a line for each purpose. */
   readonly spent: () => Spent

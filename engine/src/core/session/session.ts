@@ -15,14 +15,15 @@ import { createStop } from '../ports/stop.ts'
 import { recordAnswer, type Sent } from './answers.ts'
 import { type Ahead, startAhead } from './background.ts'
 import type { CleanUp } from './clean-up.ts'
-import { type Desk, explainDesk, type ModelChoice, type RequestBase, whyCompactionIsOff } from './desk.ts'
+import { type Desk, explainDesk, type ModelChoice, whyCompactionIsOff } from './desk.ts'
 import { afterAnswer, afterPrepared, errandsDone } from './errands.ts'
-import { checkAnswer, type GivenAnswer, type GivenMessage, givenMessages } from './given.ts'
+import { type AnswerInput, givenAnswer, givenMessages, type MessageInput } from './given.ts'
 import { type EditOutcome, editAt, snipOut, type UndoOutcome, undoNewest } from './hands.ts'
 import type { HeldMessage } from './held.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 import { createLine } from './line.ts'
 import { type Switched, switchModel } from './model-switch.ts'
+import { type RequestInput, requestBase } from './request-input.ts'
 import { runSessionHooks } from './session-hooks.ts'
 import {
   type CompactOptions,
@@ -83,7 +84,7 @@ class Shell implements Session {
     this.inbox.release()
   }
 
-  add = (messages: GivenMessage | readonly GivenMessage[]): readonly string[] => {
+  add = (messages: MessageInput | readonly MessageInput[]): readonly string[] => {
     return givenMessages(messages).flatMap((message) => {
       // Whoever adds an answer has no other that is still to come.
       if (message.role === 'assistant') this.out = undefined
@@ -108,8 +109,8 @@ class Shell implements Session {
       return swapped ? withSwapped(prepared, swapped) : prepared
     })
 
-  record = (given: GivenAnswer): string => {
-    checkAnswer(given)
+  record = (input: AnswerInput): string => {
+    const given = givenAnswer(input)
     const uuid = this.desk.ports.newId()
     const { out, sent, printOf } = this
     const write = () => {
@@ -186,8 +187,8 @@ class Shell implements Session {
       return switchModel(this.desk, { ...choice, client }, signal)
     })
 
-  configure = (base: RequestBase): void => {
-    this.desk.base = { ...this.desk.base, ...base }
+  configure = (base: RequestInput): void => {
+    this.desk.base = { ...this.desk.base, ...requestBase(base) }
     this.desk.tracking = withChange(this.desk.tracking)
   }
 

@@ -1,5 +1,6 @@
 // The settings of an engine: those of windows and thresholds, of the reductions, and of the ladder itself.
 
+import type { CompactionSettings } from '../compaction/job.ts'
 import type { CompactionMode } from '../ladder/guards.ts'
 import type { ReductionChoices } from '../mechanisms/settings.ts'
 import type { EstimatorName } from '../tokens/estimate/blocks.ts'
@@ -7,12 +8,25 @@ import { type Environment, isTruthy, type TokenSettings } from '../tokens/settin
 import type { MemoryChoices } from './memory-keeper.ts'
 
 export type EngineSettings = TokenSettings & {
-  readonly reductions?: ReductionChoices
-  readonly mode?: CompactionMode
+  /** How a summary is made and how long it may be. */
+  readonly summary?: Partial<Omit<CompactionSettings, 'targetShare'>>
+  /** What is cleared without a summary, and when. */
+  readonly reductions?: Omit<ReductionChoices, 'recall'>
+  /** The agent has the recall tool: what leaves the context says how to read it again. */
+  readonly recall?: boolean
+  /** The agent works by itself: after a compaction the work goes on. */
+  readonly isAutonomous?: boolean
+  /** Summaries of finished parts are prepared in the background and take their place when the context is full. */
+  readonly collapse?: boolean
   /** usual: the context fills up to the threshold. thrifty: clear and compact as soon as it pays. */
   readonly economy?: 'usual' | 'thrifty'
   /** Notes about the session, taken in the background; `false` for none. */
   readonly sessionMemory?: boolean | MemoryChoices
+  /**
+   * The newest messages that an automatic compaction keeps word for word: a number of messages, or as many as fit into so
+   * many tokens. Never more than half of what the compaction must get below. Default: none.
+   */
+  readonly keep?: number | { readonly tokens: number }
   /** A compaction must get below this share of the threshold: 0.6 unless said. */
   readonly target?: number
   /** Prepare a compaction while work goes on, from this share of the threshold on: 0.8 when only turned on. */
@@ -24,10 +38,21 @@ export type EngineSettings = TokenSettings & {
   readonly askTimeoutMs?: number
 }
 
+/** The mechanisms of a session, told whether there is a recall tool. */
+export function reductionsOf({ reductions, recall }: EngineSettings): ReductionChoices {
+  return { ...reductions, ...(recall === undefined ? {} : { recall }) }
+}
+
 /** What the host has set itself comes first. */
 export function withEnvironment(settings: EngineSettings, environment: Environment): EngineSettings {
-  const isCollapsing = settings.mode === undefined && isTruthy(environment.CLAUDE_CONTEXT_COLLAPSE)
-  return isCollapsing ? { ...settings, mode: 'collapse' } : settings
+  const isCollapsing = settings.collapse === undefined && isTruthy(environment.CLAUDE_CONTEXT_COLLAPSE)
+  return isCollapsing ? { ...settings, collapse: true } : settings
+}
+
+/** What keeps the context small before the provider refuses. */
+export function compactionMode({ compaction, collapse }: EngineSettings): CompactionMode {
+  if (collapse) return 'collapse'
+  return compaction === 'reactive' ? 'reactive-only' : 'proactive'
 }
 
 const usualTarget = 0.6

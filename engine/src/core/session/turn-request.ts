@@ -13,7 +13,6 @@ import { withCacheMarks } from '../request/cache-marks.ts'
 import type { Repair } from '../request/draft.ts'
 import { requestMessages } from '../request/from-view.ts'
 import { continuesUnthought, withThinkingFirst } from '../request/manual-thinking.ts'
-import { withLegalCalls } from '../request/tool-ids.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
 import { actionOf } from '../transcript/format/edits.ts'
@@ -78,20 +77,6 @@ function anchorsIn(
   const summary = view.messages.findIndex(({ origin }) => origin === 'summary')
   const found = [...new Set([summary, newest, older, ...leftOut])].filter((at) => at >= 0)
   return found.toSorted((a, b) => a - b).slice(-2)
-}
-
-/** The request as the Messages API takes it, for clients that are not ours. */
-export function messagesBody(request: ModelRequest, maxTokens: number): JsonObject {
-  const { model, system, tools, messages, thinking, options } = request
-  return {
-    ...options,
-    model,
-    max_tokens: request.maxTokens ?? maxTokens,
-    ...(system === undefined ? {} : { system }),
-    ...(tools === undefined ? {} : { tools }),
-    messages: withLegalCalls(messages),
-    ...(thinking === undefined ? {} : { thinking }),
-  }
 }
 
 /** The summary as its provider wrote it, first and unchanged, and what code adds to it, where the text of it stood. */

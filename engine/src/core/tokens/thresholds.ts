@@ -35,9 +35,10 @@ export function resolveThresholds(settings: ResolvedSettings, effectiveWindow: n
       : { value: autoCompactThreshold.value, source: 'the auto-compact threshold' }
   return {
     autoCompact,
-    manualCompact: settings.disableCompact
-      ? { allowed: false, source: settings.disableCompact.source }
-      : { allowed: true, source: 'default' },
+    manualCompact:
+      settings.compaction.value === 'off'
+        ? { allowed: false, source: settings.compaction.source }
+        : { allowed: true, source: 'default' },
     autoCompactThreshold,
     limit,
     warning: before(limit, settings.warningDistance),
@@ -51,11 +52,9 @@ export function resolveThresholds(settings: ResolvedSettings, effectiveWindow: n
   }
 }
 
-function autoCompactOf(settings: ResolvedSettings): AutoCompact {
-  const off = settings.disableCompact ?? settings.disableAutoCompact
-  return off
-    ? { mode: false, source: off.source }
-    : { mode: settings.autoCompact.value, source: settings.autoCompact.source }
+function autoCompactOf({ compaction: { value, source } }: ResolvedSettings): AutoCompact {
+  if (value === 'ask') return { mode: 'ask', source }
+  return { mode: value === 'auto' || value === 'reactive', source }
 }
 
 /** The earliest of the default, the percentage and the mark: settings can only make compaction earlier. */

@@ -1,6 +1,7 @@
 // The archive's database: a full-text index without the texts, and where each text is in which file. It is a cache:
 // rebuilt if broken or of another version, kept in memory if it cannot be written.
 import { closeSync, openSync, rmSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { diskProblem, nodeDisk } from '../write/disk.ts'
@@ -110,11 +111,21 @@ function connectTo(place: string): DatabaseSync | undefined {
 }
 
 function connect(place: string): DatabaseSync {
-  // Loaded on demand: older versions of Node print a warning.
-  const sqlite = process.getBuiltinModule('node:sqlite')
+  const sqlite = loadSqlite()
   const sql = new sqlite.DatabaseSync(place)
   sql.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA cache_size = -65536; PRAGMA temp_store = memory`)
   return sql
+}
+
+/** False on Node 20. */
+export function hasSqlite(): boolean {
+  return isBuiltin('node:sqlite')
+}
+
+/** Loaded when it is needed: older versions of Node 22 print a warning when they load it. */
+function loadSqlite(): typeof import('node:sqlite') {
+  if (hasSqlite()) return process.getBuiltinModule('node:sqlite')
+  throw new Error(`The archive needs the SQLite of Node 22.16 or later; this is Node ${process.versions.node}.`)
 }
 
 export function discardDatabase(place: string): void {

@@ -16,7 +16,7 @@ export type RecallTool = {
   readonly input_schema: {
     readonly type: 'object'
     readonly properties: Readonly<Record<string, object>>
-    readonly required?: readonly string[]
+    readonly required?: string[]
     readonly additionalProperties: boolean
   }
   readonly run: (input: unknown) => ToolOutput

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type SessionFiles, type SessionFilesInput, sessionFiles } from './session-files.ts'
+import type { SessionFiles, SessionFilesInput } from '../../core/session/platform.ts'
+import { sessionFiles } from './session-files.ts'
 
 let folder: string
 let root: string

@@ -2,8 +2,7 @@
 // shown the file or the host permits it; for a transcript from another machine, only what the transcript contains.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type JsonObject, stringAt } from '../../core/message/json.ts'
-import type { ViewMessage } from '../../core/message/message.ts'
+import { stringAt } from '../../core/message/json.ts'
 import type { FileRead, FileStore } from '../../core/ports/files.ts'
 import type { Workspace } from '../../core/ports/workspace.ts'
 import {
@@ -14,28 +13,10 @@ import {
   seenText,
 } from '../../core/restore/seen-files.ts'
 import { createShown, type Shown } from '../../core/restore/shown.ts'
-import type { NamedKinds } from '../../core/tokens/tool-kinds.ts'
+import type { SessionFiles, SessionFilesInput, WorkspaceInput } from '../../core/session/platform.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { gitWorkspace } from './workspace.ts'
 import { workspaceFiles } from './workspace-files.ts'
-
-export type SessionFiles = {
-  readonly files: FileStore
-  /** Every message, in order; `isLive` if it arrived while the session was open. */
-  readonly see: (message: ViewMessage, record: JsonObject, how: { readonly isLive: boolean }) => void
-}
-
-export type SessionFilesInput = {
-  /** The host's own store, which takes precedence. */
-  readonly given?: FileStore | undefined
-  /** The entries the session was opened with. */
-  readonly entries: readonly Entry[]
-  /** The workspace given by the host, never by the transcript. */
-  readonly cwd: string
-  readonly named?: NamedKinds | undefined
-  /** What may be read without having been shown: anywhere because the host named it, or inside the workspace. */
-  readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
-}
 
 export function sessionFiles({ given, entries, cwd, named, permitted }: SessionFilesInput): SessionFiles {
   if (given) return { files: given, see: () => undefined }
@@ -113,13 +94,8 @@ function recordedFolder(entries: readonly Entry[]): string | undefined {
   return entries.map(({ record }) => stringAt(record, 'cwd')).findLast((path) => path !== undefined)
 }
 
-export type WorkspaceForInput = Pick<SessionFilesInput, 'given' | 'entries' | 'cwd'> & {
-  /** The host named this folder explicitly. */
-  readonly isNamed: boolean
-}
-
-/** The folder's git state means nothing for a session whose files are elsewhere. */
-export function workspaceFor({ given, entries, cwd, isNamed }: WorkspaceForInput): Workspace | undefined {
+/** The folder's git state says nothing about a session whose files are elsewhere. */
+export function workspaceFor({ given, entries, cwd, isNamed }: WorkspaceInput): Workspace | undefined {
   if (given) return undefined
   const recorded = recordedFolder(entries)
   if (!isNamed && recorded !== undefined && resolve(recorded) !== resolve(cwd)) return undefined

@@ -1,7 +1,9 @@
 // Where the work stands, as far as code can tell for certain. What may have changed since it was seen is left out or said
 // to be uncertain: a wrong state makes the next agent repeat or undo work.
+
 import type { CommandFact, Commit, Ledger, RepositoryFact, Todo } from '../../ledger/facts.ts'
 import { oneLine } from '../../ledger/text.ts'
+import { groupBy } from '../../text/group-by.ts'
 import { neutralize } from '../../text/neutralize.ts'
 
 export type StateInput = {
@@ -96,7 +98,7 @@ function todoLine({ text, status }: Todo): string {
 
 /** Under a line that says what changed since: once for all runs that it is true of. */
 function verifyingLines(commands: readonly CommandFact[], ledger: Ledger): readonly string[] {
-  const groups = Map.groupBy(commands, (command) => `Commands that verify the work${changesSince(command, ledger)}:`)
+  const groups = groupBy(commands, (command) => `Commands that verify the work${changesSince(command, ledger)}:`)
   return [...groups].flatMap(([lead, group]) => [lead, ...group.map(commandLine)])
 }
 

@@ -127,7 +127,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
         environment: options.environment ?? {},
         ladder: {
           ...defaultLadder(options.compaction ?? [], {
-            collapse: settings.mode === 'collapse' ? collapser.rung : undefined,
+            collapse: settings.collapse ? collapser.rung : undefined,
             isNative: settings.reductions?.native !== undefined,
           }),
           ...options.ladder,
@@ -149,7 +149,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
         delegated: undefined,
         spent: nothingSpent,
         cleanUps: createCleanUps(new Set(), { isSubagent: false, onProblem: (why) => guard.report('clean-up', why) }),
-        ...(settings.mode === 'collapse' ? { collapser } : {}),
+        ...(settings.collapse ? { collapser } : {}),
       }
       return desk
     },

@@ -29,12 +29,6 @@ export function recalibrate(calibration: Calibration, { estimated, reported }: C
   return { factor: clamp(factor, lowest, highest), samples: calibration.samples + 1 }
 }
 
-/** Starts from an exact count, such as the API's for a whole request. */
-export function seedCalibration({ estimated, reported }: Comparison): Calibration {
-  if (!isUsable(estimated) || !isUsable(reported)) return uncalibrated
-  return { factor: clamp(reported / estimated, lowest, highest), samples: 1 }
-}
-
 export function calibrationOf(calibrations: Calibrations, model: string | undefined): Calibration {
   const known = model !== undefined && Object.hasOwn(calibrations, model) ? calibrations[model] : undefined
   return known ?? uncalibrated
