@@ -4,11 +4,11 @@ import { contextTokens } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
 
 export type Pace = {
-  /** Tokens with each answer, the mean: few large results make most of it, and a median would not see them. */
+  /** Tokens with each answer, on average: a median would miss the few large results that make up most of it. */
   readonly growth: number | undefined
   /** The smallest context that was reported: what no reduction gets below. */
   readonly base: number | undefined
-  /** What all answers together reported: tokens that were carried through requests. */
+  /** The sum of what all answers reported: tokens carried through requests. */
   readonly carried: Carried
   /** The share of requests that come after the cache has gone. */
   readonly coldShare: number
@@ -16,7 +16,7 @@ export type Pace = {
 
 export type Carried = { readonly tokens: number; readonly answers: number }
 
-/** In real sessions so many requests come after a pause longer than this; they count like a session of this length. */
+/** The share of requests in real sessions that come after such a pause; it counts like a session of `usualLength`. */
 const usualColdShare = { short: 0.03, long: 0.007 } as const
 const usualLength = 50
 

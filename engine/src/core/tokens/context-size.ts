@@ -12,11 +12,11 @@ export type SizeOptions = Counting & {
   readonly freshFrom?: number | string | undefined
   /** Estimated tokens of the system prompt and the tools: counted only while no usage includes them. */
   readonly overhead?: number | undefined
-  /** Measures as measureContent does, and may remember what it has measured. */
+  /** Used instead of measureContent, for callers that remember what they measured. */
   readonly measure?: ((message: ViewMessage, how: Measuring) => Measure) | undefined
   /**
-   * For the messages of a view, which knows what its answers were given on: those whose usage may be believed, each with
-   * the tokens that have gone since. Nothing else is asked then.
+   * For the messages of a view: the answers whose usage may be believed, each with the tokens freed since. When given,
+   * `freshFrom` and summaries are not looked at.
    */
   readonly trusted?: ReadonlyMap<number, number> | undefined
   /** Tokens that the provider was asked to leave out since the newest answer: they are still in the messages. */
@@ -32,7 +32,7 @@ export type ContextSize = {
   /** The part we estimated, margin included. */
   readonly estimated: number
   readonly source: 'usage' | 'usage+estimate' | 'estimate'
-  /** Taken off what was reported or estimated, since it went afterwards; below 0 where something came back. */
+  /** Tokens freed since, already taken off; below 0 where something came back. */
   readonly freed?: number
   /** The first message of the answer whose usage was taken. */
   readonly anchorUuid?: string
@@ -50,7 +50,7 @@ type Anchor = {
   readonly gone?: { readonly freed: number; readonly left: Measure } | undefined
 }
 
-/** The model is that of the newest answer unless it is given; images are scaled for a given model only. */
+/** The model defaults to that of the newest answer; images are scaled only for a model that is given. */
 export function contextSize(messages: readonly ViewMessage[], options: SizeOptions = {}): ContextSize {
   const anchor = findAnchor(messages, options)
   const all = anchor
@@ -59,7 +59,7 @@ export function contextSize(messages: readonly ViewMessage[], options: SizeOptio
   return sizeFrom({ anchor, all }, { ...options, model: options.model ?? modelOf(messages) })
 }
 
-/** The size from its parts. `all` is the measure of every message; it counts only where there is no anchor. */
+/** `all` is the measure of every message, used only where there is no anchor. */
 function sizeFrom(
   parts: { readonly anchor: Anchor | undefined; readonly all: Measure },
   options: SizeOptions,
@@ -89,8 +89,8 @@ function sizeFrom(
 }
 
 /**
- * What is left of a size when something has gone. Sizes are reported, what has gone is estimated, and the two may
- * disagree: no larger share of the size goes than what has gone is of everything by the same estimate.
+ * The reported size less what was freed. The first is counted by the API and the second estimated here, and they may
+ * disagree: no larger share is taken off than the freed part has of everything by our estimate.
  */
 function lessBy(size: number, gone: number, left: number): number {
   const share = gone / (gone + Math.max(0, left))
@@ -109,17 +109,17 @@ function measureOf(message: ViewMessage, options: SizeOptions): Measure {
   return options.measure ? options.measure(message, options) : measureContent(message.content, options)
 }
 
-/** No model has a larger window: a usage that claims more was made up by its server. */
+/** Tokens. No model has a larger window, so a server that reports more made it up. */
 const largestWindow = 2_000_000
 
-/** The usage that counts when it does: some tokens, no more than a window holds, from an assistant. */
+/** The usage of an answer, if it is plausible: some tokens, and no more than a window holds. */
 function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
   if (role !== 'assistant' || !usage) return undefined
   const tokens = contextTokens(usage)
   return tokens > 0 && tokens <= Math.max(window, largestWindow) ? usage : undefined
 }
 
-/** Of two reports on one answer the larger one is the finished one; of two equal ones the later. */
+/** Of two reports on one answer the larger is the final one; of two equal ones the later. */
 function laterUsage(known: Usage | undefined, fresh: Usage): Usage {
   return known && contextTokens(known) > contextTokens(fresh) ? known : fresh
 }
@@ -158,7 +158,7 @@ function goneSince(messages: readonly ViewMessage[], answer: number, options: Si
   return { freed, left: left.reduce((sum, message) => addMeasures(sum, measureOf(message, options)), nothing) }
 }
 
-/** Pieces of one answer can stand apart, with tool results in between, but never with another answer in between. */
+/** Tool results may stand between the pieces of one answer, but never another answer. */
 function firstPiece(messages: readonly ViewMessage[], newest: number): number {
   const id = messages[newest]?.messageId
   let first = newest
@@ -173,7 +173,7 @@ function firstPiece(messages: readonly ViewMessage[], newest: number): number {
 
 type Freshness = (message: ViewMessage, index: number) => boolean
 
-/** A summary ends the life of usage before it, and of kept messages that are older though they stand after it. */
+/** Usage before a summary no longer holds, nor that of kept messages that stand after it but are older. */
 function freshness(messages: readonly ViewMessage[], { freshFrom = 0, trusted }: SizeOptions): Freshness {
   if (trusted) return (_, index) => trusted.has(index)
   const named = typeof freshFrom === 'string' ? messages.findIndex((message) => message.uuid === freshFrom) : freshFrom
