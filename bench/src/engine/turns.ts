@@ -3,8 +3,9 @@
 import { type ModelClient, offline } from 'everlong'
 import { createEngine, type EngineSession } from 'everlong/node'
 import { median } from '../results.ts'
+import { processorTime } from './sessions.ts'
 
-const turns = 300
+const turns = 100
 
 type Case = {
   readonly name: string
@@ -58,11 +59,11 @@ async function turnsAt({ name, messages, model: named, grownWith }: Case): Promi
   const prepare: number[] = []
   let repairs = 0
   for (let at = 0; at < turns; at++) {
-    const began = performance.now()
+    const began = processorTime()
     answer(session, messages / 2 + at, named)
-    const added = performance.now()
+    const added = processorTime()
     const ready = await session.prepare()
-    prepare.push(performance.now() - added)
+    prepare.push(processorTime() - added)
     add.push(added - began)
     if (ready.type === 'ready') repairs = ready.repairs.length
   }

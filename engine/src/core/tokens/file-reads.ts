@@ -1,5 +1,5 @@
-// Finds the file reads in a conversation, in the spellings of well-known agents, and which of them a later read of the
-// same lines brings again. It looks at tool requests and results; it never reads files.
+// Finds the file reads in a conversation, as well-known agents spell them, and those that a later read of the same lines
+// repeats. It looks at tool calls and results and never reads a file.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { arrayAt, numberAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
@@ -47,7 +47,7 @@ export function isPointer(result: ToolResultBlock): boolean {
   return text.length < 500 && /\bunchanged since\b/i.test(text)
 }
 
-/** A call with what it brought. */
+/** A call and its result. */
 export type AnsweredCall = { readonly call: ToolUseBlock; readonly result: ToolResultBlock }
 
 type Range = Pick<FileRead, 'from' | 'to'>

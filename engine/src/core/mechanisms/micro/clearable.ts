@@ -24,7 +24,7 @@ const mediaTokens = 2_000
 
 export type ClearableKind = ToolKind | 'reproducible'
 
-/** A result that may go; the reason is added by whoever takes it. */
+/** A result that may go; the mechanism that takes it adds the reason. */
 export type Clearable = Omit<PlannedItem, 'why' | 'path'> & {
   readonly toolUseId: string
   readonly tool: string
@@ -65,7 +65,7 @@ function resultsBySettings(_view: View): Map<ReductionSettings, readonly Clearab
   return new Map()
 }
 
-/** Those of them that the provider has not been asked to leave out: the others weigh nothing any more. */
+/** Without those that the provider was asked to leave out, which no longer weigh anything. */
 export function activeResults(view: View, situation: Situation): readonly Clearable[] {
   const results = clearableResults(view, situation)
   const gone = deletedIn(situation)
@@ -73,8 +73,8 @@ export function activeResults(view: View, situation: Situation): readonly Cleara
 }
 
 /**
- * How many of the newest results stay where so many are to be kept. Where those of turns that have ended are not
- * (`keepFinished`), no more than the turn at hand has brought; what no answer has seen yet stays in any case.
+ * How many of the newest results stay. Without `keepFinished`, only results of the current turn are kept. Results that
+ * no answer has seen yet always stay.
  */
 export function newestStaying(
   view: View,

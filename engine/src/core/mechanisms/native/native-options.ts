@@ -18,7 +18,7 @@ export type Delegation = {
 export type ToolUsesChoices = {
   /** 'now': as soon as more than those to keep are there. */
   readonly trigger: 'now' | { readonly inputTokens: number }
-  /** The newest so many tool uses stay. */
+  /** How many of the newest tool uses stay. */
   readonly keep: number
   readonly clearAtLeast?: number
   readonly results?: boolean

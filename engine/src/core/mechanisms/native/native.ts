@@ -63,7 +63,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   }
 }
 
-/** How many of the newest results are worth so many tokens together; one at least. */
+/** How many of the newest results fit into so many tokens together; at least one. */
 function newestWorth(results: readonly Clearable[], tokens: number): number {
   let sum = 0
   let count = 0

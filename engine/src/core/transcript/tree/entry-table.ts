@@ -1,11 +1,11 @@
-// What is remembered of every entry of a transcript when its content has been let go: where it lies, its ids, its
-// type, its usage. In columns, some fifty bytes an entry, so that a file of any size can be held.
+// What is kept of every entry of a transcript without its content: position, ids, type, usage. Stored in columns at about
+// fifty bytes an entry, so that a file of any size fits in memory.
 import { contextTokens, type Usage } from '../../message/usage.ts'
 import type { Head } from '../format/entry.ts'
 import { createIdMap, createIdTable, type IdRows, type IdTable } from './id-table.ts'
 
 export const entryTypes = ['', 'user', 'assistant', 'system', 'attachment', 'progress', 'boundary', 'other'] as const
-/** '' is a side entry: it hangs nowhere. 'boundary' is a compaction's. */
+/** '' is a side entry, which is not part of the tree. 'boundary' is that of a compaction. */
 export type EntryType = (typeof entryTypes)[number]
 
 /** The code of a side entry's type. */
@@ -14,17 +14,17 @@ const sideFlag = 128
 const otherCode = entryTypes.indexOf('other')
 
 export const noParent = -1
-/** The entry names a parent that has not been seen. */
+/** The entry names a parent that has not been seen yet. */
 export const missingParent = -2
 
-/** What the tree is made of, for whoever has no use for the rest. */
+/** The columns that the tree needs. */
 export type TreeTable = {
   readonly rows: number
   /** Index into entryTypes; 128 is added for a sidechain. */
   readonly types: Uint8Array
   readonly parents: Int32Array
   readonly ids: IdRows
-  /** Parents not seen yet: they may come later in the file, or never. */
+  /** By row: a parent that has not been seen. It may come later in the file, or never. */
   readonly pending: ReadonlyMap<number, string>
   /** Entries that carry an id seen before. */
   readonly duplicates: readonly number[]
@@ -33,7 +33,7 @@ export type TreeTable = {
 export type EntryTable = TreeTable & {
   readonly offsets: Float64Array
   readonly lengths: Uint32Array
-  /** The line each lies on, counted from 1; 0 where nobody counted. */
+  /** The line of each, counted from 1; 0 when lines were not counted. */
   readonly lines: Uint32Array
   /** Which record of its line. */
   readonly nth: Uint8Array
@@ -48,12 +48,12 @@ type Growing<T extends TreeTable> = { -readonly [K in keyof T]: T[K] } & {
 export type GrowingTree = Growing<TreeTable>
 export type GrowingTable = Growing<EntryTable>
 
-/** For entries that are held with their ids: those are not kept a second time. */
+/** For entries that are held anyway: it keeps no copy of their ids. */
 export function createTree(): GrowingTree {
   return { ...treeColumns(1024), rows: 0, ids: createIdMap(), pending: new Map(), duplicates: [] }
 }
 
-/** Starts from what was there before, or empty; with the number of rows to expect it need not grow on the way. */
+/** Starts from a saved table, or empty. `expected` is the number of rows to make room for. */
 export function createEntryTable(from: { readonly saved?: EntryTable; readonly expected?: number } = {}): GrowingTable {
   const { saved, expected = 1024 } = from
   if (saved) return { ...saved, pending: new Map(saved.pending), duplicates: [...saved.duplicates] }
@@ -103,7 +103,7 @@ function hang(tree: GrowingTree, row: number, head: Head): void {
   }
 }
 
-/** To be called when all has been added: finds the parents that came later than their children. */
+/** Call it when everything has been added: finds the parents that came later than their children. */
 export function resolvePending(table: GrowingTree): void {
   for (const [row, id] of table.pending) {
     const parent = table.ids.findId(id)
@@ -130,7 +130,7 @@ export function typeAt(table: TreeTable, row: number): EntryType {
   return entryTypes[(table.types[row] ?? 0) & (sideFlag - 1)] ?? 'other'
 }
 
-/** Whether a request can be made of it; what else stands in a chain is passed over. */
+/** Whether it can be part of a request; other entries of a chain are skipped. */
 export function isVisibleAt(table: TreeTable, row: number): boolean {
   const type = typeAt(table, row)
   return type === 'user' || type === 'assistant' || type === 'attachment'

@@ -1,6 +1,5 @@
-// The tree that a transcript's entries form, made whole: kept messages spliced behind their summary, orphans
-// attached, rings cut. It needs only what an entry table holds, so a full scan, the tail of a file and an index all
-// use it.
+// The tree that a transcript's entries form, repaired: kept messages spliced behind their summary, orphans attached, rings
+// cut. It needs only an entry table, so a full scan, the tail of a file and an index can all use it.
 import type { Boundary, Kept } from '../format/boundary.ts'
 import { isSidechainAt, missingParent, noParent, type TreeTable, typeAt } from './entry-table.ts'
 
@@ -9,11 +8,11 @@ export type BoundaryAt = { readonly row: number; readonly boundary: Boundary; re
 export type Graph = {
   /** Row of the parent after relinking; -1 for a root. */
   readonly parents: Int32Array
-  /** Entries whose parent is not in the file. Expected after compactions, not an error. */
+  /** Entries whose parent is not in the file. Normal after a compaction. */
   readonly orphans: readonly number[]
   /** Where rings of parents were cut. */
   readonly cuts: readonly number[]
-  /** For each boundary that kept messages: which, in order. Those never written to disk are not among them. */
+  /** By boundary: the messages it kept, in order, without those that were never written to disk. */
   readonly kept: ReadonlyMap<number, readonly number[]>
 }
 
@@ -38,7 +37,7 @@ export function buildGraph(table: TreeTable, boundaries: readonly BoundaryAt[], 
   return { parents: links.parents, orphans, cuts: cutRings(links.parents, moved), kept }
 }
 
-/** A boundary that is out of the view is an entry like any other: it hangs on what stood before it. */
+/** An undone boundary is an entry like any other: it hangs on what stood before it. */
 function bridge({ table, parents }: Links, { row, boundary }: BoundaryAt): void {
   const named = boundary.logicalParent === undefined ? noParent : table.ids.findId(boundary.logicalParent)
   const isBefore = named >= 0 && named < row
@@ -75,7 +74,7 @@ function attachOrphans({ table, parents }: Links): readonly number[] {
 
 type Spliced = {
   readonly kept: ReadonlyMap<number, readonly number[]>
-  /** Rows whose parent was set here: their link is ours and not what the file says. */
+  /** Rows whose parent was set here rather than in the file. */
   readonly moved: ReadonlySet<number>
 }
 
@@ -121,7 +120,7 @@ type Splice = {
   readonly moved: Set<number>
 }
 
-/** The legacy record stands beside the chain: what comes after it and hangs on what came before belongs to it. */
+/** The legacy record is not linked into the chain: later entries that hang on earlier ones are moved behind it. */
 function relinkLegacy({ table, parents }: Links, boundary: number): void {
   parents[boundary] = noParent
   for (let row = boundary + 1; row < table.rows; row++) {
@@ -146,7 +145,7 @@ function keptRows({ table, parents }: Links, boundary: number, kept: Kept): read
         seen.add(row)
         if (row === head) return chain.reverse()
       }
-      return [] // Head and tail are not on one chain: nothing can be said to have been kept.
+      return [] // Head and tail are not on one chain, so nobody can say what was kept.
     }
     case 'counted': {
       const found: number[] = []
@@ -161,8 +160,8 @@ function keptRows({ table, parents }: Links, boundary: number, kept: Kept): read
 }
 
 /**
- * Makes every chain end. A ring is cut where the file is most likely wrong: at a link of its own (not one that we
- * moved) that names a later entry as its parent; else at any link of its own.
+ * Cuts rings so that every chain ends. The cut is where the file is most likely wrong: at a link from the file (not one
+ * moved here) that names a later entry as parent; else at any link from the file.
  */
 function cutRings(parents: Int32Array, moved: ReadonlySet<number>): readonly number[] {
   const cuts: number[] = []

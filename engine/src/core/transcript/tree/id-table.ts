@@ -1,5 +1,5 @@
-// A map from ids to row numbers that holds millions of uuids in a few bytes each: 16 for the uuid, 8 for its slot.
-// Ids of another form are kept as strings.
+// A map from ids to row numbers that stores millions of uuids compactly: 16 bytes for the uuid, 8 for its slot. Ids of
+// another form are kept as strings.
 
 const wordsPerId = 4
 const hexDigits = '0123456789abcdef'
@@ -95,7 +95,7 @@ export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): Id
   const uuids = createUuidTable(Math.max(expected, saved ? saved.words.length / wordsPerId : 0))
   const others = new Map(saved?.others)
   const scratch = new Uint32Array(wordsPerId)
-  // Mostly an entry hangs on the one before it, so the id that came last is the one that is asked for.
+  // Most entries hang on the one before them, so the last id is the one looked up.
   let last = { id: '', row: -1 }
   for (let row = 0; saved && row * wordsPerId < saved.words.length; row++) {
     const id = saved.words.subarray(row * wordsPerId, (row + 1) * wordsPerId)
@@ -124,7 +124,7 @@ export function createIdTable({ saved, expected = 1024 }: IdTableStart = {}): Id
   }
 }
 
-/** For whoever holds the ids anyway: twice as fast, and no more than references to them. */
+/** For callers that hold the ids anyway: a plain map, twice as fast. */
 export function createIdMap(): IdRows {
   const rows = new Map<string, number>()
   // As above.

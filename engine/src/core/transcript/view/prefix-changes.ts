@@ -12,7 +12,7 @@ export type PrefixChange = {
   readonly below: number
   /** Of the change itself. */
   readonly row: number
-  /** Tokens, where whoever made the change says so. */
+  /** Tokens, where the change says so. */
   readonly freed?: number
   /** Rows that a compaction kept behind its summary; they may be written after it. */
   readonly kept?: ReadonlySet<number>

@@ -1,0 +1,115 @@
+// What it costs to compute everything anew before a request, in conversations of 1,000, 10,000 and 50,000 messages: one
+// more entry is added and the whole transcript folded, sized, planned and made into a request.
+import {
+  createWeigher,
+  type Mechanism,
+  microByCacheEdit,
+  microByIdle,
+  microBySize,
+  native,
+  situationOf,
+  type Weigher,
+} from 'everlong/mechanisms'
+import { createFold, type Entry, requestMessages, type View } from 'everlong/transcript'
+import { median } from '../results.ts'
+import { entriesOf, timedResult } from './sessions.ts'
+
+const lengths = [1_000, 10_000, 50_000] as const
+const turns = 15
+const warmUp = 3
+/** More than enough entries for a message each. */
+const entriesPerMessage = 3
+const model = 'claude-opus-4-8'
+const mechanisms: readonly Mechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
+
+/** Medians, in milliseconds of processor time. */
+export type ScratchTimes = {
+  readonly messages: number
+  readonly entries: number
+  /** The first fold, which reads every entry, and the first situation with its plans, which weighs every text. */
+  readonly firstFold: number
+  readonly firstPlans: number
+  /** The same with one more entry, and the request. */
+  readonly fold: number
+  readonly situation: number
+  readonly plans: number
+  readonly request: number
+  /** The request where a result is missing in the middle: everything is looked at several times. */
+  readonly repair: number
+  readonly turn: number
+}
+
+export function measureScratch(): readonly ScratchTimes[] {
+  const entries = entriesOf(Math.max(...lengths) * entriesPerMessage)
+  return lengths.map((messages) => scratchAt(entries, messages))
+}
+
+function scratchAt(all: readonly Entry[], messages: number): ScratchTimes {
+  const fold = createFold()
+  const weigher = createWeigher({ model })
+  const count = entriesFor(all, messages)
+  for (const entry of all.slice(0, count)) fold.add(entry)
+  const first = timedResult(fold.view)
+  const firstPlans = timedResult(() => planned(fold.view(), weigher)).milliseconds
+  const found = all.slice(count, count + warmUp + turns).map((entry) => {
+    fold.add(entry)
+    const folding = timedResult(fold.view)
+    const view = folding.result
+    const situation = timedResult(() => situationFor(view, weigher))
+    const plans = timedResult(() => mechanisms.map(({ plan }) => plan(view, situation.result)))
+    const valid = withoutOpenCalls(view)
+    const request = timedResult(() => requestMessages(valid, { model }))
+    return {
+      fold: folding.milliseconds,
+      situation: situation.milliseconds,
+      plans: plans.milliseconds,
+      request: request.milliseconds,
+      repair: timedResult(() => requestMessages(brokenOf(valid), { model })).milliseconds,
+    }
+  })
+  const times = found.slice(warmUp)
+  const of = (name: keyof (typeof times)[number]) => median(times.map((one) => one[name]))
+  return {
+    messages: fold.view().messages.length,
+    entries: count,
+    firstFold: first.milliseconds,
+    firstPlans,
+    fold: of('fold'),
+    situation: of('situation'),
+    plans: of('plans'),
+    request: of('request'),
+    repair: of('repair'),
+    turn: median(times.map((one) => one.fold + one.situation + one.plans + one.request)),
+  }
+}
+
+/** About how many entries make so many messages: they come at a steady rate. */
+function entriesFor(all: readonly Entry[], messages: number): number {
+  const sample = createFold()
+  const tried = all.slice(0, messages * 2)
+  for (const entry of tried) sample.add(entry)
+  return Math.ceil((tried.length * messages) / sample.view().messages.length)
+}
+
+/** The newest entry may be a call whose result is yet to come. */
+function withoutOpenCalls(view: View): View {
+  const end = view.messages.findLastIndex(({ origin }) => origin === 'tool-result' || origin === 'human') + 1
+  return { ...view, messages: view.messages.slice(0, end) }
+}
+
+function brokenOf(view: View): View {
+  const results = view.messages.findIndex(({ origin }, at) => at > view.messages.length / 2 && origin === 'tool-result')
+  return { ...view, messages: view.messages.toSpliced(results, 1) }
+}
+
+/** Every mechanism plans, and all results may go. */
+function situationFor(view: View, weigher: Weigher) {
+  const last = view.messages.findLast(({ role }) => role === 'assistant')?.time ?? 0
+  const client = { contextManagement: true, cacheEdits: true }
+  return situationOf(view, { model, weigher, now: last + 1, reductions: { microCompact: 'always' }, client })
+}
+
+function planned(view: View, weigher: Weigher): void {
+  const situation = situationFor(view, weigher)
+  for (const { plan } of mechanisms) plan(view, situation)
+}
