@@ -206,9 +206,15 @@ export type { Repair } from './core/request/draft.ts'
 export { type Repaired, type RepairOptions, repairRequest } from './core/request/repair.ts'
 export { createRepairer, type Repairer } from './core/request/repairer.ts'
 export { defaultRestorers, type RestoreOptions, restoreContext } from './core/restore/restore.ts'
-export type { RestoreInput, Restorer } from './core/restore/restorer.ts'
+export {
+  type BackgroundAgent,
+  emptyState,
+  type RestoreInput,
+  type Restorer,
+  type SessionState,
+  type Skill,
+} from './core/restore/restorer.ts'
 export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from './core/restore/seen-files.ts'
-export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
 export { createStateBook, type StateBook } from './core/restore/state-book.ts'
 export { type TouchedFile, type TouchedOptions, touchedFiles } from './core/restore/touched.ts'
 export type { CleanUp } from './core/session/clean-up.ts'

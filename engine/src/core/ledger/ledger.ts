@@ -1,18 +1,17 @@
 // The ledger: what code can read off a conversation, message by message. It calls no model and guesses nothing: every
 // fact is in the messages it was given.
 import { type Block, blocksOf, isMedia, isText, isToolResult, isToolUse, textOf } from '../message/block.ts'
-import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { condensed } from '../text/condense.ts'
 import { wellFormed } from '../text/well-formed.ts'
 import { noteCall, noteResult } from './calls.ts'
-import { explain } from './errors.ts'
 import { type Exchange, emptyLedger, type Ledger, type Step } from './facts.ts'
 import { foldPasted } from './pasted.ts'
-import { condensed, withoutAnnouncement } from './report.ts'
 import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
-import { withoutSecrets } from './secrets.ts'
-import { createState, ledgerOf, noteFile, type State, trim } from './state.ts'
-import { oneLine } from './text.ts'
+import { createState, ledgerOf, noteCause, type State, trim } from './state.ts'
+import { withoutAnnouncement } from './steps.ts'
+import { oneLine, withoutSecrets } from './text.ts'
 import { isForTheAgent, questionBehind, typedText, type Words } from './user-words.ts'
 
 export type LedgerBook = {
@@ -61,9 +60,6 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
     case 'human':
     case 'agent':
       readRequest(state, message)
-      break
-    case 'attachment':
-      readAttachment(state, record)
   }
   state.messages++
   trim(state, 2)
@@ -84,7 +80,7 @@ function readAnswer(state: State, block: Block): void {
   if (text === '') return
   const words = wellFormed(withoutSecrets(text))
   const cause = state.unexplained === undefined ? '' : withoutAnnouncement(words)
-  if (cause !== '') explain(state, condensed(cause, longestCause))
+  if (cause !== '') noteCause(state, condensed(cause, longestCause))
   const last = state.exchanges.at(-1)
   if (last) state.exchanges[state.exchanges.length - 1] = withReport(last, words)
   state.agentText = words
@@ -147,7 +143,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   const { kind } = words
   const isUsers = kind === 'message' || kind === 'queued'
   const about = words.about ?? (isUsers ? questionBehind(words.text, state.agentText) : undefined)
-  const said = condensed(foldPasted(wellFormed(withoutSecrets(words.text))).text, longestWords)
+  const said = condensed(foldPasted(wellFormed(withoutSecrets(words.text))), longestWords)
   const exchange: Exchange = {
     kind,
     text: said,
@@ -179,18 +175,4 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
 /** An approval approves all that the plan says. */
 function aboutText(kind: Exchange['kind'], about: string): string {
   return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? longestPlan : longestCause)
-}
-
-/** A file that the client put into the context counts as read. */
-function readAttachment(state: State, record: JsonObject | undefined): void {
-  const file = objectAt(objectAt(objectAt(record, 'attachment'), 'content'), 'file')
-  const path = stringAt(file, 'filePath')
-  if (file === undefined || path === undefined) return
-  const start = numberAt(file, 'startLine') ?? 1
-  const shown = numberAt(file, 'numLines')
-  noteFile(state, path, {
-    act: 'read',
-    seen: shown === undefined ? undefined : [start, start + shown - 1],
-    lines: numberAt(file, 'totalLines'),
-  })
 }

@@ -1,32 +1,24 @@
 // Folds what a user pasted (code, logs, JSON, terminal output) to one line each, so that what they wrote themselves can be
 // kept whole. Line by line, in linear time.
-
-export type Folded = { readonly text: string; readonly isFolded: boolean }
+import { headOf } from '../text/cut.ts'
 
 /** A shorter block costs hardly more than the line that would replace it. */
 const leastFolded = 400
 
 type Line = { readonly text: string; readonly isProse: boolean; readonly isBlank: boolean }
 
-export function foldPasted(text: string): Folded {
-  if (text.length < leastFolded) return { text, isFolded: false }
+export function foldPasted(text: string): string {
+  if (text.length < leastFolded) return text
   const lines = classified(text)
   const parts: string[] = []
-  let isFolded = false
   for (let at = 0; at < lines.length; ) {
-    const end = blockEnd(lines, at)
-    if (end === at) {
-      parts.push(lines[at]?.text ?? '')
-      at++
-      continue
-    }
+    const end = Math.max(at + 1, blockEnd(lines, at))
     const block = lines.slice(at, end).map((line) => line.text)
-    const isLong = block.join('\n').length >= leastFolded
+    const isLong = !lines[at]?.isProse && block.join('\n').length >= leastFolded
     parts.push(...(isLong ? [foldedLine(block)] : block))
-    isFolded ||= isLong
     at = end
   }
-  return isFolded ? { text: parts.join('\n'), isFolded } : { text, isFolded }
+  return parts.join('\n')
 }
 
 function classified(text: string): readonly Line[] {
@@ -75,7 +67,7 @@ function foldedLine(block: readonly string[]): string {
   const body = block.join('\n')
   const first = block.find((line) => /[\p{L}\p{N}]/u.test(line) && !/^\s*(?:```|~~~)/.test(line)) ?? ''
   const size = `${block.length.toLocaleString('en')} lines, ${body.length.toLocaleString('en')} characters`
-  const start = first.trim().slice(0, 80).toWellFormed().replaceAll('"', "'")
+  const start = headOf(first.trim(), 80).replaceAll('"', "'")
   return `[pasted ${kindOf(body)}, ${size}, starting "${start}"]`
 }
 

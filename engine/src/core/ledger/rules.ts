@@ -1,6 +1,5 @@
 // Sentences with which a user lays down how to work from now on. They are carried verbatim, however old they are, so a
 // rule missed here is only as long-lived as the message it is in.
-import { sentencesOf, withoutPasted } from './text.ts'
 
 /** A longer message is mostly pasted; its first part is what the user says about it. */
 const longestSaid = 12_000
@@ -61,4 +60,44 @@ export function sentenceKey(text: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
+}
+
+/** Blocks that a person pasted rather than said: fenced code, quoted lines, tagged or indented stretches. */
+const pasted =
+  /^(?:```|~~~)[\s\S]*?(?:^(?:```|~~~)\s*$|(?![\s\S]))|^<([\w-]+)\b[^>]*>[\s\S]*?(?:^<\/\1>|<\/\1>|(?![\s\S]))|^(?: {4,}|\t|>|\|).*$/gm
+
+export function withoutPasted(text: string): string {
+  return text.replace(pasted, '\n')
+}
+
+const longestSentence = 800
+
+/** People who type in small letters end their sentences too; "e.g." ends none. */
+const sentenceEnd =
+  /(?<=[.!?]["')\]]?)(?<!\b(?:e\.g|i\.e|etc|vs|cf|ca|bzw|approx|resp)\.)\s+(?=[\p{L}"'(¡¿])|(?<=[。！？])/u
+
+/** Sentences and list items as they stand, marks of lists removed. Those too long to be one are left out. */
+export function sentencesOf(text: string): readonly string[] {
+  const found: string[] = []
+  for (const line of unwrapped(text)) {
+    const bare = line.replace(/^\s*(?:[-*+•]|\d+[.)]|#+)\s+/, '').trim()
+    if (bare === '') continue
+    for (const sentence of bare.split(sentenceEnd)) {
+      const whole = sentence.trim()
+      if (whole.length >= 4 && whole.length <= longestSentence) found.push(whole)
+    }
+  }
+  return found
+}
+
+/** Lines; long ones that go on in small letters were broken by an editor, not by their writer, and are one again. */
+function unwrapped(text: string): readonly string[] {
+  const lines: string[] = []
+  let isBroken = false
+  for (const line of text.split('\n')) {
+    if (isBroken && /^[a-z(]/.test(line)) lines.push(`${lines.pop() ?? ''} ${line}`)
+    else lines.push(line)
+    isBroken = line.length >= 60 && !/[.!?:;]\s*$/.test(line)
+  }
+  return lines
 }

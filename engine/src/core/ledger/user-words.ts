@@ -1,11 +1,9 @@
 // The user's own words in a message or a tool result. Clients write a lot in the user's name: command wrappers,
 // reminders, hook output, notifications. None of that is the user's.
-import type { ToolUseBlock } from '../message/block.ts'
-import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
-import { pathIn } from '../message/tool-names.ts'
+import { type JsonObject, objectAt } from '../message/json.ts'
+import type { ToolCall } from '../tools/call.ts'
 import type { WordKind } from './facts.ts'
 import { oneLine } from './text.ts'
-import { commandOf, toolKind } from './tools.ts'
 
 export type Words = { readonly kind: WordKind; readonly text: string; readonly about?: string }
 
@@ -87,7 +85,7 @@ const rejectedWith = 'the user said:\n'
 /** Clients append a note to the model behind the user's comment. */
 const clientNote = /\n\nNote: The user's next message/
 
-type ResultWords = { readonly call: ToolUseBlock | undefined; readonly isError: boolean; readonly raw?: unknown }
+type ResultWords = { readonly call: ToolCall | undefined; readonly isError: boolean; readonly raw?: unknown }
 
 /** The user's words inside the result of a tool call: why it was rejected, what was answered, which plan was approved. */
 export function wordsInResult(text: string, { call, isError, raw }: ResultWords): readonly Words[] {
@@ -97,12 +95,10 @@ export function wordsInResult(text: string, { call, isError, raw }: ResultWords)
     const comment = at < 0 ? '' : (text.slice(at + rejectedWith.length).split(clientNote)[0] ?? '').trim()
     return [{ kind: 'rejection', text: comment, ...(call ? { about: describeCall(call) } : {}) }]
   }
-  const name = call?.name.toLowerCase() ?? ''
-  if (name === 'exitplanmode' && text.startsWith('User has approved')) {
-    return [{ kind: 'approval', text: '', about: stringAt(call?.input, 'plan') ?? 'the plan' }]
+  if (call?.type === 'plan' && call.act === 'exit' && text.startsWith('User has approved')) {
+    return [{ kind: 'approval', text: '', about: call.text ?? 'the plan' }]
   }
-  if (call === undefined || toolKind(call.name, call.input) !== 'ask') return []
-  return answersIn(text, objectAt(raw, 'answers'))
+  return call?.type === 'question' ? answersIn(text, objectAt(raw, 'answers')) : []
 }
 
 function answersIn(text: string, answers: JsonObject | undefined): readonly Words[] {
@@ -118,9 +114,10 @@ function answersIn(text: string, answers: JsonObject | undefined): readonly Word
 }
 
 /** What a call was going to do, in a few words. */
-export function describeCall({ name, input }: ToolUseBlock): string {
-  const what = pathIn(input) ?? (commandOf(input) || stringAt(input, 'url') || '')
-  return what === '' ? name : `${name} ${oneLine(what, 160)}`
+function describeCall(call: ToolCall): string {
+  const done = call.type === 'command' ? call.script : call.type === 'fetch' ? call.url : undefined
+  const what = call.path ?? done ?? ''
+  return what === '' ? call.name : `${call.name} ${oneLine(what, 160)}`
 }
 
 const shortReply = 60

@@ -1,12 +1,11 @@
 // Puts back the files worked on last, as they are now: those being edited first. A large one comes in excerpts around what
 // was worked on; what does not fit is named with its size.
-import type { Lines } from '../ledger/facts.ts'
 import type { NotRestored, Piece } from '../ports/restore.ts'
-import { pathKey } from './paths.ts'
+import type { Lines } from '../tools/call.ts'
+import { pathKey } from '../tools/paths.ts'
+import { isRuleFile } from './from-disk.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
-import { isRuleFile } from './rules.ts'
-import type { TouchedFile } from './touched.ts'
-import { visibleFiles } from './visible.ts'
+import { type TouchedFile, visibleFiles } from './touched.ts'
 
 const mostFiles = 5
 /** Of so many touched last, those that were edited come first. */

@@ -4,9 +4,16 @@ import { contextFrame } from '../message/reminder.ts'
 import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
-import { restoreAgents, restoreHost, restorePinned, restoreTodos, restoreTools } from './listed.ts'
+import {
+  restoreAgents,
+  restoreHost,
+  restorePinned,
+  restoreRunningSkill,
+  restoreSkills,
+  restoreTodos,
+  restoreTools,
+} from './listed.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
-import { restoreRunningSkill, restoreSkills } from './skills.ts'
 
 /** The most needed first: what comes late gets what room is left. */
 export const defaultRestorers: readonly Restorer[] = [

@@ -1,19 +1,69 @@
-// The seam of everything that is put back into the context after a compaction. A restorer never fails a compaction: what
-// it cannot bring it names.
+// What is restored after a compaction, and from what. A restorer never fails a compaction: what it cannot restore it
+// names.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
-import type { Restored } from '../ports/restore.ts'
-import type { NamedKinds } from '../tokens/tool-kinds.ts'
-import type { SessionState } from './state.ts'
+import type { NotRestored, Piece, Restored } from '../ports/restore.ts'
+import type { NamedKinds } from '../tools/call.ts'
+import type { Todo } from '../tools/todos.ts'
 import type { TouchedFile } from './touched.ts'
+
+/** Of a slash command the name begins with a slash. */
+export type Skill = {
+  readonly name: string
+  readonly path?: string
+  readonly text: string
+  /** It was invoked last, and is probably still being executed. */
+  readonly isRunning?: boolean
+}
+
+export type BackgroundAgent = {
+  readonly id: string
+  readonly type: string
+  readonly description: string
+  readonly state: 'running' | 'finished-unreported'
+}
+
+/** What a host knows about its session besides the conversation, and a compaction must not lose. */
+export type SessionState = {
+  readonly todos: readonly Todo[]
+  readonly plan?: { readonly path?: string; readonly text?: string; readonly isOn: boolean }
+  /** Invoked in this session, latest first. */
+  readonly skills: readonly Skill[]
+  readonly agents: readonly BackgroundAgent[]
+  /** Deferred tools as they were announced. */
+  readonly deferredTools: readonly string[]
+  readonly mcpInstructions: readonly {
+    readonly name: string
+    readonly text: string
+    /** One of its tools was called in this session. */
+    readonly isUsed?: boolean
+  }[]
+  /** Paths of rule files: AGENTS.md, CLAUDE.md and the like of touched folders. Read again from the store. */
+  readonly memoryFiles: readonly string[]
+  /** Whatever else the host offers: an editor's selection, open files. */
+  readonly host: readonly { readonly title: string; readonly text: string; readonly budget: number }[]
+  /** Pinned messages that the compaction takes out of the view. */
+  readonly pinned: readonly { readonly uuid: string; readonly text: string }[]
+}
+
+export const emptyState: SessionState = {
+  todos: [],
+  skills: [],
+  agents: [],
+  deferredTools: [],
+  mcpInstructions: [],
+  memoryFiles: [],
+  host: [],
+  pinned: [],
+}
 
 export type RestoreInput = {
   readonly files: FileStore
   readonly countTokens: (text: string) => number
   /** Newest first. */
   readonly touched: readonly TouchedFile[]
-  /** What stays word for word: nothing that is to be seen there is put back a second time. */
+  /** What stays verbatim: nothing that is to be seen there is restored. */
   readonly kept: readonly ViewMessage[]
   readonly state: SessionState
   /** The workspace's folder, to tell two spellings of one path. */
@@ -21,7 +71,7 @@ export type RestoreInput = {
   readonly recordOf?: ((uuid: string) => JsonObject | undefined) | undefined
   /** What the host says its tools are. */
   readonly named?: NamedKinds | undefined
-  /** Where the transcript itself lies: a file that is never put back. */
+  /** Where the transcript itself is: a file that is never restored. */
   readonly transcriptPath?: string | undefined
 }
 
@@ -29,6 +79,30 @@ export type Restorer = {
   readonly kind: string
   /** In tokens, for all of its pieces together. */
   readonly budget: number
-  /** Brings no more than `room` tokens. */
+  /** Restores no more than `room` tokens. */
   readonly restore: (input: RestoreInput, room: number) => Promise<Restored>
+}
+
+export type Titled = Pick<Piece, 'title' | 'text' | 'entry' | 'state' | 'path'> & {
+  /** What to call it where it does not fit; its title otherwise. */
+  readonly what?: string
+}
+
+/** As many as fit, in the order given; the others are named. */
+export function fitted(
+  kind: string,
+  items: readonly Titled[],
+  { room, countTokens }: { readonly room: number } & Pick<RestoreInput, 'countTokens'>,
+): Restored {
+  const pieces: Piece[] = []
+  const notRestored: NotRestored[] = []
+  let left = room
+  for (const { what, ...item } of items) {
+    const tokens = countTokens(`${item.title}\n${item.text}`)
+    if (tokens <= left) {
+      pieces.push({ kind, ...item, tokens })
+      left -= tokens
+    } else notRestored.push({ kind, what: what ?? item.title, why: `it has ${tokens} tokens, and ${left} are left` })
+  }
+  return { pieces, notRestored }
 }

@@ -4,10 +4,10 @@ import { textOf } from '../message/block.ts'
 import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
-import { isPointer, readOf } from '../tokens/file-reads.ts'
-import { type NamedKinds, toolKind } from '../tokens/tool-kinds.ts'
-import { type Answered, createFileWalk, type FileTouch } from './file-events.ts'
-import { patchedFiles, type Replacement, replacementsOf, writtenText } from './patch.ts'
+import { isPointer } from '../tokens/file-reads.ts'
+import type { NamedKinds } from '../tools/call.ts'
+import type { TextEdit } from '../tools/patch.ts'
+import { createFileWalk, type FileTouch } from './file-events.ts'
 import { shownLines } from './shown.ts'
 
 /** Lines that were never shown are undefined. */
@@ -31,9 +31,8 @@ export type SeenFiles = {
 }
 
 export function createSeenFiles(options: { readonly named?: NamedKinds } = {}): SeenFiles {
-  const { named = {} } = options
   const files = new Map<string, SeenFile>()
-  const walk = createFileWalk(named)
+  const walk = createFileWalk(options.named)
   const put = (path: string, lines: Lines, { isWhole, isSure = true }: { isWhole: boolean; isSure?: boolean }) => {
     const staleBy = isSure ? undefined : files.get(path)?.staleBy
     files.delete(path)
@@ -43,7 +42,7 @@ export function createSeenFiles(options: { readonly named?: NamedKinds } = {}): 
     const file = files.get(path)
     if (file) files.set(path, { ...file, staleBy })
   }
-  const showing: Showing = { file: (path) => files.get(path), put, makeStale, named }
+  const showing: Showing = { file: (path) => files.get(path), put, makeStale }
   return {
     add: (message, record) => {
       const { touches, unsure } = walk(message, record)
@@ -63,7 +62,6 @@ type Showing = {
   /** Not sure: made of what was known before. */
   readonly put: (path: string, lines: Lines, how: { readonly isWhole: boolean; readonly isSure?: boolean }) => void
   readonly makeStale: (path: string, by: string) => void
-  readonly named: NamedKinds
 }
 
 /** A rule file that the client brought along with a folder. */
@@ -77,8 +75,8 @@ function noteRules(showing: Showing, attachment: JsonObject | undefined): void {
 
 function noteTouch(showing: Showing, touch: FileTouch): void {
   if (touch.type === 'attached') noteAttached(showing, touch)
-  // The output of a command is not sure to be the file and nothing else; what it may have changed is known already.
-  else if (!touch.by.isShell) noteResult(showing, touch.path, touch.by)
+  // The output of a command need not be the file and nothing else; what it may have changed is known already.
+  else if (touch.by.call.type !== 'command') noteResult(showing, touch)
 }
 
 function noteAttached(showing: Showing, { path, kind, attachment }: Extract<FileTouch, { type: 'attached' }>): void {
@@ -92,7 +90,7 @@ function noteAttached(showing: Showing, { path, kind, attachment }: Extract<File
   }
 }
 
-/** The client's own account of a read: path, text, first line, total. */
+/** The client's own record of a read: path, text, first line, total. */
 function noteShown(showing: Showing, file: JsonObject): boolean {
   const path = stringAt(file, 'filePath')
   const content = stringAt(file, 'content')
@@ -103,42 +101,37 @@ function noteShown(showing: Showing, file: JsonObject): boolean {
   return true
 }
 
-function noteResult(showing: Showing, path: string, answered: Answered): void {
-  const { call, result, raw } = answered
-  const file = objectAt(raw, 'file')
+function noteResult(showing: Showing, touch: Exclude<FileTouch, { type: 'attached' }>): void {
+  const { path, by } = touch
+  const file = objectAt(by.raw, 'file')
   if (file && noteShown(showing, file)) return
-  const read = readOf(call, showing.named)
-  if (read) {
-    const shown = isPointer(result) ? undefined : shownLines(textOf([result]), read.from)
-    if (shown) show(showing, read.path, { ...shown, total: undefined })
+  if (touch.type === 'read') {
+    const shown = isPointer(by.result) ? undefined : shownLines(textOf([by.result]), touch.lines[0])
+    if (shown) show(showing, path, { ...shown, total: undefined })
     return
   }
-  const patched = patchedFiles(call.input).find((each) => each.path === path)
-  const changed = stringAt(raw, 'filePath') ?? path
-  const known = showing.file(path)
-  if (patched?.text !== undefined) showing.put(path, patched.text.split('\n'), { isWhole: true })
-  else if (patched && known)
-    showing.put(path, replaced(known.lines, patched.replacements), { isWhole: known.isWhole, isSure: false })
-  else if (toolKind(call, showing.named) === 'write') {
-    const text = stringAt(raw, 'content') ?? writtenText(call.input)
-    if (text !== undefined) showing.put(changed, text.split('\n'), { isWhole: true })
-  } else if (!patched) noteEdits(showing, changed, answered)
+  const changed = stringAt(by.raw, 'filePath') ?? path
+  const text = (by.call.type === 'write' ? stringAt(by.raw, 'content') : undefined) ?? touch.text
+  if (text !== undefined) showing.put(changed, text.split('\n'), { isWhole: true })
+  else noteEdits(showing, changed, touch)
 }
 
-function noteEdits(showing: Showing, path: string, { call, raw }: Answered): void {
-  const original = stringAt(raw, 'originalFile') ?? stringAt(raw, 'originalFileContents')
+function noteEdits(showing: Showing, path: string, { edits, by }: Extract<FileTouch, { type: 'changed' }>): void {
+  const original = stringAt(by.raw, 'originalFile') ?? stringAt(by.raw, 'originalFileContents')
   const known: Lines | undefined = original?.split('\n') ?? showing.file(path)?.lines
   if (!known) return
   const isWhole = original !== undefined || (showing.file(path)?.isWhole ?? false)
-  showing.put(path, replaced(known, replacementsOf(call.input)), { isWhole, isSure: original !== undefined })
+  showing.put(path, edited(known, edits), { isWhole, isSure: original !== undefined })
+  if (edits.some(({ before }) => before === '')) showing.makeStale(path, 'an insertion')
 }
 
 /** No text file holds it, so it can stand for a line that was never shown. */
 const unseen = '\u0000'
 
-function replaced(lines: Lines, replacements: readonly Replacement[]): Lines {
+function edited(lines: Lines, edits: readonly TextEdit[]): Lines {
   let text = lines.map((line) => line ?? unseen).join('\n')
-  for (const { before, after, isAll } of replacements) {
+  for (const { before, after, isAll } of edits) {
+    if (before === '') continue
     text = isAll ? text.replaceAll(before, () => after) : text.replace(before, () => after)
   }
   return text.split('\n').map((line) => (line === unseen ? undefined : line))

@@ -1,16 +1,14 @@
 // Reads a session's state off its transcript, in the records of Claude Code: plan, skills and commands, background agents,
 // announced tools, rule files, to-do lists that the client put in. Also what an earlier compaction of ours put back: the
 // records before it may not have been read. Pins are the view's: they are not here.
-import type { Todo } from '../ledger/facts.ts'
-import { todoChange } from '../ledger/tools.ts'
-import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
+import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import { toolJob } from '../message/tool-names.ts'
-import { noteRestored } from './read-back.ts'
-import { emptyState, type SessionState, type Skill } from './state.ts'
-import { changeNames, emptyNotes, type Notes, noteSkill } from './state-notes.ts'
+import { type ToolCall, toolCall } from '../tools/call.ts'
+import { listedTodos, type Todo } from '../tools/todos.ts'
+import { emptyState, type SessionState, type Skill } from './restorer.ts'
+import { changeNames, emptyNotes, type Notes, noteRestored, noteSkill } from './state-notes.ts'
 
 export type StateBook = {
   /** In the order of the transcript. */
@@ -33,7 +31,7 @@ export function createStateBook(): StateBook {
       noteMode(notes, record)
       noteText(notes, message, record)
       for (const block of blocksOf(message.content)) {
-        if (isToolUse(block)) noteCall(notes, block)
+        if (isToolUse(block)) noteCall(notes, block.id, toolCall(block))
         if (isToolResult(block)) noteResult(notes, block, objectAt(record, 'toolUseResult'))
       }
       dropOldest(notes.calls, mostCalls)
@@ -104,10 +102,10 @@ function noteAttachment(notes: Notes, attachment: JsonObject | undefined): void 
 }
 
 function noteList(notes: Notes, attachment: JsonObject): void {
-  const change = todoChange({ todos: arrayAt(attachment, 'content') })
+  const todos = listedTodos(arrayAt(attachment, 'content'))
   // A reminder without items says that there is nothing to remind of, not that the list is empty.
-  if (change?.type !== 'list-replaced' || change.todos.length === 0) return
-  notes.listed = change.todos
+  if (todos.length === 0) return
+  notes.listed = todos
   notes.hasChanged = false
 }
 
@@ -143,15 +141,16 @@ function noteText(notes: Notes, message: ViewMessage, record: JsonObject | undef
   const text = textOf(message.content)
   // What a skill says comes as a meta message that names the call which asked for it; what a command says, right behind it.
   const call = notes.calls.get(stringAt(record, 'sourceToolUseID') ?? '')
-  const name = stringAt(call?.input, 'skill') ?? (isMeta && !text.startsWith('<') ? notes.command : undefined)
+  const skill = call?.type === 'skill' ? call.skill : undefined
+  const name = skill ?? (isMeta && !text.startsWith('<') ? notes.command : undefined)
   if (name !== undefined && text !== '') noteSkill(notes, { name, content: text })
   notes.command = commandName.exec(text.slice(0, 2_000))?.[1]
   if (isRequest(message.origin)) notes.requests++
   noteReport(notes, text)
 }
 
-function noteCall(notes: Notes, call: ToolUseBlock): void {
-  notes.calls.set(call.id, call)
+function noteCall(notes: Notes, id: string, call: ToolCall): void {
+  notes.calls.set(id, call)
   const [prefix, server] = call.name.split('__')
   if (prefix === 'mcp' && server !== undefined) notes.servers.add(serverKey(server))
 }
@@ -162,37 +161,28 @@ function serverKey(name: string): string {
 }
 
 function noteResult(notes: Notes, result: ToolResultBlock, raw: JsonObject | undefined): void {
-  const { tool_use_id, is_error } = result
-  const call = notes.calls.get(tool_use_id)
+  const call = notes.calls.get(result.tool_use_id)
   if (!call) return
-  const isExit = toolName(call) === 'exitplanmode'
-  // A plan that was turned down is still the plan, and plan mode is still on.
-  if (isExit) notePlan(notes, planOf(call, raw, is_error === true || isRefusal(textOf(result.content))))
-  if (is_error === true) return
-  if (toolName(call) === 'enterplanmode') notePlan(notes, { isOn: true })
-  if (toolJob(call.name) === 'todo') noteTodoCall(notes, call)
+  const isError = result.is_error === true
+  if (call.type === 'plan' && call.act === 'exit') {
+    // A plan that was turned down is still the plan, and plan mode is still on.
+    const isRejected = isError || isRefusal(textOf(result.content))
+    const text = stringAt(raw, 'plan') ?? call.text
+    notePlan(notes, { path: stringAt(raw, 'filePath'), text, ...(isRejected ? {} : { isOn: false }) })
+  }
+  if (isError) return
+  if (call.type === 'plan' && call.act === 'enter') notePlan(notes, { isOn: true })
+  if (call.type === 'todo') {
+    if (call.change?.type === 'list-replaced') notes.listed = undefined
+    notes.hasChanged = true
+  }
   noteAgent(notes, raw)
-}
-
-function planOf(call: ToolUseBlock, raw: JsonObject | undefined, isRejected: boolean): PlanNews {
-  const text = stringAt(raw, 'plan') ?? stringAt(call.input, 'plan')
-  return { path: stringAt(raw, 'filePath'), text, ...(isRejected ? {} : { isOn: false }) }
 }
 
 function isRefusal(text: string): boolean {
   return /doesn't want to|does not want to|\brejected\b|\bdenied\b|\bnot approved\b|\bkeep planning\b/i.test(
     text.slice(0, 500),
   )
-}
-
-function toolName({ name }: ToolUseBlock): string {
-  return name.toLowerCase().replace(/[^a-z]/g, '')
-}
-
-function noteTodoCall(notes: Notes, { input }: ToolUseBlock): void {
-  const change = todoChange(input)
-  if (change?.type === 'list-replaced') notes.listed = undefined
-  notes.hasChanged = true
 }
 
 function noteAgent(notes: Notes, raw: JsonObject | undefined): void {

@@ -20,6 +20,17 @@ export function clipped(text: string, most: number): string {
   return text.length <= most ? text : `${headOf(text, most - 1)}…`
 }
 
+/** Less of a text than this is not worth a whole word at its end. */
+const leastKept = 0.4
+
+/** The same, between two words where it can: half a name would be a name that nobody wrote. */
+export function clippedAtWord(text: string, most: number): string {
+  if (text.length <= most) return text
+  const part = headOf(text, most - 1)
+  const space = /\s/.test(text[part.length] ?? '') ? part.length : part.search(/\s\S*$/)
+  return `${(space > most * leastKept ? part.slice(0, space) : part).trimEnd()}…`
+}
+
 export type MiddleCut = {
   /** How many characters of the text are kept; the marker comes on top. */
   readonly most: number

@@ -1,9 +1,11 @@
-// Finds the file reads in a conversation, in the spellings of well-known agents, and which of them a later read of the
-// same lines brings again. It looks at tool requests and results; it never reads files.
+// Reads of files in a conversation, and which of them are stale: a later read shows the same lines, or the file was
+// changed since. It looks at tool calls and their results; it never reads files.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
-import { arrayAt, numberAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
-import { type NamedKinds, pathOf, pathsChanged, toolKind } from './tool-kinds.ts'
+import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
+
+/** A call with its result. */
+export type AnsweredCall = { readonly call: ToolUseBlock; readonly result: ToolResultBlock }
 
 export type FileRead = {
   readonly path: string
@@ -15,29 +17,38 @@ export type FileRead = {
   readonly result: ToolResultBlock
 }
 
-const firstKeys = ['offset', 'start_line', 'startLine', 'line_start', 'start_line_one_indexed']
-const lastKeys = ['end_line', 'endLine', 'line_end', 'end_line_one_indexed_inclusive']
+export type FileEvent =
+  | { readonly type: 'read'; readonly read: FileRead }
+  | { readonly type: 'changed'; readonly paths: readonly string[] }
 
-/** Every read that has a result without error, in order. */
-export function fileReads(messages: readonly Message[]): readonly FileRead[] {
-  return answeredCalls(messages).flatMap((call) => {
-    const event = fileEventOf(call)
-    return event?.type === 'read' ? [event.read] : []
-  })
+/** What a call did to files; undefined when it did nothing, or failed. */
+export function fileEventOf({ call, result }: AnsweredCall): FileEvent | undefined {
+  if (result.is_error === true) return undefined
+  const made = toolCall(call)
+  const read = readBy(made, result)
+  if (read) return { type: 'read', read }
+  const paths = changedBy(made)
+  return paths.length > 0 ? { type: 'changed', paths } : undefined
 }
 
-/** The reads whose every line a later read of the same file brings again. A pointer to an older read brings no line. */
-export function duplicateReads(messages: readonly Message[]): readonly FileRead[] {
-  const later = new Map<string, Covered>()
-  const duplicates: FileRead[] = []
-  const reads = fileReads(messages).filter(({ result }) => !isPointer(result))
-  for (const read of reads.toReversed()) {
-    const covered = later.get(read.path) ?? createCovered()
-    later.set(read.path, covered)
-    if (covered.holds(read)) duplicates.push(read)
-    else covered.add(read)
-  }
-  return duplicates.reverse()
+/** Which lines of a file a call showed. */
+export function readBy(call: ToolCall, result: ToolResultBlock): FileRead | undefined {
+  if (call.type !== 'read' || call.path === undefined) return undefined
+  const [from, to] = call.lines
+  return reached({ path: call.path, from, to, toolUseId: result.tool_use_id, result })
+}
+
+/** Clients end the read of a whole file here. */
+const mostLines = 2_000
+
+/** A read to the end that was cut short shows no line behind the cut. */
+function reached(read: FileRead): FileRead {
+  if (read.to !== Number.POSITIVE_INFINITY) return read
+  const text = textOf([read.result])
+  if (text.length < mostLines) return read
+  const isCut = /\btruncated\b/i.test(text.slice(-300))
+  const lines = text.split('\n').length
+  return lines >= mostLines || isCut ? { ...read, to: read.from + lines - 1 } : read
 }
 
 /** Some clients answer a second read of an unchanged file with a pointer to the first. */
@@ -47,52 +58,16 @@ export function isPointer(result: ToolResultBlock): boolean {
   return text.length < 500 && /\bunchanged since\b/i.test(text)
 }
 
-/** A call with what it brought. */
-export type AnsweredCall = { readonly call: ToolUseBlock; readonly result: ToolResultBlock }
-
-type Range = Pick<FileRead, 'from' | 'to'>
-type Covered = { readonly holds: (range: Range) => boolean; readonly add: (range: Range) => void }
-
-/**
- * The lines that some single read brings. Of reads within another only the other is kept, so first and last lines rise
- * together and one look is enough: the same file may be read thousands of times.
- */
-function createCovered(): Covered {
-  const rising: Range[] = []
-  /** How many begin at this line or before it. */
-  const upTo = (line: number): number => {
-    let low = 0
-    let high = rising.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((rising[middle]?.from ?? 0) <= line) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
-  return {
-    holds: ({ from, to }) => (rising[upTo(from) - 1]?.to ?? -1) >= to,
-    add: (range) => {
-      let first = upTo(range.from)
-      while (first > 0 && rising[first - 1]?.from === range.from) first--
-      let end = first
-      while (end < rising.length && (rising[end]?.to ?? 0) <= range.to) end++
-      rising.splice(first, end - first, range)
-    },
-  }
-}
-
-export type FileEvent =
-  | { readonly type: 'read'; readonly read: FileRead }
-  | { readonly type: 'changed'; readonly paths: readonly string[] }
-
-/** What a call did to files; undefined when it did nothing, or failed. */
-export function fileEventOf({ call, result }: AnsweredCall, named?: NamedKinds): FileEvent | undefined {
-  if (result.is_error === true) return undefined
-  const read = readOf(call, named)
-  if (read) return { type: 'read', read: { ...reached(read, result), toolUseId: result.tool_use_id, result } }
-  const paths = pathsChanged(call, named)
-  return paths.length > 0 ? { type: 'changed', paths } : undefined
+/** The reads whose every line a later read of the same file shows again, in order. A pointer shows no line. */
+export function duplicateReads(messages: readonly Message[]): readonly FileRead[] {
+  const stale = createStaleReads()
+  const reads = answeredCalls(messages).flatMap((call) => {
+    stale.take(call, { gone: false })
+    const event = fileEventOf(call)
+    if (event?.type !== 'read' || isPointer(call.result)) return []
+    return [{ read: event.read, followed: stale.readsOf(event.read.toolUseId).at(-1) }]
+  })
+  return reads.filter(({ followed }) => followed?.why === 'read-again').map(({ read }) => read)
 }
 
 function answeredCalls(messages: readonly Message[]): readonly AnsweredCall[] {
@@ -106,37 +81,82 @@ function answeredCalls(messages: readonly Message[]): readonly AnsweredCall[] {
   return found
 }
 
-/** What a call asks to read; undefined when it reads no file. */
-export function readOf(request: ToolUseBlock, named?: NamedKinds): Pick<FileRead, 'path' | 'from' | 'to'> | undefined {
-  const command = stringAt(request.input, 'command')
-  const path = pathOf(request.input)
-  if (toolKind(request, named) !== 'read' || path === undefined) return undefined
-  if (command !== undefined && command !== 'view' && command !== 'read') return undefined
-  return { path, ...linesOf(request.input) }
+export type WhyStale = 'read-again' | 'changed-since'
+
+export type StaleReads = {
+  /**
+   * Takes in the next call, and returns how to take it back. A result that is gone, or is only a pointer, shows nothing
+   * again.
+   */
+  readonly take: (call: AnsweredCall, is: { readonly gone: boolean }) => (() => void) | undefined
+  /** The reads with this id, oldest first. They are updated while more calls are taken in. */
+  readonly readsOf: (toolUseId: string) => readonly FollowedRead[]
 }
 
-/** Clients end the read of a whole file here. */
-const mostLines = 2_000
+export type FollowedRead = { readonly why: WhyStale | undefined }
+type Read = { readonly from: number; readonly to: number; why: WhyStale | undefined }
 
-/** A read that was asked to go to the end and was cut short brings what it brought, and nothing behind that again. */
-function reached<R extends Pick<FileRead, 'from' | 'to'>>(read: R, result: ToolResultBlock): R {
-  if (read.to !== Number.POSITIVE_INFINITY) return read
-  const text = textOf([result])
-  if (text.length < mostLines) return read
-  const isCut = /\btruncated\b/i.test(text.slice(-300))
-  const lines = text.split('\n').length
-  return lines >= mostLines || isCut ? { ...read, to: read.from + lines - 1 } : read
+/** Why the newest stale one is stale. */
+export function whyStale(reads: readonly FollowedRead[]): WhyStale | undefined {
+  for (let at = reads.length - 1; at >= 0; at--) if (reads[at]?.why !== undefined) return reads[at]?.why
+  return undefined
 }
 
-function linesOf(input: unknown): Pick<FileRead, 'from' | 'to'> {
-  const [first, last] = arrayAt(input, 'view_range').filter((line) => typeof line === 'number')
-  // Counted from 0 in some tools, from 1 in others: both 0 and 1 are the beginning.
-  const from = Math.max(1, first ?? firstNumber(input, firstKeys) ?? 1)
-  const limit = numberAt(input, 'limit')
-  const to = last ?? firstNumber(input, lastKeys) ?? (limit === undefined ? undefined : from + limit - 1)
-  return { from, to: to === undefined || to < 0 ? Number.POSITIVE_INFINITY : to }
+const noReads: readonly FollowedRead[] = []
+
+export function createStaleReads(): StaleReads {
+  const byId = new Map<string, Read[]>()
+  /** By path: the reads that no later one shows again. */
+  const alone = new Map<string, Set<Read>>()
+  const readsOf = (path: string): Set<Read> => {
+    const known = alone.get(path) ?? new Set()
+    alone.set(path, known)
+    return known
+  }
+  const takeRead = (path: string, read: Read, covers: boolean) => {
+    const reads = readsOf(path)
+    const covered = covers ? [...reads].filter(({ from, to }) => from >= read.from && to <= read.to) : []
+    const before = covered.map(({ why }) => why)
+    for (const other of covered) {
+      other.why = 'read-again'
+      reads.delete(other)
+    }
+    reads.add(read)
+    return () => {
+      reads.delete(read)
+      for (const [at, other] of covered.entries()) {
+        other.why = before[at]
+        reads.add(other)
+      }
+    }
+  }
+  const takeChange = (paths: readonly string[]) => {
+    const changed = paths.flatMap((path) => [...(alone.get(path) ?? [])]).filter((read) => isWhole(read) && !read.why)
+    for (const read of changed) read.why = 'changed-since'
+    return () => {
+      for (const read of changed) read.why = undefined
+    }
+  }
+  return {
+    take: (call, is) => {
+      const event = fileEventOf(call)
+      if (!event) return undefined
+      if (event.type === 'changed') return takeChange(event.paths)
+      const { path, from, to, toolUseId, result } = event.read
+      const read: Read = { from, to, why: undefined }
+      const undo = takeRead(path, read, !is.gone && !isPointer(result))
+      const same = byId.get(toolUseId)
+      if (same) same.push(read)
+      else byId.set(toolUseId, [read])
+      return () => {
+        undo()
+        byId.get(toolUseId)?.pop()
+      }
+    },
+    readsOf: (toolUseId) => byId.get(toolUseId) ?? noReads,
+  }
 }
 
-function firstNumber(input: unknown, keys: readonly string[]): number | undefined {
-  return keys.map((key) => numberAt(input, key)).find((value) => value !== undefined)
+function isWhole({ from, to }: Read): boolean {
+  return from === 1 && to === Number.POSITIVE_INFINITY
 }

@@ -14,7 +14,7 @@ import {
   seenText,
 } from '../../core/restore/seen-files.ts'
 import { createShown, type Shown } from '../../core/restore/shown.ts'
-import type { NamedKinds } from '../../core/tokens/tool-kinds.ts'
+import type { NamedKinds } from '../../core/tools/call.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { gitWorkspace } from './workspace.ts'
 import { workspaceFiles } from './workspace-files.ts'

@@ -46,7 +46,7 @@ const mostUncommitted = 12
 function uncommittedLines({ files, commits, repository, root }: Ledger): readonly string[] {
   const committed = Math.max(repository.gitLast, ...commits.map(({ last }) => last))
   if (commits.length === 0) return []
-  const changed = files.filter(({ changedLast }) => changedLast > committed).map(({ path }) => relative(path, root))
+  const changed = files.filter(({ last }) => last > committed).map(({ path }) => relative(path, root))
   const more = changed.length > mostUncommitted ? ` and ${changed.length - mostUncommitted} more` : ''
   return changed.length === 0
     ? []
@@ -86,7 +86,7 @@ function commandLine(command: CommandFact, { files, repository, root }: Ledger):
   const result = ended === 'well' ? 'passed' : `failed${exit === undefined ? '' : ` (exit ${exit})`}`
   const said = outcome === '' ? '' : `, "${neutralize(oneLine(outcome, 200))}"`
   const when = time === undefined ? '' : ` at ${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  const changed = files.filter(({ changedLast }) => changedLast > last).map(({ path }) => relative(path, root))
+  const changed = files.filter((file) => file.last > last).map(({ path }) => relative(path, root))
   const more = changed.length > mostChanged ? ` and ${changed.length - mostChanged} more files` : ''
   const since =
     changed.length > 0

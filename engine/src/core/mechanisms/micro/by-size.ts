@@ -2,7 +2,7 @@
 // the newest few, and does nothing where little would be saved.
 
 import { inWords } from '../../tokens/figure.ts'
-import { createStaleReads, type FollowedRead, whyStale } from '../../tokens/stale-reads.ts'
+import { createStaleReads, type FollowedRead, whyStale } from '../../tokens/file-reads.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import { createBeside, createFollower } from '../follow.ts'
 import {

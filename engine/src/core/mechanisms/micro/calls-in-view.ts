@@ -10,7 +10,7 @@ import {
   type ToolUseBlock,
 } from '../../message/block.ts'
 import type { AnsweredCall } from '../../tokens/file-reads.ts'
-import { pathOf, type ToolKind, toolKind } from '../../tokens/tool-kinds.ts'
+import { type ToolKind, toolCall } from '../../tools/call.ts'
 import { clearedText } from '../../transcript/format/messages.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import type { Source } from '../../transcript/view/merge.ts'
@@ -97,7 +97,10 @@ function scannerOf(weigher: Weigher): (source: Source) => Scan {
     const results: Got[] = []
     for (const { uuid, content, origin } of pieces) {
       for (const block of typeof content === 'string' ? [] : blocksOf(content)) {
-        if (isToolUse(block)) uses.push({ call: block, uuid, kind: toolKind(block), path: pathOf(block.input) })
+        if (isToolUse(block)) {
+          const { kind, path } = toolCall(block)
+          uses.push({ call: block, uuid, kind, path })
+        }
         if (!isToolResult(block)) continue
         const isClearable = origin === 'tool-result' && !isCleared(block)
         results.push({

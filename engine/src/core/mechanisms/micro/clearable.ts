@@ -1,7 +1,7 @@
 // Which tool results may be cleared, and what each weighs. Only what can be had again: never what is unknown, never what
 // a person was asked, never what is pinned or cleared already.
 import type { ViewMessage } from '../../message/message.ts'
-import { type ToolCallLike, type ToolKind, toolKind } from '../../tokens/tool-kinds.ts'
+import { type CallLike, isVouched, type ToolKind, toolCall } from '../../tools/call.ts'
 import { clearedResult, withoutInput } from '../../transcript/view/edited.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import { createFollower } from '../follow.ts'
@@ -26,13 +26,13 @@ export type ToolRules = Pick<ReductionSettings, 'reproducible' | 'toolKinds'>
  * does, so without the host's word it stays.
  */
 export function clearableKind(
-  call: ToolCallLike,
+  call: CallLike,
   { reproducible, toolKinds }: ToolRules,
-  kind: ToolKind | undefined = toolKind(call),
+  kind: ToolKind | undefined = toolCall(call).kind,
 ): ClearableKind | undefined {
   if (Object.hasOwn(toolKinds, call.name)) return toolKinds[call.name] ?? undefined
   if (reproducible.includes(call.name)) return kind ?? 'reproducible'
-  return call.name.includes('__') ? undefined : kind
+  return isVouched(call.name) ? kind : undefined
 }
 
 /** Tools that are given what they write. */

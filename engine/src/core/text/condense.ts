@@ -1,6 +1,6 @@
 // Shortens what somebody wrote by whole paragraphs and sentences: the beginning says what it is about, the end what came
 // of it. It never cuts inside a sentence unless one sentence alone is too long.
-import { headOf } from '../text/cut.ts'
+import { headOf } from './cut.ts'
 
 const gap = '[…]'
 
@@ -17,7 +17,7 @@ export function condensed(text: string, most: number): string {
   return [head.join('\n'), gap, tail.join('\n')].filter((part) => part !== '').join('\n')
 }
 
-export function withoutCode(text: string): string {
+function withoutCode(text: string): string {
   let isFenced = false
   const lines = text.split('\n').filter((line) => {
     const isFence = /^\s*(?:```|~~~)/.test(line)
@@ -44,23 +44,8 @@ export function gist(text: string, most: number): string {
   return kept.length === 0 ? condensed(text, most) : kept.join(' ').replace(/;$/, '')
 }
 
-/** A sentence that only says what the agent does next. Once it is done, the step itself says so. */
-const announces =
-  /^(?:(?:now|next|first|then|ok(?:ay)?|good|great|perfect|right|alright)[,.!]? )*(?:let me (?!know)|let's |I'll (?!wait|leave|hold)|I will (?!wait|leave|hold)|I need to |I'm going to |now (?!the |this |that |it |it's |we |I |you |all |both |there |they |everything |a |an |no |only )[a-z])[^!?]{0,300}[.:!…]?$/i
-
-/** The text without the announcements at its end; empty when it is nothing else. */
-export function withoutAnnouncement(text: string): string {
-  const lines = text.trimEnd().split('\n')
-  for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
-    const sentences = line.split(sentenceEnd)
-    while (sentences.length > 0 && announces.test(sentences.at(-1)?.trim() ?? '')) sentences.pop()
-    const rest = sentences.join(' ').trimEnd()
-    if (rest !== '') return [...lines, rest].join('\n')
-  }
-  return ''
-}
-
-const sentenceEnd = /(?<=[.!?。！？])\s+/
+/** Where one sentence ends and the next starts. */
+export const sentenceEnd = /(?<=[.!?。！？])\s+/
 
 /** Lines; those longer than `longest` in sentences. */
 function piecesOf(text: string, longest: number): readonly string[] {
@@ -70,7 +55,7 @@ function piecesOf(text: string, longest: number): readonly string[] {
     .flatMap((line) => (line.length <= longest ? [line] : line.split(sentenceEnd)))
 }
 
-/** From the start, as many as fit, and always one where it fits at all. */
+/** From the start, as many as fit. */
 function take(pieces: readonly string[], most: number): readonly string[] {
   let left = most
   const end = pieces.findIndex((piece) => {
