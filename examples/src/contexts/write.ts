@@ -20,7 +20,7 @@ import { compactionJobAt, openSessionAt } from 'everlong/node'
 import { madeUpSession } from './session.ts'
 import { modelSummary } from './summary.ts'
 
-export const folder = fileURLToPath(new URL('../../../docs/contexts', import.meta.url))
+export const folder = fileURLToPath(new URL('../../../docs/contexts/', import.meta.url))
 export const sessionFile = `${folder}session.jsonl`
 
 export function sessionText(): string {
