@@ -66,27 +66,22 @@ export function isVouched(name: string, named: NamedKinds = {}): boolean {
   return !isFromServer(name) || Object.hasOwn(named, name)
 }
 
-/** Notebooks and images keep their results: the specification leaves them off the list of what may be cleared. */
-const withoutKind: ReadonlySet<ToolJob> = new Set(['read-notebook', 'view-image', 'edit-notebook', 'outline'])
+/** Notebooks, images and outlines are not on the list of what may be cleared. */
+const kinds: Readonly<Partial<Record<ToolJob, ToolKind>>> = {
+  read: 'read',
+  write: 'write',
+  edit: 'edit',
+  patch: 'edit',
+  shell: 'shell',
+  grep: 'grep',
+  glob: 'glob',
+  'web-fetch': 'web-fetch',
+  'web-search': 'web-search',
+}
 
 function kindOf(job: ToolJob, { type }: Details): ToolKind | undefined {
-  if (withoutKind.has(job)) return undefined
-  switch (type) {
-    case 'read':
-    case 'write':
-    case 'edit':
-      return type
-    case 'patch':
-      return 'edit'
-    case 'command':
-      return 'shell'
-    case 'search':
-      return job === 'grep' ? 'grep' : 'glob'
-    case 'fetch':
-      return job === 'web-search' ? 'web-search' : 'web-fetch'
-    default:
-      return undefined
-  }
+  if (job !== 'editor') return kinds[job]
+  return type === 'read' || type === 'write' || type === 'edit' ? type : undefined
 }
 
 type Details = ToolCall extends infer Call

@@ -1,124 +1,37 @@
-// What well-known agents call their tools. To teach Everlong a new agent, add a row; inputs are read in call.ts.
+// What well-known agents call their tools. To teach Everlong a new agent's tools, add their names to the rows; how inputs
+// look is in call.ts.
 
-/** What a tool is for. An editor does several things: its `command` says which. */
-export type ToolJob =
-  | 'read'
-  | 'read-notebook'
-  | 'view-image'
-  | 'write'
-  | 'edit'
-  | 'edit-notebook'
-  | 'editor'
-  | 'patch'
-  | 'shell'
-  | 'grep'
-  | 'glob'
-  | 'outline'
-  | 'web-fetch'
-  | 'web-search'
-  | 'todo'
-  | 'enter-plan'
-  | 'exit-plan'
-  | 'question'
-  | 'agent'
-  | 'skill'
+/**
+ * For each job, its names in Claude Code (old and new), Codex, pi, opencode, Gemini CLI, Cline, Roo Code, Cursor, OpenHands,
+ * Anthropic's own tools and MCP file servers. Case, digits and separators do not matter. An editor does several jobs: its
+ * `command` says which.
+ */
+const names = {
+  read: 'Read read_file read_many_files read_text_file view view_file open_file fs_read cat',
+  'read-notebook': 'NotebookRead',
+  'view-image': 'view_image',
+  write: 'Write write_file write_to_file create_file fs_write',
+  edit: 'Edit MultiEdit edit_file replace replace_in_file search_replace search_and_replace insert_content apply_diff fs_edit',
+  'edit-notebook': 'NotebookEdit',
+  editor: 'str_replace_based_edit_tool str_replace_editor editor',
+  patch: 'apply_patch patch',
+  shell:
+    'Bash PowerShell shell shell_command local_shell local_shell_call container.exec exec_command execute_bash execute_command run_command run_shell_command run_terminal_cmd',
+  grep: 'Grep grep_search ripgrep search_files search_file_content codebase_search',
+  glob: 'Glob LS list list_dir list_directory list_files find find_files file_search',
+  outline: 'list_code_definition_names',
+  'web-fetch': 'WebFetch fetch_url',
+  'web-search': 'WebSearch google_web_search',
+  todo: 'TodoWrite TaskCreate TaskUpdate TaskList update_plan write_todos update_todo_list',
+  'enter-plan': 'EnterPlanMode',
+  'exit-plan': 'ExitPlanMode',
+  question: 'AskUserQuestion ask_followup_question ask_user question',
+  agent: 'Task Agent spawn_agent new_task',
+  skill: 'Skill',
+} as const
 
-const agents: Readonly<Record<string, Readonly<Partial<Record<ToolJob, string>>>>> = {
-  'Claude Code': {
-    read: 'Read',
-    'read-notebook': 'NotebookRead',
-    write: 'Write',
-    edit: 'Edit MultiEdit',
-    'edit-notebook': 'NotebookEdit',
-    shell: 'Bash PowerShell',
-    grep: 'Grep',
-    glob: 'Glob LS',
-    'web-fetch': 'WebFetch',
-    'web-search': 'WebSearch',
-    todo: 'TodoWrite TaskCreate TaskUpdate TaskList',
-    'enter-plan': 'EnterPlanMode',
-    'exit-plan': 'ExitPlanMode',
-    question: 'AskUserQuestion',
-    agent: 'Task Agent',
-    skill: 'Skill',
-  },
-  Codex: {
-    'view-image': 'view_image',
-    patch: 'apply_patch',
-    shell: 'shell shell_command local_shell local_shell_call container.exec exec_command',
-    'web-search': 'web_search',
-    todo: 'update_plan',
-    agent: 'spawn_agent',
-  },
-  pi: { read: 'read', write: 'write', edit: 'edit', shell: 'bash', grep: 'grep', glob: 'find ls' },
-  opencode: {
-    read: 'read',
-    write: 'write',
-    edit: 'edit',
-    patch: 'patch apply_patch',
-    shell: 'bash',
-    grep: 'grep',
-    glob: 'glob list',
-    'web-fetch': 'webfetch',
-    todo: 'todowrite',
-    question: 'question',
-    agent: 'task',
-    skill: 'skill',
-  },
-  'Gemini CLI': {
-    read: 'read_file read_many_files',
-    write: 'write_file',
-    edit: 'replace',
-    shell: 'run_shell_command',
-    grep: 'search_file_content grep_search',
-    glob: 'glob list_directory',
-    'web-fetch': 'web_fetch',
-    'web-search': 'google_web_search',
-    todo: 'write_todos',
-    question: 'ask_user',
-  },
-  'Cline and Roo Code': {
-    read: 'read_file',
-    write: 'write_to_file',
-    edit: 'replace_in_file apply_diff search_and_replace insert_content',
-    shell: 'execute_command',
-    grep: 'search_files',
-    glob: 'list_files',
-    outline: 'list_code_definition_names',
-    todo: 'update_todo_list',
-    question: 'ask_followup_question',
-    agent: 'new_task',
-  },
-  Cursor: {
-    read: 'read_file',
-    edit: 'edit_file search_replace',
-    shell: 'run_terminal_cmd',
-    grep: 'grep_search codebase_search',
-    glob: 'file_search list_dir',
-    'web-search': 'web_search',
-    todo: 'todo_write',
-  },
-  'OpenHands, SWE-agent, Anthropic’s own tools': {
-    shell: 'execute_bash bash_20250124',
-    editor: 'str_replace_editor str_replace_based_edit_tool editor',
-  },
-  'MCP file servers': {
-    read: 'read_file read_text_file',
-    write: 'write_file',
-    edit: 'edit_file',
-    grep: 'search_files',
-    glob: 'list_directory',
-  },
-  others: {
-    read: 'view view_file open_file fs_read cat',
-    write: 'create_file fs_write',
-    edit: 'fs_edit',
-    shell: 'run_command',
-    grep: 'ripgrep',
-    glob: 'find_files',
-    'web-fetch': 'fetch_url',
-  },
-}
+/** What a tool is for. */
+export type ToolJob = keyof typeof names
 
 /** `read_file`, `ReadFile` and `readFile` are one name, and so are `bash` and `bash_20250124`. */
 function plain(name: string): string {
@@ -126,9 +39,7 @@ function plain(name: string): string {
 }
 
 const jobs: ReadonlyMap<string, ToolJob> = new Map(
-  Object.values(agents).flatMap((tools) =>
-    Object.entries(tools).flatMap(([job, names]) => names.split(' ').map((name) => [plain(name), job as ToolJob])),
-  ),
+  Object.entries(names).flatMap(([job, row]) => row.split(' ').map((name) => [plain(name), job as ToolJob])),
 )
 
 /** An MCP server may name a tool as it likes, so its tools never speak for the user or the agent. */

@@ -16,116 +16,62 @@ export type Command = {
   readonly isPiped: boolean
 }
 
-/** Here-documents are contents of files, not commands. */
+/** Here-documents are contents of files, not commands. What follows on the line that opens one is kept. */
 export function withoutDocuments(script: string): string {
   return script.includes('<<')
     ? script.replace(/<<-?[ \t]*(['"]?)(\w+)\1([^\n]*)[\s\S]*?(?:^[ \t]*\2[ \t]*$|(?![\s\S]))/gm, '<<$2…$3')
     : script
 }
 
+/** A comment or the copy of a stream, which say nothing; what ends a command; a redirection; a word, quotes and all. */
+const token =
+  /(?<=^|[\s;&|])#[^\n]*|\d?>&[\d-]|(?<end>(?:&(?!>)|[;|\n])+)|(?<redirection>(?:\d(?=[<>]))?(?:&?>>?|<{1,3}-?))|(?<word>(?:"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?|\\[\s\S]?|[^\s;|&<>"'\\])+)/g
+
 export function commandsIn(script: string): readonly Command[] {
-  const text = withoutDocuments(script)
+  const text = withoutDocuments(script).replaceAll('\\\n', ' ')
   const commands: Command[] = []
-  const reader = createReader()
+  let parts: Part[] = []
   let start = 0
   let isPiped = false
-  const endAt = (at: number) => {
-    const command = reader.end()
-    if (command.words.length > 0) commands.push({ ...command, text: text.slice(start, at).trim(), isPiped })
+  const finish = (at: number) => {
+    const found = commandOf(parts)
+    if (found.words.length > 0) commands.push({ text: text.slice(start, at).trim(), ...found, isPiped })
+    parts = []
   }
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at] ?? ''
-    if (char === '"' || char === "'") at = reader.quote(text, at)
-    else if (char === '\\') at = reader.escape(text, at)
-    else if (char === '#' && reader.isBetweenWords()) at = lineEnd(text, at) - 1
-    else if (char === '>' || char === '<' || (char === '&' && text[at + 1] === '>')) at = reader.redirect(text, at)
-    else if (isOperator(char)) {
-      endAt(at)
-      isPiped = char === '|' && text[at + 1] !== '|'
-      while (isOperator(text[at + 1] ?? '')) at++
-      start = at + 1
-    } else if (/\s/.test(char)) reader.endWord()
-    else reader.add(char)
+  for (const { index, groups: { end, redirection, word } = {} } of text.matchAll(token)) {
+    if (word !== undefined) parts.push({ isWord: true, text: word })
+    else if (redirection !== undefined) parts.push({ isWord: false, text: redirection })
+    else if (end !== undefined) {
+      finish(index)
+      start = index + end.length
+      isPiped = end === '|'
+    }
   }
-  endAt(text.length)
+  finish(text.length)
   return commands
 }
 
-function isOperator(char: string): boolean {
-  return char === ';' || char === '|' || char === '&' || char === '\n'
-}
-
-function lineEnd(text: string, from: number): number {
-  const end = text.indexOf('\n', from)
-  return end < 0 ? text.length : end
-}
-
-type Word = { readonly text: string; readonly isQuoted: boolean }
-type Redirection = 'into' | 'from' | 'document'
-
-/** Gathers the words of one command. What moves through the text returns where it stopped. */
-function createReader() {
-  let words: Word[] = []
-  let into: string[] = []
-  let hasDocument = false
-  let word: { text: string; isQuoted: boolean } | undefined
-  let redirection: Redirection | undefined
-  const add = (text: string, isQuoted = false) => {
-    word = { text: (word?.text ?? '') + text, isQuoted: isQuoted || word?.isQuoted === true }
-  }
-  const endWord = () => {
-    if (!word) return
-    if (redirection === 'into') into.push(word.text)
-    if (redirection === 'document') hasDocument = true
-    if (redirection === undefined) words.push(word)
-    word = undefined
-    redirection = undefined
-  }
-  return {
-    add: (char: string) => add(char),
-    endWord,
-    isBetweenWords: () => word === undefined,
-    quote: (text: string, at: number): number => {
-      const mark = text[at] ?? ''
-      let end = text.indexOf(mark, at + 1)
-      while (mark === '"' && end > 0 && text[end - 1] === '\\') end = text.indexOf(mark, end + 1)
-      if (end < 0) end = text.length
-      add(text.slice(at + 1, end), true)
-      return end
-    },
-    /** A line that ends with a backslash goes on in the next. */
-    escape: (text: string, at: number): number => {
-      if (text[at + 1] !== '\n') add(text[at + 1] ?? '')
-      return at + 1
-    },
-    redirect: (text: string, at: number): number => {
-      const [sign = '', copied] = /(?:&?>>?|<{1,3}-?)(&[\d-])?/y.exec(text.slice(at, at + 6)) ?? []
-      // The number of a stream before the sign is not a word.
-      if (word && /^\d$/.test(word.text)) word = undefined
-      endWord()
-      if (copied === undefined)
-        redirection = sign.startsWith('<<') ? 'document' : sign.startsWith('<') ? 'from' : 'into'
-      return at + Math.max(1, sign.length) - 1
-    },
-    end: () => {
-      endWord()
-      const own = words.slice(startsProgram(words.map(({ text }) => text)))
-      const found = {
-        words: own.map(({ text }, at) => (at === 0 ? (text.split('/').at(-1) ?? text) : text)),
-        bare: words.map(({ text, isQuoted }) => (isQuoted ? '""' : text)).join(' '),
-        into,
-        hasDocument,
-      }
-      ;[words, into, hasDocument, redirection] = [[], [], false, undefined]
-      return found
-    },
-  }
-}
+type Part = { readonly isWord: boolean; readonly text: string }
 
 /** Variables, keywords of the shell, and programs that start the one behind them. */
-const before = /^(?:\w+=.*|sudo|time|env|command|exec|nohup|npx|bunx|pnpx|uvx|timeout|\d+[smh]?|\(+|\{|!|do|then|else)$/
+const starter =
+  /^(?:\w+=.*|sudo|time|env|command|exec|nohup|npx|bunx|pnpx|uvx|timeout|\d+[smh]?|\(+|\{|!|do|then|else)$/
 
-function startsProgram(words: readonly string[]): number {
-  const start = words.findIndex((word) => !before.test(word))
-  return start < 0 ? Math.max(0, words.length - 1) : start
+function commandOf(parts: readonly Part[]): Pick<Command, 'words' | 'bare' | 'into' | 'hasDocument'> {
+  // The word behind a redirection is a file, not an argument.
+  const signBefore = (at: number) => (parts[at - 1]?.isWord === false ? parts[at - 1]?.text : undefined)
+  const given = parts.filter(({ isWord }, at) => isWord && signBefore(at) === undefined).map(({ text }) => text)
+  const words = given.map(unquoted)
+  const program = words.findIndex((word) => !starter.test(word))
+  const [first, ...rest] = program < 0 ? words.slice(-1) : words.slice(program)
+  return {
+    words: first === undefined ? [] : [first.split('/').at(-1) ?? first, ...rest],
+    bare: given.map((word) => (/["']/.test(word) ? '""' : word)).join(' '),
+    into: parts.filter(({ isWord }, at) => isWord && signBefore(at)?.includes('>')).map(({ text }) => unquoted(text)),
+    hasDocument: parts.some(({ isWord, text }) => !isWord && text.startsWith('<<')),
+  }
+}
+
+function unquoted(word: string): string {
+  return word.replace(/"((?:[^"\\]|\\[\s\S])*)"?|'([^']*)'?/g, (_, double, single) => double ?? single)
 }
