@@ -49,7 +49,7 @@ describe('one line for each step', () => {
     )
   })
 
-  test('patches and sub-agents are told; to-dos stand elsewhere as they now are', () => {
+  test('patches and sub-agents are told; the todo list has its own place', () => {
     expect(step('apply_patch', { input: '*** Update File: a/b.go\n*** Add File: c.go' })).toContain('a/b.go, c.go')
     expect(step('Task', { description: 'Find it' }, { text: 'Found in a.ts.' })).toBe(
       'the sub-agent for "Find it" reported: Found in a.ts.',

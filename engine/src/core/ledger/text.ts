@@ -6,7 +6,7 @@ import { clippedAtWord } from '../text/cut.ts'
 /** Line ends, controls, and the marks that reverse or hide text. Matched to be replaced, so controls are meant. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]+/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' colours start with one
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with one
 const colours = /\u001b\[[0-9;?]*[A-Za-z]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?/g
 
 /** The text on one line without secrets, cut at its end to `longest` characters. Never splits a surrogate pair. */
@@ -23,18 +23,23 @@ export function withoutColours(text: string): string {
   return text.includes('\u001b') ? text.replace(colours, '') : text
 }
 
+/** Keys of well-known services, by the prefix they give them. */
 const known =
   /\b(?:sk|pk|rk)[-_](?:ant|proj|live|test|or)?[-_]?[\w-]{16,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeprs]-[\w-]{10,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[\w-]{30,}|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|\b(?:npm|hf|dop_v1|shpat)_\w{24,}/g
+/** A value behind a name such as `password`, unless it is a variable or a placeholder. */
 const named =
   /((?:\b|_)(?:password|passwd|pwd|secret|token|api_?-?key|access_?-?key|private_?-?key|credentials?)["']?\s*[:=]\s*["']?)(?!\$|<|\[|\{|process\.|os\.|env\b)([^\s"'&;,)]{6,})/gi
+/** In an Authorization header. */
 const bearer = /\b(Bearer|Basic) [\w.~+/=-]{12,}/g
+/** The password in an address: `https://user:password@host`. */
 const inUrl = /(:\/\/[^\s:@/]{0,64}:)[^\s@/]{1,128}(?=@)/g
+/** A private key in PEM form, also one that was cut off. */
 const block = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g
 
 const mark = '[redacted]'
 
 export function withoutSecrets(text: string): string {
-  // To look for a fixed word is much cheaper than to try a pattern at every place, and most texts hold none of these.
+  // Looking for a fixed word first is much cheaper than trying a pattern everywhere, and most texts hold none of these.
   const keyless = text.includes('-----BEGIN ') ? text.replace(block, mark) : text
   const unknown = keyless.replace(known, mark)
   const bears = unknown.includes('Bearer ') || unknown.includes('Basic ')

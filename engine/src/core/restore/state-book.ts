@@ -1,5 +1,5 @@
 // Reads a session's state off its transcript, in the records of Claude Code: plan, skills and commands, background agents,
-// announced tools, rule files, to-do lists that the client put in. Also what an earlier compaction of ours put back: the
+// announced tools, rule files, todo lists that the client put in. Also what an earlier compaction of ours restored: the
 // records before it may not have been read. Pins are the view's: they are not here.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'

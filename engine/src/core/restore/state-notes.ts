@@ -1,6 +1,5 @@
 // What is remembered while a session's state is read off its transcript, and what an earlier compaction of ours restored:
 // of a session that is opened again, the records before that compaction are not read.
-
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import type { ToolCall } from '../tools/call.ts'
 import type { Todo } from '../tools/todos.ts'
@@ -21,7 +20,7 @@ export type Notes = {
   /** The slash command of the message before. */
   command: string | undefined
   plan: SessionState['plan']
-  /** A to-do list that the client put in. */
+  /** A todo list that the client put in. */
   listed: readonly Todo[] | undefined
   /** A call has changed the list since. */
   hasChanged: boolean
