@@ -2,30 +2,10 @@
 // list is bounded, so a session of any length stays small.
 import type { ToolCall } from '../tools/call.ts'
 import { pathKey } from '../tools/paths.ts'
-import type { CommandFact, Commit, ErrorFact, Exchange, FileFact, Ledger, RepositoryFact, Rule, Todo } from './facts.ts'
+import type { ErrorFact, Exchange, Ledger } from './facts.ts'
 import { sentenceKey } from './rules.ts'
 
-export type State = {
-  messages: number
-  root: string | undefined
-  exchanges: Exchange[]
-  readonly rules: Map<string, Rule>
-  olderRules: number
-  readonly files: Map<string, FileFact>
-  readonly commands: Map<string, CommandFact>
-  readonly errors: Map<string, ErrorFact>
-  readonly commits: Map<string, Commit>
-  todos: readonly Todo[]
-  repository: RepositoryFact
-  /** Calls whose result has not arrived yet. */
-  readonly calls: Map<string, ToolCall>
-  /** Errors that nothing has fixed so far, by the thing that failed. */
-  open: readonly { readonly key: string; readonly topic: string }[]
-  /** The error that the agent's next words may explain. */
-  unexplained: string | undefined
-  /** The agent's latest words since the user spoke. */
-  agentText: string
-}
+export type State = ReturnType<typeof createState>
 
 /** How many facts of each kind are kept. */
 export const caps = {
@@ -40,11 +20,11 @@ export const caps = {
   openErrors: 12,
 } as const
 
-export function createState(from: Ledger): State {
+export function createState(from: Ledger) {
   const byKey = <Fact>(facts: readonly Fact[], key: (fact: Fact) => string) =>
     new Map(facts.map((fact) => [key(fact), fact]))
   return {
-    messages: from.messages,
+    ...from,
     root: from.root,
     exchanges: [...from.exchanges],
     rules: byKey(from.rules, ({ text }) => sentenceKey(text)),
@@ -53,11 +33,13 @@ export function createState(from: Ledger): State {
     commands: byKey(from.commands, ({ text }) => text),
     errors: byKey(from.errors, errorKey),
     commits: byKey(from.commits, ({ hash }) => hash),
-    todos: from.todos,
-    repository: from.repository,
-    calls: new Map(),
-    open: [],
-    unexplained: undefined,
+    /** Calls whose result has not arrived yet. */
+    calls: new Map<string, ToolCall>(),
+    /** Errors that nothing has fixed so far, by the thing that failed. */
+    open: [] as readonly { readonly key: string; readonly topic: string }[],
+    /** The error that the agent's next words may explain. */
+    unexplained: undefined as string | undefined,
+    /** The agent's latest words since the user spoke. */
     agentText: '',
   }
 }

@@ -5,40 +5,27 @@ import type { ToolCall } from '../tools/call.ts'
 import type { Todo } from '../tools/todos.ts'
 import type { BackgroundAgent, SessionState, Skill } from './restorer.ts'
 
-export type Notes = {
-  /** With how many requests there had been when it was invoked. */
-  readonly skills: Map<string, { readonly skill: Skill; readonly requests: number }>
-  readonly agents: Map<string, BackgroundAgent>
-  readonly tools: Map<string, string>
-  readonly mcp: Map<string, string>
-  /** Servers whose tools were called. */
-  readonly servers: Set<string>
-  readonly memoryFiles: Set<string>
-  /** Without a result yet, or asked for a skill. */
-  readonly calls: Map<string, ToolCall>
-  requests: number
-  /** The slash command of the message before. */
-  command: string | undefined
-  plan: SessionState['plan']
-  /** A todo list that the client put in. */
-  listed: readonly Todo[] | undefined
-  /** A call has changed the list since. */
-  hasChanged: boolean
-}
+export type Notes = ReturnType<typeof emptyNotes>
 
-export function emptyNotes(): Notes {
+export function emptyNotes() {
   return {
-    skills: new Map(),
-    agents: new Map(),
-    tools: new Map(),
-    mcp: new Map(),
-    servers: new Set(),
-    memoryFiles: new Set(),
-    calls: new Map(),
+    /** With how many requests there had been when each was invoked. */
+    skills: new Map<string, { readonly skill: Skill; readonly requests: number }>(),
+    agents: new Map<string, BackgroundAgent>(),
+    tools: new Map<string, string>(),
+    mcp: new Map<string, string>(),
+    /** Servers whose tools were called. */
+    servers: new Set<string>(),
+    memoryFiles: new Set<string>(),
+    /** Without a result yet, or asked for a skill. */
+    calls: new Map<string, ToolCall>(),
     requests: 0,
-    command: undefined,
-    plan: undefined,
-    listed: undefined,
+    /** The slash command of the message before. */
+    command: undefined as string | undefined,
+    plan: undefined as SessionState['plan'],
+    /** A todo list that the client put in. */
+    listed: undefined as readonly Todo[] | undefined,
+    /** A call has changed the list since. */
     hasChanged: false,
   }
 }
@@ -109,11 +96,7 @@ function noteEarlierSkill(notes: Notes, skill: JsonObject): void {
 function noteAgent({ agents }: Notes, agent: JsonObject): void {
   const id = stringAt(agent, 'id')
   if (id === undefined || agents.has(id)) return
-  const state: BackgroundAgent['state'] = agent.state === 'finished-unreported' ? 'finished-unreported' : 'running'
-  agents.set(id, {
-    id,
-    type: stringAt(agent, 'type') ?? 'agent',
-    description: stringAt(agent, 'description') ?? '',
-    state,
-  })
+  const state = agent.state === 'finished-unreported' ? 'finished-unreported' : 'running'
+  const [type = 'agent', description = ''] = [stringAt(agent, 'type'), stringAt(agent, 'description')]
+  agents.set(id, { id, type, description, state })
 }

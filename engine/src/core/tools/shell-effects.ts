@@ -144,7 +144,7 @@ function isRewrite({ words }: Command): boolean {
   }
   if (lookingFlag.test(line)) return false
   if (writingFlag.test(line) || writers.test(line) || writersByFlag.test(line)) return true
-  return runners.has(program) && rewritingScript.test(rest.join(' '))
+  return runners.has(program) && rewritingScript.test(rest.join(' ')) && !/[:_-]check\b/.test(line)
 }
 
 /** Without `-C FOLDER`, `-c NAME=VALUE` and other options before the verb. */

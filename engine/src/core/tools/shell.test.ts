@@ -101,6 +101,7 @@ describe('a file that was seen before the script ran', () => {
     'git stash list',
     'npm test 2>&1 | tail -5',
     'npx prettier --check .',
+    'npm run format:check',
     'npx eslint src/a.ts',
     'cargo fmt --check',
     'npx tsc --noEmit > /dev/null',
