@@ -7,7 +7,7 @@ import type { ViewMessage } from '../message/message.ts'
 import { clippedAtWord } from '../text/cut.ts'
 import { readBy } from '../tokens/file-reads.ts'
 import { type Lines, type NamedKinds, type ToolCall, toolCall } from '../tools/call.ts'
-import type { TextEdit } from '../tools/patch.ts'
+import type { PatchedFile, TextEdit } from '../tools/patch.ts'
 import { mayChange, readScript, type Script } from '../tools/shell-effects.ts'
 
 export type FileTouch =
@@ -17,6 +17,8 @@ export type FileTouch =
 
 type Change = {
   readonly path: string
+  /** Of a patch. */
+  readonly act?: PatchedFile['act']
   /** The whole text, where the call wrote it. */
   readonly text?: string
   readonly edits: readonly TextEdit[]

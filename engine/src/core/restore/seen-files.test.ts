@@ -103,6 +103,19 @@ describe('a file that may have changed since it was shown is named, not shown', 
     return seen
   }
 
+  test('by a patch that deletes it, or an insertion at a place that the call does not name', async () => {
+    const deleted = shown()
+    call(deleted, {
+      name: 'apply_patch',
+      input: { input: '*** Begin Patch\n*** Delete File: /w/tasks.md\n*** End Patch' },
+    })
+    expect(await textOfFile(deleted, '/w/tasks.md')).toEqual(stale('a patch that deletes it'))
+    const inserted = shown()
+    const input = { command: 'insert', path: '/w/tasks.md', insert_line: 1, new_str: '- [ ] and the view' }
+    call(inserted, { name: 'str_replace_based_edit_tool', input })
+    expect(await textOfFile(inserted, '/w/tasks.md')).toEqual(stale('an insertion'))
+  })
+
   test('by a shell command, a formatter or a checkout; reading it again makes it sure', async () => {
     for (const command of ["sed -i 's/x/y/' tasks.md", 'npm run format', 'git checkout main']) {
       const seen = shown()

@@ -110,6 +110,10 @@ function noteResult(showing: Showing, touch: Exclude<FileTouch, { type: 'attache
     if (shown) show(showing, path, { ...shown, total: undefined })
     return
   }
+  if (touch.act === 'deleted') {
+    showing.makeStale(path, 'a patch that deletes it')
+    return
+  }
   const changed = stringAt(by.raw, 'filePath') ?? path
   const text = (by.call.type === 'write' ? stringAt(by.raw, 'content') : undefined) ?? touch.text
   if (text !== undefined) showing.put(changed, text.split('\n'), { isWhole: true })
