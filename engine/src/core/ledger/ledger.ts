@@ -20,17 +20,17 @@ export type LedgerBook = {
    * exit codes, line ranges and patches. Constant time for each message, whatever came before.
    */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
-  /** Words of the user that are in no message: typed while the agent worked, and delivered without a record. */
+  /** What the user typed while the agent was working, if no message contains it. */
   readonly addQueued: (text: string) => void
   readonly ledger: () => Ledger
 }
 
-/** An empty ledger to write into, or one that goes on from an earlier one. */
+/** A new ledger, or one that continues an earlier one. */
 export function createLedger(from: Ledger = emptyLedger): LedgerBook {
   const state = createState(from)
   return {
     add: (message, record) => addMessage(state, message, record),
-    // In the time of the message before it: what comes next has a time of its own.
+    // It belongs to the time of the message before it.
     addQueued: (text) =>
       noteTyped(state, { kind: 'queued', text: typedText(text) }, { last: Math.max(0, state.messages - 1) }),
     ledger: () => ledgerOf(state),
@@ -44,7 +44,7 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
       for (const block of blocksOf(message.content)) readAnswer(state, block)
       break
     case 'tool-result':
-      // What was cleared from the view is still in its record.
+      // A result that was cleared from the view is still in its record.
       for (const block of blocksOf(objectAt(record, 'message')?.content ?? message.content)) {
         if (!isToolResult(block)) continue
         const { words, step } = noteResult(state, block, { raw: record?.toolUseResult, time: message.time })
@@ -65,7 +65,7 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
   trim(state, 2)
 }
 
-/** Where the client says it is. */
+/** The folder and branch that the client recorded. */
 function readPlace(state: State, record: JsonObject | undefined): void {
   state.root ??= stringAt(record, 'cwd')
   const branch = stringAt(record, 'gitBranch')
@@ -93,19 +93,19 @@ const longestReport = 12_000
 const mostSteps = 200
 /** Shorter ones mostly repeat how the last command ended. */
 const shortStatement = 40
-/** Older looks are superseded by what was done after them. */
+/** What was done afterwards makes older looks obsolete. */
 const mostLooks = 12
-/** So many of the newest exchanges keep what happened on the way. */
+/** This many of the newest exchanges keep their steps. */
 const exchangesWithSteps = 40
 
-/** The latest text is the report so far. What it says is a step as well, so that it keeps its place among the others. */
+/** The latest text is the report so far. It is a step as well, so that its place among the others is known. */
 function withReport(exchange: Exchange, text: string): Exchange {
   const said = condensed(withoutAnnouncement(text), longestReport)
   const next = said.length < shortStatement ? exchange : withStep(exchange, { type: 'said', text: said })
   return { ...next, report: condensed(text, longestReport) }
 }
 
-/** The same step taken again stands where it was taken last. */
+/** A repeated step moves to where it was taken last. */
 function withStep(exchange: Exchange, step: Step): Exchange {
   const others = (exchange.steps ?? []).filter(({ text }) => text !== step.text)
   const looks = others.filter(({ type }) => type === 'saw')
@@ -125,7 +125,7 @@ function noteTyped(state: State, words: Words, where: Where): void {
   if (isForTheAgent(words.text)) noteWords(state, words, where)
 }
 
-/** What the user typed while a tool ran arrives beside its result. What the client puts there it marks as its own. */
+/** What the user typed while a tool ran arrives next to its result. The client marks what it adds there itself. */
 function readWordsBeside(state: State, message: ViewMessage, record: JsonObject | undefined): void {
   if (record?.isMeta === true || record?.sourceToolUseID !== undefined) return
   const text = typedText(
@@ -164,7 +164,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   state.agentText = ''
   for (const rule of rulesIn(words.text)) {
     const key = sentenceKey(rule)
-    // The first wording stays, with the entry it is in; being said again makes it new.
+    // The first wording and its entry stay; repeating a rule makes it recent.
     const known = state.rules.get(key)
     const by = kind === 'task' ? 'agent' : 'human'
     const fresh = { text: oneLine(rule, 400), by, ...(uuid === undefined ? {} : { uuid }) } as const

@@ -1,5 +1,5 @@
-// Folds what a user pasted (code, logs, JSON, terminal output) to one line each, so that what they wrote themselves can be
-// kept whole. Line by line, in linear time.
+// Folds each block that a user pasted (code, logs, JSON, terminal output) to one line, so that the user's own words can be
+// kept whole. Works line by line, in linear time.
 import { headOf } from '../text/cut.ts'
 
 /** A shorter block costs hardly more than the line that would replace it. */
@@ -31,7 +31,7 @@ function classified(text: string): readonly Line[] {
   })
 }
 
-/** Where the run of lines that starts here and is not prose ends; the same place when it is prose. */
+/** The end of the block that starts here; `start` itself if the line is prose. */
 function blockEnd(lines: readonly Line[], start: number): number {
   let end = start
   if (lines[start]?.isBlank) return end
@@ -44,7 +44,7 @@ function blockEnd(lines: readonly Line[], start: number): number {
 }
 
 const longestLooked = 2_000
-/** Of a sentence, letters, spaces and the marks of sentences make up nearly all; of code and logs they do not. */
+/** Sentences consist almost entirely of letters, spaces and punctuation; code and logs do not. */
 const proseShare = 0.85
 
 /** The first line of a diff, and a prompt with its command. */

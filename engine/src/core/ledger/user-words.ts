@@ -7,7 +7,7 @@ import { oneLine } from './text.ts'
 
 export type Words = { readonly kind: WordKind; readonly text: string; readonly about?: string }
 
-/** At the start only: elsewhere somebody writes about a command. */
+/** Only at the start: anywhere else it is text about a command. */
 const commandName = /^\s*<command-name>([^<]+)<\/command-name>/
 
 /** Wrappers that clients put into the user's messages. What is inside them was not typed. */
@@ -28,10 +28,10 @@ const wrappers = [
   'new-diagnostics',
 ]
 
-/** What a client writes where the user stopped the agent; what they typed then may follow it. */
+/** Clients write this when the user stops the agent; what the user typed may follow. */
 const interruption = /^\s*\[Request interrupted by user[^\]\n]{0,40}\]/
 
-/** What was typed: of a slash command the command and its arguments, of anything else the text outside wrappers. */
+/** A slash command with its arguments, or the text outside wrappers. */
 export function typedText(whole: string): string {
   const text = whole.replace(interruption, '')
   if (!text.includes('<')) return text.trim()
@@ -48,7 +48,7 @@ function between(text: string, open: string, close: string): string | undefined 
   return end < 0 ? undefined : text.slice(start + open.length, end)
 }
 
-/** By index rather than by pattern: a page of opening tags would make a pattern quadratic. */
+/** Searches by index: a pattern would take quadratic time on a page of opening tags. */
 function withoutWrappers(text: string): string {
   let rest = text
   for (const tag of wrappers) {
@@ -89,7 +89,7 @@ type ResultWords = { readonly call: ToolCall | undefined; readonly isError: bool
 
 /** The user's words inside the result of a tool call: why it was rejected, what was answered, which plan was approved. */
 export function wordsInResult(text: string, { call, isError, raw }: ResultWords): readonly Words[] {
-  // What a tool brings back may read like a rejection; only the client's own comes as an error.
+  // Any output may read like a rejection; a real one is an error.
   if (isError && text.startsWith(rejected)) {
     const at = text.indexOf(rejectedWith)
     const comment = at < 0 ? '' : (text.slice(at + rejectedWith.length).split(clientNote)[0] ?? '').trim()
@@ -128,7 +128,7 @@ export function questionBehind(reply: string, agentText: string): string | undef
   const paragraphs = paragraphsOf(agentText)
   const asked = paragraphs.findLastIndex((paragraph) => /[?？]/.test(paragraph))
   if (asked < 0) return undefined
-  // A reply that points at a list needs the list, which stands around the question.
+  // A reply that points at a list needs the list, which is near the question.
   const isPointing = /\d|\b(?:first|second|third|last|both|all|option|former|latter|[a-h])\b/i.test(reply)
   const from = isPointing ? Math.max(0, asked - 2) : asked
   return paragraphs

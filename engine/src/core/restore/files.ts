@@ -1,5 +1,5 @@
-// Puts back the files worked on last, as they are now: those being edited first. A large one comes in excerpts around what
-// was worked on; what does not fit is named with its size.
+// Restores the files touched last, with their current content, edited ones first. Of a large file it restores excerpts
+// around the places that were changed or read last; a file that does not fit is named with its size.
 import type { NotRestored, Piece } from '../ports/restore.ts'
 import type { Lines } from '../tools/call.ts'
 import { pathKey } from '../tools/paths.ts'
@@ -8,7 +8,7 @@ import type { RestoreInput, Restorer } from './restorer.ts'
 import { type TouchedFile, visibleFiles } from './touched.ts'
 
 const mostFiles = 5
-/** Of so many touched last, those that were edited come first. */
+/** Among this many of the last touched files, edited ones come first. */
 const recent = 8
 const perFile = 5_000
 const budget = 50_000
@@ -33,7 +33,7 @@ export const restoreFiles: Restorer = {
   },
 }
 
-/** So that a session that touched thousands of files does not name them all. */
+/** A session may have touched thousands of files. */
 const mostNamed = 20
 
 function wanted(input: RestoreInput): readonly TouchedFile[] {
@@ -46,7 +46,7 @@ function wanted(input: RestoreInput): readonly TouchedFile[] {
   return [...edited, ...read, ...hidden.slice(recent, recent + mostNamed)]
 }
 
-/** Comes back another way: with the system prompt, as the plan, as a rule file; or is the transcript itself. */
+/** The transcript itself, or restored another way: with the system prompt, as the plan, as a rule file. */
 function isElsewhere(path: string, { state, transcriptPath, root }: RestoreInput): boolean {
   const key = pathKey(path, root)
   const others = [transcriptPath, state.plan?.path, ...state.memoryFiles]
@@ -78,12 +78,12 @@ type Large = {
 
 const around = 8
 const leastRoom = 300
-/** A shorter beginning of a stretch tells nothing. */
+/** Fewer lines of an excerpt are not worth showing. */
 const leastLines = 5
-/** The head of a file, to see what it is. */
+/** Lines at the start of a file, to show what it is. */
 const head = 60
 
-/** The stretches changed or read last, newest first, with some lines around them, until the room is used. */
+/** Adds the places changed or read last, newest first, with some lines around them, until the room is used up. */
 function excerptOf(file: TouchedFile, { text, tokens, room, input }: Large): Piece | undefined {
   if (room < leastRoom) return undefined
   const lines = text.split('\n')
@@ -120,7 +120,7 @@ function excerptOf(file: TouchedFile, { text, tokens, room, input }: Large): Pie
   }
 }
 
-/** What was inserted, where it stands now; then what was read; then the head, or as much as fits where nothing is known. */
+/** Inserted text where it is now, then lines that were read, then the start; the whole file if nothing is known. */
 function placesIn({ inserted, seen }: TouchedFile, text: string, length: number): readonly Lines[] {
   const changed = inserted.flatMap((part) => linesOf(text, part))
   const known = [...changed.toReversed(), ...seen.toReversed()].filter(([from]) => from <= length)

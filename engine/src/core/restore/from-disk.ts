@@ -9,7 +9,7 @@ import type { TouchedFile } from './touched.ts'
 
 type Plan = NonNullable<SessionState['plan']>
 
-/** That plan mode is on is said in any case: an agent that does not know it starts to change things. */
+/** Always says that plan mode is on: an agent that does not know would start making changes. */
 export const restorePlan: Restorer = {
   kind: 'plan',
   budget: 25_000,
@@ -54,7 +54,7 @@ async function textOfPlan(
   if (read.type === 'text') return { text: read.text }
   const known = text ?? (read.type === 'refused' ? read.lastShown : undefined)
   if (known !== undefined) return { text: `${known}\n[as last shown: the file cannot be read now]` }
-  // The path is there from the start; the file only once somebody has written it.
+  // The path is known from the start, but the file exists only once somebody has written it.
   return read.type === 'missing' ? {} : { why: read.type === 'refused' ? read.why : 'it is binary' }
 }
 
@@ -78,7 +78,7 @@ export const restoreMemoryFiles: Restorer = {
   },
 }
 
-/** Those that are known, and places where there may be one. */
+/** Known rule files, then places where there may be one. */
 function rulePaths({
   state,
   touched,
@@ -95,7 +95,7 @@ function rulePaths({
   })
 }
 
-/** A short name for a text's exact content, so that two versions can be told apart: 32 bits are enough to read. */
+/** A short fingerprint of the content, to tell two versions apart. */
 function nameOfContent(text: string): string {
   return `#${(hashText(text) >>> 0).toString(16).padStart(8, '0')}`
 }
@@ -108,12 +108,12 @@ export function isRuleFile(path: string): boolean {
   return ruleName.test(path)
 }
 
-/** With the system prompt of every agent that reads rule files. */
+/** Agents that read rule files put these into the system prompt. */
 function isOfRoot(key: string): boolean {
   return ruleName.test(key) && !/[/\\]/.test(key)
 }
 
-/** Rule files that the session read: those of the root come anyway. */
+/** Rule files that the session read, except those of the root. */
 export function rulesRead(touched: readonly TouchedFile[], root: string | undefined): readonly string[] {
   return touched.map(({ path }) => path).filter((path) => isRuleFile(path) && !isOfRoot(pathKey(path, root)))
 }
@@ -121,13 +121,13 @@ export function rulesRead(touched: readonly TouchedFile[], root: string | undefi
 const mostFiles = 8
 const mostFolders = 12
 
-/** Where rules for these files may lie: their folders and those above, below the root, nearest first. */
+/** Where rules for these files may be: their folders and the folders above, up to the root, nearest first. */
 export function rulePlaces(touched: readonly TouchedFile[], root: string | undefined): readonly string[] {
   if (root === undefined) return []
   const folders = new Set<string>()
   for (const { path } of touched.slice(0, mostFiles)) {
     const parts = pathKey(path, root).split('/').slice(0, -1)
-    // Outside the root nothing is looked for.
+    // Not outside the root.
     if (parts[0] === '' || parts.includes('..')) continue
     for (let depth = parts.length; depth > 0; depth--) folders.add(parts.slice(0, depth).join('/'))
   }

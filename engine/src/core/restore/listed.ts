@@ -29,7 +29,7 @@ export const restoreAgents: Restorer = {
   },
 }
 
-/** What was used comes first; what nobody used in this session comes last, and is the first to be left out. */
+/** Servers that were used come first, unused ones last, so those are dropped first. */
 export const restoreTools: Restorer = {
   kind: 'tools',
   budget: 20_000,
@@ -79,7 +79,7 @@ export const restoreHost: Restorer = {
 
 const skillBudget = 25_000
 const perSkill = 5_000
-/** Less of a skill is no help. */
+/** A shorter part of a skill is no help. */
 const leastPart = 200
 
 export const restoreRunningSkill: Restorer = {

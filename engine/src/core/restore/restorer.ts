@@ -1,5 +1,4 @@
-// What is restored after a compaction, and from what. A restorer never fails a compaction: what it cannot restore it
-// names.
+// What a restorer gets and returns. A restorer never fails a compaction: it names what it cannot restore.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
@@ -8,12 +7,12 @@ import type { NamedKinds } from '../tools/call.ts'
 import type { Todo } from '../tools/todos.ts'
 import type { TouchedFile } from './touched.ts'
 
-/** Of a slash command the name begins with a slash. */
+/** A skill or, if its name starts with a slash, a slash command. */
 export type Skill = {
   readonly name: string
   readonly path?: string
   readonly text: string
-  /** It was invoked last, and is probably still being executed. */
+  /** It was invoked last and is probably still in use. */
   readonly isRunning?: boolean
 }
 
@@ -63,10 +62,10 @@ export type RestoreInput = {
   readonly countTokens: (text: string) => number
   /** Newest first. */
   readonly touched: readonly TouchedFile[]
-  /** What stays verbatim: nothing that is to be seen there is restored. */
+  /** Messages that are kept verbatim. What they show is not restored. */
   readonly kept: readonly ViewMessage[]
   readonly state: SessionState
-  /** The workspace's folder, to tell two spellings of one path. */
+  /** The workspace's folder, to recognize two spellings of one path. */
   readonly root?: string | undefined
   readonly recordOf?: ((uuid: string) => JsonObject | undefined) | undefined
   /** What the host says its tools are. */
@@ -84,7 +83,7 @@ export type Restorer = {
 }
 
 export type Titled = Pick<Piece, 'title' | 'text' | 'entry' | 'state' | 'path'> & {
-  /** What to call it where it does not fit; its title otherwise. */
+  /** Its name if it does not fit; the title by default. */
   readonly what?: string
 }
 

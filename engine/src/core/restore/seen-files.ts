@@ -1,5 +1,5 @@
-// Files as a transcript last showed them: reads, writes and edits laid over one another. It knows nothing of this
-// machine's disk, so a session from elsewhere can be restored from, at any moment of it.
+// Files as a transcript last showed them: reads, writes and edits applied in order. It does not look at this machine's
+// disk, so it works for sessions from elsewhere, at any point in them.
 import { textOf } from '../message/block.ts'
 import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
@@ -16,14 +16,14 @@ type Lines = readonly (string | undefined)[]
 export type SeenFile = {
   readonly path: string
   readonly lines: Lines
-  /** Every line was shown, and the end is known. */
+  /** Every line was shown, and where the file ends is known. */
   readonly isWhole: boolean
-  /** What may have changed it since, in words. */
+  /** What may have changed it since, for the reader. */
   readonly staleBy?: string | undefined
 }
 
 export type SeenFiles = {
-  /** In the order of the transcript. The record holds what the model did not see: whole originals, totals. */
+  /** In the order of the transcript. The record has what the model did not see: original files, line counts. */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
   /** By path, as last seen; undefined when nothing of it is known. */
   readonly file: (path: string) => SeenFile | undefined
@@ -59,12 +59,12 @@ export function createSeenFiles(options: { readonly named?: NamedKinds } = {}): 
 
 type Showing = {
   readonly file: (path: string) => SeenFile | undefined
-  /** Not sure: made of what was known before. */
+  /** `isSure: false` if the text is derived from an earlier version. */
   readonly put: (path: string, lines: Lines, how: { readonly isWhole: boolean; readonly isSure?: boolean }) => void
   readonly makeStale: (path: string, by: string) => void
 }
 
-/** A rule file that the client brought along with a folder. */
+/** A rule file that the client added because a file in its folder was read. */
 function noteRules(showing: Showing, attachment: JsonObject | undefined): void {
   if (attachment?.type !== 'nested_memory') return
   const path = stringAt(attachment, 'path')
@@ -75,7 +75,7 @@ function noteRules(showing: Showing, attachment: JsonObject | undefined): void {
 
 function noteTouch(showing: Showing, touch: FileTouch): void {
   if (touch.type === 'attached') noteAttached(showing, touch)
-  // The output of a command need not be the file and nothing else; what it may have changed is known already.
+  // A command may print more than the file. What it may have changed is handled by `unsure`.
   else if (touch.by.call.type !== 'command') noteResult(showing, touch)
 }
 
@@ -84,7 +84,7 @@ function noteAttached(showing: Showing, { path, kind, attachment }: Extract<File
   const file = objectAt(objectAt(attachment, 'content'), 'file')
   if (file) noteShown(showing, file)
   const text = stringAt(attachment, 'content')
-  // What was put back whole after an earlier compaction.
+  // Restored whole by an earlier compaction.
   if (kind === 'files' && text?.startsWith(`File ${path}\n`)) {
     showing.put(path, text.slice(`File ${path}\n`.length).split('\n'), { isWhole: true })
   }
@@ -129,7 +129,7 @@ function noteEdits(showing: Showing, path: string, { edits, by }: Extract<FileTo
   if (edits.some(({ before }) => before === '')) showing.makeStale(path, 'an insertion')
 }
 
-/** No text file holds it, so it can stand for a line that was never shown. */
+/** Does not occur in text files, so it can mark a line that was never shown. */
 const unseen = '\u0000'
 
 function edited(lines: Lines, edits: readonly TextEdit[]): Lines {
@@ -143,10 +143,10 @@ function edited(lines: Lines, edits: readonly TextEdit[]): Lines {
 
 type Shown = { readonly start: number; readonly lines: readonly string[]; readonly total?: number | undefined }
 
-/** No file that anybody restores has more; a line number is only what some output says. */
+/** Line numbers come from outputs and may be absurd. */
 const mostLines = 1_000_000
 
-/** Lays what was shown over what is known. */
+/** Adds the lines that were shown to what is known. */
 function show(showing: Showing, path: string, { start, lines, total }: Shown): void {
   if (!(Math.max(start + lines.length, total ?? 0) <= mostLines)) return
   const known = showing.file(path)
@@ -165,7 +165,7 @@ function show(showing: Showing, path: string, { start, lines, total }: Shown): v
   showing.put(path, laid, { isWhole: known.isWhole || total !== undefined, isSure: false })
 }
 
-/** A store that restoring can read from. A file that may have changed since is not shown. */
+/** A file store for restoring. It refuses files that may have changed since they were shown. */
 export function seenFileStore(seen: Pick<SeenFiles, 'file'>): FileStore {
   return {
     read: async (path) => {
@@ -177,7 +177,7 @@ export function seenFileStore(seen: Pick<SeenFiles, 'file'>): FileStore {
   }
 }
 
-/** Lines nobody saw are named, not made up. */
+/** Says which lines were never shown. */
 export function seenText({ lines }: SeenFile): string {
   const out: string[] = []
   for (let at = 0; at < lines.length; at++) {

@@ -1,5 +1,5 @@
-// What the tools of an open session demonstrably showed of files. A refusal often carries no error flag and says anything
-// in any language, so what counts is not the wording: lines of the result must stand in the file.
+// What the tools of an open session demonstrably showed of files. A refused read often has no error flag and may say
+// anything in any language, so wording does not count: lines of the result must occur in the file.
 import { textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
@@ -12,9 +12,9 @@ import { createFileWalk, type FileTouch } from './file-events.ts'
 export type Shown = {
   /** Every message that came while the session was open, in order. */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
-  /** Something was shown of this file, or put into it. Whether that is so must be held against its text. */
+  /** A result claims to have shown or changed this file. `proves` checks the claim. */
   readonly has: (path: string) => boolean
-  /** This text is what was shown, or what has become of it since. */
+  /** Whether a file with this text is the one that was shown. */
   readonly proves: (path: string, text: string, where: { readonly isInside: boolean }) => boolean
 }
 
@@ -53,7 +53,7 @@ export function createShown({ named, root }: ShownOptions = {}): Shown {
   }
 }
 
-/** A line that stands in two texts by chance is short. */
+/** Shorter lines occur in two files by chance. */
 const distinctive = 8
 
 function isFoundIn(lines: readonly string[], text: string): boolean {
@@ -92,7 +92,7 @@ function changeSight({ text = '', edits }: Extract<FileTouch, { type: 'changed' 
   return { lines: sample([...text.split('\n'), ...lines]), isFormatted: false }
 }
 
-/** From all over the text, so that a change in one place leaves enough of them. */
+/** Lines from the whole text, so that enough of them survive a change in one place. */
 function sample(lines: readonly string[]): readonly string[] {
   const full = lines.map((line) => line.trim()).filter((line) => line !== '')
   const step = Math.max(1, Math.ceil(full.length / (mostLines / 2)))
@@ -103,7 +103,7 @@ const numberedLine = /^ *(\d+)(?:→|\t|: |\| )(.*)$/
 
 type ShownLines = { readonly start: number; readonly lines: readonly string[]; readonly isNumbered: boolean }
 
-/** What a read brought, without the line numbers that most agents put before each line. */
+/** The lines of a read without the line numbers that most agents put in front. */
 export function shownLines(text: string, from: number): ShownLines | undefined {
   if (text === '') return undefined
   const all = text.split('\n')

@@ -1,6 +1,5 @@
-// Reads a session's state off its transcript, in the records of Claude Code: plan, skills and commands, background agents,
-// announced tools, rule files, todo lists that the client put in. Also what an earlier compaction of ours restored: the
-// records before it may not have been read. Pins are the view's: they are not here.
+// Reads a session's state from Claude Code records: plan, skills and commands, background agents, announced tools, rule
+// files, todo lists that the client added, and what an earlier compaction of ours restored. Pins are kept by the view.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
@@ -13,12 +12,12 @@ import { changeNames, emptyNotes, type Notes, noteRestored, noteSkill } from './
 export type StateBook = {
   /** In the order of the transcript. */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
-  /** `todos` are those that calls left, as the ledger has them. */
+  /** `todos`: the list as tool calls left it (from the ledger). */
   readonly state: (todos: readonly Todo[]) => SessionState
 }
 
 const mostCalls = 256
-/** A skill is being executed until a person has said so many things since. */
+/** A skill counts as running until this many messages of the user later. */
 const mostRequests = 3
 
 export function createStateBook(): StateBook {
@@ -53,14 +52,14 @@ export function createStateBook(): StateBook {
   }
 }
 
-/** Latest first; only the latest can be the one being executed. */
+/** Latest first; only the latest can be running. */
 function skillsOf({ skills, requests }: Notes): readonly Skill[] {
   return [...skills.values()].toReversed().map(({ skill, requests: then }, at) => {
     return at === 0 && requests - then < mostRequests ? { ...skill, isRunning: true } : skill
   })
 }
 
-/** The client's own list, until a call replaces it; what calls have added since stands beside it. */
+/** The client's own list until a call replaces it, plus what calls have added since. */
 function todosOf({ listed, hasChanged }: Notes, todos: readonly Todo[]): readonly Todo[] {
   if (!listed) return todos
   if (!hasChanged) return listed
@@ -111,7 +110,7 @@ function noteList(notes: Notes, attachment: JsonObject): void {
 
 type PlanNews = { readonly path?: string | undefined; readonly text?: string | undefined; readonly isOn?: boolean }
 
-/** What is not said stays; the text of another file does not. */
+/** Fields that are not given stay as they are, except the text of another plan file. */
 function notePlan(notes: Notes, { path, text, isOn }: PlanNews): void {
   const known =
     path === undefined || notes.plan?.path === undefined || notes.plan.path === path ? notes.plan : undefined
@@ -123,7 +122,7 @@ function notePlan(notes: Notes, { path, text, isOn }: PlanNews): void {
   }
 }
 
-/** What the client says about the mode with each request. */
+/** The client records its mode with each request. */
 function noteMode(notes: Notes, record: JsonObject | undefined): void {
   const mode = stringAt(record, 'permissionMode')
   if (mode === 'plan') notePlan(notes, { isOn: true })
@@ -139,7 +138,7 @@ function noteText(notes: Notes, message: ViewMessage, record: JsonObject | undef
   const isMeta = message.origin === 'meta'
   if (!isMeta && !isRequest(message.origin)) return
   const text = textOf(message.content)
-  // What a skill says comes as a meta message that names the call which asked for it; what a command says, right behind it.
+  // The text of a skill is a meta message that names the call; the text of a command follows the command.
   const call = notes.calls.get(stringAt(record, 'sourceToolUseID') ?? '')
   const skill = call?.type === 'skill' ? call.skill : undefined
   const name = skill ?? (isMeta && !text.startsWith('<') ? notes.command : undefined)
@@ -155,7 +154,7 @@ function noteCall(notes: Notes, id: string, call: ToolCall): void {
   if (prefix === 'mcp' && server !== undefined) notes.servers.add(serverKey(server))
 }
 
-/** A server's name as it stands in the names of its tools. */
+/** A server's name as it is spelled in the names of its tools. */
 function serverKey(name: string): string {
   return name.replace(/[^A-Za-z0-9-]/g, '_')
 }
@@ -165,7 +164,7 @@ function noteResult(notes: Notes, result: ToolResultBlock, raw: JsonObject | und
   if (!call) return
   const isError = result.is_error === true
   if (call.type === 'plan' && call.act === 'exit') {
-    // A plan that was turned down is still the plan, and plan mode is still on.
+    // A rejected plan is still the plan, and plan mode is still on.
     const isRejected = isError || isRefusal(textOf(result.content))
     const text = stringAt(raw, 'plan') ?? call.text
     notePlan(notes, { path: stringAt(raw, 'filePath'), text, ...(isRejected ? {} : { isOn: false }) })
@@ -193,7 +192,7 @@ function noteAgent(notes: Notes, raw: JsonObject | undefined): void {
   else notes.agents.delete(id)
 }
 
-/** A background agent that has reported is no longer in the background. */
+/** A background agent that has reported is finished. */
 function noteReport({ agents }: Notes, text: string): void {
   const [, id] = /^\s*<task-notification>[\s\S]{0,2000}?<task-id>\s*([\w-]+)\s*<\/task-id>/.exec(text) ?? []
   if (id !== undefined) agents.delete(id)

@@ -1,10 +1,10 @@
-// Shortens what somebody wrote by whole paragraphs and sentences: the beginning says what it is about, the end what came
-// of it. It never cuts inside a sentence unless one sentence alone is too long.
+// Shortens prose by whole paragraphs and sentences: the beginning says what it is about, the end what came of it. It cuts
+// inside a sentence only if that sentence alone is too long.
 import { headOf } from './cut.ts'
 
 const gap = '[…]'
 
-/** At most about so many characters: the text itself, or its first and its concluding paragraphs. */
+/** At most about `most` characters: the whole text, or its first and last paragraphs. */
 export function condensed(text: string, most: number): string {
   const whole = text.trim()
   if (whole.length <= most) return whole
@@ -30,7 +30,7 @@ function withoutCode(text: string): string {
 
 const listMark = /^\s*(?:[-*+•]|\d+[.)])\s+/
 
-/** The first sentences of prose that fit: no code, tables, headings, questions or lead-ins to what is not shown. */
+/** The first sentences of prose that fit: no code, tables, headings, questions or lead-ins. */
 export function gist(text: string, most: number): string {
   const kept: string[] = []
   let left = most
@@ -47,7 +47,7 @@ export function gist(text: string, most: number): string {
 /** Where one sentence ends and the next starts. */
 export const sentenceEnd = /(?<=[.!?。！？])\s+/
 
-/** Lines; those longer than `longest` in sentences. */
+/** Lines, or sentences where a line is longer than `longest`. */
 function piecesOf(text: string, longest: number): readonly string[] {
   return text
     .split('\n')

@@ -15,15 +15,15 @@ export function tailOf(text: string, most: number): string {
   return text.slice(splitsPair(text, start) ? start + 1 : start)
 }
 
-/** At most `most` characters, the last of them an ellipsis where something is missing. */
+/** At most `most` characters, ending with an ellipsis if something is missing. */
 export function clipped(text: string, most: number): string {
   return text.length <= most ? text : `${headOf(text, most - 1)}…`
 }
 
-/** Less of a text than this is not worth a whole word at its end. */
+/** A cut between words may cost up to the rest of the limit. */
 const leastKept = 0.4
 
-/** The same, between two words where it can: half a name would be a name that nobody wrote. */
+/** Like `clipped`, but between two words if possible: half a name is a name that nobody wrote. */
 export function clippedAtWord(text: string, most: number): string {
   if (text.length <= most) return text
   const part = headOf(text, most - 1)
@@ -36,7 +36,7 @@ export type MiddleCut = {
   readonly most: number
   /** How much of what is kept is the head. */
   readonly headShare?: number
-  /** What stands in the gap, told how many characters are missing there. */
+  /** The text for the gap, given how many characters are missing. */
   readonly marker?: (missing: number) => string
 }
 
@@ -57,10 +57,10 @@ export type TokenLimit = {
   readonly countTokens: (text: string) => number
 }
 
-/** No counter finds less than a token in so many characters; counting a whole book to show a page would be slow. */
+/** A token is never longer, so text beyond this need not be counted. */
 const charactersPerToken = 16
 
-/** The longest head within so many tokens, ending with a line where that costs less than half of it. */
+/** The longest head within the limit. It ends with a whole line if that costs less than half of it. */
 export function headWithin(text: string, { tokens, countTokens }: TokenLimit): string {
   let tooLong = Math.min(text.length, Math.max(0, tokens) * charactersPerToken)
   if (tooLong === text.length && countTokens(text) <= tokens) return text
@@ -75,7 +75,7 @@ export function headWithin(text: string, { tokens, countTokens }: TokenLimit): s
   return lineEnd > fits / 2 ? text.slice(0, lineEnd) : headOf(text, fits)
 }
 
-/** The text itself where it fits, else the longest head that fits together with the marker behind it; '' if none does. */
+/** The text if it fits, otherwise the longest head that fits with the marker behind it; '' if none does. */
 export function markedHeadWithin(
   text: string,
   { tokens, countTokens, marker }: TokenLimit & { readonly marker: string },

@@ -1,5 +1,5 @@
-// The tool calls of a view that have a result, and what is known of either. Read once for each source, and only what is
-// new from one view of a conversation to the next.
+// The tool calls of a view that have a result, with what is known about both. Only what is new since the last view is
+// read.
 import {
   type Block,
   blocksOf,
