@@ -231,16 +231,19 @@ function linesIn(input: unknown): Lines {
 }
 
 function firstNumber(input: unknown, keys: readonly string[]): number | undefined {
-  return keys.map((key) => numberAt(input, key)).find((value) => value !== undefined)
+  for (const key of keys) if (numberAt(input, key) !== undefined) return numberAt(input, key)
+  return undefined
 }
 
 function firstString(input: unknown, keys: readonly string[]): string | undefined {
-  return keys.map((key) => stringAt(input, key)).find((value) => value !== undefined && value !== '')
+  for (const key of keys) if (stringAt(input, key)) return stringAt(input, key)
+  return undefined
 }
 
 /** An empty text counts: it is what a deletion puts in place. */
 function anyString(input: unknown, keys: readonly string[]): string | undefined {
-  return keys.map((key) => stringAt(input, key)).find((value) => value !== undefined)
+  for (const key of keys) if (stringAt(input, key) !== undefined) return stringAt(input, key)
+  return undefined
 }
 
 function optional<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
