@@ -19,7 +19,7 @@ export function chooseModel(words: ModelWords, { env, recordedSummary }: ModelWo
       return { type: 'model', client: offline() }
     case 'recorded':
       if (recordedSummary === undefined) {
-        return refused('nothing is recorded here. Name a compaction with --before and the uuid of its boundary.')
+        return refused('there is no recorded summary. Name a compaction with --before and the uuid of its boundary.')
       }
       return { type: 'model', client: recorded({ summaries: () => recordedSummary }) }
     case 'anthropic':

@@ -218,12 +218,13 @@ function deskFor(
     now: ports.now,
     newId: ports.newId,
     watch: parts.watch,
+    onRewind: parts.onRewind,
   })
   const { path } = place.store
   const conversation =
     path === undefined ? talk : keepingResults(talk, path, (reason) => emit({ type: 'results-not-stored', reason }))
   const { memory, collapser, cleanUps } = parts
-  const usual = parts.ladderFor(conversation)
+  const { ladder: usual } = parts
   const hooks = hooksInto(conversation, hooksIn(engine, ports, { id: place.id, path, cwd }))
   return {
     conversation,
@@ -231,6 +232,7 @@ function deskFor(
     environment,
     ladder: { ...usual, ...(typeof ladder === 'function' ? ladder(usual) : ladder) },
     ports: { ...ports, emit, hooks, files: parts.files, workspace },
+    restore: parts.restoreFor(conversation),
     emit,
     guard,
     ask,
@@ -244,7 +246,6 @@ function deskFor(
     noted: undefined,
     requester: createRequester(),
     sized: undefined,
-    cheapest: undefined,
     cacheLifetime: cacheStateOf({ messages: conversation.view().messages, now: 0 }).lifetime,
     delegated: undefined,
     spent: nothingSpent,

@@ -8,6 +8,7 @@ import type { Ladder } from './core/ladder/rung.ts'
 import type { FileStore } from './core/ports/files.ts'
 import type { Guard } from './core/ports/guarded.ts'
 import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'
+import type { Restore } from './core/ports/restore.ts'
 import { type CleanUp, type CleanUps, createCleanUps } from './core/session/clean-up.ts'
 import { type Collapser, createCollapser } from './core/session/collapser.ts'
 import type { Conversation, ConversationInput } from './core/session/conversation.ts'
@@ -38,8 +39,10 @@ export type PartsInput = {
 
 export type SessionParts = {
   readonly watch: NonNullable<ConversationInput['watch']>
-  /** To be called once, with the conversation that `watch` was given to. */
-  readonly ladderFor: (conversation: Conversation) => Ladder
+  readonly onRewind: NonNullable<ConversationInput['onRewind']>
+  readonly ladder: Ladder
+  /** Takes the conversation that `watch` was given to. */
+  readonly restoreFor: (conversation: Conversation) => Restore
   readonly memory: Memory
   readonly collapser: Collapser | undefined
   readonly cleanUps: CleanUps
@@ -47,7 +50,8 @@ export type SessionParts = {
 }
 
 export function sessionParts(input: PartsInput): SessionParts {
-  const { settings, compaction = {}, store, entries, cwd, guard } = input
+  const { settings, store, entries, cwd, guard } = input
+  const { restore: own, ...options } = input.compaction ?? {}
   const named = settings.reductions?.toolKinds
   const { files, see } = sessionFiles({
     given: input.files && guardedFiles(input.files, guard),
@@ -83,18 +87,14 @@ export function sessionParts(input: PartsInput): SessionParts {
       restoring.add(record, message)
       if (message) see(message, record, how)
     },
-    ladderFor: (conversation) => {
-      const options: CompactRungOptions = {
-        restore: (request) => restoring.restore(request, conversation),
-        ...compaction,
-        ...(compaction.restore ? { restore: guardedRestore(compaction.restore, guard) } : {}),
-      }
-      return defaultLadder([compactRung(options)], {
-        memory: memoryRung(memory, options),
-        collapse: collapser?.rung,
-        isNative: settings.reductions?.native !== undefined,
-      })
-    },
+    onRewind: restoring.readAgain,
+    ladder: defaultLadder([compactRung(options)], {
+      memory: memoryRung(memory, options),
+      collapse: collapser?.rung,
+      isNative: settings.reductions?.native !== undefined,
+    }),
+    restoreFor: (conversation) =>
+      own ? guardedRestore(own, guard) : (request) => restoring.restore(request, conversation),
     memory,
     collapser,
     cleanUps,

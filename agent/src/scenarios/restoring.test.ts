@@ -257,7 +257,7 @@ describe('after a compaction of a session', () => {
       const text = attachments(one)
       return {
         plan: text.includes('Plan (plan mode is on: plan, change nothing)\nThere is no plan yet.'),
-        skill: text.includes('Command /release, invoked last\nRelease in three steps. Ask before each.'),
+        skill: text.includes('Command /release, invoked recently\nRelease in three steps. Ask before each.'),
         rules: text.includes('Never touch the schema here.'),
       }
     }

@@ -126,6 +126,9 @@ export const careful: readonly Strategy[] = [...triggers.map(readingAll), ...[10
 
 export const leaders: readonly Strategy[] = [...careful, ...triggers.map(summarisingAt)]
 
+/** So low that calls and results go in the middle of the turn that works with them. */
+export const prunedLow: readonly Strategy[] = [30_000, 20_000, 12_000].map(pruning)
+
 export const peers: readonly Strategy[] = [
   summarising('summarizationMiddleware at the threshold', { trigger: ({ setup }) => thresholdOf(setup) }),
   editing,

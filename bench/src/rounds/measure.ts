@@ -78,11 +78,11 @@ function byKind(kept: readonly PlantedFact[], all: readonly PlantedFact[]): Roun
 }
 
 /** Everything that the model would read. */
-function wordsOf(messages: readonly Message[]): string {
+export function wordsOf(messages: readonly Message[]): string {
   return plain(messages.map(({ content }) => JSON.stringify(blocksOf(content))).join('\n'))
 }
 
-const isIn = ({ needles }: PlantedFact, text: string): boolean => {
+export const isIn = ({ needles }: PlantedFact, text: string): boolean => {
   const shown = plain(text)
   return needles.every((needle) => shown.includes(needle))
 }

@@ -23,7 +23,7 @@ export const oursWithModel: Contender = {
   open: () => keeper(summarising()),
 }
 
-function summarising(): ModelClient {
+export function summarising(): ModelClient {
   const client = recorded({ summaries: () => undefined })
   return {
     ...client,

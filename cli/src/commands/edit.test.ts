@@ -71,7 +71,7 @@ describe('by hand', () => {
     const before = live.messages()
     expect((await live.compact()).type).toBe('compacted')
     await live.close()
-    expect((await everlong(['undo', path])).stdout).toContain('Took back a compaction')
+    expect((await everlong(['undo', path])).stdout).toContain('Undid a compaction')
     expect(openView(path).view.messages).toEqual(before)
     expect((await everlong(['undo', path])).exitCode).toBe(1)
   })

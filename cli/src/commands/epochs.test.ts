@@ -88,6 +88,6 @@ test('a compaction that was taken back is said to be', async () => {
   await session.close()
   expect(await inForce()).toEqual([true, false])
   const { stdout } = await everlong(['epochs', path])
-  expect(stdout).toContain('3 epochs, 2 compactions, 1 of them taken back')
+  expect(stdout).toContain('3 epochs, 2 compactions, 1 of them undone')
   expect(stdout).toContain('manual, undone')
 })

@@ -107,10 +107,10 @@ export function render(report: MemoryReport, screen: Screen): readonly string[] 
   const where = visible(notes)
   const what =
     origin === 'kept'
-      ? `Notes of about ${count(tokens)} tokens, kept in ${where}`
+      ? `About ${count(tokens)} tokens of notes, in ${where}`
       : isWritten
-        ? `There were no notes. These, of about ${count(tokens)} tokens, were made without a model and written to ${where}`
-        : `There are no notes beside this session. These, of about ${count(tokens)} tokens, were made just now, without a model; --write stores them`
+        ? `There were no notes. This draft of about ${count(tokens)} tokens was made without a model and saved to ${where}`
+        : `This session has no notes. This is a draft of about ${count(tokens)} tokens, made without a model; --write saves it`
   return [
     fileHeading(path, screen),
     ...paragraph(what, screen),

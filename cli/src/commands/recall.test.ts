@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pieceKinds } from 'everlong/node'
 import { session } from 'everlong/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -71,6 +71,21 @@ test('a text is read by its id: into a file as it is, on a terminal harmless', a
   expect(JSON.parse((await recall('--read', 't1', '--json')).stdout).text).toBe('const heron = 1 \u001b[31mred\n')
 })
 
+test('a record that could not be searched is named, whether or not others match', async () => {
+  const damaged = join(folder, 'damaged', 'deep.jsonl')
+  mkdirSync(dirname(damaged))
+  const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const deep = `{"type":"user","uuid":"deep","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t9","content":${nested}}]}}`
+  writeFileSync(damaged, `${session().user('a crane').text}${deep}\n`)
+  const line = `Not searched: ${damaged}:2 (Maximum call stack size exceeded).`
+  const shown = async (word: string) => (await everlong(['recall', damaged, word])).stdout.split('\n')
+  expect((await shown('crane')).slice(-3)).toEqual(['', line, ''])
+  expect(await shown('giraffe')).toEqual([line, ''])
+  const { stdout } = await everlong(['recall', damaged, 'crane', '--json'])
+  expect(JSON.parse(stdout).unreadable).toMatchObject([{ path: damaged, line: 2 }])
+  rmSync(dirname(damaged), { recursive: true })
+})
+
 test('a folder is searched as a whole', async () => {
   expect((await everlong(['recall', folder, 'heron', '--kind', 'human'])).stdout).toContain('find the heron')
 })
@@ -88,7 +103,7 @@ test.each([
 test('a file that is not there is told, and a wrong number is a wrong command line', async () => {
   const missing = await everlong(['recall', join(folder, 'nothing.jsonl'), 'heron'])
   expect([missing.exitCode, missing.stdout]).toEqual([1, ''])
-  expect(missing.stderr).toMatch(/^everlong: there is no .*\n$/)
+  expect(missing.stderr).toMatch(/^everlong: .* does not exist\. .*\n$/)
   expect((await recall('--epoch', 'two')).exitCode).toBe(2)
 })
 

@@ -49,10 +49,10 @@ export type StepKind = (typeof stepKinds)[number]
 export type Step = { readonly kind: StepKind; readonly at: number; readonly to: number }
 
 export type World = {
-  readonly isOffline: boolean
   readonly thinks: boolean
   readonly mode: EngineSettings['mode']
-  readonly serverEdits: 'none' | 'cache' | 'context'
+  /** What the model's server can leave out: nothing, results of the cached prefix, old tool uses; or there is no server. */
+  readonly server: 'offline' | 'plain' | 'cache-edits' | 'context-management'
   /** Characters of a long text: with many of them the file outgrows what its tail reader reads at once. */
   readonly length: number
   /** Turns before the first step. */
@@ -68,6 +68,8 @@ export class LivedSession {
   readonly path: string
   /** The uuids of everything that was said, by anybody. */
   readonly said = new Set<string>()
+  /** The mechanisms that made the context smaller between two requests. */
+  readonly reducedBy = new Set<string>()
   private readonly folder = mkdtempSync(join(tmpdir(), 'everlong-lived-'))
   private readonly world: World
   private session: EngineSession | undefined
@@ -180,12 +182,15 @@ export class LivedSession {
   }
 
   private engine() {
-    const { mode, isOffline } = this.world
+    const { mode, server } = this.world
     return createEngine({
-      model: isOffline ? { ...offline(), model: this.modelName() } : this.client(),
+      model: server === 'offline' ? { ...offline(), model: this.modelName() } : this.client(),
       environment: {},
       files: { read: async () => ({ type: 'missing' }) },
       ports: { now: () => this.now() },
+      onEvent: (event) => {
+        if (event.type === 'micro-compacted') this.reducedBy.add(event.mechanism)
+      },
       settings: {
         contextWindow: 30_000,
         maxOutputTokens: 2_000,
@@ -210,13 +215,13 @@ export class LivedSession {
 
   /** Answers at once, in few words; summaries and notes in the form that is asked for. */
   private client(): ModelClient {
-    const { serverEdits } = this.world
+    const { server } = this.world
     return {
       provider: 'anthropic',
       model: this.modelName(),
       capabilities: () => ({
-        cacheEdits: serverEdits === 'cache',
-        contextManagement: serverEdits === 'context',
+        cacheEdits: server === 'cache-edits',
+        contextManagement: server === 'context-management',
         compaction: 'none',
         promptCache: true,
         offline: false,

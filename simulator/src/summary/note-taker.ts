@@ -3,6 +3,7 @@
 import { blocksOf, isText, isToolUse, type Message, textOf } from 'everlong'
 import { text } from '../script/answers.ts'
 import type { Script, ScriptRequest } from '../script/script.ts'
+import { headOf } from './cut.ts'
 
 /** True when the last message asks for sections of notes: for a route to the note taker. */
 export function asksForNotes(request: Pick<ScriptRequest, 'messages'>): boolean {
@@ -40,7 +41,7 @@ export function noteTaker({ learnings = [] }: { readonly learnings?: readonly st
         ),
         section('Learnings', learnings),
         section('Worklog', [
-          ...new Set(calls.map(({ name, input }) => `- ${name} ${JSON.stringify(input)}`.slice(0, 120))),
+          ...new Set(calls.map(({ name, input }) => headOf(`- ${name} ${JSON.stringify(input)}`, 120))),
         ]),
       ].join('\n\n'),
     )
@@ -50,7 +51,7 @@ export function noteTaker({ learnings = [] }: { readonly learnings?: readonly st
 function wordsOf(messages: readonly Message[], role: Message['role']): readonly string[] {
   return messages
     .filter((message) => message.role === role)
-    .map(({ content }) => textOf(blocksOf(content).filter(isText)).replace(/\s+/g, ' ').trim().slice(0, longest))
+    .map(({ content }) => headOf(textOf(blocksOf(content).filter(isText)).replace(/\s+/g, ' ').trim(), longest))
     .filter((words) => words !== '')
 }
 

@@ -3,6 +3,7 @@
 import { type Block, blocksOf, isText, type Message, textOf } from 'everlong'
 import { type Random, type Seed, seededRandom } from '../script/random.ts'
 import type { Answer, Script, ScriptRequest } from '../script/script.ts'
+import { headOf } from './cut.ts'
 import { factsOf } from './extract.ts'
 import { inventions } from './inventions.ts'
 import { type Fact, renderSections } from './sections.ts'
@@ -133,6 +134,6 @@ function fitted(fitting: Fitting): Answer {
 /** No room even for the headings: what a model does at its output limit, it stops in the middle. */
 function cutOff(whole: string, fitting: Fitting): Answer {
   let text = whole
-  while (text !== '' && fitting.countTokens(text) > fitting.budget) text = text.slice(0, Math.floor(text.length * 0.9))
+  while (text !== '' && fitting.countTokens(text) > fitting.budget) text = headOf(text, Math.floor(text.length * 0.9))
   return { content: text === '' ? [] : [{ type: 'text', text }], stopReason: 'max_tokens' }
 }

@@ -145,7 +145,7 @@ test('a folder that cannot be had is one clear line', async () => {
     {
       exitCode: 1,
       stdout: '',
-      stderr: `everlong: there is no folder ${join(folder.path, 'not')}. Make it first, or choose another place.\n`,
+      stderr: `everlong: the folder ${join(folder.path, 'not')} does not exist. Create it first, or choose another one.\n`,
     },
   ])
 })

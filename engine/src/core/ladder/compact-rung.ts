@@ -3,12 +3,15 @@
 
 import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
 import { performCompaction } from '../compaction/run.ts'
+import { unseenResults } from '../mechanisms/shorten.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import type { Restore } from '../ports/restore.ts'
+import type { View } from '../transcript/view/fold.ts'
 import type { Rung, RungContext, RungResult } from './rung.ts'
 
 export type CompactRungOptions = {
   readonly settings?: Partial<CompactionSettings>
+  /** What is put back, in place of what the session puts back by itself. */
   readonly restore?: Restore | undefined
   /** The agent has the recall tool. */
   readonly recall?: boolean
@@ -20,13 +23,18 @@ export function compactRung(options: CompactRungOptions = {}): Rung {
   return {
     name: 'compact',
     run: async (context) => {
-      const { ports, signal } = context
+      const { ports, signal, range, view } = context
+      // They come last, so whatever is summarized from some message on takes them along.
+      if (range.from !== undefined && unseenResults(view) !== undefined) return { type: 'declined', why: notYetSeen }
       return rungResult(
         await performCompaction({ ...jobFor(context, options), conversation: context.request() }, ports, signal),
       )
     },
   }
 }
+
+const notYetSeen =
+  'The model has not seen the newest tool results yet, and they would be summarized: send the request first, or compact up to a message instead.'
 
 export function rungResult(result: CompactionResult): RungResult {
   const { tried, usage, notices } = result
@@ -53,7 +61,7 @@ export function jobFor(context: RungContext, options: CompactRungOptions): Compa
     threshold,
     target,
     queued: context.queued,
-    restore: options.restore,
+    restore: options.restore ?? context.restore,
     ...(options.isAutonomous === undefined ? {} : { isAutonomous: options.isAutonomous }),
     ...(options.recall === undefined ? {} : { recall: options.recall }),
     transcriptPath: place.transcript,
@@ -77,15 +85,24 @@ function canShare({ size, situation }: RungContext, { settings }: CompactRungOpt
 function partialOf(context: RungContext): PartialChoice | undefined {
   const { from, upTo } = context.range
   if (from !== undefined) return { type: 'from', uuid: from }
-  if (upTo !== undefined) return { type: 'up-to', uuid: upTo }
-  return context.cause === 'overflow' ? newestRounds(context) : undefined
+  const wanted = upTo ?? (context.cause === 'overflow' ? newestRounds(context) : undefined)
+  const uuid = beforeUnseen(context.view, wanted)
+  return uuid === undefined ? undefined : { type: 'up-to', uuid }
+}
+
+/** Where the summarized part ends: as wanted, but before the answer whose tool results the model has not seen. */
+function beforeUnseen(view: View, wanted: string | undefined): string | undefined {
+  const unseen = unseenResults(view)
+  if (unseen === undefined) return wanted
+  const end = wanted === undefined ? unseen : view.sources.findIndex(({ uuids }) => uuids.includes(wanted))
+  return end < unseen ? wanted : (view.sources[unseen - 1]?.uuids[0] ?? wanted)
 }
 
 /** Of the target, or of the size where that is less, for what is kept word for word when a request is sent again. */
 const keptShare = 0.25
 
 /** What was just being worked on stays, as far as it is small; none of it when even the newest round is large. */
-function newestRounds({ view, target, size, situation }: RungContext): PartialChoice | undefined {
+function newestRounds({ view, target, size, situation }: RungContext): string | undefined {
   const { messages } = view
   const room = Math.min(target, size.tokens) * keptShare
   let weight = 0
@@ -97,6 +114,5 @@ function newestRounds({ view, target, size, situation }: RungContext): PartialCh
     start--
   }
   const cut = cutAfter(legalCuts(messages, { before: 'user-message' }), { index: start, length: messages.length })
-  const uuid = cut === undefined || cut === 0 ? undefined : view.sources[cut]?.uuids[0]
-  return uuid === undefined ? undefined : { type: 'up-to', uuid }
+  return cut === undefined || cut === 0 ? undefined : view.sources[cut]?.uuids[0]
 }

@@ -14,13 +14,15 @@ import {
   situationIn,
   sizeOf,
 } from '../session/desk.ts'
-import { targetShare } from '../session/settings.ts'
-import { chainOf, withCompaction, withFailure } from '../session/tracking.ts'
+import { chainOf, withCompaction, withFailure, withHandCompaction } from '../session/tracking.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { inWords } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
+import { inARow } from './breaker.ts'
 import { type Climbed, climb, type Solution } from './climb.ts'
+import { earlyTarget } from './economy.ts'
+import { breakerInWords } from './guards.ts'
 import type { CommitResult, CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
 import { summarizerPorts } from './summarizer-ports.ts'
 
@@ -104,7 +106,7 @@ export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<Ru
     cause: wish.cause,
     instructions: wish.instructions ?? '',
     range: wish.range ?? {},
-    target: Math.floor(threshold * targetShare(desk.settings)),
+    target: targetIn(desk, wish, view),
     size: situation.explanation.size,
     overhead: overheadOf(desk, fitted),
     counting: countingFor(desk, fitted),
@@ -114,9 +116,16 @@ export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<Ru
     place: conversation.place(),
     record: conversation.record,
     commit,
+    restore: desk.restore,
     ports: summarizerPorts(desk),
     signal: wish.signal,
   }
+}
+
+/** What the size must get below: a share of the threshold, or of the size where it came before the threshold. */
+function targetIn(desk: Desk, { cause, fits }: CompactionWish, view: View): number {
+  const situation = situationIn(desk, view, fits)
+  return cause === 'economy' ? earlyTarget(view, situation, overheadOf(desk)) : situation.target
 }
 
 type CommitInput = {
@@ -134,8 +143,7 @@ function commit(desk: Desk, { wish, records, written }: CommitInput): CommitResu
   const tried = conversation.tryOut(records)
   // What was reported of the one is a hard measure for the other, of which everything is guessed: counting both will do.
   const counted = (of: View) => desk.weigher.tokens(of.messages, countingFor(desk, model ?? desk.modelName))
-  const { explanation } = situationIn(desk, view, wish.fits)
-  const target = Math.floor(explanation.autoCompactThreshold.value * targetShare(desk.settings))
+  const target = targetIn(desk, wish, view)
   const sizes = { before: sizeOf(desk, view, model).tokens, after: sizeOf(desk, tried, model).tokens }
   const refusal =
     (counted(tried) < counted(view) ? undefined : notSmaller(sizes)) ??
@@ -186,7 +194,9 @@ function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly sol
   const { chain, target } = context
   const report = solution.type === 'compacted' ? solution : undefined
   const after = sizeOf(desk, desk.conversation.view(), wish.fits?.name).tokens
-  desk.tracking = withCompaction(desk.tracking, { turnId: desk.ports.newId(), isBelowTarget: after < target })
+  const wasOpen = desk.tracking.breaker.isOpen
+  const tracking = withCompaction(desk.tracking, { turnId: desk.ports.newId(), isBelowTarget: after < target })
+  desk.tracking = wish.cause === 'person' ? withHandCompaction(tracking) : tracking
   desk.weigher = freshWeigher(desk, desk.modelName)
   desk.cleanUps.run({ tokens: after })
   const numbers = {
@@ -200,7 +210,8 @@ function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly sol
   const { trigger } = wish
   desk.emit({ type: 'compaction-finished', trigger, ...sizes, restored: report?.restored ?? 0, ...numbers })
   if (after >= chain.threshold) desk.emit({ type: 'still-over-threshold', tokens: after, threshold: chain.threshold })
-  const told = { before: context.size.tokens, after, records: written.records, tried, notices: report?.notices ?? [] }
+  const notices = [...(report?.notices ?? []), ...(hasTripped(desk, wasOpen) ? [breakerInWords] : [])]
+  const told = { before: context.size.tokens, after, records: written.records, tried, notices }
   return { type: 'compacted', ...told, ...numbers }
 }
 
@@ -212,10 +223,16 @@ function failed(desk: Desk, wish: CompactionWish, { tried, reason }: Done): Comp
   if (told !== 'aborted' && wish.trigger === 'auto') {
     const wasOpen = desk.tracking.breaker.isOpen
     desk.tracking = withFailure(desk.tracking)
-    const { isOpen, failures } = desk.tracking.breaker
-    if (isOpen && !wasOpen) desk.emit({ type: 'breaker-tripped', failures })
+    hasTripped(desk, wasOpen)
   }
   return { type: 'not-compacted', reason: told, detail, tried }
+}
+
+/** Whether the breaker has just opened; emits the event if so. */
+function hasTripped({ tracking: { breaker }, emit }: Desk, wasOpen: boolean): boolean {
+  if (wasOpen || !breaker.isOpen) return false
+  emit({ type: 'breaker-tripped', failures: inARow(breaker) })
+  return true
 }
 
 const nothingThere = 'Not enough messages to compact.'

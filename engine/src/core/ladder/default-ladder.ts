@@ -5,7 +5,6 @@ import { microBySize } from '../mechanisms/micro/by-size.ts'
 import { native } from '../mechanisms/native/native.ts'
 import { mechanismRung } from './mechanism-rung.ts'
 import type { Ladder, Rung } from './rung.ts'
-import { keepingUnseen } from './unseen.ts'
 
 /** Rungs that belong to one session: they know its notes, and the summaries that wait for their places. */
 export type OwnRungs = {
@@ -20,14 +19,12 @@ export function defaultLadder(
   compaction: readonly Rung[],
   { memory, collapse, isNative = false }: OwnRungs = {},
 ): Ladder {
-  const summarizing = compaction.map(keepingUnseen)
-  // Notes keep the newest messages by themselves.
-  const whole = memory ? [memory, ...summarizing] : summarizing
+  const whole = memory ? [memory, ...compaction] : compaction
   const micro = [microByIdle, microByCacheEdit, microBySize, ...(isNative ? [native] : [])].map(mechanismRung)
   return {
     'every-request': collapse ? [collapse, ...micro] : micro,
     'over-threshold': whole,
     manual: whole,
-    overflow: summarizing,
+    overflow: compaction,
   }
 }

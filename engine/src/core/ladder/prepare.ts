@@ -22,9 +22,9 @@ import { withLeftOut, withViewChange } from '../session/tracking.ts'
 import { buildRequest, messagesBody } from '../session/turn-request.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
-import { inARow } from './breaker.ts'
 import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
+import { paysToCompact } from './economy.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { mediaOverLimit } from './media.ts'
 import type { RungContext, Tried } from './rung.ts'
@@ -68,8 +68,10 @@ export async function prepareTurn(
   settleContext(desk)
   const isOff = source !== 'turn' || whyCompactionIsOff(desk) !== undefined
   const media = isOff ? [] : keepMediaLimit(desk)
-  const micro = isOff || isMicroOff ? [] : await microCompact(desk, signal)
-  const { tried, notices, compaction } = await autoCompact(desk, { signal, source })
+  // A compaction that pays sees what would have been cleared.
+  const pays = !isOff && paysNow(desk)
+  const micro = isOff || isMicroOff || pays ? [] : await microCompact(desk, signal)
+  const { tried, notices, compaction } = await autoCompact(desk, { signal, source, pays })
   const story = { tried: [...media, ...micro, ...tried], notices, ...(compaction ? { compaction } : {}) }
   const view = desk.conversation.view()
   const { explanation } = situationIn(desk, view)
@@ -164,16 +166,20 @@ function applyMicro(desk: Desk, solution: Solution): void {
   desk.tracking = withViewChange(desk.tracking)
 }
 
+type Compacting = {
+  readonly signal: AbortSignalPort | undefined
+  readonly source: QuerySource
+  /** Before the threshold is reached. */
+  readonly pays: boolean
+}
+
 type AutoCompacted = {
   readonly tried: readonly Tried[]
   readonly notices: readonly string[]
   readonly compaction?: CompactionDone
 }
 
-async function autoCompact(
-  desk: Desk,
-  { signal, source }: { readonly signal: AbortSignalPort | undefined; readonly source: QuerySource },
-): Promise<AutoCompacted> {
+async function autoCompact(desk: Desk, { signal, source, pays }: Compacting): Promise<AutoCompacted> {
   const { explanation } = situationIn(desk, desk.conversation.view())
   const { size, autoCompactThreshold: threshold, effectiveWindow } = explanation
   desk.emit({
@@ -187,21 +193,34 @@ async function autoCompact(
   const { settings, tracking } = desk
   const mode = settings.mode ?? 'proactive'
   const overhead = explanation.isAboveThreshold ? overheadOf(desk) : 0
-  const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead })
+  const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead, pays })
   if (guarded.type === 'refused') return refusal(desk, guarded, explanation)
   if (guarded.asks && !(await hasAllowed(desk, explanation, signal))) {
     desk.tracking = { ...desk.tracking, isRefused: true }
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
   const shortened = shortenUnseen(desk)
-  if (shortened.length > 0 && !explainDesk(desk).isAboveThreshold) return { tried: shortened, notices: [] }
-  const outcome = await compactNow(desk, { stage: 'over-threshold', trigger: 'auto', cause: 'threshold', signal })
+  if (!pays && shortened.length > 0 && !explainDesk(desk).isAboveThreshold) return { tried: shortened, notices: [] }
+  const cause = pays ? 'economy' : 'threshold'
+  const outcome = await compactNow(desk, { stage: 'over-threshold', trigger: 'auto', cause, signal })
   const tried = [...shortened, ...outcome.tried]
-  const { breaker } = desk.tracking
-  const told = breaker.isOpen && !tracking.breaker.isOpen ? [breakerInWords] : []
-  if (outcome.type === 'not-compacted') return { tried, notices: told }
-  if (told.length > 0) desk.emit({ type: 'breaker-tripped', failures: inARow(breaker) })
-  return { tried, notices: [...outcome.notices, ...told], compaction: outcome }
+  if (outcome.type === 'compacted') return { tried, notices: outcome.notices, compaction: outcome }
+  const hasTripped = desk.tracking.breaker.isOpen && !tracking.breaker.isOpen
+  return { tried, notices: hasTripped ? [breakerInWords] : [] }
+}
+
+/**
+ * Whether a compaction should come before the threshold. A threshold that the host has set holds, after a failure the
+ * usual one does, and where something else has to allow it or keeps the context small, none comes early.
+ */
+function paysNow(desk: Desk): boolean {
+  const { settings, tracking, conversation } = desk
+  const isEarly = settings.economy === 'thrifty' && settings.autoCompactAt === undefined
+  if (!isEarly || tracking.breaker.failures > 0) return false
+  const view = conversation.view()
+  const situation = situationIn(desk, view)
+  const { compactionComes, explanation } = situation
+  return compactionComes && !explanation.isAboveThreshold && paysToCompact(view, situation)
 }
 
 type Refused = Extract<Guarded, { readonly type: 'refused' }>

@@ -10,14 +10,15 @@ import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { Restore } from '../ports/restore.ts'
 import type { ContextSize } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
 
-/** Why a compaction is wanted: a person, the threshold, an overflow, a smaller model, or work done ahead. */
-export type CompactionCause = 'person' | 'threshold' | 'overflow' | 'model-switch' | 'background'
+/** Why a compaction is wanted: a person, the threshold, its price, an overflow, a smaller model, or work done ahead. */
+export type CompactionCause = 'person' | 'threshold' | 'economy' | 'overflow' | 'model-switch' | 'background'
 
 /** What a person wants summarised; all of it when neither is given. Both are uuids of entries. */
 export type CompactRange = { readonly from?: string; readonly upTo?: string }
@@ -51,6 +52,8 @@ export type RungContext = {
   readonly commit: (records: readonly JsonObject[]) => Promise<CommitResult>
   /** The record that an entry of the view came from. */
   readonly record: (uuid: string) => JsonObject | undefined
+  /** What the session puts back after a compaction. */
+  readonly restore?: Restore | undefined
   readonly ports: CompactionPorts
   readonly signal?: AbortSignalPort | undefined
 }

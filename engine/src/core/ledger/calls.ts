@@ -7,7 +7,7 @@ import { mayChangeAnything, onlyReads, purposeOf, readScript, type Script } from
 import type { TodoChange } from '../tools/todos.ts'
 import { behindPipe, commandText, type Ending, endingOf, outcomeLine, programOf } from './commands.ts'
 import type { Step, Todo } from './facts.ts'
-import { isStatus, readGit } from './repository.ts'
+import { isAmend, isStatus, readGit } from './repository.ts'
 import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
 import { oneLine } from './text.ts'
@@ -36,9 +36,15 @@ export function noteResult(
   const result = { call, text, raw, time, isError }
   const run = call.type === 'command' ? noteCommand(state, { ...result, call }) : undefined
   if (call.type !== 'command') noteTool(state, result)
-  const request = state.exchanges.at(-1)?.text ?? ''
-  return { words, step: stepOf(call, { text, isError, request, ...(run ? { run } : {}) }) }
+  const request = state.exchanges
+    .slice(-requestsInForce)
+    .map((exchange) => exchange.text)
+    .join('\n')
+  return { words, step: stepOf(call, { text, isError, request, root: state.root, ...(run ? { run } : {}) }) }
 }
+
+/** What the user pointed at still counts after they only said "go on". */
+const requestsInForce = 10
 
 /** Codex reports how a patch ended like the end of a command. */
 function isFailedPatch({ type }: ToolCall, text: string): boolean {
@@ -167,5 +173,12 @@ function noteChanges(state: State, { commands, files }: Script, { ended, output 
     ...(news.commits.length > 0 && !news.lists ? { touchedLast: now } : {}),
     ...(news.pushed ? { pushedLast: now } : {}),
   }
+  if (news.commits.length > 0 && commands.some(isAmend)) forgetLatest(state.commits)
   for (const commit of news.commits) state.commits.set(commit.hash, { ...commit, last: now })
+}
+
+/** An amended commit replaces the one before it. */
+function forgetLatest(commits: State['commits']): void {
+  const latest = [...commits.keys()].at(-1)
+  if (latest !== undefined) commits.delete(latest)
 }

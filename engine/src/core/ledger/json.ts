@@ -16,6 +16,7 @@ import {
   type Todo,
 } from './facts.ts'
 import { mostTelling } from './state.ts'
+import { withoutSteps } from './steps.ts'
 
 /** A boundary is read whenever its session is opened, so what it carries is bounded. */
 const storedCharacters = 48_000
@@ -27,12 +28,16 @@ const oldReport = 240
 export function toJson(ledger: Ledger): JsonObject {
   const { exchanges } = ledger
   const size = (list: readonly Exchange[]) =>
-    list.reduce((sum, { text, about = '', report = '' }) => sum + text.length + about.length + report.length, 0)
+    list.reduce(
+      (sum, { text, about = '', report = '', done = '' }) =>
+        sum + text.length + about.length + report.length + done.length,
+      0,
+    )
   const half = Math.floor(exchanges.length / 2)
   const stored = (isTight: boolean) =>
-    exchanges.map(({ steps: _, report, ...exchange }, at) => {
-      if (report === undefined) return exchange
-      return { ...exchange, report: condensed(report, isTight && at < half ? oldReport : storedReport) }
+    exchanges.map(withoutSteps).map((exchange, at) => {
+      if (exchange.report === undefined) return exchange
+      return { ...exchange, report: condensed(exchange.report, isTight && at < half ? oldReport : storedReport) }
     })
   let kept: readonly Exchange[] = stored(false)
   if (size(kept) > storedCharacters) kept = stored(true)
@@ -117,6 +122,7 @@ const readExchange = shape<Exchange>(
     about: text(longestSaid),
     report: text(longestSaid),
     steps: none,
+    done: short,
     last: time,
     uuid: short,
     lasts: (value) => (value === true ? true : undefined),

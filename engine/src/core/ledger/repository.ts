@@ -18,6 +18,10 @@ export function isStatus(command: Command): boolean {
   return verbOf(command) === 'status'
 }
 
+export function isAmend(command: Command): boolean {
+  return verbOf(command) === 'commit' && command.words.includes('--amend')
+}
+
 function verbOf({ words: [program, ...rest] }: Command): string | undefined {
   return program === 'git' ? gitWords(rest)[0] : undefined
 }

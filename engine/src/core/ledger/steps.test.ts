@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { call, human } from '../../testing/talk.ts'
 import { toolCall } from '../tools/call.ts'
 import { purposeOf, readScript } from '../tools/shell-effects.ts'
 import { commandText } from './commands.ts'
 import type { Step } from './facts.ts'
-import { type CommandRun, type StepResult, stepOf, withoutAnnouncement } from './steps.ts'
+import { createLedger } from './ledger.ts'
+import { type CommandRun, type StepResult, stepOf, withoutAnnouncement, withoutSteps } from './steps.ts'
 
 const stepIn = (name: string, input: unknown, result: Partial<StepResult> = {}): Step | undefined =>
   stepOf(toolCall({ name, input }), { text: 'done', isError: false, request: '', ...result })
@@ -132,4 +134,41 @@ test.each([
   ["I'll wait for your answer.", "I'll wait for your answer."],
 ])('of %j the announcement of the next call is left out', (text, rest) => {
   expect(withoutAnnouncement(text)).toBe(rest)
+})
+
+test('what a command prints that the user named is told also when the user only said to go on since', () => {
+  const book = createLedger()
+  const show = call({ name: 'Bash', input: { command: 'tracker show T-3' }, text: 'T-3: keep the order' })
+  for (const { message, record } of [human('Use tracker show to read the tasks.'), human('Go on.'), ...show]) {
+    book.add(message, record)
+  }
+  expect(book.ledger().exchanges.at(-1)?.steps).toEqual([
+    { type: 'read', text: 'tracker show T-3: T-3: keep the order' },
+  ])
+})
+
+test('that the user interrupted the agent is told where it happened', () => {
+  const book = createLedger()
+  const edit = call({ name: 'Edit', input: { file_path: 'a.ts', new_string: 'x' } })
+  for (const { message, record } of [human('Mend it.'), ...edit, human('[Request interrupted by user]')]) {
+    book.add(message, record)
+  }
+  expect(book.ledger().exchanges).toMatchObject([
+    { text: 'Mend it.', steps: [{ text: 'edited a.ts: `x`' }, { type: 'did', text: 'was interrupted by the user' }] },
+  ])
+})
+
+test('of old steps the last change is left, or else the last command', () => {
+  const of = (...texts: readonly string[]) =>
+    withoutSteps({ kind: 'message', text: 'x', last: 0, steps: texts.map((text) => ({ type: 'did', text })) }).done
+  expect(of('edited a.ts: `x`', 'ran `npm test` → ok')).toBe('edited a.ts: `x`')
+  expect(of('ran `npm run build` → ok', 'ran `npm test` → ok')).toBe('ran `npm test` → ok')
+  expect(of('was interrupted by the user')).toBe(undefined)
+  expect(of()).toBe(undefined)
+})
+
+test('a path inside the folder of the session is told from there', () => {
+  const edit = { file_path: '/w/src/lib/deep/a.ts', new_string: 'x' }
+  expect(step('Edit', edit, { root: '/w' })).toBe('edited src/lib/deep/a.ts: `x`')
+  expect(step('Edit', edit, { root: '/other' })).toBe('edited deep/a.ts: `x`')
 })

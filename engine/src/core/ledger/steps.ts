@@ -5,7 +5,7 @@ import { pathsOf, type ToolCall } from '../tools/call.ts'
 import type { TextEdit } from '../tools/patch.ts'
 import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
 import { commitMessage, isHousekeeping, programOf } from './commands.ts'
-import type { CommandEnd, Step } from './facts.ts'
+import type { CommandEnd, Exchange, Step } from './facts.ts'
 import { commitsIn } from './repository.ts'
 import { oneLine } from './text.ts'
 
@@ -19,8 +19,10 @@ export type StepResult = {
   readonly isError: boolean
   /** Of a command. */
   readonly run?: CommandRun
-  /** What the user asked for in this exchange. */
+  /** What the user asked for, in this exchange and those before it. */
   readonly request: string
+  /** Where the session started: paths inside it are shown relative to it. */
+  readonly root?: string | undefined
 }
 
 export type CommandRun = {
@@ -38,7 +40,9 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
   if (source !== undefined) return { type: 'read', text: `${source}: ${condensed(text, longestSource)}` }
   if (call.type === 'command') return run && commandStep(call.script, run, text)
   if (isError) return undefined
-  const paths = pathsOf(call).map(shortPath).join(', ')
+  const paths = pathsOf(call)
+    .map((path) => shortPath(path, result.root))
+    .join(', ')
   switch (call.type) {
     case 'edit':
       return did(`edited ${paths}${editsText(call.edits)}`)
@@ -134,9 +138,23 @@ function code(text: string): string {
   return text.trim() === '' ? '' : `: \`${oneLine(text, longestCode).replaceAll('`', "'")}\``
 }
 
-/** The end of a path; files being worked on are restored with the whole of it. */
-function shortPath(path: string): string {
-  return oneLine(path.split(/[\\/]/).slice(-2).join('/'), 120)
+/** Relative to the session's folder, or the last two names; files being worked on are restored with their full path. */
+function shortPath(path: string, root = ''): string {
+  const isInside = root !== '' && path.startsWith(`${root}/`)
+  return oneLine(isInside ? path.slice(root.length + 1) : path.split(/[\\/]/).slice(-2).join('/'), 120)
+}
+
+const longestDone = 160
+
+/** Of the steps, only the last change is kept, or else the last command. */
+export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Exchange {
+  const did = [
+    ...(done === undefined ? [] : [done]),
+    ...steps.filter(({ type }) => type === 'did').map(({ text }) => text),
+  ]
+  const isChange = (text: string) => /^(?:edited|wrote|patched|committed) /.test(text)
+  const last = did.findLast(isChange) ?? did.findLast((text) => text.startsWith('ran '))
+  return last === undefined ? exchange : { ...exchange, done: oneLine(last, longestDone) }
 }
 
 /** A sentence that only says what the agent does next. Once it is done, the step itself says so. */

@@ -31,11 +31,19 @@ const wrappers = [
 /** Clients write this when the user stops the agent; what the user typed may follow. */
 const interruption = /^\s*\[Request interrupted by user[^\]\n]{0,40}\]/
 
+export function isInterruption(text: string): boolean {
+  return interruption.test(text)
+}
+
+/** Clients write this after the notification of a background task that ended. */
+const behindNotification = /^Read the output file to retrieve the result: .*$/m
+
 /** A slash command with its arguments, or the text outside wrappers. */
 export function typedText(whole: string): string {
   const text = whole.replace(interruption, '')
   if (!text.includes('<')) return text.trim()
-  const bare = withoutWrappers(text)
+  const unwrapped = withoutWrappers(text)
+  const bare = text.includes('<task-notification>') ? unwrapped.replace(behindNotification, '') : unwrapped
   const name = commandName.exec(bare)?.[1]?.trim()
   if (name === undefined) return bare.trim()
   const words = between(text, '<command-args>', '</command-args>')?.trim() ?? ''

@@ -41,8 +41,8 @@ export type Situation = {
   readonly growth?: number | undefined
   /** The smallest context that was reported: after a compaction, about what the next one comes back to. */
   readonly base?: number | undefined
-  /** What the answers in the view reported together, and how many they are. */
-  readonly carried: Carried
+  /** What stood in the context through how many requests, and stands there still. */
+  readonly carried?: Carried | undefined
   /** The view begins with a summary. */
   readonly isCompacted: boolean
   /** Of the requests to come, the share that will find the cache cold. */

@@ -12,16 +12,29 @@ export type Pace = {
   readonly growth: number | undefined
   /** The smallest context that was reported: what no reduction gets below. */
   readonly base: number | undefined
-  /** What all answers together reported: tokens that were carried through requests. */
-  readonly carried: Carried
+  /** What stood in the context through how many requests, and stands there still. */
+  readonly carried: Carried | undefined
   /** The share of requests that come after the cache has gone. */
   readonly coldShare: number
 }
 
-export type Carried = { readonly tokens: number; readonly answers: number }
+/** So many answers had at least this size before them, and all since them had; below it those that had less. */
+export type Carried = { readonly size: number; readonly answers: number; readonly below: Carried | undefined }
+
+/** Tokens times requests: what has been carried above a size, as far as it is still there in a context of `now` tokens. */
+export function carriedAbove(
+  carried: Carried | undefined,
+  { above, now }: { readonly above: number; readonly now: number },
+): number {
+  let sum = 0
+  for (let level = carried; level && level.size > above; level = level.below) {
+    sum += level.answers * Math.max(0, Math.min(level.size, now) - above)
+  }
+  return sum
+}
 
 type Tally = {
-  readonly carried: Carried
+  readonly carried: Carried | undefined
   readonly steps: number
   readonly grown: number
   readonly size: number | undefined
@@ -32,7 +45,7 @@ type Tally = {
 }
 
 const nothing: Tally = {
-  carried: { tokens: 0, answers: 0 },
+  carried: undefined,
   steps: 0,
   grown: 0,
   size: undefined,
@@ -92,10 +105,18 @@ function sized(before: Tally, { usage }: ViewMessage): Tally {
   if (!usage) return before
   const size = contextTokens(usage)
   const base = Math.min(before.base ?? size, size)
-  const carried = { tokens: before.carried.tokens + size, answers: before.carried.answers + 1 }
+  const carried = withLevel(before.carried, size)
   // What shrank the context was a reduction, not growth.
   if (before.size === undefined || size < before.size) return { ...before, size, base, carried }
   return { ...before, size, base, carried, steps: before.steps + 1, grown: before.grown + size - before.size }
+}
+
+/** What a smaller context no longer holds was cleared: no compaction would have had to drop it. */
+function withLevel(carried: Carried | undefined, size: number): Carried {
+  let answers = 1
+  let below = carried
+  for (; below && below.size >= size; below = below.below) answers += below.answers
+  return { size, answers, below }
 }
 
 function timed(before: Tally, { role, time }: ViewMessage, lifetime: number): Tally {

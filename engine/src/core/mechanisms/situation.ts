@@ -82,9 +82,9 @@ export function turnsAhead(situation: Situation, freed: number): number {
   return Math.min(mostTurns, Math.max(1, Math.ceil(room / growth)))
 }
 
-/** Tokens of a summary, about, and of what a first compaction leaves besides system prompt and tools: it restores files. */
-const usualSummary = 3_000
-const usualLeft = 12_000
+/** Tokens of a summary at most, and of what a first compaction leaves besides system prompt and tools. */
+const usualSummary = 6_000
+const usualLeft = 8_000
 
 /**
  * What the compaction that comes by itself will cost and leave; undefined where none comes, where too little is known,

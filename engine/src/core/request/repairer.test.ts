@@ -92,7 +92,8 @@ describe('a repairer', () => {
     for (const answer of [whole, inPieces]) {
       const paused = [...before, u(text('look')), ...answer]
       const gone = [...paused, u(text('wait')), ...turn(9, 9), ...turn(10, 9)]
-      for (const request of [paused, gone, paused, gone, [...paused, u(text(' '))]]) {
+      const blank = [u(text(' ')), a(text('')), u(text(' '))]
+      for (const request of [paused, gone, paused, gone, [...paused, u(text(' '))], [...paused, ...blank]]) {
         expect(repair(request)).toEqual(repairRequest(request))
       }
     }

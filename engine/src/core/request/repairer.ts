@@ -120,7 +120,7 @@ class Repairing {
       return { type: 'begin-at', start: this.stretches.at(-1)?.start ?? 0 }
     }
     const isWhole = back.every((draft) => drafts.at(-1) === draft) && (isEnd || left.length > 0)
-    if (!isWhole || (!isEnd && mayPause(own, steps))) return { type: 'go-on' }
+    if (!isWhole) return { type: 'go-on' }
     const found = thinkingIn(own, start)
     const changed = new Set(found.filter((index) => options.changed?.has(index)))
     return {
@@ -203,14 +203,6 @@ function nextSeam(messages: readonly Message[], from: number): number | undefine
       return at
   }
   return undefined
-}
-
-/**
- * A server's call at the end of the last answer may be one that the turn is paused on: whether it stays is not to be
- * said while the answer could become the last one.
- */
-function mayPause(own: readonly Message[], steps: readonly Step[]): boolean {
-  return own.at(-1)?.role === 'assistant' && steps.some(({ repair }) => repair.type === 'server-block-dropped')
 }
 
 function idsIn(messages: readonly Message[]): readonly string[] {

@@ -4,11 +4,10 @@ import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBl
 import { dropOldest } from '../message/drop-oldest.ts'
 import { type JsonObject, objectAt, parseObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { clippedAtWord } from '../text/cut.ts'
 import { readBy } from '../tokens/file-reads.ts'
 import { type Lines, type NamedKinds, type ToolCall, toolCall } from '../tools/call.ts'
 import type { PatchedFile, TextEdit } from '../tools/patch.ts'
-import { mayChange, readScript, type Script } from '../tools/shell-effects.ts'
+import { mayChange, readScript, removes, type Script } from '../tools/shell-effects.ts'
 
 export type FileTouch =
   | { readonly type: 'read'; readonly path: string; readonly lines: Lines; readonly by: Answered }
@@ -38,7 +37,10 @@ export type FileNews = {
   readonly unsure: readonly Unsure[]
 }
 
-export type Unsure = { readonly by: string; readonly mayChange: (path: string) => boolean }
+export type Unsure = {
+  readonly mayChange: (path: string) => boolean
+  readonly removes: (path: string) => boolean
+}
 
 /** Takes messages in order and returns what each did. */
 export type FileWalk = (message: ViewMessage, record?: JsonObject) => FileNews
@@ -60,7 +62,7 @@ export function createFileWalk(named: NamedKinds = {}): FileWalk {
       const call = toolCall(use, named)
       const script = call.type === 'command' ? readScript(call.script) : undefined
       // A command that failed may have changed something before it did.
-      unsure.push(...unsureAfter(call, script))
+      unsure.push(...unsureAfter(call, script, block.is_error === true))
       if (block.is_error === true) continue
       const by = { call, result: block, raw: objectAt(record, 'toolUseResult') }
       touches.push(...(script ? scriptTouches(script, by) : toolTouches(by)))
@@ -84,14 +86,15 @@ function isDenied({ is_error, content }: ToolResultBlock, record: JsonObject | u
 /** Agents of these types only look. */
 const lookingAgent = /explore|plan|search|review/i
 
-function unsureAfter(call: ToolCall, script: Script | undefined): readonly Unsure[] {
-  if (call.type === 'command' && script) {
+function unsureAfter(call: ToolCall, script: Script | undefined, isError: boolean): readonly Unsure[] {
+  if (script) {
     const isChange = script.isWide || script.files.some(({ act }) => act !== 'read')
-    const by = `\`${clippedAtWord(call.script.replace(/\s+/g, ' ').trim(), 60)}\``
-    return isChange ? [{ by, mayChange: (path) => mayChange(script, path) }] : []
+    return isChange
+      ? [{ mayChange: (path) => mayChange(script, path), removes: (path) => !isError && removes(script, path) }]
+      : []
   }
   if (call.type !== 'agent' || lookingAgent.test(call.agentType ?? '')) return []
-  return [{ by: 'another agent', mayChange: () => true }]
+  return [{ mayChange: () => true, removes: () => false }]
 }
 
 function toolTouches(by: Answered): readonly FileTouch[] {

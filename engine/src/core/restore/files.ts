@@ -1,4 +1,4 @@
-// Restores the files touched last, with their current content, edited ones first. Of a large file it restores excerpts
+// Restores the files being worked on, with their current content, edited ones first. Of a large file it restores excerpts
 // around the places that were changed or read last; a file that does not fit is named with its size.
 import type { NotRestored, Piece } from '../ports/restore.ts'
 import type { Lines } from '../tools/call.ts'
@@ -8,8 +8,9 @@ import type { RestoreInput, Restorer } from './restorer.ts'
 import { type TouchedFile, visibleFiles } from './touched.ts'
 
 const mostFiles = 5
-/** Among this many of the last touched files, edited ones come first. */
+/** This many are named if they cannot be restored; further ones fill the room that is left. */
 const recent = 8
+const mostTried = 28
 const perFile = 5_000
 const budget = 50_000
 
@@ -20,30 +21,27 @@ export const restoreFiles: Restorer = {
     const pieces: Piece[] = []
     const notRestored: NotRestored[] = []
     let left = room
-    for (const file of wanted(input)) {
+    for (const [at, file] of wanted(input).entries()) {
       if (pieces.length === mostFiles) break
       const found = await pieceOf(file, input, Math.min(perFile, left))
-      if ('why' in found) notRestored.push(found)
+      if ('why' in found) notRestored.push(...(at < recent ? [found] : []))
       else {
         pieces.push(found)
         left -= found.tokens
       }
     }
-    return { pieces, notRestored: notRestored.slice(0, mostNamed) }
+    return { pieces, notRestored }
   },
 }
 
-/** A session may have touched thousands of files. */
-const mostNamed = 20
-
+/** What is being worked on now before what the user has moved on from; in both, edited files first. */
 function wanted(input: RestoreInput): readonly TouchedFile[] {
   const visible = visibleFiles(input.kept, input)
   const hidden = input.touched.filter(
     ({ path }) => !isElsewhere(path, input) && !visible.has(pathKey(path, input.root)),
   )
-  const newest = hidden.slice(0, recent)
-  const [edited, read] = [newest.filter(({ isEdited }) => isEdited), newest.filter(({ isEdited }) => !isEdited)]
-  return [...edited, ...read, ...hidden.slice(recent, recent + mostNamed)]
+  const rank = ({ isEarlier, isEdited }: TouchedFile) => (isEarlier ? 2 : 0) + (isEdited ? 0 : 1)
+  return hidden.toSorted((a, b) => rank(a) - rank(b)).slice(0, mostTried)
 }
 
 /** The transcript itself, or restored another way: with the system prompt, as the plan, as a rule file. */
@@ -56,12 +54,15 @@ function isElsewhere(path: string, { state, transcriptPath, root }: RestoreInput
 async function pieceOf(file: TouchedFile, input: RestoreInput, room: number): Promise<Piece | NotRestored> {
   const no = (why: string): NotRestored => ({ kind: 'files', what: file.path, why })
   const read = await input.files.read(file.path)
-  if (read.type === 'missing') return no('it is not there any more')
+  if (read.type === 'missing') return no('not there any more')
   if (read.type === 'binary') return no(`it is binary (${read.bytes} bytes)`)
   if (read.type === 'refused') return no(read.why)
   const whole = pieceFrom(file.path, '', read.text, input)
   if (whole.tokens <= room) return whole
-  return excerptOf(file, { text: read.text, tokens: whole.tokens, room, input }) ?? no(`it has ${whole.tokens} tokens`)
+  return (
+    excerptOf(file, { text: read.text, tokens: whole.tokens, room, input }) ??
+    no(`there is no room for its ${whole.tokens} tokens`)
+  )
 }
 
 function pieceFrom(path: string, which: string, text: string, { countTokens }: RestoreInput): Piece {

@@ -88,11 +88,21 @@ export const restoreRunningSkill: Restorer = {
   restore: async (input, room) => restored(input, { room, each: room, skills: input.state.skills.filter(isRunning) }),
 }
 
+/** Where none is running, the one invoked last, cut at its end. Older ones are finished and only named. */
 export const restoreSkills: Restorer = {
   kind: 'skills',
   budget: skillBudget,
-  restore: async (input, room) =>
-    restored(input, { room, each: perSkill, skills: input.state.skills.filter((skill) => !isRunning(skill)) }),
+  restore: async (input, room) => {
+    const isAnyRunning = input.state.skills.some(isRunning)
+    const finished = input.state.skills.filter((skill) => !isRunning(skill))
+    const [skills, older] = isAnyRunning ? [[], finished] : [finished.slice(0, 1), finished.slice(1)]
+    const { pieces, notRestored } = restored(input, { room, each: perSkill, skills })
+    return { pieces, notRestored: [...notRestored, ...older.map(olderSkill)] }
+  },
+}
+
+function olderSkill(skill: Skill): NotRestored {
+  return { kind: 'skills', what: titleOf(skill), why: 'invoke it again if it still applies' }
 }
 
 function isRunning(skill: Skill): boolean {
@@ -110,14 +120,14 @@ function restored(input: RestoreInput, { room, each, skills }: Which) {
     if (piece) {
       pieces.push(piece)
       left -= piece.tokens
-    } else notRestored.push({ kind: 'skills', what: titleOf(skill), why: 'its budget is used up' })
+    } else notRestored.push({ kind: 'skills', what: titleOf(skill), why: 'there is no room for it' })
   }
   return { pieces, notRestored }
 }
 
 function titleOf({ name, isRunning }: Skill): string {
   const what = name.startsWith('/') ? 'Command' : 'Skill'
-  return `${what} ${name}, ${isRunning ? 'invoked last' : 'invoked earlier'}`
+  return `${what} ${name}, ${isRunning ? 'invoked recently' : 'invoked earlier'}`
 }
 
 function skillPiece(skill: Skill, { countTokens }: RestoreInput, room: number): Piece | undefined {

@@ -65,33 +65,26 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
       }
     }
   }
-  // The list of what is missing counts too. It is shortened before a piece is dropped.
+  // The list of what is missing counts too. Names are dropped before a piece is.
   const fits = (names: readonly NotRestored[]) => {
     const text = missingText(names)
     return frame + tokens + (text === undefined ? 0 : countInside(`# not_restored\n${text}`)) <= budget
   }
-  let named = namesWithin(notRestored, fits)
-  while (named === undefined && pieces.length > 0) {
-    const last = pieces.pop()
-    tokens -= last?.tokens ?? 0
-    if (last) leaveOut(last.piece)
-    named = namesWithin(notRestored, fits)
-  }
-  return { tokens, pieces: pieces.map(({ piece }) => piece), notRestored: named ?? notRestored }
+  return { tokens, pieces: pieces.map(({ piece }) => piece), notRestored: namesWithin(notRestored, fits) }
 }
 
-/** All names, or the first ones and how many more there are; undefined if not even that fits. */
+/** All names, or the first ones and how many more there are; none if not one fits. */
 function namesWithin(
   all: readonly NotRestored[],
   fits: (names: readonly NotRestored[]) => boolean,
-): readonly NotRestored[] | undefined {
+): readonly NotRestored[] {
   if (fits(all)) return all
-  for (let count = Math.min(all.length - 1, mostNames); count >= 0; count--) {
+  for (let count = Math.min(all.length - 1, mostNames); count > 0; count--) {
     const rest = { kind: 'names', what: `${all.length - count} more`, why: 'there is no room to name them' }
     const names = [...all.slice(0, count), rest]
     if (fits(names)) return names
   }
-  return undefined
+  return []
 }
 
 /** A piece as it appears in the context. */
@@ -101,11 +94,12 @@ export function pieceText({ title, text }: Pick<Piece, 'title' | 'text'>): strin
 
 const mostNames = 12
 
-/** Names what was not restored, so that the agent does not assume it has seen it. */
+/** Names what was not restored, so that the agent does not assume it has seen it; once for each reason. */
 export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'why'>[]): string | undefined {
   if (notRestored.length === 0) return undefined
-  const names = notRestored.slice(0, mostNames).map(({ what, why }) => `- ${what}: ${why}`)
-  const more = notRestored.length - names.length
+  const reasons = Map.groupBy(notRestored.slice(0, mostNames), ({ why }) => why)
+  const names = [...reasons].map(([why, missing]) => `- ${missing.map(({ what }) => what).join(', ')}: ${why}`)
+  const more = notRestored.length - mostNames
   return ['Not put back:', ...names, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
 }
 

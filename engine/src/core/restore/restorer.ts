@@ -12,7 +12,7 @@ export type Skill = {
   readonly name: string
   readonly path?: string
   readonly text: string
-  /** It was invoked last and is probably still in use. */
+  /** It was invoked recently and is probably still in use. */
   readonly isRunning?: boolean
 }
 
@@ -26,7 +26,13 @@ export type BackgroundAgent = {
 /** What a host knows about its session besides the conversation, and a compaction must not lose. */
 export type SessionState = {
   readonly todos: readonly Todo[]
-  readonly plan?: { readonly path?: string; readonly text?: string; readonly isOn: boolean }
+  readonly plan?: {
+    readonly path?: string
+    readonly text?: string
+    readonly isOn: boolean
+    /** How many times the user has spoken since it last changed. */
+    readonly requestsSince?: number
+  }
   /** Invoked in this session, latest first. */
   readonly skills: readonly Skill[]
   readonly agents: readonly BackgroundAgent[]

@@ -18,8 +18,10 @@ export type SeenFile = {
   readonly lines: Lines
   /** Every line was shown, and where the file ends is known. */
   readonly isWhole: boolean
-  /** What may have changed it since, for the reader. */
-  readonly staleBy?: string | undefined
+  /** A command, an agent or a person may have changed it since. */
+  readonly isStale?: true
+  /** Removed or moved away. */
+  readonly isGone?: true
 }
 
 export type SeenFiles = {
@@ -34,20 +36,23 @@ export function createSeenFiles(options: { readonly named?: NamedKinds } = {}): 
   const files = new Map<string, SeenFile>()
   const walk = createFileWalk(options.named)
   const put = (path: string, lines: Lines, { isWhole, isSure = true }: { isWhole: boolean; isSure?: boolean }) => {
-    const staleBy = isSure ? undefined : files.get(path)?.staleBy
+    const isStale = !isSure && files.get(path)?.isStale === true
     files.delete(path)
-    files.set(path, { path, lines, isWhole: isWhole && !lines.includes(undefined), ...(staleBy ? { staleBy } : {}) })
+    files.set(path, { path, lines, isWhole: isWhole && !lines.includes(undefined), ...(isStale ? { isStale } : {}) })
   }
-  const makeStale = (path: string, staleBy: string) => {
+  const mark = (path: string, how: Mark) => {
     const file = files.get(path)
-    if (file) files.set(path, { ...file, staleBy })
+    if (file) files.set(path, { ...file, [how]: true })
   }
-  const showing: Showing = { file: (path) => files.get(path), put, makeStale }
+  const showing: Showing = { file: (path) => files.get(path), put, mark }
   return {
     add: (message, record) => {
       const { touches, unsure } = walk(message, record)
-      for (const { by, mayChange } of unsure) {
-        for (const path of files.keys()) if (mayChange(path)) makeStale(path, by)
+      for (const { mayChange, removes } of unsure) {
+        for (const path of files.keys()) {
+          if (removes(path)) mark(path, 'isGone')
+          else if (mayChange(path)) mark(path, 'isStale')
+        }
       }
       noteRules(showing, objectAt(record, 'attachment'))
       for (const touch of touches) noteTouch(showing, touch)
@@ -57,11 +62,13 @@ export function createSeenFiles(options: { readonly named?: NamedKinds } = {}): 
   }
 }
 
+type Mark = 'isStale' | 'isGone'
+
 type Showing = {
   readonly file: (path: string) => SeenFile | undefined
   /** `isSure: false` if the text is derived from an earlier version. */
   readonly put: (path: string, lines: Lines, how: { readonly isWhole: boolean; readonly isSure?: boolean }) => void
-  readonly makeStale: (path: string, by: string) => void
+  readonly mark: (path: string, how: Mark) => void
 }
 
 /** A rule file that the client added because a file in its folder was read. */
@@ -80,7 +87,7 @@ function noteTouch(showing: Showing, touch: FileTouch): void {
 }
 
 function noteAttached(showing: Showing, { path, kind, attachment }: Extract<FileTouch, { type: 'attached' }>): void {
-  if (kind === 'edited_text_file') showing.makeStale(path, 'somebody else')
+  if (kind === 'edited_text_file') showing.mark(path, 'isStale')
   const file = objectAt(objectAt(attachment, 'content'), 'file')
   if (file) noteShown(showing, file)
   const text = stringAt(attachment, 'content')
@@ -111,7 +118,7 @@ function noteResult(showing: Showing, touch: Exclude<FileTouch, { type: 'attache
     return
   }
   if (touch.act === 'deleted') {
-    showing.makeStale(path, 'a patch that deletes it')
+    showing.mark(path, 'isGone')
     return
   }
   const changed = stringAt(by.raw, 'filePath') ?? path
@@ -126,7 +133,7 @@ function noteEdits(showing: Showing, path: string, { edits, by }: Extract<FileTo
   if (!known) return
   const isWhole = original !== undefined || (showing.file(path)?.isWhole ?? false)
   showing.put(path, edited(known, edits), { isWhole, isSure: original !== undefined })
-  if (edits.some(({ before }) => before === '')) showing.makeStale(path, 'an insertion')
+  if (edits.some(({ before }) => before === '')) showing.mark(path, 'isStale')
 }
 
 /** Does not occur in text files, so it can mark a line that was never shown. */
@@ -171,8 +178,9 @@ export function seenFileStore(seen: Pick<SeenFiles, 'file'>): FileStore {
     read: async (path) => {
       const file = seen.file(path)
       if (!file) return { type: 'refused', why: 'the transcript never shows what is in it' }
-      const why = `it may have been changed since it was last shown, by ${file.staleBy}: read it again`
-      return file.staleBy === undefined ? { type: 'text', text: seenText(file) } : { type: 'refused', why }
+      if (file.isGone) return { type: 'missing' }
+      const why = 'may have changed since it was last shown'
+      return file.isStale ? { type: 'refused', why } : { type: 'text', text: seenText(file) }
     },
   }
 }

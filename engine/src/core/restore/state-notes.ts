@@ -1,6 +1,6 @@
 // What is remembered while a session's state is read off its transcript, and what an earlier compaction of ours restored:
 // of a session that is opened again, the records before that compaction are not read.
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import type { ToolCall } from '../tools/call.ts'
 import type { Todo } from '../tools/todos.ts'
 import type { BackgroundAgent, SessionState, Skill } from './restorer.ts'
@@ -23,6 +23,8 @@ export function emptyNotes() {
     /** The slash command of the message before. */
     command: undefined as string | undefined,
     plan: undefined as SessionState['plan'],
+    /** How many requests there had been when the plan last changed. */
+    planRequests: 0,
     /** A todo list that the client put in. */
     listed: undefined as readonly Todo[] | undefined,
     /** A call has changed the list since. */
@@ -30,14 +32,16 @@ export function emptyNotes() {
   }
 }
 
-export function noteSkill({ skills, requests }: Notes, skill: JsonObject): void {
+/** Old if it is listed after a later one: nobody knows when it was invoked. */
+export function noteSkill({ skills, requests }: Notes, skill: JsonObject, { isOld = false } = {}): void {
   const name = stringAt(skill, 'name')
   const text = stringAt(skill, 'content')
   if (name === undefined || text === undefined) return
   const path = stringAt(skill, 'path')
   // Taken out first, so that the latest is the last.
   skills.delete(name)
-  skills.set(name, { skill: { name, text, ...(path === undefined ? {} : { path }) }, requests })
+  const since = isOld ? Number.NEGATIVE_INFINITY : requests
+  skills.set(name, { skill: { name, text, ...(path === undefined ? {} : { path }) }, requests: since })
 }
 
 export function changeNames(names: Map<string, string>, delta: JsonObject, texts: readonly string[]): void {
@@ -54,7 +58,9 @@ export function noteRestored(notes: Notes, attachment: JsonObject): void {
       const plan = objectAt(state, 'plan')
       const path = stringAt(plan, 'path')
       const known = { ...(path === undefined ? {} : { path }), ...(plan?.hasText === true ? { text } : {}) }
-      if (plan) notes.plan ??= { ...known, isOn: plan.isOn === true }
+      if (plan === undefined || notes.plan) break
+      notes.plan = { ...known, isOn: plan.isOn === true }
+      notes.planRequests = notes.requests - (numberAt(plan, 'requestsSince') ?? 0)
       break
     }
     case 'skills': {
@@ -89,7 +95,7 @@ function noteEarlierSkill(notes: Notes, skill: JsonObject): void {
   if (notes.skills.has(stringAt(skill, 'name') ?? '')) return
   const later = [...notes.skills]
   notes.skills.clear()
-  noteSkill(notes, skill)
+  noteSkill(notes, skill, { isOld: later.length > 0 })
   for (const [name, known] of later) notes.skills.set(name, known)
 }
 

@@ -1,7 +1,8 @@
 // The files that messages worked on, newest first, and those that they show as they are now.
+import { isForTheAgent, typedText } from '../ledger/user-words.ts'
 import { textOf } from '../message/block.ts'
 import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
-import type { ViewMessage } from '../message/message.ts'
+import { isRequest, type ViewMessage } from '../message/message.ts'
 import { isPointer } from '../tokens/file-reads.ts'
 import type { Lines, NamedKinds } from '../tools/call.ts'
 import { pathKey } from '../tools/paths.ts'
@@ -11,6 +12,8 @@ import { createFileWalk, type FileNews, type FileTouch } from './file-events.ts'
 export type TouchedFile = {
   readonly path: string
   readonly isEdited: boolean
+  /** Touched last before the user spoke for the third-last time: probably not what is being worked on now. */
+  readonly isEarlier?: true
   /** Texts that were put into it, newest last: where they stand now is where the work is. */
   readonly inserted: readonly string[]
   /** Lines that were read, newest last. */
@@ -26,13 +29,22 @@ export type TouchedOptions = {
 /** How many places in one file are remembered. */
 const mostPlaces = 8
 
+/** As many as the summary never shortens: a short reply goes on with what was asked before it. */
+const openMessages = 3
+
+function isSaid({ origin, content }: ViewMessage): boolean {
+  return isRequest(origin) && isForTheAgent(typedText(textOf(content)))
+}
+
 /** Read or edited; deleted ones too, so that it can be said that they are gone. Found by a search is not enough. */
 export function touchedFiles(messages: readonly ViewMessage[], options: TouchedOptions = {}): readonly TouchedFile[] {
   const files = new Map<string, TouchedFile>()
-  for (const { touches } of newsOf(messages, options)) {
+  const openFrom = messages.filter(isSaid).at(-openMessages)
+  const firstOpen = openFrom === undefined ? 0 : messages.indexOf(openFrom)
+  for (const [at, { touches }] of newsOf(messages, options).entries()) {
     for (const touch of touches) {
       const key = pathKey(touch.path, options.root)
-      const file = afterTouch(files.get(key), touch)
+      const file = { ...afterTouch(files.get(key), touch), ...(at < firstOpen ? { isEarlier: true as const } : {}) }
       // Taken out first, so that the latest is the last.
       files.delete(key)
       files.set(key, file)

@@ -8,12 +8,12 @@ import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { readCompaction } from '../transcript/format/compaction-records.ts'
-import { type Edit, editRecords } from '../transcript/format/edits.ts'
+import { type Edit, editRecords, readEdit } from '../transcript/format/edits.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
 import { type QueuedWords, queuedWords } from '../transcript/format/queued-words.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/view/fold.ts'
-import { lastAction, type Undoable } from '../transcript/view/last-action.ts'
+import { lastAction, type Undoable, withoutRewound } from '../transcript/view/last-action.ts'
 import { type Body, stamped } from './records.ts'
 import { trimmed } from './retained.ts'
 import { noPosition, type Store, StoreError, type StoreResult } from './store.ts'
@@ -30,6 +30,8 @@ export type ConversationInput = {
   readonly newId: () => string
   /** Sees every entry of this conversation once, in order; `isLive` when it came after the opening. */
   readonly watch?: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => void
+  /** After a rewind, or the undo of one: gets the entries of this conversation that stand now, in order. */
+  readonly onRewind?: (entries: readonly Entry[]) => void
 }
 
 export type Conversation = {
@@ -65,7 +67,8 @@ export function createConversation(input: ConversationInput): Conversation {
 
 class Talk implements Conversation {
   private readonly input: ConversationInput
-  private readonly book: LedgerBook
+  private book: LedgerBook = createLedger()
+  private hasRewound = false
   private entries: Entry[] = []
   private fold: Fold = createFold()
   private tip: string | null = null
@@ -77,11 +80,9 @@ class Talk implements Conversation {
   constructor(input: ConversationInput) {
     this.input = input
     this.isWhole = input.isWhole ?? true
-    // A boundary of ours carries the facts of all that came before it.
-    const known = input.entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
-    const carried = readCompaction(input.entries[known]?.record).ledger
-    this.book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
+    const known = this.openBook(input.entries)
     for (const [at, entry] of input.entries.entries()) this.take(entry, { isKnown: at <= known })
+    if (this.hasRewound) this.readAgain()
     this.isOpen = true
   }
 
@@ -118,9 +119,10 @@ class Talk implements Conversation {
 
   edit = (edits: readonly Edit[]): readonly string[] => {
     // Both may bring back what is no longer held here.
-    if (edits.some(({ type }) => type === 'undo' || type === 'rewind')) this.loadOlder()
+    if (edits.some(isTurn)) this.loadOlder()
     const records = this.editRecords(edits)
     this.write(records)
+    if (this.hasRewound && edits.some(isTurn)) this.readAgain()
     return records.map(({ uuid }) => String(uuid))
   }
 
@@ -169,14 +171,41 @@ class Talk implements Conversation {
     const { record } = entry
     this.entries.push(entry)
     this.fold.add(entry)
-    const isSide = this.input.envelope.isSidechain === true
-    const isOwn = (record.isSidechain === true) === isSide
+    const isOwn = this.isOwn(record)
+    if (readEdit(record)?.type === 'rewind') this.hasRewound = true
     if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
     if (record.type === 'assistant') this.answerIds.add(stringAt(record.message, 'id'))
     const message = isKnown && !this.input.watch ? undefined : messageOf(record)
-    // What was put back is no news.
-    if (message && !isKnown && objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
+    if (message && !isKnown) this.addFacts(message, record)
     if (isOwn) this.input.watch?.(record, message, { isLive: this.isOpen })
+  }
+
+  private isOwn({ isSidechain }: JsonObject): boolean {
+    return (isSidechain === true) === (this.input.envelope.isSidechain === true)
+  }
+
+  private addFacts(message: ViewMessage, record: JsonObject): void {
+    // What was put back is no news.
+    if (objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
+  }
+
+  /** Begins the ledger anew. Returns the entry up to which it knows everything: a boundary of ours carries the facts. */
+  private openBook(entries: readonly Entry[]): number {
+    const known = entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
+    const carried = readCompaction(entries[known]?.record).ledger
+    this.book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
+    return known
+  }
+
+  /** What was read off entries that a rewind went back past no longer holds. */
+  private readAgain(): void {
+    const standing = withoutRewound(this.entries)
+    const known = this.openBook(standing)
+    for (const { record } of standing.slice(known + 1)) {
+      const message = messageOf(record)
+      if (message) this.addFacts(message, record)
+    }
+    this.input.onRewind?.(standing.filter(({ record }) => this.isOwn(record)))
   }
 
   private hold(entries: Iterable<Entry>): void {
@@ -195,4 +224,9 @@ class Talk implements Conversation {
     this.hold(this.input.store.entries())
     this.isWhole = true
   }
+}
+
+/** Another part of the transcript may stand behind the view then. */
+function isTurn({ type }: Edit): boolean {
+  return type === 'undo' || type === 'rewind'
 }

@@ -1,7 +1,6 @@
 // What a session works with: its parts, and the few things about it that change. The functions of this room take a desk
 // and do one thing each; nobody else holds a session's state.
 import { modelFacts } from '../catalog/models.ts'
-import { cheapestSize } from '../ladder/economy.ts'
 import { type LearnedLimits, limitOf } from '../ladder/limits.ts'
 import type { Ladder } from '../ladder/rung.ts'
 import type { RequestOptions, Situation } from '../mechanisms/mechanism.ts'
@@ -15,8 +14,9 @@ import type { Emit } from '../ports/events.ts'
 import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { Restore } from '../ports/restore.ts'
 import type { Requester } from '../request/from-view.ts'
-import { type ContextSize, modelOf } from '../tokens/context-size.ts'
+import type { ContextSize } from '../tokens/context-size.ts'
 import { type Calibration, type Calibrations, calibrationOf } from '../tokens/estimate/calibrate.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import { familyFactor } from '../tokens/estimate/family.ts'
@@ -63,6 +63,8 @@ export type Desk = {
   readonly environment: Environment
   readonly ladder: Ladder
   readonly ports: Omit<CompactionPorts, 'model'>
+  /** What is put back after a compaction. */
+  readonly restore?: Restore | undefined
   readonly emit: Emit
   /** For every call of host code that has no port of its own. */
   readonly guard: Guard
@@ -79,8 +81,6 @@ export type Desk = {
   sized: { readonly view: View; readonly key: string; readonly size: ContextSize } | undefined
   /** How long the provider keeps a prefix, in milliseconds, as the newest answer that wrote one tells. */
   cacheLifetime: number | undefined
-  /** In a thrifty session: the size at which a compaction costs the least. */
-  cheapest: number | undefined
   /** As far as it has been adopted: sizes do not jitter with every answer that teaches a little. */
   calibration: Calibration
   /** The newest note about all this in the transcript. */
@@ -112,7 +112,6 @@ const isOff = (factor: number, by: number, most: number): boolean => Math.abs(fa
 
 /** Between two requests: what was learned since, if it makes a difference, and a note of what holds from now on. */
 export function settleContext(desk: Desk): void {
-  settleThreshold(desk)
   const { lessons, modelName: model, conversation, model: client } = desk
   const learned = calibrationOf(lessons.calibrations, model)
   if (isOff(learned.factor, desk.calibration.factor, worthAdopting)) desk.calibration = learned
@@ -122,7 +121,7 @@ export function settleContext(desk: Desk): void {
     model,
     overhead: overheadOf(desk),
     calibration: desk.calibration,
-    settings: tokenSettings(settingsNow(desk)),
+    settings: tokenSettings(desk.settings),
     provider: providerFacts(client, model, learnedWindow),
     ...(learnedWindow === undefined ? {} : { learnedWindow }),
   }
@@ -131,20 +130,6 @@ export function settleContext(desk: Desk): void {
   desk.noted = text
   const timestamp = new Date(desk.ports.now()).toISOString()
   conversation.note([contextNoteRecord(note, { timestamp, sessionId: conversation.place().sessionId })])
-}
-
-/** Thrifty: where a compaction is the cheapest, as far as the conversation has shown it. */
-function settleThreshold(desk: Desk): void {
-  if (desk.settings.economy !== 'thrifty') return
-  const view = desk.conversation.view()
-  const { settings, cheapest: before } = desk
-  desk.cheapest = cheapestSize(view, situationIn(desk, view), { settings, overhead: overheadOf(desk), before })
-}
-
-/** With the threshold of a thrifty session, unless the host has set one or a compaction came to nothing there. */
-function settingsNow({ settings, cheapest, tracking }: Desk): EngineSettings {
-  if (cheapest === undefined || settings.autoCompactAt !== undefined || tracking.breaker.failures > 0) return settings
-  return { ...settings, autoCompactAt: cheapest }
 }
 
 function tokenSettings(all: EngineSettings): TokenSettings {
@@ -176,7 +161,8 @@ export function sizeOf(desk: Desk, view: View, model: string = desk.modelName): 
   const key = `${model} ${counting.calibration?.factor} ${overhead} ${asked}`
   if (desk.sized?.view === view && desk.sized.key === key) return desk.sized.size
   const counted = viewSize(view, { ...counting, measure: desk.weigher.measured, overhead, leftOut: asked })
-  const size = inTokensOf(counted, { model, answered: modelOf(view.messages) })
+  const answer = view.messages.findLast(({ uuid }) => uuid === counted.anchorUuid)
+  const size = inTokensOf(counted, { model, answered: answer?.model })
   desk.sized = { view, key, size }
   return size
 }
@@ -193,8 +179,7 @@ function inTokensOf(
 
 /** Throws a ConfigurationError when the settings cannot work. */
 export function situationIn(desk: Desk, view: View, choice?: ModelChoice): Situation {
-  const { environment, lessons, ports } = desk
-  const settings = settingsNow(desk)
+  const { environment, lessons, ports, settings } = desk
   const client = choice?.client ?? desk.model
   const model = choice?.name ?? desk.modelName
   const { cacheEdits, contextManagement } = client.capabilities(model)

@@ -35,3 +35,15 @@ test('what one server was asked to leave out is not asked of the next', async ()
   expect(desk.delegated).toBeUndefined()
   expect(await session.prepare()).not.toHaveProperty('options')
 })
+
+test('a size that one model reported is told in tokens of the next, also after an answer without usage', async () => {
+  const newer = { client: scripted(() => 'ok'), name: 'claude-opus-4-7' }
+  const { session } = full({ settings: { ...small, autoCompact: false } })
+  const before = session.explain().size.reported
+  await session.useModel(newer)
+  const switched = session.explain().size.reported
+  session.add({ role: 'user', content: 'Go on.' })
+  session.record({ id: 'msg_2', model: newer.name, content: [{ type: 'text', text: 'ok' }] })
+  expect([before, switched, session.explain().size.reported]).toEqual([24_000, 30_720, 30_720])
+  expect(session.messages().map(({ model }) => model)).toEqual([undefined, 'claude-opus-4-5', undefined, newer.name])
+})

@@ -45,7 +45,7 @@ export function guardedState(host: HostState, guard: Guard): HostState {
 
 export type RestoringInput = {
   readonly files: FileStore
-  /** Only files that were touched since a person last spoke: what is put back stays, and an old file is soon read again. */
+  /** Only files of the turn that was last worked in: what is put back stays, and an old file is soon read again. */
   readonly ofTurnOnly?: boolean
   readonly host?: HostState | undefined
   /** The workspace's folder, as the host says. */
@@ -59,6 +59,8 @@ export type RestoringInput = {
 export type Restoring = {
   /** In the order of the transcript. */
   readonly add: (record: JsonObject, message: ViewMessage | undefined) => void
+  /** Forgets what was added, and reads these instead. */
+  readonly readAgain: (entries: readonly Entry[]) => void
   readonly restore: (request: RestoreRequest, conversation: Conversation) => Promise<Restoration>
   /** What may be read though no result showed it: what the host named, and rules that lie beside the files at work. */
   readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
@@ -70,7 +72,7 @@ export function createRestoring(input: RestoringInput): Restoring {
 
 class Keeping implements Restoring {
   private readonly input: RestoringInput
-  private readonly book: StateBook = createStateBook()
+  private book: StateBook = createStateBook()
   /** Pinned entries, with their words once they were looked up. */
   private readonly pins = new Map<string, string | undefined>()
   private named: ReadonlySet<string> = new Set()
@@ -91,6 +93,12 @@ class Keeping implements Restoring {
     if (edit?.type === 'unpin') this.pins.delete(edit.uuid)
     this.noteRestored(objectAt(record, 'attachment'))
     if (message) this.book.add(message, record)
+  }
+
+  readAgain = (entries: readonly Entry[]): void => {
+    this.book = createStateBook()
+    this.pins.clear()
+    for (const { record } of entries) this.add(record, messageOf(record))
   }
 
   restore = async (request: RestoreRequest, conversation: Conversation): Promise<Restoration> => {
@@ -125,7 +133,7 @@ class Keeping implements Restoring {
   /** The view holds what came since the last compaction, and what that put back: no more counts. */
   private touched({ view, record }: Conversation): readonly TouchedFile[] {
     const pieces = piecesOf(view())
-    const asked = this.input.ofTurnOnly ? pieces.findLastIndex(({ origin }) => isRequest(origin)) : -1
+    const asked = this.input.ofTurnOnly ? lastWorkedOn(pieces) : -1
     const { root, named } = this.input
     return touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: record })
   }
@@ -162,4 +170,10 @@ class Keeping implements Restoring {
     if (entry === undefined || content === undefined || this.pins.get(entry) !== undefined) return
     this.pins.set(entry, content.startsWith(`${pinnedTitle}\n`) ? content.slice(pinnedTitle.length + 1) : content)
   }
+}
+
+/** The newest request that has an answer: the turn at hand, or between turns the one that has just ended. */
+function lastWorkedOn(pieces: readonly ViewMessage[]): number {
+  const answered = pieces.findLastIndex(({ role }) => role === 'assistant')
+  return pieces.findLastIndex(({ origin }, at) => at < answered && isRequest(origin))
 }

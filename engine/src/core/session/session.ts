@@ -33,7 +33,7 @@ import {
   type TurnOptions,
 } from './session-types.ts'
 import type { Spent } from './spent.ts'
-import { type Tracking, withChange, withHandCompaction } from './tracking.ts'
+import { type Tracking, withChange } from './tracking.ts'
 
 export type SessionInput = {
   readonly id: string
@@ -163,9 +163,7 @@ class Shell implements Session {
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
       const range = { ...(from === undefined ? {} : { from }), ...(upTo === undefined ? {} : { upTo }) }
       const wish = { stage: 'manual', trigger: 'manual', cause: 'person', instructions, range, signal } as const
-      const outcome = await compactNow(this.desk, wish)
-      if (outcome.type === 'compacted') this.desk.tracking = withHandCompaction(this.desk.tracking)
-      return outcome
+      return compactNow(this.desk, wish)
     })
 
   explain = (): SessionExplanation => explainSession(this.desk)

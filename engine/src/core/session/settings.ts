@@ -9,7 +9,7 @@ import type { MemoryChoices } from './memory-keeper.ts'
 export type EngineSettings = TokenSettings & {
   readonly reductions?: ReductionChoices
   readonly mode?: CompactionMode
-  /** thrifty: settings and thresholds as they cost the least, at the price of more compactions. */
+  /** usual: the context fills up to the threshold. thrifty: clear and compact as soon as it pays. */
   readonly economy?: 'usual' | 'thrifty'
   /** Notes about the session, taken in the background; `false` for none. */
   readonly sessionMemory?: boolean | MemoryChoices

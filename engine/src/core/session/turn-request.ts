@@ -15,6 +15,7 @@ import { continuesUnthought, withThinkingFirst } from '../request/manual-thinkin
 import { withLegalCalls } from '../request/tool-ids.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
+import { actionOf } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Desk } from './desk.ts'
 
@@ -47,18 +48,29 @@ export function buildRequest(desk: Desk, view: View): BuiltRequest {
   if (!isMarked) return { request, repairs }
   // Where the provider edits its cache in place, the prefix goes on.
   const ends = desk.delegated?.leftOut ? (desk.tracking.cacheEdits.ends ?? []) : []
-  const anchors = anchorsIn(view, mended, ends).map((at) => at + (isServed ? 1 : 0))
+  const anchors = anchorsIn(desk, view, { messages: mended, ends }).map((at) => at + (isServed ? 1 : 0))
   // Most pauses that outlive five minutes do not outlive an hour, and this part never changes.
   const head = settings.economy === 'thrifty' ? '1h' : lifetime
   return { request: withCacheMarks(request, { lifetime, head, anchors }), repairs }
 }
 
 /** Where the newest two changes ended: a compaction, edits of ours, or what the provider was asked to leave out. */
-function anchorsIn(view: View, messages: readonly Message[], ends: readonly string[]): readonly number[] {
+function anchorsIn(
+  { conversation }: Desk,
+  view: View,
+  { messages, ends }: { readonly messages: readonly Message[]; readonly ends: readonly string[] },
+): readonly number[] {
+  // Results and inputs that were cleared together are one change.
+  const changedBy = (uuids: readonly string[]) => {
+    const record = conversation.record(uuids.at(-1) ?? '')
+    return record ? actionOf(record) : uuids.at(-1)
+  }
   const isMended = messages.length !== view.messages.length
   const newest = isMended ? -1 : view.sources.findLastIndex(({ edits }) => edits.length > 0)
-  const by = view.sources[newest]?.edits.at(-1)
-  const older = view.sources.findLastIndex(({ edits }, at) => at < newest && edits.length > 0 && edits.at(-1) !== by)
+  const by = changedBy(view.sources[newest]?.edits ?? [])
+  const older = view.sources.findLastIndex(
+    ({ edits }, at) => at < newest && edits.length > 0 && changedBy(edits) !== by,
+  )
   const leftOut = ends.map((id) =>
     messages.findLastIndex(({ content }) => blocksOf(content).some(({ tool_use_id }) => tool_use_id === id)),
   )

@@ -17,7 +17,7 @@ export function condensed(text: string, most: number): string {
   return [head.join('\n'), gap, tail.join('\n')].filter((part) => part !== '').join('\n')
 }
 
-function withoutCode(text: string): string {
+export function withoutCode(text: string): string {
   let isFenced = false
   const lines = text.split('\n').filter((line) => {
     const isFence = /^\s*(?:```|~~~)/.test(line)
@@ -47,12 +47,20 @@ export function gist(text: string, most: number): string {
 /** Where one sentence ends and the next starts. */
 export const sentenceEnd = /(?<=[.!?。！？])\s+/
 
-/** Lines, or sentences where a line is longer than `longest`. */
+/** Tables and fenced blocks whole, other lines one by one, or in sentences if a line is longer than `longest`. */
 function piecesOf(text: string, longest: number): readonly string[] {
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .flatMap((line) => (line.length <= longest ? [line] : line.split(sentenceEnd)))
+  const pieces: string[] = []
+  let block: 'table' | 'fence' | undefined
+  for (const line of text.split('\n')) {
+    if (line.trim() === '' && block !== 'fence') continue
+    const isFence = /^\s*(?:```|~~~)/.test(line)
+    const isRow = /^\s*\|/.test(line)
+    if (block === 'fence' || (block === 'table' && isRow)) pieces.push(`${pieces.pop() ?? ''}\n${line}`)
+    else if (isFence || isRow || line.length <= longest) pieces.push(line)
+    else pieces.push(...line.split(sentenceEnd))
+    block = (block === 'fence') !== isFence ? 'fence' : isRow && block !== 'fence' ? 'table' : undefined
+  }
+  return pieces
 }
 
 /** From the start, as many as fit. */

@@ -11,6 +11,8 @@ export type ScriptFile = {
   /** `named`: by a command that makes, moves or changes files, where which one it is does not show. */
   readonly act: 'read' | 'written' | 'edited' | 'deleted' | 'named'
   readonly lines?: Lines
+  /** Removed or moved away. */
+  readonly isGone?: true
 }
 
 export type Script = {
@@ -41,6 +43,11 @@ export function mayChange({ files, isWide }: Script, path: string): boolean {
   return isWide || files.some(({ name, act }) => act !== 'read' && isSame(name, path))
 }
 
+/** Whether this file is no longer there, if the script succeeded. */
+export function removes({ files }: Script, path: string): boolean {
+  return files.some(({ name, isGone }) => isGone && isSame(name, path))
+}
+
 function isSame(written: string, path: string): boolean {
   const name = written.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '')
   return path === name || path.endsWith(`/${name}`) || path.startsWith(`${name}/`) || path.includes(`/${name}/`)
@@ -63,7 +70,7 @@ function joined(folder: string | undefined, name: string): string {
 }
 
 const showing = setOf('cat nl bat less head tail')
-const changing = setOf('mv cp rm rmdir ln install truncate dd unzip tar rsync touch tee')
+const changing = setOf('cp rmdir ln install truncate dd unzip tar rsync touch tee')
 const editing = setOf('sed gsed perl ruby awk gawk')
 
 type Found = Omit<ScriptFile, 'path'>
@@ -80,7 +87,9 @@ function filesOf(command: Command, next: Command | undefined): readonly Found[] 
     into.filter((name) => !name.startsWith('/dev/')),
   )
   if (isWritten && program === 'tee') return [...written, ...as('written', given)]
-  if (program === 'rm') return [...written, ...as('deleted', given)]
+  if (program === 'rm') return [...written, ...gone(as('deleted', given))]
+  if (program === 'mv') return [...written, ...moved(as('named', given))]
+  if (program === 'git') return [...written, ...goneInGit(gitWords(rest))]
   if (editing.has(program) && rest.some((word) => /^-[a-z]*i|^--in-place/.test(word))) {
     return [...written, ...as('edited', given)]
   }
@@ -89,6 +98,21 @@ function filesOf(command: Command, next: Command | undefined): readonly Found[] 
   if (!isShowing || isPiped || into.length > 0) return written
   const lines = linesIn(words) ?? (next?.isPiped ? linesIn(next.words) : undefined)
   return given.filter(isPath).map((name) => ({ name, act: 'read', ...(lines ? { lines } : {}) }))
+}
+
+function gone(files: readonly Found[]): readonly Found[] {
+  return files.map((file) => ({ ...file, isGone: true }))
+}
+
+/** The last one is where the others went. */
+function moved(files: readonly Found[]): readonly Found[] {
+  return [...gone(files.slice(0, -1)), ...files.slice(-1)]
+}
+
+function goneInGit([verb, ...rest]: readonly string[]): readonly Found[] {
+  const files = rest.filter((word) => !word.startsWith('-')).map((name): Found => ({ name, act: 'named' }))
+  if (verb === 'rm' && !rest.includes('--cached')) return gone(files)
+  return verb === 'mv' ? moved(files) : []
 }
 
 /** `sed -n 10,80p` shows lines 10 to 80. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { commandsIn } from './shell.ts'
-import { mayChange, mayChangeAnything, onlyReads, purposeOf, readScript } from './shell-effects.ts'
+import { mayChange, mayChangeAnything, onlyReads, purposeOf, readScript, removes } from './shell-effects.ts'
 
 const words = (script: string) => commandsIn(script).map((command) => command.words.join(' '))
 
@@ -38,7 +38,7 @@ describe('files that a script names', () => {
     const script = "cd /p && sed -n '10,80p' src/a.ts && rm old.ts && cat > new.md <<'EOF'\nrm never.ts\nEOF"
     expect(readScript(script).files).toEqual([
       { name: 'src/a.ts', path: '/p/src/a.ts', act: 'read', lines: [10, 80] },
-      { name: 'old.ts', path: '/p/old.ts', act: 'deleted' },
+      { name: 'old.ts', path: '/p/old.ts', act: 'deleted', isGone: true },
       { name: 'new.md', path: '/p/new.md', act: 'written' },
     ])
     expect(readScript("cat a.ts | sed -n '3,9p'").files).toEqual([
@@ -57,6 +57,18 @@ describe('files that a script names', () => {
       ['out.log', 'named'],
     ])
   })
+})
+
+test.each([
+  ['rm -rf src', ['src/a.ts']],
+  ['git rm -q Makefile', ['Makefile']],
+  ['git rm --cached Makefile', []],
+  ['git -C /p mv src/a.ts lib/a.ts', ['src/a.ts']],
+  ['mv src/a.ts Makefile lib', ['src/a.ts', 'Makefile']],
+  ['cp src/a.ts lib/a.ts && cat Makefile', []],
+])('%j removes or moves away %j', (script, gone) => {
+  const paths = ['src/a.ts', 'lib/a.ts', 'Makefile']
+  expect(paths.filter((path) => removes(readScript(script), path))).toEqual(gone)
 })
 
 describe('a file that was seen before the script ran', () => {

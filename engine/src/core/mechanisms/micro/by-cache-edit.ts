@@ -17,8 +17,9 @@ import {
 } from '../mechanism.ts'
 import { clearToolUses } from '../native/native-options.ts'
 import { turnsAhead } from '../situation.ts'
+import { answeredCalls, isCleared } from './calls-in-view.ts'
 import { type Clearable, clearableResults, newestStaying } from './clearable.ts'
-import { firstMessage, hasBoundThinking, sums, weighed } from './clearing.ts'
+import { firstMessage, hasBoundThinking, planClearing, sums, weighed } from './clearing.ts'
 import { firstItems } from './item.ts'
 
 const name = 'micro-by-cache-edit'
@@ -49,11 +50,21 @@ function plan(view: View, situation: Situation): Plan | Declined {
   if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
   const why = `not among the newest ${keep}`
   const items = firstItems({ results: active, why, weigher: situation.weigher }, going.length)
+  const reason = `${inWords(active.length)} tool results are in the cached prefix`
+  if (!client.cacheEdits && hasClearedHere(view, situation)) {
+    const clearing = {
+      mechanism: name,
+      reason,
+      items: items.filter(({ frees }) => frees > 0),
+      delegate: () => undefined,
+    }
+    return weighed(planClearing(view, situation, clearing), situation)
+  }
   const { freed, worth } = client.cacheEdits ? inPlace(going, situation) : sums(view, situation, items)
   const planned: Plan = {
     type: 'planned',
     mechanism: name,
-    reason: `${inWords(active.length)} tool results are in the cached prefix`,
+    reason,
     items,
     freed,
     thinking: hasBoundThinking(view, situation, firstMessage(items)) ? 'delegated' : 'untouched',
@@ -62,6 +73,11 @@ function plan(view: View, situation: Situation): Plan | Declined {
   }
   // A cache edit leaves the prefix where it is. A server that clears writes it anew, so then it has to pay.
   return client.cacheEdits ? planned : weighed(planned, situation)
+}
+
+/** A server would clear what was cleared here once more, in its own words, and the whole prefix would be written anew. */
+function hasClearedHere(view: View, { weigher }: Situation): boolean {
+  return answeredCalls(view, weigher).some(({ result }) => isCleared(result))
 }
 
 /** The prefix stays where it is, so nothing is written again. */

@@ -147,7 +147,6 @@ export function createTestWorld(options: WorldOptions = {}): World {
         noted: undefined,
         requester: createRequester(),
         sized: undefined,
-        cheapest: undefined,
         cacheLifetime: undefined,
         delegated: undefined,
         spent: nothingSpent,
