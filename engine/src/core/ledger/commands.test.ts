@@ -8,6 +8,7 @@ test.each([
   ['FOO=1 timeout 60 cargo clippy', 'FOO=1 timeout 60 cargo clippy', 'cargo clippy'],
   ['pytest -q', 'pytest -q', 'pytest'],
   ['cat src/a.ts', 'cat src/a.ts', 'cat'],
+  ['log=/p/build.log\nwc -l "$log"', 'log=/p/build.log wc -l "$log"', 'wc'],
   ['echo "npm test"', 'echo "npm test"', ''],
   ['cat > a.sh <<EOF\nnpm test\nEOF', 'cat > a.sh <<EOF…', 'cat'],
 ])('%j', (script, text, program) => {

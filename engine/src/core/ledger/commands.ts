@@ -23,7 +23,7 @@ export function commandText(script: string): string {
 /** The program, with its subcommand where it has one: enough to tell one thing that was run from another. */
 export function programOf(commands: readonly Command[]): string {
   const [program = '', second = ''] =
-    commands.find(({ words }) => !/^(?:cd|echo|set)$/.test(words[0] ?? ''))?.words ?? []
+    commands.find(({ words }) => !/^(?:(?:cd|echo|set)$|\w+=)/.test(words[0] ?? ''))?.words ?? []
   const hasSubcommand = /^[a-z][\w:-]*$/.test(second) && !withoutSubcommands.test(program)
   return hasSubcommand ? `${program} ${second}` : program
 }

@@ -14,6 +14,7 @@ test.each([
   ['for f in *.ts; do sed -i s/a/b/ "$f"; done', ['for f in *.ts', 'sed -i s/a/b/ $f', 'done']],
   ['git commit \\\n  -m "x \\"y\\""', ['git commit -m x \\"y\\"']],
   ['.venv/bin/pytest -q', ['pytest -q']],
+  ['log=/p/build.log; wc -l $log', ['log=/p/build.log', 'wc -l $log']],
   ['echo "never closed', ['echo never closed']],
   ['', []],
 ])('the commands of %j', (script, expected) => {

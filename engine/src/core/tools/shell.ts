@@ -53,6 +53,9 @@ export function commandsIn(script: string): readonly Command[] {
 
 type Part = { readonly isWord: boolean; readonly text: string }
 
+/** It has no program: the name of a file in its value must not pass for one. */
+const setsVariable = /^\w+=/
+
 /** Variables, keywords of the shell, and programs that start the one behind them. */
 const starter =
   /^(?:\w+=.*|sudo|time|env|command|exec|nohup|npx|bunx|pnpx|uvx|timeout|\d+[smh]?|\(+|\{|!|do|then|else)$/
@@ -65,7 +68,7 @@ function commandOf(parts: readonly Part[]): Pick<Command, 'words' | 'bare' | 'in
   const program = words.findIndex((word) => !starter.test(word))
   const [first, ...rest] = program < 0 ? words.slice(-1) : words.slice(program)
   return {
-    words: first === undefined ? [] : [first.split('/').at(-1) ?? first, ...rest],
+    words: first === undefined ? [] : [setsVariable.test(first) ? first : (first.split('/').at(-1) ?? first), ...rest],
     bare: given.map((word) => (/["']/.test(word) ? '""' : word)).join(' '),
     into: parts.filter(({ isWord }, at) => isWord && signBefore(at)?.includes('>')).map(({ text }) => unquoted(text)),
     hasDocument: parts.some(({ isWord, text }) => !isWord && text.startsWith('<<')),
