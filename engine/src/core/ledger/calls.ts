@@ -3,6 +3,7 @@ import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/bloc
 import { dropOldest } from '../message/drop-oldest.ts'
 import { numberAt, objectAt, stringAt } from '../message/json.ts'
 import { type ToolCall, toolCall } from '../tools/call.ts'
+import { isOutside } from '../tools/paths.ts'
 import { mayChangeAnything, onlyReads, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
 import type { TodoChange } from '../tools/todos.ts'
 import { behindPipe, commandText, type Ending, endingOf, outcomeLine, programOf } from './commands.ts'
@@ -118,7 +119,7 @@ function noteCommand(
   const script = readScript(call.script)
   const line = commandText(call.script)
   const purpose = purposeOf(script.commands)
-  const verifies = purpose !== 'other' && purpose !== 'git'
+  const verifies = purpose !== 'other' && purpose !== 'git' && !isExperiment(script, state.root)
   const reported = endingOf(text, { isError, raw })
   const ending = verifies && call.script.includes('|') ? behindPipe(reported) : reported
   const { exit, ended } = ending
@@ -140,6 +141,11 @@ function noteCommand(
   if (ended === 'well') noteFixed(state, topic)
   noteChanges(state, script, ending)
   return { script, line, purpose, ended, outcome }
+}
+
+/** A check of a file that the same script wrote outside the session's folder says nothing about the work. */
+function isExperiment({ files }: Script, root: string | undefined): boolean {
+  return files.some(({ path, act }) => act === 'written' && isOutside(path, root))
 }
 
 /** Searches and comparisons that find nothing exit with 1: an answer, not an error. */
