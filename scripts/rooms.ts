@@ -5,13 +5,14 @@ import { posix } from 'node:path'
 type Room = { readonly rooms: readonly string[]; readonly packages?: readonly string[] }
 
 const core = 'engine/src/core'
-const base = [`${core}/text`, `${core}/message`, `${core}/catalog`]
+const base = [`${core}/text`, `${core}/message`, `${core}/tools`, `${core}/catalog`]
 
 const upToRestore = under('tokens', 'cache', 'transcript', 'ledger', 'prompts', 'ports', 'request')
 
 export const rooms: Readonly<Record<string, Room>> = {
   [`${core}/text`]: { rooms: [] },
   [`${core}/message`]: { rooms: [`${core}/text`] },
+  [`${core}/tools`]: { rooms: [`${core}/text`, `${core}/message`] },
   [`${core}/catalog`]: { rooms: [] },
   [`${core}/tokens`]: { rooms: base },
   [`${core}/cache`]: { rooms: base },

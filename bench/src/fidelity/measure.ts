@@ -50,7 +50,7 @@ export function questionsOf(found: Case): Questions {
       .filter(({ origin }) => origin === 'human')
       .map(typed)
       .filter((text) => text !== ''),
-    edited: ledger.files.filter(({ changes }) => changes > 0).map(({ path }) => path),
+    edited: ledger.files.map(({ path }) => path),
     commands: ledger.commands.map(({ text }) => text),
     rules: ledger.rules.map(({ text }) => text),
     source:

@@ -1,11 +1,11 @@
 // Puts the new context together: the page, what is restored behind it, what hooks add, and the user's latest request last.
 // Restored pieces that do not fit are left out and named; restoring never fails a compaction.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
-import { condensed } from '../ledger/report.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { nothingRestored, type Piece, type Restoration } from '../ports/restore.ts'
 import { continuationText, latestRequestText } from '../prompts/continuation.ts'
 import { missingText, pieceText } from '../restore/restore.ts'
+import { condensed } from '../text/condense.ts'
 import { neutralize } from '../text/neutralize.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
 import type { AttachmentFacts } from '../transcript/format/compaction-records.ts'

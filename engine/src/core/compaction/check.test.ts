@@ -54,7 +54,7 @@ describe('holding a summary against its source', () => {
       messages: 9,
       exchanges: [{ kind: 'message', text: 'The gate must stay closed. See src/gate/hinge.ts.', last: 2 }],
       commits: [{ hash: '1a2b3c4', title: 'Open', last: 2 }],
-      files: [{ path: '/p/src/door/frame.ts', act: 'edited' }],
+      files: [{ path: '/p/src/door/frame.ts', last: 2 }],
     })
     const summary = 'The user said "the gate must stay closed" of src/gate/hinge.ts and src/door/frame.ts in 1a2b3c4.'
     expect(checkSummary(summary, { messages: [], ledger })).toMatchObject({ falseQuotes: [], unknownNames: [] })

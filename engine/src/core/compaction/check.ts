@@ -2,6 +2,7 @@
 // read everything, and what code cannot confirm may still be true.
 import type { Ledger } from '../ledger/facts.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { headOf } from '../text/cut.ts'
 import { wellFormed } from '../text/well-formed.ts'
 import { annotateApprovals } from './page/approvals.ts'
 import { plainWords } from './page/plain-words.ts'
@@ -34,7 +35,7 @@ export function checkSummary(written: string, { messages, ledger }: CheckInput):
   const quotes = annotateQuotes(summary, createIsSaid({ messages, ledger }))
   const approvals = annotateApprovals(quotes.text, exchanges)
   const state = annotateStateClaims(approvals.text, ledger)
-  const short = (texts: readonly string[]) => texts.map((text) => text.slice(0, longestReported).toWellFormed())
+  const short = (texts: readonly string[]) => texts.map((text) => headOf(text, longestReported))
   return {
     text: state.text,
     falseQuotes: short(quotes.falseQuotes),

@@ -1,37 +1,28 @@
-// Tool calls and their results: files touched, commands run, errors and what fixed them, todos, the user's answers.
+// The results of tool calls: files changed, commands run, errors and whether they were fixed, todos, the user's answers.
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
-import { arrayAt, numberAt, objectAt, stringAt } from '../message/json.ts'
-import { pathIn } from '../message/tool-names.ts'
-import {
-  behindPipe,
-  commandText,
-  endingOf,
-  isReadOnly,
-  mayChange,
-  outcomeLine,
-  programOf,
-  purposeOf,
-} from './commands.ts'
-import { noteError, settle } from './errors.ts'
-import type { Lines, Step } from './facts.ts'
-import { readGit } from './repository.ts'
-import { filesInScript } from './script-files.ts'
-import { type Call, caps, noteFile, type State } from './state.ts'
-import { type CommandOutcome, stepOf } from './steps.ts'
+import { numberAt, objectAt, stringAt } from '../message/json.ts'
+import { type ToolCall, toolCall } from '../tools/call.ts'
+import { isOutside } from '../tools/paths.ts'
+import { mayChangeAnything, onlyReads, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
+import type { TodoChange } from '../tools/todos.ts'
+import { behindPipe, commandText, type Ending, endingOf, outcomeLine, programOf } from './commands.ts'
+import type { Step, Todo } from './facts.ts'
+import { isAmend, isStatus, readGit } from './repository.ts'
+import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
+import { type CommandRun, stepOf } from './steps.ts'
 import { oneLine } from './text.ts'
-import { applyTodo } from './todos.ts'
-import { askedLines, commandOf, patchedFiles, patchOf, toolKind, urlOf } from './tools.ts'
 import { type Words, wordsInResult } from './user-words.ts'
 
 export function noteCall(state: State, block: ToolUseBlock): void {
-  state.calls.set(block.id, { kind: toolKind(block.name, block.input), block })
+  state.calls.set(block.id, toolCall(block))
   dropOldest(state.calls, caps.calls)
 }
 
 export type ResultContext = { readonly raw: unknown; readonly time?: number | undefined }
+type Result = ResultContext & { readonly call: ToolCall; readonly text: string; readonly isError: boolean }
 
-/** Reads a result into the ledger; returns what the user said in it. */
+/** Reads a result into the ledger; returns what the user said in it, and what the agent did. */
 export function noteResult(
   state: State,
   block: ToolResultBlock,
@@ -40,198 +31,159 @@ export function noteResult(
   const call = state.calls.get(block.tool_use_id)
   state.calls.delete(block.tool_use_id)
   const text = textOf(block.content)
-  const words = wordsInResult(text, { call: call?.block, isError: block.is_error === true, raw })
+  const words = wordsInResult(text, { call, isError: block.is_error === true, raw })
   if (!call || words.some(({ kind }) => kind === 'rejection')) return { words }
-  const isError = block.is_error === true || text.startsWith('<tool_use_error>')
-  const result = { call, text, raw, time }
+  const isError = block.is_error === true || text.startsWith('<tool_use_error>') || isFailedPatch(call, text)
+  const result = { call, text, raw, time, isError }
+  const run = call.type === 'command' ? noteCommand(state, { ...result, call }) : undefined
+  if (call.type !== 'command') noteTool(state, result)
   const request = state.exchanges
     .slice(-requestsInForce)
     .map((exchange) => exchange.text)
     .join('\n')
-  const seen = { text, isError, request, root: state.root }
-  if (call.kind === 'command') {
-    const command = noteCommand(state, { ...result, isError })
-    return { words, step: stepOf(call.block, { ...seen, ...(command ? { command } : {}) }) }
-  }
-  // Nobody knows what it changed before it ended, or failed.
-  if (call.kind === 'agent' || call.kind === 'other') touch(state)
-  if (isError) noteToolError(state, call, text)
-  else {
-    settle(state, topicOf(call))
-    readResult(state, result)
-  }
-  return { words, step: stepOf(call.block, seen) }
+  return { words, step: stepOf(call, { text, isError, request, root: state.root, ...(run ? { run } : {}) }) }
 }
 
-/** A command that the user named shows what they want also when they only say "go on" later. */
+/** What the user pointed at still counts after they only said "go on". */
 const requestsInForce = 10
 
-type Result = ResultContext & { readonly call: Call; readonly text: string }
-
-function topicOf({ block }: Call): string {
-  return `${block.name} ${pathIn(block.input) ?? urlOf(block.input) ?? ''}`.trim()
+/** Codex reports how a patch ended like the end of a command. */
+function isFailedPatch({ type }: ToolCall, text: string): boolean {
+  return type === 'patch' && endingOf(text, { isError: false }).ended === 'badly'
 }
 
-function noteToolError(state: State, call: Call, text: string): void {
-  const line = oneLine(text.replace(/<\/?tool_use_error>/g, ''), 200)
-  noteError(state, { what: oneLine(topicOf(call), 240), line, topic: topicOf(call) })
+function noteTool(state: State, { call, text, raw, isError }: Result): void {
+  // Nobody knows what it changed before it ended, or failed.
+  if (call.type === 'agent' || call.type === 'other') noteTouched(state)
+  const url = call.type === 'fetch' ? call.url : undefined
+  const topic = `${call.name} ${call.path ?? url ?? ''}`.trim()
+  if (isError) {
+    const line = oneLine(text.replace(/<\/?tool_use_error>/g, ''), 200)
+    noteError(state, { what: oneLine(topic, 240), line, topic })
+    return
+  }
+  noteFixed(state, topic)
+  if (call.type === 'edit' || call.type === 'write' || call.type === 'patch') noteTouched(state)
+  if (call.type === 'patch') {
+    for (const { path, act } of call.files) noteFile(state, path, { isNew: act === 'created' })
+  }
+  if (call.type === 'edit' || call.type === 'write') {
+    // New only where the result says so: a file that nobody looked at may have existed.
+    const isNew =
+      call.type === 'write' && (stringAt(raw, 'type') === 'create' || /^(?:new )?file created\b/i.test(text))
+    noteFile(state, stringAt(raw, 'filePath') ?? call.path ?? '', { isNew })
+  }
+  if (call.type === 'todo' && call.change) state.todos = capped(changedTodos(state.todos, call.change, idIn(text, raw)))
 }
 
-function readResult(state: State, result: Result): void {
-  const { call, text, raw } = result
-  const { input } = call.block
-  const path = stringAt(raw, 'filePath') ?? pathIn(input)
-  switch (call.kind) {
-    case 'read':
-      readFile(state, result)
-      break
-    case 'edit':
-      if (path) noteFile(state, path, { act: 'edited', changed: patchedLines(raw) })
-      break
-    case 'write':
-      if (path) noteFile(state, path, writeNews(result))
-      break
-    case 'patch':
-      for (const file of patchedFiles(patchOf(input))) noteFile(state, file.path, { act: file.act })
-      break
-    case 'search':
-      for (const found of filesInSearch(text)) noteFile(state, found, { act: 'searched' })
-      break
-    case 'todo':
-      applyTodo(state, { input, text, raw })
-      break
+/** The id that a client gave to a new task. */
+function idIn(text: string, raw: unknown): string | undefined {
+  const task = objectAt(raw, 'task')
+  return stringAt(task, 'id') ?? numberAt(task, 'id')?.toString() ?? /#(\d+)/.exec(text)?.[1]
+}
+
+const longestTodo = 240
+
+function changedTodos(todos: readonly Todo[], change: TodoChange, newId: string | undefined): readonly Todo[] {
+  switch (change.type) {
+    case 'list-replaced':
+      return change.todos.map((todo) => ({ ...todo, text: oneLine(todo.text, longestTodo) }))
+    case 'item-added': {
+      const id = newId ?? String(todos.length + 1)
+      const added: Todo = { id, text: oneLine(change.text, longestTodo), status: 'pending' }
+      return [...todos.filter((todo) => todo.id !== id), added]
+    }
+    case 'item-changed':
+      return todos.flatMap((todo): readonly Todo[] => {
+        if (todo.id !== change.id) return [todo]
+        if (change.status === 'gone') return []
+        const text = change.text === undefined ? todo.text : oneLine(change.text, longestTodo)
+        return [{ id: todo.id, text, status: change.status ?? todo.status }]
+      })
   }
 }
 
-function touch(state: State): void {
-  state.repository = { ...state.repository, touchedLast: state.messages }
-}
-
-function readFile(state: State, { call, raw }: Result): void {
-  const path = pathIn(call.block.input)
-  if (!path) return
-  const file = objectAt(raw, 'file')
-  const shown = numberAt(file, 'numLines')
-  const start = numberAt(file, 'startLine') ?? 1
-  noteFile(state, path, {
-    act: 'read',
-    seen: shown === undefined ? askedLines(call.block.input) : [start, start + Math.max(1, shown) - 1],
-    lines: numberAt(file, 'totalLines'),
-  })
-}
-
-function patchedLines(raw: unknown): readonly Lines[] {
-  return arrayAt(raw, 'structuredPatch')
-    .map((hunk): Lines | undefined => {
-      const start = numberAt(hunk, 'newStart')
-      return start === undefined ? undefined : [start, start + Math.max(1, numberAt(hunk, 'newLines') ?? 1) - 1]
-    })
-    .filter((lines) => lines !== undefined)
-}
-
-/** New only where the result says so: a file that nobody looked at may have existed. */
-function writeNews({ call, text, raw }: Result) {
-  const { input } = call.block
-  const content = stringAt(input, 'content') ?? stringAt(input, 'file_text')
-  const isNew = stringAt(raw, 'type') === 'create' || /^(?:new )?file created\b/i.test(text)
-  return {
-    act: isNew ? 'created' : 'written',
-    lines: content === undefined ? undefined : content.split('\n').length,
-  } as const
-}
-
-const longestSearch = 200_000
-
-/** Matches name their file at the start of the line. */
-function filesInSearch(text: string): ReadonlySet<string> {
-  const found = new Set<string>()
-  for (const line of text.slice(0, longestSearch).split('\n')) {
-    const path = /^([^\s:]{1,400}\.\w{1,20})[:-]\d+[:-]/.exec(line)?.[1]
-    if (path !== undefined) found.add(path)
-  }
-  return found
+/** What is done leaves first. */
+function capped(todos: readonly Todo[]): readonly Todo[] {
+  if (todos.length <= caps.todos) return todos
+  const open = todos.filter((todo) => todo.status !== 'done')
+  const done = todos.filter((todo) => todo.status === 'done')
+  return [...done.slice(-Math.max(0, caps.todos - open.length)), ...open].slice(-caps.todos)
 }
 
 function noteCommand(
   state: State,
-  { call, text, raw, time, isError }: Result & { readonly isError: boolean },
-): CommandOutcome | undefined {
-  const command = commandOf(call.block.input)
-  if (command === '') return undefined
-  const line = commandText(command)
-  const purpose = purposeOf(line)
-  const verifies = purpose !== 'other' && purpose !== 'git'
+  { call, text, raw, time, isError }: Result & { readonly call: Extract<ToolCall, { type: 'command' }> },
+): CommandRun | undefined {
+  if (call.script === '') return undefined
+  const script = readScript(call.script)
+  const line = commandText(call.script)
+  const purpose = purposeOf(script.commands)
+  const verifies = purpose !== 'other' && purpose !== 'git' && !isExperiment(script, state.root)
   const reported = endingOf(text, { isError, raw })
-  const ending = verifies && command.includes('|') ? behindPipe(reported) : reported
-  const isBad = ending.ended === 'badly'
-  const outcome = outcomeLine(ending.output, isBad)
+  const ending = verifies && call.script.includes('|') ? behindPipe(reported) : reported
+  const { exit, ended } = ending
+  const outcome = outcomeLine(ending.output, ended === 'badly')
   state.commands.delete(line) // Set again, so that the latest run is last.
-  if (verifies || ending.ended === 'unfinished') {
+  if (verifies || ended === 'unfinished') {
     state.commands.set(line, {
       text: line,
-      purpose,
       last: state.messages,
       ...(time === undefined ? {} : { time }),
-      ...(ending.exit === undefined ? {} : { exit: ending.exit }),
-      ended: ending.ended,
+      ...(exit === undefined ? {} : { exit }),
+      ended,
       outcome,
     })
   }
   // Another command of the same program says nothing about this one.
   const topic = `$ ${line}`
-  if (isBad && !isEmptyAnswer(line, ending.output)) noteError(state, { what: line, line: outcome, topic })
-  if (ending.ended === 'well') settle(state, topic)
-  if (!isBad) noteScriptFiles(state, command)
-  if (mayChange(command)) touch(state)
-  if (ending.ended === 'well') {
-    if (/\bgit\b/.test(command) && !isReadOnly(command)) {
-      state.repository = { ...state.repository, gitLast: state.messages }
-    }
-    noteRepository(state, command, ending.output)
-  }
-  return { ended: ending.ended, outcome }
+  if (ended === 'badly' && !isEmptyAnswer(script, ending)) noteError(state, { what: line, line: outcome, topic })
+  if (ended === 'well') noteFixed(state, topic)
+  noteChanges(state, script, ending)
+  return { script, line, purpose, ended, outcome }
+}
+
+/** A check of a file that the same script wrote outside the session's folder says nothing about the work. */
+function isExperiment({ files }: Script, root: string | undefined): boolean {
+  return files.some(({ path, act }) => act === 'written' && isOutside(path, root))
 }
 
 /** Searches and comparisons that find nothing exit with 1: an answer, not an error. */
-function isEmptyAnswer(line: string, output: string): boolean {
+function isEmptyAnswer({ commands }: Script, { output }: Ending): boolean {
   return (
-    /^(?:grep|rg|ag|diff|cmp|test|\[|which|pgrep|git diff)\b/.test(programOf(line)) &&
+    /^(?:grep|rg|ag|diff|cmp|test|\[|which|pgrep|git diff)\b/.test(programOf(commands)) &&
     !/\w+:/.test(output.slice(0, 400))
   )
 }
 
-function noteScriptFiles(state: State, command: string): void {
-  for (const { path, whole, act, seen } of filesInScript(command)) {
-    // The folder is used only to find a file that is known by its full path.
-    noteFile(state, whole !== undefined && state.files.has(whole) ? whole : path, { act, seen })
+function noteChanges(state: State, { commands, files }: Script, { ended, output }: Ending): void {
+  if (ended !== 'badly') {
+    for (const { path, act } of files) if (act !== 'read' && act !== 'named') noteFile(state, path)
   }
-}
-
-function behindStatus(command: string): string {
-  const asked = [...command.matchAll(/\bgit (?:-[cC] \S+ |--\S+ )*status\b[^;&|\n]*/g)].at(-1)
-  return asked === undefined ? command : command.slice(asked.index + asked[0].length)
-}
-
-function noteRepository(state: State, command: string, output: string): void {
-  const news = readGit(command, output)
+  if (mayChangeAnything(commands)) noteTouched(state)
+  if (ended !== 'well') return
+  const isGit = commands.some((command) => command.words[0] === 'git' && !onlyReads(command))
+  if (isGit) state.repository = { ...state.repository, gitLast: state.messages }
+  const news = readGit(commands, output)
   if (!news) return
   const now = state.messages
+  const behindStatus = commands.slice(commands.findLastIndex(isStatus) + 1)
   state.repository = {
     ...state.repository,
     ...(news.branch === undefined ? {} : { branch: news.branch }),
     ...(news.lists ? { ...news.lists, statusLast: now } : {}),
     // What the script did before it asked for the state is in it; what it did behind that is not.
-    ...(news.lists && !mayChange(behindStatus(command))
+    ...(news.lists && !mayChangeAnything(behindStatus)
       ? { touchedLast: Math.min(state.repository.touchedLast, now - 1) }
       : {}),
     ...(news.commits.length > 0 && !news.lists ? { touchedLast: now } : {}),
     ...(news.pushed ? { pushedLast: now } : {}),
   }
-  if (news.commits.length > 0 && /\bcommit\b[^\n;&|]*--amend\b/.test(command)) forgetLatest(state.commits)
+  if (news.commits.length > 0 && commands.some(isAmend)) forgetLatest(state.commits)
   for (const commit of news.commits) state.commits.set(commit.hash, { ...commit, last: now })
 }
 
-/** An amended commit takes the place of the one before it. */
+/** An amended commit replaces the one before it. */
 function forgetLatest(commits: State['commits']): void {
   const latest = [...commits.keys()].at(-1)
   if (latest !== undefined) commits.delete(latest)

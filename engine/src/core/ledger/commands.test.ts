@@ -1,30 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import {
-  behindPipe,
-  commandText,
-  endingOf,
-  isReadOnly,
-  mayChange,
-  outcomeLine,
-  programOf,
-  purposeOf,
-} from './commands.ts'
-import { filesInScript } from './script-files.ts'
+import { commandsIn } from '../tools/shell.ts'
+import { behindPipe, commandText, endingOf, outcomeLine, programOf } from './commands.ts'
 
 test.each([
-  ['cd /p && npm test 2>&1 | tail -20', 'npm test', 'npm test', 'test'],
-  ['# a note\ncd "/a b"\ngo test ./... -run X', 'go test ./... -run X', 'go test', 'test'],
-  ['FOO=1 timeout 60 cargo clippy', 'FOO=1 timeout 60 cargo clippy', 'cargo clippy', 'lint'],
-  ['npx tsc --noEmit', 'npx tsc --noEmit', 'npx tsc', 'types'],
-  ['pnpm run build', 'pnpm run build', 'pnpm run', 'build'],
-  ['mise run lint', 'mise run lint', 'mise run', 'lint'],
-  ['pytest -q', 'pytest -q', 'pytest', 'test'],
-  ['git push', 'git push', 'git push', 'git'],
-  ['echo "npm test"', 'echo "npm test"', '', 'other'],
-  ['cat > a.sh <<EOF\nnpm test\nEOF', 'cat > a.sh <<EOF …', 'cat', 'other'],
-] as const)('%j', (command, text, program, purpose) => {
-  const line = commandText(command)
-  expect({ text: line, program: programOf(line), purpose: purposeOf(line) }).toEqual({ text, program, purpose })
+  ['cd /p && npm test 2>&1 | tail -20', 'npm test', 'npm test'],
+  ['# a note\ncd "/a b"\ngo test ./... -run X', 'go test ./... -run X', 'go test'],
+  ['FOO=1 timeout 60 cargo clippy', 'FOO=1 timeout 60 cargo clippy', 'cargo clippy'],
+  ['pytest -q', 'pytest -q', 'pytest'],
+  ['cat src/a.ts', 'cat src/a.ts', 'cat'],
+  ['log=/p/build.log\nwc -l "$log"', 'log=/p/build.log wc -l "$log"', 'wc'],
+  ['echo "npm test"', 'echo "npm test"', ''],
+  ['cat > a.sh <<EOF\nnpm test\nEOF', 'cat > a.sh <<EOF…', 'cat'],
+])('%j', (script, text, program) => {
+  expect({ text: commandText(script), program: programOf(commandsIn(script)) }).toEqual({ text, program })
 })
 
 describe('how a command ended', () => {
@@ -78,61 +66,6 @@ test.each([
   ['', true, ''],
 ])('the line that says most of %j', (output, failed, line) => {
   expect(outcomeLine(output, failed)).toBe(line)
-})
-
-test('scripts tell which files they read, make and remove', () => {
-  expect(
-    filesInScript("cd /p && sed -n '10,80p' src/a.ts && rm old.ts && cat > new.md <<'EOF'\nrm never.ts\nEOF"),
-  ).toEqual([
-    { path: 'new.md', whole: '/p/new.md', act: 'written' },
-    { path: 'src/a.ts', whole: '/p/src/a.ts', act: 'read', seen: [10, 80] },
-    { path: 'old.ts', whole: '/p/old.ts', act: 'deleted' },
-  ])
-  expect(filesInScript('grep -rn foo src | head; ls -la; sed s/a/b.c/ <x')).toEqual([])
-})
-
-describe('what a script may have changed', () => {
-  test.each([
-    'git status',
-    'cd /p && git -C /p diff | head -20',
-    'ls -la; cat a.ts\ngrep -rn x src 2>/dev/null',
-    'npm test 2>&1 | tail -5',
-    'npx tsc --noEmit && npx eslint .',
-    'cargo fmt --check',
-    '# a note\nfind . -name "*.ts"',
-    'env',
-  ])('nothing: %s', (script) => {
-    expect(mayChange(script)).toBe(false)
-  })
-
-  test.each([
-    'git add -A',
-    'git checkout .',
-    'ls\nrm -rf build',
-    'ls & rm -rf build',
-    'npm test && git stash',
-    'npm test; sed -i s/a/b/ a.ts',
-    'npx prettier --write .',
-    'npx eslint . --fix',
-    'gofmt -w .',
-    'cargo fmt',
-    'npx vitest run -u',
-    'npm run build',
-    'echo x > a.ts',
-    'echo $(rm a.ts)',
-    'env FOO=1 ./deploy.sh',
-    'find . -delete',
-    'find . | xargs rm',
-    'cat > a.ts <<EOF\nx\nEOF',
-    `${'ls; '.repeat(300)}rm a.ts`,
-    './do-something',
-  ])('something: %s', (script) => {
-    expect(mayChange(script)).toBe(true)
-  })
-
-  test('a check is not a command that only reads, so that its result is told', () => {
-    expect(['npm test', 'git status', 'git status\nrm x'].map(isReadOnly)).toEqual([false, true, false])
-  })
 })
 
 test.each([

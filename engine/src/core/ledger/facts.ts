@@ -1,41 +1,25 @@
 // What the ledger knows about a conversation, as plain data that JSON can carry. Times are counted in messages since the
 // ledger began, because the ledger has no clock.
+import type { Todo } from '../tools/todos.ts'
 
-/** A range of lines, both ends included. */
-export type Lines = readonly [from: number, to: number]
+export type { Todo } from '../tools/todos.ts'
 
-export type FileAct = 'searched' | 'read' | 'edited' | 'written' | 'created' | 'deleted'
-
+/** A file that the session changed. */
 export type FileFact = {
   readonly path: string
-  readonly reads: number
-  /** Edits and writes. */
-  readonly changes: number
-  /** The session created this file. */
+  /** The session created it. */
   readonly created: boolean
-  /** What was done last. */
-  readonly act: FileAct
+  /** When it was last changed. */
   readonly last: number
-  /** When it was last changed; -1 for never. */
-  readonly changedLast: number
-  /** Last seen, newest last. */
-  readonly seen: readonly Lines[]
-  /** Where the last changes are, newest last. */
-  readonly changed: readonly Lines[]
-  /** How many lines it had when last seen whole. */
-  readonly lines?: number
 }
-
-/** What a command is for. The first four verify the work. */
-export type Purpose = 'test' | 'lint' | 'types' | 'build' | 'git' | 'other'
 
 /** Unfinished: running in the background, cut off, or still running when last seen. Its outcome is unknown. */
 export type CommandEnd = 'well' | 'badly' | 'unfinished'
 
+/** A command that verifies the work (test, lint, types, build), or one that has not ended. */
 export type CommandFact = {
   /** The complete command. */
   readonly text: string
-  readonly purpose: Purpose
   readonly last: number
   /** Of the latest run, in milliseconds since 1970. */
   readonly time?: number
@@ -53,8 +37,8 @@ export type ErrorFact = {
   readonly last: number
   /** What the agent said right after it. */
   readonly cause?: string
-  /** The same thing succeeded later; these files were changed in between. */
-  readonly fixedBy?: readonly string[]
+  /** The same thing succeeded later. */
+  readonly isFixed: boolean
 }
 
 export type WordKind =
@@ -100,9 +84,6 @@ export type Rule = {
   readonly uuid?: string
 }
 
-export type TodoStatus = 'pending' | 'in-progress' | 'done'
-export type Todo = { readonly id: string; readonly text: string; readonly status: TodoStatus }
-
 export type Commit = { readonly hash: string; readonly title: string; readonly last: number }
 
 /** The repository as outputs last showed it. Times are -1 for never. */
@@ -136,16 +117,6 @@ export type Ledger = {
   readonly repository: RepositoryFact
 }
 
-export const noRepository: RepositoryFact = {
-  staged: [],
-  unstaged: [],
-  untracked: [],
-  statusLast: -1,
-  touchedLast: -1,
-  pushedLast: -1,
-  gitLast: -1,
-}
-
 export const emptyLedger: Ledger = {
   messages: 0,
   exchanges: [],
@@ -155,5 +126,13 @@ export const emptyLedger: Ledger = {
   errors: [],
   todos: [],
   commits: [],
-  repository: noRepository,
+  repository: {
+    staged: [],
+    unstaged: [],
+    untracked: [],
+    statusLast: -1,
+    touchedLast: -1,
+    pushedLast: -1,
+    gitLast: -1,
+  },
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { assistant, call, human, type Said, shell } from '../../testing/talk.ts'
+import type { Block } from '../message/block.ts'
+import type { JsonObject } from '../message/json.ts'
 import { type Exchange, emptyLedger, type Ledger } from './facts.ts'
 import { fromJson, toJson } from './json.ts'
 import { createLedger } from './ledger.ts'
@@ -19,331 +21,11 @@ function ledgerOf(...parts: readonly Part[]): Ledger {
 
 const wordsIn = ({ exchanges }: Ledger) => exchanges.map(({ kind, text }) => `${kind}: ${text}`)
 
-const edit = (path: string, raw: unknown = { filePath: path }) =>
-  call({ name: 'Edit', input: { file_path: path, old_string: 'a', new_string: 'b' }, text: 'updated', raw })
+const edit = (path: string) =>
+  call({ name: 'Edit', input: { file_path: path, old_string: 'a', new_string: 'b' }, text: 'updated' })
 
 const rejection = (comment: string) =>
   `The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n${comment}\n\nNote: The user's next message may contain a correction or preference.`
-
-describe('files', () => {
-  test('a read keeps the lines seen, an edit the lines changed, and both are counted', () => {
-    const ledger = ledgerOf(
-      call({
-        name: 'Read',
-        input: { file_path: '/p/src/a.ts', offset: 10 },
-        text: '    10→export function openDoor() {\n',
-        raw: { type: 'text', file: { filePath: '/p/src/a.ts', numLines: 40, startLine: 10, totalLines: 90 } },
-      }),
-      edit('/p/src/a.ts', {
-        filePath: '/p/src/a.ts',
-        structuredPatch: [{ oldStart: 12, oldLines: 6, newStart: 12, newLines: 7 }],
-      }),
-    )
-    expect(ledger.files).toEqual([
-      {
-        path: '/p/src/a.ts',
-        reads: 1,
-        changes: 1,
-        created: false,
-        act: 'edited',
-        last: 3,
-        changedLast: 3,
-        seen: [[10, 49]],
-        changed: [[12, 18]],
-        lines: 90,
-      },
-    ])
-  })
-
-  test('a file that was edited and then found by a search is still an edited file', () => {
-    const [file] = ledgerOf(
-      edit('/p/src/a.ts'),
-      call({ name: 'Grep', input: { pattern: 'x' }, text: '/p/src/a.ts:3:x\n/p/src/b.ts:4:x' }),
-    ).files
-    expect(file).toMatchObject({ path: '/p/src/a.ts', act: 'edited', changes: 1, reads: 0, last: 3, changedLast: 1 })
-  })
-
-  test('a range that is seen again moves to the end, and only the last twelve are kept', () => {
-    const read = (from: number) =>
-      call({ name: 'Read', input: { file_path: '/p/a.ts', offset: from, limit: 10 }, text: 'x' })
-    const [file] = ledgerOf(...Array.from({ length: 14 }, (_, at) => read(at * 10 + 1)), read(101)).files
-    expect(file?.seen).toHaveLength(12)
-    expect(file?.seen[0]).toEqual([21, 30])
-    expect(file?.seen.at(-1)).toEqual([101, 110])
-  })
-
-  test('a written file is new only where the result says so, and a patch names its files', () => {
-    const ledger = ledgerOf(
-      call({
-        name: 'Write',
-        input: { file_path: '/p/new.md', content: 'a\nb' },
-        raw: { type: 'create', filePath: '/p/new.md' },
-      }),
-      call({
-        name: 'Write',
-        input: { file_path: '/p/old.md', content: 'a' },
-        raw: { type: 'update', filePath: '/p/old.md' },
-      }),
-      call({
-        name: 'apply_patch',
-        input: {
-          input:
-            '*** Begin Patch\n*** Add File: x/one.go\n+a\n*** Delete File: x/two.go\n*** Update File: x/three.go\n*** End Patch',
-        },
-      }),
-    )
-    expect(ledger.files.map(({ path, act, created }) => ({ path, act, created }))).toEqual([
-      { path: '/p/new.md', act: 'created', created: true },
-      { path: '/p/old.md', act: 'written', created: false },
-      { path: 'x/one.go', act: 'created', created: true },
-      { path: 'x/two.go', act: 'deleted', created: false },
-      { path: 'x/three.go', act: 'edited', created: false },
-    ])
-    expect(ledger.files[0]?.lines).toBe(2)
-  })
-
-  test('the tools of other agents lead to the same facts', () => {
-    const reads = [
-      call({ name: 'read', input: { path: '/p/a.ts' } }),
-      call({ name: 'read_file', input: { absolute_path: '/p/a.ts' } }),
-      call({ name: 'ReadFile', input: { path: '/p/a.ts' } }),
-      call({ name: 'str_replace_based_edit_tool', input: { command: 'view', path: '/p/a.ts' } }),
-      call({
-        name: 'exec_command',
-        input: { cmd: "sed -n '1,20p' /p/a.ts" },
-        text: 'Wall time: 0.1\nProcess exited with code 0\nOutput:\nx',
-      }),
-      call({ name: 'shell', input: { command: ['bash', '-lc', 'cat /p/a.ts'] } }),
-    ]
-    expect(reads.map((read) => ledgerOf(read).files.map(({ path, reads: times }) => [path, times]))).toEqual(
-      reads.map(() => [['/p/a.ts', 1]]),
-    )
-    const edits = [
-      call({ name: 'edit', input: { path: '/p/a.ts', oldText: 'a', newText: 'b' } }),
-      call({ name: 'replace', input: { file_path: '/p/a.ts', old_string: 'a', new_string: 'b' } }),
-      call({ name: 'replace_in_file', input: { path: '/p/a.ts', diff: '…' } }),
-      call({ name: 'MultiEdit', input: { file_path: '/p/a.ts', edits: [] } }),
-    ]
-    expect(edits.map((one) => ledgerOf(one).files.map(({ path, act }) => [path, act]))).toEqual(
-      edits.map(() => [['/p/a.ts', 'edited']]),
-    )
-  })
-
-  test('a relative path is that of the one known file it fits; where two fit, it stays what it is', () => {
-    const read = (path: string) => call({ name: 'Read', input: { file_path: path } })
-    expect(
-      ledgerOf(read('/p/src/a.ts'), shell('cat src/a.ts', 'x')).files.map(({ path, reads }) => [path, reads]),
-    ).toEqual([['/p/src/a.ts', 2]])
-    expect(
-      ledgerOf(read('/p/src/a.ts'), read('/q/src/a.ts'), shell('cat src/a.ts', 'x')).files.map(({ path }) => path),
-    ).toEqual(['/p/src/a.ts', '/q/src/a.ts', 'src/a.ts'])
-    expect(ledgerOf(read('/p/src/a.ts'), shell('cat a.ts', 'x')).files.map(({ path }) => path)).toEqual([
-      '/p/src/a.ts',
-      'a.ts',
-    ])
-  })
-
-  test('a failed edit changes nothing and is an error', () => {
-    const ledger = ledgerOf(
-      call({
-        name: 'Edit',
-        input: { file_path: '/p/a.ts', old_string: 'q' },
-        text: '<tool_use_error>String to replace not found</tool_use_error>',
-      }),
-    )
-    expect(ledger.files).toEqual([])
-    expect(ledger.errors).toEqual([{ what: 'Edit /p/a.ts', line: 'String to replace not found', last: 1 }])
-    expect(ledger.repository.touchedLast).toBe(-1)
-  })
-
-  test('a file that the client put into the context counts as read', () => {
-    const content = { type: 'text', file: { filePath: '/p/n.md', numLines: 5, startLine: 3, totalLines: 20 } }
-    const ledger = ledgerOf({
-      message: { role: 'user', origin: 'attachment', content: '…' },
-      record: { attachment: { type: 'file', content } },
-    })
-    expect(ledger.files).toMatchObject([{ path: '/p/n.md', reads: 1, seen: [[3, 7]], lines: 20 }])
-  })
-})
-
-describe('commands', () => {
-  test('those that verify the work are kept with when they ran, how they ended and the line that says most', () => {
-    const [first, result] = shell('cd /p && npm test 2>&1 | tail -20', 'ran\n Tests  2 failed | 40 passed', 1)
-    const time = Date.UTC(2026, 0, 2)
-    const ledger = ledgerOf(
-      [first as Said, { ...(result as Said), message: { ...(result as Said).message, time } }],
-      shell('npx biome check .', 'Checked 37 files. No fixes applied.'),
-      shell('ls', 'a.ts'),
-      shell('git log', '1a2b3c4 x'),
-    )
-    expect(ledger.commands).toEqual([
-      {
-        text: 'npm test',
-        purpose: 'test',
-        last: 1,
-        time,
-        exit: 1,
-        ended: 'badly',
-        outcome: 'Tests 2 failed | 40 passed',
-      },
-      {
-        text: 'npx biome check .',
-        purpose: 'lint',
-        last: 3,
-        exit: 0,
-        ended: 'well',
-        outcome: 'Checked 37 files. No fixes applied.',
-      },
-    ])
-  })
-
-  test('a command that still runs is kept whatever it is for, and forgotten once it has ended', () => {
-    const start = call({
-      name: 'Bash',
-      input: { command: 'npm run dev' },
-      text: 'Command running in background with ID: b1',
-      raw: { stdout: '', backgroundTaskId: 'b1' },
-    })
-    expect(ledgerOf(start).commands).toMatchObject([{ text: 'npm run dev', ended: 'unfinished' }])
-    expect(ledgerOf(start, shell('npm run dev', 'bye')).commands).toEqual([])
-  })
-
-  test('an exit code that nobody reported is not made up', () => {
-    const [fact] = ledgerOf(call({ name: 'bash', input: { command: 'make all' }, text: 'done' })).commands
-    expect(fact).toEqual({ text: 'make all', purpose: 'build', last: 1, ended: 'well', outcome: 'done' })
-  })
-
-  test('the latest run of a command is the last of the list and the only one', () => {
-    const ledger = ledgerOf(shell('npm test', '1 failed', 1), shell('npx tsc', ''), shell('npm test', '9 passed'))
-    expect(ledger.commands.map(({ text, ended, last }) => [text, ended, last])).toEqual([
-      ['npx tsc', 'well', 3],
-      ['npm test', 'well', 5],
-    ])
-  })
-})
-
-describe('errors', () => {
-  test('are over when the very same thing succeeds, by the files changed in between, and say what the agent made of them', () => {
-    const ledger = ledgerOf(
-      shell('go build ./...', 'a.go:3:1: undefined: openDoor', 1),
-      assistant('openDoor was renamed, so the call has to follow.'),
-      edit('/p/a.go'),
-      shell('go build ./...'),
-      shell('go vet ./...', 'a.go:9:1: unreachable code, error', 1),
-    )
-    expect(ledger.errors).toEqual([
-      {
-        what: 'go build ./...',
-        line: 'a.go:3:1: undefined: openDoor',
-        last: 1,
-        cause: 'openDoor was renamed, so the call has to follow.',
-        fixedBy: ['/p/a.go'],
-      },
-      { what: 'go vet ./...', line: 'a.go:9:1: unreachable code, error', last: 8 },
-    ])
-  })
-
-  test('another command of the same program going well is no fix, and edits before an error fix nothing', () => {
-    const ledger = ledgerOf(
-      edit('/p/early.go'),
-      shell('go test ./a', 'FAIL: TestOpen', 1),
-      shell('go test ./b', 'ok'),
-      shell('go test ./a', 'ok'),
-    )
-    expect(ledger.errors).toEqual([{ what: 'go test ./a', line: 'FAIL: TestOpen', last: 3, fixedBy: [] }])
-    const open = ledgerOf(shell('go test ./a', 'FAIL: TestOpen', 1), shell('go test ./b', 'ok'))
-    expect(open.errors).toEqual([{ what: 'go test ./a', line: 'FAIL: TestOpen', last: 1 }])
-  })
-
-  test('that differ in numbers only are one, and a second one that is not explained keeps the first explanation', () => {
-    const ledger = ledgerOf(
-      shell('make all', 'error: 3 things wrong', 2),
-      assistant('The header is missing.'),
-      shell('make all', 'error: 4 things wrong', 2),
-    )
-    expect(ledger.errors).toEqual([
-      { what: 'make all', line: 'error: 4 things wrong', last: 4, cause: 'The header is missing.' },
-    ])
-  })
-
-  test('only the first words behind an error explain it', () => {
-    const [error] = ledgerOf(
-      shell('make all', 'error: no rule', 2),
-      assistant('The rule is missing.'),
-      assistant('Now the other thing.'),
-    ).errors
-    expect(error?.cause).toBe('The rule is missing.')
-  })
-
-  test('are not what a user said no to, what finds nothing, or what another call broke', () => {
-    const no = (text: string) => call({ name: 'Bash', input: { command: 'rm -r x' }, text, isError: true })
-    const ledger = ledgerOf(
-      no("The user doesn't want to proceed with this tool use."),
-      no('[Request interrupted by user for tool use]'),
-      call({
-        name: 'Read',
-        input: { file_path: '/a' },
-        text: 'Permission to use Read has been denied.',
-        isError: true,
-      }),
-      shell('grep -rn needle src', '', 1),
-    )
-    expect(ledger.errors).toEqual([])
-  })
-})
-
-describe('the repository', () => {
-  const status =
-    'On branch main\n\nChanges to be committed:\n\tmodified:   a.ts\n\nChanges not staged for commit:\n\tmodified:   b.ts\n\nUntracked files:\n\tc.ts\n'
-
-  test('is as outputs last showed it, and a commit changes it', () => {
-    const ledger = ledgerOf(
-      shell('git status', status),
-      shell('git commit -m "Open the gate"', '[main 1a2b3c4] Open the gate\n 1 file changed'),
-    )
-    expect(ledger.repository).toEqual({
-      branch: 'main',
-      staged: ['a.ts'],
-      unstaged: ['b.ts'],
-      untracked: ['c.ts'],
-      statusLast: 1,
-      touchedLast: 3,
-      pushedLast: -1,
-      gitLast: 3,
-    })
-    expect(ledger.commits).toEqual([{ hash: '1a2b3c4', title: 'Open the gate', last: 3 }])
-  })
-
-  test('short status and a push are understood, a rejected or failed push is not believed', () => {
-    const push = (text: string, exit = 0) =>
-      ledgerOf(
-        shell('git status -sb', '## main...origin/main [ahead 1]\nM  a.ts\n M b.ts\n?? c.ts'),
-        shell('git push', text, exit),
-      ).repository
-    expect(push('   1a2b3c4..5d6e7f8  main -> main')).toMatchObject({
-      branch: 'main',
-      staged: ['a.ts'],
-      unstaged: ['b.ts'],
-      untracked: ['c.ts'],
-      pushedLast: 3,
-    })
-    expect(push(' ! [rejected] main -> main (fetch first)')).toMatchObject({ pushedLast: -1 })
-    expect(push('main -> main', 1)).toMatchObject({ pushedLast: -1 })
-  })
-
-  test('a git command that may have committed without a word is remembered, one that only looks is not', () => {
-    expect(ledgerOf(...shell('git commit -qm done', '')).repository.gitLast).toBe(1)
-    expect(ledgerOf(...shell('git log --oneline', '1a2b3c4 x')).repository.gitLast).toBe(-1)
-    expect(ledgerOf(...shell('git commit -qm done', 'hook failed', 1)).repository.gitLast).toBe(-1)
-  })
-
-  test('the branch follows what the client records, and a detached head is no branch', () => {
-    const said = (gitBranch: string): Said => ({ ...human('Go on.'), record: { cwd: '/p', gitBranch } })
-    expect(ledgerOf(said('main'), said('feature')).repository.branch).toBe('feature')
-    expect(ledgerOf(said('main'), said('HEAD')).repository.branch).toBe('main')
-    expect(ledgerOf(said('main')).root).toBe('/p')
-  })
-})
 
 describe('what the user said', () => {
   test('is there in order with the agent’s report of each, and what it said and did on the way', () => {
@@ -516,43 +198,13 @@ describe('what the user said', () => {
   })
 })
 
-describe('to-dos', () => {
-  test('the newest list stands, whoever wrote it, and an empty one too', () => {
-    const items = [
-      { content: 'Build', status: 'completed' },
-      { content: 'Test', status: 'in_progress' },
-    ]
-    const todos = [
-      { id: '1', text: 'Build', status: 'done' },
-      { id: '2', text: 'Test', status: 'in-progress' },
-    ]
-    const wrote = call({ name: 'TodoWrite', input: { todos: items } })
-    expect(ledgerOf(wrote).todos).toEqual(todos)
-    expect(ledgerOf(call({ name: 'TodoWrite', input: { todos: [{ content: 'x' }] } }), wrote).todos).toEqual(todos)
-    const plan = items.map(({ content, status }) => ({ step: content, status }))
-    expect(ledgerOf(call({ name: 'update_plan', input: { plan } })).todos).toEqual(todos)
-    expect(ledgerOf(wrote, call({ name: 'TodoWrite', input: { todos: [] } })).todos).toEqual([])
-    expect(ledgerOf(wrote, call({ name: 'TodoWrite', input: { todos: [] }, isError: true })).todos).toEqual(todos)
-  })
-
-  test('tasks are made and changed one by one', () => {
-    const ledger = ledgerOf(
-      call({ name: 'TaskCreate', input: { subject: 'Build' }, raw: { task: { id: '7', subject: 'Build' } } }),
-      call({ name: 'TaskCreate', input: { subject: 'Tests' }, text: 'Task #8 created' }),
-      call({ name: 'TaskUpdate', input: { taskId: '7', status: 'completed' } }),
-      call({ name: 'TaskUpdate', input: { taskId: '8', status: 'deleted' } }),
-    )
-    expect(ledger.todos).toEqual([{ id: '7', text: 'Build', status: 'done' }])
-  })
-})
-
 describe('over many rounds', () => {
   test('a session of any length stays within its caps, and the newest stay', () => {
     const book = createLedger()
     for (let turn = 0; turn < 1500; turn++) {
       const parts = [
         human(`Never touch file number${turn}x.`),
-        ...call({ name: 'Read', input: { file_path: `/p/f${turn}.ts` }, text: 'x' }),
+        ...call({ name: 'Edit', input: { file_path: `/p/f${turn}.ts` }, text: 'x' }),
         ...shell(`npm test thing${turn}`, `error number ${turn}`, turn % 2),
         ...shell('git commit', `[main ${(0x1000000 + turn).toString(16)}] Change`),
       ]
@@ -566,7 +218,7 @@ describe('over many rounds', () => {
       commands: commands.length,
       errors: errors.length,
       commits: commits.length,
-    }).toEqual({ exchanges: 500, rules: 120, files: 300, commands: 60, errors: 60, commits: 100 })
+    }).toEqual({ exchanges: 500, rules: 120, files: 200, commands: 60, errors: 60, commits: 100 })
     expect(olderRules).toBe(1500 - caps.rules)
     expect(rules.at(-1)?.text).toBe('Never touch file number1499x.')
     expect(files.at(-1)?.path).toBe('/p/f1499.ts')
@@ -590,4 +242,106 @@ describe('over many rounds', () => {
     expect(texts.at(-1)).toMatch(/^Look at part 7\.99\./)
     expect(texts.some((text) => text.startsWith('Look at part 2.'))).toBe(false)
   })
+})
+
+function session() {
+  const book = createLedger()
+  let calls = 0
+  const user = (text: string) => book.add({ role: 'user', origin: 'human', content: text })
+  const says = (text: string) => book.add({ role: 'assistant', origin: 'assistant', content: text })
+  const result = (content: readonly Block[], record?: JsonObject) =>
+    book.add({ role: 'user', origin: 'tool-result', content }, record)
+  const call = (name: string, input: JsonObject): string => {
+    const id = `call-${calls++}`
+    book.add({ role: 'assistant', origin: 'assistant', content: [{ type: 'tool_use', id, name, input }] })
+    return id
+  }
+  const runs = (command: string, content: string, { isError = false } = {}) =>
+    result([{ type: 'tool_result', tool_use_id: call('Bash', { command }), content, is_error: isError }])
+  return { book, user, says, call, result, runs }
+}
+
+test('what the agent said and did stands in the order in which it happened', () => {
+  const { book, user, says, runs } = session()
+  user('Fix the build')
+  says('The build fails because a module is missing. Let me add it.')
+  runs('npm install left-pad', 'added 1 package')
+  says('The module is there, and the build works again.')
+  runs('npm run build', 'done')
+  expect(book.ledger().exchanges).toMatchObject([
+    {
+      report: 'The module is there, and the build works again.',
+      steps: [
+        { type: 'said', text: 'The build fails because a module is missing.' },
+        { type: 'did', text: 'ran `npm install left-pad` → ok: added 1 package' },
+        { type: 'said', text: 'The module is there, and the build works again.' },
+        { type: 'did', text: 'ran `npm run build` → ok: done' },
+      ],
+    },
+  ])
+})
+
+test('a step taken again with the same outcome stands once, where it was taken last', () => {
+  const { book, user, runs } = session()
+  user('Go')
+  runs('npm run build', 'done')
+  runs('npm install x', 'added 1 package')
+  runs('npm run build', 'done')
+  expect(book.ledger().exchanges[0]?.steps?.map(({ text }) => text)).toEqual([
+    'ran `npm install x` → ok: added 1 package',
+    'ran `npm run build` → ok: done',
+  ])
+})
+
+test('only the latest looks are kept', () => {
+  const { book, user, runs } = session()
+  user('Go')
+  for (let at = 0; at < 20; at++) runs(`cat ${at}.txt`, `text ${at}`)
+  const steps = book.ledger().exchanges[0]?.steps ?? []
+  expect([steps.length, steps.at(0)?.text, steps.at(-1)?.text]).toEqual([
+    12,
+    'ran `cat 8.txt` → text 8',
+    'ran `cat 19.txt` → text 19',
+  ])
+})
+
+test('words beside a tool result are the user’s, unless the client marks the message as its own', () => {
+  const { book, user, call, result } = session()
+  user('Go')
+  const beside = (text: string): readonly Block[] => [
+    { type: 'tool_result', tool_use_id: call('Edit', { file_path: 'a.ts' }), content: 'ok' },
+    { type: 'text', text },
+  ]
+  result(beside('and keep the old name'))
+  result(beside('<system-reminder>x</system-reminder>'))
+  result(beside('Base directory of this skill'), { isMeta: true })
+  expect(book.ledger().exchanges.map(({ kind, text }) => [kind, text])).toEqual([
+    ['message', 'Go'],
+    ['queued', 'and keep the old name'],
+  ])
+})
+
+test('a result that was cleared from the view is read from its record', () => {
+  const { book, user, call, result } = session()
+  user('Commit')
+  const block = { type: 'tool_result', tool_use_id: call('Bash', { command: 'git commit -m "Start"' }) } as const
+  const record = { message: { content: [{ ...block, content: '[main 1a2b3c4] Start' }] } }
+  result([{ ...block, content: '[Old tool result content cleared]' }], record)
+  expect(book.ledger().commits).toEqual([{ hash: '1a2b3c4', title: 'Start', last: 2 }])
+})
+
+test('what the agent says once an error is over, or only announces, does not explain it', () => {
+  const { book, user, says, runs } = session()
+  user('Go')
+  runs('npm run build', 'Error: no module x', { isError: true })
+  says('Let me look at the module.')
+  runs('npm run build', 'done')
+  says('Everything is finished and the build is green.')
+  runs('npm run lint', 'Error: unused y', { isError: true })
+  says('Let me look.')
+  says('The variable y is left over from the old parser.')
+  expect(book.ledger().errors.map(({ what, cause }) => [what, cause])).toEqual([
+    ['npm run build', undefined],
+    ['npm run lint', 'The variable y is left over from the old parser.'],
+  ])
 })

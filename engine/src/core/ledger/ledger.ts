@@ -1,19 +1,17 @@
 // The ledger: what code can read off a conversation, message by message. It calls no model and guesses nothing: every
 // fact is in the messages it was given.
 import { type Block, blocksOf, isMedia, isText, isToolResult, isToolUse, textOf } from '../message/block.ts'
-import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { condensed } from '../text/condense.ts'
 import { wellFormed } from '../text/well-formed.ts'
 import { noteCall, noteResult } from './calls.ts'
-import { explain } from './errors.ts'
 import { type Exchange, emptyLedger, type Ledger, type Step } from './facts.ts'
 import { foldPasted } from './pasted.ts'
-import { condensed, withoutAnnouncement } from './report.ts'
 import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
-import { withoutSecrets } from './secrets.ts'
-import { createState, ledgerOf, noteFile, type State, trim } from './state.ts'
-import { withoutSteps } from './steps.ts'
-import { oneLine } from './text.ts'
+import { createState, ledgerOf, noteCause, type State, trim } from './state.ts'
+import { withoutAnnouncement, withoutSteps } from './steps.ts'
+import { oneLine, withoutSecrets } from './text.ts'
 import { isForTheAgent, isInterruption, questionBehind, typedText, type Words } from './user-words.ts'
 
 export type LedgerBook = {
@@ -22,17 +20,17 @@ export type LedgerBook = {
    * exit codes, line ranges and patches. Constant time for each message, whatever came before.
    */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
-  /** Words of the user that are in no message: typed while the agent worked, and delivered without a record. */
+  /** What the user typed while the agent was working, if no message contains it. */
   readonly addQueued: (text: string) => void
   readonly ledger: () => Ledger
 }
 
-/** An empty ledger to write into, or one that goes on from an earlier one. */
+/** A new ledger, or one that continues an earlier one. */
 export function createLedger(from: Ledger = emptyLedger): LedgerBook {
   const state = createState(from)
   return {
     add: (message, record) => addMessage(state, message, record),
-    // In the time of the message before it: what comes next has a time of its own.
+    // It belongs to the time of the message before it.
     addQueued: (text) =>
       noteTyped(state, { kind: 'queued', text: typedText(text) }, { last: Math.max(0, state.messages - 1) }),
     ledger: () => ledgerOf(state),
@@ -46,7 +44,7 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
       for (const block of blocksOf(message.content)) readAnswer(state, block)
       break
     case 'tool-result':
-      // What was cleared from the view is still in its record.
+      // A result that was cleared from the view is still in its record.
       for (const block of blocksOf(objectAt(record, 'message')?.content ?? message.content)) {
         if (!isToolResult(block)) continue
         const { words, step } = noteResult(state, block, { raw: record?.toolUseResult, time: message.time })
@@ -58,15 +56,12 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
     case 'human':
     case 'agent':
       readRequest(state, message)
-      break
-    case 'attachment':
-      readAttachment(state, record)
   }
   state.messages++
   trim(state, 2)
 }
 
-/** Where the client says it is. */
+/** The folder and branch that the client recorded. */
 function readPlace(state: State, record: JsonObject | undefined): void {
   state.root ??= stringAt(record, 'cwd')
   const branch = stringAt(record, 'gitBranch')
@@ -81,7 +76,7 @@ function readAnswer(state: State, block: Block): void {
   if (text === '') return
   const words = wellFormed(withoutSecrets(text))
   const cause = state.unexplained === undefined ? '' : withoutAnnouncement(words)
-  if (cause !== '') explain(state, condensed(cause, longestCause))
+  if (cause !== '') noteCause(state, condensed(cause, longestCause))
   const last = state.exchanges.at(-1)
   if (last) state.exchanges[state.exchanges.length - 1] = withReport(last, words)
   state.agentText = words
@@ -94,12 +89,12 @@ const longestReport = 12_000
 const mostSteps = 200
 /** Shorter ones mostly repeat how the last command ended. */
 const shortStatement = 40
-/** Older looks are superseded by what was done after them. */
+/** What was done afterwards makes older looks obsolete. */
 const mostLooks = 12
-/** So many of the newest exchanges keep what happened on the way. */
+/** This many of the newest exchanges keep their steps. */
 const exchangesWithSteps = 40
 
-/** The latest text is the report so far. What it says is a step as well, so that it keeps its place among the others. */
+/** The latest text is the report so far. It is a step as well, so that its place among the others is known. */
 function withReport(exchange: Exchange, text: string): Exchange {
   const said = condensed(withoutAnnouncement(text), longestReport)
   const next = said.length < shortStatement ? exchange : withStep(exchange, { type: 'said', text: said })
@@ -111,7 +106,7 @@ function noteStep(state: State, step: Step): void {
   if (last) state.exchanges[state.exchanges.length - 1] = withStep(last, step)
 }
 
-/** The same step taken again stands where it was taken last. */
+/** A repeated step moves to where it was taken last. */
 function withStep(exchange: Exchange, step: Step): Exchange {
   const others = (exchange.steps ?? []).filter(({ text }) => text !== step.text)
   const looks = others.filter(({ type }) => type === 'saw')
@@ -133,7 +128,7 @@ function noteTyped(state: State, words: Words, where: Where): void {
   if (isForTheAgent(words.text)) noteWords(state, words, where)
 }
 
-/** What the user typed while a tool ran arrives beside its result. What the client puts there it marks as its own. */
+/** What the user typed while a tool ran arrives next to its result. The client marks what it adds there itself. */
 function readWordsBeside(state: State, message: ViewMessage, record: JsonObject | undefined): void {
   if (record?.isMeta === true || record?.sourceToolUseID !== undefined) return
   const text = typedText(
@@ -151,7 +146,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   const { kind } = words
   const isUsers = kind === 'message' || kind === 'queued'
   const about = words.about ?? (isUsers ? questionBehind(words.text, state.agentText) : undefined)
-  const said = condensed(foldPasted(wellFormed(withoutSecrets(words.text))).text, longestWords)
+  const said = condensed(foldPasted(wellFormed(withoutSecrets(words.text))), longestWords)
   const exchange: Exchange = {
     kind,
     text: said,
@@ -169,7 +164,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   state.agentText = ''
   for (const rule of rulesIn(words.text)) {
     const key = sentenceKey(rule)
-    // The first wording stays, with the entry it is in; being said again makes it new.
+    // The first wording and its entry stay; repeating a rule makes it recent.
     const known = state.rules.get(key)
     const by = kind === 'task' ? 'agent' : 'human'
     const fresh = { text: oneLine(rule, 400), by, ...(uuid === undefined ? {} : { uuid }) } as const
@@ -180,18 +175,4 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
 /** An approval approves all that the plan says. */
 function aboutText(kind: Exchange['kind'], about: string): string {
   return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? longestPlan : longestCause)
-}
-
-/** A file that the client put into the context counts as read. */
-function readAttachment(state: State, record: JsonObject | undefined): void {
-  const file = objectAt(objectAt(objectAt(record, 'attachment'), 'content'), 'file')
-  const path = stringAt(file, 'filePath')
-  if (file === undefined || path === undefined) return
-  const start = numberAt(file, 'startLine') ?? 1
-  const shown = numberAt(file, 'numLines')
-  noteFile(state, path, {
-    act: 'read',
-    seen: shown === undefined ? undefined : [start, start + shown - 1],
-    lines: numberAt(file, 'totalLines'),
-  })
 }

@@ -8,8 +8,7 @@ const log = Array.from({ length: 30 }, (_, at) => `2026-01-02 10:00:${at} ERROR 
 
 describe('folding what was pasted', () => {
   test('the user’s own sentences stay whole, and the block becomes one line that says what it is', () => {
-    const { text, isFolded } = foldPasted(`Why does this happen?\n\n${log}\n\nIt must not happen again.`)
-    expect(isFolded).toBe(true)
+    const text = foldPasted(`Why does this happen?\n\n${log}\n\nIt must not happen again.`)
     expect(text).toBe(
       `Why does this happen?\n\n[pasted log, 30 lines, ${log.length.toLocaleString('en')} characters, starting "2026-01-02 10:00:0 ERROR worker[0]: {'code':0}"]\n\nIt must not happen again.`,
     )
@@ -24,7 +23,7 @@ describe('folding what was pasted', () => {
     ['code or output', `const a = {\n${'  b: c(d[0], e => e.f),\n'.repeat(30)}}`],
     ['code or output', `\`\`\`\n${'This is plain prose within a fence.\n'.repeat(20)}\`\`\``],
   ])('a %s is called that', (kind, block) => {
-    const { text } = foldPasted(`Look at this, please.\n${block}\nWhat is it?`)
+    const text = foldPasted(`Look at this, please.\n${block}\nWhat is it?`)
     expect(text).toMatch(
       new RegExp(`^Look at this, please\\.\\n\\[pasted ${kind}, [\\d,]+ lines, .*\\]\\n+What is it\\?$`),
     )
@@ -34,7 +33,7 @@ describe('folding what was pasted', () => {
     const prose = 'This is what I would like to have, and why I would like to have it. '.repeat(40)
     const list = `Do this:\n${'- open the door and paint it green\n'.repeat(30)}`
     for (const text of [prose, list, 'Run `npm test` now.', `Look:\n\`\`\`\nx = 1\n\`\`\`\n${prose}`]) {
-      expect(foldPasted(text)).toEqual({ text, isFolded: false })
+      expect(foldPasted(text)).toBe(text)
     }
   })
 
@@ -46,7 +45,7 @@ describe('folding what was pasted', () => {
     )
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 8 }), (parts) => {
-        const { text } = foldPasted(parts.map((one) => one.text).join('\n'))
+        const text = foldPasted(parts.map((one) => one.text).join('\n'))
         const kept = text.split('\n').filter((line) => !line.startsWith('[pasted '))
         expect(kept).toEqual(parts.filter(({ isProse }) => isProse).map((one) => one.text))
       }),
@@ -54,7 +53,7 @@ describe('folding what was pasted', () => {
   })
 
   test('half characters at the cut do not get out', () => {
-    expect(foldPasted(`{"${'😀'.repeat(300)}": [1, 2, {}]}`).text.isWellFormed()).toBe(true)
-    expect(foldPasted(`{ "a${'😀'.repeat(300)}": [1, 2, {}]}`).text.isWellFormed()).toBe(true)
+    expect(foldPasted(`{"${'😀'.repeat(300)}": [1, 2, {}]}`).isWellFormed()).toBe(true)
+    expect(foldPasted(`{ "a${'😀'.repeat(300)}": [1, 2, {}]}`).isWellFormed()).toBe(true)
   })
 })

@@ -1,32 +1,24 @@
-// Folds what a user pasted (code, logs, JSON, terminal output) to one line each, so that what they wrote themselves can be
-// kept whole. Line by line, in linear time.
-
-export type Folded = { readonly text: string; readonly isFolded: boolean }
+// Folds each block that a user pasted (code, logs, JSON, terminal output) to one line, so that the user's own words can be
+// kept whole. Works line by line, in linear time.
+import { headOf } from '../text/cut.ts'
 
 /** A shorter block costs hardly more than the line that would replace it. */
 const leastFolded = 400
 
 type Line = { readonly text: string; readonly isProse: boolean; readonly isBlank: boolean }
 
-export function foldPasted(text: string): Folded {
-  if (text.length < leastFolded) return { text, isFolded: false }
+export function foldPasted(text: string): string {
+  if (text.length < leastFolded) return text
   const lines = classified(text)
   const parts: string[] = []
-  let isFolded = false
   for (let at = 0; at < lines.length; ) {
-    const end = blockEnd(lines, at)
-    if (end === at) {
-      parts.push(lines[at]?.text ?? '')
-      at++
-      continue
-    }
+    const end = Math.max(at + 1, blockEnd(lines, at))
     const block = lines.slice(at, end).map((line) => line.text)
-    const isLong = block.join('\n').length >= leastFolded
+    const isLong = !lines[at]?.isProse && block.join('\n').length >= leastFolded
     parts.push(...(isLong ? [foldedLine(block)] : block))
-    isFolded ||= isLong
     at = end
   }
-  return isFolded ? { text: parts.join('\n'), isFolded } : { text, isFolded }
+  return parts.join('\n')
 }
 
 function classified(text: string): readonly Line[] {
@@ -39,7 +31,7 @@ function classified(text: string): readonly Line[] {
   })
 }
 
-/** Where the run of lines that starts here and is not prose ends; the same place when it is prose. */
+/** The end of the block that starts here; `start` itself if the line is prose. */
 function blockEnd(lines: readonly Line[], start: number): number {
   let end = start
   if (lines[start]?.isBlank) return end
@@ -52,7 +44,7 @@ function blockEnd(lines: readonly Line[], start: number): number {
 }
 
 const longestLooked = 2_000
-/** Of a sentence, letters, spaces and the marks of sentences make up nearly all; of code and logs they do not. */
+/** Sentences consist almost entirely of letters, spaces and punctuation; code and logs do not. */
 const proseShare = 0.85
 
 /** The first line of a diff, and a prompt with its command. */
@@ -75,7 +67,7 @@ function foldedLine(block: readonly string[]): string {
   const body = block.join('\n')
   const first = block.find((line) => /[\p{L}\p{N}]/u.test(line) && !/^\s*(?:```|~~~)/.test(line)) ?? ''
   const size = `${block.length.toLocaleString('en')} lines, ${body.length.toLocaleString('en')} characters`
-  const start = first.trim().slice(0, 80).toWellFormed().replaceAll('"', "'")
+  const start = headOf(first.trim(), 80).replaceAll('"', "'")
   return `[pasted ${kindOf(body)}, ${size}, starting "${start}"]`
 }
 

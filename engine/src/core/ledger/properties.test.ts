@@ -33,7 +33,7 @@ const said: fc.Arbitrary<readonly Said[]> = fc.oneof(
   text.map((words) => [assistant(`I chose ${words} instead of openDoor. Is that right?`)]),
   fc.tuple(path, text).map(([file, words]) => call({ name: 'Read', input: { file_path: file }, text: words })),
   fc.tuple(path, text).map(([file, words]) => call({ name: 'Edit', input: { file_path: file, new_string: words } })),
-  fc.constant(call({ name: 'Grep', input: { pattern: 'x' }, text: '/p/a.ts:1:x\n/p/b/c.go:3:y' })),
+  fc.constant(shell('sed -i s/a/b/ /p/a.ts src/d.py', '')),
   fc.tuple(text, text, fc.constantFrom(0, 1)).map(([command, out, exit]) => shell(`npm test ${command}`, out, exit)),
   fc.constant(shell('git status --short', ' M src/a.ts\n?? b.ts')),
   fc.constant(shell('git push', 'main -> main')),
@@ -138,30 +138,13 @@ describe('storing', () => {
     expect(many.exchanges.length).toBeLessThan(60)
   })
 
-  test('the newest two hundred files are stored, in their order', () => {
-    const parts = Array.from({ length: 250 }, (_, at) =>
-      call({ name: 'Read', input: { file_path: `/p/${at}.ts` } }),
-    ).flat()
-    const { files } = stored(ledgerOf([...parts, ...call({ name: 'Read', input: { file_path: '/p/3.ts' } })]))
-    expect(files).toHaveLength(200)
-    expect(files.map(({ path: name }) => name).slice(0, 2)).toEqual(['/p/3.ts', '/p/51.ts'])
-  })
-
-  test('of facts of the same moment the last stay, in the ledger and in what is stored', () => {
-    const found = Array.from({ length: 400 }, (_, at) => `/p/${at}.ts:1:x`).join('\n')
-    const ledger = ledgerOf(call({ name: 'Grep', input: { pattern: 'x' }, text: found }))
-    const ends = ({ files }: Ledger) => [files.length, files[0]?.path, files.at(-1)?.path]
-    expect(ends(ledger)).toEqual([300, '/p/100.ts', '/p/399.ts'])
-    expect(ends(stored(ledger))).toEqual([200, '/p/200.ts', '/p/399.ts'])
-  })
-
   test('reading back takes whatever is there and throws at nothing', () => {
     expect(fromJson(undefined)).toEqual(emptyLedger)
     expect(
       fromJson({
         messages: 'many',
         root: 3,
-        files: [{ path: 3 }, { path: '/a', act: 'sung' }, null],
+        files: [{ path: 3 }, { created: true }, null],
         rules: [{ text: 'no speaker' }, { by: 'human' }],
         exchanges: [{ text: 'nobody’s' }, { kind: 'message' }, { kind: 'sung', text: 'x' }, 'x'],
         commands: [{ purpose: 'test' }],
@@ -179,31 +162,51 @@ describe('storing', () => {
     )
   })
 
+  test('what earlier versions stored is read', () => {
+    const file = {
+      path: '/a',
+      reads: 1,
+      changes: 0,
+      created: false,
+      act: 'read',
+      last: 4,
+      changedLast: -1,
+      seen: [[1, 9]],
+    }
+    const error = { what: 'make', line: 'error', last: 1 }
+    expect(
+      fromJson({
+        files: [file, { ...file, path: '/b', act: 'edited', last: 5, changedLast: 3 }],
+        commands: [{ text: 'npm test', purpose: 'test', last: 2, exit: 0, ended: 'well', outcome: 'ok' }],
+        errors: [
+          { ...error, fixedBy: [] },
+          { ...error, what: 'make all' },
+        ],
+      }),
+    ).toEqual({
+      ...emptyLedger,
+      files: [{ path: '/b', created: false, last: 3 }],
+      commands: [{ text: 'npm test', last: 2, exit: 0, ended: 'well', outcome: 'ok' }],
+      errors: [
+        { ...error, isFixed: true },
+        { ...error, what: 'make all', isFixed: false },
+      ],
+    })
+  })
+
   test('what is missing has the value that claims least', () => {
     expect(
       fromJson({
         commands: [{ text: 'npm test' }],
         todos: [{ id: '1', text: 'x' }],
-        files: [{ path: '/a', act: 'read' }],
+        files: [{ path: '/a' }],
         commits: [{ hash: '1a2b3c4' }],
       }),
     ).toEqual({
       ...emptyLedger,
-      commands: [{ text: 'npm test', purpose: 'other', last: 0, ended: 'unfinished', outcome: '' }],
+      commands: [{ text: 'npm test', last: 0, ended: 'unfinished', outcome: '' }],
       todos: [{ id: '1', text: 'x', status: 'pending' }],
-      files: [
-        {
-          path: '/a',
-          reads: 0,
-          changes: 0,
-          created: false,
-          act: 'read',
-          last: 0,
-          changedLast: -1,
-          seen: [],
-          changed: [],
-        },
-      ],
+      files: [{ path: '/a', created: false, last: 0 }],
       commits: [{ hash: '1a2b3c4', title: '', last: 0 }],
     })
   })

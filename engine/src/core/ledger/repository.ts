@@ -1,5 +1,7 @@
 // Reading the state of a repository off the output of git. Only what an output shows is taken; nothing is inferred
 // from a command that might have failed.
+import type { Command } from '../tools/shell.ts'
+import { gitWords } from '../tools/shell-effects.ts'
 import type { Commit, RepositoryFact } from './facts.ts'
 import { oneLine } from './text.ts'
 
@@ -12,57 +14,62 @@ export type RepositoryNews = {
   readonly pushed: boolean
 }
 
-export function readGit(command: string, output: string): RepositoryNews | undefined {
-  if (!/\bgit\b/.test(command)) return undefined
-  const text = output.slice(0, 40_000)
-  const branch = branchOf(command, text)
-  const lists = statusOf(command, text)
-  const commits = commitsIn(text)
-  const pushed = /\bgit\b.*\bpush\b/.test(command) && /->|up-to-date/.test(text) && !/\[rejected\]|^error:/m.test(text)
-  if (!branch && !lists && commits.length === 0 && !pushed) return undefined
-  return {
-    ...(branch ? { branch } : {}),
-    ...(lists ? { lists } : {}),
-    commits,
-    pushed,
-  }
+export function isStatus(command: Command): boolean {
+  return verbOf(command) === 'status'
 }
 
-function branchOf(command: string, text: string): string | undefined {
+export function isAmend(command: Command): boolean {
+  return verbOf(command) === 'commit' && command.words.includes('--amend')
+}
+
+function verbOf({ words: [program, ...rest] }: Command): string | undefined {
+  return program === 'git' ? gitWords(rest)[0] : undefined
+}
+
+export function readGit(commands: readonly Command[], output: string): RepositoryNews | undefined {
+  const verbs = commands.map(verbOf).filter((verb) => verb !== undefined)
+  if (verbs.length === 0) return undefined
+  const text = output.slice(0, 40_000)
+  const branch = branchOf(commands, text)
+  const lists = verbs.includes('status') ? statusIn(text) : undefined
+  const commits = commitsIn(text)
+  const pushed = verbs.includes('push') && /->|up-to-date/.test(text) && !/\[rejected\]|^error:/m.test(text)
+  if (!branch && !lists && commits.length === 0 && !pushed) return undefined
+  return { ...(branch ? { branch } : {}), ...(lists ? { lists } : {}), commits, pushed }
+}
+
+function branchOf(commands: readonly Command[], text: string): string | undefined {
+  const isAsked = commands.at(-1)?.bare.endsWith('branch --show-current') === true
   const found =
     /^On branch (\S+)/m.exec(text) ??
     /^## ((?:(?!\.\.\.)\S)+)/m.exec(text) ??
     /^Switched to (?:a new )?branch '([^']+)'/m.exec(text) ??
     /^\[(\S+?)(?: \(root-commit\))? [0-9a-f]{7,40}\] /m.exec(text) ??
-    (/\bbranch --show-current\s*$/.test(command) ? /^(\S+)\s*$/.exec(text) : null)
+    (isAsked ? /^(\S+)\s*$/.exec(text) : null)
   return found?.[1] && found[1] !== 'detached' ? oneLine(found[1], 100) : undefined
 }
 
 type Lists = Pick<RepositoryFact, 'staged' | 'unstaged' | 'untracked'>
 
-function statusOf(command: string, text: string): Lists | undefined {
-  if (!/\bgit\b[^|;&]*\bstatus\b/.test(command)) return undefined
+function statusIn(text: string): Lists | undefined {
   if (/nothing to commit, working tree clean/.test(text)) return { staged: [], unstaged: [], untracked: [] }
-  const long = longStatus(text)
-  if (long) return long
+  if (/^(?:Changes to be committed|Changes not staged for commit|Untracked files):/m.test(text)) return longStatus(text)
   const short = [...text.matchAll(/^([ MADRCU?!])([ MADRCU?!]) (\S.*)$/gm)]
   if (short.length === 0 && !/^## /m.test(text)) return undefined
   const where = (test: (x: string, y: string) => boolean) =>
-    short.filter(([, x = '', y = '']) => test(x, y)).map(([, , , path = '']) => oneLine(path, 120))
+    listed(short.filter(([, x = '', y = '']) => test(x, y)).map(([, , , path = '']) => path))
   return {
-    staged: where((x) => x !== ' ' && x !== '?' && x !== '!').slice(0, longestList),
-    unstaged: where((_, y) => y !== ' ' && y !== '?' && y !== '!').slice(0, longestList),
-    untracked: where((x) => x === '?').slice(0, longestList),
+    staged: where((x) => !' ?!'.includes(x)),
+    unstaged: where((_, y) => !' ?!'.includes(y)),
+    untracked: where((x) => x === '?'),
   }
 }
 
-function longStatus(text: string): Lists | undefined {
-  if (!/^(?:Changes to be committed|Changes not staged for commit|Untracked files):/m.test(text)) return undefined
+function longStatus(text: string): Lists {
   const section = (heading: string) => {
     const [, body = ''] = new RegExp(`^${heading}:\\n((?:[ \\t].*\\n|\\n)*)`, 'm').exec(`${text}\n`) ?? []
-    return [...body.matchAll(/^\t(?:(?:modified|new file|deleted|renamed|copied|typechange|both \w+):\s+)?(\S.*)$/gm)]
-      .map(([, path = '']) => oneLine(path, 120))
-      .slice(0, longestList)
+    const entry = /^\t(?:(?:modified|new file|deleted|renamed|copied|typechange|both \w+):\s+)?(\S.*)$/gm
+    return listed([...body.matchAll(entry)].map(([, path = '']) => path))
   }
   return {
     staged: section('Changes to be committed'),
@@ -71,7 +78,11 @@ function longStatus(text: string): Lists | undefined {
   }
 }
 
-/** Only commits that this very output says were made. */
+function listed(paths: readonly string[]): readonly string[] {
+  return paths.slice(0, longestList).map((path) => oneLine(path, 120))
+}
+
+/** Only commits that this very output says were made: `[main 1a2b3c4] Open the gate`. */
 export function commitsIn(text: string): readonly Pick<Commit, 'hash' | 'title'>[] {
   return [...text.matchAll(/^\[\S+(?: \([\w-]+\))? ([0-9a-f]{7,40})\] (.+)$/gm)].map(([, hash = '', title = '']) => ({
     hash,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { assistant, human, type Said, shell } from '../../testing/talk.ts'
 import type { Ledger } from './facts.ts'
 import { createLedger } from './ledger.ts'
-import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
+import { rulesIn, saysSomethingLasting, sentenceKey, sentencesOf, withoutPasted } from './rules.ts'
 
 function ledgerOf(...said: readonly (Said | readonly Said[])[]): Ledger {
   const book = createLedger()
@@ -86,4 +86,25 @@ test('statements and rules last, requests and questions do not', () => {
 test('two spellings of one sentence have one key', () => {
   expect(sentenceKey('Never  push to *main*!')).toBe(sentenceKey('never push to MAIN'))
   expect(sentenceKey('Never push to main')).not.toBe(sentenceKey('Never push to maine'))
+})
+
+test('sentences end where they end, list items stand alone, broken lines are one', () => {
+  expect(sentencesOf('Do this. Then that, e.g. now! v1.2 is out\n- one item\n2) another')).toEqual([
+    'Do this.',
+    'Then that, e.g. now!',
+    'v1.2 is out',
+    'one item',
+    'another',
+  ])
+  const long = 'this line is long enough to have been broken by an editor and so'
+  expect(sentencesOf(`${long}\nit goes on here`)).toEqual([`${long} it goes on here`])
+})
+
+test('what was pasted is not what was said', () => {
+  const text = 'Look:\n```ts\nnever()\n```\n<file>\nalways\n</file>\n    indented\n> quoted\nDone.'
+  expect(
+    withoutPasted(text)
+      .split('\n')
+      .filter((line) => line.trim() !== ''),
+  ).toEqual(['Look:', 'Done.'])
 })

@@ -1,20 +1,26 @@
-// Sentences with which a user lays down how to work from now on. They are carried verbatim, however old they are, so a
-// rule missed here is only as long-lived as the message it is in.
-import { sentencesOf, withoutPasted } from './text.ts'
+// Sentences in which a user says how to work from now on. They are kept verbatim, however old they are; a rule that is
+// missed here lives only as long as the message it is in.
 
 /** A longer message is mostly pasted; its first part is what the user says about it. */
 const longestSaid = 12_000
 
-/** Orders, not reports: "don't" opens the sentence or follows a joint; "I don't know" does neither. */
+/** Orders, not reports. */
 const orders: readonly RegExp[] = [
+  // Without exception.
   /\b(?:never|always)\b/i,
+  // Duty.
   /\b(?:must|mustn'?t|shall|have to|has to|needs? to be)\b/i,
   /\b(?:should(?:n'?t| not| never| always| only)|you should)\b/i,
+  // "Don't touch it", but not "I don't know".
   /(?:^|[,;:(—–-]\s*|\b(?:please|and|but|so|then|just|also|we|again|pls)\s+)(?:do not|don'?t|dont)\b(?!\s+(?:know|think|see|understand|get|care|mind|remember|like|want to know|worry|have|believe|need|really|seem|work|exist)\b)/i,
+  // Care, and orders that hold for good.
   /\b(?:make sure|be sure to|ensure|remember to|take care (?:to|that)|keep in mind|stick (?:to|with)|from now on|under no circumstances|at all times|no matter what|not allowed|forbidden|off.?limits)\b/i,
+  // Preferences.
   /\b(?:I|we|I'?d|we'?d) (?:would )?(?:strongly )?prefer\b|^\s*(?:please )?(?:prefer|avoid|refrain|stop|keep|leave)\b/i,
+  // Limits.
   /\bonly (?:use|ever|touch|change|edit|modify|commit|push|run|add|write|create|do|if|when|after|with)\b|\b(?:use|touch|change|edit|run|do|commit) only\b/i,
   /\b(?:without|instead of) (?:ever |any )?(?:using|changing|touching|asking|breaking|adding|modifying)\b/i,
+  // "Ask me before you push."
   /^\W*(?:please |and |but |also |then )*(?:ask|check|run|tell|show|wait|get|let|test|verify|confirm|read|look)\b.{2,160}\bbefore (?:you|we|any|each|every|\w+ing)\b/i,
   // German, French, Spanish
   /\b(?:niemals|nie wieder|immer|darfst? (?:nicht|nie)|auf keinen Fall|achte darauf|stell(?:e)? sicher|bitte (?:kein|nicht)|musst?|sollst? (?:nicht|nie)|nur noch)\b/i,
@@ -29,7 +35,7 @@ const orders: readonly RegExp[] = [
 const notAnOrder =
   /[?？]\s*$|^\s*(?:why|what|how|when|where|who|is|are|does|did|do you|can|could|would|should i|should we|i (?:think|guess|wonder|assume)|maybe|it (?:seems|looks))\b/i
 
-/** Said to somebody, or an order from its first word. In a long message, which may be a pasted page, only such count. */
+/** Said to somebody, or an order from its first word. In a long message, which may be pasted, nothing else counts. */
 const addressed =
   /\b(?:you|your|we|our|us|I|my|me|please|let'?s)\b|^\W*(?:never|always|don'?t|do not|make sure|ensure|only|avoid|keep|use|prefer|stop|remember|no)\b/i
 const longMessage = 1_500
@@ -44,7 +50,7 @@ export function rulesIn(text: string): readonly string[] {
   )
 }
 
-/** "The staging site is at …", "We decided to …": said to stay true, where "Sort the orders" is done once. */
+/** "The staging site is at …" and "We decided to …" stay true; "Sort the orders" is done once. */
 const statement = /^(?:the|this|that|these|those|it|there|we|our|my|they|i)\b/i
 
 /** Whether a message says something that stays true after the request in it has been dealt with. */
@@ -61,4 +67,44 @@ export function sentenceKey(text: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
+}
+
+/** Blocks that a person pasted rather than said: fenced code, quoted lines, tagged or indented stretches. */
+const pasted =
+  /^(?:```|~~~)[\s\S]*?(?:^(?:```|~~~)\s*$|(?![\s\S]))|^<([\w-]+)\b[^>]*>[\s\S]*?(?:^<\/\1>|<\/\1>|(?![\s\S]))|^(?: {4,}|\t|>|\|).*$/gm
+
+export function withoutPasted(text: string): string {
+  return text.replace(pasted, '\n')
+}
+
+const longestSentence = 800
+
+/** People who type in small letters end their sentences too; "e.g." ends none. */
+const sentenceEnd =
+  /(?<=[.!?]["')\]]?)(?<!\b(?:e\.g|i\.e|etc|vs|cf|ca|bzw|approx|resp)\.)\s+(?=[\p{L}"'(¡¿])|(?<=[。！？])/u
+
+/** Sentences and list items as they stand, marks of lists removed. Those too long to be one are left out. */
+export function sentencesOf(text: string): readonly string[] {
+  const found: string[] = []
+  for (const line of unwrapped(text)) {
+    const bare = line.replace(/^\s*(?:[-*+•]|\d+[.)]|#+)\s+/, '').trim()
+    if (bare === '') continue
+    for (const sentence of bare.split(sentenceEnd)) {
+      const whole = sentence.trim()
+      if (whole.length >= 4 && whole.length <= longestSentence) found.push(whole)
+    }
+  }
+  return found
+}
+
+/** Lines; a long one that goes on in lower case was wrapped by an editor, and is joined again. */
+function unwrapped(text: string): readonly string[] {
+  const lines: string[] = []
+  let isBroken = false
+  for (const line of text.split('\n')) {
+    if (isBroken && /^[a-z(]/.test(line)) lines.push(`${lines.pop() ?? ''} ${line}`)
+    else lines.push(line)
+    isBroken = line.length >= 60 && !/[.!?:;]\s*$/.test(line)
+  }
+  return lines
 }

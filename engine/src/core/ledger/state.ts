@@ -1,54 +1,17 @@
 // A ledger while it is being written: facts by key, calls that wait for their result, errors that wait for a fix. Every
 // list is bounded, so a session of any length stays small.
-import type { ToolUseBlock } from '../message/block.ts'
-import type {
-  CommandFact,
-  Commit,
-  ErrorFact,
-  Exchange,
-  FileAct,
-  FileFact,
-  Ledger,
-  Lines,
-  RepositoryFact,
-  Rule,
-  Todo,
-} from './facts.ts'
+import type { ToolCall } from '../tools/call.ts'
+import { pathKey } from '../tools/paths.ts'
+import type { ErrorFact, Exchange, Ledger } from './facts.ts'
 import { sentenceKey } from './rules.ts'
-import type { ToolKind } from './tools.ts'
 
-/** A tool call whose result has not arrived yet. */
-export type Call = { readonly kind: ToolKind; readonly block: ToolUseBlock }
-
-/** An error that nothing has fixed so far. */
-export type OpenError = { readonly key: string; readonly topic: string; readonly edits: readonly string[] }
-
-export type State = {
-  messages: number
-  root: string | undefined
-  exchanges: Exchange[]
-  readonly rules: Map<string, Rule>
-  olderRules: number
-  readonly files: Map<string, FileFact>
-  readonly commands: Map<string, CommandFact>
-  readonly errors: Map<string, ErrorFact>
-  readonly commits: Map<string, Commit>
-  todos: readonly Todo[]
-  repository: RepositoryFact
-  readonly calls: Map<string, Call>
-  open: readonly OpenError[]
-  /** The error that the agent's next words may explain. */
-  unexplained: string | undefined
-  /** The agent's latest words since the user spoke. */
-  agentText: string
-  /** How many steps the agent has taken since those words. */
-}
+export type State = ReturnType<typeof createState>
 
 /** How many facts of each kind are kept. */
 export const caps = {
   exchanges: 500,
   rules: 120,
-  files: 300,
+  files: 200,
   commands: 60,
   errors: 60,
   commits: 100,
@@ -57,22 +20,26 @@ export const caps = {
   openErrors: 12,
 } as const
 
-export function createState(from: Ledger): State {
+export function createState(from: Ledger) {
+  const byKey = <Fact>(facts: readonly Fact[], key: (fact: Fact) => string) =>
+    new Map(facts.map((fact) => [key(fact), fact]))
   return {
-    messages: from.messages,
+    ...from,
     root: from.root,
     exchanges: [...from.exchanges],
-    rules: new Map(from.rules.map((rule) => [sentenceKey(rule.text), rule])),
+    rules: byKey(from.rules, ({ text }) => sentenceKey(text)),
     olderRules: from.olderRules ?? 0,
-    files: new Map(from.files.map((fact) => [fact.path, fact])),
-    commands: new Map(from.commands.map((fact) => [fact.text, fact])),
-    errors: new Map(from.errors.map((fact) => [errorKey(fact), fact])),
-    commits: new Map(from.commits.map((fact) => [fact.hash, fact])),
-    todos: from.todos,
-    repository: from.repository,
-    calls: new Map(),
-    open: [],
-    unexplained: undefined,
+    files: byKey(from.files, ({ path }) => pathKey(path, from.root)),
+    commands: byKey(from.commands, ({ text }) => text),
+    errors: byKey(from.errors, errorKey),
+    commits: byKey(from.commits, ({ hash }) => hash),
+    /** Calls whose result has not arrived yet. */
+    calls: new Map<string, ToolCall>(),
+    /** Errors that nothing has fixed so far, by the thing that failed. */
+    open: [] as readonly { readonly key: string; readonly topic: string }[],
+    /** The error that the agent's next words may explain. */
+    unexplained: undefined as string | undefined,
+    /** The agent's latest words since the user spoke. */
     agentText: '',
   }
 }
@@ -94,11 +61,6 @@ export function ledgerOf(state: State): Ledger {
   }
 }
 
-/** Numbers change from run to run: places, times, counts. */
-export function errorKey({ what, line }: Pick<ErrorFact, 'what' | 'line'>): string {
-  return `${what}\n${line.replace(/\d+/g, '0')}`
-}
-
 /**
  * Drops what is oldest wherever a list has grown past `slack` times its cap. With a slack of two a list is sorted once
  * for as many additions as its cap allows: constant time for each.
@@ -107,11 +69,22 @@ export function trim(state: State, slack: number): void {
   if (state.exchanges.length > caps.exchanges * slack) {
     state.exchanges = [...mostTelling(state.exchanges, caps.exchanges)]
   }
-  state.olderRules += dropOldestFacts(state.rules, { cap: caps.rules, slack })
-  dropOldestFacts(state.files, { cap: caps.files, slack })
-  dropOldestFacts(state.commands, { cap: caps.commands, slack })
-  dropOldestFacts(state.errors, { cap: caps.errors, slack })
-  dropOldestFacts(state.commits, { cap: caps.commits, slack })
+  state.olderRules += dropOldestFacts(state.rules, caps.rules, slack)
+  dropOldestFacts(state.files, caps.files, slack)
+  dropOldestFacts(state.commands, caps.commands, slack)
+  dropOldestFacts(state.errors, caps.errors, slack)
+  dropOldestFacts(state.commits, caps.commits, slack)
+}
+
+function dropOldestFacts<Fact extends { readonly last: number }>(
+  facts: Map<string, Fact>,
+  cap: number,
+  slack: number,
+): number {
+  if (facts.size <= cap * slack) return 0
+  const oldest = [...facts].toSorted(([, a], [, b]) => a.last - b.last).slice(0, facts.size - cap)
+  for (const [key] of oldest) facts.delete(key)
+  return oldest.length
 }
 
 /** So many of the newest stay whatever they say. */
@@ -138,72 +111,58 @@ export function mostTelling(exchanges: readonly Exchange[], count: number): read
   return exchanges.filter((exchange) => !gone.has(exchange))
 }
 
-function dropOldestFacts<Fact extends { readonly last: number }>(
-  facts: Map<string, Fact>,
-  { cap, slack }: { readonly cap: number; readonly slack: number },
-): number {
-  if (facts.size <= cap * slack) return 0
-  const oldest = [...facts].toSorted(([, a], [, b]) => a.last - b.last).slice(0, facts.size - cap)
-  for (const [key] of oldest) facts.delete(key)
-  return oldest.length
+/** No path is longer. */
+const longestPath = 400
+
+/** The session changed this file. */
+export function noteFile(state: State, path: string, { isNew = false } = {}): void {
+  if (path === '' || path.length > longestPath || path.includes('\n')) return
+  const key = pathKey(path, state.root)
+  const known = state.files.get(key)
+  state.files.set(key, { path: known?.path ?? path, created: isNew || known?.created === true, last: state.messages })
+  noteTouched(state)
 }
 
-export type FileNews = {
-  readonly act: FileAct
-  readonly seen?: Lines | undefined
-  readonly changed?: readonly Lines[]
-  readonly lines?: number | undefined
-}
-
-const rangesKept = 12
-const editsKept = 4
-
-/**
- * The path under which a file is known: a relative path is that of the one absolute path seen before that ends with it,
- * if there is exactly one. A bare name could be any file's.
- */
-export function knownPath(state: State, path: string): string {
-  if (/^[~/]|^[A-Za-z]:/.test(path) || !path.includes('/') || state.files.has(path)) return path
-  const tail = `/${path.replace(/^\.\//, '')}`
-  let found: string | undefined
-  for (const known of state.files.keys()) {
-    if (!known.replaceAll('\\', '/').endsWith(tail)) continue
-    if (found !== undefined) return path
-    found = known
-  }
-  return found ?? path
-}
-
-export function noteFile(state: State, named: string, news: FileNews): void {
-  if (named === '' || named.length > 400 || named.includes('\n')) return
-  const path = knownPath(state, named)
-  const known = state.files.get(path)
-  const isChange = news.act !== 'read' && news.act !== 'searched'
-  const lines = news.lines ?? known?.lines
-  state.files.set(path, {
-    path,
-    reads: (known?.reads ?? 0) + (news.act === 'read' ? 1 : 0),
-    changes: (known?.changes ?? 0) + (isChange ? 1 : 0),
-    created: news.act === 'created' || (known?.created ?? false),
-    act: news.act === 'searched' && known ? known.act : news.act,
-    last: state.messages,
-    changedLast: isChange ? state.messages : (known?.changedLast ?? -1),
-    seen: lastRanges(known?.seen, news.seen ? [news.seen] : []),
-    changed: lastRanges(known?.changed, news.changed ?? []),
-    ...(lines === undefined ? {} : { lines }),
-  })
-  if (!isChange) return
+/** Files of the repository may have changed. */
+export function noteTouched(state: State): void {
   state.repository = { ...state.repository, touchedLast: state.messages }
-  state.open = state.open.map((open) => ({
-    ...open,
-    edits: [...open.edits.filter((edit) => edit !== path), path].slice(-editsKept),
-  }))
 }
 
-/** The last few, newest last; a range seen again moves to the end. */
-function lastRanges(known: readonly Lines[] | undefined, more: readonly Lines[]): readonly Lines[] {
-  const all = [...(known ?? []), ...more]
-  const isLater = (range: Lines, index: number) =>
-    all.findLastIndex(([from, to]) => from === range[0] && to === range[1]) === index
-  return all.filter(isLater).slice(-rangesKept)
+/** Numbers change from run to run: places, times, counts. */
+function errorKey({ what, line }: Pick<ErrorFact, 'what' | 'line'>): string {
+  return `${what}\n${line.replace(/\d+/g, '0')}`
+}
+
+/** Not errors of the work: the user said no, or another call of the batch failed. */
+const notOurs =
+  /^(?:The user doesn't want|User rejected|\[Request interrupted|Request interrupted|Permission to use|Cancelled|Sibling tool call|Interrupted by user)|No such tool available/i
+
+type NewError = { readonly what: string; readonly line: string; readonly topic: string }
+
+export function noteError(state: State, { what, line, topic }: NewError): void {
+  if (line === '' || notOurs.test(line)) return
+  const key = errorKey({ what, line })
+  const cause = state.errors.get(key)?.cause
+  state.errors.set(key, { what, line, last: state.messages, ...(cause ? { cause } : {}), isFixed: false })
+  state.open = [...state.open.filter((open) => open.key !== key), { key, topic }].slice(-caps.openErrors)
+  state.unexplained = key
+}
+
+/** The same thing succeeded: whatever was wrong with it before is over. */
+export function noteFixed(state: State, topic: string): void {
+  if (state.open.length === 0) return
+  for (const { key } of state.open.filter((open) => open.topic === topic)) {
+    const error = state.errors.get(key)
+    if (error) state.errors.set(key, { ...error, isFixed: true })
+    // What the agent says from here on is about something else.
+    if (state.unexplained === key) state.unexplained = undefined
+  }
+  state.open = state.open.filter((open) => open.topic !== topic)
+}
+
+/** The agent's first words after an error say what it made of it. */
+export function noteCause(state: State, cause: string): void {
+  const error = state.unexplained === undefined ? undefined : state.errors.get(state.unexplained)
+  if (error && state.unexplained !== undefined) state.errors.set(state.unexplained, { ...error, cause })
+  state.unexplained = undefined
 }

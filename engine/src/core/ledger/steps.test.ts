@@ -1,11 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import type { ToolUseBlock } from '../message/block.ts'
-import { type StepResult, stepOf } from './steps.ts'
+import { call, human } from '../../testing/talk.ts'
+import { toolCall } from '../tools/call.ts'
+import { purposeOf, readScript } from '../tools/shell-effects.ts'
+import { commandText } from './commands.ts'
+import type { Step } from './facts.ts'
+import { createLedger } from './ledger.ts'
+import { type CommandRun, type StepResult, stepOf, withoutAnnouncement, withoutSteps } from './steps.ts'
 
-const use = (name: string, input: unknown): ToolUseBlock => ({ type: 'tool_use', id: 't', name, input })
-const fine: StepResult = { text: 'done', isError: false, request: '' }
-const step = (name: string, input: unknown, result: Partial<StepResult> = {}) =>
-  stepOf(use(name, input), { ...fine, ...result })?.text
+const stepIn = (name: string, input: unknown, result: Partial<StepResult> = {}): Step | undefined =>
+  stepOf(toolCall({ name, input }), { text: 'done', isError: false, request: '', ...result })
+const step = (name: string, input: unknown, result: Partial<StepResult> = {}) => stepIn(name, input, result)?.text
+
+function runOf(command: string, ended: CommandRun['ended'], outcome = ''): CommandRun {
+  const script = readScript(command)
+  return { script, line: commandText(command), purpose: purposeOf(script.commands), ended, outcome }
+}
+
+function ran(command: string, text: string, request = ''): Step | undefined {
+  return stepIn('Bash', { command }, { text, request, run: runOf(command, 'well', text.split('\n').at(-1)) })
+}
 
 describe('one line for each step', () => {
   test('an edit and a write name the file and show what was put there', () => {
@@ -18,13 +31,11 @@ describe('one line for each step', () => {
 
   test('a command says how it ended; one that only read is told by what it showed', () => {
     const ended = (command: string, how: 'well' | 'badly' | 'unfinished', outcome = '') =>
-      step('Bash', { command }, { command: { ended: how, outcome } })
+      step('Bash', { command }, { run: runOf(command, how, outcome) })
     expect(ended('cd /p && npm test | tail -3', 'well', '3 passed')).toContain('`npm test` → ok: 3 passed')
     expect(ended('npm test', 'badly', '1 failed')).toContain('`npm test` → failed: 1 failed')
     expect(ended('npm run dev', 'unfinished')).toContain('`npm run dev` → not finished when last seen')
-    expect(step('Bash', { command: 'git status' }, { text: '', command: { ended: 'well', outcome: '' } })).toBe(
-      undefined,
-    )
+    expect(step('Bash', { command: 'git status' }, { text: '', run: runOf('git status', 'well') })).toBe(undefined)
     expect(ended('git status', 'badly', 'not a repository')).toContain('failed: not a repository')
   })
 
@@ -40,7 +51,7 @@ describe('one line for each step', () => {
     )
   })
 
-  test('patches and sub-agents are told; to-dos stand elsewhere as they now are', () => {
+  test('patches and sub-agents are told; the todo list has its own place', () => {
     expect(step('apply_patch', { input: '*** Update File: a/b.go\n*** Add File: c.go' })).toContain('a/b.go, c.go')
     expect(step('Task', { description: 'Find it' }, { text: 'Found in a.ts.' })).toBe(
       'the sub-agent for "Find it" reported: Found in a.ts.',
@@ -48,4 +59,116 @@ describe('one line for each step', () => {
     expect(step('TaskUpdate', { taskId: '7', status: 'completed' })).toBe(undefined)
     expect(step('TodoWrite', { todos: [{ content: 'x' }] })).toBe(undefined)
   })
+})
+
+test('an edit is told by the lines that changed, without those around them', () => {
+  const edit = (old_string: string, new_string: string) =>
+    step('Edit', { file_path: '/w/src/lib/a.ts', old_string, new_string })
+  expect(edit('a()\nb()', 'a()\nc()\nd()\nb()')).toBe('edited lib/a.ts: `c() d()`')
+  expect(edit('a()\nwait(1)', 'a()\nwait(2)')).toBe('edited lib/a.ts: `wait(1) → wait(2)`')
+  expect(edit('a()\nb()', 'a()')).toBe('edited lib/a.ts: `removed b()`')
+})
+
+test('several edits of one call and the added lines of a patch are told', () => {
+  const edits = [
+    { old_string: 'a', new_string: 'b' },
+    { old_string: 'c', new_string: 'c\nd' },
+  ]
+  expect(step('MultiEdit', { file_path: 'a.ts', edits })).toBe('edited a.ts: `a → b … d`')
+  const input = '*** Update File: src/a.ts\n@@\n-old()\n+fresh()\n'
+  expect(step('apply_patch', { input })).toBe('patched src/a.ts: `old() → fresh()`')
+})
+
+test.each([
+  [
+    'a here-document',
+    `git add . && git commit -m "$(cat <<'EOF'\nfix: keep lines\n\nThey were lost.\n\nCo-Authored-By: A <a@b.c>\nEOF\n)"`,
+  ],
+  ['an argument', 'git commit -am "fix: keep lines\n\nThey were lost."'],
+])('a commit is told by its hash and the message given in %s', (_, command) => {
+  expect(ran(command, '[main 1a2b3c4] fix: keep lines\n 1 file changed')).toEqual({
+    type: 'did',
+    text: 'committed 1a2b3c4: fix: keep lines They were lost.',
+  })
+})
+
+test('staging and making folders is no step; a look is one of its own kind, with what it showed', () => {
+  expect(ran('mkdir -p out && git add out', '')).toBeUndefined()
+  expect(ran('git log --oneline -1', '1a2b3c4 Start')).toEqual({
+    type: 'saw',
+    text: 'ran `git log --oneline -1` → 1a2b3c4 Start',
+  })
+  expect(stepIn('Grep', { pattern: 'retry' }, { text: 'src/a.ts:3: retry()' })).toEqual({
+    type: 'saw',
+    text: 'searched for `retry` → src/a.ts:3: retry()',
+  })
+})
+
+test('what a command prints that the user named is part of the request, but not what a test run prints', () => {
+  expect(ran('tracker show T-2', 'T-2: keep the order', 'Use tracker show to read the tasks')).toEqual({
+    type: 'read',
+    text: 'tracker show T-2: T-2: keep the order',
+  })
+  expect(ran('npm test', '3 passed', 'run npm test')).toEqual({ type: 'did', text: 'ran `npm test` → ok: 3 passed' })
+})
+
+test('the report of a sub-agent stands without what its client appends', () => {
+  const text = 'All callers are fine.\nagentId: a1 (for resuming)\n<usage>total_tokens: 9</usage>'
+  expect(step('Task', { description: 'Look' }, { text })).toBe(
+    'the sub-agent for "Look" reported: All callers are fine.',
+  )
+})
+
+test('the output of a command that still runs is no outcome', () => {
+  const run = runOf('npm start', 'unfinished', 'Output is being written to: /tmp/x')
+  expect(step('Bash', { command: 'npm start' }, { run })).toBe('ran `npm start` → not finished when last seen')
+})
+
+test.each([
+  ['Let me read the file.', ''],
+  ['Now update the router and the tests.', ''],
+  ['The cache was stale. Let me clear it:', 'The cache was stale.'],
+  ['Both fail.\n\nI need to look at the parser.', 'Both fail.'],
+  ['Now the tests pass.', 'Now the tests pass.'],
+  ['Done. Let me know if it works.', 'Done. Let me know if it works.'],
+  ["I'll wait for your answer.", "I'll wait for your answer."],
+])('of %j the announcement of the next call is left out', (text, rest) => {
+  expect(withoutAnnouncement(text)).toBe(rest)
+})
+
+test('what a command prints that the user named is told also when the user only said to go on since', () => {
+  const book = createLedger()
+  const show = call({ name: 'Bash', input: { command: 'tracker show T-3' }, text: 'T-3: keep the order' })
+  for (const { message, record } of [human('Use tracker show to read the tasks.'), human('Go on.'), ...show]) {
+    book.add(message, record)
+  }
+  expect(book.ledger().exchanges.at(-1)?.steps).toEqual([
+    { type: 'read', text: 'tracker show T-3: T-3: keep the order' },
+  ])
+})
+
+test('that the user interrupted the agent is told where it happened', () => {
+  const book = createLedger()
+  const edit = call({ name: 'Edit', input: { file_path: 'a.ts', new_string: 'x' } })
+  for (const { message, record } of [human('Mend it.'), ...edit, human('[Request interrupted by user]')]) {
+    book.add(message, record)
+  }
+  expect(book.ledger().exchanges).toMatchObject([
+    { text: 'Mend it.', steps: [{ text: 'edited a.ts: `x`' }, { type: 'did', text: 'was interrupted by the user' }] },
+  ])
+})
+
+test('of old steps the last change is left, or else the last command', () => {
+  const of = (...texts: readonly string[]) =>
+    withoutSteps({ kind: 'message', text: 'x', last: 0, steps: texts.map((text) => ({ type: 'did', text })) }).done
+  expect(of('edited a.ts: `x`', 'ran `npm test` → ok')).toBe('edited a.ts: `x`')
+  expect(of('ran `npm run build` → ok', 'ran `npm test` → ok')).toBe('ran `npm test` → ok')
+  expect(of('was interrupted by the user')).toBe(undefined)
+  expect(of()).toBe(undefined)
+})
+
+test('a path inside the folder of the session is told from there', () => {
+  const edit = { file_path: '/w/src/lib/deep/a.ts', new_string: 'x' }
+  expect(step('Edit', edit, { root: '/w' })).toBe('edited src/lib/deep/a.ts: `x`')
+  expect(step('Edit', edit, { root: '/other' })).toBe('edited deep/a.ts: `x`')
 })

@@ -1,14 +1,13 @@
-// What the agent did, one line for each step that changed or tried something. What it only looked up is kept of the
-// latest looks alone: it can be done again, and what came of it shows in what was done next.
-import type { ToolUseBlock } from '../message/block.ts'
-import { arrayAt, stringAt } from '../message/json.ts'
-import { pathIn } from '../message/tool-names.ts'
-import { commandText, commitMessage, isHousekeeping, isReadOnly, programOf, purposeOf } from './commands.ts'
+// What the agent said and did, one line for each step that changed or tried something. Of what it only looked up, the
+// latest is kept: it can be looked up again, and what came of it shows in what was done next.
+import { condensed, sentenceEnd } from '../text/condense.ts'
+import { pathsOf, type ToolCall } from '../tools/call.ts'
+import type { TextEdit } from '../tools/patch.ts'
+import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
+import { commitMessage, isHousekeeping, programOf } from './commands.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
-import { condensed } from './report.ts'
 import { commitsIn } from './repository.ts'
 import { oneLine } from './text.ts'
-import { commandOf, patchedFiles, patchOf, toolKind } from './tools.ts'
 
 const longestCode = 600
 const longestLook = 400
@@ -18,39 +17,47 @@ const longestSource = 3_000
 export type StepResult = {
   readonly text: string
   readonly isError: boolean
-  readonly command?: CommandOutcome
-  /** What the user asked for in this exchange. */
+  /** Of a command. */
+  readonly run?: CommandRun
+  /** What the user asked for, in this exchange and those before it. */
   readonly request: string
-  /** Where the session started: paths inside it are told from there. */
+  /** Where the session started: paths inside it are shown relative to it. */
   readonly root?: string | undefined
 }
-export type CommandOutcome = { readonly ended: CommandEnd; readonly outcome: string }
 
-export function stepOf(call: ToolUseBlock, result: StepResult): Step | undefined {
-  const { name, input } = call
-  const { text, isError, command } = result
-  const kind = toolKind(name, input)
-  const source = isError || command?.ended === 'badly' ? undefined : namedSource(call, result.request)
+export type CommandRun = {
+  readonly script: Script
+  /** As it is shown. */
+  readonly line: string
+  readonly purpose: Purpose
+  readonly ended: CommandEnd
+  readonly outcome: string
+}
+
+export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
+  const { text, isError, run } = result
+  const source = isError || run?.ended === 'badly' ? undefined : namedSource(call, result)
   if (source !== undefined) return { type: 'read', text: `${source}: ${condensed(text, longestSource)}` }
-  if (kind === 'command') return commandStep(commandOf(input), result)
+  if (call.type === 'command') return run && commandStep(call.script, run, text)
   if (isError) return undefined
-  const path = shortPath(pathIn(input) ?? '', result.root)
-  switch (kind) {
+  const paths = pathsOf(call)
+    .map((path) => shortPath(path, result.root))
+    .join(', ')
+  switch (call.type) {
     case 'edit':
-      return did(`edited ${path}${editIn(input)}`)
+      return did(`edited ${paths}${editsText(call.edits)}`)
     case 'write':
-      return did(`wrote ${path}${codeIn(stringAt(input, 'content') ?? stringAt(input, 'file_text') ?? '')}`)
-    case 'patch':
-      return did(`patched ${patchedPaths(input, result.root)}${codeIn(addedIn(patchOf(input)))}`)
+      return did(`wrote ${paths}${code(call.text ?? '')}`)
+    case 'patch': {
+      const added = call.files.map((file) => ({ before: '', after: file.text ?? '' }))
+      return did(`patched ${paths}${editsText([...added, ...call.files.flatMap(({ edits }) => edits)])}`)
+    }
     case 'agent': {
-      const task = oneLine(stringAt(input, 'description') ?? name, 120)
+      const task = oneLine(call.task ?? call.name, 120)
       return did(`the sub-agent for "${task}" reported: ${condensed(withoutFooter(text), longestReport)}`)
     }
     case 'search':
-      return look(
-        `searched for \`${oneLine(stringAt(input, 'pattern') ?? stringAt(input, 'query') ?? '', 120)}\``,
-        text,
-      )
+      return look(`searched for \`${oneLine(call.query ?? '', 120)}\``, text)
     default:
       return undefined
   }
@@ -65,54 +72,47 @@ function look(what: string, output: string): Step | undefined {
   return found === '' ? undefined : { type: 'saw', text: `${what} → ${found}` }
 }
 
+/** A shorter name may stand in a request by chance. */
 const shortestName = 6
 
 /** A file, an address or a command that the user named: what it says is part of the request. */
-function namedSource({ name, input }: ToolUseBlock, request: string): string | undefined {
-  const kind = toolKind(name, input)
-  if (kind !== 'read' && kind !== 'fetch' && kind !== 'command') return undefined
+function namedSource(call: ToolCall, { request, run }: StepResult): string | undefined {
   const isNamed = (name: string) => name.length >= shortestName && request.includes(name)
-  if (kind === 'command') {
-    const command = commandText(commandOf(input))
+  if (call.type === 'command') {
     // Of a command that checks or records the work, how it ended says more than what it printed.
-    return purposeOf(command) === 'other' && isNamed(programOf(command)) ? oneLine(command, 200) : undefined
+    const isSource = run?.purpose === 'other' && isNamed(programOf(run.script.commands))
+    return isSource ? oneLine(run.line, 200) : undefined
   }
-  const path = pathIn(input) ?? ''
-  const found = [path, path.split(/[\\/]/).at(-1) ?? '', stringAt(input, 'url') ?? ''].find(isNamed)
+  const url = call.type === 'fetch' ? (call.url ?? '') : ''
+  const path = call.type === 'read' ? (call.path ?? '') : ''
+  const found = [path, path.split(/[\\/]/).at(-1) ?? '', url].find(isNamed)
   return found === undefined ? undefined : oneLine(found, 200)
 }
 
 const ends = { well: 'ok', badly: 'failed', unfinished: 'not finished when last seen' } as const
 
-function commandStep(command: string, { text, command: result }: StepResult): Step | undefined {
-  if (command === '' || result === undefined) return undefined
-  const ran = `ran \`${commandText(command).replaceAll('`', "'")}\``
-  if (result.ended === 'well') {
-    if (isReadOnly(command)) return look(ran, text)
-    if (isHousekeeping(command)) return undefined
+function commandStep(command: string, run: CommandRun, text: string): Step | undefined {
+  const { script, line, ended, outcome } = run
+  const ran = `ran \`${line.replaceAll('`', "'")}\``
+  if (ended === 'well') {
+    if (script.commands.every(onlyReads)) return look(ran, text)
+    if (script.commands.every(isHousekeeping)) return undefined
     const made = commitsIn(text).at(-1)
-    if (made !== undefined)
-      return did(`committed ${made.hash}: ${oneLine(commitMessage(command) ?? made.title, longestCode)}`)
+    if (made) return did(`committed ${made.hash}: ${oneLine(commitMessage(command) ?? made.title, longestCode)}`)
   }
   // Of a command that still runs, the output so far is no outcome.
-  const said = result.outcome === '' || result.ended === 'unfinished' ? '' : `: ${result.outcome}`
-  return did(`${ran} → ${ends[result.ended]}${said}`)
+  const said = outcome === '' || ended === 'unfinished' ? '' : `: ${outcome}`
+  return did(`${ran} → ${ends[ended]}${said}`)
+}
+
+function editsText(edits: readonly Pick<TextEdit, 'before' | 'after'>[]): string {
+  const changes = edits.map(changeIn).filter((change) => change !== '')
+  return code(changes.join(' … '))
 }
 
 /** What a replacement changed, without the lines around it that stayed. */
-function editIn(input: unknown): string {
-  const edits = [input, ...arrayAt(input, 'edits')]
-  return codeIn(
-    edits
-      .map(changeIn)
-      .filter((change) => change !== '')
-      .join(' … '),
-  )
-}
-
-function changeIn(edit: unknown): string {
-  const after = linesIn(stringAt(edit, 'new_string') ?? stringAt(edit, 'newText') ?? stringAt(edit, 'new_str'))
-  const before = linesIn(stringAt(edit, 'old_string') ?? stringAt(edit, 'oldText') ?? stringAt(edit, 'old_str'))
+function changeIn(edit: Pick<TextEdit, 'before' | 'after'>): string {
+  const [before, after] = [linesIn(edit.before), linesIn(edit.after)]
   const [isOld, isNew] = [new Set(before), new Set(after)]
   const added = after.filter((line) => !isOld.has(line))
   const removed = before.filter((line) => !isNew.has(line))
@@ -120,25 +120,11 @@ function changeIn(edit: unknown): string {
   return removed.length === 1 && added.length === 1 ? `${removed[0]} → ${added[0]}` : added.join(' ')
 }
 
-function linesIn(text = ''): readonly string[] {
+function linesIn(text: string): readonly string[] {
   return text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
-}
-
-function patchedPaths(input: unknown, root: string | undefined): string {
-  return patchedFiles(patchOf(input))
-    .map(({ path }) => shortPath(path, root))
-    .join(', ')
-}
-
-function addedIn(patch: string): string {
-  return patch
-    .split('\n')
-    .filter((line) => line.startsWith('+') && !line.startsWith('+++'))
-    .map((line) => line.slice(1).trim())
-    .join(' ')
 }
 
 /** What clients write behind a sub-agent's report: its id and what it used. */
@@ -148,11 +134,11 @@ function withoutFooter(text: string): string {
   return end < 0 ? text : text.slice(0, end)
 }
 
-function codeIn(text: string): string {
+function code(text: string): string {
   return text.trim() === '' ? '' : `: \`${oneLine(text, longestCode).replaceAll('`', "'")}\``
 }
 
-/** Inside the session's folder as seen from there, else the end of it; files being worked on are restored with all of it. */
+/** Relative to the session's folder, or the last two names; files being worked on are restored with their full path. */
 function shortPath(path: string, root = ''): string {
   const isInside = root !== '' && path.startsWith(`${root}/`)
   return oneLine(isInside ? path.slice(root.length + 1) : path.split(/[\\/]/).slice(-2).join('/'), 120)
@@ -160,7 +146,7 @@ function shortPath(path: string, root = ''): string {
 
 const longestDone = 160
 
-/** Without its steps, but for the last change or else the last command: old exchanges keep no more than that. */
+/** Of the steps, only the last change is kept, or else the last command. */
 export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Exchange {
   const did = [
     ...(done === undefined ? [] : [done]),
@@ -169,4 +155,20 @@ export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Excha
   const isChange = (text: string) => /^(?:edited|wrote|patched|committed) /.test(text)
   const last = did.findLast(isChange) ?? did.findLast((text) => text.startsWith('ran '))
   return last === undefined ? exchange : { ...exchange, done: oneLine(last, longestDone) }
+}
+
+/** A sentence that only says what the agent does next. Once it is done, the step itself says so. */
+const announces =
+  /^(?:(?:now|next|first|then|ok(?:ay)?|good|great|perfect|right|alright)[,.!]? )*(?:let me (?!know)|let's |I'll (?!wait|leave|hold)|I will (?!wait|leave|hold)|I need to |I'm going to |now (?!the |this |that |it |it's |we |I |you |all |both |there |they |everything |a |an |no |only )[a-z])[^!?]{0,300}[.:!…]?$/i
+
+/** The text without the announcements at its end; empty when it is nothing else. */
+export function withoutAnnouncement(text: string): string {
+  const lines = text.trimEnd().split('\n')
+  for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
+    const sentences = line.split(sentenceEnd)
+    while (sentences.length > 0 && announces.test(sentences.at(-1)?.trim() ?? '')) sentences.pop()
+    const rest = sentences.join(' ').trimEnd()
+    if (rest !== '') return [...lines, rest].join('\n')
+  }
+  return ''
 }

@@ -1,29 +1,49 @@
 import { expect, test } from 'vitest'
-import { oneLine, sentencesOf, withoutPasted } from './text.ts'
+import { assistant, human, shell } from '../../testing/talk.ts'
+import { toJson } from './json.ts'
+import { createLedger } from './ledger.ts'
+import { oneLine, withoutSecrets } from './text.ts'
+
+// Made up here, piece by piece, so that no scanner takes them for real ones.
+const keys = [
+  ['sk', 'ant', 'api03', 'Zk3'.repeat(12)].join('-'),
+  `ghp_${'a1B2'.repeat(9)}`,
+  `AKIA${'Q2'.repeat(8)}`,
+  ['eyJhbGciOiJI', 'eyJzdWIiOiIx', 'c2lnbmF0dXJl'].join('.'),
+  `AIza${'Sy0_'.repeat(9)}`,
+]
+
+// hermes-agent #43666, openclaw PR#67801: secrets survive compaction; ironclaw #6853: a hit blocked it for ever.
+test.each(keys)('%s goes nowhere', (key) => {
+  const book = createLedger()
+  const said = [
+    human(`Always use the key ${key} for the tests.`),
+    assistant(`I chose ${key} instead of the other one.`),
+    ...shell(`curl -H "x-api-key: ${key}" https://user:${key}@e.example/a`, `error: bad key ${key}`, 1),
+  ]
+  for (const { message, record } of said) book.add(message, record)
+  const ledger = book.ledger()
+  expect(JSON.stringify(toJson(ledger))).not.toContain(key)
+  expect(JSON.stringify(ledger)).not.toContain(key)
+  expect(ledger.rules.map(({ text }) => text)).toEqual(['Always use the key [redacted] for the tests.'])
+})
+
+test('passwords go by their names, and what only looks like one stays', () => {
+  expect(withoutSecrets('DB_PASSWORD=hunter2hunter2 ./run')).toBe('DB_PASSWORD=[redacted] ./run')
+  expect(withoutSecrets('postgres://me:hunter2@db/x')).toBe('postgres://me:[redacted]@db/x')
+  expect(withoutSecrets('token: $TOKEN, max_tokens=200000 tokenCount')).toBe(
+    'token: $TOKEN, max_tokens=200000 tokenCount',
+  )
+})
+
+test('credentials in headers and addresses go, whatever their scheme', () => {
+  expect(withoutSecrets('Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==')).toBe('Authorization: Basic [redacted]')
+  expect(withoutSecrets('Authorization: Bearer abcdefghijklmnop')).toBe('Authorization: Bearer [redacted]')
+  expect(withoutSecrets('git clone https://me:hunter2@e.example/a')).toBe('git clone https://me:[redacted]@e.example/a')
+})
 
 test('foreign text becomes one line without controls, and is cut between characters', () => {
   expect(oneLine('a\r\n\u001b[31mb\u001b[0m\u202e\u0000c', 40)).toBe('a b c')
   expect(oneLine('abc😀def', 5)).toBe('abc…')
   expect(oneLine('\ud800x', 10)).toBe('\ufffdx')
-})
-
-test('sentences end where they end, list items stand alone, broken lines are one', () => {
-  expect(sentencesOf('Do this. Then that, e.g. now! v1.2 is out\n- one item\n2) another')).toEqual([
-    'Do this.',
-    'Then that, e.g. now!',
-    'v1.2 is out',
-    'one item',
-    'another',
-  ])
-  const long = 'this line is long enough to have been broken by an editor and so'
-  expect(sentencesOf(`${long}\nit goes on here`)).toEqual([`${long} it goes on here`])
-})
-
-test('what was pasted is not what was said', () => {
-  const text = 'Look:\n```ts\nnever()\n```\n<file>\nalways\n</file>\n    indented\n> quoted\nDone.'
-  expect(
-    withoutPasted(text)
-      .split('\n')
-      .filter((line) => line.trim() !== ''),
-  ).toEqual(['Look:', 'Done.'])
 })

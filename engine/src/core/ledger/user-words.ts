@@ -1,15 +1,13 @@
 // The user's own words in a message or a tool result. Clients write a lot in the user's name: command wrappers,
 // reminders, hook output, notifications. None of that is the user's.
-import type { ToolUseBlock } from '../message/block.ts'
-import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
-import { pathIn } from '../message/tool-names.ts'
+import { type JsonObject, objectAt } from '../message/json.ts'
+import type { ToolCall } from '../tools/call.ts'
 import type { WordKind } from './facts.ts'
 import { oneLine } from './text.ts'
-import { commandOf, toolKind } from './tools.ts'
 
 export type Words = { readonly kind: WordKind; readonly text: string; readonly about?: string }
 
-/** At the start only: elsewhere somebody writes about a command. */
+/** Only at the start: anywhere else it is text about a command. */
 const commandName = /^\s*<command-name>([^<]+)<\/command-name>/
 
 /** Wrappers that clients put into the user's messages. What is inside them was not typed. */
@@ -30,17 +28,17 @@ const wrappers = [
   'new-diagnostics',
 ]
 
-/** What a client writes where the user stopped the agent; what they typed then may follow it. */
+/** Clients write this when the user stops the agent; what the user typed may follow. */
 const interruption = /^\s*\[Request interrupted by user[^\]\n]{0,40}\]/
 
 export function isInterruption(text: string): boolean {
   return interruption.test(text)
 }
 
-/** What a client writes behind the notification of a task that ended in the background. */
+/** Clients write this after the notification of a background task that ended. */
 const behindNotification = /^Read the output file to retrieve the result: .*$/m
 
-/** What was typed: of a slash command the command and its arguments, of anything else the text outside wrappers. */
+/** A slash command with its arguments, or the text outside wrappers. */
 export function typedText(whole: string): string {
   const text = whole.replace(interruption, '')
   if (!text.includes('<')) return text.trim()
@@ -58,7 +56,7 @@ function between(text: string, open: string, close: string): string | undefined 
   return end < 0 ? undefined : text.slice(start + open.length, end)
 }
 
-/** By index rather than by pattern: a page of opening tags would make a pattern quadratic. */
+/** Searches by index: a pattern would take quadratic time on a page of opening tags. */
 function withoutWrappers(text: string): string {
   let rest = text
   for (const tag of wrappers) {
@@ -95,22 +93,20 @@ const rejectedWith = 'the user said:\n'
 /** Clients append a note to the model behind the user's comment. */
 const clientNote = /\n\nNote: The user's next message/
 
-type ResultWords = { readonly call: ToolUseBlock | undefined; readonly isError: boolean; readonly raw?: unknown }
+type ResultWords = { readonly call: ToolCall | undefined; readonly isError: boolean; readonly raw?: unknown }
 
 /** The user's words inside the result of a tool call: why it was rejected, what was answered, which plan was approved. */
 export function wordsInResult(text: string, { call, isError, raw }: ResultWords): readonly Words[] {
-  // What a tool brings back may read like a rejection; only the client's own comes as an error.
+  // Any output may read like a rejection; a real one is an error.
   if (isError && text.startsWith(rejected)) {
     const at = text.indexOf(rejectedWith)
     const comment = at < 0 ? '' : (text.slice(at + rejectedWith.length).split(clientNote)[0] ?? '').trim()
     return [{ kind: 'rejection', text: comment, ...(call ? { about: describeCall(call) } : {}) }]
   }
-  const name = call?.name.toLowerCase() ?? ''
-  if (name === 'exitplanmode' && text.startsWith('User has approved')) {
-    return [{ kind: 'approval', text: '', about: stringAt(call?.input, 'plan') ?? 'the plan' }]
+  if (call?.type === 'plan' && call.act === 'exit' && text.startsWith('User has approved')) {
+    return [{ kind: 'approval', text: '', about: call.text ?? 'the plan' }]
   }
-  if (call === undefined || toolKind(call.name, call.input) !== 'ask') return []
-  return answersIn(text, objectAt(raw, 'answers'))
+  return call?.type === 'question' ? answersIn(text, objectAt(raw, 'answers')) : []
 }
 
 function answersIn(text: string, answers: JsonObject | undefined): readonly Words[] {
@@ -126,9 +122,10 @@ function answersIn(text: string, answers: JsonObject | undefined): readonly Word
 }
 
 /** What a call was going to do, in a few words. */
-export function describeCall({ name, input }: ToolUseBlock): string {
-  const what = pathIn(input) ?? (commandOf(input) || stringAt(input, 'url') || '')
-  return what === '' ? name : `${name} ${oneLine(what, 160)}`
+function describeCall(call: ToolCall): string {
+  const done = call.type === 'command' ? call.script : call.type === 'fetch' ? call.url : undefined
+  const what = call.path ?? done ?? ''
+  return what === '' ? call.name : `${call.name} ${oneLine(what, 160)}`
 }
 
 const shortReply = 60
@@ -139,7 +136,7 @@ export function questionBehind(reply: string, agentText: string): string | undef
   const paragraphs = paragraphsOf(agentText)
   const asked = paragraphs.findLastIndex((paragraph) => /[?？]/.test(paragraph))
   if (asked < 0) return undefined
-  // A reply that points at a list needs the list, which stands around the question.
+  // A reply that points at a list needs the list, which is near the question.
   const isPointing = /\d|\b(?:first|second|third|last|both|all|option|former|latter|[a-h])\b/i.test(reply)
   const from = isPointing ? Math.max(0, asked - 2) : asked
   return paragraphs

@@ -1,5 +1,5 @@
 // The settings of the reductions that need no model, with the numbers of the specification as defaults.
-import type { NamedKinds } from '../tokens/tool-kinds.ts'
+import type { NamedKinds } from '../tools/call.ts'
 
 export type ReductionSettings = {
   /** false turns all three micro-compactions off. */

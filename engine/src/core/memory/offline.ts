@@ -2,8 +2,8 @@
 // every line is a quotation of the conversation or a fact of it.
 import { stateLines } from '../compaction/page/state.ts'
 import type { Exchange, Ledger } from '../ledger/facts.ts'
-import { condensed } from '../ledger/report.ts'
 import { oneLine } from '../ledger/text.ts'
+import { condensed } from '../text/condense.ts'
 import type { Update } from './notes.ts'
 
 export type OfflineInput = {
@@ -33,7 +33,7 @@ function sectionsOf(ledger: Ledger): Readonly<Record<string, readonly string[]>>
   const newest = <T extends { readonly last: number }>(facts: readonly T[]) => facts.toSorted((a, b) => b.last - a.last)
   const latest = exchanges.at(-1)
   const open = todos.filter(({ status }) => status !== 'done')
-  const changed = newest(files.filter(({ changes }) => changes > 0))
+  const changed = newest(files)
   return {
     'Session title': exchanges.slice(0, 1).map(({ text }) => oneLine(text, 200).split(' ').slice(0, 10).join(' ')),
     'Current state': [
@@ -52,8 +52,8 @@ function sectionsOf(ledger: Ledger): Readonly<Record<string, readonly string[]>>
       ({ path, created }) => `- ${created ? 'created' : 'changed'} ${oneLine(path, 400)}`,
     ),
     'Errors & corrections': newest(errors).map(
-      ({ what, line, cause, fixedBy }) =>
-        `- \`${oneLine(what, 160).replaceAll('`', "'")}\` failed: ${oneLine(line, 200)}${cause === undefined ? '' : `. ${oneLine(cause, 300)}`}${fixedBy === undefined ? '' : '. Fixed since'}`,
+      ({ what, line, cause, isFixed }) =>
+        `- \`${oneLine(what, 160).replaceAll('`', "'")}\` failed: ${oneLine(line, 200)}${cause === undefined ? '' : `. ${oneLine(cause, 300)}`}${isFixed ? '. Fixed since' : ''}`,
     ),
     'Key results': exchanges.toReversed().flatMap(resultLine),
     Worklog: newest(commits).map(({ hash, title }) => `- commit ${hash} "${oneLine(title, 160)}"`),

@@ -1,5 +1,6 @@
 // Says in a few lines what state the workspace is in. Names of files, branches and commits are anybody's text: they
 // are shown so that they cannot pass for anything else.
+import { clipped } from '../text/cut.ts'
 import type { Capped, Commit, WorkspaceFile, WorkspaceState } from './workspace.ts'
 
 export function describeWorkspace(state: WorkspaceState): string {
@@ -53,9 +54,10 @@ const longestTitle = 120
 
 function shownCommit({ hash, title }: Commit): string {
   const text = title.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-  const cut = [...text].length > longestTitle ? `${[...text].slice(0, longestTitle).join('')}…` : text
   // A generic type in a title stays readable, and a tag is none any more.
-  return `${hash.slice(0, shortHash)} "${cut.replace(/<(?=[/!?a-z])/gi, '< ').replaceAll('"', "'")}"`
+  return `${hash.slice(0, shortHash)} "${clipped(text, longestTitle)
+    .replace(/<(?=[/!?a-z])/gi, '< ')
+    .replaceAll('"', "'")}"`
 }
 
 const plainName = /^[\p{L}\p{M}\p{N}._/@+#%=~()[\]{}-]+$/u

@@ -1,30 +1,34 @@
-// What each message did to files: reads, edits and writes by tools and by shell commands, files that the client put into
-// the context. One walk for everybody who asks which files were touched, shown or changed.
-
-import type { Lines } from '../ledger/facts.ts'
-import { filesInScript } from '../ledger/script-files.ts'
-import { commandOf } from '../ledger/tools.ts'
+// What each message did to files: reads, edits and writes by tools and shell commands, and files that the client put into
+// the context. Everybody who asks which files were touched, shown or changed reads this.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
-import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { type JsonObject, objectAt, parseObject, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { toolJob } from '../message/tool-names.ts'
-import { fileEventOf } from '../tokens/file-reads.ts'
-import { type NamedKinds, toolKind } from '../tokens/tool-kinds.ts'
-import { mayChange, removes, shellChanges } from './shell-changes.ts'
+import { readBy } from '../tokens/file-reads.ts'
+import { type Lines, type NamedKinds, type ToolCall, toolCall } from '../tools/call.ts'
+import type { PatchedFile, TextEdit } from '../tools/patch.ts'
+import { mayChange, readScript, removes, type Script } from '../tools/shell-effects.ts'
 
 export type FileTouch =
   | { readonly type: 'read'; readonly path: string; readonly lines: Lines; readonly by: Answered }
-  | { readonly type: 'changed'; readonly path: string; readonly by: Answered }
+  | (Change & { readonly type: 'changed'; readonly by: Answered })
   | { readonly type: 'attached'; readonly path: string; readonly kind: string; readonly attachment: JsonObject }
+
+type Change = {
+  readonly path: string
+  /** Of a patch. */
+  readonly act?: PatchedFile['act']
+  /** The whole text, where the call wrote it. */
+  readonly text?: string
+  readonly edits: readonly TextEdit[]
+}
 
 /** A call and its result, which did not report an error. */
 export type Answered = {
-  readonly call: ToolUseBlock
+  readonly call: ToolCall
   readonly result: ToolResultBlock
-  /** The client's own account of the result. */
+  /** The client's own record of the result. */
   readonly raw: JsonObject | undefined
-  readonly isShell: boolean
 }
 
 export type FileNews = {
@@ -51,16 +55,17 @@ export function createFileWalk(named: NamedKinds = {}): FileWalk {
     const unsure: Unsure[] = []
     for (const block of blocksOf(message.content)) {
       if (isToolUse(block)) calls.set(block.id, block)
-      const call = isToolResult(block) ? calls.get(block.tool_use_id) : undefined
-      if (!call || !isToolResult(block)) continue
-      calls.delete(call.id)
+      const use = isToolResult(block) ? calls.get(block.tool_use_id) : undefined
+      if (!use || !isToolResult(block)) continue
+      calls.delete(use.id)
       if (isDenied(block, record)) continue
-      const isShell = toolKind(call, named) === 'shell'
+      const call = toolCall(use, named)
+      const script = call.type === 'command' ? readScript(call.script) : undefined
       // A command that failed may have changed something before it did.
-      unsure.push(...unsureAfter(call, { isShell, isError: block.is_error === true }))
+      unsure.push(...unsureAfter(call, script, block.is_error === true))
       if (block.is_error === true) continue
-      const by = { call, result: block, raw: objectAt(record, 'toolUseResult'), isShell }
-      touches.push(...(isShell ? shellTouches(by) : toolTouches(by, named)))
+      const by = { call, result: block, raw: objectAt(record, 'toolUseResult') }
+      touches.push(...(script ? scriptTouches(script, by) : toolTouches(by)))
     }
     dropOldest(calls, mostOpenCalls)
     return { touches, unsure }
@@ -78,34 +83,41 @@ function isDenied({ is_error, content }: ToolResultBlock, record: JsonObject | u
   )
 }
 
-function unsureAfter(
-  { name, input }: ToolUseBlock,
-  { isShell, isError }: { readonly isShell: boolean; readonly isError: boolean },
-): readonly Unsure[] {
-  if (isShell) {
-    const changes = shellChanges(commandOf(input))
-    return changes.isWide || changes.names.length > 0
-      ? [{ mayChange: (path) => mayChange(changes, path), removes: (path) => !isError && removes(changes, path) }]
+/** Agents of these types only look. */
+const lookingAgent = /explore|plan|search|review/i
+
+function unsureAfter(call: ToolCall, script: Script | undefined, isError: boolean): readonly Unsure[] {
+  if (script) {
+    const isChange = script.isWide || script.files.some(({ act }) => act !== 'read')
+    return isChange
+      ? [{ mayChange: (path) => mayChange(script, path), removes: (path) => !isError && removes(script, path) }]
       : []
   }
-  if (toolJob(name) !== 'agent' || /explore|plan|search|review/i.test(stringAt(input, 'subagent_type') ?? '')) return []
+  if (call.type !== 'agent' || lookingAgent.test(call.agentType ?? '')) return []
   return [{ mayChange: () => true, removes: () => false }]
 }
 
-function toolTouches(by: Answered, named: NamedKinds): readonly FileTouch[] {
-  const event = fileEventOf(by, named)
-  if (event?.type === 'changed') return event.paths.map((path) => ({ type: 'changed', path, by }))
-  if (!event) return []
-  const { path, from, to } = event.read
-  return [{ type: 'read', path, lines: [from, to], by }]
+function toolTouches(by: Answered): readonly FileTouch[] {
+  const read = readBy(by.call, by.result)
+  if (read) return [{ type: 'read', path: read.path, lines: [read.from, read.to], by }]
+  return changesBy(by.call).map((change) => ({ type: 'changed', ...change, by }))
 }
 
-function shellTouches(by: Answered): readonly FileTouch[] {
-  return filesInScript(commandOf(by.call.input)).map(({ path, whole = path, act, seen }) =>
-    act === 'read'
-      ? { type: 'read', path: whole, lines: seen ?? [1, Number.POSITIVE_INFINITY], by }
-      : { type: 'changed', path: whole, by },
-  )
+function changesBy(call: ToolCall): readonly Change[] {
+  if (call.type === 'patch') return call.files
+  if (call.path === undefined) return []
+  if (call.type === 'edit') return [{ path: call.path, edits: call.edits }]
+  if (call.type !== 'write') return []
+  return [{ path: call.path, edits: [], ...(call.text === undefined ? {} : { text: call.text }) }]
+}
+
+const wholeFile: Lines = [1, Number.POSITIVE_INFINITY]
+
+function scriptTouches({ files }: Script, by: Answered): readonly FileTouch[] {
+  return files.flatMap(({ path, act, lines = wholeFile }): readonly FileTouch[] => {
+    if (act === 'read') return [{ type: 'read', path, lines, by }]
+    return act === 'named' ? [] : [{ type: 'changed', path, edits: [], by }]
+  })
 }
 
 /** Attachments about one file. A person's own edit is announced this way as well. */
@@ -113,19 +125,8 @@ const fileKinds = new Set(['file', 'already_read_file', 'compact_file_reference'
 
 function attachedIn({ attachment: kind, content, origin }: ViewMessage, record: JsonObject | undefined): FileTouch[] {
   if (origin !== 'attachment' || kind === undefined || !fileKinds.has(kind)) return []
-  const attachment = objectAt(record, 'attachment') ?? parsed(content)
+  // Without its record, an attachment is the JSON that stands in the message.
+  const attachment = objectAt(record, 'attachment') ?? (typeof content === 'string' ? parseObject(content) : undefined)
   const path = stringAt(attachment, 'filename')
   return attachment === undefined || path === undefined ? [] : [{ type: 'attached', path, kind, attachment }]
-}
-
-/** Without its record, an attachment is the JSON that stands in the message. */
-function parsed(content: ViewMessage['content']): JsonObject | undefined {
-  if (typeof content !== 'string' || !content.startsWith('{')) return undefined
-  try {
-    const value: unknown = JSON.parse(content)
-    return isObject(value) ? value : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }

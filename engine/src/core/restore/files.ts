@@ -1,15 +1,14 @@
-// Puts back the files being worked on, as they are now: those being edited first. A large one comes in excerpts around what
-// was worked on; what does not fit is named with its size.
-import type { Lines } from '../ledger/facts.ts'
+// Restores the files being worked on, with their current content, edited ones first. Of a large file it restores excerpts
+// around the places that were changed or read last; a file that does not fit is named with its size.
 import type { NotRestored, Piece } from '../ports/restore.ts'
-import { pathKey } from './paths.ts'
+import type { Lines } from '../tools/call.ts'
+import { pathKey } from '../tools/paths.ts'
+import { isRuleFile } from './from-disk.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
-import { isRuleFile } from './rules.ts'
-import type { TouchedFile } from './touched.ts'
-import { visibleFiles } from './visible.ts'
+import { type TouchedFile, visibleFiles } from './touched.ts'
 
 const mostFiles = 5
-/** So many are named where they cannot be put back; further ones fill the room they leave. */
+/** This many are named if they cannot be restored; further ones fill the room that is left. */
 const recent = 8
 const mostTried = 28
 const perFile = 5_000
@@ -35,7 +34,7 @@ export const restoreFiles: Restorer = {
   },
 }
 
-/** What is being worked on now before what the user has moved on from; of both, what was edited first. */
+/** What is being worked on now before what the user has moved on from; in both, edited files first. */
 function wanted(input: RestoreInput): readonly TouchedFile[] {
   const visible = visibleFiles(input.kept, input)
   const hidden = input.touched.filter(
@@ -45,7 +44,7 @@ function wanted(input: RestoreInput): readonly TouchedFile[] {
   return hidden.toSorted((a, b) => rank(a) - rank(b)).slice(0, mostTried)
 }
 
-/** Comes back another way: with the system prompt, as the plan, as a rule file; or is the transcript itself. */
+/** The transcript itself, or restored another way: with the system prompt, as the plan, as a rule file. */
 function isElsewhere(path: string, { state, transcriptPath, root }: RestoreInput): boolean {
   const key = pathKey(path, root)
   const others = [transcriptPath, state.plan?.path, ...state.memoryFiles]
@@ -80,12 +79,12 @@ type Large = {
 
 const around = 8
 const leastRoom = 300
-/** A shorter beginning of a stretch tells nothing. */
+/** Fewer lines of an excerpt are not worth showing. */
 const leastLines = 5
-/** The head of a file, to see what it is. */
+/** Lines at the start of a file, to show what it is. */
 const head = 60
 
-/** The stretches changed or read last, newest first, with some lines around them, until the room is used. */
+/** Adds the places changed or read last, newest first, with some lines around them, until the room is used up. */
 function excerptOf(file: TouchedFile, { text, tokens, room, input }: Large): Piece | undefined {
   if (room < leastRoom) return undefined
   const lines = text.split('\n')
@@ -122,7 +121,7 @@ function excerptOf(file: TouchedFile, { text, tokens, room, input }: Large): Pie
   }
 }
 
-/** What was inserted, where it stands now; then what was read; then the head, or as much as fits where nothing is known. */
+/** Inserted text where it is now, then lines that were read, then the start; the whole file if nothing is known. */
 function placesIn({ inserted, seen }: TouchedFile, text: string, length: number): readonly Lines[] {
   const changed = inserted.flatMap((part) => linesOf(text, part))
   const known = [...changed.toReversed(), ...seen.toReversed()].filter(([from]) => from <= length)

@@ -1,15 +1,15 @@
-// Restorers that read the plan and the rule files: whole, since half a plan or half a rule misleads.
-
+// Restores what is read from files and must be whole, since half a plan or half a rule misleads: the plan and rule files.
+// Rule files are instructions for agents in the workspace (AGENTS.md, CLAUDE.md …) that apply to the files below them.
+// Those of the root come with the system prompt, the others only with the files.
 import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
 import { hashText } from '../text/hash.ts'
-import { pathKey } from './paths.ts'
-import type { RestoreInput, Restorer } from './restorer.ts'
-import { rulePlaces, rulesRead } from './rules.ts'
-import type { SessionState } from './state.ts'
+import { pathKey } from '../tools/paths.ts'
+import { fitted, type RestoreInput, type Restorer, type SessionState, type Titled } from './restorer.ts'
+import type { TouchedFile } from './touched.ts'
 
 type Plan = NonNullable<SessionState['plan']>
 
-/** That plan mode is on is said in any case: an agent that does not know it starts to change things. */
+/** Always says that plan mode is on: an agent that does not know would start making changes. */
 export const restorePlan: Restorer = {
   kind: 'plan',
   budget: 25_000,
@@ -62,7 +62,7 @@ async function textOfPlan(
   if (read.type === 'text') return { text: read.text }
   const known = text ?? (read.type === 'refused' ? read.lastShown : undefined)
   if (known !== undefined) return { text: `${known}\n[as last shown: the file cannot be read now]` }
-  // The path is there from the start; the file only once somebody has written it.
+  // The path is known from the start, but the file exists only once somebody has written it.
   return read.type === 'missing' ? {} : { why: read.type === 'refused' ? read.why : 'it is binary' }
 }
 
@@ -70,30 +70,23 @@ export const restoreMemoryFiles: Restorer = {
   kind: 'memory-files',
   budget: 40_000,
   restore: async (input, room) => {
-    const pieces: Piece[] = []
-    const notRestored: NotRestored[] = []
-    let left = room
+    const items: Titled[] = []
+    const missing: NotRestored[] = []
     for (const { path, isSure } of rulePaths(input)) {
       const read = await input.files.read(path)
-      if (read.type !== 'text') {
+      if (read.type === 'text') {
+        items.push({ title: `Instructions ${path} (${nameOfContent(read.text)})`, text: read.text, path, what: path })
+      } else if (isSure) {
         const why = read.type === 'refused' ? read.why : 'it is not there any more'
-        if (isSure) notRestored.push({ kind: 'memory-files', what: path, why })
-        continue
-      }
-      const title = `Instructions ${path} (${nameOfContent(read.text)})`
-      const tokens = input.countTokens(`${title}\n${read.text}`)
-      if (tokens > left)
-        notRestored.push({ kind: 'memory-files', what: path, why: `it has ${tokens} tokens, and ${left} are left` })
-      else {
-        pieces.push({ kind: 'memory-files', title, text: read.text, tokens, path })
-        left -= tokens
+        missing.push({ kind: 'memory-files', what: path, why })
       }
     }
-    return { pieces, notRestored }
+    const { pieces, notRestored } = fitted('memory-files', items, { room, countTokens: input.countTokens })
+    return { pieces, notRestored: [...missing, ...notRestored] }
   },
 }
 
-/** Those that are known, and places where there may be one. */
+/** Known rule files, then places where there may be one. */
 function rulePaths({
   state,
   touched,
@@ -110,7 +103,41 @@ function rulePaths({
   })
 }
 
-/** A short name for a text's exact content, so that two versions can be told apart: 32 bits are enough to read. */
+/** A short fingerprint of the content, to tell two versions apart. */
 function nameOfContent(text: string): string {
   return `#${(hashText(text) >>> 0).toString(16).padStart(8, '0')}`
+}
+
+const names = ['AGENTS.md', 'CLAUDE.md', 'CLAUDE.local.md', 'GEMINI.md'] as const
+const ruleName =
+  /(^|[/\\])(AGENTS|CLAUDE|CLAUDE\.local|GEMINI)\.md$|(^|[/\\])\.(claude|cursor)[/\\]rules[/\\]|(^|[/\\])\.cursorrules$/i
+
+export function isRuleFile(path: string): boolean {
+  return ruleName.test(path)
+}
+
+/** Agents that read rule files put these into the system prompt. */
+function isOfRoot(key: string): boolean {
+  return ruleName.test(key) && !/[/\\]/.test(key)
+}
+
+/** Rule files that the session read, except those of the root. */
+export function rulesRead(touched: readonly TouchedFile[], root: string | undefined): readonly string[] {
+  return touched.map(({ path }) => path).filter((path) => isRuleFile(path) && !isOfRoot(pathKey(path, root)))
+}
+
+const mostFiles = 8
+const mostFolders = 12
+
+/** Where rules for these files may be: their folders and the folders above, up to the root, nearest first. */
+export function rulePlaces(touched: readonly TouchedFile[], root: string | undefined): readonly string[] {
+  if (root === undefined) return []
+  const folders = new Set<string>()
+  for (const { path } of touched.slice(0, mostFiles)) {
+    const parts = pathKey(path, root).split('/').slice(0, -1)
+    // Not outside the root.
+    if (parts[0] === '' || parts.includes('..')) continue
+    for (let depth = parts.length; depth > 0; depth--) folders.add(parts.slice(0, depth).join('/'))
+  }
+  return [...folders].slice(0, mostFolders).flatMap((folder) => names.map((name) => `${folder}/${name}`))
 }

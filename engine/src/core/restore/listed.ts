@@ -1,38 +1,9 @@
-// Restorers of what the host or the transcript already holds as text: the to-do list, background agents, tools,
-// instructions of MCP servers, pinned messages, the host's own context. Each stays inside its budget and names what is
-// left out.
-import type { JsonObject } from '../message/json.ts'
-import { type NotRestored, nothingRestored, type Piece, type Restored } from '../ports/restore.ts'
+// Restores what the host or the transcript already holds as text: the todo list, background agents, tools, instructions of
+// MCP servers, pinned messages, the host's own context, skills and slash commands.
+import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'
-import type { Restorer } from './restorer.ts'
-
-type Count = (text: string) => number
-type Titled = {
-  readonly title: string
-  readonly text: string
-  readonly entry?: string
-  readonly state?: JsonObject
-}
-
-/** As many as fit, in the order given. */
-function within(
-  kind: string,
-  items: readonly Titled[],
-  { room, countTokens }: { readonly room: number; readonly countTokens: Count },
-): Restored {
-  const pieces: Piece[] = []
-  const notRestored: NotRestored[] = []
-  let left = room
-  for (const { title, text, ...more } of items) {
-    const tokens = countTokens(`${title}\n${text}`)
-    if (tokens <= left) {
-      pieces.push({ kind, title, text, tokens, ...more })
-      left -= tokens
-    } else notRestored.push({ kind, what: title, why: `it has ${tokens} tokens, and ${left} are left` })
-  }
-  return { pieces, notRestored }
-}
+import { fitted, type RestoreInput, type Restorer, type Skill } from './restorer.ts'
 
 export const restoreTodos: Restorer = {
   kind: 'todos',
@@ -40,7 +11,7 @@ export const restoreTodos: Restorer = {
   restore: async ({ state, countTokens }, room) => {
     if (state.todos.length === 0) return nothingRestored
     const lines = state.todos.map(({ id, text, status }) => `- [${status}] #${id} ${text}`)
-    return within('todos', [{ title: 'To-do list', text: lines.join('\n') }], { room, countTokens })
+    return fitted('todos', [{ title: 'To-do list', text: lines.join('\n') }], { room, countTokens })
   },
 }
 
@@ -54,11 +25,11 @@ export const restoreAgents: Restorer = {
       (agent) => `- ${agent.id} (${agent.type}), ${words[agent.state]}: ${agent.description}`,
     )
     const title = 'Background agents: do not start these again'
-    return within('agents', [{ title, text: lines.join('\n'), state: { agents: state.agents } }], { room, countTokens })
+    return fitted('agents', [{ title, text: lines.join('\n'), state: { agents: state.agents } }], { room, countTokens })
   },
 }
 
-/** What was used comes first; what nobody used in this session comes last, and is the first to be left out. */
+/** Servers that were used come first, unused ones last, so those are dropped first. */
 export const restoreTools: Restorer = {
   kind: 'tools',
   budget: 20_000,
@@ -71,7 +42,7 @@ export const restoreTools: Restorer = {
       state.mcpInstructions
         .filter((server) => (server.isUsed === true) === isUsed)
         .map(({ name, text }) => ({ title: `Instructions of the MCP server ${name}`, text, state: { server: name } }))
-    return within('tools', [...servers(true), ...tools, ...servers(false)], { room, countTokens })
+    return fitted('tools', [...servers(true), ...tools, ...servers(false)], { room, countTokens })
   },
 }
 
@@ -90,7 +61,7 @@ export const restorePinned: Restorer = {
         text: markedHeadWithin(text, { tokens: perPinned, countTokens, marker }),
       }
     })
-    return within('pinned', items, { room, countTokens })
+    return fitted('pinned', items, { room, countTokens })
   },
 }
 
@@ -102,6 +73,71 @@ export const restoreHost: Restorer = {
       title,
       text: markedHeadWithin(text, { tokens: budget, countTokens, marker: '[cut to its budget]' }),
     }))
-    return within('host', items, { room, countTokens })
+    return fitted('host', items, { room, countTokens })
   },
+}
+
+const skillBudget = 25_000
+const perSkill = 5_000
+/** A shorter part of a skill is no help. */
+const leastPart = 200
+
+export const restoreRunningSkill: Restorer = {
+  kind: 'skills',
+  budget: skillBudget,
+  restore: async (input, room) => restored(input, { room, each: room, skills: input.state.skills.filter(isRunning) }),
+}
+
+/** Where none is running, the one invoked last, cut at its end. Older ones are finished and only named. */
+export const restoreSkills: Restorer = {
+  kind: 'skills',
+  budget: skillBudget,
+  restore: async (input, room) => {
+    const isAnyRunning = input.state.skills.some(isRunning)
+    const finished = input.state.skills.filter((skill) => !isRunning(skill))
+    const [skills, older] = isAnyRunning ? [[], finished] : [finished.slice(0, 1), finished.slice(1)]
+    const { pieces, notRestored } = restored(input, { room, each: perSkill, skills })
+    return { pieces, notRestored: [...notRestored, ...older.map(olderSkill)] }
+  },
+}
+
+function olderSkill(skill: Skill): NotRestored {
+  return { kind: 'skills', what: titleOf(skill), why: 'invoke it again if it still applies' }
+}
+
+function isRunning(skill: Skill): boolean {
+  return skill.isRunning === true
+}
+
+type Which = { readonly room: number; readonly each: number; readonly skills: readonly Skill[] }
+
+function restored(input: RestoreInput, { room, each, skills }: Which) {
+  const pieces: Piece[] = []
+  const notRestored: NotRestored[] = []
+  let left = room
+  for (const skill of skills) {
+    const piece = skillPiece(skill, input, Math.min(each, left))
+    if (piece) {
+      pieces.push(piece)
+      left -= piece.tokens
+    } else notRestored.push({ kind: 'skills', what: titleOf(skill), why: 'there is no room for it' })
+  }
+  return { pieces, notRestored }
+}
+
+function titleOf({ name, isRunning }: Skill): string {
+  const what = name.startsWith('/') ? 'Command' : 'Skill'
+  return `${what} ${name}, ${isRunning ? 'invoked recently' : 'invoked earlier'}`
+}
+
+function skillPiece(skill: Skill, { countTokens }: RestoreInput, room: number): Piece | undefined {
+  const { name, path, text } = skill
+  const title = `${titleOf(skill)}${path === undefined ? '' : ` (${path})`}`
+  const marker = path === undefined ? '[cut: invoke the skill again for the rest]' : `[cut: the rest is in ${path}]`
+  const tokens = room - countTokens(title) - 2
+  if (tokens < leastPart && countTokens(text) > tokens) return undefined
+  const cut = markedHeadWithin(text, { tokens, countTokens, marker })
+  if (cut === '') return undefined
+  const state = { skill: { name, ...(path === undefined ? {} : { path }) } }
+  return { kind: 'skills', title, text: cut, tokens: countTokens(`${title}\n${cut}`), state }
 }

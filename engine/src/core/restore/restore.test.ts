@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { contextFrame } from '../message/reminder.ts'
 import type { FileRead, FileStore } from '../ports/files.ts'
 import { defaultRestorers, missingText, pieceText, restoreContext } from './restore.ts'
-import type { RestoreInput } from './restorer.ts'
-import { emptyState } from './state.ts'
+import { emptyState, type RestoreInput } from './restorer.ts'
 import type { TouchedFile } from './touched.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)

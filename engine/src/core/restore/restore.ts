@@ -1,16 +1,22 @@
-// Puts context back after a compaction: one restorer after another, the most needed first, each inside its own budget, all
-// of them under one. The same state gives the same bytes.
-
+// Restores context after a compaction. Restorers run in order of importance, each within its own budget and all of them
+// within a common one. The same state gives the same bytes.
 import { contextFrame } from '../message/reminder.ts'
 import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
 import { groupBy } from '../text/group-by.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
-import { restoreAgents, restoreHost, restorePinned, restoreTodos, restoreTools } from './listed.ts'
+import {
+  restoreAgents,
+  restoreHost,
+  restorePinned,
+  restoreRunningSkill,
+  restoreSkills,
+  restoreTodos,
+  restoreTools,
+} from './listed.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
-import { restoreRunningSkill, restoreSkills } from './skills.ts'
 
-/** The most needed first: what comes late gets what room is left. */
+/** In order of importance: later ones get whatever room is left. */
 export const defaultRestorers: readonly Restorer[] = [
   restorePinned,
   restorePlan,
@@ -28,18 +34,18 @@ export type RestoreOptions = {
   /** In tokens, for everything together. */
   readonly budget: number
   readonly restorers?: readonly Restorer[]
-  /** Kinds that the new context holds anyway. */
+  /** Kinds that the new context contains already. */
   readonly without?: readonly string[] | undefined
 }
 
 const between = 2
-/** Of one restorer, as far as room is set aside for their headings. */
+/** Room is set aside for the headings of this many pieces of one restorer. */
 const mostPieces = 5
 
 export async function restoreContext(input: RestoreInput, options: RestoreOptions): Promise<Restoration> {
   const { budget, restorers = defaultRestorers, without = [] } = options
   const frame = input.countTokens(contextFrame(['']))
-  // Inside the frame that all of them share; what lies between two texts is rounded up.
+  // The frame around all pieces is counted once; `between` rounds up what separates two of them.
   const countInside = (text: string) => input.countTokens(contextFrame([text])) - frame + between
   const pieces: { readonly piece: Piece; readonly tokens: number }[] = []
   const notRestored: NotRestored[] = []
@@ -60,7 +66,7 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
       }
     }
   }
-  // What is missing is named inside the budget too: names give way before a piece does.
+  // The list of what is missing counts too. Names are dropped before a piece is.
   const fits = (names: readonly NotRestored[]) => {
     const text = missingText(names)
     return frame + tokens + (text === undefined ? 0 : countInside(`# not_restored\n${text}`)) <= budget
@@ -68,7 +74,7 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
   return { tokens, pieces: pieces.map(({ piece }) => piece), notRestored: namesWithin(notRestored, fits) }
 }
 
-/** All of them, or the first ones and how many more there are; none where not one fits. */
+/** All names, or the first ones and how many more there are; none if not one fits. */
 function namesWithin(
   all: readonly NotRestored[],
   fits: (names: readonly NotRestored[]) => boolean,
@@ -82,14 +88,14 @@ function namesWithin(
   return []
 }
 
-/** A piece as it stands in the context. */
+/** A piece as it appears in the context. */
 export function pieceText({ title, text }: Pick<Piece, 'title' | 'text'>): string {
   return `${title}\n${text}`
 }
 
 const mostNames = 12
 
-/** What was not brought is named, so that nobody believes to have seen it; once for each reason. */
+/** Names what was not restored, so that the agent does not assume it has seen it; once for each reason. */
 export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'why'>[]): string | undefined {
   if (notRestored.length === 0) return undefined
   const reasons = groupBy(notRestored.slice(0, mostNames), ({ why }) => why)
@@ -98,7 +104,7 @@ export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'wh
   return ['Not put back:', ...names, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
 }
 
-/** A restorer that breaks is a missing piece, not a failed compaction. */
+/** A restorer that throws is a missing piece, not a failed compaction. */
 async function bring(restorer: Restorer, input: RestoreInput, room: number) {
   try {
     return await restorer.restore(input, room)

@@ -1,27 +1,82 @@
-// The seam of everything that is put back into the context after a compaction. A restorer never fails a compaction: what
-// it cannot bring it names.
+// What a restorer gets and returns. A restorer never fails a compaction: it names what it cannot restore.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
-import type { Restored } from '../ports/restore.ts'
-import type { NamedKinds } from '../tokens/tool-kinds.ts'
-import type { SessionState } from './state.ts'
+import type { NotRestored, Piece, Restored } from '../ports/restore.ts'
+import type { NamedKinds } from '../tools/call.ts'
+import type { Todo } from '../tools/todos.ts'
 import type { TouchedFile } from './touched.ts'
+
+/** A skill or, if its name starts with a slash, a slash command. */
+export type Skill = {
+  readonly name: string
+  readonly path?: string
+  readonly text: string
+  /** It was invoked recently and is probably still in use. */
+  readonly isRunning?: boolean
+}
+
+export type BackgroundAgent = {
+  readonly id: string
+  readonly type: string
+  readonly description: string
+  readonly state: 'running' | 'finished-unreported'
+}
+
+/** What a host knows about its session besides the conversation, and a compaction must not lose. */
+export type SessionState = {
+  readonly todos: readonly Todo[]
+  readonly plan?: {
+    readonly path?: string
+    readonly text?: string
+    readonly isOn: boolean
+    /** How many times the user has spoken since it last changed. */
+    readonly requestsSince?: number
+  }
+  /** Invoked in this session, latest first. */
+  readonly skills: readonly Skill[]
+  readonly agents: readonly BackgroundAgent[]
+  /** Deferred tools as they were announced. */
+  readonly deferredTools: readonly string[]
+  readonly mcpInstructions: readonly {
+    readonly name: string
+    readonly text: string
+    /** One of its tools was called in this session. */
+    readonly isUsed?: boolean
+  }[]
+  /** Paths of rule files: AGENTS.md, CLAUDE.md and the like of touched folders. Read again from the store. */
+  readonly memoryFiles: readonly string[]
+  /** Whatever else the host offers: an editor's selection, open files. */
+  readonly host: readonly { readonly title: string; readonly text: string; readonly budget: number }[]
+  /** Pinned messages that the compaction takes out of the view. */
+  readonly pinned: readonly { readonly uuid: string; readonly text: string }[]
+}
+
+export const emptyState: SessionState = {
+  todos: [],
+  skills: [],
+  agents: [],
+  deferredTools: [],
+  mcpInstructions: [],
+  memoryFiles: [],
+  host: [],
+  pinned: [],
+}
 
 export type RestoreInput = {
   readonly files: FileStore
   readonly countTokens: (text: string) => number
   /** Newest first. */
   readonly touched: readonly TouchedFile[]
-  /** What stays word for word: nothing that is to be seen there is put back a second time. */
+  /** Messages that are kept verbatim. What they show is not restored. */
   readonly kept: readonly ViewMessage[]
   readonly state: SessionState
-  /** The workspace's folder, to tell two spellings of one path. */
+  /** The workspace's folder, to recognize two spellings of one path. */
   readonly root?: string | undefined
   readonly recordOf?: ((uuid: string) => JsonObject | undefined) | undefined
   /** What the host says its tools are. */
   readonly named?: NamedKinds | undefined
-  /** Where the transcript itself lies: a file that is never put back. */
+  /** Where the transcript itself is: a file that is never restored. */
   readonly transcriptPath?: string | undefined
 }
 
@@ -29,6 +84,30 @@ export type Restorer = {
   readonly kind: string
   /** In tokens, for all of its pieces together. */
   readonly budget: number
-  /** Brings no more than `room` tokens. */
+  /** Restores no more than `room` tokens. */
   readonly restore: (input: RestoreInput, room: number) => Promise<Restored>
+}
+
+export type Titled = Pick<Piece, 'title' | 'text' | 'entry' | 'state' | 'path'> & {
+  /** Its name if it does not fit; the title by default. */
+  readonly what?: string
+}
+
+/** As many as fit, in the order given; the others are named. */
+export function fitted(
+  kind: string,
+  items: readonly Titled[],
+  { room, countTokens }: { readonly room: number } & Pick<RestoreInput, 'countTokens'>,
+): Restored {
+  const pieces: Piece[] = []
+  const notRestored: NotRestored[] = []
+  let left = room
+  for (const { what, ...item } of items) {
+    const tokens = countTokens(`${item.title}\n${item.text}`)
+    if (tokens <= left) {
+      pieces.push({ kind, ...item, tokens })
+      left -= tokens
+    } else notRestored.push({ kind, what: what ?? item.title, why: `it has ${tokens} tokens, and ${left} are left` })
+  }
+  return { pieces, notRestored }
 }

@@ -100,6 +100,13 @@ describe('a file that may have changed since it was shown is named, not shown', 
     return seen
   }
 
+  test('by an insertion at a place that the call does not name', async () => {
+    const inserted = shown()
+    const input = { command: 'insert', path: '/w/tasks.md', insert_line: 1, new_str: '- [ ] and the view' }
+    call(inserted, { name: 'str_replace_based_edit_tool', input })
+    expect(await textOfFile(inserted, '/w/tasks.md')).toEqual(stale)
+  })
+
   test('by a shell command, a formatter or a checkout; reading it again makes it sure', async () => {
     for (const command of ["sed -i 's/x/y/' tasks.md", 'npm run format', 'git checkout main']) {
       const seen = shown()
@@ -154,10 +161,16 @@ describe('a file that may have changed since it was shown is named, not shown', 
 })
 
 test('a file that was removed or moved away is gone, until it is written again', async () => {
-  for (const command of ['rm -f old/tasks.md', 'git mv old/tasks.md new/', 'mkdir new && mv old new']) {
+  const patch = '*** Begin Patch\n*** Delete File: /w/old/tasks.md\n*** End Patch'
+  const commands = ['rm -f old/tasks.md', 'git mv old/tasks.md new/', 'mkdir new && mv old new']
+  const removals = [
+    ...commands.map((command) => ({ name: 'Bash', input: { command } })),
+    { name: 'apply_patch', input: { input: patch } },
+  ]
+  for (const removal of removals) {
     const seen = createSeenFiles()
     call(seen, { name: 'Read', input: { file_path: '/w/old/tasks.md' }, text: '1\t- [ ] drop the table' })
-    call(seen, { name: 'Bash', input: { command } })
+    call(seen, removal)
     expect(await textOfFile(seen, '/w/old/tasks.md')).toEqual({ type: 'missing' })
     call(seen, { name: 'Write', input: { file_path: '/w/old/tasks.md', content: 'fresh' } })
     expect(await textOfFile(seen, '/w/old/tasks.md')).toEqual({ type: 'text', text: 'fresh' })

@@ -1,13 +1,13 @@
-// Files as a transcript last showed them: reads, writes and edits laid over one another. It knows nothing of this
-// machine's disk, so a session from elsewhere can be restored from, at any moment of it.
+// Files as a transcript last showed them: reads, writes and edits applied in order. It does not look at this machine's
+// disk, so it works for sessions from elsewhere, at any point in them.
 import { textOf } from '../message/block.ts'
 import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
-import { isPointer, readOf } from '../tokens/file-reads.ts'
-import { type NamedKinds, toolKind } from '../tokens/tool-kinds.ts'
-import { type Answered, createFileWalk, type FileTouch } from './file-events.ts'
-import { patchedFiles, type Replacement, replacementsOf, writtenText } from './patch.ts'
+import { isPointer } from '../tokens/file-reads.ts'
+import type { NamedKinds } from '../tools/call.ts'
+import type { TextEdit } from '../tools/patch.ts'
+import { createFileWalk, type FileTouch } from './file-events.ts'
 import { shownLines } from './shown.ts'
 
 /** Lines that were never shown are undefined. */
@@ -16,7 +16,7 @@ type Lines = readonly (string | undefined)[]
 export type SeenFile = {
   readonly path: string
   readonly lines: Lines
-  /** Every line was shown, and the end is known. */
+  /** Every line was shown, and where the file ends is known. */
   readonly isWhole: boolean
   /** A command, an agent or a person may have changed it since. */
   readonly isStale?: true
@@ -25,7 +25,7 @@ export type SeenFile = {
 }
 
 export type SeenFiles = {
-  /** In the order of the transcript. The record holds what the model did not see: whole originals, totals. */
+  /** In the order of the transcript. The record has what the model did not see: original files, line counts. */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
   /** By path, as last seen; undefined when nothing of it is known. */
   readonly file: (path: string) => SeenFile | undefined
@@ -33,26 +33,25 @@ export type SeenFiles = {
 }
 
 export function createSeenFiles(options: { readonly named?: NamedKinds } = {}): SeenFiles {
-  const { named = {} } = options
   const files = new Map<string, SeenFile>()
-  const walk = createFileWalk(named)
+  const walk = createFileWalk(options.named)
   const put = (path: string, lines: Lines, { isWhole, isSure = true }: { isWhole: boolean; isSure?: boolean }) => {
     const isStale = !isSure && files.get(path)?.isStale === true
     files.delete(path)
     files.set(path, { path, lines, isWhole: isWhole && !lines.includes(undefined), ...(isStale ? { isStale } : {}) })
   }
-  const makeStale = (path: string) => {
+  const mark = (path: string, how: Mark) => {
     const file = files.get(path)
-    if (file) files.set(path, { ...file, isStale: true })
+    if (file) files.set(path, { ...file, [how]: true })
   }
-  const showing: Showing = { file: (path) => files.get(path), put, makeStale, named }
+  const showing: Showing = { file: (path) => files.get(path), put, mark }
   return {
     add: (message, record) => {
       const { touches, unsure } = walk(message, record)
       for (const { mayChange, removes } of unsure) {
-        for (const [path, file] of files) {
-          if (removes(path)) files.set(path, { ...file, isGone: true })
-          else if (mayChange(path)) makeStale(path)
+        for (const path of files.keys()) {
+          if (removes(path)) mark(path, 'isGone')
+          else if (mayChange(path)) mark(path, 'isStale')
         }
       }
       noteRules(showing, objectAt(record, 'attachment'))
@@ -63,15 +62,16 @@ export function createSeenFiles(options: { readonly named?: NamedKinds } = {}): 
   }
 }
 
+type Mark = 'isStale' | 'isGone'
+
 type Showing = {
   readonly file: (path: string) => SeenFile | undefined
-  /** Not sure: made of what was known before. */
+  /** `isSure: false` if the text is derived from an earlier version. */
   readonly put: (path: string, lines: Lines, how: { readonly isWhole: boolean; readonly isSure?: boolean }) => void
-  readonly makeStale: (path: string) => void
-  readonly named: NamedKinds
+  readonly mark: (path: string, how: Mark) => void
 }
 
-/** A rule file that the client brought along with a folder. */
+/** A rule file that the client added because a file in its folder was read. */
 function noteRules(showing: Showing, attachment: JsonObject | undefined): void {
   if (attachment?.type !== 'nested_memory') return
   const path = stringAt(attachment, 'path')
@@ -82,22 +82,22 @@ function noteRules(showing: Showing, attachment: JsonObject | undefined): void {
 
 function noteTouch(showing: Showing, touch: FileTouch): void {
   if (touch.type === 'attached') noteAttached(showing, touch)
-  // The output of a command is not sure to be the file and nothing else; what it may have changed is known already.
-  else if (!touch.by.isShell) noteResult(showing, touch.path, touch.by)
+  // A command may print more than the file. What it may have changed is handled by `unsure`.
+  else if (touch.by.call.type !== 'command') noteResult(showing, touch)
 }
 
 function noteAttached(showing: Showing, { path, kind, attachment }: Extract<FileTouch, { type: 'attached' }>): void {
-  if (kind === 'edited_text_file') showing.makeStale(path)
+  if (kind === 'edited_text_file') showing.mark(path, 'isStale')
   const file = objectAt(objectAt(attachment, 'content'), 'file')
   if (file) noteShown(showing, file)
   const text = stringAt(attachment, 'content')
-  // What was put back whole after an earlier compaction.
+  // Restored whole by an earlier compaction.
   if (kind === 'files' && text?.startsWith(`File ${path}\n`)) {
     showing.put(path, text.slice(`File ${path}\n`.length).split('\n'), { isWhole: true })
   }
 }
 
-/** The client's own account of a read: path, text, first line, total. */
+/** The client's own record of a read: path, text, first line, total. */
 function noteShown(showing: Showing, file: JsonObject): boolean {
   const path = stringAt(file, 'filePath')
   const content = stringAt(file, 'content')
@@ -108,42 +108,41 @@ function noteShown(showing: Showing, file: JsonObject): boolean {
   return true
 }
 
-function noteResult(showing: Showing, path: string, answered: Answered): void {
-  const { call, result, raw } = answered
-  const file = objectAt(raw, 'file')
+function noteResult(showing: Showing, touch: Exclude<FileTouch, { type: 'attached' }>): void {
+  const { path, by } = touch
+  const file = objectAt(by.raw, 'file')
   if (file && noteShown(showing, file)) return
-  const read = readOf(call, showing.named)
-  if (read) {
-    const shown = isPointer(result) ? undefined : shownLines(textOf([result]), read.from)
-    if (shown) show(showing, read.path, { ...shown, total: undefined })
+  if (touch.type === 'read') {
+    const shown = isPointer(by.result) ? undefined : shownLines(textOf([by.result]), touch.lines[0])
+    if (shown) show(showing, path, { ...shown, total: undefined })
     return
   }
-  const patched = patchedFiles(call.input).find((each) => each.path === path)
-  const changed = stringAt(raw, 'filePath') ?? path
-  const known = showing.file(path)
-  if (patched?.text !== undefined) showing.put(path, patched.text.split('\n'), { isWhole: true })
-  else if (patched && known)
-    showing.put(path, replaced(known.lines, patched.replacements), { isWhole: known.isWhole, isSure: false })
-  else if (toolKind(call, showing.named) === 'write') {
-    const text = stringAt(raw, 'content') ?? writtenText(call.input)
-    if (text !== undefined) showing.put(changed, text.split('\n'), { isWhole: true })
-  } else if (!patched) noteEdits(showing, changed, answered)
+  if (touch.act === 'deleted') {
+    showing.mark(path, 'isGone')
+    return
+  }
+  const changed = stringAt(by.raw, 'filePath') ?? path
+  const text = (by.call.type === 'write' ? stringAt(by.raw, 'content') : undefined) ?? touch.text
+  if (text !== undefined) showing.put(changed, text.split('\n'), { isWhole: true })
+  else noteEdits(showing, changed, touch)
 }
 
-function noteEdits(showing: Showing, path: string, { call, raw }: Answered): void {
-  const original = stringAt(raw, 'originalFile') ?? stringAt(raw, 'originalFileContents')
+function noteEdits(showing: Showing, path: string, { edits, by }: Extract<FileTouch, { type: 'changed' }>): void {
+  const original = stringAt(by.raw, 'originalFile') ?? stringAt(by.raw, 'originalFileContents')
   const known: Lines | undefined = original?.split('\n') ?? showing.file(path)?.lines
   if (!known) return
   const isWhole = original !== undefined || (showing.file(path)?.isWhole ?? false)
-  showing.put(path, replaced(known, replacementsOf(call.input)), { isWhole, isSure: original !== undefined })
+  showing.put(path, edited(known, edits), { isWhole, isSure: original !== undefined })
+  if (edits.some(({ before }) => before === '')) showing.mark(path, 'isStale')
 }
 
-/** No text file holds it, so it can stand for a line that was never shown. */
+/** Does not occur in text files, so it can mark a line that was never shown. */
 const unseen = '\u0000'
 
-function replaced(lines: Lines, replacements: readonly Replacement[]): Lines {
+function edited(lines: Lines, edits: readonly TextEdit[]): Lines {
   let text = lines.map((line) => line ?? unseen).join('\n')
-  for (const { before, after, isAll } of replacements) {
+  for (const { before, after, isAll } of edits) {
+    if (before === '') continue
     text = isAll ? text.replaceAll(before, () => after) : text.replace(before, () => after)
   }
   return text.split('\n').map((line) => (line === unseen ? undefined : line))
@@ -151,10 +150,10 @@ function replaced(lines: Lines, replacements: readonly Replacement[]): Lines {
 
 type Shown = { readonly start: number; readonly lines: readonly string[]; readonly total?: number | undefined }
 
-/** No file that anybody restores has more; a line number is only what some output says. */
+/** Line numbers come from outputs and may be absurd. */
 const mostLines = 1_000_000
 
-/** Lays what was shown over what is known. */
+/** Adds the lines that were shown to what is known. */
 function show(showing: Showing, path: string, { start, lines, total }: Shown): void {
   if (!(Math.max(start + lines.length, total ?? 0) <= mostLines)) return
   const known = showing.file(path)
@@ -173,7 +172,7 @@ function show(showing: Showing, path: string, { start, lines, total }: Shown): v
   showing.put(path, laid, { isWhole: known.isWhole || total !== undefined, isSure: false })
 }
 
-/** A store that restoring can read from. A file that may have changed since is not shown. */
+/** A file store for restoring. It refuses files that may have changed since they were shown. */
 export function seenFileStore(seen: Pick<SeenFiles, 'file'>): FileStore {
   return {
     read: async (path) => {
@@ -186,7 +185,7 @@ export function seenFileStore(seen: Pick<SeenFiles, 'file'>): FileStore {
   }
 }
 
-/** Lines nobody saw are named, not made up. */
+/** Says which lines were never shown. */
 export function seenText({ lines }: SeenFile): string {
   const out: string[] = []
   for (let at = 0; at < lines.length; at++) {

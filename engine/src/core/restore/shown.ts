@@ -1,21 +1,20 @@
-// What the tools of an open session demonstrably showed of files. A refusal often carries no error flag and says anything
-// in any language, so what counts is not the wording: lines of the result must stand in the file.
+// What the tools of an open session demonstrably showed of files. A refused read often has no error flag and may say
+// anything in any language, so wording does not count: lines of the result must occur in the file.
 import { textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { isPointer, readOf } from '../tokens/file-reads.ts'
-import type { NamedKinds } from '../tokens/tool-kinds.ts'
-import { type Answered, createFileWalk, type FileTouch } from './file-events.ts'
-import { patchedFiles, replacementsOf, writtenText } from './patch.ts'
-import { pathKey } from './paths.ts'
+import { isPointer } from '../tokens/file-reads.ts'
+import { isVouched, type NamedKinds } from '../tools/call.ts'
+import { pathKey } from '../tools/paths.ts'
+import { createFileWalk, type FileTouch } from './file-events.ts'
 
 export type Shown = {
   /** Every message that came while the session was open, in order. */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
-  /** Something was shown of this file, or put into it. Whether that is so must be held against its text. */
+  /** A result claims to have shown or changed this file. `proves` checks the claim. */
   readonly has: (path: string) => boolean
-  /** This text is what was shown, or what has become of it since. */
+  /** Whether a file with this text is the one that was shown. */
   readonly proves: (path: string, text: string, where: { readonly isInside: boolean }) => boolean
 }
 
@@ -23,7 +22,7 @@ export type ShownOptions = { readonly named?: NamedKinds | undefined; readonly r
 
 type Sight = {
   readonly lines: readonly string[]
-  /** It came with line numbers, or with the client's own account: nobody refuses like that. */
+  /** It came with line numbers, or with the client's own record: no refusal looks like that. */
   readonly isFormatted: boolean
 }
 
@@ -36,7 +35,7 @@ export function createShown({ named, root }: ShownOptions = {}): Shown {
   return {
     add: (message, record) => {
       for (const touch of walk(message, record).touches) {
-        const sight = sightOf(touch, named ?? {})
+        const sight = sightOf(touch, named)
         if (!sight) continue
         const key = pathKey(touch.path, root)
         const lines = [...(sights.get(key)?.lines ?? []), ...sight.lines].slice(-mostLines)
@@ -54,7 +53,7 @@ export function createShown({ named, root }: ShownOptions = {}): Shown {
   }
 }
 
-/** A line that stands in two texts by chance is short. */
+/** Shorter lines occur in two files by chance. */
 const distinctive = 8
 
 function isFoundIn(lines: readonly string[], text: string): boolean {
@@ -63,9 +62,9 @@ function isFoundIn(lines: readonly string[], text: string): boolean {
   return lines.length > 0 && lines.every((line) => there.has(line))
 }
 
-function sightOf(touch: FileTouch, named: NamedKinds): Sight | undefined {
+function sightOf(touch: FileTouch, named: NamedKinds | undefined): Sight | undefined {
   if (touch.type === 'attached') return attachedSight(touch)
-  const sight = touch.type === 'read' ? readSight(touch.by, named) : changeSight(touch)
+  const sight = touch.type === 'read' ? readSight(touch, named) : changeSight(touch)
   return sight.lines.length === 0 ? undefined : sight
 }
 
@@ -75,32 +74,25 @@ function attachedSight({ attachment }: Extract<FileTouch, { type: 'attached' }>)
   return text === undefined ? undefined : { lines: sample(text.split('\n')), isFormatted: true }
 }
 
-function readSight({ call, result, raw, isShell }: Answered, named: NamedKinds): Sight {
-  const account = stringAt(objectAt(raw, 'file'), 'content')
-  const text = account ?? textOf([result])
-  const from = readOf(call, named)?.from ?? 1
-  if (account === undefined && isPointer(result)) return { lines: [], isFormatted: false }
-  // A server's tool may be called anything and answer anything, unless the host vouches for it.
-  const isVouched = !call.name.includes('__') || Object.hasOwn(named, call.name)
-  const shown = shownLines(text, from)
+function readSight({ lines: [from], by }: Extract<FileTouch, { type: 'read' }>, named: NamedKinds | undefined): Sight {
+  const { call, result, raw } = by
+  const record = stringAt(objectAt(raw, 'file'), 'content')
+  if (record === undefined && isPointer(result)) return { lines: [], isFormatted: false }
+  const shown = shownLines(record ?? textOf([result]), from)
   const isNumbered = shown?.isNumbered === true && shown.start === from
-  const isFormatted = !isShell && isVouched && (account !== undefined || isNumbered)
-  return { lines: sample(shown?.lines ?? []), isFormatted }
+  const isReader = call.type !== 'command' && isVouched(call.name, named)
+  return { lines: sample(shown?.lines ?? []), isFormatted: isReader && (record !== undefined || isNumbered) }
 }
 
-function changeSight({ path, by }: Extract<FileTouch, { type: 'changed' }>): Sight {
-  const { input } = by.call
-  const patched = patchedFiles(input).find((file) => file.path === path)
-  const replacements = [...replacementsOf(input), ...(patched?.replacements ?? [])]
-  const whole = patched?.text ?? writtenText(input) ?? ''
-  const lines = replacements.flatMap(({ before, after }) => {
+function changeSight({ text = '', edits }: Extract<FileTouch, { type: 'changed' }>): Sight {
+  const lines = edits.flatMap(({ before, after }) => {
     const old = new Set(before.split('\n'))
     return after.split('\n').filter((line) => !old.has(line))
   })
-  return { lines: sample([...whole.split('\n'), ...lines]), isFormatted: false }
+  return { lines: sample([...text.split('\n'), ...lines]), isFormatted: false }
 }
 
-/** From all over the text, so that a change in one place leaves enough of them. */
+/** Lines from the whole text, so that enough of them survive a change in one place. */
 function sample(lines: readonly string[]): readonly string[] {
   const full = lines.map((line) => line.trim()).filter((line) => line !== '')
   const step = Math.max(1, Math.ceil(full.length / (mostLines / 2)))
@@ -111,7 +103,7 @@ const numberedLine = /^ *(\d+)(?:→|\t|: |\| )(.*)$/
 
 type ShownLines = { readonly start: number; readonly lines: readonly string[]; readonly isNumbered: boolean }
 
-/** What a read brought, without the line numbers that most agents put before each line. */
+/** The lines of a read without the line numbers that most agents put in front. */
 export function shownLines(text: string, from: number): ShownLines | undefined {
   if (text === '') return undefined
   const all = text.split('\n')

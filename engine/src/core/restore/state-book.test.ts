@@ -121,7 +121,7 @@ describe('plan', () => {
   })
 })
 
-describe('to-dos', () => {
+describe('todos', () => {
   const list = { type: 'todo', content: [{ content: 'Mend it', status: 'in_progress', activeForm: 'x' }] }
   const listed = { id: '1', text: 'Mend it', status: 'in-progress' }
   const called = { id: '7', text: 'Called', status: 'pending' } as const

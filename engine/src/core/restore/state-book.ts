@@ -1,26 +1,23 @@
-// Reads a session's state off its transcript, in the records of Claude Code: plan, skills and commands, background agents,
-// announced tools, rule files, to-do lists that the client put in. Also what an earlier compaction of ours put back: the
-// records before it may not have been read. Pins are the view's: they are not here.
-import type { Todo } from '../ledger/facts.ts'
-import { todoChange } from '../ledger/tools.ts'
-import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
+// Reads a session's state from Claude Code records: plan, skills and commands, background agents, announced tools, rule
+// files, todo lists that the client added, and what an earlier compaction of ours restored. Pins are kept by the view.
+import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import { pathIn, toolJob } from '../message/tool-names.ts'
-import { noteRestored } from './read-back.ts'
-import { emptyState, type SessionState, type Skill } from './state.ts'
-import { changeNames, emptyNotes, type Notes, noteSkill } from './state-notes.ts'
+import { pathsOf, type ToolCall, toolCall } from '../tools/call.ts'
+import { listedTodos, type Todo } from '../tools/todos.ts'
+import { emptyState, type SessionState, type Skill } from './restorer.ts'
+import { changeNames, emptyNotes, type Notes, noteRestored, noteSkill } from './state-notes.ts'
 
 export type StateBook = {
   /** In the order of the transcript. */
   readonly add: (message: ViewMessage, record?: JsonObject) => void
-  /** `todos` are those that calls left, as the ledger has them. */
+  /** `todos`: the list as tool calls left it (from the ledger). */
   readonly state: (todos: readonly Todo[]) => SessionState
 }
 
 const mostCalls = 256
-/** A skill is being executed until a person has said so many things since. */
+/** A skill counts as running until this many messages of the user later. */
 const mostRequests = 3
 
 export function createStateBook(): StateBook {
@@ -33,7 +30,7 @@ export function createStateBook(): StateBook {
       noteText(notes, message, record)
       noteMode(notes, record)
       for (const block of blocksOf(message.content)) {
-        if (isToolUse(block)) noteCall(notes, block)
+        if (isToolUse(block)) noteCall(notes, block.id, toolCall(block))
         if (isToolResult(block)) noteResult(notes, block, objectAt(record, 'toolUseResult'))
       }
       dropOldest(notes.calls, mostCalls)
@@ -59,14 +56,14 @@ function agedBy(requestsSince: number): { readonly requestsSince?: number } {
   return requestsSince > 0 ? { requestsSince } : {}
 }
 
-/** Latest first. A command may have invoked a skill: both are being executed. */
+/** Latest first. A command may have invoked a skill: then both are running. */
 function skillsOf({ skills, requests }: Notes): readonly Skill[] {
   return [...skills.values()]
     .toReversed()
     .map(({ skill, requests: then }) => (requests - then < mostRequests ? { ...skill, isRunning: true } : skill))
 }
 
-/** The client's own list, until a call replaces it; what calls have added since stands beside it. */
+/** The client's own list until a call replaces it, plus what calls have added since. */
 function todosOf({ listed, hasChanged }: Notes, todos: readonly Todo[]): readonly Todo[] {
   if (!listed) return todos
   if (!hasChanged) return listed
@@ -110,16 +107,16 @@ function noteAttachment(notes: Notes, attachment: JsonObject | undefined): void 
 }
 
 function noteList(notes: Notes, attachment: JsonObject): void {
-  const change = todoChange({ todos: arrayAt(attachment, 'content') })
+  const todos = listedTodos(arrayAt(attachment, 'content'))
   // A reminder without items says that there is nothing to remind of, not that the list is empty.
-  if (change?.type !== 'list-replaced' || change.todos.length === 0) return
-  notes.listed = change.todos
+  if (todos.length === 0) return
+  notes.listed = todos
   notes.hasChanged = false
 }
 
 type PlanNews = { readonly path?: string | undefined; readonly text?: string | undefined; readonly isOn?: boolean }
 
-/** What is not said stays; the text of another file does not. */
+/** Fields that are not given stay as they are, except the text of another plan file. */
 function notePlan(notes: Notes, { path, text, isOn }: PlanNews): void {
   const known =
     path === undefined || notes.plan?.path === undefined || notes.plan.path === path ? notes.plan : undefined
@@ -135,7 +132,7 @@ function notePlan(notes: Notes, { path, text, isOn }: PlanNews): void {
   if (!isSame) notes.planRequests = notes.requests
 }
 
-/** What the client says about the mode with each request. */
+/** The client records its mode with each request. */
 function noteMode(notes: Notes, record: JsonObject | undefined): void {
   const mode = stringAt(record, 'permissionMode')
   if (mode === 'plan') notePlan(notes, { isOn: true })
@@ -151,62 +148,54 @@ function noteText(notes: Notes, message: ViewMessage, record: JsonObject | undef
   const isMeta = message.origin === 'meta'
   if (!isMeta && !isRequest(message.origin)) return
   const text = textOf(message.content)
-  // What a skill says comes as a meta message that names the call which asked for it; what a command says, right behind it.
+  // The text of a skill is a meta message that names the call; the text of a command follows the command.
   const call = notes.calls.get(stringAt(record, 'sourceToolUseID') ?? '')
-  const name = stringAt(call?.input, 'skill') ?? (isMeta && !text.startsWith('<') ? notes.command : undefined)
+  const skill = call?.type === 'skill' ? call.skill : undefined
+  const name = skill ?? (isMeta && !text.startsWith('<') ? notes.command : undefined)
   if (name !== undefined && text !== '') noteSkill(notes, { name, content: text })
   notes.command = commandName.exec(text.slice(0, 2_000))?.[1]
   if (isRequest(message.origin)) notes.requests++
   noteReport(notes, text)
 }
 
-function noteCall(notes: Notes, call: ToolUseBlock): void {
-  notes.calls.set(call.id, call)
+function noteCall(notes: Notes, id: string, call: ToolCall): void {
+  notes.calls.set(id, call)
   const [prefix, server] = call.name.split('__')
   if (prefix === 'mcp' && server !== undefined) notes.servers.add(serverKey(server))
 }
 
-/** A server's name as it stands in the names of its tools. */
+/** A server's name as it is spelled in the names of its tools. */
 function serverKey(name: string): string {
   return name.replace(/[^A-Za-z0-9-]/g, '_')
 }
 
 function noteResult(notes: Notes, result: ToolResultBlock, raw: JsonObject | undefined): void {
-  const { tool_use_id, is_error } = result
-  const call = notes.calls.get(tool_use_id)
+  const call = notes.calls.get(result.tool_use_id)
   if (!call) return
-  const isExit = toolName(call) === 'exitplanmode'
-  // A plan that was turned down is still the plan, and plan mode is still on.
-  if (isExit) notePlan(notes, planOf(call, raw, is_error === true || isRefusal(textOf(result.content))))
-  if (is_error === true) return
-  if (toolName(call) === 'enterplanmode') notePlan(notes, { isOn: true })
-  if (toolJob(call.name) === 'todo') noteTodoCall(notes, call)
-  // Whatever is done to the file of the plan, other than reading it, may have changed the plan.
-  if (notes.plan?.path !== undefined && pathIn(call.input) === notes.plan.path && toolJob(call.name) !== 'read') {
+  const isError = result.is_error === true
+  if (call.type === 'plan' && call.act === 'exit') {
+    // A rejected plan is still the plan, and plan mode is still on.
+    const isRejected = isError || isRefusal(textOf(result.content))
+    const text = stringAt(raw, 'plan') ?? call.text
+    notePlan(notes, { path: stringAt(raw, 'filePath'), text, ...(isRejected ? {} : { isOn: false }) })
+  }
+  if (isError) return
+  if (call.type === 'plan' && call.act === 'enter') notePlan(notes, { isOn: true })
+  if (call.type === 'todo') {
+    if (call.change?.type === 'list-replaced') notes.listed = undefined
+    notes.hasChanged = true
+  }
+  // Whatever is done to the plan's file, except reading it, may have changed the plan.
+  if (notes.plan?.path !== undefined && call.type !== 'read' && pathsOf(call).includes(notes.plan.path)) {
     notes.planRequests = notes.requests
   }
   noteAgent(notes, raw)
-}
-
-function planOf(call: ToolUseBlock, raw: JsonObject | undefined, isRejected: boolean): PlanNews {
-  const text = stringAt(raw, 'plan') ?? stringAt(call.input, 'plan')
-  return { path: stringAt(raw, 'filePath'), text, ...(isRejected ? {} : { isOn: false }) }
 }
 
 function isRefusal(text: string): boolean {
   return /doesn't want to|does not want to|\brejected\b|\bdenied\b|\bnot approved\b|\bkeep planning\b/i.test(
     text.slice(0, 500),
   )
-}
-
-function toolName({ name }: ToolUseBlock): string {
-  return name.toLowerCase().replace(/[^a-z]/g, '')
-}
-
-function noteTodoCall(notes: Notes, { input }: ToolUseBlock): void {
-  const change = todoChange(input)
-  if (change?.type === 'list-replaced') notes.listed = undefined
-  notes.hasChanged = true
 }
 
 function noteAgent(notes: Notes, raw: JsonObject | undefined): void {
@@ -217,7 +206,7 @@ function noteAgent(notes: Notes, raw: JsonObject | undefined): void {
   else notes.agents.delete(id)
 }
 
-/** A background agent that has reported is no longer in the background. */
+/** A background agent that has reported is finished. */
 function noteReport({ agents }: Notes, text: string): void {
   const [, id] = /^\s*<task-notification>[\s\S]{0,2000}?<task-id>\s*([\w-]+)\s*<\/task-id>/.exec(text) ?? []
   if (id !== undefined) agents.delete(id)

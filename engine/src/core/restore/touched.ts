@@ -1,13 +1,13 @@
-// The files that a conversation worked on, newest first, read off its messages.
-import type { Lines } from '../ledger/facts.ts'
+// The files that messages worked on, newest first, and those that they show as they are now.
 import { isForTheAgent, typedText } from '../ledger/user-words.ts'
 import { textOf } from '../message/block.ts'
-import type { JsonObject } from '../message/json.ts'
+import { type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import type { NamedKinds } from '../tokens/tool-kinds.ts'
-import { createFileWalk, type FileTouch } from './file-events.ts'
-import { patchedFiles, replacementsOf } from './patch.ts'
-import { pathKey } from './paths.ts'
+import { isPointer } from '../tokens/file-reads.ts'
+import type { Lines, NamedKinds } from '../tools/call.ts'
+import { pathKey } from '../tools/paths.ts'
+import { clearedText } from '../transcript/format/messages.ts'
+import { createFileWalk, type FileNews, type FileTouch } from './file-events.ts'
 
 export type TouchedFile = {
   readonly path: string
@@ -37,20 +37,14 @@ function isSaid({ origin, content }: ViewMessage): boolean {
 }
 
 /** Read or edited; deleted ones too, so that it can be said that they are gone. Found by a search is not enough. */
-export function touchedFiles(
-  messages: readonly ViewMessage[],
-  { named, root, recordOf }: TouchedOptions = {},
-): readonly TouchedFile[] {
-  const walk = createFileWalk(named)
+export function touchedFiles(messages: readonly ViewMessage[], options: TouchedOptions = {}): readonly TouchedFile[] {
   const files = new Map<string, TouchedFile>()
   const openFrom = messages.filter(isSaid).at(-openMessages)
-  let isOpen = openFrom === undefined
-  for (const message of messages) {
-    isOpen ||= message === openFrom
-    const record = message.uuid === undefined ? undefined : recordOf?.(message.uuid)
-    for (const touch of walk(message, record).touches) {
-      const key = pathKey(touch.path, root)
-      const file = { ...afterTouch(files.get(key), touch), ...(isOpen ? {} : { isEarlier: true as const }) }
+  const firstOpen = openFrom === undefined ? 0 : messages.indexOf(openFrom)
+  for (const [at, { touches }] of newsOf(messages, options).entries()) {
+    for (const touch of touches) {
+      const key = pathKey(touch.path, options.root)
+      const file = { ...afterTouch(files.get(key), touch), ...(at < firstOpen ? { isEarlier: true as const } : {}) }
       // Taken out first, so that the latest is the last.
       files.delete(key)
       files.set(key, file)
@@ -59,17 +53,55 @@ export function touchedFiles(
   return [...files.values()].toReversed()
 }
 
+function newsOf(messages: readonly ViewMessage[], { named, recordOf }: TouchedOptions): readonly FileNews[] {
+  const walk = createFileWalk(named)
+  return messages.map((message) => walk(message, message.uuid === undefined ? undefined : recordOf?.(message.uuid)))
+}
+
 function afterTouch(known: TouchedFile | undefined, touch: FileTouch): TouchedFile {
   const { isEdited = false, inserted = [], seen = [] } = known ?? {}
   const { path } = touch
   if (touch.type === 'attached') return { path, isEdited, inserted, seen }
   if (touch.type === 'read') return { path, isEdited, inserted, seen: [...seen, touch.lines].slice(-mostPlaces) }
-  return { path, isEdited: true, inserted: [...inserted, ...insertedBy(touch)].slice(-mostPlaces), seen }
+  const texts = touch.edits.map(({ after }) => after)
+  return { path, isEdited: true, inserted: [...inserted, ...texts].slice(-mostPlaces), seen }
 }
 
-function insertedBy({ path, by }: Extract<FileTouch, { type: 'changed' }>): readonly string[] {
-  const patched = patchedFiles(by.call.input).filter((file) => file.path === path)
-  return [...replacementsOf(by.call.input), ...patched.flatMap(({ replacements }) => replacements)].map(
-    ({ after }) => after,
-  )
+/**
+ * The files that are to be seen whole and as they are now, by their keys (`pathKey`). A pointer to an older read, a
+ * cleared result, a part of a file, or a read of what was changed since does not count.
+ */
+export function visibleFiles(messages: readonly ViewMessage[], options: TouchedOptions = {}): ReadonlySet<string> {
+  const visible = new Set<string>()
+  for (const { touches, unsure } of newsOf(messages, options)) {
+    for (const key of visible) if (unsure.some(({ mayChange }) => mayChange(key))) visible.delete(key)
+    for (const touch of touches) {
+      const key = pathKey(touch.path, options.root)
+      if (showsWhole(touch)) visible.add(key)
+      else if (makesOld(touch)) visible.delete(key)
+    }
+  }
+  return visible
+}
+
+function showsWhole(touch: FileTouch): boolean {
+  if (touch.type === 'attached') return isWholeAttachment(touch)
+  if (touch.type !== 'read' || touch.by.call.type === 'command') return false
+  const [from, to] = touch.lines
+  const { result } = touch.by
+  const isCleared = textOf([result]).startsWith(clearedText)
+  return from === 1 && to === Number.POSITIVE_INFINITY && !isCleared && !isPointer(result)
+}
+
+function makesOld(touch: FileTouch): boolean {
+  return touch.type === 'changed' || (touch.type === 'attached' && touch.kind === 'edited_text_file')
+}
+
+function isWholeAttachment({ kind, path, attachment }: Extract<FileTouch, { type: 'attached' }>): boolean {
+  // What was restored after an earlier compaction: an excerpt says so behind the path.
+  if (kind === 'files') return stringAt(attachment, 'content')?.startsWith(`File ${path}\n`) === true
+  if (kind !== 'file' && kind !== 'already_read_file') return false
+  const file = objectAt(objectAt(attachment, 'content'), 'file')
+  const shown = numberAt(file, 'numLines')
+  return shown === undefined || shown >= (numberAt(file, 'totalLines') ?? 0)
 }

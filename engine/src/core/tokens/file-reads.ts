@@ -1,9 +1,11 @@
-// Finds the file reads in a conversation, as well-known agents spell them, and those that a later read of the same lines
-// repeats. It looks at tool calls and results and never reads a file.
+// Reads of files in a conversation, and those whose lines a later read shows again. It looks at tool calls and their
+// results; it never reads files.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
-import { arrayAt, numberAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
-import { type NamedKinds, pathOf, pathsChanged, toolKind } from './tool-kinds.ts'
+import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
+
+/** A call with its result. */
+export type AnsweredCall = { readonly call: ToolUseBlock; readonly result: ToolResultBlock }
 
 export type FileRead = {
   readonly path: string
@@ -15,29 +17,38 @@ export type FileRead = {
   readonly result: ToolResultBlock
 }
 
-const firstKeys = ['offset', 'start_line', 'startLine', 'line_start', 'start_line_one_indexed']
-const lastKeys = ['end_line', 'endLine', 'line_end', 'end_line_one_indexed_inclusive']
+export type FileEvent =
+  | { readonly type: 'read'; readonly read: FileRead }
+  | { readonly type: 'changed'; readonly paths: readonly string[] }
 
-/** Every read that has a result without error, in order. */
-export function fileReads(messages: readonly Message[]): readonly FileRead[] {
-  return answeredCalls(messages).flatMap((call) => {
-    const event = fileEventOf(call)
-    return event?.type === 'read' ? [event.read] : []
-  })
+/** What a call did to files; undefined when it did nothing, or failed. */
+export function fileEventOf({ call, result }: AnsweredCall): FileEvent | undefined {
+  if (result.is_error === true) return undefined
+  const made = toolCall(call)
+  const read = readBy(made, result)
+  if (read) return { type: 'read', read }
+  const paths = changedBy(made)
+  return paths.length > 0 ? { type: 'changed', paths } : undefined
 }
 
-/** The reads whose every line a later read of the same file brings again. A pointer to an older read brings no line. */
-export function duplicateReads(messages: readonly Message[]): readonly FileRead[] {
-  const later = new Map<string, Covered>()
-  const duplicates: FileRead[] = []
-  const reads = fileReads(messages).filter(({ result }) => !isPointer(result))
-  for (const read of reads.toReversed()) {
-    const covered = later.get(read.path) ?? createCovered()
-    later.set(read.path, covered)
-    if (covered.holds(read)) duplicates.push(read)
-    else covered.add(read)
-  }
-  return duplicates.reverse()
+/** Which lines of a file a call showed. */
+export function readBy(call: ToolCall, result: ToolResultBlock): FileRead | undefined {
+  if (call.type !== 'read' || call.path === undefined) return undefined
+  const [from, to] = call.lines
+  return reached({ path: call.path, from, to, toolUseId: result.tool_use_id, result })
+}
+
+/** Clients end the read of a whole file here. */
+const mostLines = 2_000
+
+/** A read to the end that was cut short shows no line behind the cut. */
+function reached(read: FileRead): FileRead {
+  if (read.to !== Number.POSITIVE_INFINITY) return read
+  const text = textOf([read.result])
+  if (text.length < mostLines) return read
+  const isCut = /\btruncated\b/i.test(text.slice(-300))
+  const lines = linesIn(text)
+  return lines >= mostLines || isCut ? { ...read, to: read.from + lines - 1 } : read
 }
 
 /** Some clients answer a second read of an unchanged file with a pointer to the first. */
@@ -47,15 +58,28 @@ export function isPointer(result: ToolResultBlock): boolean {
   return text.length < 500 && /\bunchanged since\b/i.test(text)
 }
 
-/** A call and its result. */
-export type AnsweredCall = { readonly call: ToolUseBlock; readonly result: ToolResultBlock }
+/** The reads whose every line a later read of the same file shows again, in order. A pointer shows no line. */
+export function duplicateReads(messages: readonly Message[]): readonly FileRead[] {
+  const later = new Map<string, Covered>()
+  const duplicates: FileRead[] = []
+  for (const call of answeredCalls(messages).toReversed()) {
+    const event = fileEventOf(call)
+    if (event?.type !== 'read' || isPointer(call.result)) continue
+    const { read } = event
+    const covered = later.get(read.path) ?? createCovered()
+    later.set(read.path, covered)
+    if (covered.holds(read)) duplicates.push(read)
+    else covered.add(read)
+  }
+  return duplicates.reverse()
+}
 
 type Range = Pick<FileRead, 'from' | 'to'>
 type Covered = { readonly holds: (range: Range) => boolean; readonly add: (range: Range) => void }
 
 /**
- * The lines that some single read brings. Of reads within another only the other is kept, so first and last lines rise
- * together and one look is enough: the same file may be read thousands of times.
+ * Whether a single read shows all of a range. A read inside another is dropped, so first and last lines rise together and
+ * one look-up is enough: the same file may be read thousands of times.
  */
 export function createCovered(): Covered {
   const rising: Range[] = []
@@ -82,20 +106,6 @@ export function createCovered(): Covered {
   }
 }
 
-export type FileEvent =
-  | { readonly type: 'read'; readonly read: FileRead }
-  | { readonly type: 'changed'; readonly paths: readonly string[] }
-
-/** What a call did to files; undefined when it did nothing, or failed. */
-export function fileEventOf({ call, result }: AnsweredCall, named?: NamedKinds): FileEvent | undefined {
-  const kind = result.is_error === true ? undefined : toolKind(call, named)
-  if (kind !== 'read' && kind !== 'edit' && kind !== 'write') return undefined
-  const read = readOf(call, named)
-  if (read) return { type: 'read', read: { ...reached(read, result), toolUseId: result.tool_use_id, result } }
-  const paths = pathsChanged(call, named)
-  return paths.length > 0 ? { type: 'changed', paths } : undefined
-}
-
 function answeredCalls(messages: readonly Message[]): readonly AnsweredCall[] {
   const calls = new Map<string, ToolUseBlock>()
   const found: AnsweredCall[] = []
@@ -107,43 +117,8 @@ function answeredCalls(messages: readonly Message[]): readonly AnsweredCall[] {
   return found
 }
 
-/** What a call asks to read; undefined when it reads no file. */
-export function readOf(request: ToolUseBlock, named?: NamedKinds): Pick<FileRead, 'path' | 'from' | 'to'> | undefined {
-  const command = stringAt(request.input, 'command')
-  const path = pathOf(request.input)
-  if (toolKind(request, named) !== 'read' || path === undefined) return undefined
-  if (command !== undefined && command !== 'view' && command !== 'read') return undefined
-  return { path, ...linesOf(request.input) }
-}
-
-/** Clients end the read of a whole file here. */
-const mostLines = 2_000
-
-/** A read that was asked to go to the end and was cut short brings what it brought, and nothing behind that again. */
-function reached<R extends Pick<FileRead, 'from' | 'to'>>(read: R, result: ToolResultBlock): R {
-  if (read.to !== Number.POSITIVE_INFINITY) return read
-  const text = typeof result.content === 'string' ? result.content : textOf(result.content)
-  if (text.length < mostLines) return read
-  const isCut = /\btruncated\b/i.test(text.slice(-300))
-  const lines = linesIn(text)
-  return lines >= mostLines || isCut ? { ...read, to: read.from + lines - 1 } : read
-}
-
 function linesIn(text: string): number {
   let lines = 1
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
   return lines
-}
-
-function linesOf(input: unknown): Pick<FileRead, 'from' | 'to'> {
-  const [first, last] = arrayAt(input, 'view_range').filter((line) => typeof line === 'number')
-  // Counted from 0 in some tools, from 1 in others: both 0 and 1 are the beginning.
-  const from = Math.max(1, first ?? firstNumber(input, firstKeys) ?? 1)
-  const limit = numberAt(input, 'limit')
-  const to = last ?? firstNumber(input, lastKeys) ?? (limit === undefined ? undefined : from + limit - 1)
-  return { from, to: to === undefined || to < 0 ? Number.POSITIVE_INFINITY : to }
-}
-
-function firstNumber(input: unknown, keys: readonly string[]): number | undefined {
-  return keys.map((key) => numberAt(input, key)).find((value) => value !== undefined)
 }

@@ -1,11 +1,11 @@
-// Which reads of files are worth nothing any more: their lines stand further down again, or the file was changed since.
+// Which reads of files are stale: a later read shows the same lines, or the file was changed since.
 import { type AnsweredCall, createCovered, fileEventOf, isPointer } from './file-reads.ts'
 
 export type WhyStale = 'read-again' | 'changed-since'
 
 /**
- * By tool use id, from calls in their order. A result for which `isGone` holds, or that only says that nothing changed,
- * brings no line again.
+ * By tool use id, from calls in their order. A result for which `isGone` holds, or that only points to an older one, shows no
+ * line again.
  */
 export function staleReads(
   calls: readonly AnsweredCall[],

@@ -1,7 +1,7 @@
 // How an exchange reads in a context: the user's words in quotes, what they reply to, and what the agent reported.
 import type { Exchange } from '../../ledger/facts.ts'
-import { condensed } from '../../ledger/report.ts'
 import { recallPointer } from '../../prompts/recall.ts'
+import { condensed } from '../../text/condense.ts'
 import { neutralize } from '../../text/neutralize.ts'
 
 export type WordsOptions = {

@@ -1,8 +1,9 @@
 // What the agent reported and a summary does not say. Beside a thorough summary this is little or nothing; beside a thin one
 // it keeps the conclusions that would be lost. Whole lines of the agent's own reports, the newest first.
 import type { Exchange, Step } from '../../ledger/facts.ts'
-import { withoutAnnouncement, withoutCode } from '../../ledger/report.ts'
+import { withoutAnnouncement } from '../../ledger/steps.ts'
 import { oneLine } from '../../ledger/text.ts'
+import { withoutCode } from '../../text/condense.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { isLeadIn, type ProseBlock, proseBlocks } from './blocks.ts'
 import { contentWords } from './plain-words.ts'

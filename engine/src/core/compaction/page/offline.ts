@@ -1,10 +1,11 @@
 // The summary without a model, made from what the user and the agent said: each request with what the agent reported at
 // the end of it. The newest get the most space, old ones shrink to a line. It states nothing that nobody said.
 import type { ErrorFact, Exchange, Ledger, Step } from '../../ledger/facts.ts'
-import { condensed, gist } from '../../ledger/report.ts'
 import { leastTelling } from '../../ledger/state.ts'
-import { cut, oneLine } from '../../ledger/text.ts'
+import { oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
+import { condensed, gist } from '../../text/condense.ts'
+import { clippedAtWord } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { wordsText } from './exchange-text.ts'
 import { joinSections, readSections } from './sections.ts'
@@ -210,22 +211,22 @@ function shownSteps(steps: readonly Step[], detail: Detail): ReadonlySet<Step> {
   return new Set([
     ...last(detail.said, 'said'),
     ...last(detail.did, 'did'),
-    ...last(detail.saw, 'saw'),
+    // Of no characters, a look shows nothing.
+    ...last(detail.action === 0 ? 0 : detail.saw, 'saw'),
     ...last(detail.source, 'read'),
   ])
 }
 
 function stepLine({ type, text }: Step, { statement, action, source }: Detail): string {
   const most = { said: statement, did: action, saw: action, read: source }[type]
-  const shown = text.includes('\n') || type === 'said' ? condensed(text, most) : cut(text, most)
+  const shown = text.includes('\n') || type === 'said' ? condensed(text, most) : clippedAtWord(text, most)
   return `  - ${type === 'read' ? 'read what the user pointed at' : type}: ${neutralize(shown)}`
 }
 
 function errorLines(errors: readonly ErrorFact[]): readonly string[] {
-  return errors.map(({ what, line, cause, fixedBy }) => {
+  return errors.map(({ what, line, cause, isFixed }) => {
     const said = cause === undefined ? '' : ` The agent: ${neutralize(oneLine(cause, 400))}`
-    // What was changed in between need not be what fixed it.
-    const fixed = fixedBy === undefined ? '' : ' It succeeded later.'
+    const fixed = isFixed ? ' It succeeded later.' : ''
     const failed = neutralize(oneLine(line, 200)).replace(/\.+$/, '')
     return `- \`${neutralize(oneLine(what, 160)).replaceAll('`', "'")}\` failed: ${failed}.${said}${fixed}`
   })

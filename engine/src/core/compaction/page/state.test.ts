@@ -133,8 +133,8 @@ describe('the state', () => {
       messages: 3,
       commits: [{ hash: '1a2b3c4', title: evil, last: 1 }],
       todos: [{ id: '1', text: evil, status: 'pending' }],
-      files: [{ path: evil, act: 'edited', changedLast: 2, last: 2 }],
-      commands: [{ text: `\`${evil}`, outcome: evil, ended: 'well', purpose: 'test', last: 1, time: 1e300 }],
+      files: [{ path: evil, last: 2 }],
+      commands: [{ text: `\`${evil}`, outcome: evil, ended: 'well', last: 1, time: 1e300 }],
       repository: { branch: evil, staged: [evil], statusLast: 1 },
     })
     const text = lines(ledger).join('\n')
@@ -291,5 +291,42 @@ describe('claims about state', () => {
   ])('a commit that no push came after is not said to be pushed without a mark: %s', (line, isMarked) => {
     const { text } = annotateStateClaims(line, ledgerOf(push, commit))
     expect(text).toBe(isMarked ? `${line} (last seen: no push after this commit)` : line)
+  })
+})
+
+describe('uncommitted changes', () => {
+  const ledger: Ledger = {
+    ...emptyLedger,
+    root: '/w',
+    files: [
+      { path: '/w/src/old.ts', created: false, last: 3 },
+      { path: '/w/src/new.ts', created: false, last: 7 },
+      { path: '/other/x.ts', created: false, last: 8 },
+    ],
+    commits: [{ hash: '1a2b3c4', title: 'Start', last: 5 }],
+  }
+
+  test('what was changed since the last commit is named, as the working folder would name it', () => {
+    expect(stateLines({ ledger, shown: '' })).toEqual([
+      'The session started in /w.',
+      'Changed since the last commit and not seen to be committed: src/new.ts, /other/x.ts.',
+      'Commits made in this session:',
+      '- 1a2b3c4 "Start"',
+      'Not seen to be pushed: 1a2b3c4.',
+    ])
+  })
+
+  test('a workspace that was asked knows better what is committed', () => {
+    expect(stateLines({ ledger, workspace: 'Branch: main.', shown: '1a2b3c4' })).toEqual(['Branch: main.'])
+  })
+
+  test('without a commit in the session nothing is said about what is uncommitted', () => {
+    expect(stateLines({ ledger: { ...ledger, commits: [] }, shown: 'in /w' })).toEqual([])
+  })
+
+  test('a quiet commit, or any other git command that may have made one, ends what is known of it', () => {
+    const quiet: Ledger = { ...ledger, repository: { ...ledger.repository, gitLast: Number.MAX_SAFE_INTEGER } }
+    expect(stateLines({ ledger: quiet, shown: '' }).join('\n')).not.toContain('not seen to be committed')
+    expect(stateLines({ ledger, shown: '' }).join('\n')).toContain('not seen to be committed')
   })
 })

@@ -54,7 +54,7 @@ const mostUncommitted = 12
 function uncommittedLines({ files, commits, repository, root }: Ledger): readonly string[] {
   const committed = Math.max(repository.gitLast, ...commits.map(({ last }) => last))
   if (commits.length === 0) return []
-  const changed = files.filter(({ changedLast }) => changedLast > committed).map(({ path }) => relative(path, root))
+  const changed = files.filter(({ last }) => last > committed).map(({ path }) => relative(path, root))
   const more = changed.length > mostUncommitted ? ` and ${changed.length - mostUncommitted} more` : ''
   return changed.length === 0
     ? []
@@ -105,7 +105,7 @@ function verifyingLines(commands: readonly CommandFact[], ledger: Ledger): reado
 const mostChanged = 4
 
 function changesSince({ last }: CommandFact, { files, repository, root }: Ledger): string {
-  const changed = files.filter(({ changedLast }) => changedLast > last).map(({ path }) => relative(path, root))
+  const changed = files.filter((file) => file.last > last).map(({ path }) => relative(path, root))
   const more = changed.length > mostChanged ? ` and ${changed.length - mostChanged} more files` : ''
   if (changed.length > 0) return `, not run since these changed (${changed.slice(-mostChanged).join(', ')}${more})`
   return repository.touchedLast > last ? '' : '; nothing changed since they ran'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { session } from '../../../testing/index.ts'
-import { pathsChanged } from '../../tokens/tool-kinds.ts'
 import { foldEntries } from '../../transcript/view/fold.ts'
 import { viewOf } from '../examples.ts'
 import { defaultReductions } from '../settings.ts'
@@ -69,13 +68,6 @@ describe('which tools’ results may be cleared', () => {
       'read',
       undefined,
     ])
-  })
-
-  test('a patch names the files it changes', () => {
-    const input = '*** Begin Patch\n*** Update File: src/a.ts\n@@\n-1\n+2\n*** Add File: b.ts\n+3\n*** End Patch'
-    expect(pathsChanged({ name: 'apply_patch', input })).toEqual(['src/a.ts', 'b.ts'])
-    expect(pathsChanged({ name: 'apply_patch', input: { input } })).toEqual(['src/a.ts', 'b.ts'])
-    expect(pathsChanged({ name: 'Read', input: { file_path: 'a' } })).toEqual([])
   })
 })
 

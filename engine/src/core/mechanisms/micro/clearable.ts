@@ -11,7 +11,7 @@ import {
 } from '../../message/block.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import type { AnsweredCall } from '../../tokens/file-reads.ts'
-import { pathOf, type ToolCallLike, type ToolKind, toolKind } from '../../tokens/tool-kinds.ts'
+import { type CallLike, isVouched, type ToolKind, toolCall } from '../../tools/call.ts'
 import { clearedText } from '../../transcript/format/messages.ts'
 import { clearedResult, withoutInput } from '../../transcript/view/edited.ts'
 import type { View } from '../../transcript/view/fold.ts'
@@ -39,13 +39,13 @@ export type ToolRules = Pick<ReductionSettings, 'reproducible' | 'toolKinds'>
  * does, so without the host's word it stays.
  */
 export function clearableKind(
-  call: ToolCallLike,
+  call: CallLike,
   { reproducible, toolKinds }: ToolRules,
-  kind: ToolKind | undefined = toolKind(call),
+  kind: ToolKind | undefined = toolCall(call).kind,
 ): ClearableKind | undefined {
   if (Object.hasOwn(toolKinds, call.name)) return toolKinds[call.name] ?? undefined
   if (reproducible.includes(call.name)) return kind ?? 'reproducible'
-  return call.name.includes('__') ? undefined : kind
+  return isVouched(call.name) ? kind : undefined
 }
 
 /** Tools that are given what they write. */
@@ -167,7 +167,7 @@ function judged(found: CallInView, { rules, pins, weigher }: Judging): Clearable
     toolUseId: result.tool_use_id,
     tool: call.name,
     kind,
-    path: pathOf(call.input),
+    path: toolCall(call).path,
     uuids: resultUuid === undefined ? [] : [resultUuid],
     message,
     tokens: ruleTokens(result, weight, weigher),

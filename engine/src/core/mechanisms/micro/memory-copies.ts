@@ -1,6 +1,6 @@
 // Copies of memory files that were injected earlier and stand further down again. It looks at attachments only.
 import { textOf } from '../../message/block.ts'
-import { isObject, stringAt } from '../../message/json.ts'
+import { parseObject, stringAt } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import { clearedContext } from '../../transcript/view/effects.ts'
 import type { View } from '../../transcript/view/fold.ts'
@@ -43,11 +43,5 @@ export function supersededMemory(view: View, { weigher }: Situation): readonly P
 /** Attachments without text of their own are shown as JSON; the path is in there. */
 function pathOfMemory({ content }: ViewMessage): string | undefined {
   const text = textOf(content)
-  if (!text.startsWith('{')) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? stringAt(value, 'path') : undefined
-  } catch {
-    return undefined
-  }
+  return text.startsWith('{') ? stringAt(parseObject(text), 'path') : undefined
 }

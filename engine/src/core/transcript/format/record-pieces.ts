@@ -3,7 +3,7 @@
 import { type Block, blocksOf, isMedia, isText, isToolResult } from '../../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../../message/json.ts'
 import type { Origin } from '../../message/message.ts'
-import { pathIn } from '../../message/tool-names.ts'
+import { pathsOf, toolCall } from '../../tools/call.ts'
 import { messagesOf } from './messages.ts'
 import { isSynthetic, originOf, saidIn } from './origin.ts'
 
@@ -61,7 +61,7 @@ function spokenPieces(record: JsonObject, origin: Exclude<Origin, 'attachment'>)
 function callPiece(block: Block): Piece {
   const tool = stringAt(block, 'name') ?? block.type
   const id = stringAt(block, 'id')
-  const paths = pathsIn(block.input)
+  const paths = pathsOf(toolCall({ name: tool, input: block.input }))
   const text = `${tool}\n${readable(block.input)}`
   return { kind: 'tool-use', text, tool, paths, ...(id === undefined ? {} : { toolUseId: id }) }
 }
@@ -70,15 +70,6 @@ function callPiece(block: Block): Piece {
 function serverResultPiece(block: Block): Piece {
   const id = stringAt(block, 'tool_use_id')
   return { kind: 'tool-result', text: readable(block.content), ...(id === undefined ? {} : { toolUseId: id }) }
-}
-
-/** The files a call names: in its own field, or in the headings of a patch. */
-function pathsIn(input: unknown): readonly string[] {
-  const named = pathIn(input)
-  const patch = stringAt(input, 'input') ?? stringAt(input, 'patch') ?? ''
-  const patched = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm)]
-  const paths = [named ?? '', ...patched.map(([, file, moved]) => (file ?? moved ?? '').trim())]
-  return [...new Set(paths.filter((path) => path !== ''))]
 }
 
 /** Only what some model was shown; a prompt typed while the agent worked is a person's. */

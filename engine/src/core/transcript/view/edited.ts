@@ -14,6 +14,7 @@ import {
 } from '../../message/block.ts'
 import { isObject } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'
+import { withoutMiddle } from '../../text/cut.ts'
 import { clearedText } from '../format/messages.ts'
 
 /** The text in place of a cleared result; with recall on, it says how to get the original. */
@@ -42,9 +43,7 @@ export function shortenedResult(
     : `Making the same call again gives the same text: ask for a part of it. The transcript has it all: ${JSON.stringify(name)}.`
   const line = `[… This result has ${text.length} characters, too many for the context. The middle is left out. ${how} …]`
   const room = Math.max(keep, leastKept) - line.length - 2
-  const head = text.slice(0, Math.ceil(room / 2)).toWellFormed()
-  const tail = text.slice(text.length - Math.floor(room / 2)).toWellFormed()
-  const short = `${head}\n${line}\n${tail}`
+  const short = withoutMiddle(text, { most: room, headShare: 0.5, marker: () => `\n${line}\n` })
   if (typeof content === 'string') return short
   return [{ type: 'text', text: short }, ...blocks.filter((block) => !isText(block))]
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { condensed } from './report.ts'
+import { condensed, gist } from './condense.ts'
 
 const sentence = fc.constantFrom<string>(
   'The door is open.',
@@ -64,4 +64,24 @@ describe('condensing', () => {
     const text = condensed('😀'.repeat(500), 101)
     expect(text).toBe(`${'😀'.repeat(50)} […]`)
   })
+})
+
+test('the gist of a report is its first prose, without code, tables, headings, questions and lead-ins', () => {
+  const report = [
+    '## Result',
+    'Here is what I found:',
+    '```ts',
+    'const a = 1',
+    '```',
+    '| a | b |',
+    '1. The parser drops empty lines. It should keep them.',
+    '2. The writer is fine',
+    'Shall I fix it?',
+  ].join('\n')
+  expect(gist(report, 400)).toBe('The parser drops empty lines. It should keep them. The writer is fine')
+  expect(gist(report, 40)).toBe('The parser drops empty lines.')
+})
+
+test('a report without prose is shown by its beginning and its end', () => {
+  expect(gist('```\na\n```', 40)).toBe('```\na\n```')
 })

@@ -1,10 +1,10 @@
-// Shortens what somebody wrote by whole paragraphs and sentences: the beginning says what it is about, the end what came
-// of it. It never cuts inside a sentence unless one sentence alone is too long.
-import { headOf } from '../text/cut.ts'
+// Shortens prose by whole paragraphs and sentences: the beginning says what it is about, the end what came of it. It cuts
+// inside a sentence only if that sentence alone is too long.
+import { headOf } from './cut.ts'
 
 const gap = '[…]'
 
-/** At most about so many characters: the text itself, or its first and its concluding paragraphs. */
+/** At most about `most` characters: the whole text, or its first and last paragraphs. */
 export function condensed(text: string, most: number): string {
   const whole = text.trim()
   if (whole.length <= most) return whole
@@ -30,7 +30,7 @@ export function withoutCode(text: string): string {
 
 const listMark = /^\s*(?:[-*+•]|\d+[.)])\s+/
 
-/** The first sentences of prose that fit: no code, tables, headings, questions or lead-ins to what is not shown. */
+/** The first sentences of prose that fit: no code, tables, headings, questions or lead-ins. */
 export function gist(text: string, most: number): string {
   const kept: string[] = []
   let left = most
@@ -44,25 +44,10 @@ export function gist(text: string, most: number): string {
   return kept.length === 0 ? condensed(text, most) : kept.join(' ').replace(/;$/, '')
 }
 
-/** A sentence that only says what the agent does next. Once it is done, the step itself says so. */
-const announces =
-  /^(?:(?:now|next|first|then|ok(?:ay)?|good|great|perfect|right|alright)[,.!]? )*(?:let me (?!know)|let's |I'll (?!wait|leave|hold)|I will (?!wait|leave|hold)|I need to |I'm going to |now (?!the |this |that |it |it's |we |I |you |all |both |there |they |everything |a |an |no |only )[a-z])[^!?]{0,300}[.:!…]?$/i
+/** Where one sentence ends and the next starts. */
+export const sentenceEnd = /(?<=[.!?。！？])\s+/
 
-/** The text without the announcements at its end; empty when it is nothing else. */
-export function withoutAnnouncement(text: string): string {
-  const lines = text.trimEnd().split('\n')
-  for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
-    const sentences = line.split(sentenceEnd)
-    while (sentences.length > 0 && announces.test(sentences.at(-1)?.trim() ?? '')) sentences.pop()
-    const rest = sentences.join(' ').trimEnd()
-    if (rest !== '') return [...lines, rest].join('\n')
-  }
-  return ''
-}
-
-const sentenceEnd = /(?<=[.!?。！？])\s+/
-
-/** Tables and fenced blocks whole, other lines one by one; those longer than `longest` in sentences. */
+/** Tables and fenced blocks whole, other lines one by one, or in sentences if a line is longer than `longest`. */
 function piecesOf(text: string, longest: number): readonly string[] {
   const pieces: string[] = []
   let block: 'table' | 'fence' | undefined
@@ -78,7 +63,7 @@ function piecesOf(text: string, longest: number): readonly string[] {
   return pieces
 }
 
-/** From the start, as many as fit, and always one where it fits at all. */
+/** From the start, as many as fit. */
 function take(pieces: readonly string[], most: number): readonly string[] {
   let left = most
   const end = pieces.findIndex((piece) => {

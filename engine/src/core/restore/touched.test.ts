@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { clearedText } from '../transcript/format/messages.ts'
-import { touchedFiles } from './touched.ts'
-import { visibleFiles } from './visible.ts'
+import { touchedFiles, visibleFiles } from './touched.ts'
 
 let count = 0
 

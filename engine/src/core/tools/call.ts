@@ -1,0 +1,251 @@
+// Turns a tool call into one typed value, whatever agent made it. Inputs are untrusted: a field that is missing or of the
+// wrong type is absent, and nothing throws. It looks at names and inputs only, never at results.
+import { arrayAt, isObject, numberAt, stringAt, stringsAt } from '../message/json.ts'
+import { isFromServer, type ToolJob, toolJob } from './names.ts'
+import { type PatchedFile, readPatch, readReplacements, type TextEdit } from './patch.ts'
+import { readTodos, type TodoChange } from './todos.ts'
+
+/** Tools whose result can be had again or is a mere confirmation, in the words of the `toolKinds` setting. */
+export type ToolKind = 'read' | 'shell' | 'grep' | 'glob' | 'web-fetch' | 'web-search' | 'edit' | 'write'
+
+/** What the host says its tools are: `null` for a tool that is not what its name suggests. */
+export type NamedKinds = Readonly<Record<string, ToolKind | null>>
+
+/** A range of lines, both ends included. */
+export type Lines = readonly [from: number, to: number]
+
+export type ToolCall = {
+  readonly name: string
+  /** Absent for tools whose result cannot be had again, and for unknown ones. */
+  readonly kind?: ToolKind
+  /** The file or folder that the call names, without a leading `./`. */
+  readonly path?: string
+} & (
+  | { readonly type: 'read'; readonly lines: Lines }
+  | { readonly type: 'write'; readonly text?: string }
+  | { readonly type: 'edit'; readonly edits: readonly TextEdit[] }
+  | { readonly type: 'patch'; readonly files: readonly PatchedFile[] }
+  | { readonly type: 'command'; readonly script: string }
+  | { readonly type: 'search'; readonly query?: string }
+  | { readonly type: 'fetch'; readonly url?: string }
+  | { readonly type: 'todo'; readonly change?: TodoChange }
+  | { readonly type: 'plan'; readonly act: 'enter' | 'exit'; readonly text?: string }
+  | { readonly type: 'question' }
+  | { readonly type: 'agent'; readonly task?: string; readonly agentType?: string }
+  | { readonly type: 'skill'; readonly skill?: string }
+  | { readonly type: 'other' }
+)
+
+export type CallLike = { readonly name: string; readonly input: unknown }
+
+/** The host's word comes first. A tool of an unknown name is judged by its input, and has no kind. */
+export function toolCall({ name, input }: CallLike, named: NamedKinds = {}): ToolCall {
+  const isNamed = Object.hasOwn(named, name)
+  const job = isNamed ? (named[name] ?? undefined) : toolJob(name)
+  const path = pathIn(input)
+  const base = { name, ...(path === undefined ? {} : { path }) }
+  if (job === undefined) return isNamed ? { ...base, type: 'other' } : { ...base, ...guessed(input) }
+  const call = { ...base, ...detailsOf(job, input) }
+  const kind = kindOf(job, call)
+  return kind === undefined ? call : { ...call, kind }
+}
+
+/** Every file that the call reads, writes or changes. */
+export function pathsOf(call: ToolCall): readonly string[] {
+  const patched = call.type === 'patch' ? call.files.map(({ path }) => path) : []
+  return [...new Set([...(call.path === undefined ? [] : [call.path]), ...patched])]
+}
+
+/** The files that the call changes. */
+export function changedBy(call: ToolCall): readonly string[] {
+  return call.type === 'write' || call.type === 'edit' || call.type === 'patch' ? pathsOf(call) : []
+}
+
+/** A server's tool may answer anything; the host vouches for those that it names. */
+export function isVouched(name: string, named: NamedKinds = {}): boolean {
+  return !isFromServer(name) || Object.hasOwn(named, name)
+}
+
+/** Notebooks, images and outlines are not on the list of what may be cleared. */
+const kinds: Readonly<Partial<Record<ToolJob, ToolKind>>> = {
+  read: 'read',
+  write: 'write',
+  edit: 'edit',
+  patch: 'edit',
+  shell: 'shell',
+  grep: 'grep',
+  glob: 'glob',
+  'web-fetch': 'web-fetch',
+  'web-search': 'web-search',
+}
+
+function kindOf(job: ToolJob, { type }: Details): ToolKind | undefined {
+  if (job !== 'editor') return kinds[job]
+  return type === 'read' || type === 'write' || type === 'edit' ? type : undefined
+}
+
+type Details = ToolCall extends infer Call
+  ? Call extends ToolCall
+    ? Omit<Call, 'name' | 'kind' | 'path'>
+    : never
+  : never
+
+function guessed(input: unknown): Details {
+  const script = scriptIn(input)
+  if (script !== '') return commandDetails(script)
+  const url = stringAt(input, 'url')
+  return url === undefined ? { type: 'other' } : { type: 'fetch', url }
+}
+
+function detailsOf(job: ToolJob, input: unknown): Details {
+  switch (job) {
+    case 'read':
+    case 'read-notebook':
+    case 'view-image':
+      return { type: 'read', lines: linesIn(input) }
+    case 'write':
+      return { type: 'write', ...optional('text', firstString(input, writtenKeys)) }
+    case 'edit':
+    case 'edit-notebook':
+    case 'editor':
+      return editorDetails(job, input)
+    case 'patch':
+      return { type: 'patch', files: readPatch(patchIn(input) ?? '') }
+    case 'shell':
+      return commandDetails(scriptIn(input))
+    case 'grep':
+    case 'glob':
+    case 'outline':
+      return { type: 'search', ...optional('query', firstString(input, queryKeys)) }
+    case 'web-fetch':
+    case 'web-search':
+      return { type: 'fetch', ...optional('url', stringAt(input, 'url')) }
+    case 'todo':
+      return { type: 'todo', ...optional('change', readTodos(input)) }
+    case 'enter-plan':
+      return { type: 'plan', act: 'enter' }
+    case 'exit-plan':
+      return { type: 'plan', act: 'exit', ...optional('text', stringAt(input, 'plan')) }
+    case 'question':
+      return { type: 'question' }
+    case 'agent':
+      return {
+        type: 'agent',
+        ...optional('task', stringAt(input, 'description')),
+        ...optional('agentType', stringAt(input, 'subagent_type')),
+      }
+    case 'skill':
+      return { type: 'skill', ...optional('skill', firstString(input, ['skill', 'name'])) }
+  }
+}
+
+/** Editors have one tool for several things, told apart by a command. */
+function editorDetails(job: ToolJob, input: unknown): Details {
+  const command = stringAt(input, 'command')
+  if (command === 'view') return { type: 'read', lines: linesIn(input) }
+  if (command === 'create') return { type: 'write', ...optional('text', firstString(input, writtenKeys)) }
+  const isEdit = command === undefined || ['str_replace', 'insert', 'undo_edit'].includes(command)
+  if (job === 'editor' && (command === undefined || !isEdit)) return { type: 'other' }
+  const patch = pathIn(input) === undefined ? patchIn(input) : undefined
+  return patch === undefined ? { type: 'edit', edits: editsIn(input) } : { type: 'patch', files: readPatch(patch) }
+}
+
+/** Codex runs apply_patch through its shell as well. With anything behind the patch it stays a command. */
+function commandDetails(script: string): Details {
+  const end = script.lastIndexOf(patchEnd)
+  const isPatch = /^\s*(?:cd\s+\S+\s*&&\s*)?apply_patch\b/.test(script)
+  if (isPatch && end >= 0 && /^["']?\s*\w{0,20}["']?\s*$/.test(script.slice(end + patchEnd.length))) {
+    return { type: 'patch', files: readPatch(script.slice(0, end)) }
+  }
+  return { type: 'command', script: script.slice(0, longestScript) }
+}
+
+const patchEnd = '*** End Patch'
+/** What a longer script does stands at its start; the rest is the content of files. */
+const longestScript = 20_000
+
+const writtenKeys = ['content', 'file_text', 'contents']
+const queryKeys = ['pattern', 'query', 'regex']
+const pathKeys = [
+  'file_path',
+  'path',
+  'filename',
+  'filePath',
+  'file',
+  'target_file',
+  'absolute_path',
+  'relative_path',
+  'notebook_path',
+]
+
+function pathIn(input: unknown): string | undefined {
+  const path = firstString(input, pathKeys)
+  let start = 0
+  while (path?.startsWith('./', start)) start += 2
+  return path?.slice(start)
+}
+
+/** Words of an argument list are joined; a shell around the script is left out. */
+function scriptIn(input: unknown): string {
+  const text = firstString(input, ['command', 'cmd', 'script'])
+  if (text !== undefined) return text
+  const words = [stringsAt(input, 'command'), stringsAt(input, 'cmd')].find(({ length }) => length > 0) ?? []
+  const [shell = '', flag = '', script] = words
+  const isShell = /(?:^|\/)(?:ba|z|da|k)?sh$/.test(shell) && /^-\w*c$/.test(flag)
+  return isShell && script !== undefined ? script : words.join(' ')
+}
+
+/** Whatever the field is called: the heading of a file says that it is a patch. */
+function patchIn(input: unknown): string | undefined {
+  const texts = isObject(input) ? Object.values(input).flat() : [input]
+  const isPatch = (text: unknown) => typeof text === 'string' && /^\*\*\* \w+ File: |^\+\+\+ /m.test(text)
+  return texts.find((text): text is string => isPatch(text))
+}
+
+const beforeKeys = ['old_string', 'old_str', 'oldText', 'oldString', 'search']
+const afterKeys = ['new_string', 'new_str', 'newText', 'newString', 'replace', 'insert_text', 'code_edit', 'new_source']
+
+function editsIn(input: unknown): readonly TextEdit[] {
+  const blocks = stringAt(input, 'diff')
+  if (blocks !== undefined) return readReplacements(blocks)
+  const several = arrayAt(input, 'edits').filter(isObject)
+  return (several.length > 0 ? several : [input]).flatMap((edit) => {
+    const [before, after] = [anyString(edit, beforeKeys), anyString(edit, afterKeys)]
+    if (before === undefined && after === undefined) return []
+    const isAll = isObject(edit) && (edit.replace_all === true || edit.replaceAll === true)
+    return [{ before: before ?? '', after: after ?? '', isAll }]
+  })
+}
+
+const firstLineKeys = ['offset', 'start_line', 'startLine', 'line_start', 'start_line_one_indexed']
+const lastLineKeys = ['end_line', 'endLine', 'line_end', 'end_line_one_indexed_inclusive']
+
+/** The last line is Infinity where a read goes to the end. */
+function linesIn(input: unknown): Lines {
+  const [first, last] = arrayAt(input, 'view_range').filter((line) => typeof line === 'number')
+  // Counted from 0 in some tools, from 1 in others: both 0 and 1 are the beginning.
+  const from = Math.max(1, first ?? firstNumber(input, firstLineKeys) ?? 1)
+  const limit = numberAt(input, 'limit')
+  const to = last ?? firstNumber(input, lastLineKeys) ?? (limit === undefined ? undefined : from + limit - 1)
+  return [from, to === undefined || to < 0 ? Number.POSITIVE_INFINITY : to]
+}
+
+function firstNumber(input: unknown, keys: readonly string[]): number | undefined {
+  for (const key of keys) if (numberAt(input, key) !== undefined) return numberAt(input, key)
+  return undefined
+}
+
+function firstString(input: unknown, keys: readonly string[]): string | undefined {
+  for (const key of keys) if (stringAt(input, key)) return stringAt(input, key)
+  return undefined
+}
+
+/** An empty text counts: it is what a deletion puts in place. */
+function anyString(input: unknown, keys: readonly string[]): string | undefined {
+  for (const key of keys) if (stringAt(input, key) !== undefined) return stringAt(input, key)
+  return undefined
+}
+
+function optional<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: Value })
+}

@@ -1,0 +1,94 @@
+// Reads patches and blocks of replacements as edits of text in files: the format of apply_patch, unified diffs, and the
+// SEARCH/REPLACE blocks of Cline and Roo Code. It applies nothing.
+
+/** `before` is empty where text was inserted and the call does not say between what. */
+export type TextEdit = { readonly before: string; readonly after: string; readonly isAll: boolean }
+
+export type PatchedFile = {
+  readonly path: string
+  readonly act: 'created' | 'edited' | 'deleted'
+  /** The whole text of a new file. */
+  readonly text?: string
+  readonly edits: readonly TextEdit[]
+}
+
+export function readPatch(patch: string): readonly PatchedFile[] {
+  const parts = patch.split(/^\*\*\* (?=(?:Add|Update|Delete) File: )/m).slice(1)
+  return parts.length > 0 ? parts.flatMap(readPart) : readDiff(patch)
+}
+
+function readPart(part: string): readonly PatchedFile[] {
+  const [heading = '', ...lines] = part.split('\n')
+  const [, verb, path] = /^(Add|Update|Delete) File: +(\S.*)$/.exec(heading.trim()) ?? []
+  if (path === undefined) return []
+  const deleted: PatchedFile = { path, act: 'deleted', edits: [] }
+  if (verb === 'Delete') return [deleted]
+  const body = lines.filter((line) => !line.startsWith('*** '))
+  if (verb === 'Add') return [{ path, act: 'created', text: marked(body, '+').join('\n'), edits: [] }]
+  const edits = editsIn(body)
+  const moved = lines
+    .find((line) => line.startsWith(movedTo))
+    ?.slice(movedTo.length)
+    .trim()
+  return moved ? [deleted, { path: moved, act: 'edited', edits }] : [{ path, act: 'edited', edits }]
+}
+
+const movedTo = '*** Move to:'
+
+/** A unified diff: a pair of `---` and `+++` lines starts each file. */
+function readDiff(diff: string): readonly PatchedFile[] {
+  const [, ...parts] = diff.split(/^--- (?=.*\n\+\+\+ )/m)
+  return parts.flatMap((part): readonly PatchedFile[] => {
+    const [from = '', to = '', ...lines] = part.split('\n')
+    const [before, after] = [nameIn(from), nameIn(to.slice('+++ '.length))]
+    if (after === '/dev/null') return [{ path: before, act: 'deleted', edits: [] }]
+    const edits = editsIn(lines)
+    if (before !== '/dev/null') return [{ path: after, act: 'edited', edits }]
+    return [{ path: after, act: 'created', text: edits.map((edit) => edit.after).join('\n'), edits: [] }]
+  })
+}
+
+/** Without git's `a/` and `b/`, and without the time that diff writes behind a tab. */
+function nameIn(line: string): string {
+  return (line.split('\t')[0] ?? '').trim().replace(/^[ab]\//, '')
+}
+
+function editsIn(lines: readonly string[]): readonly TextEdit[] {
+  const hunks: string[][] = [[]]
+  for (const line of lines) {
+    if (line.startsWith('@@')) hunks.push([])
+    else hunks.at(-1)?.push(line)
+  }
+  return hunks
+    .filter((hunk) => hunk.some((line) => /^[+-]/.test(line)))
+    .map((hunk) => ({
+      before: marked(hunk, ' -').join('\n'),
+      after: marked(hunk, ' +').join('\n'),
+      isAll: false,
+    }))
+}
+
+/** The lines that start with one of these marks, without it. */
+function marked(lines: readonly string[], marks: string): readonly string[] {
+  return lines.filter((line) => line !== '' && marks.includes(line[0] ?? '')).map((line) => line.slice(1))
+}
+
+const search = /^[<-]{3,} SEARCH\b/
+const replace = /^[>+]{3,} REPLACE\b/
+/** Roo Code says where the block starts, between SEARCH and the text. */
+const position = /^:(?:start|end)_line:|^-{5,}$/
+
+export function readReplacements(diff: string): readonly TextEdit[] {
+  const edits: TextEdit[] = []
+  let [before, after]: (string[] | undefined)[] = []
+  for (const line of diff.split('\n')) {
+    if (search.test(line)) [before, after] = [[], undefined]
+    else if (before && after === undefined && line.startsWith('=======')) after = []
+    else if (before && after && replace.test(line)) {
+      edits.push({ before: before.join('\n'), after: after.join('\n'), isAll: false })
+      ;[before, after] = [undefined, undefined]
+    } else if (after) after.push(line)
+    else if (before && !(before.length === 0 && position.test(line))) before.push(line)
+  }
+  return edits
+}

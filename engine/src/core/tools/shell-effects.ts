@@ -1,0 +1,248 @@
+// What a shell script does to files, as far as its words tell, and what it is for. Read once for everybody who asks which
+// files were read, changed, or may no longer be what they were.
+import type { Lines } from './call.ts'
+import { type Command, commandsIn } from './shell.ts'
+
+export type ScriptFile = {
+  /** As written. */
+  readonly name: string
+  /** With the folder that the script went to first. */
+  readonly path: string
+  /** `named`: by a command that makes, moves or changes files, where which one it is does not show. */
+  readonly act: 'read' | 'written' | 'edited' | 'deleted' | 'named'
+  readonly lines?: Lines
+  /** Removed or moved away. */
+  readonly isGone?: true
+}
+
+export type Script = {
+  readonly commands: readonly Command[]
+  readonly files: readonly ScriptFile[]
+  /** It is known to change files that it does not name: a formatter, a checkout, code that writes. */
+  readonly isWide: boolean
+}
+
+export function readScript(text: string): Script {
+  const commands = commandsIn(text)
+  const folder = folderOf(commands)
+  const files = commands
+    .flatMap((command, at) => filesOf(command, commands[at + 1]))
+    .map((file) => ({
+      ...file,
+      path: joined(folder, file.name),
+    }))
+  const isWide =
+    codeThatWrites.some(([who, what]) => who.test(text) && what.test(text)) ||
+    commands.some(isRewrite) ||
+    files.some(({ name, act }) => act === 'named' && /[*?$`{]/.test(name))
+  return { commands, files, isWide }
+}
+
+/** Whether this file may no longer be what it was. */
+export function mayChange({ files, isWide }: Script, path: string): boolean {
+  return isWide || files.some(({ name, act }) => act !== 'read' && isSame(name, path))
+}
+
+/** Whether this file is no longer there, if the script succeeded. */
+export function removes({ files }: Script, path: string): boolean {
+  return files.some(({ name, isGone }) => isGone && isSame(name, path))
+}
+
+function isSame(written: string, path: string): boolean {
+  const name = written.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '')
+  return path === name || path.endsWith(`/${name}`) || path.startsWith(`${name}/`) || path.includes(`/${name}/`)
+}
+
+/** Whether anything may have changed: whatever is not known to only read or check. */
+export function mayChangeAnything(commands: readonly Command[]): boolean {
+  return !commands.every((command) => onlyReads(command) || isCheck(command))
+}
+
+/** The first folder a script changes to. */
+function folderOf(commands: readonly Command[]): string | undefined {
+  const [program, folder] = commands[0]?.words ?? []
+  return program === 'cd' ? folder : undefined
+}
+
+function joined(folder: string | undefined, name: string): string {
+  if (folder === undefined || !/^[~/]/.test(folder) || /^[~/$]/.test(name)) return name
+  return `${folder.replace(/\/$/, '')}/${name.replace(/^\.\//, '')}`
+}
+
+const showing = setOf('cat nl bat less head tail')
+const changing = setOf('cp rmdir ln install truncate dd unzip tar rsync touch tee')
+const editing = setOf('sed gsed perl ruby awk gawk')
+
+type Found = Omit<ScriptFile, 'path'>
+
+function filesOf(command: Command, next: Command | undefined): readonly Found[] {
+  const { words, into, hasDocument, isPiped } = command
+  const [program = '', ...rest] = words
+  const given = rest.filter((word) => !word.startsWith('-') && !isSubstitution(word))
+  const as = (act: ScriptFile['act'], names: readonly string[]): readonly Found[] =>
+    names.map((name) => ({ name, act: isPath(name) ? act : 'named' }))
+  const isWritten = hasDocument && (program === 'cat' || program === 'tee')
+  const written = as(
+    isWritten ? 'written' : 'named',
+    into.filter((name) => !name.startsWith('/dev/')),
+  )
+  if (isWritten && program === 'tee') return [...written, ...as('written', given)]
+  if (program === 'rm') return [...written, ...gone(as('deleted', given))]
+  if (program === 'mv') return [...written, ...moved(as('named', given))]
+  if (program === 'git') return [...written, ...goneInGit(gitWords(rest))]
+  if (editing.has(program) && rest.some((word) => /^-[a-z]*i|^--in-place/.test(word))) {
+    return [...written, ...as('edited', given)]
+  }
+  if (changing.has(program)) return [...written, ...as('named', given)]
+  const isShowing = showing.has(program) || (program === 'sed' && rest.includes('-n'))
+  if (!isShowing || isPiped || into.length > 0) return written
+  const lines = linesIn(words) ?? (next?.isPiped ? linesIn(next.words) : undefined)
+  return given.filter(isPath).map((name) => ({ name, act: 'read', ...(lines ? { lines } : {}) }))
+}
+
+function gone(files: readonly Found[]): readonly Found[] {
+  return files.map((file) => ({ ...file, isGone: true }))
+}
+
+/** The last one is where the others went. */
+function moved(files: readonly Found[]): readonly Found[] {
+  return [...gone(files.slice(0, -1)), ...files.slice(-1)]
+}
+
+function goneInGit([verb, ...rest]: readonly string[]): readonly Found[] {
+  const files = rest.filter((word) => !word.startsWith('-')).map((name): Found => ({ name, act: 'named' }))
+  if (verb === 'rm' && !rest.includes('--cached')) return gone(files)
+  return verb === 'mv' ? moved(files) : []
+}
+
+/** `sed -n 10,80p` shows lines 10 to 80. */
+function linesIn([program, ...rest]: readonly string[]): Lines | undefined {
+  const [, from, to] = program === 'sed' ? (/(?:^| )(\d+),(\d+)p/.exec(rest.join(' ')) ?? []) : []
+  return from === undefined || to === undefined ? undefined : [Number(from), Number(to)]
+}
+
+function isSubstitution(word: string): boolean {
+  return /^s[^\w\s.]/.test(word)
+}
+
+/** Words with a dot or a slash, and without anything that a shell would expand. */
+function isPath(word: string): boolean {
+  return (
+    /^[\w~./@+-]+$/.test(word) &&
+    /[./]/.test(word) &&
+    /[A-Za-z]/.test(word) &&
+    !/^(?:-|\.{1,2}\/?$|\/dev\/)|\/$/.test(word)
+  )
+}
+
+/** Code inside a script that writes files, and programs that are handed files by another. */
+const codeThatWrites: readonly (readonly [RegExp, RegExp])[] = [
+  [
+    /\b(?:python3?|node|bun|deno|ruby|perl|php)\b/,
+    /\bopen\([^)\n]{0,200}['"][wa]|\bwrite_text\b|\bwriteFile|\bappendFile|\bFile\.write\b|\bfile_put_contents\b/,
+  ],
+  [/\b(?:xargs|find)\b/, /\b(?:sed|perl|rm|mv)\b|-delete\b/],
+]
+
+const rewritingGit = setOf(
+  'checkout switch restore reset stash pull merge rebase revert cherry-pick apply am clean mv rm worktree',
+)
+/** These write unless told not to. */
+const writers =
+  /^(?:black|isort|rustfmt|swiftformat|patch|jscodeshift|ast-grep|comby|pre-commit|lint-staged|dprint fmt|(?:cargo|go|terraform) fmt|(?:cargo|go) fix|go generate|(?:ruff|mix|dotnet) format)(?: |$)/
+/** These write with a flag that other programs use for something else. */
+const writersByFlag =
+  /^(?:prettier|gofmt|gofumpt|goimports|shfmt|clang-format|autopep8|yapf|rubocop) (?:.* )?-[wiaA](?: |$)/
+const writingFlag = /(?:^| )--(?:write|fix|apply|in-place|auto-?correct(?:-all)?)(?: |=|$)/
+const lookingFlag = /(?:^| )--?(?:check|diff|dry-run|help|version)(?: |=|$)/
+const runners = setOf('npm pnpm yarn bun deno make just task mise rake gradle')
+/** Names of scripts that projects rewrite their files with: `format`, `lint:fix`, `db-migrate`. */
+const rewritingScript = /(?:^|[:\s_-])(?:format|fmt|fix|generate|gen|codegen|codemod|migrate|update)\b/
+
+function isRewrite({ words }: Command): boolean {
+  const [program = '', ...rest] = words
+  const line = words.join(' ')
+  if (program === 'git') {
+    const [verb = '', next = ''] = gitWords(rest)
+    return rewritingGit.has(verb) && !(/^(?:stash|worktree)$/.test(verb) && /^(?:list|show)$/.test(next))
+  }
+  if (lookingFlag.test(line)) return false
+  if (writingFlag.test(line) || writers.test(line) || writersByFlag.test(line)) return true
+  return runners.has(program) && rewritingScript.test(rest.join(' ')) && !/[:_-]check\b/.test(line)
+}
+
+/** Without `-C FOLDER`, `-c NAME=VALUE` and other options before the verb. */
+export function gitWords(words: readonly string[]): readonly string[] {
+  let at = 0
+  while (words[at]?.startsWith('-')) at += /^-[Cc]$/.test(words[at] ?? '') ? 2 : 1
+  return words.slice(at)
+}
+
+const reading = setOf(
+  'cd ls cat head tail wc grep rg ag find pwd echo which type file stat du df tree nl sort uniq cut jq date env printenv true',
+)
+const readingGit = setOf('status diff log show rev-parse ls-files blame')
+
+/** Known to change nothing. */
+export function onlyReads({ words, text, into }: Command): boolean {
+  const [program = '', ...rest] = words
+  if (into.some((name) => name !== '/dev/null') || /-exec\b|-delete\b|--output\b|\$\(|`/.test(text)) return false
+  if (program === 'sed') return rest.includes('-n') && !rest.some((word) => /^-[a-z]*i/.test(word))
+  if (program !== 'git') return reading.has(program)
+  const [verb = '', next] = gitWords(rest)
+  return (
+    readingGit.has(verb) || (verb === 'branch' && next === '--show-current') || (verb === 'remote' && next === '-v')
+  )
+}
+
+/** What a command is for. The first four verify the work. */
+export type Purpose = 'test' | 'lint' | 'types' | 'build' | 'git' | 'other'
+
+const runner =
+  'npm|pnpm|yarn|bun|deno|mise|just|task|make|rake|nx|turbo|npx|uv|poetry|hatch|composer|gradle|gradlew|mvn|sbt|dotnet|cargo|go|mix|swift|flutter|dart|zig|bazel|lein|stack|cabal'
+/** By the task that a runner is given, or by the program. */
+const purposes: readonly (readonly [Purpose, RegExp])[] = [
+  purpose('test', {
+    task: 'tests?',
+    program:
+      'vitest|jest|mocha|ava|pytest|py\\.test|tox|nox|rspec|phpunit|ctest|playwright test|cypress run|bats|unittest|nextest',
+  }),
+  purpose('lint', {
+    task: '(?:lint|fmt|format|clippy|vet)',
+    program:
+      'eslint|biome|golangci-lint|ruff|flake8|pylint|rubocop|prettier|stylelint|shellcheck|hadolint|actionlint|gofmt|black|ktlint|swiftlint|pre-commit',
+  }),
+  purpose('types', {
+    task: '(?:type-?check|types|check|analyze)',
+    program: 'tsc|tsgo|vue-tsc|mypy|pyright|pyre|flow check',
+  }),
+  purpose('build', {
+    task: '(?:build|compile|package|assemble|bundle)',
+    program:
+      'docker(?: buildx)? build|cmake|ninja|webpack|vite build|tsup|tsdown|esbuild|rollup|xcodebuild|make(?= [\\w-]|$)',
+  }),
+  ['git', /^(?:git|gh|glab|hub|jj)\b/],
+]
+
+function purpose(name: Purpose, { task, program }: { task: string; program: string }): readonly [Purpose, RegExp] {
+  const asked = String.raw`\b(?:${runner})\b(?:\s+(?:run|exec|-\S+|x))*\s+[\w:.-]*${task}\b`
+  return [name, new RegExp(String.raw`${asked}|(?<![\w-])(?:${program})(?![\w-])`)]
+}
+
+const notJudged = setOf('grep rg cat ls find sed awk echo head tail which mkdir rm cp mv cd')
+
+export function purposeOf(commands: readonly Command[]): Purpose {
+  const judged = commands.filter(({ words }) => !notJudged.has(words[0] ?? ''))
+  return purposes.find(([, pattern]) => judged.some(({ bare }) => pattern.test(bare)))?.[0] ?? 'other'
+}
+
+/** Tests and checks change nothing, unless they are told to mend what they find. */
+function isCheck(command: Command): boolean {
+  const found = purposeOf([command])
+  if (found !== 'test' && found !== 'lint' && found !== 'types') return false
+  return !isRewrite(command) && command.into.length === 0 && !/ (?:-[wui]|--update\S*)(?: |$)/.test(command.bare)
+}
+
+function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '))
+}

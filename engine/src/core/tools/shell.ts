@@ -1,0 +1,80 @@
+// Splits a shell script into its commands and their words. It knows quotes, redirections, here-documents and comments, and
+// nothing of what programs do: that is in shell-effects.ts.
+
+export type Command = {
+  /** As written. */
+  readonly text: string
+  /** The program first, without what only starts it (variables, `sudo`, `npx` …). Quotes are removed. */
+  readonly words: readonly string[]
+  /** The words with "" in place of what was quoted: a message about a test is not a test. */
+  readonly bare: string
+  /** Files that its output is redirected to. */
+  readonly into: readonly string[]
+  /** It reads a here-document. */
+  readonly hasDocument: boolean
+  /** Its input comes from the command before it. */
+  readonly isPiped: boolean
+}
+
+/** Here-documents are contents of files, not commands. What follows on the line that opens one is kept. */
+export function withoutDocuments(script: string): string {
+  return script.includes('<<')
+    ? script.replace(/<<-?[ \t]*(['"]?)(\w+)\1([^\n]*)[\s\S]*?(?:^[ \t]*\2[ \t]*$|(?![\s\S]))/gm, '<<$2…$3')
+    : script
+}
+
+/** A comment or the copy of a stream, which say nothing; what ends a command; a redirection; a word, quotes and all. */
+const token =
+  /(?<=^|[\s;&|])#[^\n]*|\d?>&[\d-]|(?<end>(?:&(?!>)|[;|\n])+)|(?<redirection>(?:\d(?=[<>]))?(?:&?>>?|<{1,3}-?))|(?<word>(?:"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?|\\[\s\S]?|[^\s;|&<>"'\\])+)/g
+
+export function commandsIn(script: string): readonly Command[] {
+  const text = withoutDocuments(script).replaceAll('\\\n', ' ')
+  const commands: Command[] = []
+  let parts: Part[] = []
+  let start = 0
+  let isPiped = false
+  const finish = (at: number) => {
+    const found = commandOf(parts)
+    if (found.words.length > 0) commands.push({ text: text.slice(start, at).trim(), ...found, isPiped })
+    parts = []
+  }
+  for (const { index, groups: { end, redirection, word } = {} } of text.matchAll(token)) {
+    if (word !== undefined) parts.push({ isWord: true, text: word })
+    else if (redirection !== undefined) parts.push({ isWord: false, text: redirection })
+    else if (end !== undefined) {
+      finish(index)
+      start = index + end.length
+      isPiped = end === '|'
+    }
+  }
+  finish(text.length)
+  return commands
+}
+
+type Part = { readonly isWord: boolean; readonly text: string }
+
+/** It has no program: the name of a file in its value must not pass for one. */
+const setsVariable = /^\w+=/
+
+/** Variables, keywords of the shell, and programs that start the one behind them. */
+const starter =
+  /^(?:\w+=.*|sudo|time|env|command|exec|nohup|npx|bunx|pnpx|uvx|timeout|\d+[smh]?|\(+|\{|!|do|then|else)$/
+
+function commandOf(parts: readonly Part[]): Pick<Command, 'words' | 'bare' | 'into' | 'hasDocument'> {
+  // The word behind a redirection is a file, not an argument.
+  const signBefore = (at: number) => (parts[at - 1]?.isWord === false ? parts[at - 1]?.text : undefined)
+  const given = parts.filter(({ isWord }, at) => isWord && signBefore(at) === undefined).map(({ text }) => text)
+  const words = given.map(unquoted)
+  const program = words.findIndex((word) => !starter.test(word))
+  const [first, ...rest] = program < 0 ? words.slice(-1) : words.slice(program)
+  return {
+    words: first === undefined ? [] : [setsVariable.test(first) ? first : (first.split('/').at(-1) ?? first), ...rest],
+    bare: given.map((word) => (/["']/.test(word) ? '""' : word)).join(' '),
+    into: parts.filter(({ isWord }, at) => isWord && signBefore(at)?.includes('>')).map(({ text }) => unquoted(text)),
+    hasDocument: parts.some(({ isWord, text }) => !isWord && text.startsWith('<<')),
+  }
+}
+
+function unquoted(word: string): string {
+  return word.replace(/"((?:[^"\\]|\\[\s\S])*)"?|'([^']*)'?/g, (_, double, single) => double ?? single)
+}

@@ -1,0 +1,58 @@
+// What a call does to the todo list: it replaces the list, or changes one item of it.
+import { isObject, stringAt } from '../message/json.ts'
+
+export type TodoStatus = 'pending' | 'in-progress' | 'done'
+export type Todo = { readonly id: string; readonly text: string; readonly status: TodoStatus }
+
+export type TodoChange =
+  | { readonly type: 'list-replaced'; readonly todos: readonly Todo[] }
+  | { readonly type: 'item-added'; readonly text: string }
+  | {
+      readonly type: 'item-changed'
+      readonly id: string
+      readonly text?: string
+      readonly status?: TodoStatus | 'gone'
+    }
+
+export function readTodos(input: unknown): TodoChange | undefined {
+  const lists = isObject(input) ? [input.todos, input.plan] : []
+  const items = lists.find(Array.isArray)
+  if (items) return { type: 'list-replaced', todos: listedTodos(items) }
+  const text = lists.find((list) => typeof list === 'string')
+  if (text !== undefined) return { type: 'list-replaced', todos: checklist(text) }
+  const id = stringAt(input, 'taskId') ?? stringAt(input, 'id')
+  const subject = stringAt(input, 'subject') ?? stringAt(input, 'title')
+  if (id === undefined) return subject === undefined ? undefined : { type: 'item-added', text: subject }
+  const status = stringAt(input, 'status')
+  return {
+    type: 'item-changed',
+    id,
+    ...(subject === undefined ? {} : { text: subject }),
+    ...(status === undefined ? {} : { status: status === 'deleted' ? 'gone' : statusOf(status) }),
+  }
+}
+
+const textKeys = ['content', 'step', 'subject', 'text', 'description']
+
+export function listedTodos(items: readonly unknown[]): readonly Todo[] {
+  return items.filter(isObject).map((item, index) => ({
+    id: stringAt(item, 'id') ?? String(index + 1),
+    text: textKeys.map((key) => stringAt(item, key)).find((text) => text !== undefined) ?? '',
+    status: statusOf(stringAt(item, 'status')),
+  }))
+}
+
+/** Roo Code writes its list as Markdown: `[x]` is done, `[-]` in progress. */
+function checklist(text: string): readonly Todo[] {
+  const lines = [...text.matchAll(/^[-* \t]*\[([ x~-])\] *(\S.*)$/gm)]
+  return lines.map(([, mark, item = ''], index) => ({
+    id: String(index + 1),
+    text: item.trim(),
+    status: mark === 'x' ? 'done' : mark === ' ' ? 'pending' : 'in-progress',
+  }))
+}
+
+function statusOf(status: string | undefined): TodoStatus {
+  if (/complete|done/.test(status ?? '')) return 'done'
+  return /progress|active/.test(status ?? '') ? 'in-progress' : 'pending'
+}
