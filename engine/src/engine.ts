@@ -4,7 +4,7 @@
 import { cacheStateOf } from './core/cache/state.ts'
 import type { CompactRungOptions } from './core/ladder/compact-rung.ts'
 import { withEconomy } from './core/ladder/economy.ts'
-import type { Ladder } from './core/ladder/rung.ts'
+import type { Ladder } from './core/ladder/ladder.ts'
 import { type JsonObject, stringAt } from './core/message/json.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'

@@ -26,9 +26,7 @@ export { createFingerprinter, type Fingerprint, type RequestParts } from './core
 export { type CostOptions, costOf } from './core/cache/prices.ts'
 export { type CacheState, type CacheStateInput, cacheLifetimes, cacheStateOf } from './core/cache/state.ts'
 export { cachePrices, knownModels, type ModelFacts, mediaLimit, modelFacts, priceOf } from './core/catalog/models.ts'
-export type { Tried } from './core/compaction/ask/asker.ts'
 export {
-  type CommitResult,
   type Compacted,
   type CompactionFailed,
   type CompactionJob,
@@ -42,22 +40,11 @@ export { runCompaction } from './core/compaction/run.ts'
 export type { Breaker } from './core/ladder/breaker.ts'
 export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
 export type { CompactionDone, CompactionNotDone } from './core/ladder/compaction.ts'
-export { defaultLadder } from './core/ladder/default-ladder.ts'
 export type { CompactionMode, GuardReason } from './core/ladder/guards.ts'
-export { mechanismRung } from './core/ladder/mechanism-rung.ts'
+export type { Ladder, LadderTrigger } from './core/ladder/ladder.ts'
+export { defaultLadder } from './core/ladder/ladder.ts'
 export type { Blocked, PrepareOptions, Ready } from './core/ladder/prepare.ts'
 export type { Recovery } from './core/ladder/reactive.ts'
-export type {
-  CompactionCause,
-  CompactionReport,
-  CompactRange,
-  Ladder,
-  LadderTrigger,
-  RecordPlace,
-  Rung,
-  RungContext,
-  RungResult,
-} from './core/ladder/rung.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
@@ -67,17 +54,23 @@ export { type StageInput, type Staging, stageCollapse } from './core/mechanisms/
 export type {
   CacheEdit,
   ClientAbilities,
+  CompactionCause,
+  CompactionReport,
+  CompactRange,
   Declined,
   DeclineReason,
-  Delegated,
-  Failed,
   Mechanism,
-  Performed,
+  MechanismContext,
+  MechanismContext as RungContext,
+  MechanismResult,
+  MechanismResult as RungResult,
   Plan,
   PlannedItem,
-  Ports,
-  Reduced,
+  PlanningMechanism,
+  RecordPlace,
   RequestOptions,
+  RunningMechanism,
+  RunningMechanism as Rung,
   Situation,
   ThinkingOutcome,
 } from './core/mechanisms/mechanism.ts'
@@ -167,6 +160,7 @@ export type {
   CompactionPhase,
   Emit,
   EngineEvent,
+  Tried,
 } from './core/ports/events.ts'
 export type { FidelityReport } from './core/ports/fidelity.ts'
 export type { FileRead, FileStore } from './core/ports/files.ts'
@@ -186,7 +180,7 @@ export type {
   SendOptions,
   StreamEvent,
 } from './core/ports/model.ts'
-export type { CompactionPorts } from './core/ports/ports.ts'
+export type { CommitResult, CompactionPorts } from './core/ports/ports.ts'
 export type { NotRestored, Piece, Restoration, Restore, Restored, RestoreRequest } from './core/ports/restore.ts'
 export type {
   Capped,

@@ -2,9 +2,9 @@
 // It puts them together and keeps nothing itself.
 
 import { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
-import { defaultLadder } from './core/ladder/default-ladder.ts'
+import type { Ladder } from './core/ladder/ladder.ts'
+import { defaultLadder } from './core/ladder/ladder.ts'
 import { memoryRung } from './core/ladder/memory-rung.ts'
-import type { Ladder } from './core/ladder/rung.ts'
 import type { FileStore } from './core/ports/files.ts'
 import type { Guard } from './core/ports/guarded.ts'
 import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'

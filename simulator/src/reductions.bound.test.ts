@@ -2,11 +2,10 @@
 // snipped, compacted, undone and done again in between, the next request is taken. Public names of the engine only.
 import {
   type JsonObject,
-  type Mechanism,
   microByIdle,
   microBySize,
   objectAt,
-  type Performed,
+  type PlanningMechanism,
   type RequestOptions,
   situationOf,
   snip,
@@ -114,7 +113,7 @@ function createClient(simulator: Simulator, model: string) {
     changes.push(String(told.records.at(-2)?.uuid))
     moved()
   }
-  const perform = async (mechanism: Mechanism, step: Reduce): Promise<Performed | undefined> => {
+  const reduce = (mechanism: PlanningMechanism, step: Reduce): void => {
     const { keep, boundThinking, contextManagement } = step
     const now = view()
     const plan = mechanism.plan(
@@ -131,13 +130,12 @@ function createClient(simulator: Simulator, model: string) {
         },
       }),
     )
-    if (plan.type === 'declined') return undefined
-    const performed = await mechanism.perform(plan, { now: () => 0, newId: () => '' })
-    if (performed.type === 'reduced') for (const one of performed.edits) edit(one)
-    if (performed.type === 'delegated') options = performed.request
-    return performed
+    if (plan.type === 'declined') return
+    const { outcome } = plan
+    if (outcome.type === 'edits') for (const one of outcome.edits) edit(one)
+    else options = outcome.request
   }
-  return { view, edit, asks, compact, perform, changes, records: told.records }
+  return { view, edit, asks, compact, reduce, changes, records: told.records }
 }
 
 type Client = ReturnType<typeof createClient>
@@ -146,7 +144,7 @@ function pick<T>(items: readonly T[], at: number): T | undefined {
   return items[at % Math.max(1, items.length)]
 }
 
-function mechanismOf(view: View, { what, first, second }: Reduce): Mechanism {
+function mechanismOf(view: View, { what, first, second }: Reduce): PlanningMechanism {
   if (what === 'by-size') return microBySize
   if (what === 'by-idle') return microByIdle
   const uuids = view.sources.flatMap(({ pieces }) => pieces.map(({ uuid }) => uuid ?? ''))
@@ -158,7 +156,7 @@ async function take(client: Client, step: Step): Promise<{ readonly status: numb
   const uuids = () => client.view().sources.flatMap((source) => source.uuids)
   if (step.type === 'ask') return client.asks(step.size)
   if (step.type === 'compact') client.compact(step.keeps)
-  if (step.type === 'reduce') await client.perform(mechanismOf(client.view(), step), step)
+  if (step.type === 'reduce') client.reduce(mechanismOf(client.view(), step), step)
   if (step.type === 'undo') {
     const uuid = pick(client.changes, step.which)
     if (uuid !== undefined) client.edit({ type: 'undo', uuid })

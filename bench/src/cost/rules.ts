@@ -1,5 +1,5 @@
 // The rules that are made of our own parts: the defaults, settings of them, and the fixed ones they are held against.
-import { type EngineSettings, mechanismRung, microByIdle, microBySize } from 'everlong'
+import { type EngineSettings, microByIdle, microBySize } from 'everlong'
 import { bySession } from './by-session.ts'
 
 const ours = (name: string, settings: EngineSettings = {}) => bySession({ name, who: 'Everlong', settings })
@@ -16,7 +16,7 @@ const fixed = (name: string, rungs: readonly (typeof microByIdle)[]) =>
     name,
     who: 'fixed rule',
     settings: { ...noNotes, reductions: { weigh: false } },
-    ladder: { 'every-request': rungs.map(mechanismRung) },
+    ladder: { 'every-request': rungs },
   })
 
 /** What the weighing is held against: each does one thing, whatever it costs. */
@@ -30,5 +30,5 @@ export const alwaysMicro = bySession({
   name: 'always-micro',
   who: 'fixed rule',
   settings: { ...noNotes, reductions: { microCompact: 'always', weigh: false } },
-  ladder: { 'every-request': [microByIdle, microBySize].map(mechanismRung) },
+  ladder: { 'every-request': [microByIdle, microBySize] },
 })

@@ -2,11 +2,11 @@
 // before it, as in a live session, and for somebody who sees the conversation for the first time.
 import {
   createWeigher,
-  type Mechanism,
   microByCacheEdit,
   microByIdle,
   microBySize,
   native,
+  type PlanningMechanism,
   type SituationInput,
   situationOf,
   type Weigher,
@@ -19,7 +19,7 @@ const messages = 10_000
 const turns = 200
 const colds = 7
 const model = 'claude-opus-4-8'
-const mechanisms: readonly Mechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
+const mechanisms: readonly PlanningMechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
 
 /** Medians, in milliseconds. */
 export type Planned = {
@@ -120,6 +120,6 @@ function planOf(view: View, input: Case['input'], weigher: Weigher): void {
   for (const { plan } of mechanisms) plan(view, situation)
 }
 
-function said(plan: ReturnType<Mechanism['plan']>): string {
+function said(plan: ReturnType<PlanningMechanism['plan']>): string {
   return plan.type === 'planned' ? `${plan.mechanism}: ${plan.items.length} items` : `${plan.mechanism}: ${plan.why}`
 }

@@ -5,7 +5,6 @@ import {
   appliedEdits,
   cacheStateOf,
   knownModels,
-  type Mechanism,
   microByCacheEdit,
   microByIdle,
   microBySize,
@@ -13,6 +12,7 @@ import {
   native,
   numberAt,
   objectAt,
+  type PlanningMechanism,
   type RequestOptions,
   type SituationInput,
   situationOf,
@@ -49,7 +49,7 @@ export type Measured = {
 
 type Way = {
   readonly name: string
-  readonly mechanism: (view: View) => Mechanism
+  readonly mechanism: (view: View) => PlanningMechanism
   readonly input: (view: View) => SituationInput
 }
 
@@ -87,7 +87,7 @@ export const ways: readonly Way[] = [
   { name: 'snip of a sixth', mechanism: sixth, input: soon },
 ]
 
-function sixth({ sources }: View): Mechanism {
+function sixth({ sources }: View): PlanningMechanism {
   const uuids = sources.flatMap(({ pieces }) => pieces.map(({ uuid }) => uuid ?? ''))
   const at = (share: number) => uuids[Math.floor((uuids.length - 1) * share)] ?? ''
   return snip({ from: at(1 / 3), to: at(1 / 2) })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import type { EngineSettings } from '../session/settings.ts'
 import { failingRung, plainRung } from '../session/testing/rungs.ts'
@@ -6,7 +7,6 @@ import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts
 import { newTracking, withCompaction, withLeftOut } from '../session/tracking.ts'
 import { afterApplied, afterFailure, afterHand, afterHuman, closedBreaker } from './breaker.ts'
 import { climb } from './climb.ts'
-import type { Rung, RungContext } from './rung.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
@@ -48,7 +48,7 @@ test('a compaction forgets what was deleted from the cached prefix', () => {
 
 test('a veto ends the climb: the rungs below are not asked', async () => {
   const ran: string[] = []
-  const rung = (name: string, result: Awaited<ReturnType<Rung['run']>>): Rung => ({
+  const rung = (name: string, result: Awaited<ReturnType<RunningMechanism['run']>>): RunningMechanism => ({
     name,
     run: async () => {
       ran.push(name)
@@ -58,7 +58,7 @@ test('a veto ends the climb: the rungs below are not asked', async () => {
   const { ports } = createTestWorld().desk
   const climbed = await climb(
     [rung('first', { type: 'failed', reason: 'vetoed', why: 'no' }), rung('second', { type: 'declined', why: '' })],
-    { ports } as RungContext,
+    { ports } as MechanismContext,
     () => undefined,
   )
   expect([ran, climbed.reason]).toEqual([['first'], 'vetoed'])

@@ -1,9 +1,10 @@
 // Climbs: tries rung after rung until one has an answer that holds up when measured. It applies nothing.
-import type { CompactionFailure } from '../ports/events.ts'
-import { runRung } from './run-rung.ts'
-import type { Rung, RungContext, RungResult, Tried } from './rung.ts'
 
-export type Solution = Exclude<RungResult, { readonly type: 'declined' | 'failed' }>
+import type { Mechanism, MechanismContext, MechanismResult } from '../mechanisms/mechanism.ts'
+import type { CompactionFailure, Tried } from '../ports/events.ts'
+import { runMechanism } from './run-mechanism.ts'
+
+export type Solution = Exclude<MechanismResult, { readonly type: 'declined' | 'failed' }>
 
 /** Whether an answer is good enough; a string says why not. What was committed has been judged already. */
 export type Judge = (solution: Solution) => string | undefined
@@ -15,7 +16,7 @@ export type Climbed = {
   readonly reason?: CompactionFailure
 }
 
-export async function climb(rungs: readonly Rung[], context: RungContext, judge: Judge): Promise<Climbed> {
+export async function climb(rungs: readonly Mechanism[], context: MechanismContext, judge: Judge): Promise<Climbed> {
   const tried: Tried[] = []
   let reason: CompactionFailure | undefined
   const note = (mechanism: string, outcome: Tried['outcome'], why: string) => {
@@ -25,7 +26,7 @@ export async function climb(rungs: readonly Rung[], context: RungContext, judge:
   for (const rung of rungs) {
     const { name } = rung
     if (context.signal?.aborted) return { tried, reason: 'aborted' }
-    const result = await runRung(rung, context)
+    const result = await runMechanism(rung, context)
     if ('tried' in result) tried.push(...(result.tried ?? []))
     if (result.type === 'declined') note(name, 'declined', result.why)
     else if (result.type === 'failed') {

@@ -3,9 +3,10 @@
 
 import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
 import { performCompaction } from '../compaction/run.ts'
+import type { MechanismContext, MechanismResult, RunningMechanism } from '../mechanisms/mechanism.ts'
+import { unseenResults } from '../mechanisms/shorten.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import type { Restore } from '../ports/restore.ts'
-import type { Rung, RungContext, RungResult } from './rung.ts'
 
 export type CompactRungOptions = {
   readonly settings?: Partial<CompactionSettings>
@@ -16,7 +17,7 @@ export type CompactRungOptions = {
   readonly isAutonomous?: boolean
 }
 
-export function compactRung(options: CompactRungOptions = {}): Rung {
+export function compactRung(options: CompactRungOptions = {}): RunningMechanism {
   return {
     name: 'compact',
     run: async (context) => {
@@ -28,14 +29,14 @@ export function compactRung(options: CompactRungOptions = {}): Rung {
   }
 }
 
-export function rungResult(result: CompactionResult): RungResult {
+export function rungResult(result: CompactionResult): MechanismResult {
   const { tried, usage, notices } = result
   if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried }
   const { mechanism, cost, restored } = result
   return { type: 'compacted', mechanism, usage, cost, restored: restored.pieces.length, tried, notices }
 }
 
-export function jobFor(context: RungContext, options: CompactRungOptions): CompactionJob {
+export function jobFor(context: MechanismContext, options: CompactRungOptions): CompactionJob {
   const { place, situation, target } = context
   const threshold = situation.explanation.autoCompactThreshold.value
   return {
@@ -69,12 +70,12 @@ export function jobFor(context: RungContext, options: CompactRungOptions): Compa
 const instructionRoom = 3_000
 
 /** The whole request once more, with an instruction at its end: where that cannot fit, it is not sent to be refused. */
-function canShare({ size, situation }: RungContext, { settings }: CompactRungOptions): boolean {
+function canShare({ size, situation }: MechanismContext, { settings }: CompactRungOptions): boolean {
   const { contextWindow } = situation.explanation
   return settings?.shareCache !== false && size.tokens + instructionRoom < contextWindow.value
 }
 
-function partialOf(context: RungContext): PartialChoice | undefined {
+function partialOf(context: MechanismContext): PartialChoice | undefined {
   const { from, upTo } = context.range
   if (from !== undefined) return { type: 'from', uuid: from }
   if (upTo !== undefined) return { type: 'up-to', uuid: upTo }
@@ -85,7 +86,7 @@ function partialOf(context: RungContext): PartialChoice | undefined {
 const keptShare = 0.25
 
 /** What was just being worked on stays, as far as it is small; none of it when even the newest round is large. */
-function newestRounds({ view, target, size, situation }: RungContext): PartialChoice | undefined {
+function newestRounds({ view, target, size, situation }: MechanismContext): PartialChoice | undefined {
   const { messages } = view
   const room = Math.min(target, size.tokens) * keptShare
   let weight = 0
@@ -99,4 +100,41 @@ function newestRounds({ view, target, size, situation }: RungContext): PartialCh
   const cut = cutAfter(legalCuts(messages, { before: 'user-message' }), { index: start, length: messages.length })
   const uuid = cut === undefined || cut === 0 ? undefined : view.sources[cut]?.uuids[0]
   return uuid === undefined ? undefined : { type: 'up-to', uuid }
+}
+
+/** Keeps the newest tool results, which the model has not seen yet, and the answer that requested them. */
+export function keepingUnseen({ name, run }: RunningMechanism): RunningMechanism {
+  return {
+    name,
+    run: async (context) => {
+      // The unseen results come last, so a range without an end includes them.
+      if (context.range.from !== undefined && unseenResults(context.view) !== undefined) {
+        return { type: 'declined', why: notYetSeen }
+      }
+      return run({ ...context, range: rangeWithoutUnseen(context) })
+    },
+  }
+}
+
+const notYetSeen =
+  'The model has not seen the newest tool results yet, and they would be summarized: send the request first, or compact up to a message instead.'
+
+function rangeWithoutUnseen({
+  view,
+  range,
+  cause,
+  target,
+  size,
+  situation,
+}: MechanismContext): MechanismContext['range'] {
+  const unseen = unseenResults(view)
+  if (unseen === undefined) return range
+  const named = view.sources.findIndex(({ uuids }) => range.upTo !== undefined && uuids.includes(range.upTo))
+  if (range.upTo !== undefined && named < unseen) return range
+  const round = view.messages.slice(unseen - 1)
+  const weight = round.reduce((sum, message) => sum + situation.weigher.message(message), 0)
+  // Recovery keeps the newest rounds anyway, up to the same share.
+  if (cause === 'overflow' && weight <= Math.min(target, size.tokens) * keptShare) return range
+  const upTo = view.sources[unseen - 1]?.uuids[0]
+  return upTo === undefined ? range : { upTo }
 }

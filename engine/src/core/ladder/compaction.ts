@@ -1,10 +1,13 @@
 // One compaction from wish to transcript: climb, measure, commit, tell. Manual, automatic and reactive go through here;
 // whether one may run was decided before.
+
+import type { CompactionCause, CompactRange, MechanismContext } from '../mechanisms/mechanism.ts'
 import type { JsonObject } from '../message/json.ts'
 import { noTokens, type TokenCounts } from '../message/usage.ts'
-import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
+import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
+import type { CommitResult } from '../ports/ports.ts'
 import {
   countingFor,
   type Desk,
@@ -21,7 +24,7 @@ import { inWords } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { type Climbed, climb, type Solution } from './climb.ts'
-import type { CommitResult, CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
+import type { LadderTrigger } from './ladder.ts'
 import { summarizerPorts } from './summarizer-ports.ts'
 
 export type CompactionWish = {
@@ -90,7 +93,11 @@ export async function compactNow(
   return succeeded(desk, wish, { ...done, solution })
 }
 
-export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<RungContext, 'commit'>): RungContext {
+export function contextFor(
+  desk: Desk,
+  wish: CompactionWish,
+  { commit }: Pick<MechanismContext, 'commit'>,
+): MechanismContext {
   const { conversation } = desk
   const view = conversation.view()
   const situation = situationIn(desk, view, wish.fits)
@@ -164,7 +171,7 @@ function stepOf({ before, after }: Sizes): string {
 }
 
 /** Of a solution that is not yet applied. */
-function judge(desk: Desk, { trigger, target, size }: RungContext, solution: Solution): string | undefined {
+function judge(desk: Desk, { trigger, target, size }: MechanismContext, solution: Solution): string | undefined {
   const { conversation } = desk
   const after =
     solution.type === 'reduced'
@@ -179,7 +186,7 @@ export function withFreed(edits: readonly Edit[], freed: number): readonly Edit[
   return edits.map((edit, at) => ({ ...edit, freed: at === 0 ? freed : 0 }))
 }
 
-type Done = Climbed & { readonly written: Written; readonly context: RungContext; readonly durationMs: number }
+type Done = Climbed & { readonly written: Written; readonly context: MechanismContext; readonly durationMs: number }
 
 function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly solution: Solution }): CompactionDone {
   const { solution, context, tried, written, durationMs } = done

@@ -3,16 +3,16 @@
 import type { CompactionJob } from '../compaction/job.ts'
 import { planCompaction, textCounter } from '../compaction/plan.ts'
 import { performCompaction } from '../compaction/run.ts'
+import type { MechanismContext, MechanismResult, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { type MemoryPlan, planFromMemory } from '../memory/plan.ts'
 import { keeperOf, type Memory, type MemoryDeclined, type MemoryKeeper } from '../session/memory-keeper.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import { inWords } from '../tokens/figure.ts'
 import { type CompactRungOptions, jobFor, rungResult } from './compact-rung.ts'
-import type { Rung, RungContext, RungResult } from './rung.ts'
 
 export const memoryMechanism = 'session-memory'
 
-export function memoryRung(memory: Memory, options: CompactRungOptions = {}): Rung {
+export function memoryRung(memory: Memory, options: CompactRungOptions = {}): RunningMechanism {
   return {
     name: memoryMechanism,
     run: async (context) => {
@@ -30,9 +30,9 @@ export function memoryRung(memory: Memory, options: CompactRungOptions = {}): Ru
 
 function decline(
   keeper: MemoryKeeper | undefined,
-  { ports }: RungContext,
+  { ports }: MechanismContext,
   { why, detail }: MemoryDeclined,
-): RungResult {
+): MechanismResult {
   keeper?.noteDeclined({ why, detail })
   ports.emit({ type: 'memory-declined', reason: why })
   return { type: 'declined', why: `${why}: ${detail}` }
@@ -43,7 +43,7 @@ type NotPlanned = MemoryDeclined & { readonly type: 'declined' }
 
 async function plan(
   keeper: MemoryKeeper,
-  context: RungContext,
+  context: MechanismContext,
   options: CompactRungOptions,
 ): Promise<Planned | NotPlanned> {
   const no = (why: MemoryDeclined['why'], detail: string): NotPlanned => ({ type: 'declined', why, detail })
@@ -75,7 +75,7 @@ async function plan(
   return no('over-target', `Notes and kept messages have ${inWords(needed)} tokens, and ${inWords(limit)} are allowed.`)
 }
 
-function fromNotes(keeper: MemoryKeeper, context: RungContext): MemoryPlan {
+function fromNotes(keeper: MemoryKeeper, context: MechanismContext): MemoryPlan {
   const { view, situation, overhead, counting } = context
   const places = new Map(view.sources.flatMap(({ uuids }, at) => uuids.map((uuid) => [uuid, at] as const)))
   return planFromMemory({

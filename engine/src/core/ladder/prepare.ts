@@ -1,9 +1,11 @@
 // What happens before each request: micro-compact, compact when over the threshold and allowed, stop at the blocking
 // limit. The answer is a request that can be sent, or the reason why none is.
 import { modelFacts } from '../catalog/models.ts'
+import type { MechanismContext } from '../mechanisms/mechanism.ts'
 import { blocksOf } from '../message/block.ts'
 import { type JsonObject, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
+import type { Tried } from '../ports/events.ts'
 import { describeValue } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import type { Repair } from '../request/draft.ts'
@@ -27,7 +29,6 @@ import { climb, type Solution } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
 import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
 import { mediaOverLimit } from './media.ts'
-import type { RungContext, Tried } from './rung.ts'
 import { shortenUnseen } from './unseen.ts'
 
 /** A request that can be sent: with our clients as it is, with others by its `body`. */
@@ -147,7 +148,7 @@ async function microCompact(desk: Desk, signal?: AbortSignalPort): Promise<reado
 }
 
 /** A compaction needs the threshold, or a person. */
-export const noCommit: Pick<RungContext, 'commit'> = {
+export const noCommit: Pick<MechanismContext, 'commit'> = {
   commit: async () => ({ type: 'failed', message: 'No compaction was asked for.' }),
 }
 

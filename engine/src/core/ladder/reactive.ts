@@ -1,6 +1,7 @@
 // Recovery when the provider says that a prompt is too long: the smallest step that should be enough, then the request
 // once more. The failure itself is withheld by the caller until this has an answer.
 import { reductionSettings } from '../mechanisms/settings.ts'
+import type { Tried } from '../ports/events.ts'
 import type { AbortSignalPort, ModelFailure, ModelRequest } from '../ports/model.ts'
 import { type Desk, explainDesk, situationIn, whyCompactionIsOff, withSize } from '../session/desk.ts'
 import { withRecovery, withViewChange } from '../session/tracking.ts'
@@ -10,7 +11,6 @@ import { climb } from './climb.ts'
 import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
 import { mediaRefused } from './media.ts'
 import { hasAllowed, noCommit } from './prepare.ts'
-import type { Tried } from './rung.ts'
 import { shortenUnseen } from './unseen.ts'
 import { learnLimit } from './window-ends.ts'
 

@@ -1,11 +1,11 @@
 // Collapse in a session: finished spans are summarised in the background, one at a time, and wait until the context is
 // nearly full; then they take their places. A span that was expanded again by an undo is not collapsed a second time.
 import { costOf } from '../cache/prices.ts'
-import { mechanismRung } from '../ladder/mechanism-rung.ts'
-import type { Rung, RungContext } from '../ladder/rung.ts'
+import { runPlan } from '../ladder/run-mechanism.ts'
 import { collapse, collapseState, type Staged, waitAt } from '../mechanisms/collapse/collapse.ts'
 import { finishedSpans, type Span } from '../mechanisms/collapse/spans.ts'
 import { type Staging, stageCollapse } from '../mechanisms/collapse/stage.ts'
+import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { noTokens, totalOf } from '../message/usage.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import type { Beside } from './beside.ts'
@@ -24,7 +24,7 @@ export type Collapser = {
   /** The spans are out of the view: what was staged for them has no place any more. */
   readonly clear: () => void
   /** Before each request, in front of all other rungs: declines until the context is nearly full. */
-  readonly rung: Rung
+  readonly rung: RunningMechanism
 }
 
 export function createCollapser(): Collapser {
@@ -63,19 +63,19 @@ class Stager implements Collapser {
     })
   }
 
-  readonly rung: Rung = {
+  readonly rung: RunningMechanism = {
     name: 'collapse',
     run: async (context) => {
       await this.enough(context)
       const { waiting } = this
-      const result = await mechanismRung(collapse(waiting)).run(context)
+      const result = runPlan(collapse(waiting), context)
       if (result.type === 'reduced') this.waiting = this.waiting.filter((one) => !waiting.includes(one))
       return result
     },
   }
 
   /** At the limit a request waits for one span after another, until those that are staged make enough room. */
-  private async enough({ view, situation }: RungContext): Promise<void> {
+  private async enough({ view, situation }: MechanismContext): Promise<void> {
     const { explanation } = situation
     const { size, effectiveWindow, blocking } = explanation
     if (!isFull(explanation)) return

@@ -1,10 +1,10 @@
 // One conversation: the store it is written to, the fold that makes the view, the ledger of its facts. It knows records
 // and edits; sizes, models and requests are others' business.
 
-import type { RecordPlace } from '../ladder/rung.ts'
 import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
+import type { RecordPlace } from '../mechanisms/mechanism.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { readCompaction } from '../transcript/format/compaction-records.ts'

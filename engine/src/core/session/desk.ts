@@ -2,8 +2,8 @@
 // and do one thing each; nobody else holds a session's state.
 import { modelFacts } from '../catalog/models.ts'
 import { cheapestSize } from '../ladder/economy.ts'
+import type { Ladder } from '../ladder/ladder.ts'
 import { type LearnedLimits, limitOf } from '../ladder/limits.ts'
-import type { Ladder } from '../ladder/rung.ts'
 import type { RequestOptions, Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
 import { viewSize } from '../mechanisms/size.ts'

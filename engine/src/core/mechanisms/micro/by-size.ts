@@ -8,10 +8,9 @@ import { createBeside, createFollower } from '../follow.ts'
 import {
   type Declined,
   declined,
-  type Mechanism,
   type Plan,
   type PlannedItem,
-  performPlan,
+  type PlanningMechanism,
   type Situation,
 } from '../mechanism.ts'
 import { clearToolUses } from '../native/native-options.ts'
@@ -24,7 +23,7 @@ import { supersededMemory } from './memory-copies.ts'
 
 const name = 'micro-by-size'
 
-export const microBySize: Mechanism = { name, plan, perform: performPlan(name) }
+export const microBySize: PlanningMechanism = { name, plan }
 
 function plan(view: View, situation: Situation): Plan | Declined {
   const off = whyNot(situation)

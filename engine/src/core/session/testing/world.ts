@@ -1,7 +1,8 @@
 // A session in memory for tests: a clock that stands still, ids that can be foreseen, a model that says what it is told.
 
-import { defaultLadder } from '../../ladder/default-ladder.ts'
-import type { Ladder, Rung } from '../../ladder/rung.ts'
+import type { Ladder } from '../../ladder/ladder.ts'
+import { defaultLadder } from '../../ladder/ladder.ts'
+import type { RunningMechanism } from '../../mechanisms/mechanism.ts'
 import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
@@ -26,7 +27,7 @@ import { newTracking } from '../tracking.ts'
 export type WorldOptions = {
   readonly settings?: EngineSettings
   readonly environment?: Readonly<Record<string, string>>
-  readonly compaction?: readonly Rung[]
+  readonly compaction?: readonly RunningMechanism[]
   readonly ladder?: Partial<Ladder>
   readonly base?: RequestBase
   readonly ask?: Ask
