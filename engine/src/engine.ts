@@ -1,34 +1,30 @@
-// The engine on Node: opens sessions on disk or starts them in memory, and gives each what it needs. What a session does
-// is core's business (core/ladder).
+// The engine on Node: opens sessions on disk or starts them in memory, and gives each what it needs. What a session does is
+// in core/session.
 
-import { cacheStateOf } from './core/cache/state.ts'
 import type { CompactRungOptions } from './core/ladder/compact-rung.ts'
 import { withEconomy } from './core/ladder/economy.ts'
 import type { Ladder } from './core/ladder/ladder.ts'
 import { type JsonObject, stringAt } from './core/message/json.ts'
-import type { EngineEvent } from './core/ports/events.ts'
+import type { Emit, EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'
 import { createGuard } from './core/ports/guarded.ts'
 import { guardedHooks, guardedWorkspace } from './core/ports/guarded-ports.ts'
 import { type HookCall, type Hooks, noHooks } from './core/ports/hooks.ts'
+import { createListeners } from './core/ports/listeners.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
+import { memoryStore, type Store } from './core/ports/store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import { createRequester } from './core/request/from-view.ts'
-import type { CleanUp } from './core/session/clean-up.ts'
+import { type CleanUp, hooksInto } from './core/session/callbacks.ts'
 import { createConversation } from './core/session/conversation.ts'
-import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from './core/session/desk.ts'
-import { leftInQueue } from './core/session/held.ts'
+import { type Learned, nothingLearned, type RequestBase } from './core/session/gauge.ts'
+import { leftInQueue } from './core/session/queue.ts'
 import { type Recalled, readFrom, recallFrom } from './core/session/recall.ts'
 import type { HostState } from './core/session/restoring.ts'
-import { createSession, type SessionInput } from './core/session/session.ts'
-import { hooksInto } from './core/session/session-hooks.ts'
+import { type Ask, createRuntime, type Runtime } from './core/session/runtime.ts'
+import { createSession } from './core/session/session.ts'
 import type { Session } from './core/session/session-types.ts'
 import { type EngineSettings, withEnvironment } from './core/session/settings.ts'
-import { nothingSpent } from './core/session/spent.ts'
-import { memoryStore, type Store } from './core/session/store.ts'
-import { newTracking } from './core/session/tracking.ts'
-import { calibrationOf } from './core/tokens/estimate/calibrate.ts'
 import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/format/entry.ts'
 import { systemPorts } from './models/ports.ts'
@@ -95,31 +91,33 @@ export type Engine = {
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const lessons: Lessons = { calibrations: {}, limits: {} }
-  const ground: Ground = { options, lessons, ports: portsOf(options), shared: new Set() }
+  const shared: Shared = { options, learned: nothingLearned(), ports: portsOf(options), cleanUps: new Set() }
   return {
     model: options.model,
-    open: (path, session = {}) => onDisk(ground, { path, file: 'existing' }, session),
+    open: (path, session = {}) => onDisk(shared, { path, file: 'existing' }, session),
     start: ({ path, ...session } = {}) => {
-      if (path !== undefined) return onDisk(ground, { path, file: 'new' }, session)
-      const store = memoryStore()
-      return sessionOn(ground, { store, entries: [], id: ground.ports.newId() }, session)
+      if (path !== undefined) return onDisk(shared, { path, file: 'new' }, session)
+      return sessionOn(shared, { store: memoryStore(), entries: [], id: shared.ports.newId() }, session)
     },
   }
 }
 
 /** A sub-agent's file carries the id of the session it belongs to. */
 type OpenOptions = SessionOptions & { readonly id?: string }
-type Ground = {
+
+/** What all sessions of an engine have in common. */
+type Shared = {
   readonly options: EngineOptions
-  readonly lessons: Lessons
+  readonly learned: Learned
   readonly ports: Ports
-  readonly shared: Set<CleanUp>
+  readonly cleanUps: Set<CleanUp>
 }
-type Place = {
+
+/** Where a session is stored, and what was there when it was opened. */
+type Stored = {
   readonly store: Store
   readonly entries: readonly Entry[]
-  /** Whether those are all there are. */
+  /** Whether those are all entries. */
   readonly isWhole?: boolean
   readonly id: string
 }
@@ -131,7 +129,7 @@ function portsOf({ ports }: EngineOptions): Ports {
 }
 
 async function onDisk(
-  ground: Ground,
+  shared: Shared,
   { path, file }: { readonly path: string; readonly file: 'new' | 'existing' },
   session: OpenOptions,
 ): Promise<EngineSession> {
@@ -143,115 +141,104 @@ async function onDisk(
   if (opened.type === 'failed') throw new Error(opened.why)
   const { store, entries, isWhole, sessionId } = opened
   const { id = sessionId, ...options } = session
-  return sessionOn(ground, { store, entries, isWhole, id }, options)
+  return sessionOn(shared, { store, entries, isWhole, id }, options)
 }
 
-async function sessionOn(ground: Ground, place: Place, options: SessionOptions): Promise<EngineSession> {
-  const { onEvent } = ground.options
-  let isClosed = false
-  const session: Session = sessionOrClosed(place, {
-    id: place.id,
-    path: place.store.path,
-    agentId: stringAt(options.envelope, 'agentId'),
-    desk: (emit) => deskFor(ground, place, { options, emit }),
-    listeners: onEvent ? [onEvent] : [],
-    queued: leftInQueue(place.entries),
-    close: async () => {
-      const { agentId } = session
-      const end =
-        agentId === undefined ? sessionEnd : ({ event: 'SubagentStop', details: { agent_id: agentId } } as const)
-      try {
-        if (!isClosed) await session.runHooks(end)
-      } finally {
-        isClosed = true
-        place.store.close()
-      }
-    },
-  })
-  await session.runHooks(startOf(session, place))
+async function sessionOn(shared: Shared, stored: Stored, options: SessionOptions): Promise<EngineSession> {
+  const session = sessionOrClosed(shared, stored, options)
+  await session.runHooks(startOf(session, stored))
   return Object.assign(session, {
-    recall: (words: string, { limit = 10 } = {}) => recall(place.store, words, limit),
-    read: (id: string) => readById(place.store, id),
-    subagent: (own: SessionOptions = {}) => startSubagent(ground, place, { ...options, ...own }),
+    recall: (words: string, { limit = 10 } = {}) => recall(stored.store, words, limit),
+    read: (id: string) => readById(stored.store, id),
+    subagent: (own: SessionOptions = {}) => startSubagent(shared, stored, { ...options, ...own }),
   })
 }
 
-function sessionOrClosed({ store }: Place, input: SessionInput): Session {
+/** Releases the store when the settings cannot work. */
+function sessionOrClosed(shared: Shared, stored: Stored, options: SessionOptions): Session {
+  const { id, store } = stored
+  const { onEvent } = shared.options
+  const agentId = stringAt(options.envelope, 'agentId')
+  const source = { sessionId: id, ...(agentId === undefined ? {} : { agentId }) }
+  const listeners = createListeners(onEvent ? [onEvent] : [], source)
   try {
-    return createSession(input)
+    const runtime = runtimeFor(shared, stored, { options, emit: listeners.emit })
+    const close = closing(() => session.runHooks(endOf(agentId)), store)
+    const queued = leftInQueue(stored.entries)
+    const session: Session = createSession({ id, path: store.path, agentId, runtime, listeners, queued, close })
+    return session
   } catch (error) {
     store.close()
     throw error
   }
 }
 
-const sessionEnd = { event: 'SessionEnd', details: { reason: 'other' } } as const
+/** Runs the hooks once, even if the session is closed twice. */
+function closing(runHooks: () => Promise<unknown>, store: Store): () => Promise<void> {
+  let isClosed = false
+  return async () => {
+    try {
+      if (!isClosed) await runHooks()
+    } finally {
+      isClosed = true
+      store.close()
+    }
+  }
+}
 
-function startOf({ agentId }: Session, { entries }: Place): HookCall {
+function endOf(agentId: string | undefined): HookCall {
+  if (agentId !== undefined) return { event: 'SubagentStop', details: { agent_id: agentId } }
+  return { event: 'SessionEnd', details: { reason: 'other' } }
+}
+
+function startOf({ agentId }: Session, { entries }: Stored): HookCall {
   if (agentId !== undefined) return { event: 'SubagentStart', details: { agent_id: agentId } }
   return { event: 'SessionStart', source: entries.length > 0 ? 'resume' : 'startup' }
 }
 
-function deskFor(
-  { options: engine, lessons, ports, shared }: Ground,
-  place: Place,
-  { options, emit }: { readonly options: SessionOptions; readonly emit: Desk['emit'] },
-): Desk {
-  const { environment = process.env, ladder, model, ask } = engine
+function runtimeFor(
+  { options: engine, learned, ports, cleanUps }: Shared,
+  stored: Stored,
+  { options, emit }: { readonly options: SessionOptions; readonly emit: Emit },
+): Runtime {
+  const { environment = process.env, ladder, model: client, ask, compaction, files } = engine
+  const { model: name = client.model, envelope, owner: _, ifHeld: __, state: host, ...base } = options
   const settings = settingsOf(engine, environment)
-  const { model: named, envelope, owner: _, ifHeld: __, state: host, ...base } = options
-  const modelName = named ?? model.model
   const cwd = stringAt(envelope, 'cwd') ?? process.cwd()
-  const { compaction, files } = engine
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
   const workspace = engine.workspace
     ? guardedWorkspace(engine.workspace, guard)
-    : workspaceFor({ given: files, entries: place.entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
-  const parts = sessionParts({ ...place, cwd, settings, compaction, files, host, guard, shared, isSubagent })
-  const talk = createConversation({
-    store: place.store,
-    sessionId: place.id,
+    : workspaceFor({ given: files, entries: stored.entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
+  const parts = sessionParts({ ...stored, cwd, settings, compaction, files, host, guard, shared: cleanUps, isSubagent })
+  const written = createConversation({
+    ...stored,
+    sessionId: stored.id,
     envelope: { userType: 'external', cwd, ...envelope },
-    entries: place.entries,
-    isWhole: place.isWhole,
     now: ports.now,
     newId: ports.newId,
     watch: parts.watch,
   })
-  const { path } = place.store
-  const conversation =
-    path === undefined ? talk : keepingResults(talk, path, (reason) => emit({ type: 'results-not-stored', reason }))
-  const { memory, collapser, cleanUps } = parts
-  const usual = parts.ladderFor(conversation)
-  const hooks = hooksInto(conversation, hooksIn(engine, ports, { id: place.id, path, cwd }))
-  return {
+  const { path } = stored.store
+  const notStored = (reason: string) => emit({ type: 'results-not-stored', reason })
+  const conversation = path === undefined ? written : keepingResults(written, path, notStored)
+  const defaults = parts.ladderFor(conversation)
+  const hooks = hooksInto(conversation, hooksIn(engine, ports, { id: stored.id, path, cwd }))
+  return createRuntime({
     conversation,
     settings,
     environment,
-    ladder: { ...usual, ...(typeof ladder === 'function' ? ladder(usual) : ladder) },
+    ladder: { ...defaults, ...(typeof ladder === 'function' ? ladder(defaults) : ladder) },
     ports: { ...ports, emit, hooks, files: parts.files, workspace },
-    emit,
     guard,
     ask,
-    lessons,
-    model,
-    modelName,
+    learned,
+    model: { client, name },
     base,
-    tracking: newTracking(ports.newId()),
-    weigher: freshWeigher({ settings, lessons }, modelName),
-    calibration: calibrationOf(lessons.calibrations, modelName),
-    noted: undefined,
-    requester: createRequester(),
-    sized: undefined,
-    cheapest: undefined,
-    cacheLifetime: cacheStateOf({ messages: conversation.view().messages, now: 0 }).lifetime,
-    delegated: undefined,
-    spent: nothingSpent,
-    cleanUps,
-    memory,
-    collapser,
-  }
+    cleanUps: parts.cleanUps,
+    background: parts.background,
+    memoryState: parts.memoryState,
+  })
 }
 
 /** How far a compaction must get can be said in either place; the engine's own setting comes first. */
@@ -265,14 +252,14 @@ function hooksIn({ hooks, hookSettings }: EngineOptions, { wait }: Ports, sessio
   return hookSettings ? hooksFor(hookSettings, session) : noHooks
 }
 
-async function startSubagent(ground: Ground, parent: Place, options: SessionOptions): Promise<EngineSession> {
-  const agentId = ground.ports.newId()
+async function startSubagent(shared: Shared, parent: Stored, options: SessionOptions): Promise<EngineSession> {
+  const agentId = shared.ports.newId()
   const own = { ...options, envelope: { ...options.envelope, isSidechain: true, agentId } }
   const { path } = parent.store
   if (path !== undefined) {
-    return onDisk(ground, { path: subagentPath(path, agentId), file: 'new' }, { ...own, id: parent.id })
+    return onDisk(shared, { path: subagentPath(path, agentId), file: 'new' }, { ...own, id: parent.id })
   }
-  return sessionOn(ground, { store: memoryStore(), entries: [], id: parent.id }, own)
+  return sessionOn(shared, { store: memoryStore(), entries: [], id: parent.id }, own)
 }
 
 async function recall({ path, entries }: Store, words: string, limit: number): Promise<Recalled> {

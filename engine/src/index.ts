@@ -44,7 +44,7 @@ export type { CompactionMode, GuardReason } from './core/ladder/guards.ts'
 export type { Ladder, LadderTrigger } from './core/ladder/ladder.ts'
 export { defaultLadder } from './core/ladder/ladder.ts'
 export type { Blocked, PrepareOptions, Ready } from './core/ladder/prepare.ts'
-export type { Recovery } from './core/ladder/reactive.ts'
+export type { Recovery } from './core/ladder/recovery.ts'
 export { emptyLedger, type Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger, type LedgerBook } from './core/ledger/ledger.ts'
@@ -182,6 +182,7 @@ export type {
 } from './core/ports/model.ts'
 export type { CommitResult, CompactionPorts } from './core/ports/ports.ts'
 export type { NotRestored, Piece, Restoration, Restore, Restored, RestoreRequest } from './core/ports/restore.ts'
+export { StoreError } from './core/ports/store.ts'
 export type {
   Capped,
   Commit,
@@ -205,15 +206,14 @@ export { createSeenFiles, type SeenFile, type SeenFiles, seenFileStore } from '.
 export { type BackgroundAgent, emptyState, type SessionState, type Skill } from './core/restore/state.ts'
 export { createStateBook, type StateBook } from './core/restore/state-book.ts'
 export { type TouchedFile, type TouchedOptions, touchedFiles } from './core/restore/touched.ts'
-export type { CleanUp } from './core/session/clean-up.ts'
+export type { CleanUp } from './core/session/callbacks.ts'
 export { type ContextNote, readContextNote } from './core/session/context-note.ts'
-export type { Ask, ModelChoice, RequestBase } from './core/session/desk.ts'
-export type { GivenAnswer, GivenMessage } from './core/session/given.ts'
-export type { EditOutcome, UndoOutcome } from './core/session/hands.ts'
-export type { MemoryChoices, MemoryState } from './core/session/memory-keeper.ts'
-export type { Switched } from './core/session/model-switch.ts'
+export type { ModelChoice, RequestBase } from './core/session/gauge.ts'
+export type { InputAnswer as GivenAnswer, InputMessage as GivenMessage } from './core/session/input.ts'
+export type { EditOutcome, Switched, UndoOutcome } from './core/session/manual-edits.ts'
 export type { Recalled, RecallMatch } from './core/session/recall.ts'
 export type { HostState } from './core/session/restoring.ts'
+export type { Ask, MemoryState } from './core/session/runtime.ts'
 export type {
   CompactOptions,
   Preparation,
@@ -222,10 +222,9 @@ export type {
   Turn,
   TurnOptions,
 } from './core/session/session-types.ts'
-export type { EngineSettings } from './core/session/settings.ts'
-export type { Spent, SpentLine } from './core/session/spent.ts'
-export { StoreError } from './core/session/store.ts'
+export type { EngineSettings, MemoryChoices } from './core/session/settings.ts'
 export type { Tracking } from './core/session/tracking.ts'
+export type { PurposeUsage as SpentLine, UsageByPurpose as Spent } from './core/session/usage.ts'
 export { type Breakdown, type BreakdownInput, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export { type ContextSize, contextSize, type SizeOptions } from './core/tokens/context-size.ts'
 export { type Counter, createCounter } from './core/tokens/counter.ts'

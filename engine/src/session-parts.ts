@@ -8,13 +8,14 @@ import { memoryRung } from './core/ladder/memory-rung.ts'
 import type { FileStore } from './core/ports/files.ts'
 import type { Guard } from './core/ports/guarded.ts'
 import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'
-import { type CleanUp, type CleanUps, createCleanUps } from './core/session/clean-up.ts'
-import { type Collapser, createCollapser } from './core/session/collapser.ts'
+import type { Store } from './core/ports/store.ts'
+import { type CleanUp, type CleanUps, createCleanUps } from './core/session/callbacks.ts'
+import { Collapser } from './core/session/collapser.ts'
 import type { Conversation, ConversationInput } from './core/session/conversation.ts'
-import { createMemoryKeeper, type Memory } from './core/session/memory-keeper.ts'
+import { type Memory, MemoryKeeper, memoryState } from './core/session/memory-keeper.ts'
 import { createRestoring, guardedState, type HostState, type Restoring } from './core/session/restoring.ts'
+import type { BackgroundWorker, MemoryState } from './core/session/runtime.ts'
 import { type EngineSettings, memoryChoices } from './core/session/settings.ts'
-import type { Store } from './core/session/store.ts'
 import type { Entry } from './core/transcript/format/entry.ts'
 import { sessionFiles } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
@@ -40,8 +41,8 @@ export type SessionParts = {
   readonly watch: NonNullable<ConversationInput['watch']>
   /** To be called once, with the conversation that `watch` was given to. */
   readonly ladderFor: (conversation: Conversation) => Ladder
-  readonly memory: Memory
-  readonly collapser: Collapser | undefined
+  readonly background: readonly BackgroundWorker[]
+  readonly memoryState: () => MemoryState
   readonly cleanUps: CleanUps
   readonly files: FileStore
 }
@@ -65,7 +66,7 @@ export function sessionParts(input: PartsInput): SessionParts {
     entries: store.entries,
   })
   const memory = memoryFor(input)
-  const collapser = settings.mode === 'collapse' ? createCollapser() : undefined
+  const collapser = settings.mode === 'collapse' ? new Collapser() : undefined
   const cleanUps = createCleanUps(input.shared, {
     isSubagent: input.isSubagent,
     onProblem: (problem) => guard.report('clean-up', problem),
@@ -91,12 +92,12 @@ export function sessionParts(input: PartsInput): SessionParts {
       }
       return defaultLadder([compactRung(options)], {
         memory: memoryRung(memory, options),
-        collapse: collapser?.rung,
+        collapse: collapser?.mechanism,
         isNative: settings.reductions?.native !== undefined,
       })
     },
-    memory,
-    collapser,
+    background: [...('store' in memory ? [memory] : []), ...(collapser ? [collapser] : [])],
+    memoryState: () => memoryState(memory),
     cleanUps,
     files,
   }
@@ -108,5 +109,5 @@ function memoryFor({ store, entries, settings, isSubagent }: PartsInput): Memory
     return { why: 'in-memory', detail: 'The session lies in memory only, and notes are a file beside it.' }
   }
   const choices = memoryChoices(settings)
-  return createMemoryKeeper({ store: openMemory(store.path), choices, isResumed: entries.length > 0 })
+  return new MemoryKeeper({ store: openMemory(store.path), choices, isResumed: entries.length > 0 })
 }

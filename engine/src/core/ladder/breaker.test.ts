@@ -4,9 +4,9 @@ import type { ModelFailure } from '../ports/model.ts'
 import type { EngineSettings } from '../session/settings.ts'
 import { failingRung, plainRung } from '../session/testing/rungs.ts'
 import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
-import { newTracking, withCompaction, withLeftOut } from '../session/tracking.ts'
+import { Tracker } from '../session/tracking.ts'
 import { afterApplied, afterFailure, afterHand, afterHuman, closedBreaker } from './breaker.ts'
-import { climb } from './climb.ts'
+import { climb } from './compaction.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
@@ -41,9 +41,11 @@ describe('the breaker', () => {
 })
 
 test('a compaction forgets what was deleted from the cached prefix', () => {
-  const left = withLeftOut(newTracking('one'), ['t1'], { isRewritten: false, freed: 9_000 })
-  const { cacheEdits } = withCompaction(left, { turnId: 'two', isBelowTarget: true })
-  expect(cacheEdits).toEqual({ seen: [], deleted: [], deletedTokens: 0 })
+  const tracker = new Tracker('one')
+  tracker.delegate({ cacheEdits: [{ type: 'delete', cache_reference: 't1' }] }, 9_000)
+  expect(tracker.now().cacheEdits).toMatchObject({ deleted: ['t1'] })
+  tracker.compaction({ turnId: 'two', isBelowTarget: true })
+  expect(tracker.now().cacheEdits).toEqual({ seen: [], deleted: [], deletedTokens: 0 })
 })
 
 test('a veto ends the climb: the rungs below are not asked', async () => {
@@ -55,7 +57,7 @@ test('a veto ends the climb: the rungs below are not asked', async () => {
       return result
     },
   })
-  const { ports } = createTestWorld().desk
+  const { ports } = createTestWorld().runtime
   const climbed = await climb(
     [rung('first', { type: 'failed', reason: 'vetoed', why: 'no' }), rung('second', { type: 'declined', why: '' })],
     { ports } as MechanismContext,

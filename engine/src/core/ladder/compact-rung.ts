@@ -1,6 +1,5 @@
-// A compaction as a rung of the ladder: all of the conversation, or the part that was named. Start and end are emitted by
-// whoever climbs, since that is where success is measured.
-
+// Compaction as a mechanism of the ladder: of the whole conversation, or of the part that was named. ladder/compaction.ts
+// measures the result and emits the events.
 import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
 import { performCompaction } from '../compaction/run.ts'
 import type { MechanismContext, MechanismResult, RunningMechanism } from '../mechanisms/mechanism.ts'
@@ -13,7 +12,7 @@ export type CompactRungOptions = {
   readonly restore?: Restore | undefined
   /** The agent has the recall tool. */
   readonly recall?: boolean
-  /** It works by itself: after a compaction the work goes on. */
+  /** The agent works alone: after a compaction it goes on without waiting for a person. */
   readonly isAutonomous?: boolean
 }
 
@@ -22,14 +21,14 @@ export function compactRung(options: CompactRungOptions = {}): RunningMechanism 
     name: 'compact',
     run: async (context) => {
       const { ports, signal } = context
-      return rungResult(
+      return mechanismResult(
         await performCompaction({ ...jobFor(context, options), conversation: context.request() }, ports, signal),
       )
     },
   }
 }
 
-export function rungResult(result: CompactionResult): MechanismResult {
+export function mechanismResult(result: CompactionResult): MechanismResult {
   const { tried, usage, notices } = result
   if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried }
   const { mechanism, cost, restored } = result
@@ -37,39 +36,38 @@ export function rungResult(result: CompactionResult): MechanismResult {
 }
 
 export function jobFor(context: MechanismContext, options: CompactRungOptions): CompactionJob {
-  const { place, situation, target } = context
-  const threshold = situation.explanation.autoCompactThreshold.value
+  const { trigger, view, instructions, counting, overhead, target, queued, turnId, commit, place, situation } = context
   return {
-    trigger: context.trigger,
+    trigger,
     reason: context.cause,
-    view: context.view,
+    view,
     recordOf: context.record,
-    instructions: context.instructions,
+    instructions,
     partial: partialOf(context),
     settings: { ...options.settings, shareCache: canShare(context, options) },
-    counting: context.counting,
-    viewTokens: situation.weigher.tokens(context.view.messages, context.counting),
-    overhead: context.overhead,
+    counting,
+    viewTokens: situation.weigher.tokens(view.messages, counting),
+    overhead,
     size: context.size.tokens,
-    threshold,
+    threshold: situation.explanation.autoCompactThreshold.value,
     target,
-    queued: context.queued,
+    queued,
     restore: options.restore,
     ...(options.isAutonomous === undefined ? {} : { isAutonomous: options.isAutonomous }),
     ...(options.recall === undefined ? {} : { recall: options.recall }),
     transcriptPath: place.transcript,
-    turnId: context.turnId,
+    turnId,
     sessionId: place.sessionId,
     lastUuid: place.tip ?? undefined,
     envelope: place.envelope,
-    commit: context.commit,
+    commit,
   }
 }
 
-/** For the instruction that is appended. */
+/** Tokens for the instruction to summarize. */
 const instructionRoom = 3_000
 
-/** The whole request once more, with an instruction at its end: where that cannot fit, it is not sent to be refused. */
+/** Cache sharing sends the whole request again with the instruction at its end, which has to fit the window. */
 function canShare({ size, situation }: MechanismContext, { settings }: CompactRungOptions): boolean {
   const { contextWindow } = situation.explanation
   return settings?.shareCache !== false && size.tokens + instructionRoom < contextWindow.value
@@ -82,10 +80,10 @@ function partialOf(context: MechanismContext): PartialChoice | undefined {
   return context.cause === 'overflow' ? newestRounds(context) : undefined
 }
 
-/** Of the target, or of the size where that is less, for what is kept word for word when a request is sent again. */
+/** The share of the target, or of the size if that is smaller, that may be kept verbatim after an overflow. */
 const keptShare = 0.25
 
-/** What was just being worked on stays, as far as it is small; none of it when even the newest round is large. */
+/** As many of the newest rounds as fit into that share. */
 function newestRounds({ view, target, size, situation }: MechanismContext): PartialChoice | undefined {
   const { messages } = view
   const room = Math.min(target, size.tokens) * keptShare

@@ -147,7 +147,10 @@ describe('in a session', () => {
     const thrifty = await grown({ economy: 'thrifty' })
     expect(usual.at).toBeUndefined()
     expect(thrifty.at).toBeLessThan(30)
-    expect(thrifty.session.explain().autoCompactThreshold.value).toBe(thrifty.desk.cheapest)
+    const gauge = thrifty.session.explain().autoCompactThreshold.value
+    expect(gauge).toBeLessThan(usual.session.explain().autoCompactThreshold.value)
+    const checked = thrifty.events.findLast((event) => event.type === 'threshold-checked')
+    expect(checked).toMatchObject({ threshold: gauge })
   })
 
   test('a threshold of the host stays', async () => {

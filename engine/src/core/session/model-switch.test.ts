@@ -29,9 +29,9 @@ test('what does not fit the next model is compacted first, unless compaction is 
 })
 
 test('what one server was asked to leave out is not asked of the next', async () => {
-  const { session, desk } = full({ settings: { ...small, autoCompact: false } })
-  desk.delegated = { leftOut: ['t1'], contextManagement: { edits: [{ type: 'clear_tool_uses_20250919' }] } }
+  const { session, runtime } = full({ settings: { ...small, autoCompact: false } })
+  runtime.tracker.askServer({ leftOut: ['t1'], contextManagement: { edits: [{ type: 'clear_tool_uses_20250919' }] } })
   await session.useModel(other)
-  expect(desk.delegated).toBeUndefined()
+  expect(runtime.tracker.serverOptions()).toBeUndefined()
   expect(await session.prepare()).not.toHaveProperty('options')
 })

@@ -2,9 +2,12 @@
 
 import type { CompactionMode } from '../ladder/guards.ts'
 import type { ReductionChoices } from '../mechanisms/settings.ts'
+import type { MemoryKeep } from '../memory/plan.ts'
+import type { MemorySettings } from '../memory/trigger.ts'
 import type { EstimatorName } from '../tokens/estimate/blocks.ts'
 import { type Environment, isTruthy, type TokenSettings } from '../tokens/settings.ts'
-import type { MemoryChoices } from './memory-keeper.ts'
+
+export type MemoryChoices = Partial<MemorySettings> & { readonly keep?: Partial<MemoryKeep> }
 
 export type EngineSettings = TokenSettings & {
   readonly reductions?: ReductionChoices
