@@ -1,20 +1,19 @@
-// What a session of the engine is equipped with besides its conversation: notes, collapse, restoring, clean-up, hooks.
-// It puts them together and keeps nothing itself.
+// Puts together what a session needs besides its conversation: the ladder, session memory, collapse, restoring, clean-ups.
 
 import { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
-import type { Ladder } from './core/ladder/ladder.ts'
 import { defaultLadder } from './core/ladder/ladder.ts'
 import { memoryRung } from './core/ladder/memory-rung.ts'
+import type { JsonObject } from './core/message/json.ts'
+import type { ViewMessage } from './core/message/message.ts'
 import type { FileStore } from './core/ports/files.ts'
 import type { Guard } from './core/ports/guarded.ts'
 import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'
 import type { Store } from './core/ports/store.ts'
-import { type CleanUp, type CleanUps, createCleanUps } from './core/session/callbacks.ts'
+import { type CleanUp, createCleanUps } from './core/session/callbacks.ts'
 import { Collapser } from './core/session/collapser.ts'
-import type { Conversation, ConversationInput } from './core/session/conversation.ts'
+import type { Conversation } from './core/session/conversation.ts'
 import { type Memory, MemoryKeeper, memoryState } from './core/session/memory-keeper.ts'
-import { createRestoring, guardedState, type HostState, type Restoring } from './core/session/restoring.ts'
-import type { BackgroundWorker, MemoryState } from './core/session/runtime.ts'
+import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
 import { type EngineSettings, memoryChoices } from './core/session/settings.ts'
 import type { Entry } from './core/transcript/format/entry.ts'
 import { sessionFiles } from './node/session/session-files.ts'
@@ -23,31 +22,21 @@ import { openMemory } from './node/session/session-memory.ts'
 export type PartsInput = {
   readonly id: string
   readonly store: Store
-  /** What was there when it was opened. */
+  /** What was there when the session was opened. */
   readonly entries: readonly Entry[]
   readonly isSubagent: boolean
-  /** The workspace, as the host says; never what a transcript says. */
+  /** The workspace folder, according to the host; never taken from a transcript. */
   readonly cwd: string
   readonly settings: EngineSettings
   readonly compaction?: CompactRungOptions | undefined
   readonly files?: FileStore | undefined
   readonly host?: HostState | undefined
   readonly guard: Guard
-  /** Clean-up that belongs to all sessions of an engine. */
+  /** Clean-ups of all sessions of an engine. */
   readonly shared: Set<CleanUp>
 }
 
-export type SessionParts = {
-  readonly watch: NonNullable<ConversationInput['watch']>
-  /** To be called once, with the conversation that `watch` was given to. */
-  readonly ladderFor: (conversation: Conversation) => Ladder
-  readonly background: readonly BackgroundWorker[]
-  readonly memoryState: () => MemoryState
-  readonly cleanUps: CleanUps
-  readonly files: FileStore
-}
-
-export function sessionParts(input: PartsInput): SessionParts {
+export function sessionParts(input: PartsInput) {
   const { settings, compaction = {}, store, entries, cwd, guard } = input
   const named = settings.reductions?.toolKinds
   const { files, see } = sessionFiles({
@@ -57,7 +46,7 @@ export function sessionParts(input: PartsInput): SessionParts {
     named,
     permitted: (path) => restoring.permitted(path),
   })
-  const restoring: Restoring = createRestoring({
+  const restoring: Restoring = new Restoring({
     files,
     ofTurnOnly: settings.economy === 'thrifty',
     host: input.host && guardedState(input.host, guard),
@@ -80,11 +69,12 @@ export function sessionParts(input: PartsInput): SessionParts {
   }
   if (collapser) cleanUps.register({ name: 'collapse', scope: 'conversation', clear: collapser.clear })
   return {
-    watch: (record, message, how) => {
+    watch: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => {
       restoring.add(record, message)
       if (message) see(message, record, how)
     },
-    ladderFor: (conversation) => {
+    /** Takes the conversation that `watch` listens to. */
+    ladderFor: (conversation: Conversation) => {
       const options: CompactRungOptions = {
         restore: (request) => restoring.restore(request, conversation),
         ...compaction,
@@ -106,7 +96,7 @@ export function sessionParts(input: PartsInput): SessionParts {
 function memoryFor({ store, entries, settings, isSubagent }: PartsInput): Memory {
   if (isSubagent) return { why: 'turned-off', detail: 'Sub-agents keep no notes.' }
   if (store.path === undefined) {
-    return { why: 'in-memory', detail: 'The session lies in memory only, and notes are a file beside it.' }
+    return { why: 'in-memory', detail: 'The session is only in memory, and notes are a file next to the transcript.' }
   }
   const choices = memoryChoices(settings)
   return new MemoryKeeper({ store: openMemory(store.path), choices, isResumed: entries.length > 0 })

@@ -12,7 +12,7 @@ import type { Assembled } from './assemble.ts'
 import type { History } from './history.ts'
 import type { Compacted, CompactionJob } from './job.ts'
 import type { Planned } from './plan.ts'
-import type { Served } from './served.ts'
+import type { ProviderSummary } from './provider-summary.ts'
 
 /** What the boundary says about how the compaction went. */
 export type Figures = Pick<
@@ -27,7 +27,7 @@ export type RecordsInput = {
   readonly instructions: string
   readonly ledger: Ledger
   readonly assembled: Assembled
-  readonly served: Served | undefined
+  readonly served: ProviderSummary | undefined
   readonly report: FidelityReport
   readonly figures: Figures
   readonly tried: readonly Tried[]

@@ -17,7 +17,7 @@ import { compactionOff } from '../tokens/settings.ts'
 import { inARow } from './breaker.ts'
 import { type CompactionDone, climb, compactNow, type Solution } from './compaction.ts'
 import { contextFor } from './context.ts'
-import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
+import { breakerText, type Guarded, guardAutoCompact } from './guards.ts'
 import { mediaOverLimit } from './media.ts'
 import { shortenUnseen } from './unseen.ts'
 
@@ -181,7 +181,7 @@ async function autoCompact(
   const outcome = await compactNow(runtime, { cause: 'threshold', signal })
   const tried = [...shortened, ...outcome.tried]
   const { breaker } = tracker.now()
-  const told = breaker.isOpen && !tracking.breaker.isOpen ? [breakerInWords] : []
+  const told = breaker.isOpen && !tracking.breaker.isOpen ? [breakerText] : []
   if (outcome.type === 'not-compacted') return { tried, notices: told }
   if (told.length > 0) ports.emit({ type: 'breaker-tripped', failures: inARow(breaker) })
   return { tried, notices: [...outcome.notices, ...told], compaction: outcome }

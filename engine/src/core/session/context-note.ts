@@ -1,5 +1,5 @@
-// What a session's sizes and thresholds rest on besides its messages, as a side entry of the transcript: so that whoever
-// reads the file sees the numbers that the session saw. Other readers of the format pass it over.
+// A side entry of the transcript with everything that sizes and thresholds depend on besides the messages, so that readers of
+// the file see the numbers that the session saw. Other clients ignore it.
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { Calibration } from '../tokens/estimate/calibrate.ts'
 import type { TokenSettings } from '../tokens/settings.ts'
@@ -25,7 +25,7 @@ export function contextNoteRecord(
   return { type: noteType, sessionId, timestamp, everlong: { context: note } }
 }
 
-/** The newest that can be read. What it says about settings is checked where all settings are. */
+/** The newest one. Its settings are validated where all settings are. */
 export function readContextNote(entries: readonly Entry[]): ContextNote | undefined {
   const record = entries.findLast((entry) => entry.record.type === noteType)?.record
   const note = objectAt(objectAt(record, 'everlong'), 'context')

@@ -1,4 +1,4 @@
-// The settings of an engine: those of windows and thresholds, of the reductions, and of the ladder itself.
+// The settings of an engine: windows and thresholds, reductions, and the session itself.
 
 import type { CompactionMode } from '../ladder/guards.ts'
 import type { ReductionChoices } from '../mechanisms/settings.ts'
@@ -27,7 +27,7 @@ export type EngineSettings = TokenSettings & {
   readonly askTimeoutMs?: number
 }
 
-/** What the host has set itself comes first. */
+/** The host's own settings take precedence. */
 export function withEnvironment(settings: EngineSettings, environment: Environment): EngineSettings {
   const isCollapsing = settings.mode === undefined && isTruthy(environment.CLAUDE_CONTEXT_COLLAPSE)
   return isCollapsing ? { ...settings, mode: 'collapse' } : settings
@@ -41,7 +41,7 @@ export function targetShare({ target }: EngineSettings): number {
   return target !== undefined && target > 0 && target < 1 ? target : usualTarget
 }
 
-/** The share of the threshold from which on a compaction is prepared ahead; undefined when none is. */
+/** The share of the threshold from which a compaction is prepared in the background; undefined when it is off. */
 export function headStart({ background }: EngineSettings): number | undefined {
   if (background === undefined || background === false) return undefined
   const from = background === true ? usualHeadStart : background.from

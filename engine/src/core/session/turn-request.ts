@@ -1,7 +1,7 @@
 // Builds the request of a turn from the view: repaired, with what the server is asked to do, and with cache marks. The same
 // view gives the same bytes.
 import { onDemandBeta } from '../compaction/ask/request.ts'
-import { servedIn } from '../compaction/served.ts'
+import { providerSummaryIn } from '../compaction/provider-summary.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
@@ -90,7 +90,7 @@ function withProviderSummary(
   const { client, name } = gauge.model()
   const uuid = view.sources[0]?.pieces[0]?.uuid
   const record = uuid === undefined ? undefined : conversation.record(uuid)
-  const summary = servedIn(record, client, name)
+  const summary = providerSummaryIn(record, client, name)
   const [first, ...rest] = messages
   const blocks = blocksOf(first?.content)
   const text = stringAt(objectAt(record, 'message'), 'content')

@@ -34,7 +34,7 @@ export type Question = {
   /** Tokens that the summary may use: the model is told. */
   readonly maxTokens: number
   /** Tokens that fit at the most: for a longer answer the model is asked once for a shorter one. */
-  readonly mostTokens: number
+  readonly availableTokens: number
   readonly counting: Counting
 }
 
@@ -308,8 +308,8 @@ type Got = Extract<Asked, { type: 'summary' }>
 /** A summary that does not fit is asked for once more, shorter, behind the first: the conversation stays cached. */
 async function shortEnough(work: Work, got: Got, mechanism: string): Promise<Outcome> {
   const { question, asker, countText, sourceTokens } = work
-  if (countText(got.text) <= question.mostTokens) return summaryOf(got, mechanism)
-  const prompt = shorterPrompt(Math.min(question.maxTokens, question.mostTokens))
+  if (countText(got.text) <= question.availableTokens) return summaryOf(got, mechanism)
+  const prompt = shorterPrompt(Math.min(question.maxTokens, question.availableTokens))
   const request = shorterRequest(got, prompt)
   const again = await asker.ask({ mechanism: 'shorter', request, prompt, sourceTokens, sends: 1 })
   if (again.type === 'aborted') return again
