@@ -4,7 +4,7 @@
 import type { CompactRungOptions } from './core/ladder/compact-rung.ts'
 import { withEconomy } from './core/ladder/economy.ts'
 import type { Ladder } from './core/ladder/ladder.ts'
-import { type JsonObject, stringAt } from './core/message/json.ts'
+import { defined, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'
 import { createGuard } from './core/ports/guarded.ts'
@@ -133,11 +133,8 @@ async function onDisk(
   { path, file }: { readonly path: string; readonly file: 'new' | 'existing' },
   session: OpenOptions,
 ): Promise<EngineSession> {
-  const opened = await openSessionFile(path, {
-    file,
-    owner: session.owner ?? 'everlong',
-    ...(session.ifHeld === undefined ? {} : { ifHeld: session.ifHeld }),
-  })
+  const { owner = 'everlong', ifHeld } = session
+  const opened = await openSessionFile(path, { file, owner, ...defined({ ifHeld }) })
   if (opened.type === 'failed') throw new Error(opened.why)
   const { store, entries, isWhole, sessionId } = opened
   const { id = sessionId, ...options } = session
@@ -159,8 +156,7 @@ function sessionOrClosed(shared: Shared, stored: Stored, options: SessionOptions
   const { id, store } = stored
   const { onEvent } = shared.options
   const agentId = stringAt(options.envelope, 'agentId')
-  const source = { sessionId: id, ...(agentId === undefined ? {} : { agentId }) }
-  const listeners = createListeners(onEvent ? [onEvent] : [], source)
+  const listeners = createListeners(onEvent ? [onEvent] : [], { sessionId: id, ...defined({ agentId }) })
   try {
     const runtime = runtimeFor(shared, stored, { options, emit: listeners.emit })
     const close = closing(() => session.runHooks(endOf(agentId)), store)

@@ -5,6 +5,7 @@ import { performCompaction } from '../compaction/run.ts'
 import type { MechanismContext, MechanismResult, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { unseenResults } from '../mechanisms/shorten.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
+import { defined } from '../message/json.ts'
 import type { Restore } from '../ports/restore.ts'
 
 export type CompactRungOptions = {
@@ -53,8 +54,7 @@ export function jobFor(context: MechanismContext, options: CompactRungOptions): 
     target,
     queued,
     restore: options.restore,
-    ...(options.isAutonomous === undefined ? {} : { isAutonomous: options.isAutonomous }),
-    ...(options.recall === undefined ? {} : { recall: options.recall }),
+    ...defined({ isAutonomous: options.isAutonomous, recall: options.recall }),
     transcriptPath: place.transcript,
     turnId,
     sessionId: place.sessionId,

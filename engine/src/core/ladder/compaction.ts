@@ -1,7 +1,7 @@
 // One compaction from the decision to the transcript: try the mechanisms of the ladder, measure, write, report. Manual,
 // automatic and reactive compactions all go through here; whether one may run was decided before.
 import type { CompactionCause, Mechanism, MechanismContext, MechanismResult } from '../mechanisms/mechanism.ts'
-import type { JsonObject } from '../message/json.ts'
+import { defined, type JsonObject } from '../message/json.ts'
 import { noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
 import type { CommitResult } from '../ports/ports.ts'
@@ -112,7 +112,7 @@ export async function climb(
       reason = 'no_progress'
     }
   }
-  return { tried, ...(reason === undefined ? {} : { reason }) }
+  return { tried, ...defined({ reason }) }
 }
 
 function describe(solution: Solution): string {
@@ -195,7 +195,7 @@ function succeeded(runtime: Runtime, { cause, fits }: CompactionOptions, success
   const figures = {
     mechanism: report?.mechanism ?? tried.at(-1)?.mechanism ?? ladderTrigger(cause),
     usage: report?.usage ?? noTokens,
-    ...(report?.cost === undefined ? {} : { cost: report.cost }),
+    ...defined({ cost: report?.cost }),
     durationMs,
     chain,
   }

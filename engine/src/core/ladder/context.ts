@@ -1,5 +1,6 @@
 // What a mechanism gets when it runs: the view, sizes and limits, and ports that count every request to a model.
 import type { CompactionCause, CompactRange, MechanismContext } from '../mechanisms/mechanism.ts'
+import { defined } from '../message/json.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
@@ -63,7 +64,7 @@ function summarizerPorts({ gauge, ports, usage }: Runtime): CompactionPorts {
       capabilities: (model) => {
         const known = client.capabilities(model)
         const window = model === name ? gauge.window() : (gauge.limit(client, model) ?? known.window)
-        return { ...known, ...(window === undefined ? {} : { window }) }
+        return { ...known, ...defined({ window }) }
       },
     },
     // A limit that the summarizer met is learned here, which emits the event under the session's name.

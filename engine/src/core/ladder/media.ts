@@ -3,6 +3,7 @@
 
 import { mediaLimit, modelFacts } from '../catalog/models.ts'
 import type { Weigher } from '../mechanisms/weigher.ts'
+import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import type { Reduction } from '../session/runtime.ts'
@@ -72,7 +73,7 @@ function removal(
   const edit: Edit = {
     type: 'clear-media',
     uuids,
-    ...(keep === undefined ? {} : { keep }),
+    ...defined({ keep }),
     mechanism: 'strip-media',
     reason: 'the request was too large',
   }

@@ -2,7 +2,7 @@
 // limit. Returns a request that can be sent, or why there is none.
 import { modelFacts } from '../catalog/models.ts'
 import { blocksOf } from '../message/block.ts'
-import { type JsonObject, objectAt } from '../message/json.ts'
+import { defined, type JsonObject, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import type { Tried } from '../ports/events.ts'
 import { describeValue } from '../ports/guarded.ts'
@@ -64,7 +64,7 @@ export async function prepareTurn(
   const { tried, notices, compaction } = await autoCompact(runtime, { signal, source })
   const view = conversation.view()
   const { explanation } = gauge.situation(view)
-  const done = { explanation, tried: [...media, ...micro, ...tried], notices, ...(compaction ? { compaction } : {}) }
+  const done = { explanation, tried: [...media, ...micro, ...tried], notices, ...defined({ compaction }) }
   reportCrossing(runtime, explanation)
   if (view.messages.length === 0) {
     return { type: 'blocked', why: 'nothing-to-send', detail: 'There is no message to send yet.', ...done }

@@ -6,6 +6,7 @@ import { collapse, collapseState, type Staged, waitAt } from '../mechanisms/coll
 import { finishedSpans, type Span } from '../mechanisms/collapse/spans.ts'
 import { type Staging, stageCollapse } from '../mechanisms/collapse/stage.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
+import { defined } from '../message/json.ts'
 import { noTokens, totalOf } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
 import type { BackgroundContext, BackgroundWorker } from './runtime.ts'
@@ -98,7 +99,7 @@ export class Collapser implements BackgroundWorker {
     if (!this.seen.has(span.from)) return
     this.waiting = [...this.waiting, staging.staged]
     const cost = totalOf(usage) === 0 ? undefined : costOf(usage, model)
-    emit({ type: 'collapse-staged', tokens: span.tokens, usage, ...(cost === undefined ? {} : { cost }) })
+    emit({ type: 'collapse-staged', tokens: span.tokens, usage, ...defined({ cost }) })
   }
 }
 

@@ -8,7 +8,7 @@ import { situationOf } from '../mechanisms/situation.ts'
 import { viewSize } from '../mechanisms/size.ts'
 import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
 import type { Block } from '../message/block.ts'
-import type { JsonObject } from '../message/json.ts'
+import { defined, type JsonObject } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import type { Guard } from '../ports/guarded.ts'
@@ -161,7 +161,7 @@ export class Gauge {
       size: this.size(view, model),
       weigher: this.weights,
       client: { cacheEdits, contextManagement },
-      ...(thinking === undefined ? {} : { thinks: thinking.type !== 'disabled' }),
+      ...defined({ thinks: thinking && thinking.type !== 'disabled' }),
       cacheEdits: tracker.now().cacheEdits,
       targetShare: targetShare(settings),
       compactionComes: (settings.mode ?? 'proactive') === 'proactive' && !tracker.now().breaker.isOpen,
@@ -262,7 +262,7 @@ export class Gauge {
       calibration: this.calibration,
       settings: tokenSettings(this.currentSettings()),
       provider: providerFacts(client, model, learnedWindow),
-      ...(learnedWindow === undefined ? {} : { learnedWindow }),
+      ...defined({ learnedWindow }),
     }
     const text = JSON.stringify(note)
     if (text === this.noted) return

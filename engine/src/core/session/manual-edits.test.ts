@@ -1,15 +1,23 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
-import { failingRung } from './testing/rungs.ts'
-import { answerOf, createTestWorld } from './testing/world.ts'
+import type { EngineSettings } from './settings.ts'
+import { failingRung, plainRung } from './testing/rungs.ts'
+import { answerOf, createTestWorld, scripted, type WorldOptions } from './testing/world.ts'
+
+/** Window 40,000, 4,000 for output: the threshold is 23,000. */
+const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
+const other = { client: scripted(() => 'ok'), name: 'claude-opus-4-1' }
+
+/** A conversation over the threshold of whatever model comes next. */
+function full(options: WorldOptions) {
+  const world = createTestWorld({ settings: small, ...options })
+  world.session.add({ role: 'user', content: 'Go.' })
+  world.session.record(answerOf('lorem ipsum '.repeat(9_000), { usage: { ...noTokens, input: 24_000 } }))
+  return world
+}
 
 test('a snip is a change: the next message of a person closes the breaker', async () => {
-  const { session } = createTestWorld({
-    settings: { contextWindow: 40_000, maxOutputTokens: 4_000 },
-    compaction: [failingRung('broken')],
-  })
-  session.add({ role: 'user', content: 'Go.' })
-  session.record(answerOf('lorem ipsum '.repeat(9_000), { usage: { ...noTokens, input: 24_000 } }))
+  const { session } = full({ compaction: [failingRung('broken')] })
   for (let at = 0; at < 3; at++) await session.prepare()
   expect(session.tracking().breaker.isOpen).toBe(true)
   const [first, last] = session.messages()
@@ -17,4 +25,26 @@ test('a snip is a change: the next message of a person closes the breaker', asyn
   expect(session.tracking().breaker.isOpen).toBe(true)
   session.add({ role: 'user', content: 'And now?' })
   expect(session.tracking().breaker.isOpen).toBe(false)
+})
+
+describe('another model', () => {
+  test('what does not fit it is compacted first, unless compaction is off', async () => {
+    const compaction = [plainRung('In short.')]
+    const switched = { type: 'switched', from: 'claude-opus-4-5', to: 'claude-opus-4-1' }
+    expect(await full({ compaction }).session.useModel(other)).toMatchObject({
+      ...switched,
+      compaction: { type: 'compacted' },
+    })
+    expect(await full({ compaction, settings: { ...small, autoCompact: false } }).session.useModel(other)).toEqual(
+      switched,
+    )
+  })
+
+  test('what one server was asked to leave out is not asked of the next', async () => {
+    const { session, runtime } = full({ settings: { ...small, autoCompact: false } })
+    runtime.tracker.askServer({ leftOut: ['t1'], contextManagement: { edits: [{ type: 'clear_tool_uses_20250919' }] } })
+    await session.useModel(other)
+    expect(runtime.tracker.serverOptions()).toBeUndefined()
+    expect(await session.prepare()).not.toHaveProperty('options')
+  })
 })

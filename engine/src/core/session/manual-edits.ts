@@ -1,6 +1,7 @@
 // What a person does to the context by hand: undo, snip, pin, rewind, another model. All of it is appended to the transcript.
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { type SnipInput, snip } from '../mechanisms/snip.ts'
+import { defined } from '../message/json.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import { type Edit, readEdit } from '../transcript/format/edits.ts'
 import type { Undoable } from '../transcript/view/last-action.ts'
@@ -79,5 +80,5 @@ export async function switchModel(
   tracker.askServer(undefined)
   tracker.viewChange()
   tracker.userChange()
-  return { type: 'switched', from, to: choice.name, ...(compaction ? { compaction } : {}) }
+  return { type: 'switched', from, to: choice.name, ...defined({ compaction }) }
 }

@@ -16,6 +16,7 @@ import {
   mostFailures,
 } from '../memory/trigger.ts'
 import { blocksOf, isToolResult } from '../message/block.ts'
+import { defined } from '../message/json.ts'
 import { noTokens, totalOf } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -104,9 +105,7 @@ export class MemoryKeeper implements BackgroundWorker {
       path: this.store.path,
       isExtracting: this.running !== undefined,
       hasStopped: failures >= mostFailures,
-      ...(lastSeen === undefined ? {} : { lastSeen }),
-      ...(this.declined ? { declined: this.declined } : {}),
-      ...(this.problem === undefined ? {} : { problem: this.problem }),
+      ...defined({ lastSeen, declined: this.declined, problem: this.problem }),
     }
   }
 
@@ -164,7 +163,7 @@ export class MemoryKeeper implements BackgroundWorker {
     this.saveProgress()
     const cost = totalOf(usage) === 0 ? undefined : costOf(usage, model)
     const noted = countTokens(renderNotes(extraction.notes))
-    emit({ type: 'memory-extracted', tokens: noted, usage, ...(cost === undefined ? {} : { cost }) })
+    emit({ type: 'memory-extracted', tokens: noted, usage, ...defined({ cost }) })
   }
 
   /** An error of the store, such as a full disk, is a failed extraction. */

@@ -5,6 +5,7 @@ import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladd
 import { type Blocked, prepareTurn, type Ready } from '../ladder/prepare.ts'
 import { failureIfEmpty, isAboutLength, recover, reportRecovery } from '../ladder/recovery.ts'
 import { isToolUse } from '../message/block.ts'
+import { defined } from '../message/json.ts'
 import { callNow } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-model.ts'
 import type { Listeners } from '../ports/listeners.ts'
@@ -129,7 +130,7 @@ class ManagedSession implements Session {
     if (recovery.type === 'unrecovered') return this.failed({ failure: first, steps, prepared, compactions })
     const { request, compaction } = recovery
     if (compaction) compactions.push(compaction)
-    report({ ...(compaction ? { compaction } : {}), notices: compaction?.notices ?? [] })
+    report({ ...defined({ compaction }), notices: compaction?.notices ?? [] })
     const second = await send(request)
     reportRecovery(runtime, steps, second.type === 'answer')
     if (second.type === 'answer') return this.answered(second, { prepared, compactions })
@@ -149,7 +150,7 @@ class ManagedSession implements Session {
       await this.cancelBackground()
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
-      const range = { ...(from === undefined ? {} : { from }), ...(upTo === undefined ? {} : { upTo }) }
+      const range = defined({ from, upTo })
       const outcome = await compactNow(this.runtime, { cause: 'person', instructions, range, signal })
       if (outcome.type === 'compacted') this.runtime.tracker.compactionByHand()
       return outcome
@@ -160,11 +161,7 @@ class ManagedSession implements Session {
     const explanation = gauge.explanation()
     const turns = turnSizes(conversation.view().messages, explanation.size.tokens)
     const prediction = predictCompaction(turns, explanation.autoCompactThreshold.value)
-    return {
-      ...explanation,
-      ...(prediction ? { prediction } : {}),
-      ...(memoryState ? { sessionMemory: memoryState() } : {}),
-    }
+    return { ...explanation, ...defined({ prediction, sessionMemory: memoryState?.() }) }
   }
 
   messages: Session['messages'] = () => this.runtime.conversation.view().messages

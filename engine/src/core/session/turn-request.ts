@@ -5,7 +5,7 @@ import { providerSummaryIn } from '../compaction/provider-summary.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
-import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { defined, isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
@@ -24,6 +24,7 @@ export function buildRequest(runtime: Runtime, view: View): BuiltRequest {
   const { gauge, requester, settings, tracker } = runtime
   const { client, name: model } = gauge.model()
   const base = wellFormedValue(gauge.base())
+  const { system, tools, maxTokens } = base
   const { messages: repaired, repairs } = requester(view, { model })
   const isManual = base.thinking?.type === 'enabled'
   const mended = isManual ? withThinkingFirst(repaired) : repaired
@@ -34,13 +35,9 @@ export function buildRequest(runtime: Runtime, view: View): BuiltRequest {
   const request: ModelRequest = {
     source: 'turn',
     model,
-    ...(base.system === undefined ? {} : { system: base.system }),
-    ...(base.tools === undefined ? {} : { tools: base.tools }),
+    ...defined({ system, tools }),
     messages: withCacheEdits(runtime, messages),
-    ...(base.maxTokens === undefined ? {} : { maxTokens: base.maxTokens }),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(betas.length === 0 ? {} : { betas }),
-    ...(options === undefined ? {} : { options }),
+    ...defined({ maxTokens, thinking, betas: betas.length === 0 ? undefined : betas, options }),
   }
   const lifetime = settings.cacheMarks ?? '5m'
   const isMarked = lifetime !== false && client.capabilities(model).promptCache
@@ -74,10 +71,9 @@ export function messagesBody(request: ModelRequest, maxTokens: number): JsonObje
     ...options,
     model,
     max_tokens: request.maxTokens ?? maxTokens,
-    ...(system === undefined ? {} : { system }),
-    ...(tools === undefined ? {} : { tools }),
+    ...defined({ system, tools }),
     messages: withLegalCalls(messages),
-    ...(thinking === undefined ? {} : { thinking }),
+    ...defined({ thinking }),
   }
 }
 
