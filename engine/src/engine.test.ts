@@ -11,8 +11,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { compactRung } from './core/ladder/compact-rung.ts'
 import type { RunningMechanism } from './core/mechanisms/mechanism.ts'
 import { shapeOf } from './core/message/shape.ts'
+import type { Restore } from './core/ports/restore.ts'
 import { plainRung } from './core/session/testing/rungs.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
 import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './engine.ts'
@@ -31,6 +33,10 @@ const answer = {
   stop_reason: 'end_turn',
   usage: { input_tokens: 900, output_tokens: 1_200 },
 }
+
+const bringing =
+  (text: string): Restore =>
+  async () => ({ pieces: [{ kind: 'note', title: 'Note', text, tokens: 5 }], notRestored: [], tokens: 5 })
 
 describe('the engine', () => {
   test('the ten lines that a newcomer reads work as they stand', async () => {
@@ -225,6 +231,34 @@ describe('the engine', () => {
       'compact done',
     ])
     expect(JSON.stringify(session.messages())).toContain('File /p/new.ts')
+    await session.close()
+  })
+
+  test.each<[string, Partial<EngineOptions>, string]>([
+    ['the files of the session', {}, 'File /p/new.ts'],
+    ['what the engine was told to', { compaction: { restore: bringing('from the engine') } }, 'from the engine'],
+    [
+      'what it was told to itself',
+      {
+        compaction: { restore: bringing('from the engine') },
+        ladder: { manual: [compactRung({ restore: bringing('from the rung') })] },
+      },
+      'from the rung',
+    ],
+  ])('a compaction rung of the host’s own puts back %s', async (_, options, expected) => {
+    const text = 'export const whatever = 1\n'.repeat(20)
+    const files = { read: async () => ({ type: 'text', text }) as const }
+    const ladder = { manual: [compactRung()] }
+    const session = await createEngine({ model: offline(), environment: {}, files, ladder, ...options }).start()
+    session.add({ role: 'user', content: 'Look at the file.' })
+    const use = { type: 'tool_use', id: 't1', name: 'Read', input: { file_path: '/p/new.ts' } }
+    session.record({ ...answer, content: [...answer.content, use] })
+    session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: text }] })
+    session.record(answer)
+    expect((await session.compact()).type).toBe('compacted')
+    const seen = JSON.stringify(session.messages())
+    const all = ['File /p/new.ts', 'from the engine', 'from the rung']
+    expect(all.filter((one) => seen.includes(one))).toEqual([expected])
     await session.close()
   })
 

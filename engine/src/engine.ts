@@ -218,7 +218,7 @@ function runtimeFor(
   const { path } = stored.store
   const notStored = (reason: string) => emit({ type: 'results-not-stored', reason })
   const conversation = path === undefined ? written : keepingResults(written, path, notStored)
-  const defaults = parts.ladderFor(conversation)
+  const { ladder: defaults } = parts
   const hooks = hooksInto(conversation, hooksIn(engine, ports, { id: stored.id, path, cwd }))
   return createRuntime({
     conversation,
@@ -226,6 +226,7 @@ function runtimeFor(
     environment,
     ladder: { ...defaults, ...(typeof ladder === 'function' ? ladder(defaults) : ladder) },
     ports: { ...ports, emit, hooks, files: parts.files, workspace },
+    restore: parts.restoreFor(conversation),
     guard,
     ask,
     learned,

@@ -8,6 +8,7 @@ import type { ViewMessage } from './core/message/message.ts'
 import type { FileStore } from './core/ports/files.ts'
 import type { Guard } from './core/ports/guarded.ts'
 import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'
+import type { Restore } from './core/ports/restore.ts'
 import type { Store } from './core/ports/store.ts'
 import { type CleanUp, createCleanUps } from './core/session/callbacks.ts'
 import { Collapser } from './core/session/collapser.ts'
@@ -37,7 +38,8 @@ export type PartsInput = {
 }
 
 export function sessionParts(input: PartsInput) {
-  const { settings, compaction = {}, store, entries, cwd, guard } = input
+  const { settings, store, entries, cwd, guard } = input
+  const { restore: own, ...options } = input.compaction ?? {}
   const named = settings.reductions?.toolKinds
   const { files, see } = sessionFiles({
     given: input.files && guardedFiles(input.files, guard),
@@ -73,19 +75,14 @@ export function sessionParts(input: PartsInput) {
       restoring.add(record, message)
       if (message) see(message, record, how)
     },
+    ladder: defaultLadder([compactRung(options)], {
+      memory: memoryRung(memory, options),
+      collapse: collapser?.mechanism,
+      isNative: settings.reductions?.native !== undefined,
+    }),
     /** Takes the conversation that `watch` listens to. */
-    ladderFor: (conversation: Conversation) => {
-      const options: CompactRungOptions = {
-        restore: (request) => restoring.restore(request, conversation),
-        ...compaction,
-        ...(compaction.restore ? { restore: guardedRestore(compaction.restore, guard) } : {}),
-      }
-      return defaultLadder([compactRung(options)], {
-        memory: memoryRung(memory, options),
-        collapse: collapser?.mechanism,
-        isNative: settings.reductions?.native !== undefined,
-      })
-    },
+    restoreFor: (conversation: Conversation): Restore =>
+      own ? guardedRestore(own, guard) : (request) => restoring.restore(request, conversation),
     background: [...('store' in memory ? [memory] : []), ...(collapser ? [collapser] : [])],
     memoryState: () => memoryState(memory),
     cleanUps,

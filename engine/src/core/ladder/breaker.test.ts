@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { ModelFailure } from '../ports/model.ts'
+import type { Session } from '../session/session-types.ts'
 import type { EngineSettings } from '../session/settings.ts'
 import { failingRung, plainRung } from '../session/testing/rungs.ts'
 import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
 import { Tracker } from '../session/tracking.ts'
 import { afterApplied, afterFailure, afterHand, afterHuman, closedBreaker } from './breaker.ts'
 import { climb } from './compaction.ts'
+import { breakerText } from './guards.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
@@ -103,5 +105,56 @@ describe('when the provider refuses a prompt', () => {
       2,
       'first',
     ])
+  })
+})
+
+describe('compactions that follow one another at once', () => {
+  const reduced = { ...small, reductions: { microCompact: false } } as const
+  const opened = { type: 'breaker-tripped', failures: 3, sessionId: 'session-1' }
+
+  /** Five rounds without a person. */
+  async function rounds(settings: EngineSettings, compact: (session: Session) => Promise<readonly string[]>) {
+    const world = createTestWorld({ settings, compaction: [plainRung('In short.')] })
+    world.session.add({ role: 'user', content: 'Go on until it is done.' })
+    const notices: string[] = []
+    for (let at = 0; at < 5; at++) {
+      world.session.record(answerOf(words(3_000), { id: `msg_${at}`, usage: usage(15_000) }))
+      world.session.add({ role: 'user', content: 'Go on.', origin: 'meta' })
+      notices.push(...(await compact(world.session)))
+    }
+    const finished = world.events.filter(({ type }) => type === 'compaction-finished').length
+    return { finished, tripped: world.events.filter(({ type }) => type === 'breaker-tripped'), notices }
+  }
+
+  test('open the breaker when they were prepared in the background, and it is said once', async () => {
+    const { finished, tripped, notices } = await rounds({ ...reduced, background: { from: 0.5 } }, async (session) => {
+      const before = await session.prepare()
+      // Its summary is ready, and the next request takes it.
+      await new Promise((resolve) => setTimeout(resolve))
+      const { notices } = await session.prepare()
+      return [...before.notices, ...notices]
+    })
+    expect(finished).toBe(4)
+    expect(tripped).toEqual([opened])
+    expect(notices).toEqual([breakerText])
+  })
+
+  test('open it when they answered refused prompts', async () => {
+    const { finished, tripped, notices } = await rounds({ ...reduced, mode: 'reactive-only' }, async (session) => {
+      const recovery = await session.recover(refused('too long'))
+      return recovery.type === 'recovered' ? (recovery.compaction?.notices ?? []) : []
+    })
+    // Also with the breaker open: the conversation would be stuck otherwise.
+    expect(finished).toBe(5)
+    expect(tripped).toEqual([opened])
+    expect(notices).toEqual([breakerText])
+  })
+
+  test('leave it closed when a person asked for them', async () => {
+    const { finished, tripped, notices } = await rounds(reduced, async (session) => {
+      const compacted = await session.compact()
+      return compacted.type === 'compacted' ? compacted.notices : []
+    })
+    expect({ finished, tripped, notices }).toEqual({ finished: 5, tripped: [], notices: [] })
   })
 })

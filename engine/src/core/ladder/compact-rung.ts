@@ -7,9 +7,11 @@ import { unseenResults } from '../mechanisms/shorten.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
 import { defined } from '../message/json.ts'
 import type { Restore } from '../ports/restore.ts'
+import type { View } from '../transcript/view/fold.ts'
 
 export type CompactRungOptions = {
   readonly settings?: Partial<CompactionSettings>
+  /** Replaces what the session restores by itself. */
   readonly restore?: Restore | undefined
   /** The agent has the recall tool. */
   readonly recall?: boolean
@@ -21,13 +23,18 @@ export function compactRung(options: CompactRungOptions = {}): RunningMechanism 
   return {
     name: 'compact',
     run: async (context) => {
-      const { ports, signal } = context
+      const { ports, signal, range, view } = context
+      // The unseen results come last, so a range without an end includes them.
+      if (range.from !== undefined && unseenResults(view) !== undefined) return { type: 'declined', why: notYetSeen }
       return mechanismResult(
         await performCompaction({ ...jobFor(context, options), conversation: context.request() }, ports, signal),
       )
     },
   }
 }
+
+const notYetSeen =
+  'The model has not seen the newest tool results yet, and they would be summarized: send the request first, or compact up to a message instead.'
 
 export function mechanismResult(result: CompactionResult): MechanismResult {
   const { tried, usage, notices } = result
@@ -53,7 +60,7 @@ export function jobFor(context: MechanismContext, options: CompactRungOptions): 
     threshold: situation.explanation.autoCompactThreshold.value,
     target,
     queued,
-    restore: options.restore,
+    restore: options.restore ?? context.restore,
     ...defined({ isAutonomous: options.isAutonomous, recall: options.recall }),
     transcriptPath: place.transcript,
     turnId,
@@ -76,15 +83,24 @@ function canShare({ size, situation }: MechanismContext, { settings }: CompactRu
 function partialOf(context: MechanismContext): PartialChoice | undefined {
   const { from, upTo } = context.range
   if (from !== undefined) return { type: 'from', uuid: from }
-  if (upTo !== undefined) return { type: 'up-to', uuid: upTo }
-  return context.cause === 'overflow' ? newestRounds(context) : undefined
+  const wanted = upTo ?? (context.cause === 'overflow' ? newestRounds(context) : undefined)
+  const uuid = beforeUnseen(context.view, wanted)
+  return uuid === undefined ? undefined : { type: 'up-to', uuid }
+}
+
+/** Where the summarized part ends: as wanted, but before the answer whose tool results the model has not seen. */
+function beforeUnseen(view: View, wanted: string | undefined): string | undefined {
+  const unseen = unseenResults(view)
+  if (unseen === undefined) return wanted
+  const end = wanted === undefined ? unseen : view.sources.findIndex(({ uuids }) => uuids.includes(wanted))
+  return end < unseen ? wanted : (view.sources[unseen - 1]?.uuids[0] ?? wanted)
 }
 
 /** The share of the target, or of the size if that is smaller, that may be kept verbatim after an overflow. */
 const keptShare = 0.25
 
 /** As many of the newest rounds as fit into that share. */
-function newestRounds({ view, target, size, situation }: MechanismContext): PartialChoice | undefined {
+function newestRounds({ view, target, size, situation }: MechanismContext): string | undefined {
   const { messages } = view
   const room = Math.min(target, size.tokens) * keptShare
   let weight = 0
@@ -96,43 +112,5 @@ function newestRounds({ view, target, size, situation }: MechanismContext): Part
     start--
   }
   const cut = cutAfter(legalCuts(messages, { before: 'user-message' }), { index: start, length: messages.length })
-  const uuid = cut === undefined || cut === 0 ? undefined : view.sources[cut]?.uuids[0]
-  return uuid === undefined ? undefined : { type: 'up-to', uuid }
-}
-
-/** Keeps the newest tool results, which the model has not seen yet, and the answer that requested them. */
-export function keepingUnseen({ name, run }: RunningMechanism): RunningMechanism {
-  return {
-    name,
-    run: async (context) => {
-      // The unseen results come last, so a range without an end includes them.
-      if (context.range.from !== undefined && unseenResults(context.view) !== undefined) {
-        return { type: 'declined', why: notYetSeen }
-      }
-      return run({ ...context, range: rangeWithoutUnseen(context) })
-    },
-  }
-}
-
-const notYetSeen =
-  'The model has not seen the newest tool results yet, and they would be summarized: send the request first, or compact up to a message instead.'
-
-function rangeWithoutUnseen({
-  view,
-  range,
-  cause,
-  target,
-  size,
-  situation,
-}: MechanismContext): MechanismContext['range'] {
-  const unseen = unseenResults(view)
-  if (unseen === undefined) return range
-  const named = view.sources.findIndex(({ uuids }) => range.upTo !== undefined && uuids.includes(range.upTo))
-  if (range.upTo !== undefined && named < unseen) return range
-  const round = view.messages.slice(unseen - 1)
-  const weight = round.reduce((sum, message) => sum + situation.weigher.message(message), 0)
-  // Recovery keeps the newest rounds anyway, up to the same share.
-  if (cause === 'overflow' && weight <= Math.min(target, size.tokens) * keptShare) return range
-  const upTo = view.sources[unseen - 1]?.uuids[0]
-  return upTo === undefined ? range : { upTo }
+  return cut === undefined || cut === 0 ? undefined : view.sources[cut]?.uuids[0]
 }

@@ -8,7 +8,9 @@ import type { CommitResult } from '../ports/ports.ts'
 import { type Runtime, withFreed } from '../session/runtime.ts'
 import { inWords } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
+import { inARow } from './breaker.ts'
 import { type CompactionOptions, contextFor, triggerOf } from './context.ts'
+import { breakerText } from './guards.ts'
 import type { LadderTrigger } from './ladder.ts'
 import { runMechanism } from './run-mechanism.ts'
 
@@ -189,7 +191,9 @@ function succeeded(runtime: Runtime, { cause, fits }: CompactionOptions, success
   const before = context.size.tokens
   const report = solution.type === 'compacted' ? solution : undefined
   const after = gauge.size(conversation.view(), fits?.name).tokens
+  const wasOpen = tracker.now().breaker.isOpen
   tracker.compaction({ turnId: ports.newId(), isBelowTarget: after < target })
+  if (cause === 'person') tracker.compactionByHand()
   gauge.weighAgain()
   cleanUps.run({ tokens: after })
   const figures = {
@@ -202,14 +206,16 @@ function succeeded(runtime: Runtime, { cause, fits }: CompactionOptions, success
   const sizes = { tokensBefore: before, tokensAfter: after }
   ports.emit({ type: 'compaction-finished', trigger, ...sizes, restored: report?.restored ?? 0, ...figures })
   if (after >= chain.threshold) ports.emit({ type: 'still-over-threshold', tokens: after, threshold: chain.threshold })
-  return { type: 'compacted', before, after, records: written, tried, notices: report?.notices ?? [], ...figures }
+  const notices = [...(report?.notices ?? []), ...(hasTripped(runtime, wasOpen) ? [breakerText] : [])]
+  return { type: 'compacted', before, after, records: written, tried, notices, ...figures }
 }
 
 function failed(
-  { tracker, ports }: Runtime,
+  runtime: Runtime,
   { cause, signal }: CompactionOptions,
   { tried, reason: last }: Climbed,
 ): CompactionNotDone {
+  const { tracker, ports } = runtime
   const trigger = triggerOf(cause)
   const reason = signal?.aborted ? 'aborted' : (last ?? 'nothing_to_compact')
   const detail = tried.findLast(({ outcome }) => outcome === 'failed')?.why ?? tried.at(-1)?.why ?? nothingThere
@@ -218,10 +224,17 @@ function failed(
   if (reason !== 'aborted' && trigger === 'auto') {
     const wasOpen = tracker.now().breaker.isOpen
     tracker.compactionFailed()
-    const { isOpen, failures } = tracker.now().breaker
-    if (isOpen && !wasOpen) ports.emit({ type: 'breaker-tripped', failures })
+    hasTripped(runtime, wasOpen)
   }
   return { type: 'not-compacted', reason, detail, tried }
+}
+
+/** Whether the breaker has just opened; emits the event if so. */
+function hasTripped({ tracker, ports }: Runtime, wasOpen: boolean): boolean {
+  const { breaker } = tracker.now()
+  if (wasOpen || !breaker.isOpen) return false
+  ports.emit({ type: 'breaker-tripped', failures: inARow(breaker) })
+  return true
 }
 
 const nothingThere = 'Not enough messages to compact.'

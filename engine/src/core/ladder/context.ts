@@ -45,6 +45,7 @@ export function contextFor(runtime: Runtime, options: CompactionOptions, commit 
     place: conversation.place(),
     record: conversation.record,
     commit,
+    restore: runtime.restore,
     ports: summarizerPorts(runtime),
     signal,
   }

@@ -1,10 +1,9 @@
 // The ladder as data: for each trigger the mechanisms in the order in which they are tried, and the default one.
-import type { Mechanism, RunningMechanism } from '../mechanisms/mechanism.ts'
+import type { Mechanism } from '../mechanisms/mechanism.ts'
 import { microByCacheEdit } from '../mechanisms/micro/by-cache-edit.ts'
 import { microByIdle } from '../mechanisms/micro/by-idle.ts'
 import { microBySize } from '../mechanisms/micro/by-size.ts'
 import { native } from '../mechanisms/native/native.ts'
-import { keepingUnseen } from './compact-rung.ts'
 
 /** Before each request; over the threshold; on a person's command; after the provider refused a request as too long. */
 export type LadderTrigger = 'every-request' | 'over-threshold' | 'manual' | 'overflow'
@@ -22,17 +21,15 @@ export type SessionMechanisms = {
 
 /** `compaction` are the mechanisms that summarize, cheapest first; the last one should never fail. */
 export function defaultLadder(
-  compaction: readonly RunningMechanism[],
+  compaction: readonly Mechanism[],
   { memory, collapse, isNative = false }: SessionMechanisms = {},
 ): Ladder {
-  const summarizing = compaction.map(keepingUnseen)
-  // Compaction from notes keeps the newest messages anyway.
-  const whole = memory ? [memory, ...summarizing] : summarizing
+  const whole = memory ? [memory, ...compaction] : compaction
   const micro = [microByIdle, microByCacheEdit, microBySize, ...(isNative ? [native] : [])]
   return {
     'every-request': collapse ? [collapse, ...micro] : micro,
     'over-threshold': whole,
     manual: whole,
-    overflow: summarizing,
+    overflow: compaction,
   }
 }

@@ -14,7 +14,6 @@ import { buildRequest, messagesBody } from '../session/turn-request.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
-import { inARow } from './breaker.ts'
 import { type CompactionDone, climb, compactNow, type Solution } from './compaction.ts'
 import { contextFor } from './context.ts'
 import { breakerText, type Guarded, guardAutoCompact } from './guards.ts'
@@ -180,11 +179,9 @@ async function autoCompact(
   if (shortened.length > 0 && !gauge.explanation().isAboveThreshold) return { tried: shortened, notices: [] }
   const outcome = await compactNow(runtime, { cause: 'threshold', signal })
   const tried = [...shortened, ...outcome.tried]
-  const { breaker } = tracker.now()
-  const told = breaker.isOpen && !tracking.breaker.isOpen ? [breakerText] : []
-  if (outcome.type === 'not-compacted') return { tried, notices: told }
-  if (told.length > 0) ports.emit({ type: 'breaker-tripped', failures: inARow(breaker) })
-  return { tried, notices: [...outcome.notices, ...told], compaction: outcome }
+  if (outcome.type === 'compacted') return { tried, notices: outcome.notices, compaction: outcome }
+  const hasTripped = tracker.now().breaker.isOpen && !tracking.breaker.isOpen
+  return { tried, notices: hasTripped ? [breakerText] : [] }
 }
 
 type Refused = Extract<Guarded, { readonly type: 'refused' }>

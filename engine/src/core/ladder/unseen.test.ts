@@ -70,6 +70,14 @@ test('so does one by hand, and one after a refused prompt', async () => {
   expect(JSON.stringify(world.session.messages())).toContain('ERROR-77')
 })
 
+test('a compaction rung of the host’s own keeps them too', async () => {
+  const world = called(20_500, 'ERROR-77', { ladder: { manual: [offline] } })
+  const [first] = world.session.messages()
+  expect(await world.session.compact({ from: String(first?.uuid) })).toMatchObject({ type: 'not-compacted' })
+  expect(await world.session.compact()).toMatchObject({ type: 'compacted' })
+  expect(shapeOf(world.session.messages())).toBe('u a[tu] u[tr]')
+})
+
 test('a compaction from some message on is declined while the newest results are unseen', async () => {
   const world = called(20_500, 'ERROR-77')
   const [first] = world.session.messages()

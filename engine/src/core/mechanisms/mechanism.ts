@@ -11,6 +11,7 @@ import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { CommitResult, CompactionPorts } from '../ports/ports.ts'
+import type { Restore } from '../ports/restore.ts'
 import type { ContextSize } from '../tokens/context-size.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
@@ -190,6 +191,8 @@ export type MechanismContext = {
   readonly commit: (records: readonly JsonObject[]) => Promise<CommitResult>
   /** The record behind an entry of the view. */
   readonly record: (uuid: string) => JsonObject | undefined
+  /** What the session restores after a compaction. */
+  readonly restore?: Restore | undefined
   readonly ports: CompactionPorts
   readonly signal?: AbortSignalPort | undefined
 }

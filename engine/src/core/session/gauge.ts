@@ -14,7 +14,7 @@ import type { Usage } from '../message/usage.ts'
 import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
-import { type ContextSize, modelOf } from '../tokens/context-size.ts'
+import type { ContextSize } from '../tokens/context-size.ts'
 import { type Calibration, type Calibrations, calibrationOf, recalibrateModel } from '../tokens/estimate/calibrate.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import { familyFactor } from '../tokens/estimate/family.ts'
@@ -138,7 +138,8 @@ export class Gauge {
     const key = `${model} ${counting.calibration?.factor} ${overhead} ${asked}`
     if (this.known?.view === view && this.known.key === key) return this.known.size
     const counted = viewSize(view, { ...counting, measure: this.weights.measured, overhead, leftOut: asked })
-    const size = converted(counted, { model, answered: modelOf(view.messages) })
+    const answer = view.messages.findLast(({ uuid }) => uuid === counted.anchorUuid)
+    const size = converted(counted, { model, answered: answer?.model })
     this.known = { view, key, size }
     return size
   }

@@ -9,6 +9,7 @@ import type { Guard } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-model.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest, QuerySource } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
+import type { Restore } from '../ports/restore.ts'
 import { createRequester, type Requester } from '../request/from-view.ts'
 import type { Environment } from '../tokens/settings.ts'
 import type { Edit } from '../transcript/format/edits.ts'
@@ -35,6 +36,8 @@ export type Runtime = {
   readonly environment: Environment
   readonly ladder: Ladder
   readonly ports: Omit<CompactionPorts, 'model'>
+  /** What is restored after a compaction. */
+  readonly restore?: Restore | undefined
   /** For calls of host code that have no port of their own. */
   readonly guard: Guard
   readonly ask?: Ask | undefined

@@ -151,9 +151,7 @@ class ManagedSession implements Session {
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
       const range = defined({ from, upTo })
-      const outcome = await compactNow(this.runtime, { cause: 'person', instructions, range, signal })
-      if (outcome.type === 'compacted') this.runtime.tracker.compactionByHand()
-      return outcome
+      return compactNow(this.runtime, { cause: 'person', instructions, range, signal })
     })
 
   explain: Session['explain'] = () => {
