@@ -58,18 +58,6 @@ export function sessionParts(input: PartsInput) {
   })
   const memory = memoryFor(input)
   const collapser = settings.mode === 'collapse' ? new Collapser() : undefined
-  const cleanUps = createCleanUps(input.shared, {
-    isSubagent: input.isSubagent,
-    onProblem: (problem) => guard.report('clean-up', problem),
-  })
-  if ('store' in memory) {
-    cleanUps.register({
-      name: 'session memory',
-      scope: 'conversation',
-      clear: ({ tokens }) => memory.compacted(tokens),
-    })
-  }
-  if (collapser) cleanUps.register({ name: 'collapse', scope: 'conversation', clear: collapser.clear })
   return {
     watch: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => {
       restoring.add(record, message)
@@ -85,7 +73,10 @@ export function sessionParts(input: PartsInput) {
       own ? guardedRestore(own, guard) : (request) => restoring.restore(request, conversation),
     background: [...('store' in memory ? [memory] : []), ...(collapser ? [collapser] : [])],
     memoryState: () => memoryState(memory),
-    cleanUps,
+    cleanUps: createCleanUps(input.shared, {
+      isSubagent: input.isSubagent,
+      onProblem: (problem) => guard.report('clean-up', problem),
+    }),
     files,
   }
 }

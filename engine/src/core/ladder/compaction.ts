@@ -195,6 +195,7 @@ function succeeded(runtime: Runtime, { cause, fits }: CompactionOptions, success
   tracker.compaction({ turnId: ports.newId(), isBelowTarget: after < target })
   if (cause === 'person') tracker.compactionByHand()
   gauge.weighAgain()
+  for (const worker of runtime.background) worker.afterCompaction(after)
   cleanUps.run({ tokens: after })
   const figures = {
     mechanism: report?.mechanism ?? tried.at(-1)?.mechanism ?? ladderTrigger(cause),

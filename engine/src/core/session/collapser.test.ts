@@ -52,7 +52,7 @@ test('three failures in a row end it, and a compaction begins anew', async () =>
     return client.requests.length
   }
   expect([await look(), await look()]).toEqual([3, 3])
-  collapser.clear()
+  collapser.afterCompaction()
   expect(await look()).toBe(6)
   expect(collapser.staged()).toEqual([])
 })
@@ -70,7 +70,7 @@ test('what was staged while a compaction came has no place any more', async () =
   const { context, empty } = contextOf(waiting)
   const collapser = new Collapser()
   collapser.afterAnswer(context, 0)
-  collapser.clear()
+  collapser.afterCompaction()
   empty()
   resolve()
   await collapser.idle()

@@ -30,8 +30,8 @@ export class Collapser implements BackgroundWorker {
     while (this.running) await this.running
   }
 
-  /** After a compaction the spans are out of the view. */
-  clear = (): void => {
+  /** The spans are out of the view. */
+  afterCompaction(): void {
     this.waiting = []
     this.seen.clear()
     this.failures = 0

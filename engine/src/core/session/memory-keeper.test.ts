@@ -92,7 +92,7 @@ describe('the keeper of the notes', () => {
     const keeper = new MemoryKeeper({ store, isResumed: false })
     const { context, events } = bench(() => 12_000)
     look(keeper, context, 'one')
-    keeper.compacted(3_000)
+    keeper.afterCompaction(3_000)
     asked[0]?.end(extracted)
     await keeper.idle()
     expect(keeper.progress()).toEqual({ tokens: 3_000, toolCallsSince: 0, failures: 0 })

@@ -85,7 +85,7 @@ export class MemoryKeeper implements BackgroundWorker {
       this.look(context, { hadToolCalls: true })
   }
 
-  compacted(tokens: number): void {
+  afterCompaction(tokens: number): void {
     this.current = afterCompaction(this.current, tokens)
     this.isFresh = false
     this.compactions++

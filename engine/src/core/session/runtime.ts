@@ -54,6 +54,8 @@ export type BackgroundWorker = {
   readonly afterAnswer: (context: BackgroundContext, calls: number) => void
   /** A request is about to be sent. */
   readonly beforeRequest?: (context: BackgroundContext) => void
+  /** A compaction left a context of this size. */
+  readonly afterCompaction: (tokens: number) => void
   /** Resolves when nothing is running. */
   readonly idle: () => Promise<void>
 }

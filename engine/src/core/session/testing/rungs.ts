@@ -1,10 +1,10 @@
-// Rungs for tests of the ladder itself: one that summarises in so many words, and those that go wrong in one way each.
+// Mechanisms for tests of the ladder: one that summarizes with a given text, and some that fail in one way each.
 
 import type { MechanismContext, RunningMechanism } from '../../mechanisms/mechanism.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { CompactionFailure } from '../../ports/events.ts'
 
-/** Replaces everything by a text. `during` runs while it is at work. */
+/** Replaces everything with a text. `during` runs before it commits. */
 export function plainRung(
   text: string | ((context: MechanismContext) => string),
   {
