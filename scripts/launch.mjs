@@ -20,6 +20,8 @@ const jobs = {
   check: ['scripts/check.ts'],
   bench: ['bench/src/main.ts'],
   build: ['scripts/build.ts'],
+  prepack: ['scripts/pack.ts', 'prepare'],
+  postpack: ['scripts/pack.ts', 'restore'],
   format: ['scripts/format.ts'],
   'soak:properties': ['scripts/soak-properties.ts'],
 }

@@ -13,6 +13,7 @@ const bin = (name: string) => join(root, 'node_modules', name)
 export const checks: readonly Step[] = [
   { name: 'types', script: bin('typescript/bin/tsc'), args: ['-p', 'tsconfig.json'] },
   { name: 'core types (no Node, no browser)', script: bin('typescript/bin/tsc'), args: ['-p', 'tsconfig.core.json'] },
+  { name: 'engine types (ES2023)', script: bin('typescript/bin/tsc'), args: ['-p', 'tsconfig.build.json'] },
   { name: 'lint and format', script: bin('@biomejs/biome/bin/biome'), args: ['check', '--error-on-warnings'] },
   { name: 'rooms', script: join(root, 'scripts/check-rooms.ts') },
   { name: 'dead code', script: bin('knip/bin/knip.js'), args: ['--no-config-hints'] },

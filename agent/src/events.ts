@@ -1,5 +1,8 @@
 // What the loop yields: messages and events, as they come. The host shows them.
-import type { EngineEvent, JsonObject, ModelAnswer, ModelFailure, StreamEvent, Tried } from 'everlong'
+import type { EngineEvent, ModelAnswer, ModelFailure } from 'everlong'
+import type { Tried } from 'everlong/mechanisms'
+import type { StreamEvent } from 'everlong/models'
+import type { JsonObject } from 'everlong/transcript'
 
 /** Handed from iteration to iteration. */
 export type LoopState = {

@@ -1,5 +1,7 @@
 import { text, toolUse } from '@everlong/simulator'
-import { checkRequest, type EngineEvent, type EngineSession, shapeOf, textOf } from 'everlong'
+import type { EngineEvent } from 'everlong'
+import type { EngineSession } from 'everlong/node'
+import { checkRequest, shapeOf, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type LoopEvent, query } from './index.ts'
@@ -110,7 +112,7 @@ describe('the loop', () => {
     const stage = await setStage({
       window: 40_000,
       script: () => text('Done.'),
-      engine: { settings: { maxOutputTokens: 4_000, autoCompact: false } },
+      engine: { settings: { maxOutputTokens: 4_000, compaction: 'manual' } },
     })
     const session = await asked(stage, 'word '.repeat(40_000))
     const events = await runLoop({ session })

@@ -1,16 +1,10 @@
 // The query loop: prepare, send, run tools, again, until the model stops. An async generator; the host shows what it
 // yields. Compaction, recovery and the transcript are the session's business.
-import {
-  blocksOf,
-  type EngineSession,
-  isToolUse,
-  type ModelAnswer,
-  type Preparation,
-  type StreamEvent,
-  type ToolUseBlock,
-  type Turn,
-  type ViewMessage,
-} from 'everlong'
+import type { ModelAnswer, Turn } from 'everlong'
+import type { Preparation } from 'everlong/mechanisms'
+import type { StreamEvent } from 'everlong/models'
+import type { EngineSession } from 'everlong/node'
+import { blocksOf, isToolUse, type ToolUseBlock, type ViewMessage } from 'everlong/transcript'
 import { createChannel } from './channel.ts'
 import type { LoopEvent, LoopState, StopReason } from './events.ts'
 import { runTools, type ToolRun } from './run-tools.ts'

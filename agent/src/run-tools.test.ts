@@ -1,5 +1,6 @@
 import { type Answer, combine, summariser, text, toolUse } from '@everlong/simulator'
-import { checkRequest, type EngineSession, shapeOf } from 'everlong'
+import type { EngineSession } from 'everlong/node'
+import { checkRequest, shapeOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { interrupted, type LoopEvent } from './index.ts'

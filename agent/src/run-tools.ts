@@ -1,6 +1,8 @@
 // Runs the calls of one answer: neighbours that only read side by side, everything else one after another. Every call
 // gets a result, whatever happens: an unknown tool, a wrong input, a fault, an abort.
-import type { Block, EngineSession, ToolUseBlock } from 'everlong'
+import type { Block } from 'everlong'
+import type { EngineSession } from 'everlong/node'
+import type { ToolUseBlock } from 'everlong/transcript'
 import type { LoopEvent } from './events.ts'
 import type { AnyTool, ToolOutput } from './tool.ts'
 

@@ -1,6 +1,6 @@
 // A tool that starts a sub-agent: a conversation of its own, with its own window, state and breaker, whose last words are
 // the result.
-import { textOf } from 'everlong'
+import { textOf } from 'everlong/transcript'
 import { z } from 'zod'
 import { query } from './loop.ts'
 import { type AnyTool, defineTool } from './tool.ts'

@@ -1,5 +1,6 @@
 // A tool as the loop knows it: a schema, what it does, and two words about it. Nothing here runs one.
-import type { EngineSession, JsonObject } from 'everlong'
+import type { EngineSession } from 'everlong/node'
+import type { JsonObject } from 'everlong/transcript'
 import { z } from 'zod'
 import type { LoopEvent } from './events.ts'
 

@@ -15,6 +15,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ readonly run: () => vo
   speed: () => import('./speed/run.ts'),
   rounds: () => import('./rounds/run.ts'),
   cost: () => import('./cost/report.ts'),
+  economy: () => import('./economy/run.ts'),
   memory: () => import('./memory/report.ts'),
   compact: () => import('./compact/report.ts'),
   summary: () => import('./summary/run.ts'),

@@ -1,6 +1,7 @@
 // What a compaction needs from outside, where nothing outside is measured: no hooks, no files, nobody who listens, and no
 // waiting.
-import { type CompactionPorts, type ModelClient, noHooks } from 'everlong'
+import type { ModelClient } from 'everlong'
+import { type CompactionPorts, noHooks } from 'everlong/mechanisms'
 
 export type QuietPorts = {
   readonly model: ModelClient

@@ -1,5 +1,6 @@
 // The texts of a message that a model would read, one by one.
-import { blocksOf, isText, isThinking, isToolResult, isToolUse, type Message, textOf } from 'everlong'
+import type { Message } from 'everlong'
+import { blocksOf, isText, isThinking, isToolResult, isToolUse, textOf } from 'everlong/transcript'
 
 export function textsOf({ content }: Message): readonly string[] {
   return blocksOf(content).flatMap((block) => {

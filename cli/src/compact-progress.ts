@@ -1,7 +1,8 @@
 // The line on stderr while a compaction runs: phase, tokens so far, time; and Esc to stop it. Only on a terminal, and
 // gone without a trace when it is over.
 import { clearLine, cursorTo } from 'node:readline'
-import type { CompactionPhase, EngineEvent } from 'everlong'
+import type { EngineEvent } from 'everlong'
+import type { CompactionPhase } from 'everlong/mechanisms'
 import { count } from './render/numbers.ts'
 import { cut } from './render/width.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -13,12 +14,12 @@ export type CompactProgress = {
 }
 
 export const phases: Readonly<Record<CompactionPhase, string>> = {
-  'hooks-before': 'asking hooks',
+  'hooks-before': 'running hooks',
   summarising: 'summarising',
-  verifying: 'checking the summary against its source',
-  restoring: 'putting context back',
+  verifying: 'checking the summary',
+  restoring: 'restoring context',
   committing: 'writing',
-  'hooks-after': 'telling hooks',
+  'hooks-after': 'running hooks',
 }
 
 export function createCompactProgress(surroundings: Surroundings): CompactProgress {
@@ -33,7 +34,7 @@ export function createCompactProgress(surroundings: Surroundings): CompactProgre
     if (!isTerminal || phase === '') return
     const seconds = Math.round((now() - started) / 1_000)
     cursorTo(stderr, 0)
-    const line = `${phase}${tokens > 0 ? `, ${count(tokens)} tokens` : ''}, ${seconds} s  (Esc stops it)`
+    const line = `${phase}${tokens > 0 ? `, ${count(tokens)} tokens` : ''}, ${seconds} s  (Esc to stop)`
     stderr.write(cut(line, (stderr.columns ?? 80) - 1))
     clearLine(stderr, 1)
   }

@@ -22,20 +22,20 @@ export function addEditing({ command, show, surroundings }: EditingTools): void 
     const { gather, render } = await import('./commands/edit.ts')
     show(await gather(file, wish, surroundings), { ...options, render })
   }
-  command('snip', 'take a stretch of messages out of the context; one line stands in its place')
-    .argument('<from>', 'the uuid of the first entry to go')
-    .argument('<to>', 'the uuid of the last entry to go')
-    .option('--marker <text>', 'the line in its place (default: how much is gone)')
+  command('snip', 'replace a range of messages in the context with one line')
+    .argument('<from>', 'the uuid of the first entry to remove')
+    .argument('<to>', 'the uuid of the last entry to remove')
+    .option('--marker <text>', 'the line in its place (default: how much was removed)')
     .action((file: string, from: string, to: string, { marker, ...options }: Shown & { marker?: string }) =>
       edit(file, { command: 'snip', from, to, ...(marker === undefined ? {} : { marker }) }, options),
     )
-  command('rewind', 'go back to what the context was when an entry was the newest')
+  command('rewind', 'go back to an earlier point of the conversation')
     .argument('<uuid>', 'the entry to go back to')
     .action((file: string, to: string, options: Shown) => edit(file, { command: 'rewind', to }, options))
-  command('pin', 'keep an entry whatever else is cleared, removed or summarised')
+  command('pin', 'protect an entry from being cleared or summarized')
     .argument('<uuid>', 'the entry to keep')
     .action((file: string, uuid: string, options: Shown) => edit(file, { command: 'pin', uuid }, options))
-  command('unpin', 'pin an entry no longer')
+  command('unpin', 'remove a pin')
     .argument('<uuid>', 'the entry that was pinned')
     .action((file: string, uuid: string, options: Shown) => edit(file, { command: 'unpin', uuid }, options))
 }

@@ -1,17 +1,17 @@
 // Every command on a folder of hostile files: it ends with a report or one clear line, and nothing of a file takes over
 // the terminal. Then the same folder as real processes meet it: the launcher, the official MCP client, a live session.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asksForSummary, createSimulator, route, summariser, text } from '@everlong/simulator'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { createEngine } from 'everlong'
-import { anthropic } from 'everlong/models'
+import { anthropic } from 'everlong/anthropic'
+import { createEngine } from 'everlong/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { everlong, type Ran } from './testing/harness.ts'
-import { type HostileFolder, writeHostileFolder } from './testing/hostile-folder.ts'
+import { controls, type HostileFolder, writeHostileFolder } from './testing/hostile-folder.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'everlong-hostile-'))
 const folder = join(home, 'sessions')
@@ -69,6 +69,32 @@ const everyWay = [
 describe('in a folder of hostile files', () => {
   test('every command comes to an end on every file, with a report or one clear line', async () => {
     expect(await faultsOf([...hostile.files.map(({ path }) => path), ...hostile.notFiles], ...everyWay)).toEqual([])
+  }, 120_000)
+
+  test('every command that edits a session does so too, and what was in the file stays as it was', async () => {
+    const faults: string[] = []
+    const names = ['snip', 'rewind', 'pin', 'unpin'] as const
+    const edited = new Set<string>()
+    const copy = join(home, 'edited.jsonl')
+    for (const { path, bytes } of hostile.files) {
+      const { exitCode, stdout } = await everlong(['tree', path, '--json'])
+      const lines: readonly { readonly uuid?: string }[] = exitCode === 0 ? JSON.parse(stdout).lines : []
+      const uuids = lines.flatMap(({ uuid }) => uuid ?? [])
+      const [first, middle, last] = [uuids[0], uuids[Math.floor(uuids.length / 2)], uuids.at(-1)]
+      const chosen = [...new Set([first, middle, last, `nobody${controls}`])].filter((uuid) => uuid !== undefined)
+      for (const name of names) {
+        for (const uuid of chosen) {
+          writeFileSync(copy, bytes)
+          const ran = await everlong([name, copy, uuid, ...(name === 'snip' ? [uuid] : [])])
+          const kept = readFileSync(copy).subarray(0, Buffer.from(bytes).length)
+          const trouble = fault(ran) ?? (kept.equals(Buffer.from(bytes)) ? undefined : 'what was there has changed')
+          if (trouble !== undefined) faults.push(`${name} ${path} ${JSON.stringify(uuid)}: ${trouble}`)
+          if (ran.exitCode === 0) edited.add(name)
+        }
+      }
+    }
+    expect(faults).toEqual([])
+    expect([...edited].toSorted()).toEqual([...names].toSorted())
   }, 120_000)
 
   test('what is no transcript is said to be none by every command, and what is one is read', async () => {
@@ -183,7 +209,7 @@ test.runIf(isTryable)(
       return { exitCode: status ?? -1, stdout, stderr }
     }
     const unreadable = join(folder, 'unreadable.jsonl')
-    const noPermission = `everlong: ${unreadable}: no permission. Run as a user who has it, or change the mode.\n`
+    const noPermission = `everlong: ${unreadable}: permission denied. Run as another user, or change the mode.\n`
     expect(['inspect', 'compact', 'recall'].map((name) => run(name, unreadable))).toEqual(
       Array(3).fill({ exitCode: 1, stdout: '', stderr: noPermission }),
     )

@@ -32,19 +32,19 @@ const troubles: readonly (readonly [string, readonly string[], number, string])[
     'a file that is not there',
     ['inspect', join(folder.path, 'nowhere.jsonl')],
     1,
-    `everlong: there is no ${join(folder.path, 'nowhere.jsonl')}. Check the name; Claude Code keeps its sessions below ~/.claude/projects.`,
+    `everlong: ${join(folder.path, 'nowhere.jsonl')} does not exist. Claude Code keeps its sessions in ~/.claude/projects.`,
   ],
   [
     'a folder where a file is wanted',
     ['context', folder.path],
     1,
-    `everlong: ${folder.path} is a folder, and this command looks into one transcript. For a whole folder: everlong stats ${folder.path}`,
+    `everlong: ${folder.path} is a folder, and this command takes one transcript. For a whole folder: everlong stats ${folder.path}`,
   ],
   [
     'something that is no regular file',
     ['fsck', '/dev/null'],
     1,
-    'everlong: /dev/null is not a regular file. Save its contents to a file and name that.',
+    'everlong: /dev/null is not a regular file. Save its contents to a file first.',
   ],
   [
     'an unknown command',
@@ -103,7 +103,7 @@ test.runIf(existsSync('/dev/full'))('output that cannot be written is one clear 
   })
   expect([status, stderr]).toEqual([
     1,
-    'everlong: the output cannot be written: no space left on the disk. Make room, or choose another place.\n',
+    'everlong: the output cannot be written: no space left on the disk. Free some, or choose another place.\n',
   ])
 })
 
@@ -113,10 +113,10 @@ test('Ctrl-C ends what runs on, with its report and exit code 0', async () => {
   let stdout = ''
   child.stdout.setEncoding('utf8').on('data', (text) => {
     stdout += text
-    if (stdout.endsWith('Ctrl-C ends it.\n')) process.kill(-(child.pid ?? 0), 'SIGINT')
+    if (stdout.endsWith('Press Ctrl-C to stop.\n')) process.kill(-(child.pid ?? 0), 'SIGINT')
   })
   const [exitCode] = await once(child, 'close')
-  expect([exitCode, stdout.split('\n').slice(-2)]).toEqual([0, ['0 requests; at the API: $0.00.', '']])
+  expect([exitCode, stdout.split('\n').slice(-2)]).toEqual([0, ['0 requests; at API prices: $0.00.', '']])
 })
 
 test('npm start is the demonstration: plain lines without a terminal, no network, exit code 0, nothing left behind', async () => {

@@ -1,6 +1,7 @@
 // From the words of --model to a model client.
-import type { Environment, ModelClient } from 'everlong'
-import { anthropic, offline, openai, recorded } from 'everlong/models'
+import { type Environment, type ModelClient, offline, recorded } from 'everlong'
+import { anthropic } from 'everlong/anthropic'
+import { openai } from 'everlong/openai'
 import type { ModelWords } from './option-values.ts'
 
 export type ModelChoice =
@@ -19,7 +20,7 @@ export function chooseModel(words: ModelWords, { env, recordedSummary }: ModelWo
       return { type: 'model', client: offline() }
     case 'recorded':
       if (recordedSummary === undefined) {
-        return refused('nothing is recorded here. Name a compaction with --before and the uuid of its boundary.')
+        return refused('there is no recorded summary. Name a compaction with --before and the uuid of its boundary.')
       }
       return { type: 'model', client: recorded({ summaries: () => recordedSummary }) }
     case 'anthropic':

@@ -65,8 +65,8 @@ function isMissing(path: string, error: unknown): boolean {
 function troubleWith(path: string, stats: Stats): string | undefined {
   const name = visible(path)
   if (stats.isDirectory())
-    return `${name} is a folder, and this command looks into one transcript. For a whole folder: everlong stats ${name}`
-  if (!stats.isFile()) return `${name} is not a regular file. Save its contents to a file and name that.`
+    return `${name} is a folder, and this command takes one transcript. For a whole folder: everlong stats ${name}`
+  if (!stats.isFile()) return `${name} is not a regular file. Save its contents to a file first.`
   return undefined
 }
 
@@ -88,7 +88,7 @@ function isSystemError(error: unknown): error is Error & { readonly code: string
 }
 
 export function notThere(path: string): string {
-  return `there is no ${visible(path)}. Check the name; Claude Code keeps its sessions below ~/.claude/projects.`
+  return `${visible(path)} does not exist. Claude Code keeps its sessions in ~/.claude/projects.`
 }
 
 /** Adds the complaint that a file holds no conversation, where it does not; a screen would show nothing but zeros. */
@@ -107,7 +107,7 @@ export function noTranscript(path: string, bytes: number = statSync(path).size):
 }
 
 export function noTranscripts(paths: readonly string[]): string {
-  return `there are no transcripts (.jsonl) below ${paths.map(visible).join(', ')}. Claude Code keeps its sessions below ~/.claude/projects.`
+  return `no transcripts (.jsonl) in ${paths.map(visible).join(', ')}. Claude Code keeps its sessions in ~/.claude/projects.`
 }
 
 /** Why no new file can be made there; undefined when it can, as far as folders tell. */
@@ -115,5 +115,5 @@ export function noPlaceFor(path: string): string | undefined {
   const folder = dirname(path)
   return existsSync(folder)
     ? undefined
-    : `there is no folder ${visible(folder)}. Make it first, or choose another place.`
+    : `the folder ${visible(folder)} does not exist. Create it first, or choose another one.`
 }

@@ -1,5 +1,5 @@
-// The tree of commands, and the way from a command line to an exit code: 0 fine, 1 something was wrong, 2 a wrong
-// command line. Each command is loaded only when it is asked for, so that --help is quick.
+// The commands, and the exit codes: 0 success, 1 failure, 2 usage error. Each command is loaded on demand, so that
+// --help is quick.
 import { Argument, Command, CommanderError, Option } from 'commander'
 import packageFacts from '../package.json' with { type: 'json' }
 import type { CompactOptions } from './commands/compact.ts'
@@ -48,11 +48,11 @@ export async function run(words: readonly string[], surroundings: Surroundings):
   }
 }
 
-/** Not expected: a fault of ours, or a file that changed while it was read. */
+/** A bug of ours, or a file that changed while it was read. */
 function faultMessage(error: unknown, { env }: Surroundings): string {
   if (env.EVERLONG_DEBUG && error instanceof Error) return error.stack ?? error.message
   const text = error instanceof Error ? error.message : String(error)
-  return `this should not have happened: ${text}. EVERLONG_DEBUG=1 shows where; please report it.`
+  return `unexpected error: ${text}. Please report it; EVERLONG_DEBUG=1 shows the stack.`
 }
 
 function complain(message: string, { stderr, env }: Surroundings): void {
@@ -62,7 +62,7 @@ function complain(message: string, { stderr, env }: Surroundings): void {
 
 type End = (exitCode: number) => void
 
-/** Shows what a command came back with: its report as JSON or on a screen, complaints on stderr. */
+/** Prints a command's report as JSON or as a screen, and errors on stderr. */
 function createShow(surroundings: Surroundings, end: End) {
   return <R>(
     outcome: Outcome<R>,
@@ -85,7 +85,7 @@ type Show = ReturnType<typeof createShow>
 
 function createProgram(surroundings: Surroundings, end: End): Command {
   const program = new Command('everlong')
-    .description("Looks into coding agents' sessions: epochs, context, compactions, damage.")
+    .description('Inspect, shrink, search and repair the sessions of coding agents.')
     .version(packageFacts.version, '-v, --version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
@@ -119,21 +119,21 @@ function createProgram(surroundings: Surroundings, end: End): Command {
 }
 
 const examples = `Examples:
-  everlong demo                       an agent and its context, live
-  everlong tour                       a guided look at a made-up session
-  everlong inspect session.jsonl      one screen about one session
-  everlong context session.jsonl      what its context is made of
-  everlong micro session.jsonl        what could leave the context
-  everlong stats ~/.claude/projects   figures over all sessions
-  everlong repair broken.jsonl --out mended.jsonl
-  everlong compact session.jsonl      the context to go on with
+  everlong demo                       watch an agent manage its context
+  everlong tour                       a guided look at a sample session
+  everlong inspect session.jsonl      an overview of one session
+  everlong context session.jsonl      what fills its context
+  everlong micro session.jsonl        what could be cleared
+  everlong stats ~/.claude/projects   statistics over all sessions
+  everlong repair broken.jsonl --out repaired.jsonl
+  everlong compact session.jsonl      the context to continue with
   everlong recall session.jsonl migration --kind human
   everlong simulate --port 0          the Messages API, without a key
 
-All but demo, tour and mcp have --json. NO_COLOR=1 turns colours off.
-Exit codes: 0 fine, 1 something was wrong, 2 a wrong command line.`
+All but demo, tour and mcp have --json. NO_COLOR=1 turns off colors.
+Exit codes: 0 success, 1 failure, 2 usage error.`
 
-/** Commander says "error: …" and sometimes a guess on a line of its own; we say one line and where to look. */
+/** Turns Commander's "error: …", with a suggestion on a second line, into one line that points to --help. */
 function usageMessage(text: string, command: string): string {
   const [message = '', ...guess] = text
     .replace(/^error: /, '')
@@ -151,7 +151,7 @@ function command(program: Command, name: string, description: string): Command {
 
 type WindowOptions = WindowChoice & { readonly json?: boolean }
 
-/** A command that says how full the window is, and so may be told which window. */
+/** A command that measures the context, so the model and the window can be set. */
 function measuring(program: Command, name: string, description: string): Command {
   return command(program, name, description)
     .addArgument(transcript())
@@ -166,9 +166,9 @@ function addShowing(
 ): void {
   program
     .command('demo')
-    .description('watch an agent live through compactions, against a simulated model')
-    .option('--fast', 'do not wait for a reader')
-    .option('--folder <path>', 'keep the session there (default: a new temporary folder)')
+    .description('watch an agent go through compactions, against a simulated model')
+    .option('--fast', 'no pauses for reading')
+    .option('--folder <path>', 'keep the session in this folder (default: a temporary folder)')
     .action(async (options: DemoOptions) => {
       const { demo } = await import('./commands/demo/demo.ts')
       const outcome = await demo(options, surroundings)
@@ -177,7 +177,7 @@ function addShowing(
     })
   program
     .command('tour')
-    .description('a guided look at a made-up session')
+    .description('a guided look at a sample session')
     .action(async () => {
       const [{ gather }, { render }] = await Promise.all([
         import('./commands/tour.ts'),
@@ -188,21 +188,21 @@ function addShowing(
 }
 
 function addLooking(program: Command, show: Show, surroundings: Surroundings): void {
-  measuring(program, 'inspect', 'one screen: sizes, epochs, live window, problems').action(
+  measuring(program, 'inspect', 'show an overview: sizes, epochs, live window, problems').action(
     async (file: string, options: WindowOptions) => {
       const { gather, render } = await import('./commands/inspect.ts')
       show(gather(file, { ...options, surroundings }), { ...options, render })
     },
   )
-  command(program, 'epochs', 'the stretches between compactions, as a table')
+  command(program, 'epochs', 'list the epochs, the parts between compactions')
     .addArgument(transcript())
     .action(async (file: string, options: { json?: boolean }) => {
       const { gather, render } = await import('./commands/epochs.ts')
       show(gather(file, surroundings), { ...options, render })
     })
-  command(program, 'tree', 'the conversation as a tree, one line a message')
+  command(program, 'tree', 'show the conversation as a tree, one line per message')
     .addArgument(transcript())
-    .option('--limit <lines>', 'show the last so many lines; 0 shows all', wholeNumber, 200)
+    .option('--limit <lines>', 'show only the last lines; 0 shows all', wholeNumber, 200)
     .action(async (file: string, options: { json?: boolean; limit: number }) => {
       const [{ gather }, { render }] = await Promise.all([
         import('./commands/tree.ts'),
@@ -213,20 +213,20 @@ function addLooking(program: Command, show: Show, surroundings: Surroundings): v
 }
 
 function addMeasuring(program: Command, show: Show, surroundings: Surroundings): void {
-  measuring(program, 'context', 'what the context is made of, and where the thresholds lie').action(
+  measuring(program, 'context', 'show what fills the context, and the thresholds').action(
     async (file: string, options: WindowOptions) => {
       const { gather, render } = await import('./commands/context.ts')
       show(gather(file, { ...options, env: surroundings.env }), { ...options, render })
     },
   )
-  measuring(program, 'explain', 'every window and threshold with its source, and when the next compaction comes')
-    .option('--now <time>', 'as if it were then (default: now)', time)
+  measuring(program, 'explain', 'explain every window and threshold, and forecast the next compaction')
+    .option('--now <time>', 'pretend that it is this time (default: now)', time)
     .action(async (file: string, options: WindowOptions & { now?: number }) => {
       const { gather, render } = await import('./commands/explain.ts')
       show(gather(file, { ...options, surroundings }), { ...options, render })
     })
-  command(program, 'stats', 'figures over one session or thousands')
-    .argument('<path...>', 'transcripts, or folders with transcripts anywhere below them')
+  command(program, 'stats', 'show statistics over one session or thousands')
+    .argument('<path...>', 'transcripts, or folders that contain some')
     .action(async (paths: readonly string[], options: { json?: boolean }) => {
       const [{ gather }, { render }] = await Promise.all([
         import('./commands/stats.ts'),
@@ -237,16 +237,16 @@ function addMeasuring(program: Command, show: Show, surroundings: Surroundings):
 }
 
 function addReducing(program: Command, show: Show, surroundings: Surroundings): void {
-  measuring(program, 'micro', 'what could leave the context without a model, and what that costs in cache')
-    .option('--mechanism <name>', `only this one: ${mechanisms.join(', ')}; more than once for more`, mechanism)
-    .option('--now <time>', 'as if it were then (default: now)', time)
-    .option('--keep <number>', 'how many of the newest results stay', wholeNumber)
-    .option('--target <tokens>', 'by size: so many tokens of results may stay', tokens)
-    .option('--least <tokens>', 'by size: less than this is not worth it', tokens)
-    .option('--always', 'by size: below the warning threshold too')
-    .option('--turns <number>', 'how many requests are still to come', wholeNumber)
-    .option('--recall', 'leave the id to recall each result by')
-    .option('--apply', 'do what the first of them would do: append it to the file')
+  measuring(program, 'micro', 'show which tool results could be cleared, and whether it pays')
+    .option('--mechanism <name>', `only this one: ${mechanisms.join(', ')}; repeatable`, mechanism)
+    .option('--now <time>', 'pretend that it is this time (default: now)', time)
+    .option('--keep <number>', 'keep this many of the newest results', wholeNumber)
+    .option('--target <tokens>', 'by size: clear until this many tokens of results remain', tokens)
+    .option('--least <tokens>', 'by size: clear at least this much, or nothing', tokens)
+    .option('--always', 'by size: also below the warning threshold')
+    .option('--turns <number>', 'expect this many more requests', wholeNumber)
+    .option('--recall', 'mention the recall id in each placeholder')
+    .option('--apply', 'append the first planned edit to the file')
     .action(async (file: string, options: WindowOptions & MicroOptions) => {
       const [{ gather }, { render }] = await Promise.all([
         import('./commands/micro.ts'),
@@ -254,9 +254,9 @@ function addReducing(program: Command, show: Show, surroundings: Surroundings): 
       ])
       show(await gather(file, { ...options, surroundings }), { ...options, render })
     })
-  command(program, 'undo', 'take back the last action on a session; nothing is removed')
+  command(program, 'undo', 'undo the last action on a session, by appending to it')
     .addArgument(transcript())
-    .option('--edit <uuid>', 'this edit, undo or compaction instead; more than once for more', collected)
+    .option('--edit <uuid>', 'undo this edit, undo or compaction instead; repeatable', collected)
     .action(async (file: string, options: { json?: boolean; edit?: readonly string[] }) => {
       const { gather, render } = await import('./commands/undo.ts')
       show(await gather(file, { ...options, surroundings }), { ...options, render })
@@ -264,15 +264,15 @@ function addReducing(program: Command, show: Show, surroundings: Surroundings): 
 }
 
 function addMending(program: Command, show: Show): void {
-  command(program, 'fsck', 'say what is wrong with a file; exit code 1 when there are errors')
+  command(program, 'fsck', 'check a file; exit code 1 if it has errors')
     .addArgument(transcript())
     .action(async (file: string, options: { json?: boolean }) => {
       const { gather, render } = await import('./commands/fsck.ts')
       show(gather(file), { ...options, render })
     })
-  command(program, 'repair', 'write a mended copy; the file itself is never touched')
+  command(program, 'repair', 'write a repaired copy; the original is not changed')
     .addArgument(transcript())
-    .requiredOption('--out <new>', 'required: where to write it; must not exist')
+    .requiredOption('--out <new>', 'required: the new file, which must not exist')
     .action(async (file: string, options: { json?: boolean; out: string }) => {
       const { gather, render } = await import('./commands/repair.ts')
       show(gather(file, options.out), { ...options, render })
@@ -280,16 +280,16 @@ function addMending(program: Command, show: Show): void {
 }
 
 function addCompacting(program: Command, show: Show, surroundings: Surroundings): void {
-  command(program, 'compact', 'make the context one would go on with; the file itself is never touched')
+  command(program, 'compact', 'build the context to continue with; the file is not changed')
     .addArgument(transcript())
-    .option('--before <uuid>', 'as of this entry; for a boundary: what its compaction had')
-    .addOption(new Option('--from <uuid>', 'summarise from this message on, keep what is before it').conflicts('upTo'))
-    .option('--up-to <uuid>', 'summarise what comes before this message, keep the rest')
+    .option('--before <uuid>', 'as of this entry; for a boundary, what its compaction was given')
+    .addOption(new Option('--from <uuid>', 'summarize from this message on, keep what is before it').conflicts('upTo'))
+    .option('--up-to <uuid>', 'summarize everything before this message, keep the rest')
     .option('--model <model>', `${modelForms} (default: offline)`, modelWords)
-    .option('--instructions <text>', 'what the summary is to pay heed to')
-    .option('--budget <tokens>', 'the new context has no more than this', tokens)
-    .option('--dry-run', 'say what would be done, and do nothing')
-    .option('--out <new>', 'write the compacted session there; must not exist')
+    .option('--instructions <text>', 'what the summary should focus on')
+    .option('--budget <tokens>', 'the size limit of the new context', tokens)
+    .option('--dry-run', 'show the plan and do nothing')
+    .option('--out <new>', 'write the compacted session to this file, which must not exist')
     .action(async (file: string, options: CompactOptions) => {
       const [{ gather }, { render }] = await Promise.all([
         import('./commands/compact.ts'),
@@ -300,9 +300,9 @@ function addCompacting(program: Command, show: Show, surroundings: Surroundings)
 }
 
 function addNoting(program: Command, show: Show, surroundings: Surroundings): void {
-  command(program, 'memory', 'the notes beside a session, or what they would be, made without a model')
+  command(program, 'memory', 'show the notes of session memory, or draft them without a model')
     .addArgument(transcript())
-    .option('--write', 'store notes that were made, beside the session')
+    .option('--write', 'save drafted notes next to the session')
     .action(async (file: string, options: MemoryOptions) => {
       const { gather, render } = await import('./commands/memory.ts')
       show(await gather(file, { ...options, surroundings }), { ...options, render })
@@ -310,11 +310,11 @@ function addNoting(program: Command, show: Show, surroundings: Surroundings): vo
 }
 
 function addSimulating(program: Command, show: Show, surroundings: Surroundings): void {
-  command(program, 'simulate', 'the Messages API on this machine, without a key')
-    .option('--port <number>', 'where to listen; 0 takes any free port', portNumber, 8080)
-    .option('--seed <number>', 'another seed, another story', wholeNumber, 1)
-    .option('--window <tokens>', 'a context window for every model', tokens)
-    .option('--overflow <shape>', `how an overflow is told: ${overflows.join(', ')}`, overflow)
+  command(program, 'simulate', 'serve a simulated Messages API on this machine')
+    .option('--port <number>', 'the port to listen on; 0 picks a free one', portNumber, 8080)
+    .option('--seed <number>', 'the seed of the scripted agent', wholeNumber, 1)
+    .option('--window <tokens>', 'the context window of every model', tokens)
+    .option('--overflow <shape>', `the wording of overflow errors: ${overflows.join(', ')}`, overflow)
     .action(async (options: SimulateOptions) => {
       const { simulate, render } = await import('./commands/simulate.ts')
       show(await simulate(options, surroundings), { ...options, render })
@@ -322,18 +322,18 @@ function addSimulating(program: Command, show: Show, surroundings: Surroundings)
 }
 
 function addRecalling(program: Command, show: Show, surroundings: Surroundings): void {
-  command(program, 'recall', 'find what was said or read earlier, or read it again by its id')
-    .argument('<path>', 'a transcript, or a folder with transcripts anywhere below it')
+  command(program, 'recall', 'search a transcript, or read a message or result by its id')
+    .argument('<path>', 'a transcript, or a folder that contains some')
     .argument('[words...]', 'words, "phrases", prefix*, paths, identifiers')
-    .option('--read <id>', 'read this instead of searching: an id from a card, a uuid, a tool use id')
+    .option('--read <id>', 'read this instead of searching: an id from a search, a uuid, a tool use id')
     .option('--tool <name>', 'only calls of this tool and their results')
     .option('--path <path>', 'only calls that name this file or folder')
     .option('--kind <kind>', `only this kind: ${kinds.join(', ')}`, kind)
     .option('--epoch <number>', 'only this epoch', wholeNumber)
     .option('--since <time>', 'only from this time on', day)
     .option('--until <time>', 'only up to this time', day)
-    .option('--newest', 'the newest first, not the best')
-    .option('--limit <number>', 'how many at the most', wholeNumber, 10)
+    .option('--newest', 'newest first instead of best first')
+    .option('--limit <number>', 'the maximum number of matches', wholeNumber, 10)
     .action(async (path: string, words: readonly string[], options: RecallOptions & { json?: boolean }) => {
       const { gather, render } = await import('./commands/recall.ts')
       show(gather(path, words, { ...options, surroundings }), { ...options, render })
@@ -343,8 +343,8 @@ function addRecalling(program: Command, show: Show, surroundings: Surroundings):
 function addServing(program: Command, end: End, surroundings: Surroundings): void {
   program
     .command('mcp')
-    .description('serve search and read to any agent, over MCP on stdin and stdout')
-    .argument('<path>', 'a transcript, or a folder with transcripts anywhere below it')
+    .description('serve search and read over MCP on stdin and stdout')
+    .argument('<path>', 'a transcript, or a folder that contains some')
     .action(async (path: string) => {
       const { serve } = await import('./commands/mcp.ts')
       const outcome = await serve({ path, version: packageFacts.version }, surroundings)

@@ -81,8 +81,8 @@ test('what the system says is told in plain words; what it did not say is not ta
     told('EMFILE'),
     systemTrouble('x', new TypeError('a fault')),
   ]).toEqual([
-    'a.jsonl: no permission. Run as a user who has it, or change the mode.',
-    'a.jsonl: there is no such file or folder. Check the name.',
+    'a.jsonl: permission denied. Run as another user, or change the mode.',
+    'a.jsonl: no such file or folder. Check the name.',
     'x: no',
     undefined,
   ])

@@ -1,4 +1,4 @@
-import type { ContextNote } from 'everlong'
+import type { ContextNote } from 'everlong/mechanisms'
 import { expect, test } from 'vitest'
 import { groundsOf } from './session.ts'
 

@@ -1,18 +1,16 @@
 // What several commands need of a session file: a scan with a progress line, the live window as messages, and how
 // full the context is. Gathers only; renders nothing.
+import { ConfigurationError, type Environment } from 'everlong'
 import {
-  ConfigurationError,
   type ContextNote,
   type ContextSize,
-  type Environment,
   type Explanation,
   editedSize,
   explain,
   readContextNote,
-  type ViewMessage,
-} from 'everlong'
+} from 'everlong/mechanisms'
 import { type FileScan, type LiveFile, openLive, openView, scanFile, type ViewFile } from 'everlong/node'
-import { type Entry, headOf, messagesOf, type Tally, tallyOf } from 'everlong/transcript'
+import { type Entry, headOf, messagesOf, type Tally, tallyOf, type ViewMessage } from 'everlong/transcript'
 import { createProgress } from './progress.ts'
 import { count } from './render/numbers.ts'
 import type { Surroundings } from './surroundings.ts'

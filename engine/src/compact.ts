@@ -28,6 +28,7 @@ import {
   indexOfPlain,
   type PlainMessage,
   readPlain,
+  type UserText,
   userText,
   uuidOfPlain,
   withoutThinking,
@@ -68,7 +69,7 @@ export type CompactOutcome<M extends PlainMessage> =
        * To go on with: system messages first, then the summary, then what was kept, as the objects that were given unless
        * something had to change. A user's message that follows the summary is put into the summary's own.
        */
-      readonly messages: readonly (M | PlainMessage)[]
+      readonly messages: (M | UserText)[]
       readonly summary: string
       readonly tokens: { readonly before: number; readonly after: number }
       /** `cache-sharing`, `direct`, `direct-truncated`, `windows`, `hook` or `offline`. */
@@ -80,7 +81,7 @@ export type CompactOutcome<M extends PlainMessage> =
       /** To hand in the next time. */
       readonly ledger: JsonObject
     }
-  | (Pick<CompactionFailed, 'type' | 'reason' | 'detail' | 'tried' | 'usage'> & { readonly messages: readonly M[] })
+  | (Pick<CompactionFailed, 'type' | 'reason' | 'detail' | 'tried' | 'usage'> & { readonly messages: M[] })
 
 /**
  * Makes a long conversation short: older messages become one summary that is held against its source, the newest may
@@ -95,12 +96,12 @@ export async function compact<M extends PlainMessage>(
   messages: readonly M[],
   options: CompactMessagesOptions = {},
 ): Promise<CompactOutcome<M>> {
-  const plain = readPlain(checkPlain(messages))
+  const plain = readPlain(checkPlain(messages, 'compact'))
   const keep = checkKeep(options.keep)
   const { emit } = createListeners(options.onEvent ? [options.onEvent] : [])
   const guard = createGuard({ emit, wait: systemPorts.wait })
   const refusal = refusalOf(options, { keep, length: plain.view.messages.length })
-  if (refusal) return { type: 'failed', ...refusal, tried: [], usage: noTokens, messages }
+  if (refusal) return { type: 'failed', ...refusal, tried: [], usage: noTokens, messages: messages as M[] }
   const partial = partialOf(messages, keep)
   const result = await runCompaction(
     {
@@ -131,7 +132,7 @@ export async function compact<M extends PlainMessage>(
   )
   if (result.type === 'failed') {
     const { reason, detail, tried, usage } = result
-    return { type: 'failed', reason, detail, tried, usage, messages }
+    return { type: 'failed', reason, detail, tried, usage, messages: messages as M[] }
   }
   const kept = new Set(result.keptUuids.map(indexOfPlain))
   const { tokens, mechanism, fidelity, tried, usage, cost } = result
@@ -184,10 +185,10 @@ function contextIn(records: readonly JsonObject[], after: readonly string[]): st
 }
 
 /** The summary before what was kept, the context behind it, and no two messages of the user in a row because of them. */
-function behindSummary(
+function behindSummary<M extends PlainMessage>(
   summary: string,
-  { kept, context }: { readonly kept: readonly PlainMessage[]; readonly context: string | undefined },
-): readonly PlainMessage[] {
+  { kept, context }: { readonly kept: readonly M[]; readonly context: string | undefined },
+): readonly (M | UserText)[] {
   const [first, ...rest] = kept
   const opened = first?.role === 'user' ? [withText(first, { before: summary }), ...rest] : [userText(summary), ...kept]
   if (context === undefined) return opened
@@ -198,10 +199,10 @@ function behindSummary(
 }
 
 /** Thinking is void behind a summary where the model binds it to what came before; a model nobody knows may do so. */
-function withoutBoundThinking(
-  kept: readonly PlainMessage[],
+function withoutBoundThinking<M extends PlainMessage>(
+  kept: readonly M[],
   { conversation, model }: CompactMessagesOptions,
-): readonly PlainMessage[] {
+): readonly M[] {
   const isFree = modelFacts(conversation?.model || model?.model || '')?.bindsThinking === false
   return isFree ? kept : kept.flatMap(withoutThinking)
 }

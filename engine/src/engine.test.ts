@@ -17,9 +17,9 @@ import { shapeOf } from './core/message/shape.ts'
 import type { Restore } from './core/ports/restore.ts'
 import { plainRung } from './core/session/testing/rungs.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
-import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './engine.ts'
 import { offline } from './models/offline.ts'
 import { openView } from './node/read/view-file.ts'
+import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './node-engine.ts'
 import { generateSession, serialize } from './testing/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-engine-'))
@@ -155,8 +155,9 @@ describe('the engine', () => {
 
   test.each([
     ['a thrifty session puts back the files of the turn at hand', 'thrifty', ['/p/new.ts']],
+    ['between turns those of the one that has ended', 'thrifty', ['/p/new.ts'], 'Well done.'],
     ['any other also those of before', 'usual', ['/p/new.ts', '/p/old.ts']],
-  ] as const)('%s', async (_, economy, expected) => {
+  ] as const)('%s', async (_, economy, expected, next?: string) => {
     const text = 'export const whatever = 1\n'.repeat(20)
     const files = { read: async () => ({ type: 'text', text }) as const }
     const session = await createEngine({ model: offline(), environment: {}, files, settings: { economy } }).start()
@@ -171,6 +172,7 @@ describe('the engine', () => {
     session.add({ role: 'user', content: 'Look at the new one.' })
     reads('/p/new.ts')
     session.record({ ...answer, id: 'msg-last' })
+    if (next !== undefined) session.add({ role: 'user', content: next })
     expect((await session.compact()).type).toBe('compacted')
     const seen = JSON.stringify(session.messages())
     expect(['/p/new.ts', '/p/old.ts'].filter((path) => seen.includes(`File ${path}\\n`))).toEqual(expected)
@@ -236,11 +238,11 @@ describe('the engine', () => {
 
   test.each<[string, Partial<EngineOptions>, string]>([
     ['the files of the session', {}, 'File /p/new.ts'],
-    ['what the engine was told to', { compaction: { restore: bringing('from the engine') } }, 'from the engine'],
+    ['what the engine was told to', { restore: bringing('from the engine') }, 'from the engine'],
     [
       'what it was told to itself',
       {
-        compaction: { restore: bringing('from the engine') },
+        restore: bringing('from the engine'),
         ladder: { manual: [compactRung({ restore: bringing('from the rung') })] },
       },
       'from the rung',
@@ -263,10 +265,8 @@ describe('the engine', () => {
   })
 
   test.each([
-    ['targetShare of the compaction', { compaction: { settings: { targetShare: 0.25 } } }, 0.25],
-    ['target of the engine', { settings: { target: 0.5 } }, 0.5],
-    ['both: that of the engine', { settings: { target: 0.5 }, compaction: { settings: { targetShare: 0.25 } } }, 0.5],
-    ['neither', {}, 0.6],
+    ['the setting target', { settings: { target: 0.5 } }, 0.5],
+    ['the default', {}, 0.6],
   ])('how far a compaction must get: %s', async (_, options, share) => {
     const targets: number[] = []
     const run: RunningMechanism['run'] = async ({ target, situation }) => {
@@ -390,7 +390,7 @@ describe('the engine', () => {
       path,
       `${JSON.stringify({ type: 'session_meta', timestamp: '2026-01-01T00:00:00Z', payload: { id: 'x', cwd: '/' } })}\n`,
     )
-    await expect(engine.open(path)).rejects.toThrow('it can be read, not continued')
+    await expect(engine.open(path)).rejects.toThrow('it can be read but not continued')
   })
 
   test.each([
@@ -441,11 +441,107 @@ describe('the engine', () => {
     const length = statSync(path).size
     session.record(answer)
     truncateSync(path, length)
-    expect(() => session.add({ role: 'user', content: 'Two.' })).toThrow('was shortened')
+    expect(() => session.add({ role: 'user', content: 'Two.' })).toThrow('was truncated')
     expect(statSync(path).size).toBe(length)
     await session.close()
     const again = await engine.open(path)
     expect(again.messages().map(({ content }) => content)).toEqual(['One.'])
     await again.close()
+  })
+})
+
+describe('automatic compaction with keep', () => {
+  const started = (keep: NonNullable<EngineOptions['settings']>['keep']) =>
+    createEngine({
+      model: offline(),
+      environment: {},
+      settings: { contextWindow: 60_000, ...(keep === undefined ? {} : { keep }) },
+    }).start()
+
+  /** What was added before the first automatic compaction, and what stands behind its summary. */
+  async function keptOf(keep: NonNullable<EngineOptions['settings']>['keep']) {
+    const session = await started(keep)
+    const said: unknown[] = []
+    for (let at = 0; ; at++) {
+      const question = { role: 'user', content: `Question ${at}: ${'and what about the parser? '.repeat(80)}` } as const
+      said.push(question.content)
+      session.add(question)
+      const prepared = await session.prepare()
+      if (prepared.compaction) {
+        const context = session.messages().filter(({ origin }) => origin === 'human' || origin === 'assistant')
+        return { said, kept: context.map(({ content }) => (typeof content === 'string' ? content : content[0]?.text)) }
+      }
+      const content = `Answer ${at}: ${'it is done. '.repeat(80)}`
+      said.push(content)
+      session.record({ content })
+    }
+  }
+
+  test.each([2, 6])('the newest %d messages stay word for word', async (keep) => {
+    const { said, kept } = await keptOf(keep)
+    expect(kept).toEqual(said.slice(-keep))
+  })
+
+  test('as many stay as fit into the tokens', async () => {
+    const { said, kept } = await keptOf({ tokens: 3_000 })
+    expect(kept.length).toBeGreaterThan(2)
+    expect(kept).toEqual(said.slice(-kept.length))
+  })
+
+  test('results that the model has not seen are kept, and the messages before them too', async () => {
+    const session = await started(5)
+    session.add({ role: 'user', content: 'Read them all.' })
+    for (let at = 0; ; at++) {
+      session.record({ content: [{ type: 'tool_use', id: `t${at}`, name: 'lookup', input: { at } }] })
+      const content = `Result ${at}: ${'nothing new. '.repeat(150)}`
+      session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${at}`, content }] })
+      if (!(await session.prepare()).compaction) continue
+      const shown = JSON.stringify(session.messages())
+      const kept = Array.from({ length: at + 1 }, (_, nth) => nth).filter((nth) => shown.includes(`"t${nth}"`))
+      // Five messages would begin with a result without its call.
+      expect(kept).toEqual([at - 1, at])
+      return
+    }
+  })
+
+  test('a number that would leave no room for the summary keeps what fits', async () => {
+    const { said, kept } = await keptOf(1_000)
+    expect(kept.length).toBeLessThan(said.length / 2)
+    expect(kept).toEqual(said.slice(-kept.length))
+  })
+})
+
+describe('messages of chat completions', () => {
+  test('are added and recorded as they come, and go out in the shape of the Messages API', async () => {
+    const session = await createEngine({ model: offline(), environment: {} }).start({
+      tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }],
+    })
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+    session.add({ role: 'user', content: [{ type: 'text', text: 'What is this?' }, image] })
+    const calls = [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }]
+    const usage = { prompt_tokens: 100, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 40 } }
+    const message = { role: 'assistant', content: null, tool_calls: calls }
+    session.record({ id: 'chat_1', model: 'gpt-5', choices: [{ message, finish_reason: 'tool_calls' }], usage })
+    session.add({ role: 'tool', tool_call_id: 'call_1', content: 'A cat.' })
+    const prepared = await session.prepare()
+    const { input, cacheRead, output } = session.messages().find(({ usage }) => usage)?.usage ?? {}
+    await session.close()
+
+    expect(prepared).toMatchObject({
+      body: {
+        tools: [{ name: 'look', input_schema: { type: 'object', properties: {} } }],
+        messages: [
+          {
+            content: [
+              { type: 'text', text: 'What is this?' },
+              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+            ],
+          },
+          { content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: { at: 1 } }] },
+          { content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'A cat.' }] },
+        ],
+      },
+    })
+    expect([input, cacheRead, output]).toEqual([60, 40, 10])
   })
 })

@@ -1,7 +1,6 @@
-// The engine on Node: opens sessions on disk or starts them in memory, and gives each what it needs. What a session does is
-// in core/session.
+// The engine: starts sessions and gives each what it needs. It runs anywhere and keeps sessions in memory; node-engine.ts
+// adds those on disk. What a session does is in core/session and core/ladder.
 
-import type { CompactRungOptions } from './core/ladder/compact-rung.ts'
 import { withEconomy } from './core/ladder/economy.ts'
 import type { Ladder } from './core/ladder/ladder.ts'
 import { defined, type JsonObject, stringAt } from './core/message/json.ts'
@@ -9,50 +8,53 @@ import type { Emit, EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'
 import { createGuard } from './core/ports/guarded.ts'
 import { guardedHooks, guardedWorkspace } from './core/ports/guarded-ports.ts'
-import { type HookCall, type Hooks, noHooks } from './core/ports/hooks.ts'
+import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import { createListeners } from './core/ports/listeners.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
-import { memoryStore, type Store } from './core/ports/store.ts'
+import type { Restore } from './core/ports/restore.ts'
+import type { Store } from './core/ports/store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { type CleanUp, hooksInto } from './core/session/callbacks.ts'
 import { createConversation } from './core/session/conversation.ts'
-import { type Learned, nothingLearned, type RequestBase } from './core/session/gauge.ts'
+import { type Learned, nothingLearned } from './core/session/gauge.ts'
+import {
+  barePlatform,
+  type HookedSession,
+  inMemory,
+  type OpenedSession,
+  type Platform,
+} from './core/session/platform.ts'
 import { leftInQueue } from './core/session/queue.ts'
-import { type Recalled, readFrom, recallFrom } from './core/session/recall.ts'
+import type { Recalled } from './core/session/recall.ts'
+import { type RequestInput, requestBase } from './core/session/request-input.ts'
 import type { HostState } from './core/session/restoring.ts'
 import { type Ask, createRuntime, type Runtime } from './core/session/runtime.ts'
 import { createSession } from './core/session/session.ts'
 import type { Session } from './core/session/session-types.ts'
 import { type EngineSettings, withEnvironment } from './core/session/settings.ts'
 import type { Environment } from './core/tokens/settings.ts'
-import type { Entry } from './core/transcript/format/entry.ts'
 import { systemPorts } from './models/ports.ts'
-import type { Archive } from './node/archive/archive.ts'
-import { type HookChoices, type HookedSession, hooksFor } from './node/hooks/for-session.ts'
-import { subagentPath } from './node/read/subagents.ts'
-import { openSessionFile } from './node/session/session-file.ts'
-import { workspaceFor } from './node/session/session-files.ts'
-import { keepingResults } from './node/write/keep-results.ts'
 import { sessionParts } from './session-parts.ts'
 
 export type EngineOptions = {
   readonly model: ModelClient
   readonly settings?: EngineSettings
   readonly hooks?: Hooks
-  /** Functions and shell commands in the form of settings files; where `hooks` is not given. */
-  readonly hookSettings?: HookChoices
-  /** Files of the workspace, for restoring: those below the working directory unless said. */
+  /**
+   * Files of the workspace, for restoring. Default: what the conversation showed; with everlong/node, those below the
+   * working directory.
+   */
   readonly files?: FileStore
   /**
-   * What a compaction asks for the current state of the work. Unless said: git in the session's folder, or nothing when
-   * `files` are the host's own or the session was recorded in another folder.
+   * What a compaction asks for the current state of the work. Default: nothing; with everlong/node, git in the session's
+   * folder, unless `files` are the host's own or the session was recorded in another folder.
    */
   readonly workspace?: Workspace
-  /** How summaries are made, and what is put back after them. */
-  readonly compaction?: CompactRungOptions
-  /** Rungs in place of the usual ones, by trigger; as a function it gets those, which know the session's notes and files. */
-  readonly ladder?: Partial<Ladder> | ((usual: Ladder) => Partial<Ladder>)
+  /** Brings back context after a compaction, in place of the engine's own: files, todos, plan, skills. */
+  readonly restore?: Restore
+  /** Replaces default mechanisms by trigger. A function gets the defaults, which know the session's notes and files. */
+  readonly ladder?: Partial<Ladder> | ((defaults: Ladder) => Partial<Ladder>)
   /** Ask mode: whether a compaction may run now. */
   readonly ask?: Ask
   readonly environment?: Environment
@@ -60,17 +62,13 @@ export type EngineOptions = {
   readonly ports?: Partial<Pick<CompactionPorts, 'now' | 'newId' | 'wait'>>
 }
 
-export type SessionOptions = RequestBase & {
+export type SessionOptions = RequestInput & {
   /** Another than the client's own. */
   readonly model?: string
-  /** What is put on each record besides: cwd, version, gitBranch … */
+  /** Further fields of each record: cwd, version, gitBranch … */
   readonly envelope?: JsonObject
-  /** What the host knows of the session besides the conversation: put back after a compaction. */
+  /** What the host knows of the session besides the conversation: restored after a compaction. */
   readonly state?: HostState
-  /** Who writes, for whoever finds the session taken. */
-  readonly owner?: string
-  /** When somebody else writes this session: refuse (the default), or go on in a copy of it. */
-  readonly ifHeld?: 'refuse' | 'fork'
 }
 
 export type EngineSession = Session & {
@@ -84,42 +82,34 @@ export type EngineSession = Session & {
 
 export type Engine = {
   readonly model: ModelClient
-  /** Continues a session on disk. Throws an Error that says why when there is none, or it cannot be opened. */
-  readonly open: (path: string, options?: SessionOptions) => Promise<EngineSession>
-  /** A new session: in memory unless it gets a path, where no file may be yet. */
-  readonly start: (options?: SessionOptions & { readonly path?: string }) => Promise<EngineSession>
+  /** A new session in memory. */
+  readonly start: (options?: SessionOptions) => Promise<EngineSession>
 }
 
+/** Sessions in memory, in any runtime. For sessions on disk use the createEngine of everlong/node. */
 export function createEngine(options: EngineOptions): Engine {
-  const shared: Shared = { options, learned: nothingLearned(), ports: portsOf(options), cleanUps: new Set() }
-  return {
-    model: options.model,
-    open: (path, session = {}) => onDisk(shared, { path, file: 'existing' }, session),
-    start: ({ path, ...session } = {}) => {
-      if (path !== undefined) return onDisk(shared, { path, file: 'new' }, session)
-      return sessionOn(shared, { store: memoryStore(), entries: [], id: shared.ports.newId() }, session)
-    },
-  }
+  const { model, start } = createEngineOn(barePlatform(globalThis.process?.env ?? {}), options)
+  return { model, start }
 }
 
-/** A sub-agent's file carries the id of the session it belongs to. */
-type OpenOptions = SessionOptions & { readonly id?: string }
+export type EngineOn = Engine & {
+  readonly run: (opened: OpenedSession, options: SessionOptions) => Promise<EngineSession>
+}
+
+export function createEngineOn(platform: Platform, options: EngineOptions): EngineOn {
+  const ports = portsOf(options)
+  const shared: Shared = { platform, options, learned: nothingLearned(), ports, cleanUps: new Set() }
+  const run: EngineOn['run'] = (opened, session) => sessionOn(shared, opened, session)
+  return { model: options.model, run, start: (session = {}) => run(inMemory(ports.newId()), session) }
+}
 
 /** What all sessions of an engine have in common. */
 type Shared = {
+  readonly platform: Platform
   readonly options: EngineOptions
   readonly learned: Learned
   readonly ports: Ports
   readonly cleanUps: Set<CleanUp>
-}
-
-/** Where a session is stored, and what was there when it was opened. */
-type Stored = {
-  readonly store: Store
-  readonly entries: readonly Entry[]
-  /** Whether those are all entries. */
-  readonly isWhole?: boolean
-  readonly id: string
 }
 
 type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
@@ -128,39 +118,26 @@ function portsOf({ ports }: EngineOptions): Ports {
   return { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...ports }
 }
 
-async function onDisk(
-  shared: Shared,
-  { path, file }: { readonly path: string; readonly file: 'new' | 'existing' },
-  session: OpenOptions,
-): Promise<EngineSession> {
-  const { owner = 'everlong', ifHeld } = session
-  const opened = await openSessionFile(path, { file, owner, ...defined({ ifHeld }) })
-  if (opened.type === 'failed') throw new Error(opened.why)
-  const { store, entries, isWhole, sessionId } = opened
-  const { id = sessionId, ...options } = session
-  return sessionOn(shared, { store, entries, isWhole, id }, options)
-}
-
-async function sessionOn(shared: Shared, stored: Stored, options: SessionOptions): Promise<EngineSession> {
-  const session = sessionOrClosed(shared, stored, options)
-  await session.runHooks(startOf(session, stored))
+async function sessionOn(shared: Shared, opened: OpenedSession, options: SessionOptions): Promise<EngineSession> {
+  const session = sessionOrClosed(shared, opened, options)
+  await session.runHooks(startOf(session, opened))
   return Object.assign(session, {
-    recall: (words: string, { limit = 10 } = {}) => recall(stored.store, words, limit),
-    read: (id: string) => readById(stored.store, id),
-    subagent: (own: SessionOptions = {}) => startSubagent(shared, stored, { ...options, ...own }),
+    recall: (words: string, { limit = 10 } = {}) => opened.recall(words, limit),
+    read: (id: string) => opened.read(id),
+    subagent: (own: SessionOptions = {}) => startSubagent(shared, opened, { ...options, ...own }),
   })
 }
 
 /** Releases the store when the settings cannot work. */
-function sessionOrClosed(shared: Shared, stored: Stored, options: SessionOptions): Session {
-  const { id, store } = stored
+function sessionOrClosed(shared: Shared, opened: OpenedSession, options: SessionOptions): Session {
+  const { id, store } = opened
   const { onEvent } = shared.options
   const agentId = stringAt(options.envelope, 'agentId')
   const listeners = createListeners(onEvent ? [onEvent] : [], { sessionId: id, ...defined({ agentId }) })
   try {
-    const runtime = runtimeFor(shared, stored, { options, emit: listeners.emit })
+    const runtime = runtimeFor(shared, opened, { options, emit: listeners.emit })
     const close = closing(() => session.runHooks(endOf(agentId)), store)
-    const queued = leftInQueue(stored.entries)
+    const queued = leftInQueue(opened.entries)
     const session: Session = createSession({ id, path: store.path, agentId, runtime, listeners, queued, close })
     return session
   } catch (error) {
@@ -187,39 +164,42 @@ function endOf(agentId: string | undefined): HookCall {
   return { event: 'SessionEnd', details: { reason: 'other' } }
 }
 
-function startOf({ agentId }: Session, { entries }: Stored): HookCall {
+function startOf({ agentId }: Session, { entries }: OpenedSession): HookCall {
   if (agentId !== undefined) return { event: 'SubagentStart', details: { agent_id: agentId } }
   return { event: 'SessionStart', source: entries.length > 0 ? 'resume' : 'startup' }
 }
 
 function runtimeFor(
-  { options: engine, learned, ports, cleanUps }: Shared,
-  stored: Stored,
+  { platform, options: engine, learned, ports, cleanUps }: Shared,
+  opened: OpenedSession,
   { options, emit }: { readonly options: SessionOptions; readonly emit: Emit },
 ): Runtime {
-  const { environment = process.env, ladder, model: client, ask, compaction, files } = engine
-  const { model: name = client.model, envelope, owner: _, ifHeld: __, state: host, ...base } = options
-  const settings = settingsOf(engine, environment)
-  const cwd = stringAt(envelope, 'cwd') ?? process.cwd()
+  const { environment = platform.environment, ladder, model: client, ask, restore, files } = engine
+  const { model: name = client.model, envelope, state: host, ...base } = options
+  const settings = withEnvironment(withEconomy(engine.settings ?? {}), environment)
+  const cwd = stringAt(envelope, 'cwd') ?? platform.cwd
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
   const workspace = engine.workspace
     ? guardedWorkspace(engine.workspace, guard)
-    : workspaceFor({ given: files, entries: stored.entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
-  const parts = sessionParts({ ...stored, cwd, settings, compaction, files, host, guard, shared: cleanUps, isSubagent })
+    : platform.workspace({ given: files, entries: opened.entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
+  const given = { platform, cwd, settings, restore, files, host, guard }
+  const parts = sessionParts({ ...opened, ...given, shared: cleanUps, isSubagent })
   const written = createConversation({
-    ...stored,
-    sessionId: stored.id,
+    store: opened.store,
+    sessionId: opened.id,
+    entries: opened.entries,
+    isWhole: opened.isWhole,
     envelope: { userType: 'external', cwd, ...envelope },
     now: ports.now,
     newId: ports.newId,
     watch: parts.watch,
+    onRewind: parts.onRewind,
   })
-  const { path } = stored.store
-  const notStored = (reason: string) => emit({ type: 'results-not-stored', reason })
-  const conversation = path === undefined ? written : keepingResults(written, path, notStored)
+  const conversation = opened.wrap?.(written, (reason) => emit({ type: 'results-not-stored', reason })) ?? written
   const { ladder: defaults } = parts
-  const hooks = hooksInto(conversation, hooksIn(engine, ports, { id: stored.id, path, cwd }))
+  const hooked = { id: opened.id, path: opened.store.path, cwd }
+  const hooks = hooksInto(conversation, hooksIn(engine, { platform, ports }, hooked))
   return createRuntime({
     conversation,
     settings,
@@ -231,51 +211,23 @@ function runtimeFor(
     ask,
     learned,
     model: { client, name },
-    base,
+    base: requestBase(base),
     cleanUps: parts.cleanUps,
     background: parts.background,
     memoryState: parts.memoryState,
   })
 }
 
-/** How far a compaction must get can be said in either place; the engine's own setting comes first. */
-function settingsOf({ settings = {}, compaction }: EngineOptions, environment: Environment): EngineSettings {
-  const target = settings.target ?? compaction?.settings?.targetShare
-  return withEnvironment(withEconomy(target === undefined ? settings : { ...settings, target }), environment)
+function hooksIn(
+  { hooks }: EngineOptions,
+  { platform, ports }: Pick<Shared, 'platform' | 'ports'>,
+  session: HookedSession,
+): Hooks {
+  return hooks ? guardedHooks(hooks, { wait: ports.wait }) : platform.hooks(session)
 }
 
-function hooksIn({ hooks, hookSettings }: EngineOptions, { wait }: Ports, session: HookedSession): Hooks {
-  if (hooks) return guardedHooks(hooks, { wait })
-  return hookSettings ? hooksFor(hookSettings, session) : noHooks
-}
-
-async function startSubagent(shared: Shared, parent: Stored, options: SessionOptions): Promise<EngineSession> {
+async function startSubagent(shared: Shared, parent: OpenedSession, options: SessionOptions): Promise<EngineSession> {
   const agentId = shared.ports.newId()
   const own = { ...options, envelope: { ...options.envelope, isSidechain: true, agentId } }
-  const { path } = parent.store
-  if (path !== undefined) {
-    return onDisk(shared, { path: subagentPath(path, agentId), file: 'new' }, { ...own, id: parent.id })
-  }
-  return sessionOn(shared, { store: memoryStore(), entries: [], id: parent.id }, own)
-}
-
-async function recall({ path, entries }: Store, words: string, limit: number): Promise<Recalled> {
-  if (path === undefined) return recallFrom(entries(), words, limit)
-  return withArchive(path, (archive) => archive.search({ words, limit }))
-}
-
-async function readById({ path, entries }: Store, id: string): Promise<string | undefined> {
-  if (path === undefined) return readFrom(entries(), id)
-  return withArchive(path, (archive) => archive.read(id)?.text)
-}
-
-async function withArchive<T>(path: string, use: (archive: Archive) => T): Promise<T> {
-  // Loaded when it is wanted: not every host has a use for the database behind it.
-  const { openArchive } = await import('./node/archive/archive.ts')
-  const archive = openArchive(path)
-  try {
-    return use(archive)
-  } finally {
-    archive.close()
-  }
+  return sessionOn(shared, await parent.subagent(agentId), own)
 }

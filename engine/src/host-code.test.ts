@@ -9,8 +9,8 @@ import { noTokens } from './core/message/usage.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import { type HookCall, noOutcome } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './engine.ts'
 import { systemPorts } from './models/ports.ts'
+import { createEngine, type EngineOptions, type EngineSession, type SessionOptions } from './node-engine.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-host-code-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -83,12 +83,12 @@ const hosts: Readonly<Record<string, (fault: () => unknown) => Host>> = {
   }),
   state: (fault) => ({ session: { state: any(fault) } }),
   files: (fault) => ({ engine: { files: { read: any(fault) } } }),
-  ask: (fault) => ({ engine: { ask: any(fault), settings: { autoCompact: 'ask' } } }),
+  ask: (fault) => ({ engine: { ask: any(fault), settings: { compaction: 'ask' } } }),
   rung: (fault) => ({ engine: { ladder: ladderOf({ name: 'mine', run: any(fault) }) } }),
   'rung after its commit': (fault) => ({ engine: { ladder: ladderOf(committing(fault)) } }),
   'model client': (fault) => ({ engine: { model: { ...steady, send: any(fault) } } }),
   capabilities: (fault) => ({ engine: { model: { ...steady, capabilities: any(fault) } } }),
-  restore: (fault) => ({ engine: { compaction: { restore: any(fault) } } }),
+  restore: (fault) => ({ engine: { restore: any(fault) } }),
   workspace: (fault) => ({ engine: { workspace: { state: any(fault) }, ladder: ladderOf(asking) } }),
 }
 
@@ -309,7 +309,7 @@ describe.each(Object.keys(faults) as Fault[])('closing a session whose host code
       asked.push(request.source)
       return request.source === 'turn' ? steady.send(request, options) : (faults[fault]() as never)
     }
-    const settings = { mode: 'collapse', sessionMemory: { first: 500, growth: 100, toolCalls: 0 } } as const
+    const settings = { collapse: true, sessionMemory: { first: 500, growth: 100, toolCalls: 0 } } as const
     const { session } = await opened({ engine: { model: { ...steady, send }, settings } }, `background-${fault}`)
     session.record({ content: [{ type: 'text', text: 'Done.' }] })
     for (const at of [1, 2, 3]) {

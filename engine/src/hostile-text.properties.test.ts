@@ -11,7 +11,7 @@ import type { Message } from './core/message/message.ts'
 import { noOutcome } from './core/ports/hooks.ts'
 import type { ModelRequest } from './core/ports/model.ts'
 import { answerOf, scripted } from './core/session/testing/world.ts'
-import { createEngine } from './engine.ts'
+import { createEngine } from './node-engine.ts'
 import { serialize, session } from './testing/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-hostile-'))

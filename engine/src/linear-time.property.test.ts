@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { noOutcome } from './core/ports/hooks.ts'
 import { answerOf, scripted } from './core/session/testing/world.ts'
-import { createEngine } from './engine.ts'
 import { offline } from './models/offline.ts'
+import { createEngine } from './node-engine.ts'
 
 const size = Number(process.env.EVERLONG_TEXT_KB ?? 16) * 1024
 const folder = mkdtempSync(join(tmpdir(), 'everlong-linear-'))

@@ -1,41 +1,40 @@
 // Messages as people hold them, in the shape of the Messages API or of chat completions, read into a view and given back
 // in the shape they came in. What is kept comes back as the very object that was given.
 import { type Block, blocksOf, isBlock, isThinking, isToolResult } from './core/message/block.ts'
-import { arrayAt, isObject, type JsonObject, kindOf, objectAt, parseObject, stringAt } from './core/message/json.ts'
+import { fromChatContent } from './core/message/chat-completions.ts'
+import { isObject, type JsonObject, kindOf } from './core/message/json.ts'
 import type { ViewMessage } from './core/message/message.ts'
 import { isContinuation } from './core/prompts/continuation.ts'
+import type { ChatMessage } from './core/session/input.ts'
 import { originOf } from './core/transcript/format/origin.ts'
 import type { View } from './core/transcript/view/fold.ts'
 
 /** A message of the Messages API: `{ role: 'user' | 'assistant', content }`. */
-export type AnthropicMessage = { readonly role: 'user' | 'assistant'; readonly content: string | readonly JsonObject[] }
+export type AnthropicMessage = { readonly role: 'user' | 'assistant'; readonly content: string | readonly object[] }
 
 /** A message of chat completions: system, developer, user, assistant (with `tool_calls`) or tool. */
-export type OpenAIMessage = {
-  readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
-  readonly content?: string | readonly JsonObject[] | null
-  readonly tool_calls?: readonly JsonObject[]
-  readonly tool_call_id?: string
-}
+export type OpenAIMessage = ChatMessage
 
 export type PlainMessage = AnthropicMessage | OpenAIMessage
+
+/** A message of ours, in both shapes. */
+export type UserText = { role: 'user'; content: string }
 
 export type PlainView = {
   readonly view: View
   /** Stands before the conversation and is no part of it: system and developer messages. */
   readonly system: readonly number[]
-  readonly shape: 'anthropic' | 'openai'
 }
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool']
 
-/** The messages as they are, or an error that says which of them is none. */
-export function checkPlain<M extends PlainMessage>(messages: readonly M[]): readonly M[] {
+/** The messages as they are, or an error that says which of them is none. `caller` is the function they were given to. */
+export function checkPlain<M extends PlainMessage>(messages: readonly M[], caller: string): readonly M[] {
   const given: unknown = messages
-  if (!Array.isArray(given)) throw new TypeError(`compact(): messages must be an array; it is ${kindOf(given)}.`)
+  if (!Array.isArray(given)) throw new TypeError(`${caller}(): messages must be an array; it is ${kindOf(given)}.`)
   for (const [at, message] of given.entries()) {
     const wrong = isObject(message) ? wrongIn(message) : `is ${kindOf(message)}, not an object`
-    if (wrong !== undefined) throw new TypeError(`compact(): message ${at} ${wrong}.`)
+    if (wrong !== undefined) throw new TypeError(`${caller}(): message ${at} ${wrong}.`)
   }
   return messages
 }
@@ -49,7 +48,6 @@ function wrongIn({ role, content, tool_calls: calls }: JsonObject): string | und
 
 /** Each message is an entry of its own; its uuid says which of the given ones it is. */
 export function readPlain(messages: readonly PlainMessage[]): PlainView {
-  const shape = messages.some(isOpenAI) ? 'openai' : 'anthropic'
   const system: number[] = []
   const read = messages.flatMap((message, index): readonly ViewMessage[] => {
     if (message.role === 'system' || message.role === 'developer') {
@@ -58,7 +56,7 @@ export function readPlain(messages: readonly PlainMessage[]): PlainView {
     }
     return [viewMessage(message, index)]
   })
-  return { view: viewOf(read), system, shape }
+  return { view: viewOf(read), system }
 }
 
 export function uuidOfPlain(index: number): string {
@@ -69,44 +67,15 @@ export function indexOfPlain(uuid: string): number {
   return Number(uuid.slice('message-'.length))
 }
 
-function isOpenAI(message: PlainMessage): boolean {
-  if (message.role === 'system' || message.role === 'developer' || message.role === 'tool') return true
-  return 'tool_calls' in message && Array.isArray(message.tool_calls)
-}
-
 function viewMessage(message: PlainMessage, index: number): ViewMessage {
   const uuid = uuidOfPlain(index)
-  const content = contentOf(message)
+  const content = fromChatContent(message as JsonObject)
   if (message.role === 'assistant') return { role: 'assistant', content, origin: 'assistant', uuid }
   const record = { type: 'user', message: { content } }
   const text =
     typeof content === 'string' ? content : String(blocksOf(content).find(({ type }) => type === 'text')?.text)
   const origin = isContinuation(text) ? 'summary' : (originOf(record) ?? 'meta')
   return { role: 'user', content, origin, uuid }
-}
-
-function contentOf(message: PlainMessage): ViewMessage['content'] {
-  if (message.role === 'tool') {
-    const id = 'tool_call_id' in message ? message.tool_call_id : undefined
-    return [{ type: 'tool_result', tool_use_id: id ?? '', content: plainContent(message.content) }]
-  }
-  const calls = message.role === 'assistant' ? arrayAt(message, 'tool_calls') : []
-  if (calls.length === 0) return plainContent(message.content)
-  return [...blocksOf(plainContent(message.content)), ...calls.flatMap(toolUse)]
-}
-
-function plainContent(content: unknown): string | readonly Block[] {
-  if (typeof content === 'string') return content
-  return blocksOf(content).map((part) => (part.type === 'image_url' ? { type: 'image', source: part.image_url } : part))
-}
-
-function toolUse(call: unknown): readonly Block[] {
-  const made = objectAt(call, 'function')
-  const id = stringAt(call, 'id')
-  if (id === undefined) return []
-  const words = stringAt(made, 'arguments') ?? '{}'
-  const input = parseObject(words) ?? { arguments: words }
-  return [{ type: 'tool_use', id, name: stringAt(made, 'name') ?? 'unknown', input }]
 }
 
 function viewOf(messages: readonly ViewMessage[]): View {
@@ -125,25 +94,25 @@ function viewOf(messages: readonly ViewMessage[]): View {
 }
 
 /** What stands in the place of the messages that went: a user's message in either shape. */
-export function userText(content: string): AnthropicMessage {
+export function userText(content: string): UserText {
   return { role: 'user', content }
 }
 
 /** A user's message with a text of ours before or behind its own. */
-export function withText(
-  message: PlainMessage,
+export function withText<M extends PlainMessage>(
+  message: M,
   { before, behind }: { readonly before?: string; readonly behind?: string },
-): PlainMessage {
+): M {
   const { content } = message
   if (typeof content === 'string') {
     return { ...message, content: [before, content, behind].filter((part) => part !== undefined).join('\n\n') }
   }
   const part = (text: string | undefined) => (text === undefined ? [] : [{ type: 'text', text }])
-  return { ...message, content: [...part(before), ...(content ?? []), ...part(behind)] } as PlainMessage
+  return { ...message, content: [...part(before), ...(content ?? []), ...part(behind)] }
 }
 
 /** None when there was nothing else in it. */
-export function withoutThinking(message: PlainMessage): readonly PlainMessage[] {
+export function withoutThinking<M extends PlainMessage>(message: M): readonly M[] {
   const { content } = message
   if (message.role !== 'assistant' || !Array.isArray(content)) return [message]
   const left = content.filter((block) => !isBlock(block) || !isThinking(block))

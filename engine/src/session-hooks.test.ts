@@ -6,8 +6,8 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { textOf } from './core/message/block.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import { type HookCall, type HookOutcome, noOutcome } from './core/ports/hooks.ts'
-import { createEngine, type EngineSession } from './engine.ts'
 import { offline } from './models/offline.ts'
+import { createEngine, type EngineSession } from './node-engine.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-session-hooks-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

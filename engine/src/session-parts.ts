@@ -3,33 +3,27 @@
 import { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
 import { defaultLadder } from './core/ladder/ladder.ts'
 import { memoryRung } from './core/ladder/memory-rung.ts'
-import type { JsonObject } from './core/message/json.ts'
+import { defined, type JsonObject } from './core/message/json.ts'
 import type { ViewMessage } from './core/message/message.ts'
 import type { FileStore } from './core/ports/files.ts'
 import type { Guard } from './core/ports/guarded.ts'
 import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'
 import type { Restore } from './core/ports/restore.ts'
-import type { Store } from './core/ports/store.ts'
 import { type CleanUp, createCleanUps } from './core/session/callbacks.ts'
 import { Collapser } from './core/session/collapser.ts'
 import type { Conversation } from './core/session/conversation.ts'
 import { type Memory, MemoryKeeper, memoryState } from './core/session/memory-keeper.ts'
+import type { OpenedSession, Platform } from './core/session/platform.ts'
 import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
 import { type EngineSettings, memoryChoices } from './core/session/settings.ts'
-import type { Entry } from './core/transcript/format/entry.ts'
-import { sessionFiles } from './node/session/session-files.ts'
-import { openMemory } from './node/session/session-memory.ts'
 
-export type PartsInput = {
-  readonly id: string
-  readonly store: Store
-  /** What was there when the session was opened. */
-  readonly entries: readonly Entry[]
+export type PartsInput = Pick<OpenedSession, 'id' | 'store' | 'entries' | 'notes'> & {
+  readonly platform: Platform
   readonly isSubagent: boolean
   /** The workspace folder, according to the host; never taken from a transcript. */
   readonly cwd: string
   readonly settings: EngineSettings
-  readonly compaction?: CompactRungOptions | undefined
+  readonly restore?: Restore | undefined
   readonly files?: FileStore | undefined
   readonly host?: HostState | undefined
   readonly guard: Guard
@@ -39,9 +33,8 @@ export type PartsInput = {
 
 export function sessionParts(input: PartsInput) {
   const { settings, store, entries, cwd, guard } = input
-  const { restore: own, ...options } = input.compaction ?? {}
   const named = settings.reductions?.toolKinds
-  const { files, see } = sessionFiles({
+  const { files, see } = input.platform.files({
     given: input.files && guardedFiles(input.files, guard),
     entries,
     cwd,
@@ -57,12 +50,15 @@ export function sessionParts(input: PartsInput) {
     entries: store.entries,
   })
   const memory = memoryFor(input)
-  const collapser = settings.mode === 'collapse' ? new Collapser() : undefined
+  const { keep, summary, recall, isAutonomous } = settings
+  const options: CompactRungOptions = { keep, ...defined({ settings: summary, recall, isAutonomous }) }
+  const collapser = settings.collapse ? new Collapser() : undefined
   return {
     watch: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => {
       restoring.add(record, message)
       if (message) see(message, record, how)
     },
+    onRewind: restoring.readAgain,
     ladder: defaultLadder([compactRung(options)], {
       memory: memoryRung(memory, options),
       collapse: collapser?.mechanism,
@@ -70,7 +66,7 @@ export function sessionParts(input: PartsInput) {
     }),
     /** Takes the conversation that `watch` listens to. */
     restoreFor: (conversation: Conversation): Restore =>
-      own ? guardedRestore(own, guard) : (request) => restoring.restore(request, conversation),
+      input.restore ? guardedRestore(input.restore, guard) : (request) => restoring.restore(request, conversation),
     background: [...('store' in memory ? [memory] : []), ...(collapser ? [collapser] : [])],
     memoryState: () => memoryState(memory),
     cleanUps: createCleanUps(input.shared, {
@@ -81,11 +77,10 @@ export function sessionParts(input: PartsInput) {
   }
 }
 
-function memoryFor({ store, entries, settings, isSubagent }: PartsInput): Memory {
+function memoryFor({ notes, entries, settings, isSubagent }: PartsInput): Memory {
   if (isSubagent) return { why: 'turned-off', detail: 'Sub-agents keep no notes.' }
-  if (store.path === undefined) {
+  if (!notes) {
     return { why: 'in-memory', detail: 'The session is only in memory, and notes are a file next to the transcript.' }
   }
-  const choices = memoryChoices(settings)
-  return new MemoryKeeper({ store: openMemory(store.path), choices, isResumed: entries.length > 0 })
+  return new MemoryKeeper({ store: notes, choices: memoryChoices(settings), isResumed: entries.length > 0 })
 }

@@ -2,8 +2,8 @@
 // here, so it needs no key. Run it: node examples/src/any-client.ts
 import Anthropic from '@anthropic-ai/sdk'
 import { createSimulator, fixed } from '@everlong/simulator'
-import { createEngine } from 'everlong'
-import { anthropic } from 'everlong/models'
+import { anthropic } from 'everlong/anthropic'
+import { createEngine } from 'everlong/node'
 
 export async function main(say: (line: string) => void = console.log): Promise<void> {
   const model = 'claude-sonnet-4-6'
@@ -16,7 +16,7 @@ export async function main(say: (line: string) => void = console.log): Promise<v
     session.add({ role: 'user', content })
     const request = await session.prepare()
     if (request.type === 'blocked') throw new Error(request.detail)
-    const answer = await client.messages.create(request.body as unknown as Anthropic.MessageCreateParamsNonStreaming)
+    const answer = await client.messages.create(request.body)
     session.record(answer)
     const { size, percentLeft } = session.explain()
     say(`${answer.usage.input_tokens} tokens in, ${size.tokens} in the context, ${percentLeft} % left`)

@@ -1,6 +1,6 @@
 // The ten lines a newcomer starts with: a session that stays inside its window. Run it: node examples/src/ten-lines.ts
-import { createEngine } from 'everlong'
-import { offline } from 'everlong/models'
+import { offline } from 'everlong'
+import { createEngine } from 'everlong/node'
 
 export async function main(say: (line: string) => void = console.log): Promise<void> {
   const engine = createEngine({ model: offline() }) // or anthropic({ model: 'claude-…' })

@@ -1,17 +1,23 @@
 // A conversation that the API signed itself, on models that bind thinking to the exact prefix: whatever was cleared,
 // snipped, compacted, undone and done again in between, the next request is taken. Public names of the engine only.
 import {
-  type JsonObject,
   microByIdle,
   microBySize,
-  objectAt,
   type PlanningMechanism,
   type RequestOptions,
   situationOf,
   snip,
-} from 'everlong'
+} from 'everlong/mechanisms'
 import { session } from 'everlong/testing'
-import { type Edit, editRecord, foldEntries, requestMessages, type View } from 'everlong/transcript'
+import {
+  type Edit,
+  editRecord,
+  foldEntries,
+  type JsonObject,
+  objectAt,
+  requestMessages,
+  type View,
+} from 'everlong/transcript'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { combine, text, thinking, toolUse } from './script/answers.ts'

@@ -4,23 +4,29 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  type JsonObject,
   microByCacheEdit,
   microByIdle,
   microBySize,
   native,
-  objectAt,
   type Plan,
   type PlanningMechanism,
   type RequestOptions,
   type SituationInput,
   situationOf,
   snip,
-  stringAt,
-} from 'everlong'
+} from 'everlong/mechanisms'
 import { openArchive } from 'everlong/node'
 import { clientStyles, generateWithTruth, keptLayouts, serialize } from 'everlong/testing'
-import { type Edit, editRecord, foldEntries, requestMessages, type View } from 'everlong/transcript'
+import {
+  type Edit,
+  editRecord,
+  foldEntries,
+  type JsonObject,
+  objectAt,
+  requestMessages,
+  stringAt,
+  type View,
+} from 'everlong/transcript'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Simulator } from './simulator.ts'

@@ -1,16 +1,10 @@
 // Whatever happens in a session, and whichever model it is handed to in the middle of it, the API takes its next request:
 // real turns with thinking that is bound, calls of other providers, server tools, images, edits and compactions.
-import {
-  type Block,
-  createEngine,
-  type EngineSession,
-  isToolUse,
-  knownModels,
-  type Message,
-  modelFacts,
-  pairHalfOf,
-} from 'everlong'
-import { anthropic } from 'everlong/models'
+import type { Block, Message } from 'everlong'
+import { anthropic } from 'everlong/anthropic'
+import { knownModels, modelFacts } from 'everlong/models'
+import { createEngine, type EngineSession } from 'everlong/node'
+import { isToolUse, pairHalfOf } from 'everlong/transcript'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { route } from './script/route.ts'

@@ -1,7 +1,9 @@
 // The engine's sessions against the API's rules: whatever a session holds and whichever model it is handed to, the next
 // request is taken.
-import { type Block, createEngine, type EngineSession, type JsonObject } from 'everlong'
-import { anthropic } from 'everlong/models'
+import type { Block } from 'everlong'
+import { anthropic } from 'everlong/anthropic'
+import { createEngine, type EngineSession } from 'everlong/node'
+import type { JsonObject } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { ask, simulate } from './testing/ask.ts'
 import { stillPorts } from './testing/still-ports.ts'

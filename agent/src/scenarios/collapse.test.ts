@@ -1,5 +1,6 @@
 import { text } from '@everlong/simulator'
-import { checkRequest, type EngineSession, textOf } from 'everlong'
+import type { EngineSession } from 'everlong/node'
+import { checkRequest, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { prose } from '../testing/history.ts'
 import { type Stage, type StageOptions, setSmallStage } from '../testing/stage.ts'
@@ -10,7 +11,7 @@ const stageWith = (options: StageOptions = {}) =>
     script: ({ messages }) =>
       text(JSON.stringify(messages.at(-1)).includes(asking) ? 'It was looked into.' : 'Here you are.'),
     ...options,
-    engine: { ...options.engine, settings: { mode: 'collapse', ...options.engine?.settings } },
+    engine: { ...options.engine, settings: { collapse: true, ...options.engine?.settings } },
   })
 
 const asking = 'one finished part of a longer session'

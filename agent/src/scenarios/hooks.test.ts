@@ -1,4 +1,5 @@
-import { type HookCall, noOutcome } from 'everlong'
+import type { HookCall } from 'everlong'
+import { noOutcome } from 'everlong/mechanisms'
 import { expect, test } from 'vitest'
 import { query } from '../loop.ts'
 import { setStage } from '../testing/stage.ts'

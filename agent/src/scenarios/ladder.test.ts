@@ -1,5 +1,8 @@
 import { type Misbehaviour, misbehaving, type Script, summariser, text } from '@everlong/simulator'
-import { checkRequest, compactRung, type EngineEvent, type EngineSession, type Rung, textOf } from 'everlong'
+import type { EngineEvent } from 'everlong'
+import { compactRung, type RunningMechanism } from 'everlong/mechanisms'
+import type { EngineSession } from 'everlong/node'
+import { checkRequest, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { fill, prose } from '../testing/history.ts'
 import { gate, saying, stagesOverHttp, until } from '../testing/over-http.ts'
@@ -24,7 +27,7 @@ async function brokenStage() {
   const good = summariser()
   const stage = await stageWith({
     summaries: (request, context) => (isBroken ? text('') : good(request, context)),
-    engine: { compaction: { settings: { offline: 'never' } } },
+    engine: { settings: { summary: { offline: 'never' } } },
   })
   const mend = () => {
     isBroken = false
@@ -100,9 +103,9 @@ describe('a summariser that fails', () => {
   })
 
   test('a rung of the host comes first; when it declines or frees too little the next one is tried', async () => {
-    const declining: Rung = { name: 'notes', run: async () => ({ type: 'declined', why: 'no notes yet' }) }
+    const declining: RunningMechanism = { name: 'notes', run: async () => ({ type: 'declined', why: 'no notes yet' }) }
     const edit = { type: 'clear-results', toolUseIds: ['toolu_fill_0'] } as const
-    const freeing: Rung = {
+    const freeing: RunningMechanism = {
       name: 'little',
       run: async () => ({ type: 'reduced', edits: [edit], freed: 2_600, results: 1 }),
     }
@@ -238,7 +241,7 @@ describe('a sub-agent', () => {
 
 describe('the blocking limit', () => {
   test('stops with a clear word; by hand it still works, and then it goes on', async () => {
-    const stage = await stageWith({ engine: { settings: { ...small, autoCompact: false } }, summaries: summariser() })
+    const stage = await stageWith({ engine: { settings: { ...small, compaction: 'manual' } }, summaries: summariser() })
     const session = await fullSession(stage, 8)
     expect(await session.send()).toMatchObject({ type: 'blocked', why: 'blocking-limit' })
     expect(await session.compact({ instructions: 'Keep the questions.' })).toMatchObject({ type: 'compacted' })
@@ -247,7 +250,7 @@ describe('the blocking limit', () => {
 })
 
 describe('ask mode', () => {
-  const asking = { ...small, autoCompact: 'ask', askTimeoutMs: 400 } as const
+  const asking = { ...small, compaction: 'ask', askTimeoutMs: 400 } as const
   const declined = { mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }
 
   test('yes: the host hears the numbers, and it compacts', async () => {

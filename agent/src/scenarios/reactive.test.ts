@@ -1,5 +1,6 @@
 import { overflowShapes, text } from '@everlong/simulator'
-import { checkRequest, textOf } from 'everlong'
+import type { EngineSettings } from 'everlong'
+import { checkRequest, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { eventsOf, inTurn, runLoop, saying, stagesOverHttp } from '../testing/over-http.ts'
@@ -127,7 +128,7 @@ describe('a prompt that is too long', () => {
     'told as %s where compaction is off: what was cleared may be enough, so the request is sent again',
     async (shape) => {
       const windows = { [model]: 40_000 }
-      const settings = { autoCompact: false, reductions: { reproducible: ['Read'] } }
+      const settings: EngineSettings = { compaction: 'manual', reductions: { reproducible: ['Read'] } }
       const stage = await setStage(smaller({ simulator: { windows, overflow: shape }, engine: { settings } }))
       const session = await stage.engine.start({ maxTokens: 1_000 })
       fill(session, { rounds: 10, tokens: 5_500 })
@@ -174,7 +175,7 @@ describe('a prompt that is too long', () => {
   })
 
   test('that nothing makes shorter is shown as the provider told it, with what was tried', async () => {
-    const stage = await setStage(smaller({ engine: { settings: { autoCompact: false } } }))
+    const stage = await setStage(smaller({ engine: { settings: { compaction: 'manual' } } }))
     const session = await stage.engine.start({ maxTokens: 1_000 })
     session.add({ role: 'user', content: 'x '.repeat(45_000) })
     const turn = await session.send()

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type EngineSession, textOf } from 'everlong'
+import type { EngineSession } from 'everlong/node'
+import { textOf } from 'everlong/transcript'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { type Stage, type StageOptions, setSmallStage } from '../testing/stage.ts'
@@ -167,7 +168,7 @@ describe('after a compaction of a session', () => {
     const again = await open(stage)
     await again.compact()
     expect(attachments(again)).not.toContain('the secret of the house')
-    expect(attachments(again)).toContain(`${outside}: it lies outside the workspace`)
+    expect(attachments(again)).toContain(`${outside}: it is outside the workspace`)
     await again.undo()
     again.add({ role: 'user', content: 'Read it again.' })
     use(again, 'Read', { file_path: outside }, '1\tthe secret of the house')
@@ -257,7 +258,7 @@ describe('after a compaction of a session', () => {
       const text = attachments(one)
       return {
         plan: text.includes('Plan (plan mode is on: plan, change nothing)\nThere is no plan yet.'),
-        skill: text.includes('Command /release, invoked last\nRelease in three steps. Ask before each.'),
+        skill: text.includes('Command /release, invoked recently\nRelease in three steps. Ask before each.'),
         rules: text.includes('Never touch the schema here.'),
       }
     }

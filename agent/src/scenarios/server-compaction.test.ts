@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { summariser, text } from '@everlong/simulator'
-import { type Block, blocksOf, type EngineSession, textOf } from 'everlong'
+import type { Block } from 'everlong'
+import type { EngineSession } from 'everlong/node'
+import { blocksOf, textOf } from 'everlong/transcript'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fill } from '../testing/history.ts'
 import { type Stage, setStage } from '../testing/stage.ts'
@@ -22,7 +24,7 @@ function stageFor(): Promise<Stage> {
     window: 400_000,
     script: () => text('Here you are.'),
     simulator: { summariser: summariser({ lastTextAsks: true }) },
-    engine: { settings: { sessionMemory: false }, compaction: { settings: { serverCompaction: 'on-demand' } } },
+    engine: { settings: { sessionMemory: false, summary: { serverCompaction: 'on-demand' } } },
   })
 }
 

@@ -20,9 +20,8 @@ async function main({ path, model, upTo, isSlow }: CrashOrder): Promise<void> {
   const watch = watchChanges(fs, { isSlow, tell: (change) => changes.push(change) })
   syncBuiltinESMExports()
   // Only now, so that what they take from node:fs is what is watched.
-  const { createEngine } = await import('everlong')
-  const { eventLog } = await import('everlong/node')
-  const { offline } = await import('everlong/models')
+  const { offline } = await import('everlong')
+  const { createEngine, eventLog } = await import('everlong/node')
   const talk = `console.log('Look at ${'the queue '.repeat(1500)}')`
   const command = `${JSON.stringify(process.execPath)} -e ${JSON.stringify(talk)}`
   const engine = createEngine({

@@ -1,5 +1,5 @@
 // A conversation of a wanted size, put into a session as a host would: questions, calls, results.
-import type { EngineSession } from 'everlong'
+import type { EngineSession } from 'everlong/node'
 
 /** About four letters a token: what is said is made up, and different each time. */
 export function prose(tokens: number, seed: number): string {

@@ -1,7 +1,8 @@
 // A process of its own that takes notes of one session again and again, until it has done so often enough or is killed.
 // Says that it is there, and then on a line of its own what became of each extraction. Arguments: transcript, address of the model, name, how often.
-import { countTokens, createLedger, type Message } from 'everlong'
-import { anthropic } from 'everlong/models'
+import { countTokens, type Message } from 'everlong'
+import { anthropic } from 'everlong/anthropic'
+import { createLedger } from 'everlong/mechanisms'
 import { openMemory } from 'everlong/node'
 
 const [transcript = '', baseURL = '', name = '', times = ''] = process.argv.slice(2)

@@ -1,7 +1,9 @@
 // A long session of the loop: task after task, each with a rule that must hold to the end. It looks at every request
 // that goes out, and at what is left at the end.
 import type { FaultPlan } from '@everlong/simulator'
-import { checkRequest, contextTokens, type EngineSession, textOf } from 'everlong'
+import { contextTokens } from 'everlong/mechanisms'
+import type { EngineSession } from 'everlong/node'
+import { checkRequest, textOf } from 'everlong/transcript'
 import { query } from '../loop.ts'
 import { type Stage, type StageOptions, setStage } from './stage.ts'
 

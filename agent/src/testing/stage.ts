@@ -21,18 +21,10 @@ import {
   turnableClock,
   withFaults,
 } from '@everlong/simulator'
-import {
-  type AbortSignalPort,
-  createEngine,
-  type Engine,
-  type EngineEvent,
-  type EngineOptions,
-  type ModelAnswer,
-  type ModelClient,
-  type ModelFailure,
-  type ModelRequest,
-} from 'everlong'
-import { anthropic, systemPorts } from 'everlong/models'
+import type { EngineEvent, ModelAnswer, ModelClient, ModelFailure, ModelRequest } from 'everlong'
+import { anthropic } from 'everlong/anthropic'
+import { type AbortSignalPort, systemPorts } from 'everlong/models'
+import { createEngine, type Engine, type EngineOptions } from 'everlong/node'
 import { z } from 'zod'
 import { type AnyTool, defineTool } from '../tool.ts'
 

@@ -1,16 +1,15 @@
 // A keeper over a plain list of messages, as most libraries have it: a rule changes the list, or only what is sent. What a
 // refusal teaches is the same for all of them.
+import type { Block, Message } from 'everlong'
 import {
-  type Block,
   blocksOf,
   isObject,
   isThinking,
   isToolResult,
   type JsonObject,
-  type Message,
   repairRequest,
   textOf,
-} from 'everlong'
+} from 'everlong/transcript'
 import { marked, markOf } from './marks.ts'
 import { mostOutput } from './setup.ts'
 import type { Keeper, Port, Refusal, Strategy } from './strategy.ts'

@@ -3,15 +3,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  createEngine,
-  type Engine,
-  type EngineEvent,
-  type EngineSession,
-  type EngineSettings,
-  type Ladder,
-} from 'everlong'
-import { anthropic } from 'everlong/models'
+import type { EngineEvent, EngineSettings } from 'everlong'
+import { anthropic } from 'everlong/anthropic'
+import type { Ladder } from 'everlong/mechanisms'
+import { createEngine, type Engine, type EngineSession } from 'everlong/node'
 import { mostOutput } from './setup.ts'
 import type { Keeper, Port, Strategy } from './strategy.ts'
 

@@ -1,4 +1,5 @@
-import { checkRequest, type Message } from 'everlong'
+import type { Message } from 'everlong'
+import { checkRequest } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { randomFrom } from '../random.ts'
 import { withoutOldest } from './by-list.ts'

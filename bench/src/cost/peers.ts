@@ -1,7 +1,8 @@
 // The libraries that are compared: their own code, called over messages in their own shapes before each request, as their
 // documentation shows it. What they ask a model for is paid.
 import type { ModelMessage } from 'ai'
-import { type Message, repairRequest } from 'everlong'
+import type { Message } from 'everlong'
+import { repairRequest } from 'everlong/transcript'
 import { fromModelMessages, prune, toModelMessages } from '../peers/ai-sdk.ts'
 import { clearToolUses, fromLangChain, summariseWith, toLangChain } from '../peers/langchain.ts'
 import { tokenLimiter } from '../peers/mastra.ts'
@@ -125,6 +126,9 @@ const triggers = [80_000, 60_000, 40_000]
 export const careful: readonly Strategy[] = [...triggers.map(readingAll), ...[100_000, 50_000].map(pruning)]
 
 export const leaders: readonly Strategy[] = [...careful, ...triggers.map(summarisingAt)]
+
+/** So low that calls and results go in the middle of the turn that works with them. */
+export const prunedLow: readonly Strategy[] = [30_000, 20_000, 12_000].map(pruning)
 
 export const peers: readonly Strategy[] = [
   summarising('summarizationMiddleware at the threshold', { trigger: ({ setup }) => thresholdOf(setup) }),

@@ -1,5 +1,6 @@
 import { agent, syntheticRepository, toolsOf } from '@everlong/simulator'
-import { isToolUse, type Message } from 'everlong'
+import type { Message } from 'everlong'
+import { isToolUse } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { Person } from './person.ts'
 import { shareOfReturns } from './returns.ts'

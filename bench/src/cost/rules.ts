@@ -1,5 +1,6 @@
 // The rules that are made of our own parts: the defaults, settings of them, and the fixed ones they are held against.
-import { type EngineSettings, microByIdle, microBySize } from 'everlong'
+import type { EngineSettings } from 'everlong'
+import { microByIdle, microBySize } from 'everlong/mechanisms'
 import { bySession } from './by-session.ts'
 
 const ours = (name: string, settings: EngineSettings = {}) => bySession({ name, who: 'Everlong', settings })

@@ -15,7 +15,8 @@ import {
   toolsOf,
   turnableClock,
 } from '@everlong/simulator'
-import { type Block, isObject, isToolUse, type JsonObject, type Message, type ToolUseBlock } from 'everlong'
+import type { Block, Message } from 'everlong'
+import { isObject, isToolUse, type JsonObject, type ToolUseBlock } from 'everlong/transcript'
 import { type Random, randomFrom } from '../random.ts'
 import { answering, gapBefore } from './gaps.ts'
 import { answersPerTask, workOf } from './kinds.ts'

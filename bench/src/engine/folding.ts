@@ -1,7 +1,6 @@
 // How long it takes to fold a transcript of 100,000 entries into the view, beside a bare pass that only reads each
 // entry's head, and whether one more entry or one more edit costs more in a long conversation.
-import { repairRequest } from 'everlong'
-import { createFold, type Entry, editRecord, foldEntries, headOf, type View } from 'everlong/transcript'
+import { createFold, type Entry, editRecord, foldEntries, headOf, repairRequest, type View } from 'everlong/transcript'
 import { median } from '../results.ts'
 import { entriesOf, timed } from './sessions.ts'
 

@@ -1,5 +1,5 @@
 // How long it takes to read the ledger off a conversation of 200,000 tokens.
-import { createLedger } from 'everlong'
+import { createLedger } from 'everlong/mechanisms'
 import { messagesOf } from 'everlong/transcript'
 import { median } from '../results.ts'
 import { timed, upTo } from './sessions.ts'

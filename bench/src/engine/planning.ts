@@ -10,7 +10,7 @@ import {
   type SituationInput,
   situationOf,
   type Weigher,
-} from 'everlong'
+} from 'everlong/mechanisms'
 import { createFold, type Entry, type Fold, type View } from 'everlong/transcript'
 import { median } from '../results.ts'
 import { entriesOf, timed, timedResult } from './sessions.ts'

@@ -1,7 +1,7 @@
 // What the engine costs a host with each turn: a result added, the next request prepared, its answer recorded. Measured on
 // sessions in memory that grew to a length; no model is asked and no disk written.
-import { createEngine, type EngineSession, type ModelClient } from 'everlong'
-import { offline } from 'everlong/models'
+import { type ModelClient, offline } from 'everlong'
+import { createEngine, type EngineSession } from 'everlong/node'
 import { median } from '../results.ts'
 
 const turns = 300

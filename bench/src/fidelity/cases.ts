@@ -1,7 +1,7 @@
 // The compactions that a transcript records: what the model had seen before each, what was left, what it wrote after.
-import { type Block, textOf, type ViewMessage } from 'everlong'
+import type { Block } from 'everlong'
 import { forEachEntry } from 'everlong/node'
-import { type Entry, messagesOf, readBoundary } from 'everlong/transcript'
+import { type Entry, messagesOf, readBoundary, textOf, type ViewMessage } from 'everlong/transcript'
 
 export type Case = {
   readonly name: string

@@ -1,7 +1,7 @@
 // Those that are measured: each makes, from what came before a compaction, the text that it would leave for the model
 // within a number of tokens. A peer is one more line here.
-import { type ModelClient, runCompaction } from 'everlong'
-import { offline, recorded } from 'everlong/models'
+import { type ModelClient, offline, recorded } from 'everlong'
+import { runCompaction } from 'everlong/mechanisms'
 import { compactionJobAt } from 'everlong/node'
 import { quietPorts } from '../quiet-ports.ts'
 import { type Case, shownIn } from './cases.ts'

@@ -1,5 +1,5 @@
 // The ledger of what the model had seen before a compaction.
-import { createLedger, type Ledger } from 'everlong'
+import { createLedger, type Ledger } from 'everlong/mechanisms'
 import { messagesOf } from 'everlong/transcript'
 import type { Case } from './cases.ts'
 

@@ -1,7 +1,7 @@
 // The contexts that are graded: what each contender leaves for the next agent at one recorded compaction, with a strong
 // model's summary, with the one that was recorded, or without a model.
-import { type Compacted, type ModelClient, runCompaction } from 'everlong'
-import { offline, recorded } from 'everlong/models'
+import { type ModelClient, offline, recorded } from 'everlong'
+import { type Compacted, runCompaction } from 'everlong/mechanisms'
 import { compactionJobAt } from 'everlong/node'
 import { type Case, shownIn } from '../fidelity/cases.ts'
 import { counting, countTokens } from '../fidelity/measure.ts'

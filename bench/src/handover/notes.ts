@@ -1,6 +1,6 @@
 // The notes that session memory would have had at a recorded compaction, taken without a model.
-import { emptyNotes, extractNotes, parseNotes, renderNotes } from 'everlong'
-import { offline } from 'everlong/models'
+import { offline } from 'everlong'
+import { emptyNotes, extractNotes, parseNotes, renderNotes } from 'everlong/mechanisms'
 import type { Case } from '../fidelity/cases.ts'
 import { countTokens } from '../fidelity/measure.ts'
 import { sessionOf } from '../fidelity/parts.ts'

@@ -54,7 +54,7 @@ export async function run(): Promise<void> {
 type Found = { readonly set: ProbeSet; readonly found: Case }
 
 /** The README beside the probes says which boundary of which transcript a case is about. */
-function caseOf({ name }: ProbeSet, folders: { readonly probes: string; readonly transcripts: string }): Case {
+export function caseOf({ name }: ProbeSet, folders: { readonly probes: string; readonly transcripts: string }): Case {
   const row = boundaries(folders.probes).get(name)
   if (row === undefined) throw new Error(`${name}: the README of the probes names no transcript for it.`)
   const path = findTranscripts([join(folders.transcripts, row.file)]).files[0]

@@ -3,8 +3,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createEngine, type ModelClient } from 'everlong'
-import { offline } from 'everlong/models'
+import { type ModelClient, offline } from 'everlong'
+import { createEngine } from 'everlong/node'
 import { generateSession, serialize } from 'everlong/testing'
 import { median, writeResults } from '../results.ts'
 

@@ -4,23 +4,29 @@ import { createSimulator, type Simulator, type SimulatorOptions } from '@everlon
 import {
   appliedEdits,
   cacheStateOf,
-  knownModels,
   microByCacheEdit,
   microByIdle,
   microBySize,
-  modelFacts,
   native,
-  numberAt,
-  objectAt,
   type PlanningMechanism,
   type RequestOptions,
   type SituationInput,
   situationOf,
   snip,
-  stringAt,
-} from 'everlong'
+} from 'everlong/mechanisms'
+import { knownModels, modelFacts } from 'everlong/models'
 import { forEachEntry } from 'everlong/node'
-import { createFold, type Edit, editRecord, type Fold, requestMessages, type View } from 'everlong/transcript'
+import {
+  createFold,
+  type Edit,
+  editRecord,
+  type Fold,
+  numberAt,
+  objectAt,
+  requestMessages,
+  stringAt,
+  type View,
+} from 'everlong/transcript'
 
 export type Outcome = {
   readonly way: string

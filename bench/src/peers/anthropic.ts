@@ -1,7 +1,8 @@
 // The Anthropic SDK's tool runner, compacting a conversation by its own code. Nobody is asked: whoever calls answers the
 // request for a summary as the server would.
 import Anthropic from '@anthropic-ai/sdk'
-import { blocksOf, type Message } from 'everlong'
+import type { Message } from 'everlong'
+import { blocksOf } from 'everlong/transcript'
 
 const model = 'claude-sonnet-5'
 

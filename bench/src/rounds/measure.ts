@@ -1,6 +1,7 @@
 // Plays the session to one contender, lets it make room when it must, and looks after some of its compactions which of the
 // facts told so far are still there.
-import { blocksOf, countTokens, estimateTokens, type Message } from 'everlong'
+import { countTokens, estimateTokens, type Message } from 'everlong'
+import { blocksOf } from 'everlong/transcript'
 import { type Contender, type Keeper, threshold } from './contender.ts'
 import { type Kind, kinds, type PlantedFact } from './facts.ts'
 import type { Turn } from './session.ts'
@@ -78,11 +79,11 @@ function byKind(kept: readonly PlantedFact[], all: readonly PlantedFact[]): Roun
 }
 
 /** Everything that the model would read. */
-function wordsOf(messages: readonly Message[]): string {
+export function wordsOf(messages: readonly Message[]): string {
   return plain(messages.map(({ content }) => JSON.stringify(blocksOf(content))).join('\n'))
 }
 
-const isIn = ({ needles }: PlantedFact, text: string): boolean => {
+export const isIn = ({ needles }: PlantedFact, text: string): boolean => {
   const shown = plain(text)
   return needles.every((needle) => shown.includes(needle))
 }

@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type JsonObject, type Message, type ModelClient, repairRequest, runCompaction } from 'everlong'
-import { offline, recorded } from 'everlong/models'
+import { type Message, type ModelClient, offline, recorded } from 'everlong'
+import { runCompaction } from 'everlong/mechanisms'
 import { openArchive } from 'everlong/node'
 import { serialize } from 'everlong/testing'
-import { createFold } from 'everlong/transcript'
+import { createFold, type JsonObject, repairRequest } from 'everlong/transcript'
 import { quietPorts } from '../quiet-ports.ts'
 import { type Contender, type Keeper, threshold } from './contender.ts'
 import { summaryOf } from './summarise.ts'
@@ -23,7 +23,7 @@ export const oursWithModel: Contender = {
   open: () => keeper(summarising()),
 }
 
-function summarising(): ModelClient {
+export function summarising(): ModelClient {
   const client = recorded({ summaries: () => undefined })
   return {
     ...client,

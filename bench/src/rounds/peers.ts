@@ -1,6 +1,7 @@
 // The peers in the rounds, each by its own code (Cline and Codex by their rules, in our words) and with the same summariser; plain
 // truncation beside them.
-import { blocksOf, countTokens, isText, isToolResult, type Message, textOf } from 'everlong'
+import { countTokens, type Message } from 'everlong'
+import { blocksOf, isText, isToolResult, textOf } from 'everlong/transcript'
 import { compactWithRunner } from '../peers/anthropic.ts'
 import { clineCut, clineKeeps, clineSummary } from '../peers/cline.ts'
 import { codexHistory } from '../peers/codex.ts'

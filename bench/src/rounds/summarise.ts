@@ -1,7 +1,8 @@
 // The one summariser of the rounds: the simulator's, which reads messages by plain rules and always the same way. Everybody
 // gets it, over whatever messages they chose to show it.
 import { asksForSummary, summariser } from '@everlong/simulator'
-import { estimateTokens, isText, type Message } from 'everlong'
+import { estimateTokens, type Message } from 'everlong'
+import { isText } from 'everlong/transcript'
 
 /** What a summary may be long, for everybody. */
 export const mostSummary = 4_096

@@ -1,7 +1,7 @@
 // The engine alone over a long session: a model that only calls a tool, a person who sets a task now and then, a transcript
 // and notes on disk, compactions without a model. What the process holds at its end is the engine's.
-import { createEngine, type ModelClient } from 'everlong'
-import { offline } from 'everlong/models'
+import { type ModelClient, offline } from 'everlong'
+import { createEngine } from 'everlong/node'
 import { bytesInUse } from './heap.ts'
 
 /** What the process held over a stretch of turns, in bytes and after a collection. */

@@ -1,5 +1,5 @@
 // Making a conversation smaller without a model, and folding a session's records into what is sent.
-import { createWeigher, microBySize, type SituationInput, situationOf, type Weigher } from 'everlong'
+import { createWeigher, microBySize, type SituationInput, situationOf, type Weigher } from 'everlong/mechanisms'
 import { createFold, editRecord, type Fold, foldEntries, type View } from 'everlong/transcript'
 import { prune } from '../peers/ai-sdk.ts'
 import { clearToolUses, countTokensApproximately, trimMessages } from '../peers/langchain.ts'

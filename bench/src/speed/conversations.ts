@@ -1,7 +1,6 @@
 // One made-up agent session at any length, in our shape and in everybody else's, each made once, when somebody
 // asks for it: ask before the work that is measured.
-import type { ViewMessage } from 'everlong'
-import { type Entry, foldEntries } from 'everlong/transcript'
+import { type Entry, foldEntries, type ViewMessage } from 'everlong/transcript'
 import { entriesOf } from '../engine/sessions.ts'
 import { toModelMessages } from '../peers/ai-sdk.ts'
 import { toLangChain } from '../peers/langchain.ts'

@@ -1,6 +1,7 @@
 // Counting: a whole conversation that nobody has counted yet, read or only measured, and then what happens before each request of a session that
 // goes on.
-import { countTokens, createWeigher, situationOf } from 'everlong'
+import { countTokens } from 'everlong'
+import { createWeigher, situationOf } from 'everlong/mechanisms'
 import { createFold } from 'everlong/transcript'
 import { countTokens as gptCount } from 'gpt-tokenizer/encoding/o200k_base'
 import { Tiktoken } from 'js-tiktoken/lite'

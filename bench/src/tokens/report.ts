@@ -1,7 +1,8 @@
 // `npm run bench -- tokens`: how far off the estimate is, by category and on real sessions, and how fast it is.
 import { availableParallelism, loadavg } from 'node:os'
 import { basename } from 'node:path'
-import { estimateTokens, textOf } from 'everlong'
+import { estimateTokens } from 'everlong'
+import { textOf } from 'everlong/transcript'
 import { versionsOf } from '../peers/versions.ts'
 import { writeResults } from '../results.ts'
 import { transcriptFolder } from '../root.ts'

@@ -1,8 +1,7 @@
-// Does adding a message cost more when the conversation is long? Scanner and counter, as a session would use them.
+// Does adding a message cost more when the conversation is long? Scanner and fold, as a session would use them.
 import { performance } from 'node:perf_hooks'
-import { createCounter } from 'everlong'
 import { generateSession } from 'everlong/testing'
-import { createScanner, type Entry, messagesOf } from 'everlong/transcript'
+import { createFold, createScanner, type Entry } from 'everlong/transcript'
 import { median } from '../results.ts'
 
 const batch = 200
@@ -24,11 +23,10 @@ export function addingCosts(lengths: readonly number[]): readonly AddingCost[] {
 
 function timeAdding(entries: readonly Entry[], length: number): number {
   const scanner = createScanner()
-  const counter = createCounter()
+  const fold = createFold()
   const add = (entry: Entry) => {
     scanner.add(entry)
-    for (const message of messagesOf([entry])) counter.add(message)
-    counter.size()
+    fold.add(entry)
   }
   // The same messages are added in every case, so that only the length before them differs.
   const added = entries.slice(-batch)

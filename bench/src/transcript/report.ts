@@ -140,7 +140,7 @@ ${tables.join('\n\n')}
 
 ## Adding a message
 
-Recording and counting one more message in a conversation of so many, microseconds each.
+Recording one more message in a conversation of so many, microseconds each.
 
 | messages before | microseconds |
 | --- | --- |

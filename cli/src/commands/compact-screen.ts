@@ -1,5 +1,7 @@
 // The new context as text, for people and for pipes; or, for --dry-run and --out, a short account of it.
-import { type Block, blocksOf, type CompactionPlan, isText, isToolResult, isToolUse, textOf } from 'everlong'
+import type { Block } from 'everlong'
+import type { CompactionPlan } from 'everlong/mechanisms'
+import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/transcript'
 import { count, dollars } from '../render/numbers.ts'
 import { visible } from '../render/safe.ts'
 import { facts, heading, type Screen } from '../render/screen.ts'
@@ -18,7 +20,7 @@ export function render(report: CompactReport, screen: Screen): readonly string[]
 }
 
 function untouched({ file }: CompactReport, screen: Screen): string {
-  return screen.paint('dim', `  ${visible(file)} is as it was.`)
+  return screen.paint('dim', `  ${visible(file)} was not changed.`)
 }
 
 function account(report: CompactReport, screen: Screen): readonly string[] {
@@ -27,17 +29,12 @@ function account(report: CompactReport, screen: Screen): readonly string[] {
   return facts(
     [
       ['tokens', `${count(tokens.before)} → ${count(tokens.after)}`],
-      ['made by', [report.mechanism ?? '', report.model ?? ''].filter((part) => part !== '').join(', ')],
-      ['messages', `${count(report.summarised)} summarised, ${count(report.kept)} kept`],
+      ['created by', [report.mechanism ?? '', report.model ?? ''].filter((part) => part !== '').join(', ')],
+      ['messages', `${count(report.summarised)} summarized, ${count(report.kept)} kept`],
       ...(human
-        ? [
-            [
-              'human messages',
-              `${human.verbatim} of ${human.total} word for word, ${human.shortened} shortened`,
-            ] as const,
-          ]
+        ? [['human messages', `${human.verbatim} of ${human.total} verbatim, ${human.shortened} shortened`] as const]
         : []),
-      ['put back', `${count(restored.length)}${notRestored.length > 0 ? `, not put back: ${notRestored.length}` : ''}`],
+      ['restored', `${count(restored.length)}${notRestored.length > 0 ? `, not restored: ${notRestored.length}` : ''}`],
       ...(cost === undefined ? [] : [['cost', dollars(cost)] as const]),
     ],
     screen,
@@ -48,21 +45,21 @@ function planLines(plan: CompactionPlan, screen: Screen): readonly string[] {
   if (plan.type === 'declined') return [plan.why]
   const { parts, tokens } = plan
   return [
-    heading('What would be done', screen),
+    heading('Plan', screen),
     ...facts(
       [
         ['summarized', `${count(parts.summarized.length)} entries, about ${count(tokens.summarized)} tokens`],
         ['kept', `${count(plan.kept.length)} entries, about ${count(tokens.kept)} tokens`],
         ['now', `${count(tokens.before)} tokens`],
-        ['afterwards', `${count(tokens.limit)} tokens at the most`],
-        ['summary', `${count(tokens.summary)} tokens at the most`],
-        ['put back', `${count(tokens.restored)} tokens at the most`],
-        ['tried in turn', plan.mechanisms.join(', ')],
+        ['after', `${count(tokens.limit)} tokens at most`],
+        ['summary', `${count(tokens.summary)} tokens at most`],
+        ['restored', `${count(tokens.restored)} tokens at most`],
+        ['attempts', plan.mechanisms.join(', ')],
         ['summarizer', visible(plan.model)],
       ],
       screen,
     ),
-    screen.paint('dim', '  Nothing was asked of anybody, and nothing was written.'),
+    screen.paint('dim', '  A dry run: no model was asked, nothing was written.'),
   ]
 }
 

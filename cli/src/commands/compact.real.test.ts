@@ -2,7 +2,8 @@
 // folder is not there.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { countTokens, modelFacts } from 'everlong'
+import { countTokens } from 'everlong'
+import { modelFacts } from 'everlong/models'
 import { forEachEntry } from 'everlong/node'
 import { createFold, readBoundary } from 'everlong/transcript'
 import { expect, test } from 'vitest'

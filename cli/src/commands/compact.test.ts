@@ -79,8 +79,8 @@ describe('everlong compact', () => {
   test('a dry run says what would be done, and does nothing', async () => {
     const { stdout, exitCode } = await everlong(['compact', file, '--dry-run', '--model', 'anthropic:claude-sonnet-5'])
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('tried in turn  direct, offline')
-    expect(stdout).toContain('Nothing was asked of anybody, and nothing was written.')
+    expect(stdout).toContain('attempts    direct, offline')
+    expect(stdout).toContain('A dry run: no model was asked, nothing was written.')
   })
 
   test('writes the compacted session to a new file, which the other commands read, and overwrites nothing', async () => {
@@ -136,7 +136,7 @@ describe('everlong compact', () => {
     ])
     expect(await complaint(file, '--model', 'recorded')).toEqual([
       1,
-      'everlong: nothing is recorded here. Name a compaction with --before and the uuid of its boundary.',
+      'everlong: there is no recorded summary. Name a compaction with --before and the uuid of its boundary.',
     ])
     expect(await complaint(file, '--from', 'a', '--up-to', 'b')).toEqual([
       2,

@@ -1,24 +1,22 @@
 // `everlong compact`: makes of a session the context one would go on with, as of now or as of any entry. Prints it, or
 // writes the compacted session to a new file. The session itself is never touched.
 import { randomUUID } from 'node:crypto'
+import { countTokens, type Message, type ModelClient } from 'everlong'
 import {
   type CompactionJob,
   type CompactionPlan,
   type CompactionResult,
   compactionOff,
-  countTokens,
   type FidelityReport,
-  type Message,
-  type ModelClient,
   noHooks,
   type PartialChoice,
   planCompaction,
   runCompaction,
   type Tried,
-  type ViewMessage,
-} from 'everlong'
+} from 'everlong/mechanisms'
 import { systemPorts } from 'everlong/models'
 import { compactionJobAt, forEachRecordAt, openSessionAt, type SessionAt, writeNewTranscript } from 'everlong/node'
+import type { ViewMessage } from 'everlong/transcript'
 import { createCompactProgress } from '../compact-progress.ts'
 import { chooseModel } from '../model-choice.ts'
 import type { ModelWords } from '../option-values.ts'

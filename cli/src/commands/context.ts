@@ -1,5 +1,5 @@
 // `everlong context`: a picture of what the context is made of, and where on the way to its end things happen.
-import { type Breakdown, breakdown, type Explanation, type Figure } from 'everlong'
+import { type Breakdown, breakdown, type Explanation, type Figure } from 'everlong/mechanisms'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
 import { type Fullness, fullnessOf, gaugeLine, sourceInWords } from '../render/context.ts'
 import { compositionBar, legend } from '../render/kinds.ts'

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createEngine, textOf } from 'everlong'
-import { offline } from 'everlong/models'
-import { openView } from 'everlong/node'
+import { offline } from 'everlong'
+import { createEngine, openView } from 'everlong/node'
 import { session } from 'everlong/testing'
+import { textOf } from 'everlong/transcript'
 import { afterAll, describe, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
 import type { EditReport } from './edit.ts'
@@ -71,7 +71,7 @@ describe('by hand', () => {
     const before = live.messages()
     expect((await live.compact()).type).toBe('compacted')
     await live.close()
-    expect((await everlong(['undo', path])).stdout).toContain('Took back a compaction')
+    expect((await everlong(['undo', path])).stdout).toContain('Undid a compaction')
     expect(openView(path).view.messages).toEqual(before)
     expect((await everlong(['undo', path])).exitCode).toBe(1)
   })

@@ -1,6 +1,6 @@
 // `everlong snip`, `rewind`, `pin` and `unpin`: each appends what it does to the view as edits. They remove nothing, and
 // `everlong undo` takes them back.
-import { type ContextSize, situationOf, snip } from 'everlong'
+import { type ContextSize, situationOf, snip } from 'everlong/mechanisms'
 import { applyEdits, openView, type ViewFile } from 'everlong/node'
 import type { Edit } from 'everlong/transcript'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
@@ -33,11 +33,11 @@ export async function gather(path: string, wish: EditWish, surroundings: Surroun
   if (file.view.messages.length === 0) return failed(noTranscript(path, file.bytes))
   const now = surroundings.now()
   const planned = editsFor(file, wish, { now, surroundings })
-  if (typeof planned === 'string') return failed(`nothing was changed. ${planned}`)
+  if (typeof planned === 'string') return failed(`nothing changed. ${planned}`)
   const reason = 'asked for on the command line'
   const edits = planned.map((edit): Edit => ({ ...edit, reason }))
   const applied = await applyEdits(file, edits, { owner: `everlong ${wish.command}`, now })
-  if (applied.type === 'not-applied') return failed(`nothing was changed. ${applied.why}`)
+  if (applied.type === 'not-applied') return failed(`nothing changed. ${applied.why}`)
   const sizes = { before: sizeOf(file), after: sizeOf(openView(path)) }
   return gathered({ path, command: wish.command, edits, uuids: applied.uuids, ...sizes })
 }
@@ -68,7 +68,7 @@ function snipped(
 
 const titles: Readonly<Record<EditWish['command'], string>> = {
   snip: 'Removed from the context',
-  rewind: 'Went back',
+  rewind: 'Rewound',
   pin: 'Pinned',
   unpin: 'Unpinned',
 }
@@ -78,6 +78,6 @@ export function render({ path, command, before, after }: EditReport, screen: Scr
   return [
     heading(titles[command], screen),
     ...paragraph(`${count(before.tokens)} tokens before, ${count(after.tokens)} now`, screen),
-    ...paragraph(`Nothing is lost. To take it back: everlong ${back} ${visible(path)}`, screen),
+    ...paragraph(`To undo it: everlong ${back} ${visible(path)}`, screen),
   ]
 }

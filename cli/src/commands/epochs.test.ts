@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { createEngine } from 'everlong'
-import { offline } from 'everlong/models'
+import { offline } from 'everlong'
+import { createEngine } from 'everlong/node'
 import { generateWithTruth } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
@@ -88,6 +88,6 @@ test('a compaction that was taken back is said to be', async () => {
   await session.close()
   expect(await inForce()).toEqual([true, false])
   const { stdout } = await everlong(['epochs', path])
-  expect(stdout).toContain('3 epochs, 2 compactions, 1 of them taken back')
+  expect(stdout).toContain('3 epochs, 2 compactions, 1 of them undone')
   expect(stdout).toContain('manual, undone')
 })

@@ -49,10 +49,10 @@ const columns: readonly Column[] = [
 ]
 
 const columnsInWords = {
-  by: 'by: what opened it',
+  by: 'by: what started it',
   before: 'before, after: tokens',
-  turns: 'turns: by the human',
-  kept: 'kept: messages word for word',
+  turns: 'turns: by the user',
+  kept: 'kept: messages kept verbatim',
   summary: 'summary: characters',
   orphans: 'orphans: entries whose parent is not in the file',
 }
@@ -76,7 +76,7 @@ function row(epoch: Epoch, screen: Screen): readonly Cell[] {
 function compactionsInWords(epochs: readonly Epoch[]): string {
   const all = epochs.flatMap(({ openedBy }) => openedBy ?? [])
   const undone = all.filter(({ isUndone }) => isUndone).length
-  return `${counted(all.length, 'compaction')}${undone === 0 ? '' : `, ${count(undone)} of them taken back`}`
+  return `${counted(all.length, 'compaction')}${undone === 0 ? '' : `, ${count(undone)} of them undone`}`
 }
 
 function byInWords({ trigger, isUndone }: NonNullable<Epoch['openedBy']>): string {

@@ -75,5 +75,5 @@ test('every reduction says what it would do, and shows its sum: what is saved ag
   expect([saved, cost]).toEqual([expect.closeTo(freed * turns * rent, 0), expect.closeTo(suffix * (write - read), 0)])
   expect(freed).toBeGreaterThan(30_000)
   const { stdout } = await everlong(['explain', file, '--now', '2026-03-02T09:01:00Z'])
-  expect(stdout.replace(/\s+/g, ' ')).toContain(`if it did: ${bySize?.sum}`)
+  expect(stdout.replace(/\s+/g, ' ')).toContain(`if it ran: ${bySize?.sum}`)
 })

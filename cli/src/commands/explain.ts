@@ -9,7 +9,7 @@ import {
   situationOf,
   whereCompactionsWouldFall,
   worthInWords,
-} from 'everlong'
+} from 'everlong/mechanisms'
 import { openView } from 'everlong/node'
 import { isTranscript, type View } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'
@@ -178,7 +178,7 @@ function reductionLines({ mechanism, type, reason, freed, sum }: ReductionInWord
   const names = 20
   const what = type === 'declined' ? 'nothing' : freed > 0 ? `frees ${count(freed)}` : 'frees nothing yet'
   const isWeighed = sum !== undefined && (type === 'declined' || freed > 0)
-  const lines = [`${what}: ${oneLine(reason)}`, ...(isWeighed ? [type === 'declined' ? `if it did: ${sum}` : sum] : [])]
+  const lines = [`${what}: ${oneLine(reason)}`, ...(isWeighed ? [type === 'declined' ? `if it ran: ${sum}` : sum] : [])]
   return lines
     .flatMap((line) => wrap(line, screen.width - names - 3))
     .map(

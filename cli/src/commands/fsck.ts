@@ -25,8 +25,8 @@ export function render(report: FsckReport, screen: Screen): readonly string[] {
   return [
     fileHeading(report.path, screen),
     `  ${screen.paint(errors.length === 0 ? 'green' : 'red', errors.length === 0 ? 'no errors' : counted(errors.length, 'error'))}, ${counted(notes.length, 'note')}`,
-    ...section(report.isTranscript ? 'Errors (a repair mends them)' : 'Errors', errors, screen),
-    ...section('Notes (expected in such files)', notes.slice(0, mostNotes), screen),
+    ...section(report.isTranscript ? 'Errors (repair fixes them)' : 'Errors', errors, screen),
+    ...section('Notes (normal for such files)', notes.slice(0, mostNotes), screen),
     ...(notes.length > mostNotes ? [`  … and ${count(notes.length - mostNotes)} more notes (--json has all)`] : []),
     ...(report.isTranscript ? repairedLines(report, screen) : []),
   ]
@@ -35,7 +35,7 @@ export function render(report: FsckReport, screen: Screen): readonly string[] {
 function repairedLines({ path, errors, repaired: { records, live } }: FsckReport, screen: Screen): readonly string[] {
   return [
     '',
-    heading('A repaired file would hold', screen),
+    heading('After a repair', screen),
     ...facts(
       [
         ['records', count(records)],
@@ -47,7 +47,7 @@ function repairedLines({ path, errors, repaired: { records, live } }: FsckReport
       ],
       screen,
     ),
-    ...(errors === 0 ? [] : ['', screen.paint('dim', `  mend it: everlong repair ${visible(path)} --out NEW`)]),
+    ...(errors === 0 ? [] : ['', screen.paint('dim', `  to fix it: everlong repair ${visible(path)} --out NEW`)]),
   ]
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createEngine } from 'everlong'
-import { offline } from 'everlong/models'
+import { offline } from 'everlong'
+import { createEngine } from 'everlong/node'
 import {
   clientStyles,
   generateCodexRollout,

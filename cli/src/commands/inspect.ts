@@ -1,5 +1,5 @@
 // `everlong inspect`: one screen about one session. Reads the whole file once, in bounded memory; changes nothing.
-import type { ContextSize } from 'everlong'
+import type { ContextSize } from 'everlong/mechanisms'
 import { type FileScan, findSubagents, type SubAgents } from 'everlong/node'
 import { type Finding, type Format, findingsOf, isTranscript, type LiveWindow, type Tally } from 'everlong/transcript'
 import { type Outcome, orNoTranscript, reading } from '../outcome.ts'

@@ -108,5 +108,5 @@ test('when its input ends, it ends, with exit code 0 and nothing said', () => {
 test('a path that is not there is one clear line and exit code 1', async () => {
   const { exitCode, stdout, stderr } = await everlong(['mcp', join(folder, 'nothing.jsonl')])
   expect([exitCode, stdout]).toEqual([1, ''])
-  expect(stderr).toMatch(/^everlong: there is no .*nothing\.jsonl\. .*\n$/)
+  expect(stderr).toMatch(/^everlong: .*nothing\.jsonl does not exist\. .*\n$/)
 })

@@ -24,7 +24,7 @@ test('where there are no notes they are made and shown, and nothing is written',
   const { file, notes } = write('none')
   const { exitCode, stdout, stderr } = await everlong(['memory', file])
   expect([exitCode, stderr]).toEqual([0, ''])
-  expect(stdout).toContain('There are no notes beside this session.')
+  expect(stdout).toContain('This session has no notes.')
   expect(stdout).toContain('Find the heron. Never wake the owl.')
   expect(existsSync(notes)).toBe(false)
   const made = await report<MemoryReport>('memory', file)
@@ -47,7 +47,7 @@ test('--write stores them once, and never over notes that are there', async () =
   expect(await report('memory', file, '--write')).toMatchObject({ origin: 'kept', isWritten: false })
   expect(readFileSync(notes, 'utf8')).toContain('A person wrote this')
   const { stdout } = await everlong(['memory', file])
-  expect(stdout).toContain('kept in')
+  expect(stdout).toContain('tokens of notes, in')
   expect(stdout).toContain('A person wrote this')
 })
 
@@ -76,7 +76,7 @@ test('--write refuses to write through a link beside the session, and says what 
   expect(await everlong(['memory', file, '--write'])).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `everlong: no notes were written: ${link} is a link, and nothing is written through it. Remove the link and try again.\n`,
+    stderr: `everlong: no notes were written: ${link} is a symbolic link, and Everlong does not write through links. Remove the link and try again.\n`,
   })
   expect(readdirSync(elsewhere.path)).toEqual([])
   elsewhere.remove()

@@ -1,7 +1,7 @@
 // `everlong memory`: the notes that lie beside a session. Where there are none it makes them without a model and says so;
 // it writes them only when it is told to, and never over notes that are there.
-import { afterExtraction, countTokens, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong'
-import { offline } from 'everlong/models'
+import { countTokens, offline } from 'everlong'
+import { afterExtraction, type Extraction, extractNotes, type Notes, renderNotes } from 'everlong/mechanisms'
 import { openMemory, openSessionAt, type SessionAt, type SessionMemory } from 'everlong/node'
 import { expecting, failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
@@ -107,10 +107,10 @@ export function render(report: MemoryReport, screen: Screen): readonly string[] 
   const where = visible(notes)
   const what =
     origin === 'kept'
-      ? `Notes of about ${count(tokens)} tokens, kept in ${where}`
+      ? `About ${count(tokens)} tokens of notes, in ${where}`
       : isWritten
-        ? `There were no notes. These, of about ${count(tokens)} tokens, were made without a model and written to ${where}`
-        : `There are no notes beside this session. These, of about ${count(tokens)} tokens, were made just now, without a model; --write stores them`
+        ? `There were no notes. This draft of about ${count(tokens)} tokens was made without a model and saved to ${where}`
+        : `This session has no notes. This is a draft of about ${count(tokens)} tokens, made without a model; --write saves it`
   return [
     fileHeading(path, screen),
     ...paragraph(what, screen),

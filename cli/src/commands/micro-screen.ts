@@ -1,5 +1,5 @@
 // The screen of `everlong micro`: for each reduction what would go, why, and the sum.
-import type { PlannedItem } from 'everlong'
+import type { PlannedItem } from 'everlong/mechanisms'
 import { sourceInWords } from '../render/context.ts'
 import { count, counted, duration } from '../render/numbers.ts'
 import { oneLine, visible } from '../render/safe.ts'
@@ -23,7 +23,7 @@ function cacheInWords({ cache, now }: MicroReport): string {
   if (cache.lastAnswer === undefined) return 'cache unknown: the newest answer has no time'
   if (cache.lastAnswer > now) return 'cache unknown: the newest answer is from the future'
   const ago = duration(now - cache.lastAnswer)
-  return `cache ${cache.type}: the newest answer came ${ago} ago, and a prefix is kept for ${duration(cache.lifetime)}`
+  return `cache ${cache.type}: the newest answer came ${ago} ago, and the cache lasts ${duration(cache.lifetime)}`
 }
 
 function reductionLines(reduction: MicroReduction, screen: Screen): readonly string[] {
@@ -31,13 +31,13 @@ function reductionLines(reduction: MicroReduction, screen: Screen): readonly str
   const reason = oneLine(reduction.reason)
   if (type === 'declined') {
     return [
-      heading(mechanism, screen) + screen.paint('dim', '  does nothing'),
+      heading(mechanism, screen) + screen.paint('dim', '  nothing to do'),
       ...paragraph(reason, screen),
-      ...(sum === undefined ? [] : paragraph(`If it did: ${sum}`, screen, 'dim')),
+      ...(sum === undefined ? [] : paragraph(`If it ran: ${sum}`, screen, 'dim')),
     ]
   }
-  const would = way === 'request' ? 'would ask the server with the next request' : 'would edit the session'
-  const gain = freed > 0 ? `, ${count(freed)} tokens less` : ''
+  const would = way === 'request' ? 'would ask the server to clear with the next request' : 'would edit the session'
+  const gain = freed > 0 ? `, freeing ${count(freed)} tokens` : ''
   return [
     heading(mechanism, screen) + screen.paint('green', `  ${would}${gain}`),
     ...paragraph(reason, screen),
@@ -49,8 +49,8 @@ function reductionLines(reduction: MicroReduction, screen: Screen): readonly str
 
 const thinkingWords = {
   untouched: '',
-  removed: 'The model binds its thinking to the prefix: all thinking behind the change goes too.',
-  delegated: 'The model binds its thinking to the prefix: the server edits, and its signatures stay good.',
+  removed: 'This model binds thinking to its prefix, so thinking after the change is removed too.',
+  delegated: 'This model binds thinking to its prefix, so the server clears and the signatures stay valid.',
 } as const
 
 const mostItems = 12
@@ -83,7 +83,7 @@ function untouchedLines({ reductions, path }: MicroReport, screen: Screen): read
   const first = reductions.find(({ way }) => way === 'edits')
   if (!first) return paragraph('Nothing was written.', screen)
   const command = `everlong micro ${visible(path)} --mechanism ${shortName(first.mechanism)} --apply`
-  return paragraph(`Nothing was written. The first that would edit the session: ${command}`, screen)
+  return paragraph(`Nothing was written. To apply the first edit: ${command}`, screen)
 }
 
 function appliedLines(applied: MicroApplied, { path }: MicroReport, screen: Screen): readonly string[] {
@@ -91,14 +91,14 @@ function appliedLines(applied: MicroApplied, { path }: MicroReport, screen: Scre
   const { written, kept, notText } = stored
   const originals = [
     `${counted(written.length, 'original')} written to ${visible(stored.folder)}`,
-    ...(kept.length > 0 ? [`${count(kept.length)} there already`] : []),
-    ...(notText.length > 0 ? [`${count(notText.length)} with images in the transcript only`] : []),
+    ...(kept.length > 0 ? [`${count(kept.length)} already there`] : []),
+    ...(notText.length > 0 ? [`${count(notText.length)} with images, kept only in the transcript`] : []),
   ].join(', ')
   const edits = `${counted(uuids.length, 'edit')} appended (${uuids.join(', ')})`
   return [
     heading(`Applied ${mechanism}`, screen),
-    ...paragraph(`${edits}; ${count(freed)} tokens less, ${count(size.tokens)} now`, screen),
+    ...paragraph(`${edits}; freed ${count(freed)} tokens, ${count(size.tokens)} left`, screen),
     ...(written.length + kept.length + notText.length > 0 ? paragraph(originals, screen) : []),
-    ...paragraph(`Nothing is lost. To take it back: everlong undo ${visible(path)}`, screen),
+    ...paragraph(`To undo it: everlong undo ${visible(path)}`, screen),
   ]
 }

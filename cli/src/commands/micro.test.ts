@@ -110,7 +110,7 @@ describe('the dry run', () => {
   test('waits while the cache is warm and it does not pay, and shows the sum', async () => {
     const { stdout } = await everlong(['micro', busy(), ...soon, '--always', '--turns', '1'])
     expect(stdout.replace(/\s+/g, ' ')).toMatch(
-      /micro-by-size does nothing .* does not pay .* it would after \d+ turns/,
+      /micro-by-size nothing to do .* does not pay .* it would after \d+ turns/,
     )
   })
 
@@ -128,7 +128,7 @@ describe('--apply', () => {
     const { exitCode, stderr } = await everlong(['micro', file, ...later, '--apply'])
     expect([exitCode, stderr]).toEqual([
       1,
-      `everlong: nothing was changed. ${file.replace(/\.jsonl$/, '')} is a link, and nothing is written through it. Remove the link and try again.\n`,
+      `everlong: nothing was changed. ${file.replace(/\.jsonl$/, '')} is a symbolic link, and Everlong does not write through links. Remove the link and try again.\n`,
     ])
     expect(readdirSync(elsewhere.path)).toEqual([])
     expect(readFileSync(file).equals(bytes)).toBe(true)
@@ -141,7 +141,7 @@ describe('--apply', () => {
     const { exitCode, stderr } = await everlong(['micro', link, ...later, '--apply'])
     expect([exitCode, stderr]).toEqual([
       1,
-      `everlong: nothing was changed. ${link}: a link, and it is not followed here, or leads in a circle. Name the file itself.\n`,
+      `everlong: nothing was changed. ${link}: symbolic links are not followed here. Name the file itself.\n`,
     ])
   })
 
@@ -151,7 +151,7 @@ describe('--apply', () => {
     const { exitCode, stdout, stderr } = await everlong(['micro', file, ...later, '--apply'])
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(stdout).toContain('Applied micro-by-idle')
-    expect(stdout.replace(/\s+/g, ' ')).toContain(`To take it back: everlong undo ${file}`)
+    expect(stdout.replace(/\s+/g, ' ')).toContain(`To undo it: everlong undo ${file}`)
     const after = readFileSync(file)
     expect(after.subarray(0, bytes.length).equals(bytes)).toBe(true)
     expect(JSON.parse(after.subarray(bytes.length).toString())).toMatchObject({
@@ -256,9 +256,9 @@ describe('undo', () => {
 
   test('has nothing to do in a session that nobody edited, and says so', async () => {
     const { exitCode, stderr } = await everlong(['undo', busy()])
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('no edit and no compaction is in force')])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('no edit and no compaction is active')])
     const other = await everlong(['undo', busy(), '--edit', 'nobody'])
-    expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining('nobody is no edit')])
+    expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining('nobody is neither an active edit')])
   })
 })
 

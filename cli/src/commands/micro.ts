@@ -20,7 +20,7 @@ import {
   type ThinkingOutcome,
   type Worth,
   worthInWords,
-} from 'everlong'
+} from 'everlong/mechanisms'
 import { applyEdits, openView, originalResults, type StoredResults, type ViewFile } from 'everlong/node'
 import type { Edit } from 'everlong/transcript'
 import { failed, type Outcome, orNoTranscript, reading } from '../outcome.ts'

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pieceKinds } from 'everlong/node'
+import { dirname, join } from 'node:path'
 import { session } from 'everlong/testing'
+import { pieceKinds } from 'everlong/transcript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kinds } from '../option-values.ts'
 import { everlong } from '../testing/harness.ts'
@@ -60,7 +60,7 @@ test('--newest puts the newest first, whatever matches best', async () => {
 test('what has only some of the words, and that there is more, is said', async () => {
   const { stdout } = await recall('heron giraffe', '--limit', '1')
   const lines = stdout.split('\n')
-  expect(lines[0]).toBe('Nothing has all of the words; these have some of them.')
+  expect(lines[0]).toBe('No match for all words; these match some of them.')
   expect(lines.at(-2)).toBe('There are more: narrow the search, or use --limit.')
 })
 
@@ -69,6 +69,21 @@ test('a text is read by its id: into a file as it is, on a terminal harmless', a
   const { stdout } = await everlong(['recall', file, '--read', 't1'], { isTTY: true })
   expect(stdout).toBe('const heron = 1 \ufffd[31mred\n')
   expect(JSON.parse((await recall('--read', 't1', '--json')).stdout).text).toBe('const heron = 1 \u001b[31mred\n')
+})
+
+test('a record that could not be searched is named, whether or not others match', async () => {
+  const damaged = join(folder, 'damaged', 'deep.jsonl')
+  mkdirSync(dirname(damaged))
+  const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const deep = `{"type":"user","uuid":"deep","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t9","content":${nested}}]}}`
+  writeFileSync(damaged, `${session().user('a crane').text}${deep}\n`)
+  const line = `Not searched: ${damaged}:2 (Maximum call stack size exceeded).`
+  const shown = async (word: string) => (await everlong(['recall', damaged, word])).stdout.split('\n')
+  expect((await shown('crane')).slice(-3)).toEqual(['', line, ''])
+  expect(await shown('giraffe')).toEqual([line, ''])
+  const { stdout } = await everlong(['recall', damaged, 'crane', '--json'])
+  expect(JSON.parse(stdout).unreadable).toMatchObject([{ path: damaged, line: 2 }])
+  rmSync(dirname(damaged), { recursive: true })
 })
 
 test('a folder is searched as a whole', async () => {
@@ -88,7 +103,7 @@ test.each([
 test('a file that is not there is told, and a wrong number is a wrong command line', async () => {
   const missing = await everlong(['recall', join(folder, 'nothing.jsonl'), 'heron'])
   expect([missing.exitCode, missing.stdout]).toEqual([1, ''])
-  expect(missing.stderr).toMatch(/^everlong: there is no .*\n$/)
+  expect(missing.stderr).toMatch(/^everlong: .* does not exist\. .*\n$/)
   expect((await recall('--epoch', 'two')).exitCode).toBe(2)
 })
 

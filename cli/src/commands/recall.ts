@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import {
   type Archive,
+  type CaughtUp,
   cardLine,
   findTranscripts,
   openArchive,
@@ -30,7 +31,12 @@ export type RecallOptions = {
   readonly read?: string
 }
 
-export type RecallReport = ({ readonly type: 'search' } & SearchResult) | ({ readonly type: 'reading' } & Reading)
+type Unreadable = CaughtUp['unreadable']
+
+/** `unreadable`: files and records that could not be searched. */
+type Search = SearchResult & { readonly type: 'search'; readonly unreadable: Unreadable }
+
+export type RecallReport = Search | ({ readonly type: 'reading' } & Reading)
 
 type Asked = RecallOptions & { readonly surroundings: Surroundings }
 
@@ -78,7 +84,7 @@ function lookUp(archive: Archive, words: readonly string[], options: Asked): Out
   const request = parseSearch({ ...filters, query: words.join(' '), order })
   if (request.type === 'refused') return failed(request.reason)
   const result = archive.search(request.query)
-  const report = { type: 'search', ...result } as const
+  const report = { type: 'search', ...result, unreadable: archive.refresh().unreadable } as const
   if (result.matches.length > 0) return gathered(report)
   const complaint = 'nothing was found. Try fewer or other words, prefix*, or fewer filters.'
   return { type: 'gathered', report, exitCode: 1, complaint }
@@ -86,13 +92,24 @@ function lookUp(archive: Archive, words: readonly string[], options: Asked): Out
 
 export function render(report: RecallReport, screen: Screen): readonly string[] {
   if (report.type === 'reading') return readingLines(report.text, screen)
-  if (report.matches.length === 0) return []
-  const some = report.matched === 'any' ? ['Nothing has all of the words; these have some of them.', ''] : []
+  const missing = notSearched(report.unreadable)
+  if (report.matches.length === 0) return missing
+  const some = report.matched === 'any' ? ['No match for all words; these match some of them.', ''] : []
   const cards = report.matches.flatMap((match) => [
     ...wrap(oneLine(cardLine(match)), screen.width).map((line) => screen.paint('bold', line)),
     ...wrap(oneLine(match.snippet), screen.width - 2).map((line) => `  ${line}`),
   ])
-  return [...some, ...cards, ...(report.more ? ['', 'There are more: narrow the search, or use --limit.'] : [])]
+  const more = report.more ? ['There are more: narrow the search, or use --limit.'] : []
+  const notes = [...more, ...missing]
+  return [...some, ...cards, ...(notes.length > 0 ? ['', ...notes] : [])]
+}
+
+/** Nobody should take a search for complete that was not. */
+function notSearched([first, ...others]: Unreadable): readonly string[] {
+  if (first === undefined) return []
+  const { path, line, reason } = first
+  const more = others.length === 0 ? '' : `, and ${others.length} more`
+  return [oneLine(`Not searched: ${path}${line === undefined ? '' : `:${line}`} (${reason})${more}.`)]
 }
 
 /** Into a file goes the text as it is; on a terminal it must not take over. */

@@ -45,7 +45,7 @@ test('a place that is not there is one clear line', async () => {
   const out = join(folder.path, 'no', 'such', 'place.jsonl')
   const { exitCode, stderr } = await everlong(['repair', file, '--out', out])
   expect([exitCode, stderr.split('\n').length]).toEqual([1, 2])
-  expect(stderr).toContain(`there is no folder ${join(folder.path, 'no', 'such')}`)
+  expect(stderr).toContain(`the folder ${join(folder.path, 'no', 'such')} does not exist`)
   const compacted = await everlong(['compact', file, '--out', out])
   expect([compacted.exitCode, compacted.stderr]).toEqual([1, stderr])
 })

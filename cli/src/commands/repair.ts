@@ -1,4 +1,4 @@
-// `everlong repair`: writes a mended copy of a transcript. Never touches the original, never overwrites anything.
+// `everlong repair`: writes a repaired copy of a transcript. Never touches the original, never overwrites anything.
 import { type RepairReport, repair } from 'everlong/node'
 import { failed, gathered, noPlaceFor, noTranscript, type Outcome, reading, writing } from '../outcome.ts'
 import { count } from '../render/numbers.ts'
@@ -31,12 +31,12 @@ export function render(report: RepairedReport, screen: Screen): readonly string[
     ...facts(
       [
         ['records', count(report.records)],
-        ['lines mended', count(report.linesMended)],
+        ['lines repaired', count(report.linesMended)],
         ['duplicates dropped', count(report.duplicatesDropped)],
-        ['parents mended', count(report.parentsMended)],
+        ['parents repaired', count(report.parentsMended)],
       ],
       screen,
     ),
-    screen.paint('dim', `  ${visible(report.from)} is as it was.`),
+    screen.paint('dim', `  ${visible(report.from)} was not changed.`),
   ]
 }

@@ -25,13 +25,13 @@ describe('everlong simulate', () => {
     const { stdout } = await everlong(['simulate', '--port', '0'])
     expect(stdout.replace(/:\d{4,5}\b/g, ':PORT')).toBe(`Listening on http://127.0.0.1:PORT
 
-  any key is right:   ANTHROPIC_API_KEY=any
-  the official SDK:   ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
+  any key works:      ANTHROPIC_API_KEY=any
+  Anthropic SDK:      ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
   OpenAI-compatible:  OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
-  every request:      http://127.0.0.1:PORT/_everlong/log
+  request log:        http://127.0.0.1:PORT/_everlong/log
 
-Ctrl-C ends it.
-0 requests; at the API: $0.00.
+Press Ctrl-C to stop.
+0 requests; at API prices: $0.00.
 `)
   })
 
@@ -51,7 +51,7 @@ Ctrl-C ends it.
         const taken = await everlong(['simulate', '--port', String(port)])
         expect([taken.exitCode, taken.stderr]).toEqual([
           1,
-          `everlong: port ${port} is taken. Choose another, or --port 0 for any free one.\n`,
+          `everlong: port ${port} is in use. Choose another, or --port 0 for any free one.\n`,
         ])
       },
     })

@@ -10,7 +10,7 @@ import {
   summariser,
   syntheticRepository,
 } from '@everlong/simulator'
-import { knownModels } from 'everlong'
+import { knownModels } from 'everlong/models'
 import { failed, gathered, type Outcome, systemTrouble } from '../outcome.ts'
 import { counted, dollars } from '../render/numbers.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -72,23 +72,23 @@ function greeting(url: string): string {
   return [
     `Listening on ${url}`,
     '',
-    '  any key is right:   ANTHROPIC_API_KEY=any',
-    `  the official SDK:   ANTHROPIC_BASE_URL=${url}`,
+    '  any key works:      ANTHROPIC_API_KEY=any',
+    `  Anthropic SDK:      ANTHROPIC_BASE_URL=${url}`,
     `  OpenAI-compatible:  OPENAI_BASE_URL=${url}/v1`,
-    `  every request:      ${url}/_everlong/log`,
+    `  request log:        ${url}/_everlong/log`,
     '',
-    'Ctrl-C ends it.',
+    'Press Ctrl-C to stop.',
     '',
   ].join('\n')
 }
 
 function portTrouble(port: number, error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
-  if (error.code === 'EADDRINUSE') return `port ${port} is taken. Choose another, or --port 0 for any free one.`
-  if (error.code === 'EACCES') return `port ${port} is not for everybody. Choose one above 1024, or --port 0.`
+  if (error.code === 'EADDRINUSE') return `port ${port} is in use. Choose another, or --port 0 for any free one.`
+  if (error.code === 'EACCES') return `port ${port} needs special rights. Choose one above 1024, or --port 0.`
   return undefined
 }
 
 export function render({ requests, cost }: SimulateReport): readonly string[] {
-  return [`${counted(requests, 'request')}; at the API: ${dollars(cost)}.`]
+  return [`${counted(requests, 'request')}; at API prices: ${dollars(cost)}.`]
 }

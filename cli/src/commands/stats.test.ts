@@ -88,7 +88,7 @@ test('a file that cannot be read is named, and the rest is counted', async () =>
 test('a name that leads nowhere is one clear line', async () => {
   const { exitCode, stderr } = await everlong(['stats', join(folder.path, 'nowhere')])
   expect([exitCode, stderr.split('\n').length]).toEqual([1, 2])
-  expect(stderr).toMatch(/there is no .*nowhere\. Check the name/)
+  expect(stderr).toMatch(/nowhere does not exist\./)
 })
 
 test('a folder without transcripts is one clear line', async () => {
@@ -97,7 +97,7 @@ test('a folder without transcripts is one clear line', async () => {
   const { exitCode, stderr } = await everlong(['stats', place])
   expect([exitCode, stderr]).toEqual([
     1,
-    `everlong: there are no transcripts (.jsonl) below ${place}. Claude Code keeps its sessions below ~/.claude/projects.\n`,
+    `everlong: no transcripts (.jsonl) in ${place}. Claude Code keeps its sessions in ~/.claude/projects.\n`,
   ])
 })
 

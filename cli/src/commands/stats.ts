@@ -1,7 +1,7 @@
 // `everlong stats`: figures over one session or thousands. Reads file by file; one that cannot be read is named.
 import { existsSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { costOf } from 'everlong'
+import { costOf } from 'everlong/models'
 import { collectingStatistics, type FolderStatistics, type StatsOptions } from 'everlong/node'
 import type { ModelTokens, Statistics } from 'everlong/transcript'
 import { failed, noTranscript, noTranscripts, notThere, type Outcome } from '../outcome.ts'

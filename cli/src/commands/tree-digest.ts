@@ -1,6 +1,6 @@
 // One entry of a transcript in one line: what it is and its first words.
-import { type Block, blocksOf, textOf } from 'everlong'
-import { type Entry, headOf, messagesOf, originOf, readAnswerLine } from 'everlong/transcript'
+import type { Block } from 'everlong'
+import { blocksOf, type Entry, headOf, messagesOf, originOf, readAnswerLine, textOf } from 'everlong/transcript'
 import { count } from '../render/numbers.ts'
 import { oneLine } from '../render/safe.ts'
 

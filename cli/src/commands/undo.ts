@@ -1,5 +1,5 @@
 // `everlong undo`: takes back what was last done to a session's view, by appending an undo. It removes nothing.
-import type { ContextSize } from 'everlong'
+import type { ContextSize } from 'everlong/mechanisms'
 import { applyEdits, openView, type ViewFile } from 'everlong/node'
 import { type Edit, readBoundary, readEdit } from 'everlong/transcript'
 import { failed, gathered, noTranscript, type Outcome, reading } from '../outcome.ts'
@@ -33,7 +33,7 @@ export async function gather(path: string, { edit, surroundings }: UndoOptions):
   if (strange !== undefined || undone.length === 0) return failed(whyNothing(file, strange))
   const undos = undone.map(({ uuid }): Edit => ({ type: 'undo', uuid, reason: 'asked for on the command line' }))
   const applied = await applyEdits(file, undos, { owner: 'everlong undo', now: surroundings.now() })
-  if (applied.type === 'not-applied') return failed(`nothing was changed. ${applied.why}`)
+  if (applied.type === 'not-applied') return failed(`nothing changed. ${applied.why}`)
   const before = sizeOf(file)
   return gathered({ path, undone, uuids: applied.uuids, before, after: sizeOf(openView(path)) })
 }
@@ -54,18 +54,18 @@ function named({ view, entry }: ViewFile, uuid: string): Target | undefined {
 
 function whyNothing({ path, bytes, view }: ViewFile, edit: string | undefined): string {
   if (view.messages.length === 0) return noTranscript(path, bytes)
-  if (edit !== undefined) return `${visible(edit)} is no edit in force and no compaction of ${visible(path)}.`
-  return `no edit and no compaction is in force in ${visible(path)}.`
+  if (edit !== undefined) return `${visible(edit)} is neither an active edit nor a compaction of ${visible(path)}.`
+  return `there is nothing to undo in ${visible(path)}: no edit and no compaction is active.`
 }
 
 export function render({ path, undone, uuids, before, after }: UndoReport, screen: Screen): readonly string[] {
   const what = undone.map(({ type, mechanism }) => visible(mechanism === undefined ? type : `${type} of ${mechanism}`))
   return [
-    heading(`Took back ${undone[0]?.type === 'compaction' ? 'a compaction' : counted(undone.length, 'edit')}`, screen),
+    heading(`Undid ${undone[0]?.type === 'compaction' ? 'a compaction' : counted(undone.length, 'edit')}`, screen),
     ...paragraph(what.join(', '), screen),
     ...paragraph(`${count(before.tokens)} tokens before, ${count(after.tokens)} now`, screen),
     ...paragraph(
-      `To have it again: everlong undo ${visible(path)}${uuids.map((uuid) => ` --edit ${uuid}`).join('')}`,
+      `To redo it: everlong undo ${visible(path)}${uuids.map((uuid) => ` --edit ${uuid}`).join('')}`,
       screen,
     ),
   ]

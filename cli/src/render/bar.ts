@@ -1,5 +1,5 @@
 // Bars: a plain one for comparing, one in segments for what something is made of, and the gauge of a context.
-import type { ContextState } from 'everlong'
+import type { ContextState } from 'everlong/mechanisms'
 import type { Screen, Style } from './screen.ts'
 
 /** A bar of eighths, for values beside one another. Something that is there shows at least a sliver. */

@@ -1,5 +1,5 @@
 // Words and pictures for how full a context is, the same on every screen.
-import type { ContextSize, Explanation } from 'everlong'
+import type { ContextSize, Explanation } from 'everlong/mechanisms'
 import { gauge, stateStyles } from './bar.ts'
 import { count } from './numbers.ts'
 import type { Screen } from './screen.ts'

@@ -1,5 +1,5 @@
 // How the kinds of a context look: name, colour, and the letter that stands for them where there is no colour.
-import type { KindTokens } from 'everlong'
+import type { KindTokens } from 'everlong/mechanisms'
 import { bar, type Segment, segmentedBar } from './bar.ts'
 import { count, percent } from './numbers.ts'
 import { oneLine } from './safe.ts'

@@ -4,15 +4,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type Block,
-  createEngine,
-  type EngineSession,
-  type EngineSettings,
-  type ModelAnswer,
-  type ModelClient,
-} from 'everlong'
-import { offline } from 'everlong/models'
+import { type Block, type ModelAnswer, type ModelClient, offline } from 'everlong'
+import { createEngine, type EngineSession } from 'everlong/node'
 import { everlong } from './harness.ts'
 
 export const stepKinds = [
@@ -49,10 +42,10 @@ export type StepKind = (typeof stepKinds)[number]
 export type Step = { readonly kind: StepKind; readonly at: number; readonly to: number }
 
 export type World = {
-  readonly isOffline: boolean
   readonly thinks: boolean
-  readonly mode: EngineSettings['mode']
-  readonly serverEdits: 'none' | 'cache' | 'context'
+  readonly collapse: boolean
+  /** What the model's server can leave out: nothing, results of the cached prefix, old tool uses; or there is no server. */
+  readonly server: 'offline' | 'plain' | 'cache-edits' | 'context-management'
   /** Characters of a long text: with many of them the file outgrows what its tail reader reads at once. */
   readonly length: number
   /** Turns before the first step. */
@@ -68,6 +61,8 @@ export class LivedSession {
   readonly path: string
   /** The uuids of everything that was said, by anybody. */
   readonly said = new Set<string>()
+  /** The mechanisms that made the context smaller between two requests. */
+  readonly reducedBy = new Set<string>()
   private readonly folder = mkdtempSync(join(tmpdir(), 'everlong-lived-'))
   private readonly world: World
   private session: EngineSession | undefined
@@ -82,9 +77,9 @@ export class LivedSession {
   async begin(): Promise<void> {
     this.session = await this.engine().start({ path: this.path })
     // Only a nearly full context is collapsed, and only spans without much that a person typed.
-    const { turns, mode } = this.world
+    const { turns, collapse } = this.world
     for (let at = 0; at < turns; at++) {
-      await this.take({ kind: mode === 'collapse' ? 'send' : 'use-tools', at, to: 0 })
+      await this.take({ kind: collapse ? 'send' : 'use-tools', at, to: 0 })
       await this.take({ kind: 'send', at, to: 0 })
     }
   }
@@ -180,19 +175,22 @@ export class LivedSession {
   }
 
   private engine() {
-    const { mode, isOffline } = this.world
+    const { collapse, server } = this.world
     return createEngine({
-      model: isOffline ? { ...offline(), model: this.modelName() } : this.client(),
+      model: server === 'offline' ? { ...offline(), model: this.modelName() } : this.client(),
       environment: {},
       files: { read: async () => ({ type: 'missing' }) },
       ports: { now: () => this.now() },
+      onEvent: (event) => {
+        if (event.type === 'micro-compacted') this.reducedBy.add(event.mechanism)
+      },
       settings: {
         contextWindow: 30_000,
         maxOutputTokens: 2_000,
-        ...(mode === undefined ? {} : { mode }),
+        collapse,
         sessionMemory: { isOn: true, first: 500, growth: 500, toolCalls: 1, keep: { tokens: 200, messages: 1 } },
         reductions: {
-          microCompact: mode === 'collapse' ? false : 'always',
+          microCompact: collapse ? false : 'always',
           weigh: false,
           clearInputs: true,
           boundThinking: 'remove',
@@ -210,13 +208,13 @@ export class LivedSession {
 
   /** Answers at once, in few words; summaries and notes in the form that is asked for. */
   private client(): ModelClient {
-    const { serverEdits } = this.world
+    const { server } = this.world
     return {
       provider: 'anthropic',
       model: this.modelName(),
       capabilities: () => ({
-        cacheEdits: serverEdits === 'cache',
-        contextManagement: serverEdits === 'context',
+        cacheEdits: server === 'cache-edits',
+        contextManagement: server === 'context-management',
         compaction: 'none',
         promptCache: true,
         offline: false,

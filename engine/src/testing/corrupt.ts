@@ -1,53 +1,39 @@
-// Breaks a file on purpose, in the ways files are found broken, and says which records must still be found in it.
-// What survives is known from what was done, never by reading the bytes back.
+// Damages a file in ways seen in the wild, and says which records must still be found. This is known from what was
+// done, not by reading the bytes.
 import { type JsonObject, stringAt } from '../core/message/json.ts'
 import { type Random, random } from './random.ts'
-import { serialize } from './serialize.ts'
+import { serialize } from './records.ts'
 
-export type CorruptionKind =
-  | 'two-objects' // a lost newline: both whole on one line
-  | 'cut-and-continued' // a crash in the middle of a line, and the next record right after it
-  | 'nul-run' // a hole in the file
-  | 'torn-last' // the file ends inside a record
-  | 'bom' // the last damage done, so that it stays at the start of the file
-  | 'crlf'
-  | 'blank-lines'
-  | 'long-line' // several megabytes
-  | 'garbage' // a line of bytes that are no text
-  | 'duplicate-uuid' // the first one counts
-  | 'missing-parent'
-  | 'cycle'
-  | 'forward-logical-parent'
-
-export const corruptionKinds: readonly CorruptionKind[] = [
-  'two-objects',
-  'cut-and-continued',
-  'nul-run',
-  'torn-last',
+/** In the order in which they are applied. */
+export const corruptionKinds = [
+  'two-objects', // a lost newline
+  'cut-and-continued', // a crash within a line, then the next record
+  'nul-run', // a hole in the file
+  'torn-last', // the file ends inside a record
   'crlf',
   'blank-lines',
-  'long-line',
-  'garbage',
-  'duplicate-uuid',
+  'long-line', // several megabytes
+  'garbage', // bytes that are not text
+  'duplicate-uuid', // the first one counts
   'missing-parent',
   'cycle',
   'forward-logical-parent',
   'bom',
-]
+] as const
+export type CorruptionKind = (typeof corruptionKinds)[number]
 
 export type Corrupted = {
   readonly bytes: Uint8Array
-  /** Records that are whole in the bytes, in file order, as they stand there. */
+  /** Records that are whole in the bytes, in file order. */
   readonly records: readonly JsonObject[]
-  /** Their ids, each once. */
   readonly survivors: readonly string[]
-  /** Ids of records of which no whole copy is left. */
+  /** Ids of records without a whole copy. */
   readonly lost: readonly string[]
-  /** The kinds that found a place: a cycle needs two lines, a forward parent a boundary. */
+  /** The kinds that could be applied: a cycle needs two lines, a forward parent a boundary. */
   readonly applied: readonly CorruptionKind[]
 }
 
-/** A line of the file: what it holds, which records are whole in it, and what ends it. */
+/** `records` are those that are whole in the line. */
 type Line = { readonly bytes: Uint8Array; readonly records: readonly JsonObject[]; readonly ending: string }
 type Damage<T> = (items: readonly T[], chance: Random) => readonly T[] | undefined
 
@@ -69,7 +55,7 @@ const toRecords: Partial<Record<CorruptionKind, Damage<JsonObject>>> = {
 const toLines: Partial<Record<CorruptionKind, Damage<Line>>> = {
   'two-objects': (lines, chance) => join(lines, chance, (first) => first),
   'cut-and-continued': (lines, chance) => join(lines, chance, (first) => cut(first, chance)),
-  // With or without a newline between the hole and the record after it.
+  // With or without a newline before the next record.
   'nul-run': (lines, chance) => insert(lines, chance, nulRun(chance)),
   garbage: (lines, chance) => insert(lines, chance, { bytes: garbage(chance), records: [], ending: '\n' }),
   'blank-lines': (lines, chance) =>
@@ -80,7 +66,7 @@ const toLines: Partial<Record<CorruptionKind, Damage<Line>>> = {
   'torn-last': tearLast,
 }
 
-/** Damage in the order records first, then lines, so that the kinds do not undo one another. */
+/** Records first, then lines, so that no kind undoes another. */
 export function corrupt(
   records: readonly JsonObject[],
   seed: number,
@@ -89,7 +75,7 @@ export function corrupt(
   const chance = random(seed)
   const applied: CorruptionKind[] = []
   const apply = <T>(items: readonly T[], damages: Partial<Record<CorruptionKind, Damage<T>>>) =>
-    corruptionKinds.reduce((current, kind) => {
+    corruptionKinds.reduce<readonly T[]>((current, kind) => {
       const next = kinds.includes(kind) ? damages[kind]?.(current, chance) : undefined
       if (next) applied.push(kind)
       return next ?? current
@@ -123,7 +109,7 @@ function changeOne(
   return changed && victim !== undefined ? records.with(victim, changed) : undefined
 }
 
-/** The same id again further down, with other content. */
+/** The same id again, with other content. */
 function duplicate(records: readonly JsonObject[], chance: Random): readonly JsonObject[] | undefined {
   const first = records.find((record) => record.type === 'user' && record.uuid !== undefined)
   if (!first) return undefined
@@ -131,7 +117,7 @@ function duplicate(records: readonly JsonObject[], chance: Random): readonly Jso
   return records.toSpliced(chance.int(records.indexOf(first) + 1, records.length), 0, again)
 }
 
-/** A line becomes the child of its own child. */
+/** Makes a line the child of its own child. */
 function cycle(records: readonly JsonObject[], chance: Random): readonly JsonObject[] | undefined {
   const parents = new Map(records.map((record) => [record.uuid, record]))
   const children = records.filter((record) => typeof record.parentUuid === 'string' && parents.has(record.parentUuid))
@@ -148,27 +134,25 @@ function forwardLogicalParent(records: readonly JsonObject[], chance: Random): r
   return records.with(index, { ...records[index], logicalParentUuid })
 }
 
-/** Puts two neighbours on one line. Never the last two: those are for the torn end. */
-function join(lines: readonly Line[], chance: Random, spoil: (first: Line) => Line): readonly Line[] | undefined {
+/** Puts two neighbors on one line, never the last two. */
+function join(lines: readonly Line[], chance: Random, damage: (first: Line) => Line): readonly Line[] | undefined {
   const places = [...lines.keys()].filter((at) => at < lines.length - 2 && isPlain(lines[at]) && isPlain(lines[at + 1]))
   const at = places[chance.int(0, Math.max(0, places.length - 1))]
   const [first, second] = at === undefined ? [] : [lines[at], lines[at + 1]]
   if (at === undefined || !first || !second) return undefined
-  const spoilt = spoil(first)
+  const damaged = damage(first)
   const joined: Line = {
-    bytes: concat([spoilt.bytes, second.bytes]),
-    records: [...spoilt.records, ...second.records],
+    bytes: concat([damaged.bytes, second.bytes]),
+    records: [...damaged.records, ...second.records],
     ending: second.ending,
   }
   return lines.toSpliced(at, 2, joined)
 }
 
-/** A line that holds one whole record and nothing else. */
 function isPlain(line: Line | undefined): boolean {
   return line?.records.length === 1 && line.bytes[0] === 0x7b
 }
 
-/** Anything from one byte to all but the last. */
 function cut(line: Line, chance: Random): Line {
   return { ...line, bytes: line.bytes.slice(0, chance.int(1, line.bytes.length - 1)), records: [] }
 }
@@ -187,7 +171,7 @@ function nulRun(chance: Random): Line {
   return { bytes: new Uint8Array(chance.int(1, 5_000)), records: [], ending: chance.chance(0.5) ? '\n' : '' }
 }
 
-/** Bytes of every kind but newlines and opening braces: nothing in it can pass for the start of a record. */
+/** No newlines and no opening braces: nothing can look like the start of a record. */
 function garbage(chance: Random): Uint8Array {
   return Uint8Array.from({ length: chance.int(1, 2_000) }, () => chance.int(0, 255)).map((byte) =>
     byte === 0x0a || byte === 0x0d || byte === 0x7b ? 0xff : byte,

@@ -1,6 +1,23 @@
-// Made-up sessions for tests and benchmarks: whole ones by seed, small ones by hand, broken ones on purpose.
-// Nothing here reads a file, and nothing outside tests, benchmarks and demonstrations has a use for it.
+// Made-up sessions for tests and benchmarks: whole ones by seed, small ones by hand, damaged ones. Reads no files.
 export type { JsonObject } from '../core/message/json.ts'
+export { type Corrupted, type CorruptionKind, corrupt, corruptionKinds } from './corrupt.ts'
+export { type CodexRollout, type CodexTruth, generateCodexRollout } from './foreign/codex.ts'
+export { generatePiSession, type PiOptions, type PiSession, type PiTruth } from './foreign/pi.ts'
+export type { SmallSessionOptions } from './foreign/setting.ts'
+export { mulberry32, type Random, random } from './random.ts'
+export {
+  type AnswerChoices,
+  type BoundaryChoices,
+  type BuilderOptions,
+  type LineChoices,
+  type ResultChoices,
+  type SessionBuilder,
+  serialize,
+  session,
+  textBlock,
+  thinkingBlock,
+  toolUseBlock,
+} from './records.ts'
 export {
   bashCall,
   editCall,
@@ -21,36 +38,17 @@ export {
   todoCall,
   webFetchCall,
   writeCall,
-} from './calls.ts'
-export { type CodexRollout, type CodexTruth, generateCodexRollout } from './codex.ts'
-export { type Corrupted, type CorruptionKind, corrupt, corruptionKinds } from './corrupt.ts'
-export { Meter, type MeterOptions } from './meter.ts'
-export { type KeptLayout, keptLayouts, type SessionOptions } from './options.ts'
-export { generatePiSession, type PiOptions, type PiSession, type PiTruth } from './pi.ts'
-export { mulberry32, type Random, random } from './random.ts'
-export {
-  type AnswerChoices,
-  type BoundaryChoices,
-  type BuilderOptions,
-  type LineChoices,
-  type ResultChoices,
-  type SessionBuilder,
-  session,
-  textBlock,
-  thinkingBlock,
-  toolUseBlock,
-} from './records.ts'
-export type { SmallSessionOptions } from './schedule.ts'
-export { serialize } from './serialize.ts'
+} from './sessions/calls.ts'
+export { Meter, type MeterOptions } from './sessions/meter.ts'
+export { type KeptLayout, keptLayouts, type SessionOptions } from './sessions/options.ts'
 export {
   generateSession,
   generateWithTruth,
   streamWithTruth,
   type TruthfulSession,
   type TruthfulStream,
-} from './session.ts'
-export { type ClientStyle, clientStyles } from './style.ts'
-export { assistant, call, human, type Outcome, type Said, shell } from './talk.ts'
+} from './sessions/session.ts'
+export { type ClientStyle, clientStyles } from './sessions/style.ts'
 export type {
   AnswerTruth,
   BoundaryTruth,
@@ -59,4 +57,5 @@ export type {
   MicrocompactTruth,
   SidechainTruth,
   Truth,
-} from './truth.ts'
+} from './sessions/truth.ts'
+export { assistant, call, human, type Outcome, type Said, shell } from './talk.ts'

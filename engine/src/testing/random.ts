@@ -1,22 +1,19 @@
-// Chance for this room and for those that simulate and measure: small seeded generators. Same seed, same numbers, on
-// every machine. Never for secrets.
+// Seeded random numbers: the same on every machine.
 
 export type Random = {
-  /** At least 0, below 1. */
+  /** From 0 up to, but not including, 1. */
   next(): number
-  /** A whole number from min to max, both included. */
+  /** An integer from min to max, inclusive. */
   int(min: number, max: number): number
   pick<T>(list: readonly [T, ...(readonly T[])]): T
   chance(probability: number): boolean
-  /** Of version 4 form. */
   uuid(): string
-  /** So many hexadecimal digits. */
   hex(digits: number): string
 }
 
 const byteHex: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** The sfc32 generator: 128 bits of state, quick, and good enough for made-up sessions. */
+/** sfc32: 128 bits of state, fast. */
 export function random(seed: number): Random {
   const bits = sfc32(seed)
   const next = () => bits() / 4294967296
@@ -62,7 +59,7 @@ function sfc32(seed: number): () => number {
   return step
 }
 
-/** mulberry32: 32 bits of state. Numbers in [0, 1), for whoever needs no more than those. */
+/** mulberry32: 32 bits of state. */
 export function mulberry32(seed: number): () => number {
   let state = seed | 0
   return () => {

@@ -1,42 +1,40 @@
-// Small sessions written by hand in a test: each call adds lines with ids that can be foreseen (u1 for the first user
-// line, a1 for the first assistant line, …) and the parent the client would give them. Never random.
+// Small sessions written by hand in a test. Ids are predictable (u1 is the first user line, a1 the first assistant line
+// …), and parents are those the client would use.
 import type { JsonObject } from '../core/message/json.ts'
 import {
   assistantBody,
   attachmentBody,
   boundaryBody,
+  preservedFields,
   progressBody,
+  summaryFlags,
   systemBody,
   type UserBody,
   usageOf,
   userBody,
-} from './bodies.ts'
-import { serialize } from './serialize.ts'
-import { type ClientStyle, frame, modelOf, type Place, resultsBranch } from './style.ts'
-import { uuidOf } from './truth.ts'
+} from './sessions/bodies.ts'
+import { type ClientStyle, frame, modelOf, type Place, resultsBranch } from './sessions/style.ts'
+import { uuidOf } from './sessions/truth.ts'
 
 export type BuilderOptions = {
   readonly style?: ClientStyle
   readonly sessionId?: string
   readonly startTime?: string
   readonly cwd?: string
-  /** Turns a name such as u1 into the id that is written; names are written as they are when not given. */
+  /** Maps a name such as u1 to the id that is written. */
   readonly ids?: (name: string) => string
 }
 
 export type LineChoices = {
-  /** Instead of the one that would be given. */
   readonly uuid?: string
-  /** Instead of the last line. */
   readonly parent?: string | null
-  /** Of the prompt that a user line belongs to. */
   readonly promptId?: string
-  /** Further top-level fields. */
+  /** Additional top-level fields. */
   readonly fields?: JsonObject
 }
 
 export type AnswerChoices = LineChoices & {
-  /** The API's id, m1, m2, … when not given. */
+  /** Default: m1, m2, … */
   readonly messageId?: string
   readonly model?: string
   readonly tokens?: {
@@ -53,11 +51,15 @@ export type BoundaryChoices = LineChoices & {
   readonly trigger?: 'auto' | 'manual'
   readonly preTokens?: number
   readonly postTokens?: number
-  /** Ids of the lines it keeps, in order. */
   readonly kept?: readonly string[]
   readonly logicalParent?: string
-  /** Further fields of its metadata. */
+  /** Additional metadata fields. */
   readonly metadata?: JsonObject
+}
+
+/** The record on one line, newline included. */
+export function serialize(record: JsonObject): string {
+  return `${JSON.stringify(record)}\n`
 }
 
 export function textBlock(text: string): JsonObject {
@@ -72,7 +74,7 @@ export function toolUseBlock(id: string, name: string, input: JsonObject = {}): 
   return { type: 'tool_use', id, name, input }
 }
 
-/** Starts a session. `session().user('hello').assistant('hi').records` */
+/** `session().user('hello').assistant('hi').records` */
 export function session(options: BuilderOptions = {}): SessionBuilder {
   return new SessionBuilder(options)
 }
@@ -97,12 +99,10 @@ export class SessionBuilder {
     this.time = Date.parse(options.startTime ?? '2026-03-02T09:00:00.000Z')
   }
 
-  /** The id of the last line of the chain. */
   get last(): string | null {
     return this.tip
   }
 
-  /** Everything as the text of a file. */
   get text(): string {
     return this.records.map(serialize).join('')
   }
@@ -111,7 +111,7 @@ export class SessionBuilder {
     return this.add(choices, this.userLine('u', choices, { content }))
   }
 
-  /** One answer: a line for each block, all with the same message id. */
+  /** One line per block, all with the same message id. */
   assistant(content: string | readonly JsonObject[], choices: AnswerChoices = {}): this {
     const blocks = typeof content === 'string' ? [textBlock(content)] : content
     const messageId = choices.messageId ?? this.number('m')
@@ -136,12 +136,11 @@ export class SessionBuilder {
     return this
   }
 
-  /** An answer of one call. */
   toolUse(id: string, name: string, input: JsonObject = {}, choices: AnswerChoices = {}): this {
     return this.assistant([toolUseBlock(id, name, input)], choices)
   }
 
-  /** Hangs on its call where the style does that, else on the last line. */
+  /** The parent is the call if the style does that, else the last line. */
   toolResult(id: string, content: string | readonly JsonObject[], choices: ResultChoices = {}): this {
     const call = this.callLines.get(id)
     const isBranch = resultsBranch(this.style) && call !== undefined
@@ -152,27 +151,19 @@ export class SessionBuilder {
     return this.add(isBranch ? { parent: call, ...choices } : choices, body)
   }
 
-  /** The summary that must follow it is the anchor of what it keeps. */
+  /** A summary must follow. */
   boundary(choices: BoundaryChoices = {}): this {
     const { trigger = 'auto', preTokens = 150_000, kept = [] } = choices
     const anchorUuid = this.ids(`s${(this.counters.get('s') ?? 0) + 1}`)
-    const preserved =
-      kept.length === 0
-        ? {}
-        : {
-            preservedSegment: { headUuid: kept[0], anchorUuid, tailUuid: kept.at(-1) },
-            preservedMessages: { anchorUuid, uuids: kept, allUuids: kept },
-          }
     const post = choices.postTokens === undefined ? {} : { postTokens: choices.postTokens }
-    const compactMetadata = { trigger, preTokens, ...post, ...choices.metadata, ...preserved }
+    const compactMetadata = { trigger, preTokens, ...post, ...choices.metadata, ...preservedFields(kept, anchorUuid) }
     const logicalParentUuid = choices.logicalParent ?? kept.at(-1) ?? this.tip ?? 'none'
     const body = boundaryBody({ ...this.stamp('b', choices), style: this.style, compactMetadata })
     return this.add({ parent: null, ...choices }, body, { logicalParentUuid })
   }
 
   summary(text: string, choices: LineChoices = {}): this {
-    const flags = { isVisibleInTranscriptOnly: true, isCompactSummary: true }
-    return this.add(choices, this.userLine('s', choices, { content: text, flags }))
+    return this.add(choices, this.userLine('s', choices, { content: text, flags: summaryFlags }))
   }
 
   attachment(kind: string, fields: JsonObject = {}, choices: LineChoices = {}): this {
@@ -181,14 +172,14 @@ export class SessionBuilder {
 
   progress(kind: string, fields: JsonObject = {}, choices: LineChoices = {}): this {
     const ids = { toolUseID: 'progress', parentToolUseID: 'progress' }
-    return this.add(choices, progressBody({ ...this.stamp('p', choices), data: { type: kind, ...fields }, ...ids }))
+    return this.add(choices, progressBody(this.stamp('p', choices), { type: kind, ...fields }, ids))
   }
 
   system(subtype: string, fields: JsonObject = {}, choices: LineChoices = {}): this {
     return this.add(choices, systemBody(this.stamp('y', choices), subtype, fields))
   }
 
-  /** A sub-agent's lines, which start from no parent; the main thread then goes on where it was. */
+  /** A sub-agent's lines, with a root of their own. */
   sidechain(agentId: string, build: (agent: this) => void): this {
     const [tip, outer] = [this.tip, this.agentId]
     this.tip = null
@@ -199,19 +190,18 @@ export class SessionBuilder {
     return this
   }
 
-  /** A record outside the tree, or any other, as it is. */
+  /** Adds any record as it is. */
   raw(record: JsonObject): this {
     this.records.push(record)
     return this
   }
 
-  /** Time passes. */
   wait(seconds: number): this {
     this.time += seconds * 1000
     return this
   }
 
-  /** The next line hangs on this one: a rewind, or a branch. */
+  /** Sets the parent of the next line: a rewind or a branch. */
   from(uuid: string | null): this {
     this.tip = uuid
     return this
@@ -230,7 +220,7 @@ export class SessionBuilder {
       ...more,
       ...(this.agentId === undefined ? {} : { sidechain: { agentId: this.agentId } }),
     }
-    // Twice: the first puts new fields where the client has them, the second lets them win over the envelope.
+    // Twice: the first keeps the client's key order, the second overrides the envelope.
     const record = { ...frame(identity, place, { ...body, ...choices.fields }), ...choices.fields }
     this.records.push(record)
     this.tip = uuidOf(record)

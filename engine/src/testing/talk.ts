@@ -1,8 +1,8 @@
-// Conversations in a line or two for tests that look at what was said and done, not at how a file stores it.
+// Short conversations for tests of what was said and done, not of how a file stores it.
 import type { JsonObject } from '../core/message/json.ts'
 import type { ViewMessage } from '../core/message/message.ts'
 
-/** A message with the record it came from, as a ledger takes them. */
+/** A message with the record it came from. */
 export type Said = { readonly message: ViewMessage; readonly record?: JsonObject }
 
 export function human(text: string, uuid?: string): Said {
@@ -21,7 +21,7 @@ export type Outcome = {
   readonly raw?: unknown
 }
 
-/** A call and its result; the id follows from what is called, so that no test has to make one up. */
+/** A call and its result, with a derived id. */
 export function call({ name, input, text = '', isError = false, raw }: Outcome): readonly Said[] {
   const id = `call-${name}-${JSON.stringify(input).length}`
   const result = { type: 'tool_result', tool_use_id: id, content: text, ...(isError ? { is_error: true } : {}) }
@@ -34,7 +34,7 @@ export function call({ name, input, text = '', isError = false, raw }: Outcome):
   ]
 }
 
-/** A shell command of Claude Code, with its exit code where it failed. */
+/** A Bash call of Claude Code. */
 export function shell(command: string, text = '', exit = 0): readonly Said[] {
   const shown = exit === 0 ? text : `Exit code ${exit}\n${text}`
   const raw = exit === 0 ? { stdout: text, stderr: '' } : `Error: ${shown}`

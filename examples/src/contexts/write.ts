@@ -2,25 +2,14 @@
 // Run it: node examples/src/contexts/write.ts
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import {
-  type Block,
-  blocksOf,
-  type Compacted,
-  isText,
-  isToolResult,
-  isToolUse,
-  type Message,
-  type ModelClient,
-  noHooks,
-  runCompaction,
-  textOf,
-} from 'everlong'
-import { offline, recorded } from 'everlong/models'
+import { type Block, type Message, type ModelClient, offline, recorded } from 'everlong'
+import { type Compacted, noHooks, runCompaction } from 'everlong/mechanisms'
 import { compactionJobAt, openSessionAt } from 'everlong/node'
+import { blocksOf, isText, isToolResult, isToolUse, textOf } from 'everlong/transcript'
 import { madeUpSession } from './session.ts'
 import { modelSummary } from './summary.ts'
 
-export const folder = fileURLToPath(new URL('../../../docs/contexts', import.meta.url))
+export const folder = fileURLToPath(new URL('../../../docs/contexts/', import.meta.url))
 export const sessionFile = `${folder}session.jsonl`
 
 export function sessionText(): string {

@@ -1,4 +1,5 @@
-import { type Block, blocksOf, isToolResult, isToolUse, type Message, textOf } from 'everlong'
+import type { Block, Message } from 'everlong'
+import { blocksOf, isToolResult, isToolUse, textOf } from 'everlong/transcript'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { syntheticRepository } from '../repository/repository.ts'

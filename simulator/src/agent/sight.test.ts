@@ -1,4 +1,5 @@
-import { blocksOf, isToolResult, isToolUse, type Message } from 'everlong'
+import type { Message } from 'everlong'
+import { blocksOf, isToolResult, isToolUse } from 'everlong/transcript'
 import { expect, test } from 'vitest'
 import { syntheticRepository } from '../repository/repository.ts'
 import { toolsOf } from '../repository/tools.ts'

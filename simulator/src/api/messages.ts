@@ -1,5 +1,6 @@
 // POST /v1/messages and /v1/messages/count_tokens: from a Request to a Response, every request logged and priced.
-import { isObject, type ModelFacts } from 'everlong'
+import type { ModelFacts } from 'everlong/models'
+import { isObject } from 'everlong/transcript'
 import { eventsOf, type StreamEvent } from '../answer/events.ts'
 import { noSampling, usageBody } from '../answer/usage.ts'
 import { type Incoming, readBody, readHead } from '../http/incoming.ts'

@@ -1,7 +1,9 @@
 // Both of Everlong's clients with a server: the contract of model clients, and everything that can go wrong on the way,
 // over real HTTP on this machine.
-import type { ModelClient, ModelRequest, StreamEvent } from 'everlong'
-import { anthropic, type ModelPorts, openai, runModelContract, type SdkOptions, systemPorts } from 'everlong/models'
+import type { ModelClient, ModelRequest } from 'everlong'
+import { anthropic, type SdkOptions } from 'everlong/anthropic'
+import { type ModelPorts, runModelContract, type StreamEvent, systemPorts } from 'everlong/models'
+import { openai } from 'everlong/openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningServer, startServer } from '../server.ts'
 import { callsOnce } from '../testing/ask.ts'

@@ -1,6 +1,7 @@
 // Everlong's own client for OpenAI-compatible servers, over real HTTP on this machine.
-import type { ModelRequest, StreamEvent } from 'everlong'
-import { type OpenAIOptions, openai } from 'everlong/models'
+import type { ModelRequest } from 'everlong'
+import type { StreamEvent } from 'everlong/models'
+import { type OpenAIOptions, openai } from 'everlong/openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { overflowShapes } from '../overflow/overflow.ts'
 import { type RunningServer, startServer } from '../server.ts'

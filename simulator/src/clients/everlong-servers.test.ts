@@ -2,7 +2,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ModelClient, ModelRequest } from 'everlong'
-import { anthropic, openai } from 'everlong/models'
+import { anthropic } from 'everlong/anthropic'
+import { openai } from 'everlong/openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { stillPorts } from '../testing/still-ports.ts'
 

@@ -1,5 +1,6 @@
-import { blocksOf, type JsonObject, type ModelClient, objectAt, repairRequest, textOf } from 'everlong'
+import type { ModelClient } from 'everlong'
 import { generateWithTruth, random, session } from 'everlong/testing'
+import { blocksOf, type JsonObject, objectAt, repairRequest, textOf } from 'everlong/transcript'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createSimulator } from '../simulator.ts'

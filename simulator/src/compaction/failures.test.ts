@@ -1,4 +1,6 @@
-import { type EngineEvent, type JsonObject, noOutcome } from 'everlong'
+import type { EngineEvent } from 'everlong'
+import { noOutcome } from 'everlong/mechanisms'
+import type { JsonObject } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import { misbehavesThen, misbehaving, misbehaviours } from '../script/misbehaving.ts'
 import { createSimulator } from '../simulator.ts'

@@ -1,5 +1,5 @@
-import { type JsonObject, objectAt, textOf } from 'everlong'
 import { session } from 'everlong/testing'
+import { type JsonObject, objectAt, textOf } from 'everlong/transcript'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSimulator } from '../simulator.ts'

@@ -1,5 +1,6 @@
-import { blocksOf, isText, type JsonObject, type ModelRequest, shapeOf, textOf } from 'everlong'
+import type { ModelRequest } from 'everlong'
 import { session } from 'everlong/testing'
+import { blocksOf, isText, type JsonObject, shapeOf, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
 import type { OverflowShape } from '../overflow/overflow.ts'
 import { createSimulator } from '../simulator.ts'

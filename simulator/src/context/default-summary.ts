@@ -1,5 +1,6 @@
 // The summary that server-side compaction writes when no script is given for it: plain, short, always the same.
-import { isToolUse, type Message, textOf } from 'everlong'
+import type { Message } from 'everlong'
+import { isToolUse, textOf } from 'everlong/transcript'
 import type { Script } from '../script/script.ts'
 
 const longestQuote = 400

@@ -1,5 +1,5 @@
 // What requests cost, by the published prices and multipliers.
-import { costOf, type ModelFacts, priceOf, type TokenCounts } from 'everlong'
+import { costOf, type ModelFacts, priceOf, type TokenCounts } from 'everlong/models'
 import { noSampling, promptTokens, type Sampling } from '../answer/usage.ts'
 
 export type MeterTotals = Omit<Sampling, 'type' | 'thinking'> & {

@@ -1,6 +1,6 @@
 // POST /v1/chat/completions: the same scripts behind an OpenAI-compatible face. Prefixes are cached unasked, in steps
 // of 128 tokens from 1,024 on, as that API does it.
-import type { ModelFacts } from 'everlong'
+import type { ModelFacts } from 'everlong/models'
 import { finish } from '../answer/finish.ts'
 import { noSampling } from '../answer/usage.ts'
 import { type Result, record } from '../api/record.ts'

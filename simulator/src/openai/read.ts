@@ -1,5 +1,7 @@
 // A chat completion request, checked, and put into the form that the rest of the simulator understands.
-import { type Block, isObject, type JsonObject, type ModelFacts } from 'everlong'
+import type { Block } from 'everlong'
+import type { ModelFacts } from 'everlong/models'
+import { isObject, type JsonObject } from 'everlong/transcript'
 import { type InputMessage, type MessagesRequest, noExtensions } from '../request/request.ts'
 import { type ChatProblem, chatProblem } from './problem.ts'
 

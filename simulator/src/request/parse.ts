@@ -1,5 +1,7 @@
 // From a body to a MessagesRequest: the shape of everything is checked here, and nothing beyond the shape.
-import { type Block, isObject, type JsonObject, type ModelFacts } from 'everlong'
+import type { Block } from 'everlong'
+import type { ModelFacts } from 'everlong/models'
+import { isObject, type JsonObject } from 'everlong/transcript'
 import { fine, invalid, type Outcome, type Problem, refused } from '../http/problem.ts'
 import { checkBlock, misplacedBlock, unknownTag } from './blocks.ts'
 import { beta, checkFields } from './fields.ts'

@@ -1,5 +1,7 @@
 // Images and documents: kinds, sizes, dimensions, how many. What is pictured is nobody's concern.
-import { type Block, isObject, mediaLimit } from 'everlong'
+import type { Block } from 'everlong'
+import { mediaLimit } from 'everlong/models'
+import { isObject } from 'everlong/transcript'
 import { z } from 'zod'
 import { invalid, type Problem } from '../http/problem.ts'
 import { imageSize, sniff } from '../prompt/image.ts'

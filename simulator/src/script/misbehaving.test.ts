@@ -1,4 +1,4 @@
-import { isToolUse, textOf } from 'everlong'
+import { isToolUse, textOf } from 'everlong/transcript'
 import { expect, test } from 'vitest'
 import { summariser } from '../summary/summariser.ts'
 import { fixed } from './fixed.ts'

@@ -1,17 +1,18 @@
 // Facts read off a conversation for a summary: what the user said, files, errors, todos, where the work stands. Plain
 // reading without judgement; it never sees more than the messages.
+import type { Message } from 'everlong'
 import {
   blocksOf,
   isText,
   isToolResult,
   isToolUse,
-  type Message,
   stringAt,
   type ToolResultBlock,
   type ToolUseBlock,
   textOf,
-} from 'everlong'
+} from 'everlong/transcript'
 import { listInput, stringInput, toolNamed } from '../repository/tool-names.ts'
+import { cut } from './cut.ts'
 import { type Fact, looksLikeSummary, readSections } from './sections.ts'
 
 /** Everything a summary could say about a conversation, in order of time within each section. */
@@ -194,11 +195,4 @@ function describe(use: ToolUseBlock): string {
 
 function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim()
-}
-
-/** Long text loses its middle. */
-export function cut(text: string, longest: number): string {
-  if (text.length <= longest) return text
-  const half = Math.floor((longest - 5) / 2)
-  return `${text.slice(0, half)} […] ${text.slice(text.length - half)}`
 }

@@ -1,8 +1,10 @@
 // The model that keeps notes about a session: answers a request for them with sections in the form that was asked for,
 // out of what the conversation holds. The same for the same request.
-import { blocksOf, isText, isToolUse, type Message, textOf } from 'everlong'
+import type { Message } from 'everlong'
+import { blocksOf, isText, isToolUse, textOf } from 'everlong/transcript'
 import { text } from '../script/answers.ts'
 import type { Script, ScriptRequest } from '../script/script.ts'
+import { headOf } from './cut.ts'
 
 /** True when the last message asks for sections of notes: for a route to the note taker. */
 export function asksForNotes(request: Pick<ScriptRequest, 'messages'>): boolean {
@@ -40,7 +42,7 @@ export function noteTaker({ learnings = [] }: { readonly learnings?: readonly st
         ),
         section('Learnings', learnings),
         section('Worklog', [
-          ...new Set(calls.map(({ name, input }) => `- ${name} ${JSON.stringify(input)}`.slice(0, 120))),
+          ...new Set(calls.map(({ name, input }) => headOf(`- ${name} ${JSON.stringify(input)}`, 120))),
         ]),
       ].join('\n\n'),
     )
@@ -50,7 +52,7 @@ export function noteTaker({ learnings = [] }: { readonly learnings?: readonly st
 function wordsOf(messages: readonly Message[], role: Message['role']): readonly string[] {
   return messages
     .filter((message) => message.role === role)
-    .map(({ content }) => textOf(blocksOf(content).filter(isText)).replace(/\s+/g, ' ').trim().slice(0, longest))
+    .map(({ content }) => headOf(textOf(blocksOf(content).filter(isText)).replace(/\s+/g, ' ').trim(), longest))
     .filter((words) => words !== '')
 }
 

@@ -1,4 +1,5 @@
-import { blocksOf, type Message, textOf } from 'everlong'
+import type { Message } from 'everlong'
+import { blocksOf, textOf } from 'everlong/transcript'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { agent } from '../agent/agent.ts'

@@ -1,18 +1,8 @@
 // A model client over a simulator held in process, for tests of what a client is used for. It does not stream and does
 // not retry: clients for people are the engine's. No part of the package.
-import {
-  type Block,
-  isObject,
-  type JsonObject,
-  type ModelAnswer,
-  type ModelCapabilities,
-  type ModelClient,
-  type ModelFailure,
-  type ModelRequest,
-  modelFacts,
-  type SendOptions,
-  stringAt,
-} from 'everlong'
+import type { Block, ModelAnswer, ModelClient, ModelFailure, ModelRequest } from 'everlong'
+import { type ModelCapabilities, modelFacts, type SendOptions } from 'everlong/models'
+import { isObject, type JsonObject, stringAt } from 'everlong/transcript'
 import type { Simulator } from '../simulator.ts'
 import { ask } from './ask.ts'
 

@@ -1,24 +1,24 @@
 // A conversation on the bench: records in, its view, a compaction with whatever model, and the view afterwards. Shared by
 // the scenario tests of the compaction procedure. No part of the package.
+import type { EngineEvent, Hooks, Message, ModelClient, ModelRequest } from 'everlong'
 import {
   type Compacted,
   type CompactionJob,
   type CompactionPorts,
   type CompactionResult,
-  checkRequest,
-  type EngineEvent,
-  type Hooks,
-  type JsonObject,
-  type Message,
-  type ModelClient,
-  type ModelRequest,
   noHooks,
-  repairRequest,
   runCompaction,
-  stringAt,
-} from 'everlong'
+} from 'everlong/mechanisms'
 import { generateWithTruth, type SessionOptions } from 'everlong/testing'
-import { createFold, type Fold, type View } from 'everlong/transcript'
+import {
+  checkRequest,
+  createFold,
+  type Fold,
+  type JsonObject,
+  repairRequest,
+  stringAt,
+  type View,
+} from 'everlong/transcript'
 
 export type Bench = {
   readonly fold: Fold

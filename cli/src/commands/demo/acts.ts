@@ -1,6 +1,8 @@
 // What the engine did, in plain words with the numbers: one act for each event that a person should see. Reads events;
 // makes nothing up.
-import { type EngineEvent, type Explanation, type JsonObject, objectAt, stringAt } from 'everlong'
+import type { EngineEvent } from 'everlong'
+import type { Explanation } from 'everlong/mechanisms'
+import { type JsonObject, objectAt, stringAt } from 'everlong/transcript'
 import { count, counted, exactDollars, seconds } from '../../render/numbers.ts'
 
 export type ActName =

@@ -1,6 +1,6 @@
 // One short line for each tool call: what it was about, and what came of it. What tools say is untrusted: it is made
 // harmless and cut by whoever prints it.
-import { arrayAt, stringAt } from 'everlong'
+import { arrayAt, stringAt } from 'everlong/transcript'
 
 export type FinishedCall = {
   readonly name: string

@@ -2,9 +2,17 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { blocksOf, isToolResult, isToolUse, type JsonObject, objectAt, textOf } from 'everlong'
 import { fsck, openMemory, openView } from 'everlong/node'
-import { readBoundary, readEdit } from 'everlong/transcript'
+import {
+  blocksOf,
+  isToolResult,
+  isToolUse,
+  type JsonObject,
+  objectAt,
+  readBoundary,
+  readEdit,
+  textOf,
+} from 'everlong/transcript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everlong, type RunOptions, sessionFolder } from '../../testing/harness.ts'
 import { tourFile } from '../tour.ts'
@@ -140,12 +148,12 @@ test('a folder that cannot be had is one clear line', async () => {
     {
       exitCode: 1,
       stdout: '',
-      stderr: `everlong: ${join(file, 'below')} cannot be written: the path leads through something that is not a folder. Check the name.\n`,
+      stderr: `everlong: ${join(file, 'below')} cannot be written: part of the path is not a folder. Check the name.\n`,
     },
     {
       exitCode: 1,
       stdout: '',
-      stderr: `everlong: there is no folder ${join(folder.path, 'not')}. Make it first, or choose another place.\n`,
+      stderr: `everlong: the folder ${join(folder.path, 'not')} does not exist. Create it first, or choose another one.\n`,
     },
   ])
 })
@@ -154,7 +162,7 @@ test.runIf(existsSync('/proc/self'))('a folder that the system allows nobody to 
   expect(await everlong(['demo', '--folder', '/proc/everlong'])).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'everlong: /proc/everlong cannot be written: there is no such file or folder. Check the name.\n',
+    stderr: 'everlong: /proc/everlong cannot be written: no such file or folder. Check the name.\n',
   })
 })
 

@@ -1,6 +1,7 @@
 // The lines of the demonstration: what the person says, what the agent does, what the engine did, and the gauge. Text in,
 // lines out; whatever came from a tool or a model is made harmless here.
-import type { EngineEvent, Explanation } from 'everlong'
+import type { EngineEvent } from 'everlong'
+import type { Explanation } from 'everlong/mechanisms'
 import { phases } from '../../compact-progress.ts'
 import { gauge, stateStyles } from '../../render/bar.ts'
 import { fullnessOf } from '../../render/context.ts'

@@ -2,9 +2,16 @@
 // work, and an engine with a session on disk in front of it.
 import type { AnyTool } from '@everlong/agent'
 import { type Repository, type RunningServer, startServer, syntheticRepository, toolsOf } from '@everlong/simulator'
-import { createEngine, type EngineOptions, type EngineSession, type EngineSettings, type FileStore } from 'everlong'
-import { anthropic } from 'everlong/models'
-import { type Match, openArchive, parseSearch } from 'everlong/node'
+import type { EngineSettings, FileStore } from 'everlong'
+import { anthropic } from 'everlong/anthropic'
+import {
+  createEngine,
+  type EngineOptions,
+  type EngineSession,
+  type Match,
+  openArchive,
+  parseSearch,
+} from 'everlong/node'
 import { demoModel } from './model.ts'
 import { recallTool, repositoryTools } from './tools.ts'
 
@@ -35,8 +42,8 @@ const settings: EngineSettings = {
   warningDistance: 14_000,
   errorDistance: 4_000,
   sessionMemory: { growth: 6_000, keep: { tokens: 3_000, messages: 1 } },
+  recall: true,
   reductions: {
-    recall: true,
     bySize: { keep: 3, target: 1_000, least: 3_000 },
     // In so small a window a compaction is always near and always cheaper: clearing would wait for it.
     weigh: false,
@@ -81,7 +88,6 @@ async function stageOn(
     model: anthropic({ model, apiKey: 'none', baseURL: server.url }),
     environment: {},
     files: filesOf(working.files, repository.root),
-    compaction: { recall: true },
     settings,
     ports,
   })

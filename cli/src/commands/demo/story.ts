@@ -2,7 +2,8 @@
 // lines is the agent's and the engine's doing; here it is only shown.
 import { isDeepStrictEqual } from 'node:util'
 import { type LoopEvent, query } from '@everlong/agent'
-import { type Explanation, type JsonObject, stringAt, textOf, type ViewMessage } from 'everlong'
+import type { Explanation } from 'everlong/mechanisms'
+import { type JsonObject, stringAt, textOf, type ViewMessage } from 'everlong/transcript'
 import { count, counted } from '../../render/numbers.ts'
 import { type Chronicle, restorationInWords } from './acts.ts'
 import type { Board } from './board.ts'

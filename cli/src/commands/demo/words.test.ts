@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import type { EngineEvent, Explanation } from 'everlong'
+import type { EngineEvent } from 'everlong'
+import type { Explanation } from 'everlong/mechanisms'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { shellWord } from '../../render/shell-word.ts'

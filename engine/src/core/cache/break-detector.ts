@@ -1,32 +1,31 @@
-// Notices when the provider's cache was missed where it should have been hit, and says why as far as can be known here.
-// A value that the session keeps; it sends nothing and changes nothing.
+// Detects that the provider's cache was missed where it should have been hit, and names the likely causes.
 import { numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { Fingerprint } from './fingerprint.ts'
 
 export type CacheWatch = {
-  /** What the answer before read from the cache. None at the start and after a compaction: nothing to compare with. */
+  /** What the previous answer read from the cache. Undefined at the start and after a compaction. */
   readonly baseline?: {
     readonly cacheRead: number
     readonly time?: number | undefined
     readonly print?: Fingerprint | undefined
   }
-  /** Deleted by cache edits, as the answer before reported them. */
+  /** Deleted by cache edits, as reported by the previous answer. */
   readonly deletedTokens: number
 }
 
 export type AnswerSeen = {
   readonly usage: Pick<TokenCounts, 'cacheRead'>
   readonly time?: number | undefined
-  /** Of the request that was answered. */
+  /** Of the answered request. */
   readonly print?: Fingerprint | undefined
-  /** Cached tokens that cache edits have deleted so far, where the answer tells. */
+  /** Cached tokens deleted by cache edits so far, if reported. */
   readonly deletedTokens?: number | undefined
-  /** The server cleared or summarized something in this request and says so: the prefix is another one, by its own doing. */
+  /** The server says that it cleared or summarized something in this request, so the prefix changed. */
   readonly isRewritten?: boolean | undefined
-  /** Milliseconds that the provider keeps a prefix. */
+  /** How long the provider keeps a prefix, in milliseconds. */
   readonly lifetime?: number | undefined
-  /** The answer itself, for the API's own diagnosis. */
+  /** For the API's own diagnosis. */
   readonly answer?: unknown
 }
 
@@ -34,30 +33,30 @@ export type BreakCause =
   | { readonly type: 'model-changed'; readonly from: string; readonly to: string }
   | { readonly type: 'tools-changed' }
   | { readonly type: 'system-changed' }
-  /** The first message that is not what it was. */
+  /** `message` is the first one that changed. */
   | { readonly type: 'messages-changed'; readonly message: number }
   | { readonly type: 'expired'; readonly idle: number; readonly lifetime: number }
-  /** Nothing here explains it: evicted by the provider, or sent to another machine. */
+  /** Probably evicted by the provider, or routed to another machine. */
   | { readonly type: 'unknown' }
 
 export type Diagnosis = { readonly reason: string; readonly missedTokens?: number }
 
 export type CacheBreak = {
   readonly type: 'cache-broken'
-  /** What should have been read: deleted tokens are taken off. */
+  /** Without deleted tokens. */
   readonly expected: number
   readonly read: number
   readonly dropped: number
-  /** In the order of the prefix; the first explains the most. */
+  /** In prefix order; the first explains the most. */
   readonly causes: readonly BreakCause[]
   readonly diagnosis?: Diagnosis
 }
 
 export type Watched = { readonly watch: CacheWatch; readonly found?: CacheBreak }
 
-/** Both must be exceeded: caches are read in blocks, so that small drops mean nothing. */
-const leastShare = 0.05
-const leastTokens = 2_000
+/** Both must be exceeded: caches are read in blocks, so small drops mean nothing. */
+const minShare = 0.05
+const minTokens = 2_000
 
 export const freshWatch: CacheWatch = { deletedTokens: 0 }
 
@@ -68,7 +67,7 @@ export function watchAnswer(watch: CacheWatch, seen: AnswerSeen): Watched {
   if (!watch.baseline || seen.isRewritten) return { watch: next }
   const expected = Math.max(0, watch.baseline.cacheRead - Math.max(0, deletedTokens - watch.deletedTokens))
   const dropped = expected - usage.cacheRead
-  if (dropped <= leastTokens || dropped <= expected * leastShare) return { watch: next }
+  if (dropped <= minTokens || dropped <= expected * minShare) return { watch: next }
   const diagnosis = readDiagnosis(seen.answer)
   return {
     watch: next,
@@ -83,7 +82,7 @@ export function watchAnswer(watch: CacheWatch, seen: AnswerSeen): Watched {
   }
 }
 
-/** After every compaction, whichever path it took: the prefix is another one, and a drop is no break. */
+/** Every compaction changes the prefix, so a drop is expected. */
 export function afterCompaction(watch: CacheWatch): CacheWatch {
   return watch.baseline === undefined && watch.deletedTokens === 0 ? watch : freshWatch
 }
@@ -110,7 +109,7 @@ function changesBetween(before: Fingerprint | undefined, after: Fingerprint | un
   ]
 }
 
-/** `diagnostics.cache_miss_reason` of an answer; null there means that the comparison was still under way. */
+/** `diagnostics.cache_miss_reason`; null means that the comparison was still running. */
 export function readDiagnosis(answer: unknown): Diagnosis | undefined {
   const diagnostics = objectAt(answer, 'diagnostics')
   const detail = objectAt(diagnostics, 'cache_miss_reason')

@@ -1,5 +1,4 @@
-// What a request is made of, as short numbers: enough to say which part of a prefix changed, nothing to read it by.
-// Not for secrets: two texts can have the same number, though hardly by chance.
+// Hashes of the parts of a request: enough to tell which part of a prefix changed. Not cryptographic.
 import { blocksOf } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { hashText } from '../text/hash.ts'
@@ -15,19 +14,18 @@ export type Fingerprint = {
   readonly model?: string
   readonly system: number
   readonly tools: number
-  /** One for each message. */
   readonly messages: readonly number[]
 }
 
-/** To be kept as long as the conversation: a message that is still the same is not read again. */
+/** Keep one per conversation: unchanged messages are hashed once. */
 export function createFingerprinter(): (parts: RequestParts) => Fingerprint {
-  const known = new WeakMap<Message, number>()
-  const printOf = (message: Message): number => {
-    const before = known.get(message)
-    if (before !== undefined) return before
-    const print = hashOf({ role: message.role, content: blocksOf(message.content) })
-    known.set(message, print)
-    return print
+  const known = { user: new WeakMap<object, number>(), assistant: new WeakMap<object, number>() }
+  const printOf = ({ role, content }: Message): number => {
+    const print = () => hashOf({ role, content: blocksOf(content) })
+    if (typeof content === 'string') return print()
+    const found = known[role].get(content) ?? print()
+    known[role].set(content, found)
+    return found
   }
   return ({ model, system, tools, messages }) => ({
     ...(model === undefined ? {} : { model }),
@@ -37,7 +35,7 @@ export function createFingerprinter(): (parts: RequestParts) => Fingerprint {
   })
 }
 
-/** Markers of where the cache is written move from request to request and change no prefix. */
+/** Cache markers move from request to request and change no prefix. */
 function hashOf(value: unknown): number {
   return hashText(JSON.stringify(value, (key, item) => (key === 'cache_control' ? undefined : item)) ?? '')
 }

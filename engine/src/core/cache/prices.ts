@@ -1,15 +1,15 @@
-// What tokens cost. Dollars come only from the catalog or from prices handed in; an unknown model has no price.
+// What tokens cost. An unknown model has no price.
 import { cachePrices, modelFacts, type Price, priceOf } from '../catalog/models.ts'
 import type { TokenCounts } from '../message/usage.ts'
 
 export type CostOptions = {
-  /** Comes before the catalog. */
+  /** Overrides the catalog. */
   readonly price?: Price
-  /** Multiples of the input price; those left out are the documented ones. */
+  /** Multiples of the input price; default: the documented ones. */
   readonly cache?: { readonly read?: number; readonly write?: number; readonly writeHour?: number }
 }
 
-/** US dollars, or undefined when the model's price is not known. */
+/** US dollars; undefined if the price is unknown. */
 export function costOf(counts: TokenCounts, model: string, options: CostOptions = {}): number | undefined {
   const facts = modelFacts(model)
   const prompt = counts.input + counts.cacheRead + counts.cacheWrite

@@ -56,9 +56,11 @@ export type Page = {
 /** How much is added to the summary, from the usual to the least. */
 type Extras = {
   readonly user: number
-  readonly earlier: number
   readonly hasState: boolean
 }
+
+/** What the user said before the last compaction: at most this, and what is left. */
+const earlierTokens = 3_000
 
 const rulesShare = 0.25
 const headingTokens = 60
@@ -73,12 +75,12 @@ function factTokens(summaryTokens: number, left: number): number {
 /** Undefined when not even the user's latest words fit. */
 export function composePage(input: ComposeInput, tokens: number): Page | undefined {
   if (input.checked === undefined) return offlinePage(input, tokens)
-  const usual: Extras = { user: input.userTokens, earlier: 3_000, hasState: true }
+  const usual: Extras = { user: input.userTokens, hasState: true }
   const steps: readonly Extras[] = [
     usual,
-    { user: Math.min(input.userTokens, 1_000), earlier: 500, hasState: true },
-    { user: 300, earlier: 0, hasState: true },
-    { user: 0, earlier: 0, hasState: false },
+    { user: Math.min(input.userTokens, 1_000), hasState: true },
+    { user: 300, hasState: true },
+    { user: 0, hasState: false },
   ]
   const written = neutralizeFrames(input.checked.text)
   for (const extras of steps) {
@@ -116,15 +118,22 @@ function pageWith(input: ComposeInput, { extras, summary, tokens }: Filling): Pa
   const { countTokens, ledger, recall, since, checked, workspace } = input
   const current = ledger.exchanges.filter(({ last }) => last >= since)
   const completed = completeWords(summary, current, { recall, countTokens, tokens: extras.user })
-  const earlier = earlierWords(ledger, { ...input, shown: completed.text, tokens: extras.earlier })
-  const said = [completed.text, ...earlier].join('\n')
-  const rules = ruleLines(ledger, { shown: said, recall, tokens: tokens * rulesShare, countTokens })
+  const rulesBeside = (shown: string) => ruleLines(ledger, { shown, recall, tokens: tokens * rulesShare, countTokens })
   const state = extras.hasState ? stateLines({ ledger, workspace, shown: completed.text }) : []
   const doubts = doubtLine(checked?.unknownNames ?? [], completed.text)
-  const used = countTokens([said, ...rules, ...state, ...doubts].join('\n')) + headingTokens
+  const leftBeside = (said: string) =>
+    tokens - countTokens([said, ...rulesBeside(said), ...state, ...doubts].join('\n')) - headingTokens
+  const earlier = earlierWords(ledger, {
+    ...input,
+    shown: completed.text,
+    tokens: Math.min(earlierTokens, leftBeside(completed.text)),
+  })
+  const said = [completed.text, ...earlier].join('\n')
+  const rules = rulesBeside(said)
   const facts = unsaidReports(ledger.exchanges, {
     shown: said,
-    tokens: factTokens(countTokens(summary), tokens - used),
+    tokens: factTokens(countTokens(summary), leftBeside(said)),
+    since,
     isThin: countTokens(summary) < input.summaryTokens / 2,
     countTokens,
   })
@@ -161,6 +170,7 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
   for (let attempt = 0; attempt < 6; attempt++) {
     const earlierSummary = input.earlierSummary?.includes(writtenByCode) ? undefined : input.earlierSummary
     const conversation = offlineSummary({ ledger, earlierSummary, instructions, recall, tokens: left, countTokens })
+    if (conversation === '') return undefined
     const rules = rulesFor(conversation)
     const text = joined([conversation, section(pageTitles.rules, rules), stateText])
     const excess = countTokens(text) - room

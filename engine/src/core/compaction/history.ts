@@ -61,9 +61,10 @@ export function ledgerWith(
   messages: readonly ViewMessage[],
 ): Ledger {
   const book = createLedger(carried)
-  const waiting = Map.groupBy(queued, ({ after }) => after)
+  const waiting = new Map<string | undefined, string[]>()
+  for (const { after, text } of queued) waiting.set(after, [...(waiting.get(after) ?? []), text])
   const addQueued = (after: string | undefined) => {
-    for (const { text } of waiting.get(after) ?? []) book.addQueued(text)
+    for (const text of waiting.get(after) ?? []) book.addQueued(text)
     waiting.delete(after)
   }
   for (const message of messages) {

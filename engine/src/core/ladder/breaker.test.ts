@@ -98,7 +98,7 @@ describe('when the provider refuses a prompt', () => {
 
   test('and refuses it again, its first words are the ones that are told', async () => {
     const model = scripted((_, count) => refused(count === 1 ? 'first' : 'second'))
-    const world = full({ compaction: [plainRung('In short.')], model, settings: { ...small, mode: 'reactive-only' } })
+    const world = full({ compaction: [plainRung('In short.')], model, settings: { ...small, compaction: 'reactive' } })
     const turn = await world.session.send()
     expect([turn.type, model.requests.length, turn.type === 'failed' && turn.failure.message]).toEqual([
       'failed',
@@ -140,7 +140,7 @@ describe('compactions that follow one another at once', () => {
   })
 
   test('open it when they answered refused prompts', async () => {
-    const { finished, tripped, notices } = await rounds({ ...reduced, mode: 'reactive-only' }, async (session) => {
+    const { finished, tripped, notices } = await rounds({ ...reduced, compaction: 'reactive' }, async (session) => {
       const recovery = await session.recover(refused('too long'))
       return recovery.type === 'recovered' ? (recovery.compaction?.notices ?? []) : []
     })

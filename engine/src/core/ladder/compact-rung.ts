@@ -17,7 +17,11 @@ export type CompactRungOptions = {
   readonly recall?: boolean
   /** The agent works alone: after a compaction it goes on without waiting for a person. */
   readonly isAutonomous?: boolean
+  /** The newest messages that an automatic compaction keeps verbatim, by number or by tokens. */
+  readonly keep?: Keep | undefined
 }
+
+export type Keep = number | { readonly tokens: number }
 
 export function compactRung(options: CompactRungOptions = {}): RunningMechanism {
   return {
@@ -51,7 +55,7 @@ export function jobFor(context: MechanismContext, options: CompactRungOptions): 
     view,
     recordOf: context.record,
     instructions,
-    partial: partialOf(context),
+    partial: partialOf(context, options.keep),
     settings: { ...options.settings, shareCache: canShare(context, options) },
     counting,
     viewTokens: situation.weigher.tokens(view.messages, counting),
@@ -80,10 +84,11 @@ function canShare({ size, situation }: MechanismContext, { settings }: CompactRu
   return settings?.shareCache !== false && size.tokens + instructionRoom < contextWindow.value
 }
 
-function partialOf(context: MechanismContext): PartialChoice | undefined {
+function partialOf(context: MechanismContext, keep: Keep | undefined): PartialChoice | undefined {
   const { from, upTo } = context.range
   if (from !== undefined) return { type: 'from', uuid: from }
-  const wanted = upTo ?? (context.cause === 'overflow' ? newestRounds(context) : undefined)
+  const most = keptBy(context, keep)
+  const wanted = earlier(context.view, [upTo, most && newestMessages(context, most)])
   const uuid = beforeUnseen(context.view, wanted)
   return uuid === undefined ? undefined : { type: 'up-to', uuid }
 }
@@ -96,16 +101,40 @@ function beforeUnseen(view: View, wanted: string | undefined): string | undefine
   return end < unseen ? wanted : (view.sources[unseen - 1]?.uuids[0] ?? wanted)
 }
 
-/** The share of the target, or of the size if that is smaller, that may be kept verbatim after an overflow. */
-const keptShare = 0.25
+/** How much of the newest part is kept; undefined for none. A person who compacts says what to keep. */
+function keptBy({ target, size, trigger, cause }: MechanismContext, keep: Keep | undefined): Kept | undefined {
+  const most = Math.min(target, size.tokens)
+  if (cause === 'overflow') return { room: most * keptInRecovery }
+  if (keep === undefined || trigger !== 'auto') return undefined
+  const room = most * longestKept
+  return typeof keep === 'number' ? { room, messages: keep } : { room: Math.min(keep.tokens, room) }
+}
 
-/** As many of the newest rounds as fit into that share. */
-function newestRounds({ view, target, size, situation }: MechanismContext): string | undefined {
+/** The one that comes first in the view, so that everything either of them keeps is kept. */
+function earlier({ sources }: View, uuids: readonly (string | undefined)[]): string | undefined {
+  const named = uuids.filter((uuid) => uuid !== undefined)
+  if (named.length < 2) return named[0]
+  return sources.flatMap((source) => source.uuids).find((uuid) => named.includes(uuid))
+}
+
+/** The share of the target, or of the size if that is smaller, that may be kept verbatim after an overflow. */
+const keptInRecovery = 0.25
+/** The same share for the setting `keep`; the rest is for the summary. */
+const longestKept = 0.5
+
+type Kept = {
+  /** Tokens. */
+  readonly room: number
+  readonly messages?: number
+}
+
+/** As many of the newest messages as fit; none if even the newest round is too large. */
+function newestMessages({ view, situation }: MechanismContext, { room, messages: most }: Kept): string | undefined {
   const { messages } = view
-  const room = Math.min(target, size.tokens) * keptShare
+  const first = most === undefined ? 1 : Math.max(1, messages.length - most)
   let weight = 0
   let start = messages.length
-  while (start > 1) {
+  while (start > first) {
     const message = messages[start - 1]
     weight += message ? situation.weigher.message(message) : 0
     if (weight > room) break

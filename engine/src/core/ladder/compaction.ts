@@ -9,7 +9,7 @@ import { type Runtime, withFreed } from '../session/runtime.ts'
 import { inWords } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { inARow } from './breaker.ts'
-import { type CompactionOptions, contextFor, triggerOf } from './context.ts'
+import { type CompactionOptions, contextFor, targetOf, triggerOf } from './context.ts'
 import { breakerText } from './guards.ts'
 import type { LadderTrigger } from './ladder.ts'
 import { runMechanism } from './run-mechanism.ts'
@@ -129,11 +129,9 @@ function describe(solution: Solution): string {
 }
 
 /** Measures before it writes. */
-function commit(
-  { conversation, gauge }: Runtime,
-  { cause, fits, signal }: CompactionOptions,
-  records: readonly JsonObject[],
-): CommitResult {
+function commit(runtime: Runtime, options: CompactionOptions, records: readonly JsonObject[]): CommitResult {
+  const { conversation, gauge } = runtime
+  const { cause, fits, signal } = options
   if (signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'It was stopped.' }
   const model = fits?.name
   const view = conversation.view()
@@ -143,7 +141,7 @@ function commit(
   const sizes = { before: gauge.size(view, model).tokens, after: gauge.size(next, model).tokens }
   const refusal =
     (count(next) < count(view) ? undefined : notSmaller(sizes)) ??
-    (triggerOf(cause) === 'auto' ? notEnough(sizes, gauge.situation(view, fits).target) : undefined)
+    (triggerOf(cause) === 'auto' ? notEnough(sizes, targetOf(runtime, options, view)) : undefined)
   if (refusal !== undefined) return { type: 'failed', reason: 'no_progress', message: refusal }
   const stored = conversation.commit(records)
   return stored.type === 'stored' ? { type: 'committed' } : { type: 'failed', message: stored.why }

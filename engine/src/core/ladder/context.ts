@@ -8,6 +8,8 @@ import type { ModelChoice } from '../session/gauge.ts'
 import type { Runtime } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { metered } from '../session/usage.ts'
+import type { View } from '../transcript/view/fold.ts'
+import { earlyTarget } from './economy.ts'
 
 export type CompactionOptions = {
   readonly cause: CompactionCause
@@ -35,7 +37,7 @@ export function contextFor(runtime: Runtime, options: CompactionOptions, commit 
     cause,
     instructions,
     range,
-    target: situation.target,
+    target: targetOf(runtime, options, view),
     size,
     overhead: gauge.overhead(fits?.name),
     counting: gauge.counting(fits?.name),
@@ -49,6 +51,12 @@ export function contextFor(runtime: Runtime, options: CompactionOptions, commit 
     ports: summarizerPorts(runtime),
     signal,
   }
+}
+
+/** What the size must get below: a share of the threshold, or of the size if the compaction comes before the threshold. */
+export function targetOf({ gauge }: Runtime, { cause, fits }: CompactionOptions, view: View): number {
+  const situation = gauge.situation(view, fits)
+  return cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target
 }
 
 export function triggerOf(cause: CompactionCause): Trigger {

@@ -2,10 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { compactionCosts, situationOf } from '../mechanisms/situation.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { noTokens } from '../message/usage.ts'
 import { plainRung } from '../session/testing/rungs.ts'
 import { answerOf, createTestWorld } from '../session/testing/world.ts'
 import { foldEntries, type View } from '../transcript/view/fold.ts'
-import { cheapestSize, withEconomy } from './economy.ts'
+import { earlyTarget, paysToCompact, withEconomy } from './economy.ts'
 
 describe('a thrifty session', () => {
   test('clears as soon as it pays, takes a cold cache for cold, and takes no notes', () => {
@@ -48,17 +50,38 @@ describe('a thrifty session', () => {
   })
 })
 
-const settings = { economy: 'thrifty' } as const
-const overhead = 0
-const answered = {
-  role: 'assistant',
-  content: [],
-  usage: { input: 0, output: 1, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 },
-} as unknown as View['messages'][number]
-const view: View = { ...foldEntries([]), messages: Array.from({ length: 20 }, () => answered) }
+const minute = 60_000
 
-function situationWith(known: Partial<Situation>): Situation {
-  return { ...situationOf(foldEntries([]), { now: 0, model: 'claude-opus-5' }), isCompacted: true, ...known }
+/** A conversation behind a summary, turn by turn: for each the sizes that its answers reported. */
+function viewOf(turns: readonly (readonly number[])[], end: 'person' | 'result' = 'person'): View {
+  const message = (role: 'user' | 'assistant', origin: string, more: object = {}) =>
+    ({ role, origin, content: [{ type: 'text', text: 'x' }], ...more }) as unknown as ViewMessage
+  const answers = (sizes: readonly number[]) =>
+    sizes.map((size) => message('assistant', 'assistant', { usage: { ...noTokens, cacheRead: size }, time: minute }))
+  const messages = [
+    message('user', 'summary'),
+    ...turns.flatMap((sizes) => [message('user', 'human'), ...answers(sizes)]),
+    message('user', end === 'person' ? 'human' : 'tool-result'),
+  ]
+  return { ...foldEntries([]), messages }
+}
+
+function situationIn(view: View, more: Partial<Situation> = {}): Situation {
+  const known = situationOf(view, { now: 2 * minute, model: 'claude-opus-5' })
+  const tokens = view.messages.findLast(({ usage }) => usage)?.usage?.cacheRead ?? 0
+  const explanation = { ...known.explanation, size: { ...known.explanation.size, tokens } }
+  return { ...known, explanation, ...more }
+}
+
+const pays = (view: View, more: Partial<Situation> = {}) => paysToCompact(view, situationIn(view, more))
+const steady = (length: number, { base, growth }: { readonly base: number; readonly growth: number }) =>
+  Array.from({ length }, (_, at) => base + growth * at)
+
+/** After how many answers of steady growth it pays, where each is a turn of its own. */
+function lengthUntilItPays(pace: { readonly base: number; readonly growth: number }): number {
+  let length = 2
+  while (!pays(viewOf(steady(length, pace).map((size) => [size])))) length++
+  return length
 }
 
 /** What a request costs on average when every compaction comes at this size. */
@@ -70,59 +93,62 @@ function meanCost(situation: Situation, at: number): number {
   return (rent * (at + after)) / 2 + (fixed + perToken * at) / requests
 }
 
-describe('the cheapest size', () => {
-  test('is cheaper than any other that leaves a compaction room to succeed in', () => {
+describe('a compaction before the threshold', () => {
+  test('comes where no other size would have been cheaper', () => {
     const pace = fc.record({
-      base: fc.integer({ min: 5_000, max: 80_000 }),
-      growth: fc.integer({ min: 100, max: 8_000 }),
-      coldShare: fc.double({ min: 0, max: 0.2, noNaN: true }),
+      base: fc.integer({ min: 10_000, max: 40_000 }),
+      growth: fc.integer({ min: 1_000, max: 4_000 }),
     })
     fc.assert(
-      fc.property(pace, fc.integer({ min: 1_000, max: 900_000 }), (known, other) => {
-        const situation = situationWith(known)
-        const size = cheapestSize(view, situation, { settings, overhead, before: undefined }) ?? 0
-        const least = (Math.max(known.base, 8_000) * 4) / 3 / 0.6
-        const another = Math.max(other, least)
-        expect(size).toBeGreaterThanOrEqual(Math.floor(least))
-        expect(meanCost(situation, size)).toBeLessThanOrEqual(meanCost(situation, another) * 1.000_01)
+      fc.property(pace, fc.integer({ min: 1, max: 500_000 }), (known, more) => {
+        const length = lengthUntilItPays(known)
+        const situation = situationIn(viewOf([steady(length, known)]))
+        const size = known.base + known.growth * (length - 1)
+        expect(meanCost(situation, size)).toBeLessThanOrEqual(meanCost(situation, known.base + more) * 1.05)
       }),
+      { numRuns: 30 },
     )
   })
 
-  test('stays where it is while too little is known, and while it would hardly move', () => {
-    const known = situationWith({ base: 20_000, growth: 2_000, coldShare: 0.03 })
-    const size = cheapestSize(view, known, { settings, overhead, before: undefined }) ?? 0
-    const near = Math.round(size * 1.05)
-    expect(cheapestSize(view, known, { settings, overhead, before: near })).toBe(near)
-    expect(cheapestSize(view, known, { settings, overhead, before: size * 2 })).toBe(size)
-    const young = { ...view, messages: view.messages.slice(0, 7) }
-    expect(cheapestSize(young, known, { settings, overhead, before: undefined })).toBeUndefined()
-    expect(cheapestSize(view, situationWith({}), { settings, overhead, before: 70_000 })).toBe(70_000)
+  const pace = { base: 20_000, growth: 1_000 }
+  const due = steady(lengthUntilItPays(pace) + 1, pace)
+
+  test('pays between turns, not yet in the middle of one, and there at twice the cost', () => {
+    expect(pays(viewOf(due.map((size) => [size])))).toBe(true)
+    expect(pays(viewOf([due], 'result'))).toBe(false)
+    expect(pays(viewOf([steady(due.length * 2, pace)], 'result'))).toBe(true)
   })
-})
 
-test('a compaction is due when carrying what it would drop has cost as much as it will, however it was carried', () => {
-  const pace = { base: 20_000, growth: 1_000, coldShare: 0 }
-  const costs = compactionCosts(situationWith(pace))
-  const price = ((costs?.fixed ?? 0) + (costs?.perToken ?? 0) * 20_000) / (costs?.rent ?? 1)
-  const at = (size: number, carried: number) => {
-    const explanation = {
-      ...situationWith({}).explanation,
-      size: { ...situationWith({}).explanation.size, tokens: size },
+  test('waits where the cache is cold', () => {
+    const view = viewOf(due.map((size) => [size]))
+    expect(pays(view, { cache: { ...situationIn(view).cache, type: 'cold' } })).toBe(false)
+  })
+
+  test('is not made due by what was cleared, nor by what the turn that has ended has read', () => {
+    const cleared = due.map(() => [22_000, 60_000])
+    expect(pays(viewOf(cleared))).toBe(false)
+    expect(pays(viewOf([...cleared, [22_000, 120_000]]))).toBe(false)
+  })
+
+  test('never comes while nothing is known of the conversation', () => {
+    expect(pays(viewOf([]))).toBe(false)
+  })
+
+  test('has room for a whole summary, whatever the size it comes at, and gets below the target of the threshold', () => {
+    const view = viewOf([[20_000]])
+    const at = (tokens: number, overhead: number) => {
+      const known = situationIn(view)
+      const explanation = { ...known.explanation, size: { ...known.explanation.size, tokens } }
+      return earlyTarget(view, { ...known, explanation }, overhead)
     }
-    const known = situationWith({ ...pace, explanation, carried: { tokens: carried + 10 * 20_000, answers: 10 } })
-    return cheapestSize(view, known, { settings, overhead, before: undefined }) ?? 0
-  }
-  expect(at(60_000, price)).toBe(60_000)
-  expect(at(60_000, price * 2)).toBe(60_000)
-  expect(at(60_000, price / 2)).toBeGreaterThan(60_000)
-  expect(at(60_000, price / 2)).toBeLessThan(at(60_000, 0))
-})
-
-test('it leaves room to tell what there is to tell, so that compactions do not come sooner and sooner', () => {
-  const known = situationWith({ base: 3_000, growth: 100, coldShare: 0 })
-  const size = cheapestSize(view, known, { settings, overhead: 10_000, before: undefined }) ?? 0
-  expect(size).toBe(Math.round((18_000 * 4) / 3 / 0.6))
+    const { target } = situationIn(view)
+    expect([at(30_000, 10_000), at(90_000, 10_000), at(9_000_000, 10_000), at(30_000, 9_000_000)]).toEqual([
+      24_000,
+      54_000,
+      target,
+      target,
+    ])
+  })
 })
 
 describe('in a session', () => {
@@ -142,19 +168,21 @@ describe('in a session', () => {
     return { ...world, at: undefined }
   }
 
-  test('the threshold is the cheapest size, for the gauge and the trigger alike', async () => {
+  test('a thrifty one compacts before the threshold, which stays where it is', async () => {
     const usual = await grown({})
     const thrifty = await grown({ economy: 'thrifty' })
     expect(usual.at).toBeUndefined()
     expect(thrifty.at).toBeLessThan(30)
-    const gauge = thrifty.session.explain().autoCompactThreshold.value
-    expect(gauge).toBeLessThan(usual.session.explain().autoCompactThreshold.value)
-    const checked = thrifty.events.findLast((event) => event.type === 'threshold-checked')
-    expect(checked).toMatchObject({ threshold: gauge })
+    expect(thrifty.session.explain().autoCompactThreshold).toEqual(usual.session.explain().autoCompactThreshold)
   })
 
-  test('a threshold of the host stays', async () => {
-    const { session } = await grown({ economy: 'thrifty', autoCompactAt: 150_000 })
-    expect(session.explain().autoCompactThreshold.value).toBe(150_000)
+  test.each([
+    ['with a threshold of the host', { autoCompactAt: 150_000 }],
+    ['where a person is asked', { compaction: 'ask' }],
+    ['where automatic compaction is off', { compaction: 'manual' }],
+    ['where only a refusal compacts', { compaction: 'reactive' }],
+    ['where finished parts are collapsed', { collapse: true }],
+  ])('not %s', async (_, more) => {
+    expect((await grown({ economy: 'thrifty', ...more })).at).toBeUndefined()
   })
 })

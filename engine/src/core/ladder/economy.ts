@@ -1,9 +1,12 @@
-// The setting `economy: 'thrifty'`: the other settings as they cost the least, and a compaction at the size at which the
-// whole session is the cheapest. What the host has set itself stays as it is.
-
+// The setting `economy: 'thrifty'`: old tool results are cleared between turns, and a compaction comes as soon as it pays,
+// at the latest at the usual threshold. What the host has set itself stays as it is.
 import type { Situation } from '../mechanisms/mechanism.ts'
+import { carriedAbove } from '../mechanisms/pace.ts'
+import { unseenResults } from '../mechanisms/shorten.ts'
 import { compactionCosts } from '../mechanisms/situation.ts'
-import { type EngineSettings, targetShare } from '../session/settings.ts'
+import { isRequest } from '../message/message.ts'
+import { contextTokens } from '../message/usage.ts'
+import type { EngineSettings } from '../session/settings.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import type { View } from '../transcript/view/fold.ts'
 
@@ -36,39 +39,42 @@ export function withEconomy(settings: EngineSettings): EngineSettings {
   }
 }
 
-/** Fewer answers say too little about how fast a conversation grows. */
-const fewestAnswers = 8
-/** A threshold that wanders a little with every answer helps nobody. */
-const worthMoving = 0.1
-/** Tokens for what a compaction has to tell. Without them each would leave less than the one before, and come sooner. */
-const roomToTell = 8_000
-
-export type CheapestOptions = {
-  readonly settings: EngineSettings
-  /** System prompt and tools, in tokens: what no compaction makes smaller. */
-  readonly overhead: number
-  readonly before: number | undefined
+/**
+ * Whether a compaction pays now: carrying what it would drop has cost as much as it will. With steady growth that is the
+ * cheapest rhythm, and whatever comes it costs at most twice as much as knowing the future would. In the middle of a turn
+ * it would take away what is being worked with, and with a cold cache it costs more: then it waits for twice as much.
+ */
+export function paysToCompact(view: View, situation: Situation): boolean {
+  const costs = compactionCosts(situation)
+  if (!costs) return false
+  const { cache, carried, explanation } = situation
+  const { tokens } = explanation.size
+  const started = sizeBeforeTurn(view)
+  // What the turn that has ended has read is cleared without a compaction.
+  const spent = costs.rent * carriedAbove(carried, { above: costs.after, now: started ?? tokens })
+  const isGoodMoment = started !== undefined && cache.type === 'warm'
+  return spent >= (costs.fixed + costs.perToken * tokens) * (isGoodMoment ? 1 : 2)
 }
 
-/**
- * Where a compaction is the cheapest, from what the conversation shows of itself; `before` where it shows too little yet.
- * It is due when carrying what it would drop has cost as much as it will: with steady growth that is the cheapest rhythm,
- * and what was cleared meanwhile puts it off, since it was not carried. It leaves room for the compaction to succeed in.
- */
-export function cheapestSize(
-  view: View,
-  situation: Situation,
-  { settings, overhead, before }: CheapestOptions,
-): number | undefined {
-  const answers = view.messages.filter(({ usage }) => usage !== undefined).length
-  const costs = answers < fewestAnswers ? undefined : compactionCosts(situation)
-  if (!costs) return before
-  const { after, fixed, perToken, growth, rent } = costs
-  const { carried, explanation } = situation
-  const above = Math.max(0, explanation.size.tokens - after)
-  const still = (fixed + perToken * after) / rent - Math.max(0, carried.tokens - carried.answers * after)
-  const due = after + Math.sqrt(above ** 2 + 2 * growth * Math.max(0, still))
-  const least = withMargin(Math.max(after, overhead + roomToTell)) / targetShare(settings)
-  const size = Math.round(Math.max(due, least))
-  return before !== undefined && Math.abs(size / before - 1) < worthMoving ? before : size
+/** Between two turns: the size that the context had when the one that has ended began. */
+function sizeBeforeTurn({ messages }: View): number | undefined {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant')
+  if (messages.findLastIndex(({ origin }) => isRequest(origin)) < last) return undefined
+  const asked = messages.findLastIndex(({ origin }, at) => at < last && isRequest(origin))
+  const first = messages.find(({ usage }, at) => at > asked && usage !== undefined)
+  return first?.usage && contextTokens(first.usage)
+}
+
+/** For a whole summary, and for what code adds to it. With less, each compaction would forget what the one before knew. */
+const roomToTell = 8_000
+
+/** What a compaction before the threshold must get below: a share of the size now, but with room for all it has to tell. */
+export function earlyTarget(view: View, situation: Situation, overhead: number): number {
+  const { weigher, explanation, target } = situation
+  const unseen = unseenResults(view)
+  const kept = unseen === undefined ? [] : view.messages.slice(Math.max(0, unseen - 1))
+  const weight = kept.reduce((sum, message) => sum + weigher.message(message), 0)
+  const share = target / explanation.autoCompactThreshold.value
+  const least = withMargin(overhead + weight + roomToTell)
+  return Math.min(target, Math.max(least, Math.floor(explanation.size.tokens * share)))
 }

@@ -28,14 +28,16 @@ export type GuardInput = {
   readonly tracking: Tracking
   /** Tokens of system prompt, tools and memory files. */
   readonly overhead: number
+  /** Below the threshold a compaction may come because it pays. */
+  readonly pays?: boolean
 }
 
-export function guardAutoCompact({ source, explanation, mode, tracking, overhead }: GuardInput): Guarded {
+export function guardAutoCompact({ source, explanation, mode, tracking, overhead, pays }: GuardInput): Guarded {
   const { autoCompact, autoCompactThreshold: threshold, size, isAboveThreshold } = explanation
   const refuse = (why: GuardReason, detail: string): Guarded => ({ type: 'refused', why, detail })
   if (source !== 'turn') return refuse('query-source', `A request of ${source} never compacts.`)
   if (autoCompact.mode === false) return refuse('auto-compact-off', `Auto-compact is off: ${autoCompact.source}.`)
-  if (!isAboveThreshold) {
+  if (!isAboveThreshold && pays !== true) {
     return refuse('below-threshold', `${inWords(size.tokens)} tokens are below ${inWords(threshold.value)}.`)
   }
   if (mode === 'reactive-only') return refuse('reactive-only', 'Compaction waits until the provider refuses.')

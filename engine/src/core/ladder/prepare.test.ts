@@ -3,7 +3,7 @@ import { noTokens } from '../message/usage.ts'
 import { answerOf, createTestWorld } from '../session/testing/world.ts'
 
 test('a crossing is told when it gets worse, and not when it gets better', async () => {
-  const world = createTestWorld({ settings: { contextWindow: 40_000, maxOutputTokens: 4_000, autoCompact: false } })
+  const world = createTestWorld({ settings: { contextWindow: 40_000, maxOutputTokens: 4_000, compaction: 'manual' } })
   const sizes = [1_000, 30_000, 30_100, 1_000, 30_000]
   const told: number[] = []
   for (const [nth, input] of sizes.entries()) {

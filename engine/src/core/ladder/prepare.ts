@@ -2,20 +2,22 @@
 // limit. Returns a request that can be sent, or why there is none.
 import { modelFacts } from '../catalog/models.ts'
 import { blocksOf } from '../message/block.ts'
-import { defined, type JsonObject, objectAt } from '../message/json.ts'
+import { defined, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import type { Tried } from '../ports/events.ts'
 import { describeValue } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import type { Repair } from '../request/draft.ts'
+import { type MessagesBody, messagesBody } from '../request/messages-body.ts'
 import { type Runtime, reduceView } from '../session/runtime.ts'
-import { patience } from '../session/settings.ts'
-import { buildRequest, messagesBody } from '../session/turn-request.ts'
+import { compactionMode, patience } from '../session/settings.ts'
+import { buildRequest } from '../session/turn-request.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type CompactionDone, climb, compactNow, type Solution } from './compaction.ts'
 import { contextFor } from './context.ts'
+import { paysToCompact } from './economy.ts'
 import { breakerText, type Guarded, guardAutoCompact } from './guards.ts'
 import { mediaOverLimit } from './media.ts'
 import { shortenUnseen } from './unseen.ts'
@@ -23,8 +25,8 @@ import { shortenUnseen } from './unseen.ts'
 /** A request that can be sent: as it is with our clients, by its `body` with any other. */
 export type Ready = ModelRequest & {
   readonly type: 'ready'
-  /** The parameters of the Messages API. */
-  readonly body: JsonObject
+  /** The parameters of the Messages API, in types that fit its SDK. */
+  readonly body: MessagesBody
   readonly explanation: Explanation
   /** What was tried to make the context smaller, and why. */
   readonly tried: readonly Tried[]
@@ -59,8 +61,10 @@ export async function prepareTurn(
   gauge.settle()
   const isOff = source !== 'turn' || compactionOff(runtime) !== undefined
   const media = isOff ? [] : keepMediaLimit(runtime)
-  const micro = isOff || isMicroOff ? [] : await microCompact(runtime, signal)
-  const { tried, notices, compaction } = await autoCompact(runtime, { signal, source })
+  // A compaction that pays sees what would have been cleared.
+  const pays = !isOff && paysNow(runtime)
+  const micro = isOff || isMicroOff || pays ? [] : await microCompact(runtime, signal)
+  const { tried, notices, compaction } = await autoCompact(runtime, { signal, source, pays })
   const view = conversation.view()
   const { explanation } = gauge.situation(view)
   const done = { explanation, tried: [...media, ...micro, ...tried], notices, ...defined({ compaction }) }
@@ -92,7 +96,7 @@ function endsInAnswer({ conversation }: Runtime, { model, messages }: ModelReque
 }
 
 function blockedBecause({ settings }: Runtime, { size, blocking }: Explanation): string {
-  const why = settings.mode === 'collapse' ? 'Collapse is on, and no finished part could make enough room. ' : ''
+  const why = settings.collapse ? 'Collapse is on, and no finished part could make enough room. ' : ''
   return (
     `The context holds ${inWords(size.tokens)} tokens, and from ${inWords(blocking.value)} on no request is sent. ` +
     why +
@@ -145,16 +149,20 @@ function applyMicro(runtime: Runtime, solution: Solution): void {
   else runtime.tracker.viewChange()
 }
 
+type Compacting = {
+  readonly signal: AbortSignalPort | undefined
+  readonly source: QuerySource
+  /** It pays to compact before the threshold is reached. */
+  readonly pays: boolean
+}
+
 type AutoCompacted = {
   readonly tried: readonly Tried[]
   readonly notices: readonly string[]
   readonly compaction?: CompactionDone
 }
 
-async function autoCompact(
-  runtime: Runtime,
-  { signal, source }: { readonly signal: AbortSignalPort | undefined; readonly source: QuerySource },
-): Promise<AutoCompacted> {
+async function autoCompact(runtime: Runtime, { signal, source, pays }: Compacting): Promise<AutoCompacted> {
   const { gauge, ports, settings, tracker } = runtime
   const explanation = gauge.explanation()
   const { size, autoCompactThreshold: threshold, effectiveWindow } = explanation
@@ -167,21 +175,34 @@ async function autoCompact(
     freedBySnips: tracking.freedBySnips,
     source,
   })
-  const mode = settings.mode ?? 'proactive'
+  const mode = compactionMode(settings)
   const overhead = explanation.isAboveThreshold ? gauge.overhead() : 0
-  const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead })
+  const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead, pays })
   if (guarded.type === 'refused') return refusal(runtime, guarded, explanation)
   if (guarded.asks && !(await isAllowed(runtime, explanation, signal))) {
     tracker.refused()
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
   const shortened = shortenUnseen(runtime)
-  if (shortened.length > 0 && !gauge.explanation().isAboveThreshold) return { tried: shortened, notices: [] }
-  const outcome = await compactNow(runtime, { cause: 'threshold', signal })
+  if (!pays && shortened.length > 0 && !gauge.explanation().isAboveThreshold) return { tried: shortened, notices: [] }
+  const outcome = await compactNow(runtime, { cause: pays ? 'economy' : 'threshold', signal })
   const tried = [...shortened, ...outcome.tried]
   if (outcome.type === 'compacted') return { tried, notices: outcome.notices, compaction: outcome }
   const hasTripped = tracker.now().breaker.isOpen && !tracking.breaker.isOpen
   return { tried, notices: hasTripped ? [breakerText] : [] }
+}
+
+/**
+ * Whether a thrifty session compacts before the threshold. Not if the host has set a threshold, after a failure, if a
+ * person has to allow it, or if something else keeps the context small.
+ */
+function paysNow({ conversation, gauge, settings, tracker }: Runtime): boolean {
+  const isEarly = settings.economy === 'thrifty' && settings.autoCompactAt === undefined
+  if (!isEarly || tracker.now().breaker.failures > 0) return false
+  const view = conversation.view()
+  const situation = gauge.situation(view)
+  const { compactionComes, explanation } = situation
+  return compactionComes && !explanation.isAboveThreshold && paysToCompact(view, situation)
 }
 
 type Refused = Extract<Guarded, { readonly type: 'refused' }>

@@ -78,7 +78,7 @@ describe('recovery', () => {
   })
 
   test('sends again what was cleared where no compaction may run', async () => {
-    const { session } = worldWith({ ladder: { 'every-request': [clearing] }, settings: { autoCompact: false } })
+    const { session } = worldWith({ ladder: { 'every-request': [clearing] }, settings: { compaction: 'manual' } })
     const recovery = await session.recover(tooLong())
     expect(recovery.type).toBe('recovered')
     expect(JSON.stringify(recovery.type === 'recovered' && recovery.request.messages)).not.toContain('parse the record')

@@ -34,7 +34,7 @@ async function readyIn({ session }: World) {
 
 test('a result larger than the window is sent with its head, its tail and how to read the rest', async () => {
   const world = called(3_000, `BEGIN ${words(100_000)} ERROR-77`, {
-    settings: { ...small, reductions: { recall: true } },
+    settings: { ...small, recall: true },
   })
   const { prepared, sent } = await readyIn(world)
   expect(prepared.compaction).toBeUndefined()
@@ -63,7 +63,7 @@ test('so does one by hand, and one after a refused prompt', async () => {
   expect(await byHand.session.compact()).toMatchObject({ type: 'compacted' })
   expect(JSON.stringify(byHand.session.messages())).toContain('ERROR-77')
   const refused: ModelFailure = { type: 'failed', reason: 'overflow', message: 'prompt is too long', tries: 1 }
-  const world = called(20_500, `${words(30_000)} ERROR-77`, { settings: { ...small, mode: 'reactive-only' } })
+  const world = called(20_500, `${words(30_000)} ERROR-77`, { settings: { ...small, compaction: 'reactive' } })
   const recovery = await world.session.recover(refused)
   expect(recovery).toMatchObject({ type: 'recovered' })
   expect(recovery.steps.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toContain('shorten-results done')

@@ -44,10 +44,14 @@ export function noteResult(
   if (!call || words.some(({ kind }) => kind === 'rejection')) return { words }
   const isError = block.is_error === true || text.startsWith('<tool_use_error>')
   const result = { call, text, raw, time }
-  const request = state.exchanges.at(-1)?.text ?? ''
+  const request = state.exchanges
+    .slice(-requestsInForce)
+    .map((exchange) => exchange.text)
+    .join('\n')
+  const seen = { text, isError, request, root: state.root }
   if (call.kind === 'command') {
     const command = noteCommand(state, { ...result, isError })
-    return { words, step: stepOf(call.block, { text, isError, request, ...(command ? { command } : {}) }) }
+    return { words, step: stepOf(call.block, { ...seen, ...(command ? { command } : {}) }) }
   }
   // Nobody knows what it changed before it ended, or failed.
   if (call.kind === 'agent' || call.kind === 'other') touch(state)
@@ -56,8 +60,11 @@ export function noteResult(
     settle(state, topicOf(call))
     readResult(state, result)
   }
-  return { words, step: stepOf(call.block, { text, isError, request }) }
+  return { words, step: stepOf(call.block, seen) }
 }
+
+/** A command that the user named shows what they want also when they only say "go on" later. */
+const requestsInForce = 10
 
 type Result = ResultContext & { readonly call: Call; readonly text: string }
 
@@ -220,5 +227,12 @@ function noteRepository(state: State, command: string, output: string): void {
     ...(news.commits.length > 0 && !news.lists ? { touchedLast: now } : {}),
     ...(news.pushed ? { pushedLast: now } : {}),
   }
+  if (news.commits.length > 0 && /\bcommit\b[^\n;&|]*--amend\b/.test(command)) forgetLatest(state.commits)
   for (const commit of news.commits) state.commits.set(commit.hash, { ...commit, last: now })
+}
+
+/** An amended commit takes the place of the one before it. */
+function forgetLatest(commits: State['commits']): void {
+  const latest = [...commits.keys()].at(-1)
+  if (latest !== undefined) commits.delete(latest)
 }

@@ -84,6 +84,8 @@ export type Exchange = {
   readonly report?: string
   /** What the agent said and did on the way, oldest first; only of recent exchanges, and never stored. */
   readonly steps?: readonly Step[]
+  /** The last thing that the agent changed, or else ran; in place of the steps. */
+  readonly done?: string
   readonly last: number
   readonly uuid?: string
   /** It contains a rule or is a statement that stays true, so it is kept longer than a request that was dealt with. */

@@ -20,6 +20,7 @@ import type {
 } from './facts.ts'
 import { condensed } from './report.ts'
 import { mostTelling } from './state.ts'
+import { withoutSteps } from './steps.ts'
 
 /** A boundary is read whenever its session is opened, so what it carries is bounded. */
 const storedCharacters = 48_000
@@ -35,14 +36,20 @@ export function toJson(ledger: Ledger): JsonObject {
 /** The older half of what was reported is kept in a sentence or two; then what was dealt with long ago goes. */
 function storedExchanges(exchanges: readonly Exchange[]): readonly Exchange[] {
   const size = (list: readonly Exchange[]) =>
-    list.reduce((sum, { text, about = '', report = '' }) => sum + text.length + about.length + report.length, 0)
+    list.reduce(
+      (sum, { text, about = '', report = '', done = '' }) =>
+        sum + text.length + about.length + report.length + done.length,
+      0,
+    )
   const half = Math.floor(exchanges.length / 2)
   const reported = (isTight: boolean) =>
-    exchanges.map(({ steps: _, ...exchange }, at) =>
-      exchange.report === undefined
-        ? exchange
-        : { ...exchange, report: condensed(exchange.report, isTight && at < half ? oldReport : storedReport) },
-    )
+    exchanges
+      .map(withoutSteps)
+      .map((exchange, at) =>
+        exchange.report === undefined
+          ? exchange
+          : { ...exchange, report: condensed(exchange.report, isTight && at < half ? oldReport : storedReport) },
+      )
   let kept: readonly Exchange[] = reported(false)
   if (size(kept) > storedCharacters) kept = reported(true)
   while (size(kept) > storedCharacters && kept.length > leastStored) {
@@ -118,12 +125,13 @@ function readExchange(item: JsonObject): Exchange | undefined {
   const text = textAt(item, 'text', longestSaid)
   if (kind === undefined || text === undefined) return undefined
   const [about, report] = [textAt(item, 'about', longestSaid), textAt(item, 'report', longestSaid)]
-  const uuid = textAt(item, 'uuid')
+  const [uuid, done] = [textAt(item, 'uuid'), textAt(item, 'done')]
   return {
     kind,
     text,
     ...(about === undefined ? {} : { about }),
     ...(report === undefined ? {} : { report }),
+    ...(done === undefined ? {} : { done }),
     last: whole(item, 'last'),
     ...(uuid === undefined ? {} : { uuid }),
     ...(item.lasts === true ? { lasts: true } : {}),

@@ -12,8 +12,9 @@ import { condensed, withoutAnnouncement } from './report.ts'
 import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
 import { withoutSecrets } from './secrets.ts'
 import { createState, ledgerOf, noteFile, type State, trim } from './state.ts'
+import { withoutSteps } from './steps.ts'
 import { oneLine } from './text.ts'
-import { isForTheAgent, questionBehind, typedText, type Words } from './user-words.ts'
+import { isForTheAgent, isInterruption, questionBehind, typedText, type Words } from './user-words.ts'
 
 export type LedgerBook = {
   /**
@@ -49,11 +50,7 @@ function addMessage(state: State, message: ViewMessage, record: JsonObject | und
       for (const block of blocksOf(objectAt(record, 'message')?.content ?? message.content)) {
         if (!isToolResult(block)) continue
         const { words, step } = noteResult(state, block, { raw: record?.toolUseResult, time: message.time })
-        const last = state.exchanges.at(-1)
-        if (last && step !== undefined) {
-          const text = wellFormed(withoutSecrets(step.text))
-          state.exchanges[state.exchanges.length - 1] = withStep(last, { ...step, text })
-        }
+        if (step !== undefined) noteStep(state, { ...step, text: wellFormed(withoutSecrets(step.text)) })
         for (const said of words) noteWords(state, said, message)
       }
       readWordsBeside(state, message, record)
@@ -109,6 +106,11 @@ function withReport(exchange: Exchange, text: string): Exchange {
   return { ...next, report: condensed(text, longestReport) }
 }
 
+function noteStep(state: State, step: Step): void {
+  const last = state.exchanges.at(-1)
+  if (last) state.exchanges[state.exchanges.length - 1] = withStep(last, step)
+}
+
 /** The same step taken again stands where it was taken last. */
 function withStep(exchange: Exchange, step: Step): Exchange {
   const others = (exchange.steps ?? []).filter(({ text }) => text !== step.text)
@@ -118,7 +120,9 @@ function withStep(exchange: Exchange, step: Step): Exchange {
 }
 
 function readRequest(state: State, message: ViewMessage): void {
-  const text = typedText(textOf(message.content))
+  const whole = textOf(message.content)
+  if (isInterruption(whole)) noteStep(state, { type: 'did', text: 'was interrupted by the user' })
+  const text = typedText(whole)
   const media = blocksOf(message.content).filter(isMedia)
   const said = [text, ...media.map(({ type }) => `[${type}]`)].filter((part) => part !== '').join('\n')
   const kind = message.origin === 'agent' ? 'task' : message.attachment === 'queued_command' ? 'queued' : 'message'
@@ -161,10 +165,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
     uuid !== undefined && other.uuid === uuid && other.kind === kind && other.text === said
   state.exchanges = [...state.exchanges.filter((other) => !isKnown(other)), exchange]
   const old = state.exchanges.at(-exchangesWithSteps)
-  if (old?.steps) {
-    const { steps: _, ...rest } = old
-    state.exchanges[state.exchanges.length - exchangesWithSteps] = rest
-  }
+  if (old?.steps) state.exchanges[state.exchanges.length - exchangesWithSteps] = withoutSteps(old)
   state.agentText = ''
   for (const rule of rulesIn(words.text)) {
     const key = sentenceKey(rule)

@@ -7,6 +7,7 @@ import { messagesOf } from '../transcript/format/messages.ts'
 import { emptyLedger, type Ledger } from './facts.ts'
 import { fromJson, toJson } from './json.ts'
 import { createLedger } from './ledger.ts'
+import { withoutSteps } from './steps.ts'
 
 function ledgerOf(said: readonly Said[], from?: Ledger): Ledger {
   const book = createLedger(from)
@@ -45,7 +46,7 @@ const talk = fc.array(said, { maxLength: 12 }).map((parts) => parts.flat())
 const settled = (ledger: Ledger) => ({
   ...ledger,
   errors: [],
-  exchanges: ledger.exchanges.map(({ steps: _, about: _about, ...exchange }) => exchange),
+  exchanges: ledger.exchanges.map(withoutSteps).map(({ about: _about, ...exchange }) => exchange),
 })
 const stored = (ledger: Ledger) => fromJson(JSON.parse(JSON.stringify(toJson(ledger))))
 
@@ -106,7 +107,7 @@ describe('storing', () => {
     fc.assert(
       fc.property(talk, (parts) => {
         const ledger = ledgerOf(parts)
-        const exchanges = ledger.exchanges.map(({ steps: _, ...exchange }) => exchange)
+        const exchanges = ledger.exchanges.map(withoutSteps)
         expect(stored(ledger)).toEqual({ ...ledger, exchanges })
         expect(stored(stored(ledger))).toEqual(stored(ledger))
       }),

@@ -33,6 +33,19 @@ describe('condensing', () => {
     )
   })
 
+  test('keeps or leaves out a table and a fenced block whole', () => {
+    const table = ['| part | state |', '| --- | --- |', '| hinge | bent |', '| frame | wet |'].join('\n')
+    const code = ['```', 'mend(hinge, screws)', '', 'dry(frame)', '```'].join('\n')
+    const filler = Array.from({ length: 10 }, (_, at) => `Line number ${at} says this.`).join('\n')
+    expect(condensed(`All parts:\n\n${table}\n${filler}`, 200)).toContain(`All parts:\n${table}\n[…]`)
+    expect(condensed(`${filler}\n${code}`, 200)).toContain(code)
+    for (const block of [table, code]) {
+      const short = condensed(`Look.\n${block}\n${filler}`, 100)
+      expect(short.startsWith('Look.\n[…]\n')).toBe(true)
+      expect(short).not.toMatch(/[|`]/)
+    }
+  })
+
   test('never cuts inside a sentence, and is about as long as it may be', () => {
     fc.assert(
       fc.property(fc.array(sentence, { minLength: 5, maxLength: 60 }), fc.boolean(), (sentences, isLines) => {

@@ -62,12 +62,20 @@ export function withoutAnnouncement(text: string): string {
 
 const sentenceEnd = /(?<=[.!?。！？])\s+/
 
-/** Lines; those longer than `longest` in sentences. */
+/** Tables and fenced blocks whole, other lines one by one; those longer than `longest` in sentences. */
 function piecesOf(text: string, longest: number): readonly string[] {
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .flatMap((line) => (line.length <= longest ? [line] : line.split(sentenceEnd)))
+  const pieces: string[] = []
+  let block: 'table' | 'fence' | undefined
+  for (const line of text.split('\n')) {
+    if (line.trim() === '' && block !== 'fence') continue
+    const isFence = /^\s*(?:```|~~~)/.test(line)
+    const isRow = /^\s*\|/.test(line)
+    if (block === 'fence' || (block === 'table' && isRow)) pieces.push(`${pieces.pop() ?? ''}\n${line}`)
+    else if (isFence || isRow || line.length <= longest) pieces.push(line)
+    else pieces.push(...line.split(sentenceEnd))
+    block = (block === 'fence') !== isFence ? 'fence' : isRow && block !== 'fence' ? 'table' : undefined
+  }
+  return pieces
 }
 
 /** From the start, as many as fit, and always one where it fits at all. */

@@ -124,8 +124,8 @@ const mostCounted = 400
  * a short request with a short report before a long one, and of equals the older. The first and the newest come last.
  */
 export function leastTelling(exchanges: readonly Exchange[]): readonly Exchange[] {
-  const worth = ({ lasts, text, report = '' }: Exchange) =>
-    (lasts ? mostCounted : 0) + Math.min(mostCounted, text.length + report.length)
+  const worth = ({ lasts, text, report = '', done = '' }: Exchange) =>
+    (lasts ? mostCounted : 0) + Math.min(mostCounted, text.length + report.length + done.length)
   const [first, ...others] = exchanges
   const middle = others.slice(0, Math.max(0, others.length - newestKept))
   const ranked = middle.toSorted((a, b) => worth(a) - worth(b) || a.last - b.last)

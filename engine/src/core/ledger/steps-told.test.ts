@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { call, human } from '../../testing/talk.ts'
 import type { ToolUseBlock } from '../message/block.ts'
 import type { Step } from './facts.ts'
-import { type StepResult, stepOf } from './steps.ts'
+import { createLedger } from './ledger.ts'
+import { type StepResult, stepOf, withoutSteps } from './steps.ts'
 
 function step(name: string, input: ToolUseBlock['input'], result: Partial<StepResult> = {}): Step | undefined {
   const call: ToolUseBlock = { type: 'tool_use', id: 'a', name, input }
@@ -79,4 +81,41 @@ test('the output of a command that still runs is no outcome', () => {
   expect(step('Bash', { command: 'npm start' }, { command })?.text).toBe(
     'ran `npm start` → not finished when last seen',
   )
+})
+
+test('what a command prints that the user named is told also when the user only said to go on since', () => {
+  const book = createLedger()
+  const show = call({ name: 'Bash', input: { command: 'tracker show T-3' }, text: 'T-3: keep the order' })
+  for (const { message, record } of [human('Use tracker show to read the tasks.'), human('Go on.'), ...show]) {
+    book.add(message, record)
+  }
+  expect(book.ledger().exchanges.at(-1)?.steps).toEqual([
+    { type: 'read', text: 'tracker show T-3: T-3: keep the order' },
+  ])
+})
+
+test('that the user interrupted the agent is told where it happened', () => {
+  const book = createLedger()
+  const edit = call({ name: 'Edit', input: { file_path: 'a.ts', new_string: 'x' } })
+  for (const { message, record } of [human('Mend it.'), ...edit, human('[Request interrupted by user]')]) {
+    book.add(message, record)
+  }
+  expect(book.ledger().exchanges).toMatchObject([
+    { text: 'Mend it.', steps: [{ text: 'edited a.ts: `x`' }, { type: 'did', text: 'was interrupted by the user' }] },
+  ])
+})
+
+test('of old steps the last change is left, or else the last command', () => {
+  const of = (...texts: readonly string[]) =>
+    withoutSteps({ kind: 'message', text: 'x', last: 0, steps: texts.map((text) => ({ type: 'did', text })) }).done
+  expect(of('edited a.ts: `x`', 'ran `npm test` → ok')).toBe('edited a.ts: `x`')
+  expect(of('ran `npm run build` → ok', 'ran `npm test` → ok')).toBe('ran `npm test` → ok')
+  expect(of('was interrupted by the user')).toBe(undefined)
+  expect(of()).toBe(undefined)
+})
+
+test('a path inside the folder of the session is told from there', () => {
+  const edit = { file_path: '/w/src/lib/deep/a.ts', new_string: 'x' }
+  expect(step('Edit', edit, { root: '/w' })?.text).toBe('edited src/lib/deep/a.ts: `x`')
+  expect(step('Edit', edit, { root: '/other' })?.text).toBe('edited deep/a.ts: `x`')
 })

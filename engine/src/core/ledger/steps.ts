@@ -4,7 +4,7 @@ import type { ToolUseBlock } from '../message/block.ts'
 import { arrayAt, stringAt } from '../message/json.ts'
 import { pathIn } from '../message/tool-names.ts'
 import { commandText, commitMessage, isHousekeeping, isReadOnly, programOf, purposeOf } from './commands.ts'
-import type { CommandEnd, Step } from './facts.ts'
+import type { CommandEnd, Exchange, Step } from './facts.ts'
 import { condensed } from './report.ts'
 import { commitsIn } from './repository.ts'
 import { oneLine } from './text.ts'
@@ -21,6 +21,8 @@ export type StepResult = {
   readonly command?: CommandOutcome
   /** What the user asked for in this exchange. */
   readonly request: string
+  /** Where the session started: paths inside it are told from there. */
+  readonly root?: string | undefined
 }
 export type CommandOutcome = { readonly ended: CommandEnd; readonly outcome: string }
 
@@ -32,14 +34,14 @@ export function stepOf(call: ToolUseBlock, result: StepResult): Step | undefined
   if (source !== undefined) return { type: 'read', text: `${source}: ${condensed(text, longestSource)}` }
   if (kind === 'command') return commandStep(commandOf(input), result)
   if (isError) return undefined
-  const path = shortPath(pathIn(input) ?? '')
+  const path = shortPath(pathIn(input) ?? '', result.root)
   switch (kind) {
     case 'edit':
       return did(`edited ${path}${editIn(input)}`)
     case 'write':
       return did(`wrote ${path}${codeIn(stringAt(input, 'content') ?? stringAt(input, 'file_text') ?? '')}`)
     case 'patch':
-      return did(`patched ${patchedPaths(input)}${codeIn(addedIn(patchOf(input)))}`)
+      return did(`patched ${patchedPaths(input, result.root)}${codeIn(addedIn(patchOf(input)))}`)
     case 'agent': {
       const task = oneLine(stringAt(input, 'description') ?? name, 120)
       return did(`the sub-agent for "${task}" reported: ${condensed(withoutFooter(text), longestReport)}`)
@@ -125,9 +127,9 @@ function linesIn(text = ''): readonly string[] {
     .filter((line) => line !== '')
 }
 
-function patchedPaths(input: unknown): string {
+function patchedPaths(input: unknown, root: string | undefined): string {
   return patchedFiles(patchOf(input))
-    .map(({ path }) => shortPath(path))
+    .map(({ path }) => shortPath(path, root))
     .join(', ')
 }
 
@@ -150,7 +152,21 @@ function codeIn(text: string): string {
   return text.trim() === '' ? '' : `: \`${oneLine(text, longestCode).replaceAll('`', "'")}\``
 }
 
-/** The end of a path; files being worked on are restored with the whole of it. */
-function shortPath(path: string): string {
-  return oneLine(path.split(/[\\/]/).slice(-2).join('/'), 120)
+/** Inside the session's folder as seen from there, else the end of it; files being worked on are restored with all of it. */
+function shortPath(path: string, root = ''): string {
+  const isInside = root !== '' && path.startsWith(`${root}/`)
+  return oneLine(isInside ? path.slice(root.length + 1) : path.split(/[\\/]/).slice(-2).join('/'), 120)
+}
+
+const longestDone = 160
+
+/** Without its steps, but for the last change or else the last command: old exchanges keep no more than that. */
+export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Exchange {
+  const did = [
+    ...(done === undefined ? [] : [done]),
+    ...steps.filter(({ type }) => type === 'did').map(({ text }) => text),
+  ]
+  const isChange = (text: string) => /^(?:edited|wrote|patched|committed) /.test(text)
+  const last = did.findLast(isChange) ?? did.findLast((text) => text.startsWith('ran '))
+  return last === undefined ? exchange : { ...exchange, done: oneLine(last, longestDone) }
 }

@@ -14,6 +14,14 @@ describe('what was typed', () => {
     ['<user-prompt-submit-hook>Remember the rules.</user-prompt-submit-hook>\nGo on', 'Go on'],
     ['<local-command-stdout>ran</local-command-stdout>', ''],
     ['<task-notification>\n<status>done</status>\n</task-notification>', ''],
+    [
+      '<task-notification>\n<status>done</status>\n</task-notification>\nRead the output file to retrieve the result: /tmp/b.output',
+      '',
+    ],
+    [
+      'Read the output file to retrieve the result: /tmp/b.output',
+      'Read the output file to retrieve the result: /tmp/b.output',
+    ],
     ['<command-name>/review</command-name>\n<command-args>the parser</command-args>', '/review the parser'],
     ['<command-message>x is running…</command-message>\n<command-name>x</command-name>', '/x'],
     [

@@ -33,11 +33,19 @@ const wrappers = [
 /** What a client writes where the user stopped the agent; what they typed then may follow it. */
 const interruption = /^\s*\[Request interrupted by user[^\]\n]{0,40}\]/
 
+export function isInterruption(text: string): boolean {
+  return interruption.test(text)
+}
+
+/** What a client writes behind the notification of a task that ended in the background. */
+const behindNotification = /^Read the output file to retrieve the result: .*$/m
+
 /** What was typed: of a slash command the command and its arguments, of anything else the text outside wrappers. */
 export function typedText(whole: string): string {
   const text = whole.replace(interruption, '')
   if (!text.includes('<')) return text.trim()
-  const bare = withoutWrappers(text)
+  const unwrapped = withoutWrappers(text)
+  const bare = text.includes('<task-notification>') ? unwrapped.replace(behindNotification, '') : unwrapped
   const name = commandName.exec(bare)?.[1]?.trim()
   if (name === undefined) return bare.trim()
   const words = between(text, '<command-args>', '</command-args>')?.trim() ?? ''

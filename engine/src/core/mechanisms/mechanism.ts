@@ -56,8 +56,8 @@ export type Situation = {
   readonly growth?: number | undefined
   /** The smallest context that was reported: after a compaction, about what the next one comes back to. */
   readonly base?: number | undefined
-  /** What the answers in the view reported together, and how many they are. */
-  readonly carried: Carried
+  /** What stood in the context through how many requests, and stands there still. */
+  readonly carried?: Carried | undefined
   /** The view begins with a summary. */
   readonly isCompacted: boolean
   /** Of the requests to come, the share that will find the cache cold. */
@@ -157,8 +157,8 @@ export type RequestOptions = {
 
 export type CacheEdit = { readonly type: 'delete'; readonly cache_reference: string }
 
-/** Why a compaction runs: a person, the threshold, an overflow, a smaller model, or work done in advance. */
-export type CompactionCause = 'person' | 'threshold' | 'overflow' | 'model-switch' | 'background'
+/** Why a compaction runs: a person, the threshold, its price, an overflow, a smaller model, or work done in advance. */
+export type CompactionCause = 'person' | 'threshold' | 'economy' | 'overflow' | 'model-switch' | 'background'
 
 /** What a person wants summarized; everything when neither is given. Both are uuids of entries. */
 export type CompactRange = { readonly from?: string; readonly upTo?: string }

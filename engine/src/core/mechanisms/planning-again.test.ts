@@ -4,7 +4,6 @@ import { clientStyles, generateWithTruth, type JsonObject, keptLayouts } from '.
 import { stringAt } from '../message/json.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
 import { createFold, type View } from '../transcript/view/fold.ts'
-import { createBeside, createFollower } from './follow.ts'
 import type { PlanningMechanism } from './mechanism.ts'
 import { microByCacheEdit } from './micro/by-cache-edit.ts'
 import { microByIdle } from './micro/by-idle.ts'
@@ -101,42 +100,4 @@ test('a weigher that knows the conversation gives the plans that one gives that 
     { numRuns: 40 },
   )
   expect(planned).toBeGreaterThan(100)
-})
-
-test('whoever follows a list has taken in its items, in order, whatever list came before', () => {
-  const items = Array.from({ length: 8 }, (_, nth) => ({ nth }))
-  const anyList = fc.array(fc.constantFrom(...items), { maxLength: 12 })
-  fc.assert(
-    fc.property(fc.array(anyList, { maxLength: 8 }), (lists) => {
-      const taken: { readonly item: { readonly nth: number }; readonly index: number }[] = []
-      const follow = createFollower((item: { readonly nth: number }, index) => {
-        if (item.nth === 0) return undefined
-        taken.push({ item, index })
-        return () => expect(taken.pop()).toEqual({ item, index })
-      })
-      for (const list of lists) {
-        follow(list)
-        expect(taken).toEqual(list.map((item, index) => ({ item, index })).filter(({ item }) => item.nth !== 0))
-      }
-    }),
-  )
-})
-
-test('a list beside another holds what was made of its items, and nothing of an item that is not there', () => {
-  const items = Array.from({ length: 4 }, (_, nth) => ({ nth }))
-  const anyList = fc.array(fc.constantFrom(...items), { maxLength: 12 })
-  fc.assert(
-    fc.property(fc.array(anyList, { maxLength: 8 }), (lists) => {
-      const beside = createBeside<{ readonly nth: number }, number>()
-      let before: readonly { readonly nth: number }[] = []
-      for (const list of lists) {
-        const changed = list.findIndex((item, at) => item !== before[at])
-        const same = changed < 0 ? list.length : changed
-        const places = beside(list)
-        expect(places).toEqual(list.map(({ nth }, at) => (at < same ? nth : undefined)))
-        for (const [at, { nth }] of list.entries()) places[at] = nth
-        before = list
-      }
-    }),
-  )
 })

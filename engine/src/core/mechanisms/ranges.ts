@@ -5,7 +5,7 @@ import type { ViewMessage } from '../message/message.ts'
 import { widened } from '../message/rounds.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { mergeRound } from '../transcript/view/merge.ts'
+import { mergedMessages } from '../transcript/view/merge.ts'
 import type { PlannedItem, Situation } from './mechanism.ts'
 import { piecesOf } from './micro/clearable.ts'
 import { boundThinking } from './micro/clearing.ts'
@@ -58,11 +58,8 @@ export function weightOf({ messages, sources }: View, parts: readonly Part[], we
   let weight = 0
   for (const at of new Set(parts.map((part) => part.at))) {
     const left = (sources[at]?.pieces ?? []).filter((piece) => !dropped.has(piece))
-    const rest = mergeRound(
-      left.map((message) => ({ message, uuids: [], edits: [], isPinned: false, row: 0, place: 0 })),
-    )
     weight += weigher.content(messages[at]?.content ?? '')
-    for (const { message } of rest) weight -= weigher.content(message.content)
+    for (const { content } of mergedMessages(left)) weight -= weigher.content(content)
   }
   return weight
 }

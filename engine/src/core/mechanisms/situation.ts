@@ -39,7 +39,7 @@ export function situationOf(view: View, input: SituationInput): Situation {
   const { model } = explanation
   const cache = cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime })
   const weigher = input.weigher ?? createWeigher({ ...input, model })
-  const { growth, base, carried, coldShare } = paceOf(view, weigher, cache.lifetime)
+  const { growth, base, carried, coldShare } = paceOf(view, cache.lifetime)
   const facts = model === undefined ? undefined : modelFacts(model)
   const client = { cacheEdits: false, contextManagement: false, ...input.client }
   const settings = reductionSettings(input.reductions)
@@ -82,9 +82,9 @@ export function turnsAhead(situation: Situation, freed: number): number {
   return Math.min(mostTurns, Math.max(1, Math.ceil(room / growth)))
 }
 
-/** Tokens of a summary, about, and of what a first compaction leaves besides system prompt and tools: it restores files. */
-const usualSummary = 3_000
-const usualLeft = 12_000
+/** Tokens of a summary at most, and of what a first compaction leaves besides system prompt and tools. */
+const usualSummary = 6_000
+const usualLeft = 8_000
 
 /**
  * What the compaction that comes by itself will cost and leave; undefined where none comes, where too little is known,

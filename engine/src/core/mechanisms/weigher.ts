@@ -1,5 +1,5 @@
-// Weighs blocks and messages in the tokens of a model, and remembers what it has weighed and looked at: planning reads the
-// same conversation before each request.
+// Weighs blocks and messages in the tokens of a model and remembers the weights: the same conversation is planned before
+// each request, and reading all of its text again would take longer than everything else.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import {
@@ -15,19 +15,19 @@ import { type Counting, scaled } from '../tokens/estimate/counting.ts'
 export type Weigher = {
   /** Of the calibration it weighs with. */
   readonly factor: number
-  /** Not rounded, so that sums agree with countTokens over the same blocks. */
+  /** Not rounded, so that sums agree with countTokens over the same blocks. Each block is weighed once. */
   readonly block: (block: Block) => number
   readonly content: (content: Content) => number
   readonly message: (message: Message) => number
-  /** Before it is scaled, for whoever measures another way than the weigher: images count by the model. */
+  /** Not scaled yet, and possibly with another estimator or model than the weigher's. */
   readonly measured: (message: Message, how: Measuring) => Measure
-  /** What countTokens says of these messages; those that were measured before are not read again. */
+  /** What countTokens says of these messages. */
   readonly tokens: (messages: readonly Message[], counting: Counting) => number
-  /** What was found out about something that does not change, found out once. One finding for each thing. */
+  /** What `find` says of a thing that does not change, such as a view, found out once. */
   readonly once: <K extends object, T>(find: (thing: K) => T, thing: K) => T
 }
 
-/** To be kept as long as the conversation, with the same counting. */
+/** Keep one for each conversation, as long as the counting stays the same. */
 export function createWeigher(counting: Counting = {}): Weigher {
   const findings = new Map<unknown, WeakMap<object, unknown>>()
   const once = <K extends object, T>(find: (thing: K) => T, thing: K): T => {
@@ -73,9 +73,8 @@ export function createWeigher(counting: Counting = {}): Weigher {
 }
 
 /**
- * Each thing is weighed once, and held no longer than by others. What is kept for a thing is a place in a list: a full
- * collection goes over a map from things to objects, which fractions are too, again and again until nothing new is found
- * in it, and with a hundred thousand of them takes seconds.
+ * Weighs each thing once without keeping it alive. The map holds small integers, indices into a list of weights: a
+ * WeakMap with a hundred thousand values on the heap, which fractions are, makes a full garbage collection take seconds.
  */
 function createWeights<T extends object>(weigh: (thing: T) => number): (thing: T) => number {
   const places = new WeakMap<T, number>()

@@ -6,7 +6,7 @@ export const pageTitles = {
   rules: 'Rules of the user that are in force, verbatim',
   state: 'Current state',
   facts: 'Also on record',
-  before: 'From the summary before',
+  before: 'From the summary before, older than what follows',
   conversation: 'The conversation, oldest first',
   errors: 'Errors',
 } as const
@@ -20,3 +20,6 @@ export const cautionLine =
 export const unverifiedStart = 'Unverified (not found in the conversation):'
 
 export const shortenedNote = '(This summary was shortened by code to fit; details were left out.)'
+
+/** Behind an item whose details were. */
+export const leftOut = '(details left out)'

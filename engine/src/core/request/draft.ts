@@ -1,4 +1,4 @@
-// What the passes of the repairer work on: a message as blocks, and the book in which each pass says what it did.
+// What the passes of a repair work on: a message as blocks, and the reports of what was done.
 
 import { type Block, blocksOf, type TextBlock, textOf } from '../message/block.ts'
 import type { Message, Role } from '../message/message.ts'
@@ -7,17 +7,17 @@ import { neutralize } from '../text/neutralize.ts'
 export type Repair = {
   readonly type:
     | 'thinking-dropped' // unsigned, bound to a prefix that has changed, at the end of an answer, or in the wrong role
-    | 'half-characters-replaced' // lone surrogates, which no API takes
+    | 'half-characters-replaced' // lone surrogates, which no API accepts
     | 'empty-dropped'
     | 'messages-merged'
-    | 'result-added' // a call that never got its result is told so
+    | 'result-added' // for a call that never got one
     | 'result-moved'
     | 'result-became-text' // its call is no longer there
     | 'use-became-text'
     | 'duplicate-dropped'
     | 'server-block-dropped' // half a pair of a server's tool
     | 'opening-added'
-  /** Index of the message in the request that was given; where it stands now may differ. */
+  /** Index of the message in the request before the repair. */
   readonly message: number
   readonly id?: string
 }
@@ -25,9 +25,9 @@ export type Repair = {
 export type Draft = {
   readonly role: Role
   readonly blocks: readonly Block[]
-  /** Index in the request that was given. */
+  /** Index in the request before the repair. */
   readonly index: number
-  /** The message itself while nothing about it has changed. */
+  /** The message itself, until something about it changes. */
   readonly whole: Message | undefined
 }
 
@@ -42,7 +42,7 @@ export function messageOfDraft({ role, blocks, whole }: Draft): Message {
   return whole ?? { role, content: blocks }
 }
 
-/** The draft with other blocks; the very same when they are the same. */
+/** The draft with these blocks; the same object when they are the same. */
 export function withBlocks(draft: Draft, blocks: readonly Block[]): Draft {
   const isSame = blocks.length === draft.blocks.length && blocks.every((block, at) => block === draft.blocks[at])
   return isSame ? draft : { ...draft, blocks, whole: undefined }
@@ -52,7 +52,7 @@ export function note(text: string): TextBlock {
   return { type: 'text', text }
 }
 
-/** A result whose call is gone, as something that needs none: its text, and its images as they are. */
+/** A result whose call is gone: its text, and its images as they are. */
 export function resultAsText(result: Block): readonly Block[] {
   const text = textOf(result.content)
   const title = '[Result of a tool call that is no longer in this conversation]'

@@ -1,12 +1,12 @@
-// The passes of the repairer that make pairs whole, in both directions: every use with its result in the very next
-// message, every result with its use, server tools within their answer.
+// The passes of a repair that pair calls and results: every call has its result in the next message, every result has
+// its call, and server tools are answered within their answer.
 import { type Block, isToolResult, isToolUse, type ToolResultBlock } from '../message/block.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import { type Draft, type Report, resultAsText, useAsText, withBlocks } from './draft.ts'
 
 const noResult = '[No result: the call was interrupted, or its result is not part of this conversation]'
 
-/** Of calls that share an id the first stays; the same again goes, another under the same id becomes text. */
+/** Of calls that share an id the first stays. A copy of it goes; a different call becomes text. */
 export function uniqueUses(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const seen = new Map<string, Block>()
   return drafts.map((draft) => {
@@ -26,10 +26,10 @@ export function uniqueUses(drafts: readonly Draft[], report: Report): readonly D
   })
 }
 
-/** As nearly always: the calls of an answer, and no other has their ids. Then they are remembered. */
+/** The usual case: calls of an answer whose ids are new. They are noted. */
 function areNew({ role, blocks }: Draft, seen: Map<string, Block>): boolean {
+  if (!blocks.some(isToolUse)) return true
   const uses = blocks.filter(isToolUse)
-  if (uses.length === 0) return true
   if (role !== 'assistant' || uses.some(({ id }) => seen.has(id))) return false
   if (uses.length > 1 && new Set(uses.map(({ id }) => id)).size < uses.length) return false
   for (const use of uses) seen.set(use.id, use)
@@ -62,7 +62,7 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
   const out: Draft[] = []
   for (const [at, draft] of drafts.entries()) {
     const before = drafts[at - 1]
-    const calls = draft.role === 'user' && before ? idsOfCalls(before) : []
+    const calls = draft.role === 'user' && before ? idsOfCalls(before) : noCalls
     if (at < drafts.length - 1 && isSettled(draft, { at, calls, pairing })) {
       out.push(draft)
       continue
@@ -78,7 +78,7 @@ export function pairedResults(drafts: readonly Draft[], report: Report): readonl
   return out
 }
 
-/** As nearly every message is: the results it must hold come first, and it holds no others. */
+/** The usual case: the results it must hold come first, and it holds no others. */
 function isSettled(
   { blocks }: Draft,
   { at, calls, pairing }: { readonly at: number; readonly calls: readonly string[]; readonly pairing: Pairing },
@@ -96,8 +96,10 @@ function isSettled(
 }
 
 function idsOfCalls({ role, blocks }: Draft): readonly string[] {
-  return role === 'assistant' ? blocks.filter(isToolUse).map(({ id }) => id) : []
+  return role === 'assistant' && blocks.some(isToolUse) ? blocks.filter(isToolUse).map(({ id }) => id) : noCalls
 }
+
+const noCalls: readonly string[] = []
 
 /** For each call its result: from the next message if it is there, else the first behind it, else any. */
 function chooseResults(drafts: readonly Draft[]): ReadonlyMap<string, Found> {
@@ -128,7 +130,7 @@ function resultIn(
   return nth < 0 ? undefined : { at, nth, block: draft?.blocks[nth] as ToolResultBlock }
 }
 
-/** Wherever they stand, in order. */
+/** Wherever they stand, in the order of the request. */
 function resultsFor(ids: ReadonlySet<string>, drafts: readonly Draft[]): ReadonlyMap<string, readonly Found[]> {
   const found = new Map<string, Found[]>([...ids].map((id) => [id, []]))
   for (const [at, { blocks }] of drafts.entries()) {
@@ -151,7 +153,7 @@ function isAt(found: Found | undefined, { at, nth }: { readonly at: number; read
   return found?.at === at && found.nth === nth
 }
 
-/** What becomes of a block when the results that were chosen are placed by themselves. */
+/** What is left of a block; chosen results are placed separately. */
 function leftover(block: Block, where: BlockAt & { readonly draft: Draft }): readonly Block[] {
   if (!isToolResult(block)) return [block]
   const { chosen, report } = where.pairing
@@ -181,7 +183,7 @@ function fetchResults(
 
 function arranged(draft: Draft, blocks: readonly Block[], report: Report): Draft {
   const arrangement = withBlocks(draft, blocks)
-  // Other changes have been reported by whoever made them: this is the one where only the order differs.
+  // Other changes have been reported already; here only the order differs.
   const isReordered =
     arrangement !== draft &&
     blocks.length === draft.blocks.length &&
@@ -192,7 +194,6 @@ function arranged(draft: Draft, blocks: readonly Block[], report: Report): Draft
 
 /** Server tools: a result stands behind its use; a use without one stays only while the turn is paused on it. */
 export function pairedServerTools(drafts: readonly Draft[], report: Report): readonly Draft[] {
-  const isServers = (block: Block) => pairHalfOf(block)?.tool === 'server'
   if (!drafts.some(({ blocks: own }) => own.some(isServers))) return drafts
   const blocks = drafts.flatMap(({ role, blocks: own }, at) => own.map((block) => ({ at, role, block })))
   const uses = new Map<string, Block>()
@@ -222,6 +223,13 @@ export function pairedServerTools(drafts: readonly Draft[], report: Report): rea
     })
     return withBlocks(draft, kept)
   })
+}
+
+/** Asked of every block: kinds that are known to be none come first. */
+function isServers(block: Block): boolean {
+  const { type } = block
+  if (type === 'text' || type === 'tool_result' || type === 'tool_use' || type === 'thinking') return false
+  return pairHalfOf(block)?.tool === 'server'
 }
 
 function pausedAt(drafts: readonly Draft[]): number {

@@ -1,5 +1,5 @@
-// Makes a request valid, whatever was cut out of it: to be run on everything that goes to a model. It reports what it
-// did, does nothing to a valid request, nothing more the second time, and never puts words in a person's mouth.
+// Makes a request valid, whatever was cut out of it. Everything that goes to a model passes through here. It reports what
+// it did, leaves a valid request alone, and never puts words in a person's mouth.
 
 import { type Block, isBlank, isEmptyText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
@@ -17,7 +17,14 @@ import {
   withBlocks,
 } from './draft.ts'
 import { interruptedCalls, pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
-import { isSigned, type ThinkingRepair } from './sound.ts'
+import { isSound } from './sound.ts'
+
+/**
+ * keep: as it is, for targets that do not look at it. strip-unsigned (the default): the API refuses thinking without
+ * its signature. strip-changed: also that of messages that are named, for models that bind it to the exact prefix.
+ * strip-all: none is left. An answer loses all of its thinking or none.
+ */
+export type ThinkingRepair = 'keep' | 'strip-unsigned' | 'strip-changed' | 'strip-all'
 
 export type RepairOptions = {
   readonly thinking?: ThinkingRepair
@@ -26,14 +33,13 @@ export type RepairOptions = {
 }
 
 export type Repaired = {
-  /** The very array that was given when nothing had to be done. */
+  /** The array that was given, when nothing had to be done. */
   readonly messages: readonly Message[]
   readonly repairs: readonly Repair[]
 }
 
 const opening = '[The conversation before this point is not part of this request.]'
 const passes: readonly Pass[] = [
-  inWholeCharacters,
   withoutNameless,
   withoutEmpty,
   merged,
@@ -43,35 +49,27 @@ const passes: readonly Pass[] = [
   pairedResults,
   opened,
 ]
-/** Each round mends what the one before laid open; more than a few mean that two passes undo one another. */
+/** A repair may lay something else open, hence rounds. More than a few mean that two passes undo each other. */
 const mostRounds = 12
 
-/** For whoever asks again and again about a conversation that grows: `createRepairer`. */
 export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
-  const { drafts, steps } = mendDrafts(messages.map(draftOf), options)
-  if (steps.length === 0) return { messages, repairs: [] }
-  return { messages: drafts.map(messageOfDraft), repairs: steps.map(({ repair }) => repair) }
+  const repairs: Repair[] = []
+  const report: Report = (repair) => repairs.push(repair)
+  const given = stripThinking(messages.map(draftOf), { ...options, report })
+  const drafts = repairDrafts(inWholeCharacters(given, report), repairs, report)
+  return repairs.length === 0 ? { messages, repairs } : { messages: drafts.map(messageOfDraft), repairs }
 }
 
-/** A repair, and in which of the passes it was made, counted through all rounds. */
-export type Step = { readonly pass: number; readonly repair: Repair }
-type Mended = { readonly drafts: readonly Draft[]; readonly steps: readonly Step[] }
-
-/** Every pass reports in the order of the drafts, and a draft that it leaves alone comes out as the very same. */
-export function mendDrafts(given: readonly Draft[], options: RepairOptions): Mended {
-  const steps: Step[] = []
-  let pass = 0
-  const report: Report = (repair) => steps.push({ pass, repair })
-  let drafts = stripThinking(given, { ...options, report })
-  for (let round = 0; ; round++) {
-    const before = steps.length
-    for (const mend of passes) {
-      pass++
-      drafts = mend(drafts, report)
-    }
-    if (steps.length === before) return { drafts, steps }
+/** Every pass reports in the order of the drafts, and returns a draft that it leaves alone as it is. */
+function repairDrafts(given: readonly Draft[], repairs: readonly Repair[], report: Report): readonly Draft[] {
+  let drafts = given
+  for (let round = 0; !isSound(drafts); round++) {
+    const before = repairs.length
+    for (const pass of passes) drafts = pass(drafts, report)
+    if (repairs.length === before) break
     if (round === mostRounds) throw new Error('The repair of a request came to no end.')
   }
+  return drafts
 }
 
 function stripThinking(
@@ -80,13 +78,18 @@ function stripThinking(
 ): readonly Draft[] {
   if (thinking === 'keep') return drafts
   return drafts.map((draft) => {
+    if (!draft.blocks.some(isThinking)) return draft
     const blocks = draft.blocks.filter(isThinking)
-    if (blocks.length === 0) return draft
     const isChanged = thinking === 'strip-changed' && changed?.has(draft.index) === true
     const isUnsigned = !blocks.every(isSigned)
     if (thinking !== 'strip-all' && !isChanged && !isUnsigned) return draft
     return withoutThinking(draft, report)
   })
+}
+
+/** The API refuses thinking without it. */
+function isSigned(block: Block): boolean {
+  return Boolean(block.type === 'thinking' ? block.signature : block.data)
 }
 
 function withoutThinking(draft: Draft, report: Report): Draft {
@@ -97,7 +100,7 @@ function withoutThinking(draft: Draft, report: Report): Draft {
   )
 }
 
-/** Ids first of all: calls and results are paired by them. Thinking with another text no longer has its signature. */
+/** Before everything else, since calls and results are paired by id. A signature does not fit a changed text. */
 function inWholeCharacters(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.map((draft) => {
     const blocks = wellFormedValue(draft.blocks)
@@ -108,7 +111,7 @@ function inWholeCharacters(drafts: readonly Draft[], report: Report): readonly D
   })
 }
 
-/** Thinking that nothing follows belongs to an answer that was cut off; in a user message it belongs nowhere. */
+/** An answer that ends with thinking was cut off; a user message holds none. */
 function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.map((draft) => {
     if (draft.role === 'user') return draft.blocks.some(isThinking) ? withoutThinking(draft, report) : draft
@@ -119,7 +122,7 @@ function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonl
   })
 }
 
-/** A call or a result without an id belongs to nothing; what it says stays, as text. */
+/** A call or a result without an id cannot be paired; what it says stays, as text. */
 function withoutNameless(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.map((draft) => {
     if (!draft.blocks.some(isNameless)) return draft
@@ -139,8 +142,10 @@ function isNameless(block: Block): boolean {
 }
 
 function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  const isFull = ({ blocks }: Draft) => blocks.length > 0 && !blocks.some(holdsNothing)
+  if (drafts.every(isFull)) return drafts
   return drafts.flatMap((draft) => {
-    if (draft.blocks.length > 0 && !draft.blocks.some(holdsNothing)) return draft
+    if (isFull(draft)) return draft
     const blocks = draft.blocks.filter((block) => !isBlank(block)).map(withoutEmptyTexts)
     const mended = withBlocks(draft, blocks)
     if (mended !== draft || blocks.length === 0) report({ type: 'empty-dropped', message: draft.index })
@@ -148,19 +153,20 @@ function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[
   })
 }
 
-/** Or holds something that holds nothing. */
+/** Blank itself, or a result with an empty text in it. */
 function holdsNothing(block: Block): boolean {
   return isBlank(block) || withoutEmptyTexts(block) !== block
 }
 
-/** A tool that printed nothing: its result may be empty, but may not hold an empty text. */
+/** A result may be empty, but may not hold an empty text. */
 function withoutEmptyTexts(block: Block): Block {
-  if (!isToolResult(block) || !Array.isArray(block.content)) return block
+  if (!isToolResult(block) || !Array.isArray(block.content) || !block.content.some(isEmptyText)) return block
   const content = block.content.filter((part) => !isEmptyText(part))
-  return content.length === block.content.length ? block : { ...block, content }
+  return { ...block, content }
 }
 
 function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
+  if (drafts.every(({ role }, at) => role !== drafts[at - 1]?.role)) return drafts
   const runs: Draft[][] = []
   for (const draft of drafts) {
     const run = runs.at(-1)
@@ -179,7 +185,7 @@ function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
   })
 }
 
-/** A request begins with the user. What is put there says what it is; it is nobody's question. */
+/** A request begins with the user. The note says what it is, so that nobody takes it for a question. */
 function opened(drafts: readonly Draft[], report: Report): readonly Draft[] {
   if (drafts[0]?.role !== 'assistant') return drafts
   report({ type: 'opening-added', message: 0 })

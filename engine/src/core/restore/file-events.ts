@@ -11,7 +11,7 @@ import type { ViewMessage } from '../message/message.ts'
 import { toolJob } from '../message/tool-names.ts'
 import { fileEventOf } from '../tokens/file-reads.ts'
 import { type NamedKinds, toolKind } from '../tokens/tool-kinds.ts'
-import { mayChange, shellChanges } from './shell-changes.ts'
+import { mayChange, removes, shellChanges } from './shell-changes.ts'
 
 export type FileTouch =
   | { readonly type: 'read'; readonly path: string; readonly lines: Lines; readonly by: Answered }
@@ -33,7 +33,10 @@ export type FileNews = {
   readonly unsure: readonly Unsure[]
 }
 
-export type Unsure = { readonly by: string; readonly mayChange: (path: string) => boolean }
+export type Unsure = {
+  readonly mayChange: (path: string) => boolean
+  readonly removes: (path: string) => boolean
+}
 
 /** Takes messages in order and returns what each did. */
 export type FileWalk = (message: ViewMessage, record?: JsonObject) => FileNews
@@ -54,7 +57,7 @@ export function createFileWalk(named: NamedKinds = {}): FileWalk {
       if (isDenied(block, record)) continue
       const isShell = toolKind(call, named) === 'shell'
       // A command that failed may have changed something before it did.
-      unsure.push(...unsureAfter(call, isShell))
+      unsure.push(...unsureAfter(call, { isShell, isError: block.is_error === true }))
       if (block.is_error === true) continue
       const by = { call, result: block, raw: objectAt(record, 'toolUseResult'), isShell }
       touches.push(...(isShell ? shellTouches(by) : toolTouches(by, named)))
@@ -75,21 +78,18 @@ function isDenied({ is_error, content }: ToolResultBlock, record: JsonObject | u
   )
 }
 
-function unsureAfter({ name, input }: ToolUseBlock, isShell: boolean): readonly Unsure[] {
+function unsureAfter(
+  { name, input }: ToolUseBlock,
+  { isShell, isError }: { readonly isShell: boolean; readonly isError: boolean },
+): readonly Unsure[] {
   if (isShell) {
-    const command = commandOf(input)
-    const changes = shellChanges(command)
+    const changes = shellChanges(commandOf(input))
     return changes.isWide || changes.names.length > 0
-      ? [{ by: `\`${oneLine(command)}\``, mayChange: (path) => mayChange(changes, path) }]
+      ? [{ mayChange: (path) => mayChange(changes, path), removes: (path) => !isError && removes(changes, path) }]
       : []
   }
   if (toolJob(name) !== 'agent' || /explore|plan|search|review/i.test(stringAt(input, 'subagent_type') ?? '')) return []
-  return [{ by: 'another agent', mayChange: () => true }]
-}
-
-function oneLine(command: string): string {
-  const line = command.replace(/\s+/g, ' ').trim()
-  return line.length > 60 ? `${line.slice(0, 60)}…` : line
+  return [{ mayChange: () => true, removes: () => false }]
 }
 
 function toolTouches(by: Answered, named: NamedKinds): readonly FileTouch[] {

@@ -1,4 +1,4 @@
-// Puts back the files worked on last, as they are now: those being edited first. A large one comes in excerpts around what
+// Puts back the files being worked on, as they are now: those being edited first. A large one comes in excerpts around what
 // was worked on; what does not fit is named with its size.
 import type { Lines } from '../ledger/facts.ts'
 import type { NotRestored, Piece } from '../ports/restore.ts'
@@ -9,8 +9,9 @@ import type { TouchedFile } from './touched.ts'
 import { visibleFiles } from './visible.ts'
 
 const mostFiles = 5
-/** Of so many touched last, those that were edited come first. */
+/** So many are named where they cannot be put back; further ones fill the room they leave. */
 const recent = 8
+const mostTried = 28
 const perFile = 5_000
 const budget = 50_000
 
@@ -21,30 +22,27 @@ export const restoreFiles: Restorer = {
     const pieces: Piece[] = []
     const notRestored: NotRestored[] = []
     let left = room
-    for (const file of wanted(input)) {
+    for (const [at, file] of wanted(input).entries()) {
       if (pieces.length === mostFiles) break
       const found = await pieceOf(file, input, Math.min(perFile, left))
-      if ('why' in found) notRestored.push(found)
+      if ('why' in found) notRestored.push(...(at < recent ? [found] : []))
       else {
         pieces.push(found)
         left -= found.tokens
       }
     }
-    return { pieces, notRestored: notRestored.slice(0, mostNamed) }
+    return { pieces, notRestored }
   },
 }
 
-/** So that a session that touched thousands of files does not name them all. */
-const mostNamed = 20
-
+/** What is being worked on now before what the user has moved on from; of both, what was edited first. */
 function wanted(input: RestoreInput): readonly TouchedFile[] {
   const visible = visibleFiles(input.kept, input)
   const hidden = input.touched.filter(
     ({ path }) => !isElsewhere(path, input) && !visible.has(pathKey(path, input.root)),
   )
-  const newest = hidden.slice(0, recent)
-  const [edited, read] = [newest.filter(({ isEdited }) => isEdited), newest.filter(({ isEdited }) => !isEdited)]
-  return [...edited, ...read, ...hidden.slice(recent, recent + mostNamed)]
+  const rank = ({ isEarlier, isEdited }: TouchedFile) => (isEarlier ? 2 : 0) + (isEdited ? 0 : 1)
+  return hidden.toSorted((a, b) => rank(a) - rank(b)).slice(0, mostTried)
 }
 
 /** Comes back another way: with the system prompt, as the plan, as a rule file; or is the transcript itself. */
@@ -57,12 +55,15 @@ function isElsewhere(path: string, { state, transcriptPath, root }: RestoreInput
 async function pieceOf(file: TouchedFile, input: RestoreInput, room: number): Promise<Piece | NotRestored> {
   const no = (why: string): NotRestored => ({ kind: 'files', what: file.path, why })
   const read = await input.files.read(file.path)
-  if (read.type === 'missing') return no('it is not there any more')
+  if (read.type === 'missing') return no('not there any more')
   if (read.type === 'binary') return no(`it is binary (${read.bytes} bytes)`)
   if (read.type === 'refused') return no(read.why)
   const whole = pieceFrom(file.path, '', read.text, input)
   if (whole.tokens <= room) return whole
-  return excerptOf(file, { text: read.text, tokens: whole.tokens, room, input }) ?? no(`it has ${whole.tokens} tokens`)
+  return (
+    excerptOf(file, { text: read.text, tokens: whole.tokens, room, input }) ??
+    no(`there is no room for its ${whole.tokens} tokens`)
+  )
 }
 
 function pieceFrom(path: string, which: string, text: string, { countTokens }: RestoreInput): Piece {

@@ -38,11 +38,19 @@ export const restorePlan: Restorer = {
 
 type PlanText = { readonly text: string; readonly hasText: boolean }
 
-function planPiece({ path, isOn }: Plan, { text, hasText }: PlanText, { countTokens }: RestoreInput): Piece {
-  const mode = isOn ? ' (plan mode is on: plan, change nothing)' : ''
+function planPiece(plan: Plan, { text, hasText }: PlanText, { countTokens }: RestoreInput): Piece {
+  const { path, isOn, requestsSince = 0 } = plan
+  const mode = isOn ? ' (plan mode is on: plan, change nothing)' : ageOf(requestsSince)
   const title = `Plan${path === undefined ? '' : ` ${path}`}${mode}`
-  const state = { plan: { ...(path === undefined ? {} : { path }), isOn, hasText } }
+  const state = { plan: { ...(path === undefined ? {} : { path }), isOn, hasText, requestsSince } }
   return { kind: 'plan', title, text, tokens: countTokens(`${title}\n${text}`), state }
+}
+
+/** Nobody takes a plan back when it is done: the next agent must not follow an old one against what was asked since. */
+function ageOf(requestsSince: number): string {
+  if (requestsSince === 0) return ''
+  const messages = requestsSince === 1 ? 'message' : `${requestsSince} messages`
+  return ` (from before the user’s last ${messages}: it may be done or superseded)`
 }
 
 async function textOfPlan(

@@ -1,6 +1,6 @@
 // Reads back what an earlier compaction of ours put into the context: of a session that is opened again, the records
 // before that compaction are not read. What is known from the records themselves is better, and stays.
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { BackgroundAgent } from './state.ts'
 import { type Notes, noteSkill } from './state-notes.ts'
 
@@ -12,7 +12,9 @@ export function noteRestored(notes: Notes, attachment: JsonObject): void {
       const plan = objectAt(state, 'plan')
       const path = stringAt(plan, 'path')
       const known = { ...(path === undefined ? {} : { path }), ...(plan?.hasText === true ? { text } : {}) }
-      if (plan) notes.plan ??= { ...known, isOn: plan.isOn === true }
+      if (plan === undefined || notes.plan) break
+      notes.plan = { ...known, isOn: plan.isOn === true }
+      notes.planRequests = notes.requests - (numberAt(plan, 'requestsSince') ?? 0)
       break
     }
     case 'skills': {
@@ -47,7 +49,7 @@ function noteEarlierSkill(notes: Notes, skill: JsonObject): void {
   if (notes.skills.has(stringAt(skill, 'name') ?? '')) return
   const later = [...notes.skills]
   notes.skills.clear()
-  noteSkill(notes, skill)
+  noteSkill(notes, skill, { isOld: later.length > 0 })
   for (const [name, known] of later) notes.skills.set(name, known)
 }
 

@@ -54,7 +54,7 @@ describe('files', () => {
     const files = storeOf({ pic: { type: 'binary', bytes: 9 }, out: { type: 'refused', why: 'outside' }, ok: 'fine' })
     expect(await titles({ files, touched: ['pic', 'out', 'gone', 'ok'].map((name) => touch(name)) })).toEqual({
       put: ['File ok'],
-      not: ['pic: it is binary (9 bytes)', 'out: outside', 'gone: it is not there any more'],
+      not: ['pic: it is binary (9 bytes)', 'out: outside', 'gone: not there any more'],
     })
   })
 
@@ -86,6 +86,15 @@ describe('files', () => {
     const files = storeOf(Object.fromEntries(names.map((name) => [name, `text of ${name}`])))
     const touched = names.map((name) => touch(name, { isEdited: name.startsWith('e') }))
     expect((await titles({ files, touched })).put).toEqual(['File e1', 'File e2', 'File r1', 'File r2', 'File r3'])
+  })
+
+  test('what the user has moved on from comes behind what is being worked on', async () => {
+    const names = ['old edit', 'read', 'old read', 'edit']
+    const files = storeOf(Object.fromEntries(names.map((name) => [name, `text of ${name}`])))
+    const touched = names.map((path) =>
+      touch(path, { isEdited: path.includes('edit'), ...(path.includes('old') ? { isEarlier: true } : {}) }),
+    )
+    expect((await titles({ files, touched })).put).toEqual(['File edit', 'File read', 'File old edit', 'File old read'])
   })
 
   test('a large file that was read whole uses the room it has', async () => {
@@ -226,14 +235,13 @@ describe('under a small budget', () => {
     expect(order).toEqual([
       'Pinned message',
       'Plan',
-      'Skill now, invoked last',
+      'Skill now, invoked recently',
       'Instructions rules',
       'To-do list',
       'File edited',
       'File read',
       'Background agents: do not start these again',
       'Host',
-      'Skill before, invoked earlier',
       'Instructions of the MCP server used',
       'Tools that can be loaded',
       'Instructions of the MCP server unused',
@@ -278,20 +286,34 @@ describe('under a small budget', () => {
     }
   })
 
-  test('the skill being executed comes whole where others are cut', async () => {
+  test('the skill being executed comes whole, and one that was finished is only named', async () => {
     const text = words(9_000)
-    const state = {
-      ...emptyState,
-      skills: [
-        { name: 'now', text, isRunning: true },
-        { name: '/before', text },
-      ],
-    }
-    const { pieces } = await restoreContext(inputOf({ state }), { budget: 50_000 })
-    expect(pieces.map(({ title }) => title)).toEqual(['Skill now, invoked last', 'Command /before, invoked earlier'])
-    expect(pieces[0]?.text).toBe(text)
-    expect(pieces[1]?.tokens).toBeLessThanOrEqual(5_000)
+    const skills = [
+      { name: 'now', text, isRunning: true },
+      { name: '/before', text },
+    ]
+    const restored = await restoreContext(inputOf({ state: { ...emptyState, skills } }), { budget: 50_000 })
+    expect(restored.pieces.map((piece) => [piece.title, piece.text])).toEqual([['Skill now, invoked recently', text]])
+    expect(restored.notRestored).toEqual([
+      { kind: 'skills', what: 'Command /before, invoked earlier', why: 'invoke it again if it still applies' },
+    ])
   })
+})
+
+test('what is missing is named once for each reason, and not at all where there is no room for a name', () => {
+  const missing = (what: string, why: string) => ({ kind: 'files', what, why })
+  expect(missingText([missing('a', 'it moved'), missing('b', 'it is binary'), missing('c', 'it moved')])).toBe(
+    'Not put back:\n- a, c: it moved\n- b: it is binary',
+  )
+  expect(missingText([])).toBe(undefined)
+})
+
+test('a plan that the user has spoken since says so', async () => {
+  const plan = async (requestsSince: number) =>
+    (await titles({ state: { ...emptyState, plan: { text: '# Plan', isOn: false, requestsSince } } })).put
+  expect(await plan(0)).toEqual(['Plan'])
+  expect(await plan(1)).toEqual(['Plan (from before the user’s last message: it may be done or superseded)'])
+  expect(await plan(7)).toEqual(['Plan (from before the user’s last 7 messages: it may be done or superseded)'])
 })
 
 test('skills are cut at the end, with a word on where the rest is', async () => {
@@ -334,7 +356,7 @@ test('everything together reads as one reminder that nothing inside can end', as
     Cron: runs things
 
     Not put back:
-    - /gone: it is not there any more
+    - /gone: not there any more
     </system-reminder>"
   `)
 })

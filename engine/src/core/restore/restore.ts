@@ -1,7 +1,9 @@
 // Puts context back after a compaction: one restorer after another, the most needed first, each inside its own budget, all
 // of them under one. The same state gives the same bytes.
+
 import { contextFrame } from '../message/reminder.ts'
 import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
+import { groupBy } from '../text/group-by.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
 import { restoreAgents, restoreHost, restorePinned, restoreTodos, restoreTools } from './listed.ts'
@@ -58,33 +60,26 @@ export async function restoreContext(input: RestoreInput, options: RestoreOption
       }
     }
   }
-  // What is missing is named inside the budget too: a few names give way before a piece does.
+  // What is missing is named inside the budget too: names give way before a piece does.
   const fits = (names: readonly NotRestored[]) => {
     const text = missingText(names)
     return frame + tokens + (text === undefined ? 0 : countInside(`# not_restored\n${text}`)) <= budget
   }
-  let named = namesWithin(notRestored, fits)
-  while (named === undefined && pieces.length > 0) {
-    const last = pieces.pop()
-    tokens -= last?.tokens ?? 0
-    if (last) leaveOut(last.piece)
-    named = namesWithin(notRestored, fits)
-  }
-  return { tokens, pieces: pieces.map(({ piece }) => piece), notRestored: named ?? notRestored }
+  return { tokens, pieces: pieces.map(({ piece }) => piece), notRestored: namesWithin(notRestored, fits) }
 }
 
-/** All of them, or the first ones and how many more there are; undefined when not even that fits. */
+/** All of them, or the first ones and how many more there are; none where not one fits. */
 function namesWithin(
   all: readonly NotRestored[],
   fits: (names: readonly NotRestored[]) => boolean,
-): readonly NotRestored[] | undefined {
+): readonly NotRestored[] {
   if (fits(all)) return all
-  for (let count = Math.min(all.length - 1, mostNames); count >= 0; count--) {
+  for (let count = Math.min(all.length - 1, mostNames); count > 0; count--) {
     const rest = { kind: 'names', what: `${all.length - count} more`, why: 'there is no room to name them' }
     const names = [...all.slice(0, count), rest]
     if (fits(names)) return names
   }
-  return undefined
+  return []
 }
 
 /** A piece as it stands in the context. */
@@ -94,11 +89,12 @@ export function pieceText({ title, text }: Pick<Piece, 'title' | 'text'>): strin
 
 const mostNames = 12
 
-/** What was not brought is named, so that nobody believes to have seen it. */
+/** What was not brought is named, so that nobody believes to have seen it; once for each reason. */
 export function missingText(notRestored: readonly Pick<NotRestored, 'what' | 'why'>[]): string | undefined {
   if (notRestored.length === 0) return undefined
-  const names = notRestored.slice(0, mostNames).map(({ what, why }) => `- ${what}: ${why}`)
-  const more = notRestored.length - names.length
+  const reasons = groupBy(notRestored.slice(0, mostNames), ({ why }) => why)
+  const names = [...reasons].map(([why, missing]) => `- ${missing.map(({ what }) => what).join(', ')}: ${why}`)
+  const more = notRestored.length - mostNames
   return ['Not put back:', ...names, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
 }
 

@@ -93,10 +93,7 @@ test('a patch makes new files and changes known ones', async () => {
 })
 
 describe('a file that may have changed since it was shown is named, not shown', () => {
-  const stale = (by: string) => ({
-    type: 'refused',
-    why: `it may have been changed since it was last shown, by ${by}: read it again`,
-  })
+  const stale = { type: 'refused', why: 'may have changed since it was last shown' }
   const shown = () => {
     const seen = createSeenFiles()
     call(seen, { name: 'Read', input: { file_path: '/w/tasks.md' }, text: '1\t- [ ] drop the table' })
@@ -107,7 +104,7 @@ describe('a file that may have changed since it was shown is named, not shown', 
     for (const command of ["sed -i 's/x/y/' tasks.md", 'npm run format', 'git checkout main']) {
       const seen = shown()
       call(seen, { name: 'Bash', input: { command } })
-      expect(await textOfFile(seen, '/w/tasks.md')).toEqual(stale(`\`${command}\``))
+      expect(await textOfFile(seen, '/w/tasks.md')).toEqual(stale)
       call(seen, { name: 'Read', input: { file_path: '/w/tasks.md' }, text: '1\t- [x] drop the table' })
       expect(await textOfFile(seen, '/w/tasks.md')).toEqual({ type: 'text', text: '- [x] drop the table' })
     }
@@ -127,7 +124,7 @@ describe('a file that may have changed since it was shown is named, not shown', 
       return textOfFile(seen, '/w/tasks.md')
     }
     const sure = { type: 'text', text: '- [ ] drop the table' }
-    expect(await fails('Exit code 1')).toEqual(stale('`git checkout main`'))
+    expect(await fails('Exit code 1')).toEqual(stale)
     expect(await fails("The user doesn't want to proceed with this tool use.")).toEqual(sure)
     expect(await fails('No.', { toolDenialKind: 'user-rejected' })).toEqual(sure)
     const seen = shown()
@@ -140,20 +137,31 @@ describe('a file that may have changed since it was shown is named, not shown', 
     const attachment = { type: 'edited_text_file', filename: '/w/tasks.md', snippet: '1\tnew' }
     const message: ViewMessage = { role: 'user', origin: 'attachment', attachment: 'edited_text_file', content: 'x' }
     edited.add(message, { attachment })
-    expect(await textOfFile(edited, '/w/tasks.md')).toEqual(stale('somebody else'))
+    expect(await textOfFile(edited, '/w/tasks.md')).toEqual(stale)
     const agent = shown()
     call(agent, { name: 'Task', input: { subagent_type: 'Explore', prompt: 'look' } })
     expect(await textOfFile(agent, '/w/tasks.md')).toMatchObject({ type: 'text' })
     call(agent, { name: 'Task', input: { subagent_type: 'general-purpose', prompt: 'do' } })
-    expect(await textOfFile(agent, '/w/tasks.md')).toEqual(stale('another agent'))
+    expect(await textOfFile(agent, '/w/tasks.md')).toEqual(stale)
   })
 
   test('an edit of a file that may have changed leaves it unsure', async () => {
     const seen = shown()
     call(seen, { name: 'Bash', input: { command: 'npm run format' } })
     call(seen, { name: 'Edit', input: { file_path: '/w/tasks.md', old_string: '[ ]', new_string: '[x]' } })
-    expect(await textOfFile(seen, '/w/tasks.md')).toEqual(stale('`npm run format`'))
+    expect(await textOfFile(seen, '/w/tasks.md')).toEqual(stale)
   })
+})
+
+test('a file that was removed or moved away is gone, until it is written again', async () => {
+  for (const command of ['rm -f old/tasks.md', 'git mv old/tasks.md new/', 'mkdir new && mv old new']) {
+    const seen = createSeenFiles()
+    call(seen, { name: 'Read', input: { file_path: '/w/old/tasks.md' }, text: '1\t- [ ] drop the table' })
+    call(seen, { name: 'Bash', input: { command } })
+    expect(await textOfFile(seen, '/w/old/tasks.md')).toEqual({ type: 'missing' })
+    call(seen, { name: 'Write', input: { file_path: '/w/old/tasks.md', content: 'fresh' } })
+    expect(await textOfFile(seen, '/w/old/tasks.md')).toEqual({ type: 'text', text: 'fresh' })
+  }
 })
 
 test('rule files and files that were put back are shown as well', async () => {

@@ -18,8 +18,10 @@ export type SeenFile = {
   readonly lines: Lines
   /** Every line was shown, and the end is known. */
   readonly isWhole: boolean
-  /** What may have changed it since, in words. */
-  readonly staleBy?: string | undefined
+  /** A command, an agent or a person may have changed it since. */
+  readonly isStale?: true
+  /** Removed or moved away. */
+  readonly isGone?: true
 }
 
 export type SeenFiles = {
@@ -35,20 +37,23 @@ export function createSeenFiles(options: { readonly named?: NamedKinds } = {}): 
   const files = new Map<string, SeenFile>()
   const walk = createFileWalk(named)
   const put = (path: string, lines: Lines, { isWhole, isSure = true }: { isWhole: boolean; isSure?: boolean }) => {
-    const staleBy = isSure ? undefined : files.get(path)?.staleBy
+    const isStale = !isSure && files.get(path)?.isStale === true
     files.delete(path)
-    files.set(path, { path, lines, isWhole: isWhole && !lines.includes(undefined), ...(staleBy ? { staleBy } : {}) })
+    files.set(path, { path, lines, isWhole: isWhole && !lines.includes(undefined), ...(isStale ? { isStale } : {}) })
   }
-  const makeStale = (path: string, staleBy: string) => {
+  const makeStale = (path: string) => {
     const file = files.get(path)
-    if (file) files.set(path, { ...file, staleBy })
+    if (file) files.set(path, { ...file, isStale: true })
   }
   const showing: Showing = { file: (path) => files.get(path), put, makeStale, named }
   return {
     add: (message, record) => {
       const { touches, unsure } = walk(message, record)
-      for (const { by, mayChange } of unsure) {
-        for (const path of files.keys()) if (mayChange(path)) makeStale(path, by)
+      for (const { mayChange, removes } of unsure) {
+        for (const [path, file] of files) {
+          if (removes(path)) files.set(path, { ...file, isGone: true })
+          else if (mayChange(path)) makeStale(path)
+        }
       }
       noteRules(showing, objectAt(record, 'attachment'))
       for (const touch of touches) noteTouch(showing, touch)
@@ -62,7 +67,7 @@ type Showing = {
   readonly file: (path: string) => SeenFile | undefined
   /** Not sure: made of what was known before. */
   readonly put: (path: string, lines: Lines, how: { readonly isWhole: boolean; readonly isSure?: boolean }) => void
-  readonly makeStale: (path: string, by: string) => void
+  readonly makeStale: (path: string) => void
   readonly named: NamedKinds
 }
 
@@ -82,7 +87,7 @@ function noteTouch(showing: Showing, touch: FileTouch): void {
 }
 
 function noteAttached(showing: Showing, { path, kind, attachment }: Extract<FileTouch, { type: 'attached' }>): void {
-  if (kind === 'edited_text_file') showing.makeStale(path, 'somebody else')
+  if (kind === 'edited_text_file') showing.makeStale(path)
   const file = objectAt(objectAt(attachment, 'content'), 'file')
   if (file) noteShown(showing, file)
   const text = stringAt(attachment, 'content')
@@ -174,8 +179,9 @@ export function seenFileStore(seen: Pick<SeenFiles, 'file'>): FileStore {
     read: async (path) => {
       const file = seen.file(path)
       if (!file) return { type: 'refused', why: 'the transcript never shows what is in it' }
-      const why = `it may have been changed since it was last shown, by ${file.staleBy}: read it again`
-      return file.staleBy === undefined ? { type: 'text', text: seenText(file) } : { type: 'refused', why }
+      if (file.isGone) return { type: 'missing' }
+      const why = 'may have changed since it was last shown'
+      return file.isStale ? { type: 'refused', why } : { type: 'text', text: seenText(file) }
     },
   }
 }

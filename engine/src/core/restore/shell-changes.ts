@@ -7,6 +7,8 @@ export type ShellChanges = {
   readonly isWide: boolean
   /** Files and folders, as written. */
   readonly names: readonly string[]
+  /** Those that are gone afterwards: removed, or moved away. */
+  readonly gone: readonly string[]
 }
 
 const longestCommand = 20_000
@@ -18,14 +20,19 @@ export function shellChanges(command: string): ShellChanges {
     rewrites.some(([who, what]) => who.test(whole) && what.test(whole)) ||
     commands.some((each) => isWideCommand(each.trim()))
   const names = commands.flatMap((each) => namesIn(each))
-  return { isWide: isWide || names.some((name) => /[*?$`{]/.test(name)), names }
+  return { isWide: isWide || names.some((name) => /[*?$`{]/.test(name)), names, gone: commands.flatMap(goneIn) }
 }
 
 export function mayChange({ isWide, names }: ShellChanges, path: string): boolean {
-  return isWide || names.some((name) => isSame(name.replace(/^(?:\.\/)+/, '').replace(/\/+$/, ''), path))
+  return isWide || names.some((name) => isSame(name, path))
 }
 
-function isSame(name: string, path: string): boolean {
+export function removes({ gone }: ShellChanges, path: string): boolean {
+  return gone.some((name) => isSame(name, path))
+}
+
+function isSame(written: string, path: string): boolean {
+  const name = written.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '')
   return path === name || path.endsWith(`/${name}`) || path.startsWith(`${name}/`) || path.includes(`/${name}/`)
 }
 
@@ -92,6 +99,13 @@ function namesIn(command: string): readonly string[] {
     /^(?:sed|perl|ruby|gsed|awk|gawk)$/.test(program) && words.some((word) => /^-[a-z]*i|^--in-place/.test(word))
   const given = changers.has(program) || isInPlace ? words.slice(1).filter((word) => !word.startsWith('-')) : []
   return [...redirected, ...given].filter((name) => name !== '' && !name.startsWith('/dev/'))
+}
+
+function goneIn(command: string): readonly string[] {
+  const words = wordsOf(command).filter((word) => !word.startsWith('-'))
+  const [program, ...given] = words[0] === 'git' ? words.slice(1) : words
+  if (program === 'rm') return given
+  return program === 'mv' ? given.slice(0, -1) : []
 }
 
 /** Without variables, runners and wrappers in front of the program. */

@@ -1,5 +1,5 @@
-// Restorers of skills and slash commands: the one that is being executed comes whole and early, the others are cut at the
-// end, since the head of a skill matters most.
+// Restores skills and slash commands: those being executed whole and early, or else the one that was invoked last, late and
+// cut at its end, since the head of a skill matters most. Older ones are finished: they are only named.
 import type { NotRestored, Piece } from '../ports/restore.ts'
 import { markedHeadWithin } from '../text/cut.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
@@ -19,8 +19,17 @@ export const restoreRunningSkill: Restorer = {
 export const restoreSkills: Restorer = {
   kind: 'skills',
   budget,
-  restore: async (input, room) =>
-    restored(input, { room, each: perSkill, skills: input.state.skills.filter((skill) => !isRunning(skill)) }),
+  restore: async (input, room) => {
+    const isAnyRunning = input.state.skills.some(isRunning)
+    const finished = input.state.skills.filter((skill) => !isRunning(skill))
+    const [skills, older] = isAnyRunning ? [[], finished] : [finished.slice(0, 1), finished.slice(1)]
+    const { pieces, notRestored } = restored(input, { room, each: perSkill, skills })
+    return { pieces, notRestored: [...notRestored, ...older.map(olderSkill)] }
+  },
+}
+
+function olderSkill(skill: Skill): NotRestored {
+  return { kind: 'skills', what: titleOf(skill), why: 'invoke it again if it still applies' }
 }
 
 function isRunning(skill: Skill): boolean {
@@ -38,14 +47,14 @@ function restored(input: RestoreInput, { room, each, skills }: Which) {
     if (piece) {
       pieces.push(piece)
       left -= piece.tokens
-    } else notRestored.push({ kind: 'skills', what: titleOf(skill), why: 'its budget is used up' })
+    } else notRestored.push({ kind: 'skills', what: titleOf(skill), why: 'there is no room for it' })
   }
   return { pieces, notRestored }
 }
 
 function titleOf({ name, isRunning }: Skill): string {
   const what = name.startsWith('/') ? 'Command' : 'Skill'
-  return `${what} ${name}, ${isRunning ? 'invoked last' : 'invoked earlier'}`
+  return `${what} ${name}, ${isRunning ? 'invoked recently' : 'invoked earlier'}`
 }
 
 function skillPiece(skill: Skill, { countTokens }: RestoreInput, room: number): Piece | undefined {

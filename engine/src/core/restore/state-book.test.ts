@@ -41,6 +41,20 @@ const bookOf = (fill: (book: StateBook) => void): StateBook => {
 describe('plan', () => {
   const planOf = (fill: (book: StateBook) => void) => bookOf(fill).state([]).plan
 
+  test('how often the user has spoken since it changed is known; being told it again does not make it new', () => {
+    const plan = { type: 'plan_file_reference', planFilePath: '/p', planContent: '# Plan' }
+    const aged = bookOf((book) => {
+      attach(book, plan)
+      say(book, 'human', 'Do it.')
+      attach(book, plan)
+      say(book, 'human', 'And now something else.')
+      use(book, { name: 'Read', input: { file_path: '/p' } })
+    })
+    expect(aged.state([]).plan).toEqual({ path: '/p', text: '# Plan', isOn: false, requestsSince: 2 })
+    use(aged, { name: 'Edit', input: { file_path: '/p', new_string: 'x' } })
+    expect(aged.state([]).plan).toEqual({ path: '/p', text: '# Plan', isOn: false })
+  })
+
   test('no sign of a plan, no plan', () => {
     expect(planOf((book) => say(book, 'human', 'Go on.', { permissionMode: 'default' }))).toBeUndefined()
   })
@@ -174,7 +188,15 @@ describe('skills and commands', () => {
     })
     expect(skills).toEqual([
       { name: '/apply', text: 'Implement the tasks', isRunning: true },
-      { name: 'review', text: 'How to review' },
+      { name: 'review', text: 'How to review', isRunning: true },
+    ])
+  })
+
+  test('of skills that a client lists only the first was invoked last', () => {
+    const listed = ['now', 'before'].map((name) => ({ name, content: name }))
+    expect(skillsOf((book) => attach(book, { type: 'invoked_skills', skills: listed }))).toEqual([
+      { name: 'now', text: 'now', isRunning: true },
+      { name: 'before', text: 'before' },
     ])
   })
 

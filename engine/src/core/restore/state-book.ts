@@ -7,7 +7,7 @@ import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBl
 import { dropOldest } from '../message/drop-oldest.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import { toolJob } from '../message/tool-names.ts'
+import { pathIn, toolJob } from '../message/tool-names.ts'
 import { noteRestored } from './read-back.ts'
 import { emptyState, type SessionState, type Skill } from './state.ts'
 import { changeNames, emptyNotes, type Notes, noteSkill } from './state-notes.ts'
@@ -30,8 +30,8 @@ export function createStateBook(): StateBook {
       const attachment = objectAt(record, 'attachment')
       if (attachment?.isRestored === true) noteRestored(notes, attachment)
       else noteAttachment(notes, attachment)
-      noteMode(notes, record)
       noteText(notes, message, record)
+      noteMode(notes, record)
       for (const block of blocksOf(message.content)) {
         if (isToolUse(block)) noteCall(notes, block)
         if (isToolResult(block)) noteResult(notes, block, objectAt(record, 'toolUseResult'))
@@ -41,7 +41,7 @@ export function createStateBook(): StateBook {
     state: (todos) => ({
       ...emptyState,
       todos: todosOf(notes, todos),
-      ...(notes.plan ? { plan: notes.plan } : {}),
+      ...(notes.plan ? { plan: { ...notes.plan, ...agedBy(notes.requests - notes.planRequests) } } : {}),
       skills: skillsOf(notes),
       agents: [...notes.agents.values()],
       deferredTools: [...notes.tools.values()],
@@ -55,11 +55,15 @@ export function createStateBook(): StateBook {
   }
 }
 
-/** Latest first; only the latest can be the one being executed. */
+function agedBy(requestsSince: number): { readonly requestsSince?: number } {
+  return requestsSince > 0 ? { requestsSince } : {}
+}
+
+/** Latest first. A command may have invoked a skill: both are being executed. */
 function skillsOf({ skills, requests }: Notes): readonly Skill[] {
-  return [...skills.values()].toReversed().map(({ skill, requests: then }, at) => {
-    return at === 0 && requests - then < mostRequests ? { ...skill, isRunning: true } : skill
-  })
+  return [...skills.values()]
+    .toReversed()
+    .map(({ skill, requests: then }) => (requests - then < mostRequests ? { ...skill, isRunning: true } : skill))
 }
 
 /** The client's own list, until a call replaces it; what calls have added since stands beside it. */
@@ -74,7 +78,9 @@ function noteAttachment(notes: Notes, attachment: JsonObject | undefined): void 
   const path = stringAt(attachment, 'planFilePath')
   switch (attachment?.type) {
     case 'invoked_skills':
-      for (const skill of arrayAt(attachment, 'skills').filter(isObject).toReversed()) noteSkill(notes, skill)
+      for (const [at, skill] of [...arrayAt(attachment, 'skills').filter(isObject).entries()].toReversed()) {
+        noteSkill(notes, skill, { isOld: at > 0 })
+      }
       break
     case 'deferred_tools_delta':
       changeNames(notes.tools, attachment, stringsAt(attachment, 'addedLines'))
@@ -117,12 +123,16 @@ type PlanNews = { readonly path?: string | undefined; readonly text?: string | u
 function notePlan(notes: Notes, { path, text, isOn }: PlanNews): void {
   const known =
     path === undefined || notes.plan?.path === undefined || notes.plan.path === path ? notes.plan : undefined
+  const before = notes.plan
   notes.plan = {
     ...known,
     ...(path === undefined ? {} : { path }),
     ...(text === undefined ? {} : { text }),
-    isOn: isOn ?? notes.plan?.isOn ?? false,
+    isOn: isOn ?? before?.isOn ?? false,
   }
+  const isSame =
+    before?.path === notes.plan.path && before?.text === notes.plan.text && before?.isOn === notes.plan.isOn
+  if (!isSame) notes.planRequests = notes.requests
 }
 
 /** What the client says about the mode with each request. */
@@ -171,6 +181,10 @@ function noteResult(notes: Notes, result: ToolResultBlock, raw: JsonObject | und
   if (is_error === true) return
   if (toolName(call) === 'enterplanmode') notePlan(notes, { isOn: true })
   if (toolJob(call.name) === 'todo') noteTodoCall(notes, call)
+  // Whatever is done to the file of the plan, other than reading it, may have changed the plan.
+  if (notes.plan?.path !== undefined && pathIn(call.input) === notes.plan.path && toolJob(call.name) !== 'read') {
+    notes.planRequests = notes.requests
+  }
   noteAgent(notes, raw)
 }
 

@@ -19,6 +19,8 @@ export type Notes = {
   /** The slash command of the message before. */
   command: string | undefined
   plan: SessionState['plan']
+  /** How many requests there had been when the plan last changed. */
+  planRequests: number
   /** A to-do list that the client put in. */
   listed: readonly Todo[] | undefined
   /** A call has changed the list since. */
@@ -37,19 +39,22 @@ export function emptyNotes(): Notes {
     requests: 0,
     command: undefined,
     plan: undefined,
+    planRequests: 0,
     listed: undefined,
     hasChanged: false,
   }
 }
 
-export function noteSkill({ skills, requests }: Notes, skill: JsonObject): void {
+/** Old: listed behind a later one, so that nobody knows when it was invoked. */
+export function noteSkill({ skills, requests }: Notes, skill: JsonObject, { isOld = false } = {}): void {
   const name = stringAt(skill, 'name')
   const text = stringAt(skill, 'content')
   if (name === undefined || text === undefined) return
   const path = stringAt(skill, 'path')
   // Taken out first, so that the latest is the last.
   skills.delete(name)
-  skills.set(name, { skill: { name, text, ...(path === undefined ? {} : { path }) }, requests })
+  const since = isOld ? Number.NEGATIVE_INFINITY : requests
+  skills.set(name, { skill: { name, text, ...(path === undefined ? {} : { path }) }, requests: since })
 }
 
 export function changeNames(names: Map<string, string>, delta: JsonObject, texts: readonly string[]): void {

@@ -7,7 +7,7 @@ export type Skill = {
   readonly name: string
   readonly path?: string
   readonly text: string
-  /** It was invoked last, and is probably still being executed. */
+  /** It was invoked recently, and is probably still being executed. */
   readonly isRunning?: boolean
 }
 
@@ -20,7 +20,13 @@ export type BackgroundAgent = {
 
 export type SessionState = {
   readonly todos: readonly Todo[]
-  readonly plan?: { readonly path?: string; readonly text?: string; readonly isOn: boolean }
+  readonly plan?: {
+    readonly path?: string
+    readonly text?: string
+    readonly isOn: boolean
+    /** How many times the user has spoken since it last changed. */
+    readonly requestsSince?: number
+  }
   /** Invoked in this session, latest first. */
   readonly skills: readonly Skill[]
   readonly agents: readonly BackgroundAgent[]

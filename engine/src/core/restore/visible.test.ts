@@ -81,6 +81,25 @@ test('touched files come newest first, with what was put into them and which lin
   expect(touchedFiles(messages)).toHaveLength(4)
 })
 
+test('what was touched before the user spoke for the third-last time is earlier; a command to the client is no message', () => {
+  const said = (content: string): ViewMessage => ({ role: 'user', origin: 'human', content })
+  const read = (path: string) => use('Read', { file_path: path })
+  const talk = [
+    said('One.'),
+    ...read('/1'),
+    said('Two.'),
+    ...read('/2'),
+    said('Three.'),
+    ...read('/3'),
+    said('/compact'),
+  ]
+  const earlier = (messages: readonly ViewMessage[]) =>
+    touchedFiles(messages).flatMap(({ path, isEarlier }) => (isEarlier ? [path] : []))
+  expect(earlier(talk)).toEqual([])
+  expect(earlier([...talk, said('Four.')])).toEqual(['/1'])
+  expect(earlier([...talk, said('Four.'), ...read('/1')])).toEqual([])
+})
+
 test('of many reads of one file, the latest places are remembered', () => {
   const reads = Array.from({ length: 12 }, (_, at) => use('Read', { file_path: '/a.ts', offset: at + 1, limit: 1 }))
   expect(touchedFiles(reads.flat())[0]?.seen).toEqual([5, 6, 7, 8, 9, 10, 11, 12].map((line) => [line, line]))

@@ -8,7 +8,7 @@ import type { AbortSignalPort } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Runtime } from './runtime.ts'
-import { headStart } from './settings.ts'
+import { compactionMode, headStart } from './settings.ts'
 
 export type BackgroundCompaction = {
   /** Whether it is finished or has failed. */
@@ -75,7 +75,7 @@ function isDue({ gauge, settings, tracker }: Runtime): boolean {
   const guarded = guardAutoCompact({
     source: 'turn',
     explanation: { ...explanation, isAboveThreshold: true },
-    mode: settings.mode ?? 'proactive',
+    mode: compactionMode(settings),
     tracking: tracker.now(),
     overhead: gauge.overhead(),
   })

@@ -15,7 +15,7 @@ import { messageOf } from '../transcript/format/messages.ts'
 import { type QueuedWords, queuedWords } from '../transcript/format/queued-words.ts'
 import { isSelfContained } from '../transcript/tree/self-contained.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/view/fold.ts'
-import { lastAction, type Undoable } from '../transcript/view/last-action.ts'
+import { lastAction, type Undoable, withoutRewound } from '../transcript/view/last-action.ts'
 import type { Body } from './input.ts'
 
 export type ConversationInput = {
@@ -30,6 +30,8 @@ export type ConversationInput = {
   readonly newId: () => string
   /** Gets every entry of this conversation once, in order; `isLive` if it was added after the opening. */
   readonly watch?: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => void
+  /** After a rewind, or the undo of one: gets the entries of this conversation that now count, in order. */
+  readonly onRewind?: (entries: readonly Entry[]) => void
 }
 
 export type Conversation = {
@@ -65,7 +67,8 @@ export function createConversation(input: ConversationInput): Conversation {
 
 class StoredConversation implements Conversation {
   private readonly input: ConversationInput
-  private readonly book: LedgerBook
+  private book: LedgerBook = createLedger()
+  private hasRewound = false
   private entries: Entry[] = []
   private fold: Fold = createFold()
   private tip: string | null = null
@@ -77,11 +80,9 @@ class StoredConversation implements Conversation {
   constructor(input: ConversationInput) {
     this.input = input
     this.isWhole = input.isWhole ?? true
-    // Our boundaries carry the facts of everything before them.
-    const known = input.entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
-    const carried = readCompaction(input.entries[known]?.record).ledger
-    this.book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
+    const known = this.openBook(input.entries)
     for (const [at, entry] of input.entries.entries()) this.take(entry, { isKnown: at <= known })
+    if (this.hasRewound) this.readAgain()
     this.isOpen = true
   }
 
@@ -118,9 +119,10 @@ class StoredConversation implements Conversation {
 
   edit = (edits: readonly Edit[]): readonly string[] => {
     // Both may bring back entries that are not in memory.
-    if (edits.some(({ type }) => type === 'undo' || type === 'rewind')) this.loadOlder()
+    if (edits.some(changesBranch)) this.loadOlder()
     const records = this.editRecords(edits)
     this.write(records)
+    if (this.hasRewound && edits.some(changesBranch)) this.readAgain()
     return records.map(({ uuid }) => String(uuid))
   }
 
@@ -169,14 +171,41 @@ class StoredConversation implements Conversation {
     const { record } = entry
     this.entries.push(entry)
     this.fold.add(entry)
-    const isSide = this.input.envelope.isSidechain === true
-    const isOwn = (record.isSidechain === true) === isSide
+    const isOwn = this.isOwn(record)
+    if (readEdit(record)?.type === 'rewind') this.hasRewound = true
     if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
     if (record.type === 'assistant') this.answerIds.add(stringAt(record.message, 'id'))
     const message = isKnown && !this.input.watch ? undefined : messageOf(record)
-    // What was restored is not new.
-    if (message && !isKnown && objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
+    if (message && !isKnown) this.addFacts(message, record)
     if (isOwn) this.input.watch?.(record, message, { isLive: this.isOpen })
+  }
+
+  private isOwn({ isSidechain }: JsonObject): boolean {
+    return (isSidechain === true) === (this.input.envelope.isSidechain === true)
+  }
+
+  private addFacts(message: ViewMessage, record: JsonObject): void {
+    // What was restored is not new.
+    if (objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
+  }
+
+  /** Starts the ledger afresh. Returns the entry up to which it is complete: our boundaries carry the facts before them. */
+  private openBook(entries: readonly Entry[]): number {
+    const known = entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
+    const carried = readCompaction(entries[known]?.record).ledger
+    this.book = createLedger(carried === undefined ? emptyLedger : fromJson(carried))
+    return known
+  }
+
+  /** Facts from entries that a rewind dropped no longer hold. */
+  private readAgain(): void {
+    const standing = withoutRewound(this.entries)
+    const known = this.openBook(standing)
+    for (const { record } of standing.slice(known + 1)) {
+      const message = messageOf(record)
+      if (message) this.addFacts(message, record)
+    }
+    this.input.onRewind?.(standing.filter(({ record }) => this.isOwn(record)))
   }
 
   private hold(entries: Iterable<Entry>): void {
@@ -195,6 +224,11 @@ class StoredConversation implements Conversation {
     this.hold(this.input.store.entries())
     this.isWhole = true
   }
+}
+
+/** Edits after which the view may show another part of the transcript. */
+function changesBranch({ type }: Edit): boolean {
+  return type === 'undo' || type === 'rewind'
 }
 
 function stamped(body: Body, { uuid, parentUuid, timestamp, sessionId, envelope }: Stamp): JsonObject {

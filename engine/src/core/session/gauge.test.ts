@@ -24,7 +24,7 @@ function talk(world: World, rounds: number, tokens: number, from = 0): readonly 
 
 describe('the gauge while time goes on', () => {
   test('falls by what a collapse freed, and goes on resting on what was reported', async () => {
-    const settings: EngineSettings = { ...small, mode: 'collapse', reductions: { microCompact: false } }
+    const settings: EngineSettings = { ...small, collapse: true, reductions: { microCompact: false } }
     const world = createTestWorld({ settings, model: scripted(() => 'In short.') })
     talk(world, 7, 4_200)
     await world.session.idle()
@@ -90,7 +90,7 @@ describe('the gauge while time goes on', () => {
 })
 
 test('at the limit a request waits for as many spans as it takes', async () => {
-  const settings: EngineSettings = { ...small, mode: 'collapse', reductions: { microCompact: false } }
+  const settings: EngineSettings = { ...small, collapse: true, reductions: { microCompact: false } }
   const model = scripted(() => 'In short.')
   const slow = {
     ...model,

@@ -1,7 +1,6 @@
 // The model in use, and how full its context window is. Everybody reads the same size and the same thresholds here: the
 // gauge a person sees, the trigger of compaction, and the check whether a compaction was worth it.
 import { cacheStateOf, lifetimeWritten } from '../cache/state.ts'
-import { cheapestSize } from '../ladder/economy.ts'
 import { describeModel, endpointOf, type LearnedLimits, limitOf, providerFacts, withLimit } from '../ladder/limits.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
@@ -25,7 +24,7 @@ import { resolveWindows } from '../tokens/windows.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
-import { type EngineSettings, targetShare } from './settings.ts'
+import { compactionMode, type EngineSettings, reductionsOf, targetShare } from './settings.ts'
 import type { Tracker } from './tracking.ts'
 
 /** What every request carries besides the messages. */
@@ -82,8 +81,6 @@ export class Gauge {
   private weights: Weigher
   /** How long the provider keeps a prefix, in milliseconds, according to the newest answer that wrote one. */
   private lifetime: number
-  /** In a thrifty session: the size at which a compaction costs least. */
-  private cheapest: number | undefined
   /** The last computed size: it is needed several times before each request. */
   private known: { readonly view: View; readonly key: string; readonly size: ContextSize } | undefined
   /** The newest context note in the transcript. */
@@ -146,12 +143,11 @@ export class Gauge {
 
   /** Throws a ConfigurationError when the settings cannot work. */
   situation(view = this.input.conversation.view(), { client, name: model }: ModelChoice = this.choice): Situation {
-    const { environment, ports, tracker } = this.input
+    const { environment, ports, settings, tracker } = this.input
     const { thinking, reproducible = [] } = this.requestBase
-    const settings = this.currentSettings()
     const { cacheEdits, contextManagement } = client.capabilities(model)
     const learnedWindow = this.limit(client, model)
-    const { reductions } = settings
+    const reductions = reductionsOf(settings)
     return situationOf(view, {
       now: ports.now(),
       model,
@@ -165,20 +161,15 @@ export class Gauge {
       ...defined({ thinks: thinking && thinking.type !== 'disabled' }),
       cacheEdits: tracker.now().cacheEdits,
       targetShare: targetShare(settings),
-      compactionComes: (settings.mode ?? 'proactive') === 'proactive' && !tracker.now().breaker.isOpen,
+      compactionComes: compactionMode(settings) === 'proactive' && !tracker.now().breaker.isOpen,
       cacheLifetime: this.lifetime,
-      reductions: { ...reductions, reproducible: [...(reductions?.reproducible ?? []), ...reproducible] },
+      reductions: { ...reductions, reproducible: [...(reductions.reproducible ?? []), ...reproducible] },
     })
   }
 
   /** Between two requests: adopts what was learned if it makes a difference, and notes in the transcript what now holds. */
   settle(): void {
-    const { conversation, settings, ports, learned } = this.input
-    if (settings.economy === 'thrifty') {
-      const view = conversation.view()
-      const options = { settings, overhead: this.overhead(), before: this.cheapest }
-      this.cheapest = cheapestSize(view, this.situation(view), options)
-    }
+    const { ports, learned } = this.input
     const calibration = calibrationOf(learned.calibrations, this.choice.name)
     if (differs(calibration.factor, this.calibration.factor, worthAdopting)) this.calibration = calibration
     if (differs(this.calibration.factor, this.weights.factor, worthWeighingAgain)) this.weighAgain()
@@ -246,22 +237,15 @@ export class Gauge {
     if (usage.cacheWrite > 0) this.lifetime = lifetimeWritten(usage)
   }
 
-  /** With the threshold of a thrifty session, unless the host has set one or a compaction failed there. */
-  private currentSettings(): EngineSettings {
-    const { settings, tracker } = this.input
-    const isFixed = settings.autoCompactAt !== undefined || tracker.now().breaker.failures > 0
-    return this.cheapest === undefined || isFixed ? settings : { ...settings, autoCompactAt: this.cheapest }
-  }
-
   private note(timestamp: string): void {
-    const { conversation } = this.input
+    const { conversation, settings } = this.input
     const { client, name: model } = this.choice
     const learnedWindow = this.limit(client, model)
     const note = {
       model,
       overhead: this.overhead(),
       calibration: this.calibration,
-      settings: tokenSettings(this.currentSettings()),
+      settings: tokenSettings(settings),
       provider: providerFacts(client, model, learnedWindow),
       ...defined({ learnedWindow }),
     }
@@ -277,7 +261,21 @@ function differs(factor: number, from: number, by: number): boolean {
 }
 
 function tokenSettings(all: EngineSettings): TokenSettings {
-  const { reductions, mode, economy, target, background, cacheMarks, estimator, askTimeoutMs, ...tokens } = all
+  const {
+    reductions,
+    summary,
+    recall,
+    isAutonomous,
+    collapse,
+    economy,
+    keep,
+    target,
+    background,
+    cacheMarks,
+    estimator,
+    askTimeoutMs,
+    ...tokens
+  } = all
   return tokens
 }
 

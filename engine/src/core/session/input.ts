@@ -1,16 +1,17 @@
 // Parses what a host passes in (prompts, results, answers, typed as loosely as any SDK's messages) and turns it into
 // transcript records in the Claude Code format, which get their ids and time later.
 import { type Block, blocksOf, type Content, isBlock, isMedia, isText, isToolResult } from '../message/block.ts'
+import { fromChatAnswer, fromChatContent, isChatMessage } from '../message/chat-completions.ts'
 import { isObject, type JsonObject, kindOf, objectAt, stringAt } from '../message/json.ts'
 import type { Role } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { ModelAnswer } from '../ports/model.ts'
 
 /** Accepts any SDK's own types, which have no index signature. */
-type InputBlock = Block | { readonly type: string }
+export type InputBlock = Block | { readonly type: string }
 
 /** A message of the Messages API, and where it comes from if that is not obvious. */
-export type InputMessage = {
+export type ApiMessage = {
   readonly role: Role
   readonly content: string | readonly InputBlock[]
   /** `meta`: from the client, not a person. `attachment`: context that may or may not matter. */
@@ -22,7 +23,7 @@ export type InputMessage = {
 }
 
 /** An answer of the Messages API, or our own ModelAnswer. */
-export type InputAnswer =
+export type ApiAnswer =
   | ModelAnswer
   | {
       readonly id?: string
@@ -32,23 +33,52 @@ export type InputAnswer =
       readonly usage?: object | null
     }
 
+/** A message of chat completions. System and developer messages are refused: they belong to the session (`system`). */
+export type ChatMessage = {
+  readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function'
+  readonly content?: string | readonly object[] | null
+  readonly tool_calls?: readonly object[]
+  readonly tool_call_id?: string
+}
+
+/** What `add` accepts: messages of the Messages API or of chat completions. */
+export type MessageInput = ApiMessage | ChatMessage
+
+/** What `record` accepts: an answer of the Messages API, a chat completion, or a ModelAnswer of one of our clients. */
+export type AnswerInput =
+  | ApiAnswer
+  | {
+      readonly id?: string
+      readonly model?: string
+      readonly choices: readonly { readonly message: object; readonly finish_reason?: string | null }[]
+      readonly usage?: object | null
+    }
+
 /** The answer as the transcript stores it: the API's message object. */
 export type AnswerMessage = JsonObject & { readonly content: readonly Block[] }
 
 /** Throws a TypeError that says which message is wrong and what to do instead. */
-export function parseMessages(given: InputMessage | readonly InputMessage[]): readonly InputMessage[] {
-  const messages: readonly unknown[] = Array.isArray(given) ? given : [given]
+export function parseMessages(given: MessageInput | readonly MessageInput[]): readonly ApiMessage[] {
+  const messages: readonly unknown[] = (Array.isArray(given) ? given : [given]).map(fromChat)
   for (const [at, message] of messages.entries()) {
     const wrong = isObject(message) ? wrongInMessage(message) : `is ${kindOf(message)}, not a message`
     if (wrong !== undefined) throw new TypeError(`add(): message ${at} ${wrong}.`)
   }
-  return messages as readonly InputMessage[]
+  return messages as readonly ApiMessage[]
+}
+
+function fromChat(message: unknown): unknown {
+  if (!isObject(message) || !isChatMessage(message)) return message
+  const { tool_calls: _, tool_call_id: __, ...rest } = message
+  return { ...rest, role: message.role === 'tool' ? 'user' : message.role, content: fromChatContent(message) }
 }
 
 /** Throws a TypeError that says what is wrong. */
-export function checkAnswer(given: unknown): void {
+export function parseAnswer(input: AnswerInput): ApiAnswer {
+  const given: unknown = isObject(input) ? (fromChatAnswer(input) ?? input) : input
   const wrong = isObject(given) ? wrongInContent(given.content) : `is ${kindOf(given)}, not an answer`
   if (wrong !== undefined) throw new TypeError(`record(): the answer ${wrong}.`)
+  return given as ApiAnswer
 }
 
 const otherRoles: Readonly<Record<string, string>> = {
@@ -90,7 +120,7 @@ function contentOf(content: unknown): Content {
 }
 
 export function answerMessage(
-  given: InputAnswer,
+  given: ApiAnswer,
   fallback: { readonly id: string; readonly model: string },
 ): AnswerMessage {
   const isOurs = stringAt(given, 'type') === 'answer'
@@ -140,7 +170,7 @@ function countsRecord(counts: TokenCounts): JsonObject {
 export type Body = JsonObject & { readonly type: string }
 
 /** One record has one origin: tool results, and what a person typed with them, become two records. */
-export function messageBodies(message: InputMessage): readonly Body[] {
+export function messageBodies(message: ApiMessage): readonly Body[] {
   const content = contentOf(message.content)
   if (content.length === 0) return []
   if (message.role === 'assistant') {
@@ -158,13 +188,13 @@ export function messageBodies(message: InputMessage): readonly Body[] {
   ]
 }
 
-function userBody(content: unknown, origin: InputMessage['origin']): Body {
+function userBody(content: unknown, origin: ApiMessage['origin']): Body {
   const marks = origin === 'meta' ? { isMeta: true } : origin === 'human' ? { origin: { kind: 'human' } } : {}
   return { type: 'user', ...marks, message: { role: 'user', content } }
 }
 
 /** One string if everything is text; images and documents stay blocks. */
-function attached(content: InputMessage['content']): string | readonly Block[] {
+function attached(content: ApiMessage['content']): string | readonly Block[] {
   const blocks = blocksOf(content).map((block): Block => {
     return isText(block) || isMedia(block) ? block : { type: 'text', text: JSON.stringify(block) }
   })

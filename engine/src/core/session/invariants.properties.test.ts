@@ -24,7 +24,7 @@ const anySession = fc.record({
   factor: fc.constantFrom(0.7, 1, 1.4),
   /** Tokens that only the provider knows of. */
   hidden: fc.constantFrom(0, 2_000),
-  mode: fc.constantFrom<EngineSettings['mode']>('proactive', 'proactive', 'collapse'),
+  collapse: fc.constantFrom(false, false, true),
   micro: fc.constantFrom<false | 'above-warning' | 'always'>(false, 'above-warning', 'always'),
 })
 type Given = typeof anySession extends fc.Arbitrary<infer T> ? T : never
@@ -49,7 +49,7 @@ class Life {
     this.given = given
     const settings: EngineSettings = {
       ...small,
-      ...(given.mode === undefined ? {} : { mode: given.mode }),
+      collapse: given.collapse,
       reductions: { microCompact: given.micro },
     }
     const compaction = [compactRung({ settings: { offline: 'always' } })]

@@ -35,16 +35,28 @@ describe('another model', () => {
       ...switched,
       compaction: { type: 'compacted' },
     })
-    expect(await full({ compaction, settings: { ...small, autoCompact: false } }).session.useModel(other)).toEqual(
+    expect(await full({ compaction, settings: { ...small, compaction: 'manual' } }).session.useModel(other)).toEqual(
       switched,
     )
   })
 
   test('what one server was asked to leave out is not asked of the next', async () => {
-    const { session, runtime } = full({ settings: { ...small, autoCompact: false } })
+    const { session, runtime } = full({ settings: { ...small, compaction: 'manual' } })
     runtime.tracker.askServer({ leftOut: ['t1'], contextManagement: { edits: [{ type: 'clear_tool_uses_20250919' }] } })
     await session.useModel(other)
     expect(runtime.tracker.serverOptions()).toBeUndefined()
     expect(await session.prepare()).not.toHaveProperty('options')
+  })
+
+  test('a size that one model reported is told in tokens of the next, also after an answer without usage', async () => {
+    const newer = { client: scripted(() => 'ok'), name: 'claude-opus-4-7' }
+    const { session } = full({ settings: { ...small, compaction: 'manual' } })
+    const before = session.explain().size.reported
+    await session.useModel(newer)
+    const switched = session.explain().size.reported
+    session.add({ role: 'user', content: 'Go on.' })
+    session.record({ id: 'msg_2', model: newer.name, content: [{ type: 'text', text: 'ok' }] })
+    expect([before, switched, session.explain().size.reported]).toEqual([24_000, 30_720, 30_720])
+    expect(session.messages().map(({ model }) => model)).toEqual([undefined, 'claude-opus-4-5', undefined, newer.name])
   })
 })

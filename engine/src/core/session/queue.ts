@@ -2,7 +2,7 @@
 // or a request wait. They are written to the transcript as queued at once, so that not even a crash loses one.
 import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
 import type { Entry } from '../transcript/format/entry.ts'
-import { type InputMessage, messageBodies } from './input.ts'
+import { type ApiMessage, messageBodies } from './input.ts'
 import type { Runtime } from './runtime.ts'
 
 export type Mutex = {
@@ -33,11 +33,11 @@ export function createMutex(afterEach: () => void): Mutex {
 }
 
 /** With the uuids that its entries will have. */
-export type QueuedMessage = { readonly message: InputMessage; readonly uuids: readonly string[] }
+export type QueuedMessage = { readonly message: ApiMessage; readonly uuids: readonly string[] }
 
 export type MessageQueue = {
   /** Returns the uuids that the entries have, or will have if the message has to wait. */
-  readonly add: (message: InputMessage, options: { readonly isWaiting: boolean }) => readonly string[]
+  readonly add: (message: ApiMessage, options: { readonly isWaiting: boolean }) => readonly string[]
   /** Writes the waiting messages into the conversation, in order. */
   readonly flush: () => void
 }
@@ -77,7 +77,7 @@ export function createMessageQueue(runtime: Runtime, left: readonly QueuedMessag
 }
 
 /** Whether a person typed it; tool results and what clients inject are not typed. */
-function isHuman({ role, origin, content }: InputMessage): boolean {
+function isHuman({ role, origin, content }: ApiMessage): boolean {
   if (role !== 'user' || (origin !== undefined && origin !== 'human')) return false
   return typeof content === 'string' || content.some(({ type }) => type !== 'tool_result')
 }
@@ -105,5 +105,5 @@ function queuedIn({ type, operation, everlong }: JsonObject): QueuedMessage | un
   const uuids = stringsAt(everlong, 'uuids')
   const { role, content } = message ?? {}
   const isSound = role === 'user' && (typeof content === 'string' || Array.isArray(content)) && uuids.length > 0
-  return isSound ? { message: message as InputMessage, uuids } : undefined
+  return isSound ? { message: message as ApiMessage, uuids } : undefined
 }

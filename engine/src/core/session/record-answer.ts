@@ -7,16 +7,16 @@ import { windowExceeded } from '../ladder/recovery.ts'
 import { appliedEdits } from '../mechanisms/native/server-cleared.ts'
 import { numberAt } from '../message/json.ts'
 import { billedCounts, contextTokens, readUsage, type Usage } from '../message/usage.ts'
-import { type AnswerMessage, answerBody, answerMessage, type InputAnswer } from './input.ts'
+import { type AnswerMessage, type ApiAnswer, answerBody, answerMessage } from './input.ts'
 import type { Runtime } from './runtime.ts'
 
 /** The request that was sent and the one before it, to say what changed when the cache was missed. */
 export type SentRequests = { readonly now?: RequestParts; readonly before?: RequestParts }
 
-export type AnswerInput = {
+export type RecordInput = {
   /** Of its entry. */
   readonly uuid: string
-  readonly answer: InputAnswer
+  readonly answer: ApiAnswer
   readonly sent: SentRequests
   readonly printOf: (parts: RequestParts) => Fingerprint
   /** The view has changed since the request, so the answer's usage says nothing about it. */
@@ -24,7 +24,7 @@ export type AnswerInput = {
 }
 
 /** Returns the message as it was stored. */
-export function recordAnswer(runtime: Runtime, input: AnswerInput): AnswerMessage {
+export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessage {
   const { conversation, gauge, tracker, usage: meter } = runtime
   const { uuid, isOutdated } = input
   const message = newMessage(runtime, input)
@@ -42,7 +42,7 @@ export function recordAnswer(runtime: Runtime, input: AnswerInput): AnswerMessag
 }
 
 /** Entries with the same message id are parts of one answer, so an id that is taken is replaced. */
-function newMessage({ conversation, gauge, ports }: Runtime, { answer }: AnswerInput): AnswerMessage {
+function newMessage({ conversation, gauge, ports }: Runtime, { answer }: RecordInput): AnswerMessage {
   const message = answerMessage(answer, { id: ports.newId(), model: gauge.model().name })
   return conversation.hasAnswer(message.id) ? { ...message, id: ports.newId() } : message
 }
@@ -50,15 +50,16 @@ function newMessage({ conversation, gauge, ports }: Runtime, { answer }: AnswerI
 /** The server reports the whole history each time; it is written down when it differs from the last report. */
 function noteCleared({ conversation }: Runtime, message: AnswerMessage): boolean {
   const told = appliedEdits(message)
+  if (told.length === 0) return false
   const known = conversation.view().edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
-  if (told.length === 0 || JSON.stringify(told[0]) === JSON.stringify(known)) return false
+  if (JSON.stringify(told[0]) === JSON.stringify(known)) return false
   conversation.edit(told)
   return true
 }
 
 type Reported = { readonly usage: Usage; readonly message: AnswerMessage; readonly isRewritten: boolean | undefined }
 
-function watchCache(runtime: Runtime, { sent, printOf }: AnswerInput, reported: Reported): void {
+function watchCache(runtime: Runtime, { sent, printOf }: RecordInput, reported: Reported): void {
   const { gauge, tracker, ports } = runtime
   const { usage, message, isRewritten } = reported
   const { client, name } = gauge.model()

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
+import type { JsonObject } from '../message/json.ts'
 import { memoryStore } from '../ports/store.ts'
 import { type Conversation, createConversation } from './conversation.ts'
 import { Restoring, type RestoringInput } from './restoring.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 
-function opened(input: Partial<RestoringInput> = {}) {
-  const store = memoryStore()
+function opened(input: Partial<RestoringInput> = {}, store = memoryStore()) {
   const files: RestoringInput['files'] = { read: async () => ({ type: 'missing' }) }
   const restoring = new Restoring({ files, entries: store.entries, ...input })
   let id = 0
@@ -14,13 +14,16 @@ function opened(input: Partial<RestoringInput> = {}) {
     store,
     sessionId: 's',
     envelope: {},
-    entries: [],
+    entries: [...store.entries()],
     now: () => 0,
     newId: () => `id${id++}`,
     watch: restoring.add,
+    onRewind: restoring.readAgain,
   })
-  return { restoring, conversation }
+  return { restoring, conversation, reopened: () => opened(input, store) }
 }
+
+const assistant = (content: readonly JsonObject[]) => ({ type: 'assistant', message: { role: 'assistant', content } })
 
 const say = (conversation: Conversation, content: string): string =>
   conversation.append([{ type: 'user', message: { role: 'user', content } }])[0] ?? ''
@@ -35,6 +38,36 @@ test('a pinned message comes back, unless it is kept anyway', async () => {
     (await restoring.restore({ ...request, kept }, conversation)).pieces.map(({ text }) => text)
   expect(await piecesWith([])).toEqual(['Never push on Fridays.'])
   expect(await piecesWith(conversation.view().messages)).toEqual([])
+})
+
+test('a rewind takes back the to-do list, the plan and the pin that came after it, and its undo brings them again', async () => {
+  const { restoring, conversation, reopened } = opened()
+  const write = (id: string, content: string) =>
+    conversation.append([
+      assistant([{ type: 'tool_use', id, name: 'TodoWrite', input: { todos: [{ content, status: 'pending' }] } }]),
+      { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] } },
+    ])
+  const titles = async ({ restoring, conversation }: Pick<ReturnType<typeof opened>, 'restoring' | 'conversation'>) =>
+    (await restoring.restore(request, conversation)).pieces.map(({ kind, text }) => `${kind}: ${text.split('\n')[0]}`)
+  const first = say(conversation, 'Never push on Fridays.')
+  const [, then = ''] = write('t1', 'Mend the parser')
+  const before = await titles({ restoring, conversation })
+  write('t2', 'Paint the shed')
+  conversation.append([{ type: 'attachment', attachment: { type: 'plan_mode', planFilePath: '/p/plan.md' } }])
+  conversation.edit([{ type: 'pin', uuid: first }])
+  const after = await titles({ restoring, conversation })
+  expect(before).toEqual(['todos: - [pending] #1 Mend the parser'])
+  expect(after).toEqual([
+    'pinned: Never push on Fridays.',
+    'plan: There is no plan yet.',
+    'todos: - [pending] #1 Paint the shed',
+  ])
+  const [rewind = ''] = conversation.edit([{ type: 'rewind', to: then }])
+  expect(await titles({ restoring, conversation })).toEqual(before)
+  expect(await titles(reopened())).toEqual(before)
+  conversation.edit([{ type: 'undo', uuid: rewind }])
+  expect(await titles({ restoring, conversation })).toEqual(after)
+  expect(await titles(reopened())).toEqual(after)
 })
 
 test('a to-do list of the host comes back even where the summary holds the one of the conversation', async () => {

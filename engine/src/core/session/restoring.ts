@@ -45,7 +45,7 @@ export function guardedState(host: HostState, guard: Guard): HostState {
 
 export type RestoringInput = {
   readonly files: FileStore
-  /** Only files that were touched since a person last spoke: what is restored stays, and an old file is soon read again. */
+  /** Only files of the last turn with an answer: what is restored stays, and an old file is soon read again. */
   readonly ofTurnOnly?: boolean
   readonly host?: HostState | undefined
   /** The workspace folder, according to the host. */
@@ -58,7 +58,7 @@ export type RestoringInput = {
 
 export class Restoring {
   private readonly input: RestoringInput
-  private readonly book: StateBook = createStateBook()
+  private book: StateBook = createStateBook()
   /** Pinned entries, with their text once it was looked up. */
   private readonly pins = new Map<string, string | undefined>()
   private hostPaths: ReadonlySet<string> = new Set()
@@ -81,6 +81,13 @@ export class Restoring {
     if (edit?.type === 'unpin') this.pins.delete(edit.uuid)
     this.noteRestored(objectAt(record, 'attachment'))
     if (message) this.book.add(message, record)
+  }
+
+  /** Forgets what was added and reads these instead. */
+  readAgain = (entries: readonly Entry[]): void => {
+    this.book = createStateBook()
+    this.pins.clear()
+    for (const { record } of entries) this.add(record, messageOf(record))
   }
 
   async restore(request: RestoreRequest, conversation: Conversation): Promise<Restoration> {
@@ -115,7 +122,7 @@ export class Restoring {
   /** Only what the view holds counts: what came since the last compaction, and what that one restored. */
   private touched({ view, record }: Conversation): readonly TouchedFile[] {
     const pieces = piecesOf(view())
-    const asked = this.input.ofTurnOnly ? pieces.findLastIndex(({ origin }) => isRequest(origin)) : -1
+    const asked = this.input.ofTurnOnly ? lastWorkedOn(pieces) : -1
     const { root, named } = this.input
     return touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: record })
   }
@@ -152,4 +159,10 @@ export class Restoring {
     if (entry === undefined || content === undefined || this.pins.get(entry) !== undefined) return
     this.pins.set(entry, content.startsWith(`${pinnedTitle}\n`) ? content.slice(pinnedTitle.length + 1) : content)
   }
+}
+
+/** The newest request that has an answer: the current turn, or between turns the one that has just ended. */
+function lastWorkedOn(pieces: readonly ViewMessage[]): number {
+  const answered = pieces.findLastIndex(({ role }) => role === 'assistant')
+  return pieces.findLastIndex(({ origin }, at) => at < answered && isRequest(origin))
 }

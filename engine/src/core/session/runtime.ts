@@ -10,7 +10,6 @@ import { guardedModel } from '../ports/guarded-model.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest, QuerySource } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
-import { createRequester, type Requester } from '../request/from-view.ts'
 import type { Environment } from '../tokens/settings.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -41,7 +40,6 @@ export type Runtime = {
   /** For calls of host code that have no port of their own. */
   readonly guard: Guard
   readonly ask?: Ask | undefined
-  readonly requester: Requester
   readonly cleanUps: CleanUps
   readonly background: readonly BackgroundWorker[]
   /** About session memory, for explain(). */
@@ -93,7 +91,7 @@ export type MemoryState = {
   readonly problem?: string
 }
 
-export type RuntimeInput = Omit<Runtime, 'gauge' | 'tracker' | 'usage' | 'requester'> & {
+export type RuntimeInput = Omit<Runtime, 'gauge' | 'tracker' | 'usage'> & {
   readonly model: ModelChoice
   readonly base: RequestBase
   readonly learned: Learned
@@ -103,7 +101,7 @@ export function createRuntime({ model, base, learned, ...parts }: RuntimeInput):
   const tracker = new Tracker(parts.ports.newId())
   const guarded = { ...model, client: guardedModel(model.client, parts.guard) }
   const gauge = new Gauge({ ...parts, tracker, model: guarded, base, learned })
-  return { ...parts, gauge, tracker, usage: createUsageMeter(), requester: createRequester() }
+  return { ...parts, gauge, tracker, usage: createUsageMeter() }
 }
 
 export type Reduction = { readonly edits: readonly Edit[]; readonly freed: number }

@@ -10,9 +10,10 @@ import type { AbortSignalPort, ModelAnswer, ModelFailure, SendOptions } from '..
 import type { Explanation } from '../tokens/explain.ts'
 import type { Prediction } from '../tokens/predict.ts'
 import type { CleanUp } from './callbacks.ts'
-import type { ModelChoice, RequestBase } from './gauge.ts'
-import type { InputAnswer, InputMessage } from './input.ts'
+import type { ModelChoice } from './gauge.ts'
+import type { AnswerInput, MessageInput } from './input.ts'
 import type { EditOutcome, Switched, UndoOutcome } from './manual-edits.ts'
+import type { RequestInput } from './request-input.ts'
 import type { MemoryState } from './runtime.ts'
 import type { Tracking } from './tracking.ts'
 import type { UsageByPurpose } from './usage.ts'
@@ -65,9 +66,9 @@ export type Session = {
   /** Of the transcript, if it is a file. */
   readonly path: string | undefined
   /** Returns the uuids of the entries. During a request or a compaction they are queued and added after it. */
-  readonly add: (messages: InputMessage | readonly InputMessage[]) => readonly string[]
+  readonly add: (messages: MessageInput | readonly MessageInput[]) => readonly string[]
   readonly prepare: (options?: PrepareOptions) => Promise<Ready | Blocked>
-  readonly record: (answer: InputAnswer) => string
+  readonly record: (answer: AnswerInput) => string
   /** Prepare, send, recover if the prompt was too long, record. */
   readonly send: (options?: TurnOptions) => Promise<Turn>
   /** For hosts that send requests themselves: what to send instead of a prompt that was too long. */
@@ -84,7 +85,7 @@ export type Session = {
   readonly rewind: (to: string) => Promise<EditOutcome>
   readonly useModel: (choice: ModelChoice, options?: PrepareOptions) => Promise<Switched>
   /** Changes what every request carries: system prompt, tools, limits. */
-  readonly configure: (base: RequestBase) => void
+  readonly configure: (base: RequestInput) => void
   readonly tracking: () => Tracking
   /** Tokens and cost since the session was opened, by purpose. */
   readonly spent: () => UsageByPurpose

@@ -159,14 +159,14 @@ describe('guards', () => {
   test.each<[string, WorldOptions]>([
     ['DISABLE_COMPACT', { environment: { DISABLE_COMPACT: '1' } }],
     ['DISABLE_AUTO_COMPACT', { environment: { DISABLE_AUTO_COMPACT: 'yes' } }],
-    ['the setting', { settings: { ...small, autoCompact: false } }],
-    ['reactive-only mode', { settings: { ...small, mode: 'reactive-only' } }],
-    ['collapse mode', { settings: { ...small, mode: 'collapse' } }],
-    ['ask mode without somebody to ask', { settings: { ...small, autoCompact: 'ask' } }],
-    ['ask mode, no', { settings: { ...small, autoCompact: 'ask' }, ask: async () => false }],
+    ['the setting', { settings: { ...small, compaction: 'manual' } }],
+    ['reactive-only mode', { settings: { ...small, compaction: 'reactive' } }],
+    ['collapse mode', { settings: { ...small, collapse: true } }],
+    ['ask mode without somebody to ask', { settings: { ...small, compaction: 'ask' } }],
+    ['ask mode, no', { settings: { ...small, compaction: 'ask' }, ask: async () => false }],
     [
       'ask mode, no answer',
-      { settings: { ...small, autoCompact: 'ask', askTimeoutMs: 1_000 }, ask: () => new Promise(() => undefined) },
+      { settings: { ...small, compaction: 'ask', askTimeoutMs: 1_000 }, ask: () => new Promise(() => undefined) },
     ],
   ])('%s keeps automatic compaction away', async (_, options) => {
     const world = sized(24_000, { compaction: [plainRung('short')], ...options })
@@ -189,7 +189,7 @@ describe('guards', () => {
       asked.push(tokens)
       return answers.shift()
     }
-    const world = sized(24_000, { compaction: [plainRung('short')], settings: { ...small, autoCompact: 'ask' }, ask })
+    const world = sized(24_000, { compaction: [plainRung('short')], settings: { ...small, compaction: 'ask' }, ask })
     await world.session.prepare()
     await world.session.prepare()
     expect(asked).toEqual([24_000])
@@ -238,7 +238,7 @@ describe('guards', () => {
 
   test('DISABLE_COMPACT: nothing is collapsed, and no model is asked to', async () => {
     const model = scripted(() => answerOf('Done.', { usage: usage(20_000) }))
-    const settings = { ...small, mode: 'collapse' } as const
+    const settings = { ...small, collapse: true } as const
     const world = createTestWorld({ settings, environment: { DISABLE_COMPACT: '1' }, model })
     for (let at = 0; at < 6; at++) {
       world.session.add({ role: 'user', content: `Task ${at}. ${words(4_000)}` })

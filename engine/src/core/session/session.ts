@@ -15,10 +15,11 @@ import { predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
 import { runSessionHooks } from './callbacks.ts'
-import { checkAnswer, parseMessages } from './input.ts'
+import { parseAnswer, parseMessages } from './input.ts'
 import { editEntry, snipRange, switchModel, undoNewest } from './manual-edits.ts'
 import { createMessageQueue, createMutex, type MessageQueue, type QueuedMessage } from './queue.ts'
 import { recordAnswer, type SentRequests } from './record-answer.ts'
+import { requestBase } from './request-input.ts'
 import type { BackgroundContext, Runtime } from './runtime.ts'
 import type { Preparation, Session, Turn } from './session-types.ts'
 import { buildRequest } from './turn-request.ts'
@@ -93,8 +94,8 @@ class ManagedSession implements Session {
       return applied ? withBackground(prepared, applied) : prepared
     })
 
-  record: Session['record'] = (answer) => {
-    checkAnswer(answer)
+  record: Session['record'] = (input) => {
+    const answer = parseAnswer(input)
     const { runtime, pending, sent, printOf } = this
     const uuid = runtime.ports.newId()
     const write = () => {
@@ -182,7 +183,7 @@ class ManagedSession implements Session {
     })
 
   configure: Session['configure'] = (base) => {
-    this.runtime.gauge.configure(base)
+    this.runtime.gauge.configure(requestBase(base))
     this.runtime.tracker.userChange()
   }
 

@@ -1,21 +1,36 @@
 // The settings of an engine: windows and thresholds, reductions, and the session itself.
 
+import type { CompactionSettings } from '../compaction/job.ts'
 import type { CompactionMode } from '../ladder/guards.ts'
 import type { ReductionChoices } from '../mechanisms/settings.ts'
 import type { MemoryKeep } from '../memory/plan.ts'
 import type { MemorySettings } from '../memory/trigger.ts'
+import { defined } from '../message/json.ts'
 import type { EstimatorName } from '../tokens/estimate/blocks.ts'
 import { type Environment, isTruthy, type TokenSettings } from '../tokens/settings.ts'
 
 export type MemoryChoices = Partial<MemorySettings> & { readonly keep?: Partial<MemoryKeep> }
 
 export type EngineSettings = TokenSettings & {
-  readonly reductions?: ReductionChoices
-  readonly mode?: CompactionMode
-  /** thrifty: settings and thresholds as they cost the least, at the price of more compactions. */
+  /** How a summary is made and how long it may be. */
+  readonly summary?: Partial<Omit<CompactionSettings, 'targetShare'>>
+  /** What is cleared without a summary, and when. */
+  readonly reductions?: Omit<ReductionChoices, 'recall'>
+  /** The agent has the recall tool: what leaves the context says how to read it again. */
+  readonly recall?: boolean
+  /** The agent works alone: after a compaction it goes on without waiting for a person. */
+  readonly isAutonomous?: boolean
+  /** Prepare summaries of finished parts in the background, and use them when the context is full. */
+  readonly collapse?: boolean
+  /** usual: the context fills up to the threshold. thrifty: clear and compact as soon as it pays. */
   readonly economy?: 'usual' | 'thrifty'
   /** Notes about the session, taken in the background; `false` for none. */
   readonly sessionMemory?: boolean | MemoryChoices
+  /**
+   * The newest messages that an automatic compaction keeps verbatim: a number of messages, or as many as fit into this many
+   * tokens. Never more than half of the compaction's target. Default: none.
+   */
+  readonly keep?: number | { readonly tokens: number }
   /** A compaction must get below this share of the threshold: 0.6 unless said. */
   readonly target?: number
   /** Prepare a compaction while work goes on, from this share of the threshold on: 0.8 when only turned on. */
@@ -27,10 +42,21 @@ export type EngineSettings = TokenSettings & {
   readonly askTimeoutMs?: number
 }
 
+/** What the reductions may do, and whether there is a recall tool. */
+export function reductionsOf({ reductions, recall }: EngineSettings): ReductionChoices {
+  return { ...reductions, ...defined({ recall }) }
+}
+
 /** The host's own settings take precedence. */
 export function withEnvironment(settings: EngineSettings, environment: Environment): EngineSettings {
-  const isCollapsing = settings.mode === undefined && isTruthy(environment.CLAUDE_CONTEXT_COLLAPSE)
-  return isCollapsing ? { ...settings, mode: 'collapse' } : settings
+  const isCollapsing = settings.collapse === undefined && isTruthy(environment.CLAUDE_CONTEXT_COLLAPSE)
+  return isCollapsing ? { ...settings, collapse: true } : settings
+}
+
+/** What keeps the context small before the provider refuses. */
+export function compactionMode({ compaction, collapse }: EngineSettings): CompactionMode {
+  if (collapse) return 'collapse'
+  return compaction === 'reactive' ? 'reactive-only' : 'proactive'
 }
 
 const usualTarget = 0.6

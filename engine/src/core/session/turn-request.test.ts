@@ -171,3 +171,29 @@ test('where a cached prefix can be edited, the deletions stand at the end, behin
     'marks: tools.1 system.0 messages.22.0 messages.24.0',
   ])
 })
+
+test('results and inputs that were cleared together are one change: the one before it keeps its mark', async () => {
+  const world = worldWith({ settings: { reductions: { microCompact: false } } })
+  const clear = (...toolUseIds: readonly string[]) =>
+    world.runtime.conversation.edit([
+      { type: 'clear-results', toolUseIds, mechanism: 'hand', reason: 'asked' },
+      { type: 'clear-inputs', toolUseIds: toolUseIds.slice(-1), mechanism: 'hand', reason: 'asked' },
+    ])
+  const writes = (at: number) => {
+    const input = { file_path: `${at}`, content: 'long '.repeat(200) }
+    world.session.record(answerOf([{ type: 'tool_use', id: `t${at}`, name: 'Write', input }], { id: `m${at}` }))
+    world.session.add({ role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${at}`, content: 'Done.' }] })
+  }
+  world.session.add({ role: 'user', content: 'Go.' })
+  round(world, 1, 100)
+  writes(2)
+  clear('t1', 't2')
+  round(world, 3, 100)
+  writes(4)
+  clear('t3', 't4')
+  round(world, 5)
+  expect(await pictureOf(world)).toEqual([
+    `u${' a[tu] u[tr]'.repeat(5)}`,
+    'marks: system.0 messages.4.0 messages.8.0 messages.10.0',
+  ])
+})

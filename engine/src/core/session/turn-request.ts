@@ -10,10 +10,11 @@ import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
 import type { Repair } from '../request/draft.ts'
+import { requestMessages } from '../request/from-view.ts'
 import { continuesUnthought, withThinkingFirst } from '../request/manual-thinking.ts'
-import { withLegalCalls } from '../request/tool-ids.ts'
 import { neutralizeReminders } from '../text/neutralize.ts'
 import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
+import { actionOf } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { RequestBase } from './gauge.ts'
 import type { Runtime } from './runtime.ts'
@@ -21,11 +22,11 @@ import type { Runtime } from './runtime.ts'
 export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: readonly Repair[] }
 
 export function buildRequest(runtime: Runtime, view: View): BuiltRequest {
-  const { gauge, requester, settings, tracker } = runtime
+  const { gauge, settings, tracker } = runtime
   const { client, name: model } = gauge.model()
   const base = wellFormedValue(gauge.base())
   const { system, tools, maxTokens } = base
-  const { messages: repaired, repairs } = requester(view, { model })
+  const { messages: repaired, repairs } = requestMessages(view, { model })
   const isManual = base.thinking?.type === 'enabled'
   const mended = isManual ? withThinkingFirst(repaired) : repaired
   const { messages, isNative } = withProviderSummary(runtime, view, mended)
@@ -44,37 +45,35 @@ export function buildRequest(runtime: Runtime, view: View): BuiltRequest {
   if (!isMarked) return { request, repairs }
   // A provider that edits its cache in place keeps the prefix.
   const ends = tracker.serverOptions()?.leftOut ? (tracker.now().cacheEdits.ends ?? []) : []
-  const anchors = anchorsIn(view, mended, ends).map((at) => at + (isNative ? 1 : 0))
+  const anchors = anchorsIn(runtime, view, { messages: mended, ends }).map((at) => at + (isNative ? 1 : 0))
   // Most pauses longer than five minutes are shorter than an hour, and the head never changes.
   const head = settings.economy === 'thrifty' ? '1h' : lifetime
   return { request: withCacheMarks(request, { lifetime, head, anchors }), repairs }
 }
 
 /** Where the newest two changes ended: a compaction, our edits, or what the provider was asked to leave out. */
-function anchorsIn(view: View, messages: readonly Message[], ends: readonly string[]): readonly number[] {
+function anchorsIn(
+  { conversation }: Runtime,
+  view: View,
+  { messages, ends }: { readonly messages: readonly Message[]; readonly ends: readonly string[] },
+): readonly number[] {
+  // Results and inputs that were cleared together are one change.
+  const changedBy = (uuids: readonly string[]) => {
+    const record = conversation.record(uuids.at(-1) ?? '')
+    return record ? actionOf(record) : uuids.at(-1)
+  }
   const isMended = messages.length !== view.messages.length
   const newest = isMended ? -1 : view.sources.findLastIndex(({ edits }) => edits.length > 0)
-  const by = view.sources[newest]?.edits.at(-1)
-  const older = view.sources.findLastIndex(({ edits }, at) => at < newest && edits.length > 0 && edits.at(-1) !== by)
+  const by = changedBy(view.sources[newest]?.edits ?? [])
+  const older = view.sources.findLastIndex(
+    ({ edits }, at) => at < newest && edits.length > 0 && changedBy(edits) !== by,
+  )
   const leftOut = ends.map((id) =>
     messages.findLastIndex(({ content }) => blocksOf(content).some(({ tool_use_id }) => tool_use_id === id)),
   )
   const summary = view.messages.findIndex(({ origin }) => origin === 'summary')
   const found = [...new Set([summary, newest, older, ...leftOut])].filter((at) => at >= 0)
   return found.toSorted((a, b) => a - b).slice(-2)
-}
-
-/** The request as the Messages API accepts it, for other clients. */
-export function messagesBody(request: ModelRequest, maxTokens: number): JsonObject {
-  const { model, system, tools, messages, thinking, options } = request
-  return {
-    ...options,
-    model,
-    max_tokens: request.maxTokens ?? maxTokens,
-    ...defined({ system, tools }),
-    messages: withLegalCalls(messages),
-    ...defined({ thinking }),
-  }
 }
 
 /** A summary that the provider wrote is sent as its own block, first and unchanged, in place of its text. */

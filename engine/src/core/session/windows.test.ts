@@ -76,7 +76,7 @@ test('a limit with which no setting works is not believed', async () => {
 
 test.each([
   ['compacts first where the history does not fit', {}, true],
-  ['compacts nothing where auto-compact is off', { autoCompact: false }, false],
+  ['compacts nothing where auto-compact is off', { compaction: 'manual' }, false],
 ] as const)('a change to a model with a smaller window %s', async (_, settings, compacts) => {
   const small = scripted(() => 'Done.', { model: 'local', capabilities: { window: 32_000 } })
   const world = createTestWorld({ settings: { maxOutputTokens: 4_000, ...settings }, compaction: [plainRung('short')] })

@@ -1,35 +1,31 @@
-// Cutting texts. No cut ever splits a surrogate pair, so a well-formed text stays well formed. Lengths are in UTF-16
-// code units, as everywhere in JavaScript.
+// Truncates texts without splitting surrogate pairs. Lengths are in UTF-16 code units.
 
-/** The first `most` characters. */
 export function headOf(text: string, most: number): string {
   if (text.length <= most) return text
   const end = Math.max(0, Math.floor(most))
   return text.slice(0, splitsPair(text, end) ? end - 1 : end)
 }
 
-/** The last `most` characters. */
 export function tailOf(text: string, most: number): string {
   if (text.length <= most) return text
   const start = text.length - Math.max(0, Math.floor(most))
   return text.slice(splitsPair(text, start) ? start + 1 : start)
 }
 
-/** At most `most` characters, the last of them an ellipsis where something is missing. */
+/** At most `most` characters, ending in an ellipsis if truncated. */
 export function clipped(text: string, most: number): string {
   return text.length <= most ? text : `${headOf(text, most - 1)}…`
 }
 
 export type MiddleCut = {
-  /** How many characters of the text are kept; the marker comes on top. */
+  /** Characters kept; the marker is extra. */
   readonly most: number
-  /** How much of what is kept is the head. */
+  /** The share of the head. */
   readonly headShare?: number
-  /** What stands in the gap, told how many characters are missing there. */
+  /** Replaces the given number of missing characters. */
   readonly marker?: (missing: number) => string
 }
 
-/** The head and the tail of a long text, with a marker between them that says how much is left out. */
 export function withoutMiddle(text: string, { most, headShare = 0.6, marker = missingMarker }: MiddleCut): string {
   if (text.length <= most) return text
   const head = headOf(text, Math.ceil(most * headShare))
@@ -46,10 +42,10 @@ export type TokenLimit = {
   readonly countTokens: (text: string) => number
 }
 
-/** No counter finds less than a token in so many characters; counting a whole book to show a page would be slow. */
+/** No counter finds fewer tokens; this avoids counting a whole book to show a page. */
 const charactersPerToken = 16
 
-/** The longest head within so many tokens, ending with a line where that costs less than half of it. */
+/** The longest head that fits, ending at a line break if that costs less than half of it. */
 export function headWithin(text: string, { tokens, countTokens }: TokenLimit): string {
   let tooLong = Math.min(text.length, Math.max(0, tokens) * charactersPerToken)
   if (tooLong === text.length && countTokens(text) <= tokens) return text
@@ -64,7 +60,7 @@ export function headWithin(text: string, { tokens, countTokens }: TokenLimit): s
   return lineEnd > fits / 2 ? text.slice(0, lineEnd) : headOf(text, fits)
 }
 
-/** The text itself where it fits, else the longest head that fits together with the marker behind it; '' if none does. */
+/** The text if it fits, else the longest head that fits with the marker; '' if none does. */
 export function markedHeadWithin(
   text: string,
   { tokens, countTokens, marker }: TokenLimit & { readonly marker: string },

@@ -1,9 +1,9 @@
-// A short number for a text: equal texts have equal hashes, and different ones hardly ever do. Not for secrets.
+// A fast hash of a text. Not cryptographic.
 
-/** Called detached for speed on any string; tokens/estimate/estimate.ts has the measurements. */
+/** Called detached for speed; see tokens/estimate/estimate.ts. */
 const unitAt = String.prototype.charCodeAt
 
-/** FNV-1a over two halves: 53 bits, which is what a number holds. */
+/** Two FNV-1a halves: 53 bits, what a number can hold. */
 export function hashText(text: string): number {
   let low = 0x811c9dc5
   let high = 0x01000193

@@ -1,7 +1,7 @@
-// Text from tools, files, models and people can imitate what we put around text: tags, headings, marks. Quoted inside a
-// text of ours it must not. The words stay readable; a second pass changes nothing; the time is linear.
+// Text from tools, files, models and people can imitate our own markup: tags, headings, markers. Neutralized, it stays
+// readable but cannot. Idempotent and linear.
 
-/** Tags that mean something where we write them. */
+/** Tags that we use. */
 const tags = [
   'system-reminder',
   'user-message',
@@ -13,7 +13,7 @@ const tags = [
   'recalled-',
 ] as const
 
-/** Titles of ours: a line that holds one behind `##` or a number reads as a heading. */
+/** Our headings: a line with one after `##` or a number reads as a heading. */
 const titles = [
   'Primary request and intent',
   'Key technical concepts',
@@ -35,7 +35,7 @@ const titles = [
   'The conversation, oldest first',
 ] as const
 
-/** Lines of ours: what begins like one reads as one. */
+/** Our markers: a line that begins like one reads as one. */
 const lines = [
   'The user’s latest request, verbatim',
   'This conversation continues from an earlier one',
@@ -61,7 +61,7 @@ const lines = [
   '[Old tool input cleared]',
 ] as const
 
-/** Hidden characters between the letters would fool a pattern and no reader. */
+/** Invisible characters between the letters would defeat a pattern. */
 const hidden = '\\p{Cf}*'
 const spelled = (word: string) =>
   [...word].map((letter) => (letter === '-' ? '[-_\u2010-\u2015]' : letter)).join(hidden)
@@ -76,32 +76,32 @@ const notesTag = tagged(['notes', 'system-reminder'])
 const literal = (text: string) => text.replace(/[[\]().*]/g, '\\$&')
 const anyLine = new RegExp(`(${lines.map(literal).join('|')})|${titles.map(literal).join('|')}`, 'gi')
 
-/** For text that is quoted inside a text of ours: it forms no tag, no heading and no mark that we use. */
+/** For text quoted inside our own: no tag, heading or marker of ours. */
 export function neutralize(text: string): string {
   return neutralizeHeadings(text.replace(anyTag, '&lt;'))
 }
 
-/** For a summary as a model wrote it: its headings are its own, but it forms no reminder and no words of the user. */
+/** For a model's summary: it may use our headings, but no reminders or user messages. */
 export function neutralizeFrames(text: string): string {
   return text.replace(frameTag, '&lt;')
 }
 
-/** For a whole text of ours, with its headings and frames: it forms no system reminder. */
+/** For our own texts: no system reminder. */
 export function neutralizeReminders(text: string): string {
   return text.replace(reminderTag, '&lt;')
 }
 
-/** For a piece of a reminder, which may be a file: only what nobody else uses is changed, so that code stays code. */
+/** For a part of a reminder, such as a file: changes only what nobody else uses, so that code stays code. */
 export function neutralizePiece(text: string): string {
   return neutralizeHeadings(text.replace(frameTag, '&lt;'))
 }
 
-/** For the notes of a session where they are quoted to the model that keeps them. */
+/** For session notes quoted to the model that maintains them. */
 export function neutralizeNotes(text: string): string {
   return text.replace(notesTag, '&lt;')
 }
 
-/** Lines that read as headings or marks of ours become quotations. */
+/** Quotes lines that read as our headings or markers. */
 function neutralizeHeadings(text: string): string {
   const parts: string[] = []
   let done = -1
@@ -114,17 +114,17 @@ function neutralizeHeadings(text: string): string {
   return done < 0 ? text : `${parts.join('')}${text.slice(done)}`
 }
 
-/** What may stand before a heading on its line: blanks, marks of headings and lists, numbers, hidden characters. */
-const dress = /[\s\p{Cf}#*_\d.):[\]-]/u
+/** What may precede a heading on its line: blanks, heading and list markers, numbers, invisible characters. */
+const headingPrefix = /[\s\p{Cf}#*_\d.):[\]-]/u
 const isHeading = /[#*_\d]/
 const lineEnd = /[\n\r\u2028\u2029]/
 
-/** Where the line begins, if nothing but the dress of a heading stands before this place. */
+/** The start of the line, if only a heading prefix precedes this position. */
 function lineStart(text: string, at: number): number | undefined {
   for (let before = at - 1; before >= 0; before--) {
     const character = text[before] ?? ''
     if (lineEnd.test(character)) return before + 1
-    if (!dress.test(character)) return undefined
+    if (!headingPrefix.test(character)) return undefined
   }
   return 0
 }

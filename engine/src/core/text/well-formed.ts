@@ -1,19 +1,18 @@
-// Well-formed Unicode: a text that holds half a character (a lone surrogate) is refused by the API. Values that are well
-// formed come back as the very same, so that nothing is copied for the usual case.
+// Well-formed Unicode: the API refuses lone surrogates. Well-formed values are returned unchanged, without copying.
 
-/** Lone surrogates become U+FFFD. */
+/** Replaces lone surrogates with U+FFFD. */
 export function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
 }
 
 /**
- * The same for every string in a JSON value, keys included; parts that are fine stay the very same. Of two keys that
- * become one, the last stays. Without recursion: an input of a tool may be nested deeper than the stack is.
+ * The same for every string and key in a JSON value; of two keys that become equal the last one stays. Iterative: tool
+ * input may be nested deeper than the stack.
  */
 export function wellFormedValue<T>(value: T): T
 export function wellFormedValue(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value)
-  return isNode(value) && !isFine(value) ? mended(value) : value
+  return isNode(value) && !isFine(value) ? repaired(value) : value
 }
 
 type Node = Readonly<Record<string, unknown>> | readonly unknown[]
@@ -22,22 +21,44 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null
 }
 
-function isFine(root: Node): boolean {
+/** Deeper values, and rings, are looked at without recursion. */
+const deepest = 50
+
+/** By plain loops: this reads every block of a conversation before each request. */
+function isFine(node: Node, depth = 0): boolean {
+  if (depth === deepest) return isFineThroughout(node)
+  if (isList(node)) {
+    for (let at = 0; at < node.length; at++) if (!isFineValue(node[at], depth)) return false
+    return true
+  }
+  for (const key in node) if (!key.isWellFormed() || !isFineValue(node[key], depth)) return false
+  return true
+}
+
+function isFineValue(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  return !isNode(value) || isFine(value, depth + 1)
+}
+
+function isList(node: Node): node is readonly unknown[] {
+  return Array.isArray(node)
+}
+
+function isFineThroughout(root: Node): boolean {
   const seen = new Set<Node>([root])
   for (const node of seen) {
-    const isList = Array.isArray(node)
     for (const [key, value] of Object.entries(node)) {
-      if (!isList && !key.isWellFormed()) return false
+      if (!isList(node) && !key.isWellFormed()) return false
       if (typeof value === 'string' && !value.isWellFormed()) return false
-      // What is added while a set is gone through is gone through too.
+      // Iteration includes what is added meanwhile.
       if (isNode(value)) seen.add(value)
     }
   }
   return true
 }
 
-/** Parts before wholes. */
-function mended(root: Node): Node {
+/** Children before parents. */
+function repaired(root: Node): Node {
   const done = new Map<Node, Node>()
   const begun = new Set<Node>()
   const open: Node[] = [root]
@@ -53,7 +74,7 @@ function mended(root: Node): Node {
   return done.get(root) ?? root
 }
 
-/** The very same where nothing in it changed. */
+/** The same object if nothing changed. */
 function copyOf(node: Node, done: ReadonlyMap<Node, Node>): Node {
   const now = (value: unknown) =>
     typeof value === 'string' ? wellFormed(value) : isNode(value) ? (done.get(value) ?? value) : value

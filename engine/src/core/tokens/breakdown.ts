@@ -1,5 +1,5 @@
-// What the context is made of. The kinds add up to the context size exactly: what no kind explains is "unattributed",
-// and where the kinds were estimated higher than the API counted, that is a negative number, not a hidden one.
+// What the context consists of. The kinds add up to the context size exactly: the rest is "unattributed", and negative
+// where the estimates exceed what the API counted.
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
@@ -24,7 +24,7 @@ export const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** Tokens of one kind, and of its parts where it has any: by tool, by attachment kind, by file. Largest first. */
+/** Tokens of one kind, with its parts if it has any (by tool, attachment kind or file), largest first. */
 export type KindTokens = {
   readonly kind: Kind
   readonly tokens: number
@@ -33,11 +33,11 @@ export type KindTokens = {
 
 export type BreakdownInput = SizeOptions & {
   readonly messages: readonly ViewMessage[]
-  /** The size, where it is known already; else the messages are counted. */
+  /** The size, if already known. */
   readonly size?: ContextSize | undefined
   readonly systemPrompt?: string | undefined
   readonly tools?: readonly ToolDefinition[] | undefined
-  /** Files that are part of the request beside the messages. */
+  /** Files in the request outside the messages. */
   readonly memoryFiles?: readonly { readonly path: string; readonly text: string }[] | undefined
 }
 
@@ -49,12 +49,12 @@ export type ToolDefinition = {
 
 export type Breakdown = {
   readonly size: ContextSize
-  /** Those that are there, largest first. With `unattributed` they add up to the size. */
+  /** Largest first. With `unattributed` they add up to the size. */
   readonly kinds: readonly KindTokens[]
   readonly unattributed: number
-  /** Tool definitions by the server they come from; those of no server are "built-in". */
+  /** Tool definitions by MCP server; the others are "built-in". */
   readonly toolServers: readonly { readonly name: string; readonly tokens: number }[]
-  /** Part of the tool results: what earlier reads cost whose lines a later read brought again. */
+  /** Part of the tool results: earlier reads whose lines were read again later. */
   readonly duplicateReads: {
     readonly tokens: number
     readonly files: readonly { readonly path: string; readonly reads: number; readonly tokens: number }[]
@@ -63,7 +63,7 @@ export type Breakdown = {
 
 type Ledger = (kind: Kind, part: string | undefined, measure: Measure) => void
 
-/** The model is that of the newest answer unless it is given. */
+/** The default model is that of the newest answer. */
 export function breakdown(given: BreakdownInput): Breakdown {
   const input = { ...given, model: given.model ?? modelOf(given.messages) }
   const measured = new Map<Kind, { all: number; parts: Map<string, number> }>()
@@ -113,7 +113,7 @@ type Booking = {
 function bookBlock({ block, message, toolNames, input }: Booking, book: Ledger): void {
   const measure = measureBlock(block, input)
   if (isToolResult(block)) {
-    // Images are a kind of their own, also inside a result.
+    // Images count separately, even inside a result.
     const images = blocksOf(block.content).filter(({ type }) => type === 'image')
     const ofImages = images.length === 0 ? nothing : measureContent(images, input)
     if (images.length > 0) book('images', undefined, ofImages)
@@ -145,7 +145,7 @@ function bookRequest(input: BreakdownInput, book: Ledger, servers: Map<string, n
   }
 }
 
-/** Tools of servers are commonly named mcp__server__tool. */
+/** MCP tools are named mcp__server__tool. */
 function serverOf(name: string): string | undefined {
   return /^mcp__(.+?)__/.exec(name)?.[1]
 }

@@ -1,4 +1,4 @@
-// How large the context is: what the latest answer reported, plus an estimate of everything that came after it.
+// The size of the context: what the latest answer reported plus an estimate of everything after it.
 import type { ViewMessage } from '../message/message.ts'
 import { contextTokens, type Usage } from '../message/usage.ts'
 import { addMeasures, type Measure, type Measuring, measureContent, nothing } from './estimate/blocks.ts'
@@ -6,51 +6,49 @@ import { type Counting, scaled, withMargin } from './estimate/counting.ts'
 
 export type SizeOptions = Counting & {
   /**
-   * The first message whose usage may be believed, by index or uuid: usage before it is older than a compact
-   * boundary or than an edit that changed what it counted. A uuid that is not there means that none may.
+   * The first message whose usage is valid, by index or uuid: earlier usage predates a compaction or an edit. An
+   * unknown uuid means none is.
    */
   readonly freshFrom?: number | string | undefined
-  /** Estimated tokens of the system prompt and the tools: counted only while no usage includes them. */
+  /** Estimated tokens of system prompt and tools, counted only while no usage includes them. */
   readonly overhead?: number | undefined
-  /** Measures as measureContent does, and may remember what it has measured. */
+  /** Like measureContent, and may cache. */
   readonly measure?: ((message: ViewMessage, how: Measuring) => Measure) | undefined
   /**
-   * For the messages of a view, which knows what its answers were given on: those whose usage may be believed, each with
-   * the tokens that have gone since. Nothing else is asked then.
+   * For a view, which knows its answers: those whose usage is valid, each with the tokens removed since. Replaces all
+   * other checks.
    */
   readonly trusted?: ReadonlyMap<number, number> | undefined
-  /** Tokens that the provider was asked to leave out since the newest answer: they are still in the messages. */
+  /** Tokens that the provider was asked to drop since the newest answer and that are still in the messages. */
   readonly leftOut?: number | undefined
-  /** The window in force: an answer that reports more than any window holds is not believed. */
+  /** An answer that reports more than the largest window is not believed. */
   readonly window?: number | undefined
 }
 
 export type ContextSize = {
   readonly tokens: number
-  /** The part the API counted. */
   readonly reported: number
-  /** The part we estimated, margin included. */
+  /** Including the margin. */
   readonly estimated: number
   readonly source: 'usage' | 'usage+estimate' | 'estimate'
-  /** Taken off what was reported or estimated, since it went afterwards; below 0 where something came back. */
+  /** Subtracted because it was removed afterwards; negative if something came back. */
   readonly freed?: number
-  /** The first message of the answer whose usage was taken. */
+  /** The first message of the answer whose usage was used. */
   readonly anchorUuid?: string
 }
 
-/** An answer with believable usage, and what stands around it. */
-export type Anchor = {
+/** An answer with valid usage, and the messages around it. */
+type Anchor = {
   readonly usage: Usage
-  /** All pieces of the answer itself. */
   readonly own: Measure
-  /** Everything after its first piece that is not a piece of it. */
+  /** Everything after its first piece, except its pieces. */
   readonly after: Measure
   readonly uuid?: string | undefined
-  /** Tokens that have gone since, and what is left of everything up to its last piece. */
+  /** Tokens removed since, and what is left of everything up to its last piece. */
   readonly gone?: { readonly freed: number; readonly left: Measure } | undefined
 }
 
-/** The model is that of the newest answer unless it is given; images are scaled for a given model only. */
+/** The default model is that of the newest answer; images are scaled only for a given model. */
 export function contextSize(messages: readonly ViewMessage[], options: SizeOptions = {}): ContextSize {
   const anchor = findAnchor(messages, options)
   const all = anchor
@@ -59,8 +57,8 @@ export function contextSize(messages: readonly ViewMessage[], options: SizeOptio
   return sizeFrom({ anchor, all }, { ...options, model: options.model ?? modelOf(messages) })
 }
 
-/** The size from its parts. `all` is the measure of every message; it counts only where there is no anchor. */
-export function sizeFrom(
+/** `all` measures every message and counts only without an anchor. */
+function sizeFrom(
   parts: { readonly anchor: Anchor | undefined; readonly all: Measure },
   options: SizeOptions,
 ): ContextSize {
@@ -71,10 +69,10 @@ export function sizeFrom(
     return { tokens: estimated, reported: 0, estimated, source: 'estimate' }
   }
   const isStub = hasStubOutput(anchor)
-  const told = contextTokens(anchor.usage)
+  const counted = contextTokens(anchor.usage)
   const { freed = 0, left = nothing } = anchor.gone ?? {}
   const rest = scaled(left, options) + (options.overhead ?? 0) - (options.leftOut ?? 0)
-  const reported = freed > 0 ? lessBy(told, freed, rest) : told
+  const reported = freed > 0 ? afterRemoval(counted, freed, rest) : counted
   const after = scaled(isStub ? addMeasures(anchor.after, anchor.own) : anchor.after, options)
   // What came back was never reported.
   const estimated = withMargin(after) + Math.max(0, -freed)
@@ -83,23 +81,23 @@ export function sizeFrom(
     reported,
     estimated,
     source: estimated > 0 ? 'usage+estimate' : 'usage',
-    ...(freed === 0 ? {} : { freed: freed > 0 ? told - reported : freed }),
+    ...(freed === 0 ? {} : { freed: freed > 0 ? counted - reported : freed }),
     ...(anchor.uuid === undefined ? {} : { anchorUuid: anchor.uuid }),
   }
 }
 
 /**
- * What is left of a size when something has gone. Sizes are reported, what has gone is estimated, and the two may
- * disagree: no larger share of the size goes than what has gone is of everything by the same estimate.
+ * The size after a removal. Sizes are reported and removals estimated, so they may disagree: the share removed is never
+ * larger than by the estimate alone.
  */
-function lessBy(size: number, gone: number, left: number): number {
+function afterRemoval(size: number, gone: number, left: number): number {
   const share = gone / (gone + Math.max(0, left))
   return Math.round(Math.max(size - gone, size * (1 - share)))
 }
 
 /**
- * Clients up to early 2026 stored the output count of the stream's beginning (1 to 10) with the finished answer. An
- * answer of some length that claims so few tokens is estimated like any other text.
+ * Clients up to early 2026 stored the output count from the start of the stream (1 to 10). A long answer with so few
+ * tokens is estimated instead.
  */
 function hasStubOutput({ usage, own }: Anchor): boolean {
   return usage.output <= 10 && own.text > 200
@@ -109,22 +107,22 @@ function measureOf(message: ViewMessage, options: SizeOptions): Measure {
   return options.measure ? options.measure(message, options) : measureContent(message.content, options)
 }
 
-/** No model has a larger window: a usage that claims more was made up by its server. */
+/** No model has a larger window: a server that reports more made it up. */
 const largestWindow = 2_000_000
 
-/** The usage that counts when it does: some tokens, no more than a window holds, from an assistant. */
-export function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
+/** The usage of an assistant message, if plausible. */
+function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
   if (role !== 'assistant' || !usage) return undefined
   const tokens = contextTokens(usage)
   return tokens > 0 && tokens <= Math.max(window, largestWindow) ? usage : undefined
 }
 
-/** Of two reports on one answer the larger one is the finished one; of two equal ones the later. */
-export function laterUsage(known: Usage | undefined, fresh: Usage): Usage {
+/** Of two reports for one answer, the larger is the final one; of equal ones the later. */
+function laterUsage(known: Usage | undefined, fresh: Usage): Usage {
   return known && contextTokens(known) > contextTokens(fresh) ? known : fresh
 }
 
-export function isPieceOf(message: ViewMessage, messageId: string | undefined): boolean {
+function isPieceOf(message: ViewMessage, messageId: string | undefined): boolean {
   return messageId !== undefined && message.role === 'assistant' && message.messageId === messageId
 }
 
@@ -158,7 +156,7 @@ function goneSince(messages: readonly ViewMessage[], answer: number, options: Si
   return { freed, left: left.reduce((sum, message) => addMeasures(sum, measureOf(message, options)), nothing) }
 }
 
-/** Pieces of one answer can stand apart, with tool results in between, but never with another answer in between. */
+/** Tool results may separate the pieces of one answer, but never another answer. */
 function firstPiece(messages: readonly ViewMessage[], newest: number): number {
   const id = messages[newest]?.messageId
   let first = newest
@@ -173,7 +171,7 @@ function firstPiece(messages: readonly ViewMessage[], newest: number): number {
 
 type Freshness = (message: ViewMessage, index: number) => boolean
 
-/** A summary ends the life of usage before it, and of kept messages that are older though they stand after it. */
+/** A summary invalidates usage before it, and that of older messages kept after it. */
 function freshness(messages: readonly ViewMessage[], { freshFrom = 0, trusted }: SizeOptions): Freshness {
   if (trusted) return (_, index) => trusted.has(index)
   const named = typeof freshFrom === 'string' ? messages.findIndex((message) => message.uuid === freshFrom) : freshFrom
@@ -186,12 +184,11 @@ function freshness(messages: readonly ViewMessage[], { freshFrom = 0, trusted }:
   return (message, index) => index >= from && index > last && (message.time === undefined || message.time >= time)
 }
 
-/** The model of an answer, when it names a real one. */
-export function realModel({ role, model }: ViewMessage): string | undefined {
+/** The model of an answer, unless synthetic. */
+function realModel({ role, model }: ViewMessage): string | undefined {
   return role === 'assistant' && model !== '<synthetic>' ? model : undefined
 }
 
-/** The model of the newest answer that names a real one. */
 export function modelOf(messages: readonly ViewMessage[]): string | undefined {
   return messages.findLast((message) => realModel(message) !== undefined)?.model
 }

@@ -152,8 +152,8 @@ describe('thresholds', () => {
   })
 
   test('auto-compact can ask first, and is then still on', () => {
-    const explained = explain({ ...at(168_000), settings: { autoCompact: 'ask' } })
-    expect(explained.autoCompact).toEqual({ mode: 'ask', source: 'setting autoCompact' })
+    const explained = explain({ ...at(168_000), settings: { compaction: 'ask' } })
+    expect(explained.autoCompact).toEqual({ mode: 'ask', source: 'setting compaction' })
     expect(explained.state).toBe('over-threshold')
   })
 

@@ -1,5 +1,5 @@
-// The one answer to "how full is it, what happens when, and who says so". The gauge, the trigger, the CLI, the
-// gateway and the viewer all read it; nothing else may compute these numbers.
+// How full the context is, what happens at which size, and where each number comes from. Gauge, trigger and command
+// line all use it; nothing else computes these numbers.
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
 import { resolveSettings, type SettingsInput } from './settings.ts'
@@ -9,12 +9,12 @@ import { resolveWindows, type WindowFacts, type Windows } from './windows.ts'
 export type ExplainInput = SettingsInput &
   WindowFacts &
   SizeOptions & {
-    /** The size, where it is known already (from a counter); else the messages are counted. */
+    /** The size, if already known; else the messages are counted. */
     readonly size?: ContextSize | undefined
     readonly messages?: readonly ViewMessage[] | undefined
   }
 
-/** From calm to grave. */
+/** From best to worst. */
 export type ContextState = 'ok' | 'warning' | 'error' | 'over-threshold' | 'blocking'
 
 export type Explanation = Windows &
@@ -25,14 +25,14 @@ export type Explanation = Windows &
     readonly state: ContextState
     readonly isAboveWarning: boolean
     readonly isAboveError: boolean
-    /** Never while auto-compact is off. */
+    /** Never true while auto-compact is off. */
     readonly isAboveThreshold: boolean
     readonly isBlocking: boolean
-    /** What was ignored because it could not be read. */
+    /** Settings that were ignored because they are invalid. */
     readonly warnings: readonly string[]
   }
 
-/** Throws a ConfigurationError when the settings cannot work. */
+/** Throws a ConfigurationError if the settings cannot work. */
 export function explain(input: ExplainInput): Explanation {
   const messages = input.messages ?? []
   const model = input.model ?? modelOf(messages)
@@ -41,37 +41,22 @@ export function explain(input: ExplainInput): Explanation {
   const thresholds = resolveThresholds(settings, windows.effectiveWindow.value)
   const size = input.size ?? contextSize(messages, { ...input, model })
   const used = size.tokens
-  const isAboveWarning = used >= thresholds.warning.value
-  const isAboveError = used >= thresholds.error.value
-  const isAboveThreshold = thresholds.autoCompact.mode !== false && used >= thresholds.autoCompactThreshold.value
-  const isBlocking = used >= thresholds.blocking.value
-  return {
-    model,
-    size,
-    ...windows,
-    ...thresholds,
-    percentLeft: percentLeft(used, thresholds.limit.value),
-    state: stateOf({ isAboveWarning, isAboveError, isAboveThreshold, isBlocking }),
-    isAboveWarning,
-    isAboveError,
-    isAboveThreshold,
-    isBlocking,
-    warnings: settings.warnings,
+  const is = {
+    isAboveWarning: used >= thresholds.warning.value,
+    isAboveError: used >= thresholds.error.value,
+    isAboveThreshold: thresholds.autoCompact.mode !== false && used >= thresholds.autoCompactThreshold.value,
+    isBlocking: used >= thresholds.blocking.value,
   }
+  const { value: limit } = thresholds.limit
+  const percentLeft = Math.max(0, Math.round(((limit - used) / limit) * 100))
+  return { model, size, ...windows, ...thresholds, percentLeft, state: stateOf(is), ...is, warnings: settings.warnings }
 }
 
-function percentLeft(used: number, limit: number): number {
-  return Math.max(0, Math.round(((limit - used) / limit) * 100))
-}
+type Flags = Pick<Explanation, 'isAboveWarning' | 'isAboveError' | 'isAboveThreshold' | 'isBlocking'>
 
-function stateOf(is: {
-  readonly isAboveWarning: boolean
-  readonly isAboveError: boolean
-  readonly isAboveThreshold: boolean
-  readonly isBlocking: boolean
-}): ContextState {
-  if (is.isBlocking) return 'blocking'
-  if (is.isAboveThreshold) return 'over-threshold'
-  if (is.isAboveError) return 'error'
-  return is.isAboveWarning ? 'warning' : 'ok'
+function stateOf({ isAboveWarning, isAboveError, isAboveThreshold, isBlocking }: Flags): ContextState {
+  if (isBlocking) return 'blocking'
+  if (isAboveThreshold) return 'over-threshold'
+  if (isAboveError) return 'error'
+  return isAboveWarning ? 'warning' : 'ok'
 }

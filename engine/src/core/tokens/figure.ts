@@ -1,14 +1,14 @@
-// A number a person may see, with where it came from.
+// A number for people, with its source.
 
 export type Figure = {
   readonly value: number
-  /** A setting, a variable, or the rule it follows from, in words. */
+  /** A setting, a variable, or the rule it follows from. */
   readonly source: string
-  /** Present when another value was asked for and could not be had. */
+  /** Present if another value was requested but is not possible. */
   readonly clamped?: { readonly from: number; readonly why: string }
 }
 
-/** A setting that cannot work. Thrown, with the numbers in its message, so that it never becomes a loop. */
+/** A setting that cannot work. Thrown rather than ignored, so that it never causes a compaction loop. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
   readonly numbers: Readonly<Record<string, number>>
@@ -19,7 +19,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Numbers in messages look the same everywhere: 167,000. */
+/** 167,000. */
 export function inWords(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',')
 }

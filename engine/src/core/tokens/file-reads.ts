@@ -57,7 +57,7 @@ type Covered = { readonly holds: (range: Range) => boolean; readonly add: (range
  * The lines that some single read brings. Of reads within another only the other is kept, so first and last lines rise
  * together and one look is enough: the same file may be read thousands of times.
  */
-function createCovered(): Covered {
+export function createCovered(): Covered {
   const rising: Range[] = []
   /** How many begin at this line or before it. */
   const upTo = (line: number): number => {
@@ -88,7 +88,8 @@ export type FileEvent =
 
 /** What a call did to files; undefined when it did nothing, or failed. */
 export function fileEventOf({ call, result }: AnsweredCall, named?: NamedKinds): FileEvent | undefined {
-  if (result.is_error === true) return undefined
+  const kind = result.is_error === true ? undefined : toolKind(call, named)
+  if (kind !== 'read' && kind !== 'edit' && kind !== 'write') return undefined
   const read = readOf(call, named)
   if (read) return { type: 'read', read: { ...reached(read, result), toolUseId: result.tool_use_id, result } }
   const paths = pathsChanged(call, named)
@@ -121,11 +122,17 @@ const mostLines = 2_000
 /** A read that was asked to go to the end and was cut short brings what it brought, and nothing behind that again. */
 function reached<R extends Pick<FileRead, 'from' | 'to'>>(read: R, result: ToolResultBlock): R {
   if (read.to !== Number.POSITIVE_INFINITY) return read
-  const text = textOf([result])
+  const text = typeof result.content === 'string' ? result.content : textOf(result.content)
   if (text.length < mostLines) return read
   const isCut = /\btruncated\b/i.test(text.slice(-300))
-  const lines = text.split('\n').length
+  const lines = linesIn(text)
   return lines >= mostLines || isCut ? { ...read, to: read.from + lines - 1 } : read
+}
+
+function linesIn(text: string): number {
+  let lines = 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
+  return lines
 }
 
 function linesOf(input: unknown): Pick<FileRead, 'from' | 'to'> {

@@ -1,9 +1,9 @@
-// When the next compaction will come, and where compactions would have fallen. Times are handed in.
+// When the next compaction will happen, and where compactions would have happened.
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import { turnsOf } from '../message/rounds.ts'
 import { contextTokens } from '../message/usage.ts'
 
-/** How full the context was at the end of a turn, and when, if that is known. */
+/** The context size at the end of a turn, and its time if known. */
 export type TurnSize = { readonly tokens: number; readonly time?: number | undefined }
 
 /** How full the context was at the end of each turn, and `now`. A turn starts with what a person asked. */
@@ -17,22 +17,21 @@ export function turnSizes(messages: readonly ViewMessage[], now: number): readon
 }
 
 export type Prediction = {
-  /** Turns until the threshold is reached: 0 when it is reached already. */
+  /** Turns until the threshold; 0 if it is reached already. */
   readonly turns: number
-  /** Milliseconds since 1970, when the turns have times. */
+  /** Milliseconds since 1970, if the turns have times. */
   readonly time?: number
-  /** The median growth in tokens a turn that this rests on. */
+  /** The median growth per turn, in tokens. */
   readonly growth: number
 }
 
-/** Before the newest one. */
-export const turnsLookedAt = 20
+export const recentTurns = 20
 
-/** Undefined where nothing can be said: fewer than two turns, or a context that does not grow. */
+/** Undefined with fewer than two turns, or if the context does not grow. */
 export function predictCompaction(turns: readonly TurnSize[], threshold: number): Prediction | undefined {
-  const recent = turns.slice(-turnsLookedAt - 1)
+  const recent = turns.slice(-recentTurns - 1)
   const last = recent.at(-1)
-  // A turn that shrank the context was a compaction, not growth.
+  // A turn that shrank the context was a compaction.
   const growth = median(steps(recent.map(({ tokens }) => tokens)).filter((step) => step >= 0))
   if (!last || growth === undefined || growth <= 0) return undefined
   const left = Math.max(0, Math.ceil((threshold - last.tokens) / growth))
@@ -46,15 +45,14 @@ export function predictCompaction(turns: readonly TurnSize[], threshold: number)
 }
 
 export type WouldFall = {
-  /** Index of the turn that reached the threshold. */
   readonly turn: number
   readonly tokensBefore: number
   readonly tokensAfter: number
 }
 
 /**
- * Where compactions would have fallen in a session read from disk, given its sizes turn by turn. `after` is the size a
- * compaction leaves; it cannot be more than what was there. Where the session itself shrank, so does the retelling.
+ * Where compactions would have happened in a recorded session, given its sizes turn by turn. `after` is the size that a
+ * compaction leaves. Where the session itself shrank, so does the simulation.
  */
 export function whereCompactionsWouldFall(
   sizes: readonly number[],

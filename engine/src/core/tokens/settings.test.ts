@@ -52,3 +52,31 @@ describe('settings', () => {
     expect(resolveSettings({ settings, model: 'gpt-5' }).autoCompactAt).toBeUndefined()
   })
 })
+
+test.each([
+  ['nothing', {}, 'auto', 'default'],
+  ['the setting', { settings: { compaction: 'reactive' } }, 'reactive', 'setting compaction'],
+  ['DISABLE_AUTO_COMPACT', { environment: { DISABLE_AUTO_COMPACT: '1' } }, 'manual', 'DISABLE_AUTO_COMPACT'],
+  [
+    'DISABLE_AUTO_COMPACT, where the setting turns off more',
+    { settings: { compaction: 'off' }, environment: { DISABLE_AUTO_COMPACT: '1' } },
+    'off',
+    'setting compaction',
+  ],
+  [
+    'DISABLE_COMPACT, whatever else is said',
+    { settings: { compaction: 'auto' }, environment: { DISABLE_COMPACT: 'yes', DISABLE_AUTO_COMPACT: '1' } },
+    'off',
+    'DISABLE_COMPACT',
+  ],
+] as const)('when a session compacts: %s', (_, input, value, source) => {
+  expect(resolveSettings(input).compaction).toEqual({ value, source })
+})
+
+test('a value of compaction that nobody knows is ignored with a warning', () => {
+  const { compaction, warnings } = resolveSettings({ settings: { compaction: 'sometimes' as never } })
+  expect(compaction).toEqual({ value: 'auto', source: 'default' })
+  expect(warnings).toEqual([
+    'The setting compaction is ignored: sometimes is not one of auto, ask, reactive, manual, off.',
+  ])
+})

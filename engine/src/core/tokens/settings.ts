@@ -9,7 +9,8 @@ export type TokenSettings = {
   readonly maxOutputTokens?: number | undefined
   /** Makes the window smaller, to try things out. */
   readonly autoCompactWindow?: number | undefined
-  readonly autoCompact?: boolean | 'ask' | undefined
+  /** When the context is compacted. Default: auto. */
+  readonly compaction?: CompactionSetting | undefined
   /** Compact earlier than the default: for every model, or by model (the longest prefix of its id counts). */
   readonly autoCompactAt?: Mark | { readonly [model: string]: Mark } | undefined
   /** A percentage of the effective window. */
@@ -19,11 +20,15 @@ export type TokenSettings = {
   readonly warningDistance?: number | undefined
   /** How many tokens before the limit the gauge turns red. */
   readonly errorDistance?: number | undefined
-  /** Nothing compacts, not even by hand. */
-  readonly disableCompact?: boolean | undefined
-  /** Only by hand. */
-  readonly disableAutoCompact?: boolean | undefined
 }
+
+/**
+ * auto: at the threshold, and when the provider says that the prompt is too long. ask: the same, after the host's `ask`
+ * agreed. reactive: only when the provider says so. manual: only `session.compact()`. off: never, and nothing is cleared.
+ */
+export type CompactionSetting = (typeof compactionValues)[number]
+
+const compactionValues = ['auto', 'ask', 'reactive', 'manual', 'off'] as const
 
 export type Environment = { readonly [name: string]: string | undefined }
 
@@ -35,14 +40,12 @@ export type ResolvedSettings = {
   readonly contextWindow: Setting<number> | undefined
   readonly maxOutputTokens: Setting<number> | undefined
   readonly autoCompactWindow: Setting<number> | undefined
-  readonly autoCompact: Setting<boolean | 'ask'>
+  readonly compaction: Setting<CompactionSetting>
   readonly autoCompactAt: Setting<Mark> | undefined
   readonly autoCompactPercent: Setting<number> | undefined
   readonly blockingLimit: Setting<number> | undefined
   readonly warningDistance: Setting<number> | undefined
   readonly errorDistance: Setting<number> | undefined
-  readonly disableCompact: Setting<true> | undefined
-  readonly disableAutoCompact: Setting<true> | undefined
   readonly warnings: readonly string[]
 }
 
@@ -70,10 +73,6 @@ export function resolveSettings({ settings = {}, environment = {}, model }: Sett
   const warnings: string[] = []
   const number = (name: keyof TokenSettings, rule: Rule, variables: readonly string[] = []) =>
     fromEnvironment({ environment, variables, rule, warnings }) ?? fromSettings({ settings, name, rule, warnings })
-  const flag = (name: 'disableCompact' | 'disableAutoCompact', variable: string): Setting<true> | undefined => {
-    if (isTruthy(environment[variable])) return { value: true, source: variable }
-    return settings[name] === true ? { value: true, source: `setting ${name}` } : undefined
-  }
   return {
     contextWindow: number('contextWindow', tokens),
     maxOutputTokens: number('maxOutputTokens', tokens),
@@ -81,7 +80,7 @@ export function resolveSettings({ settings = {}, environment = {}, model }: Sett
       'EVERLONG_AUTO_COMPACT_WINDOW',
       'CLAUDE_CODE_AUTO_COMPACT_WINDOW',
     ]),
-    autoCompact: autoCompactOf(settings.autoCompact, warnings),
+    compaction: compactionOf(settings.compaction, environment, warnings),
     autoCompactAt: markOf(settings.autoCompactAt, { model, warnings }),
     autoCompactPercent: number('autoCompactPercent', percent, [
       'EVERLONG_AUTOCOMPACT_PCT',
@@ -90,16 +89,14 @@ export function resolveSettings({ settings = {}, environment = {}, model }: Sett
     blockingLimit: number('blockingLimit', tokens, ['EVERLONG_BLOCKING_LIMIT', 'CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE']),
     warningDistance: number('warningDistance', distance),
     errorDistance: number('errorDistance', distance),
-    disableCompact: flag('disableCompact', 'DISABLE_COMPACT'),
-    disableAutoCompact: flag('disableAutoCompact', 'DISABLE_AUTO_COMPACT'),
     warnings,
   }
 }
 
 /** Why nothing compacts, in words, or undefined where something may: the one answer of all who compact. */
 export function compactionOff(input: SettingsInput): string | undefined {
-  const { disableCompact } = resolveSettings(input)
-  return disableCompact && `Compaction is off: ${disableCompact.source}.`
+  const { value, source } = resolveSettings(input).compaction
+  return value === 'off' ? `Compaction is off: ${source}.` : undefined
 }
 
 type Search = { readonly rule: Rule; readonly warnings: string[] }
@@ -133,11 +130,17 @@ function readNumber(text: string): number {
   return /^\d[\d_,]*(\.\d+)?$/.test(text) ? Number(text.replace(/[_,]/g, '')) : Number.NaN
 }
 
-function autoCompactOf(value: unknown, warnings: string[]): Setting<boolean | 'ask'> {
-  if (value === true || value === false || value === 'ask') return { value, source: 'setting autoCompact' }
-  if (value !== undefined)
-    warnings.push(`The setting autoCompact is ignored: ${String(value)} is not true, false or "ask".`)
-  return { value: true, source: 'default' }
+/** The environment can turn off more than the settings do, never less. */
+function compactionOf(given: unknown, environment: Environment, warnings: string[]): Setting<CompactionSetting> {
+  if (isTruthy(environment.DISABLE_COMPACT)) return { value: 'off', source: 'DISABLE_COMPACT' }
+  const value = compactionValues.find((known) => known === given)
+  if (given !== undefined && value === undefined) {
+    warnings.push(`The setting compaction is ignored: ${String(given)} is not one of ${compactionValues.join(', ')}.`)
+  }
+  if (value !== 'off' && isTruthy(environment.DISABLE_AUTO_COMPACT)) {
+    return { value: 'manual', source: 'DISABLE_AUTO_COMPACT' }
+  }
+  return value === undefined ? { value: 'auto', source: 'default' } : { value, source: 'setting compaction' }
 }
 
 function markOf(

@@ -1,20 +1,19 @@
-// At which sizes something happens: compaction, warning, error, blocking.
+// The sizes at which something happens: compaction, warning, error, blocking.
 import { ConfigurationError, type Figure, inWords } from './figure.ts'
 import { type ResolvedSettings, type Setting, tokensOfMark } from './settings.ts'
 import { leastUsable } from './windows.ts'
 
 export type AutoCompact = {
-  /** `ask` runs the ladder too, but asks a person first. */
+  /** `ask` asks a person before compacting. */
   readonly mode: boolean | 'ask'
   readonly source: string
 }
 
 export type Thresholds = {
   readonly autoCompact: AutoCompact
-  /** Whether a person may compact by hand. */
   readonly manualCompact: { readonly allowed: boolean; readonly source: string }
   readonly autoCompactThreshold: Figure
-  /** What the gauge counts down to: the threshold while auto-compact is on, else the effective window. */
+  /** What the gauge counts down to: the threshold, or the effective window if auto-compact is off. */
   readonly limit: Figure
   readonly warning: Figure
   readonly error: Figure
@@ -23,7 +22,7 @@ export type Thresholds = {
 
 const compactBuffer = 13_000
 const gaugeDistance = 20_000
-/** Of the limit: in a small window the gauge would be red from the start. */
+/** Share of the limit: in a small window the gauge would be red from the start. */
 const largestDistance = 0.25
 const blockingBuffer = 3_000
 
@@ -36,27 +35,29 @@ export function resolveThresholds(settings: ResolvedSettings, effectiveWindow: n
       : { value: autoCompactThreshold.value, source: 'the auto-compact threshold' }
   return {
     autoCompact,
-    manualCompact: settings.disableCompact
-      ? { allowed: false, source: settings.disableCompact.source }
-      : { allowed: true, source: 'default' },
+    manualCompact:
+      settings.compaction.value === 'off'
+        ? { allowed: false, source: settings.compaction.source }
+        : { allowed: true, source: 'default' },
     autoCompactThreshold,
     limit,
     warning: before(limit, settings.warningDistance),
     error: before(limit, settings.errorDistance),
     blocking: settings.blockingLimit
       ? blockingFrom(settings.blockingLimit, effectiveWindow)
-      : { value: effectiveWindow - blockingBuffer, source: `the effective window less ${inWords(blockingBuffer)}` },
+      : {
+          value: effectiveWindow - blockingBuffer,
+          source: `the effective window less ${inWords(blockingBuffer)}`,
+        },
   }
 }
 
-function autoCompactOf(settings: ResolvedSettings): AutoCompact {
-  const off = settings.disableCompact ?? settings.disableAutoCompact
-  return off
-    ? { mode: false, source: off.source }
-    : { mode: settings.autoCompact.value, source: settings.autoCompact.source }
+function autoCompactOf({ compaction: { value, source } }: ResolvedSettings): AutoCompact {
+  if (value === 'ask') return { mode: 'ask', source }
+  return { mode: value === 'auto' || value === 'reactive', source }
 }
 
-/** The earliest of the default, the percentage and the mark: a setting can bring a compaction forward, never put it off. */
+/** The earliest of the default, the percentage and the mark: settings can only make compaction earlier. */
 function thresholdOf(settings: ResolvedSettings, window: number): Figure {
   const standard = defaultThreshold(window)
   const { autoCompactPercent: percent, autoCompactAt: mark } = settings
@@ -72,7 +73,7 @@ function thresholdOf(settings: ResolvedSettings, window: number): Figure {
   return { ...standard, clamped: { from: tooLate.value, why } }
 }
 
-/** In a small window the buffer would leave too little to talk in: so much of it is always the conversation's. */
+/** In a small window the buffer would leave too little: at least this much is left for the conversation. */
 function defaultThreshold(window: number): Figure {
   const value = window - compactBuffer
   const least = Math.min(leastUsable, Math.ceil(window / 2))

@@ -1,27 +1,27 @@
-// How large the window is, who says so, and how much of it a conversation may fill.
+// The size of the window, its source, and how much of it a conversation may fill.
 import { modelFacts } from '../catalog/models.ts'
 import { ConfigurationError, type Figure, inWords } from './figure.ts'
 import type { ResolvedSettings, Setting } from './settings.ts'
 
 export type WindowFacts = {
   readonly model?: string | undefined
-  /** As the provider's Models API says. */
+  /** From the provider's Models API. */
   readonly provider?: { readonly window?: number | undefined; readonly maxOutput?: number | undefined } | undefined
-  /** As learned from an overflow error of this endpoint and model. */
+  /** From an overflow error of this endpoint and model. */
   readonly learnedWindow?: number | undefined
 }
 
 export type Windows = {
   readonly contextWindow: Figure
   readonly maxOutputTokens: Figure
-  /** Room for the summary of a compaction, which is itself a model call. */
+  /** Room for the summary, which is itself a model call. */
   readonly reserve: Figure
   readonly effectiveWindow: Figure
 }
 
 /** The 99.99th percentile of summaries is about 17,400 tokens. */
 const largestReserve = 20_000
-/** With fewer, every turn would compact. */
+/** With less, every turn would compact. */
 export const leastUsable = 8_000
 const cautiousWindow = 128_000
 

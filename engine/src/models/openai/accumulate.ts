@@ -1,6 +1,7 @@
 // The chunks of a streamed chat completion become one answer in the Messages API's shape. Forgiving about what servers
 // leave out (indexes, ids, usage); strict about one thing: without a finish reason the stream was cut.
 import type { Block } from '../../core/message/block.ts'
+import { chatStopReason, chatUsage } from '../../core/message/chat-completions.ts'
 import {
   arrayAt,
   isObject,
@@ -10,7 +11,6 @@ import {
   parseObject,
   stringAt,
 } from '../../core/message/json.ts'
-import { noTokens, type Usage } from '../../core/message/usage.ts'
 import type { ModelAnswer } from '../../core/ports/model.ts'
 import { BrokenStream } from '../failure.ts'
 import type { Accumulator, Piece } from '../stream.ts'
@@ -108,40 +108,12 @@ function answerOf(state: State): ModelAnswer {
       ...(text === '' ? [] : [{ type: 'text', text }]),
       ...calls,
     ],
-    stopReason: state.refusal === '' ? stopReasonOf(state.finish, calls.length > 0) : 'refusal',
-    usage: usageOf(state.usage),
+    stopReason: state.refusal === '' ? chatStopReason(state.finish, calls.length > 0) : 'refusal',
+    usage: chatUsage(state.usage),
     extra: {
       finish_reason: state.finish,
       usage: state.usage ?? null,
       ...(Object.keys(unread).length > 0 ? { unread_inputs: unread } : {}),
     },
-  }
-}
-
-const stopReasons: Readonly<Record<string, string>> = {
-  stop: 'end_turn',
-  length: 'max_tokens',
-  tool_calls: 'tool_use',
-  function_call: 'tool_use',
-  content_filter: 'refusal',
-}
-
-/** Local servers say `stop` also when they call tools. */
-function stopReasonOf(finish: string, hasCalls: boolean): string {
-  return hasCalls && finish === 'stop' ? 'tool_use' : (stopReasons[finish] ?? finish)
-}
-
-/** Cached tokens are part of the prompt here, and counted apart there. */
-function usageOf(usage: JsonObject | undefined): Usage {
-  const prompt = numberAt(usage, 'prompt_tokens') ?? 0
-  const cached =
-    numberAt(objectAt(usage, 'prompt_tokens_details'), 'cached_tokens') ??
-    numberAt(usage, 'prompt_cache_hit_tokens') ??
-    0
-  return {
-    ...noTokens,
-    input: Math.max(0, prompt - cached),
-    cacheRead: cached,
-    output: numberAt(usage, 'completion_tokens') ?? 0,
   }
 }

@@ -1,34 +1,43 @@
-// The archive of a session or of a folder of them: every original again by its id, byte for byte, and all of it by
-// search. It only reads the transcripts; what it derives from them lives in the cache folder, or in memory.
+// The archive of a session or a folder of them: every original by id, byte for byte, and full-text search. It only
+// reads the transcripts; its database is a cache.
 import { basename, join, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { cacheFolder, cachePlace } from '../index/cache-place.ts'
 import { type CatchUpOptions, type CaughtUp, catchUp } from './catch-up.ts'
 import { type Database, discardDatabase, inTransaction, isBroken, isDatabaseError, openDatabase } from './database.ts'
 import { type ArchiveFile, createLister } from './files.ts'
-import { forgetSources } from './filing.ts'
+import { removeSources } from './filing.ts'
 import { type SearchResult, searchPieces } from './matches.ts'
-import { type Original, type OriginalResult, type PathOf, StalePlace } from './originals.ts'
-import { type Reading, readMessage, readRecord, readResult, readText } from './reading.ts'
+import {
+  type Original,
+  type OriginalResult,
+  type PathOf,
+  type Reading,
+  readMessage,
+  readRecord,
+  readResult,
+  readText,
+  StalePlace,
+} from './originals.ts'
 import type { SearchQuery } from './search.ts'
 
 export type ArchiveOptions = CatchUpOptions & {
-  /** Where the database is kept; `false` keeps it in memory. */
+  /** The folder of the database; `false` keeps it in memory. */
   readonly folder?: string | false
 }
 
 export type Archive = {
   readonly path: string
   readonly kept: () => Database['kept']
-  /** Reads what has come since. Cheap when nothing has. */
+  /** Indexes what was appended since. Cheap if nothing was. */
   readonly refresh: (options?: CatchUpOptions) => CaughtUp
   readonly search: (query: SearchQuery) => SearchResult
-  /** A record by its entry's uuid, or by its line: `line-12@session.jsonl`. */
+  /** By the entry's uuid, or by its line: `line-12@session.jsonl`. */
   readonly record: (id: string) => Original | undefined
-  /** The records of one answer of the API, in their order. */
+  /** The records of one API response, in order. */
   readonly message: (messageId: string) => readonly Original[]
   readonly toolResult: (toolUseId: string) => OriginalResult | undefined
-  /** Whatever goes by this id: an entry, a piece of it (`uuid#2`), a tool result, an answer, a line. */
+  /** Anything with this id: an entry, a piece of it (`uuid#2`), a tool result, an answer, a line. */
   readonly read: (id: string) => Reading | undefined
   readonly close: () => void
 }
@@ -37,7 +46,7 @@ export function archiveFolder(): string {
   return join(cacheFolder(), 'archive')
 }
 
-/** Opens the archive of a transcript (with its sub-agents and stored results), or of all below a folder. */
+/** Opens the archive of a transcript (with its sub-agents and stored results) or of a folder. */
 export function openArchive(path: string, options: ArchiveOptions = {}): Archive {
   const root = resolve(path)
   const folder = options.folder ?? archiveFolder()
@@ -45,13 +54,13 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
   const place = folder === false ? undefined : cachePlace(folder, root, 'db')
   const state = { database: openDatabase(place), files: new Map<string, ArchiveFile>() }
 
-  const replaceDatabase = (isSpoilt: boolean): void => {
+  const replaceDatabase = (isDamaged: boolean): void => {
     state.database.sql.close()
-    if (isSpoilt && place !== undefined) discardDatabase(place)
-    state.database = openDatabase(isSpoilt ? place : undefined)
+    if (isDamaged && place !== undefined) discardDatabase(place)
+    state.database = openDatabase(isDamaged ? place : undefined)
   }
-  /** What is broken is made anew, what has changed is read again: then it is tried once more. */
-  const guarded = <T>(run: (sql: DatabaseSync) => T): T => {
+  /** Rebuilds a broken database and rereads changed files, then tries again. */
+  const withRetries = <T>(run: (sql: DatabaseSync) => T): T => {
     for (let attempt = 1; ; attempt++) {
       try {
         return run(state.database.sql)
@@ -75,12 +84,12 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
   const archive: Archive = {
     path: root,
     kept: () => state.database.kept,
-    refresh: (how) => guarded((sql) => bringUpToDate(sql, how)),
-    search: (query) => guarded((sql) => searchPieces(at(sql), query)),
-    record: (id) => guarded((sql) => readRecord(at(sql), id)),
-    message: (id) => guarded((sql) => readMessage(at(sql), id)),
-    toolResult: (id) => guarded((sql) => readResult(at(sql), id)),
-    read: (id) => guarded((sql) => readText(at(sql), id)),
+    refresh: (how) => withRetries((sql) => bringUpToDate(sql, how)),
+    search: (query) => withRetries((sql) => searchPieces(at(sql), query)),
+    record: (id) => withRetries((sql) => readRecord(at(sql), id)),
+    message: (id) => withRetries((sql) => readMessage(at(sql), id)),
+    toolResult: (id) => withRetries((sql) => readResult(at(sql), id)),
+    read: (id) => withRetries((sql) => readText(at(sql), id)),
     close: () => state.database.sql.close(),
   }
   archive.refresh(options)
@@ -88,5 +97,5 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
 }
 
 function forget(sql: DatabaseSync, source: number): void {
-  inTransaction(sql, () => forgetSources(sql, [source]))
+  inTransaction(sql, () => removeSources(sql, [source]))
 }

@@ -1,32 +1,30 @@
-// Brings the database up to what the files hold now: reads what is new, forgets what is gone, begins again with what
-// was changed. In steps, each a transaction: two processes at once share the work, and a kill costs one step.
-import { closeSync, openSync, readFileSync } from 'node:fs'
+// Updates the database from the files: indexes what is new, removes what is gone, starts over with files that were
+// rewritten. Each step is one transaction: several processes can share the work, and a kill loses one step.
+import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { createRecordReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
 import { markAt } from '../index/cache-place.ts'
-import { readLine } from '../read/entries.ts'
+import { readLine, sniffFormat } from '../read/entries.ts'
 import { forEachLine } from '../read/lines.ts'
-import { sniffFormat } from '../read/sniff.ts'
-import { inTransaction } from './database.ts'
+import { contentProblem, inTransaction, sizeProblem } from './database.ts'
 import type { ArchiveFile } from './files.ts'
-import { createFiler, forgetBehind, forgetSources } from './filing.ts'
-import { contentProblem, sizeProblem } from './problem.ts'
+import { createFiler, removeAfter, removeSources } from './filing.ts'
 
 export type CaughtUp = {
-  /** False when the time allowed was over before all was read: what was read so far can be searched. */
+  /** False if the time ran out. What was indexed so far can be searched. */
   readonly complete: boolean
   readonly bytesDone: number
   readonly bytesAll: number
-  /** Files that could not be read, and lines whose records could not be indexed: up to 100 of them. */
+  /** Files that could not be read and lines that could not be indexed, at most 100. */
   readonly unreadable: readonly Unreadable[]
 }
 
 export type Unreadable = { readonly path: string; readonly line?: number; readonly reason: string }
 
 export type CatchUpOptions = {
-  /** Begins no further step when so many milliseconds are over; with more than 0, one is always made. Without it, all is read. */
+  /** Starts no further step after this time. Above 0, at least one step is made. Default: no limit. */
   readonly budgetMs?: number
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
 }
@@ -50,19 +48,19 @@ export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], option
   const budget = options.budgetMs ?? Number.POSITIVE_INFINITY
   const deadline = performance.now() + budget
   let steps = 0
-  const unreadable: Unreadable[] = []
+  const failed: Unreadable[] = []
   const known = allSources(sql)
   const stale = files.filter((file) => !isSettled(known.get(file.name), file))
   const bytesAll = files.reduce((sum, file) => sum + file.size, 0)
   let bytesDone = bytesAll - stale.reduce((sum, file) => sum + file.size, 0)
-  forgetMissing(sql, known, files)
+  const unreadable = () => [...failed, ...skippedIn(sql, files)]
+  removeMissing(sql, known, files)
   for (const file of stale) {
     try {
       let reached = 0
       while (reached < file.size || reached === 0) {
         const isOver = budget <= 0 || (steps > 0 && performance.now() > deadline)
-        if (isOver)
-          return { complete: false, bytesDone, bytesAll, unreadable: [...unreadable, ...skippedIn(sql, files)] }
+        if (isOver) return { complete: false, bytesDone, bytesAll, unreadable: unreadable() }
         steps++
         const next = inTransaction(sql, () => step(sql, file))
         bytesDone += Math.max(0, next.reached - reached)
@@ -71,20 +69,21 @@ export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], option
         reached = next.reached
       }
     } catch (error) {
-      unreadable.push({ path: file.path, reason: contentProblem(error) })
+      failed.push({ path: file.path, reason: contentProblem(error) })
     }
   }
-  return { complete: true, bytesDone: bytesAll, bytesAll, unreadable: [...unreadable, ...skippedIn(sql, files)] }
+  return { complete: true, bytesDone: bytesAll, bytesAll, unreadable: unreadable() }
 }
 
-const mostSkipped = 100
+const skippedLimit = 100
 
 function skippedIn(sql: DatabaseSync, files: readonly ArchiveFile[]): readonly Unreadable[] {
-  const rows = sql
-    .prepare(
-      'SELECT s.name, k.line, k.reason FROM skipped k JOIN sources s ON s.id = k.source ORDER BY k.rowid LIMIT ?',
-    )
-    .all(mostSkipped) as { readonly name: string; readonly line: number; readonly reason: string }[]
+  const joined = 'SELECT s.name, k.line, k.reason FROM skipped k JOIN sources s ON s.id = k.source'
+  const rows = sql.prepare(`${joined} ORDER BY k.rowid LIMIT ?`).all(skippedLimit) as {
+    readonly name: string
+    readonly line: number
+    readonly reason: string
+  }[]
   const paths = new Map(rows.length === 0 ? [] : files.map(({ name, path }) => [name, path]))
   return rows.map(({ name, line, reason }) => ({ path: paths.get(name) ?? name, line, reason }))
 }
@@ -102,84 +101,60 @@ function isSettled(source: Source | undefined, file: ArchiveFile): boolean {
   return source !== undefined && source.size === file.size && source.modified === file.modified
 }
 
-function forgetMissing(sql: DatabaseSync, known: ReadonlyMap<string, Source>, files: readonly ArchiveFile[]): void {
+function removeMissing(sql: DatabaseSync, known: ReadonlyMap<string, Source>, files: readonly ArchiveFile[]): void {
   const names = new Set(files.map((file) => file.name))
-  const gone = [...known.values()].filter((source) => !names.has(source.name))
-  if (gone.length === 0) return
-  const ids = gone.map((source) => source.id)
-  inTransaction(sql, () => forgetSources(sql, ids))
+  const gone = [...known.values()].filter(({ name }) => !names.has(name)).map(({ id }) => id)
+  if (gone.length > 0) inTransaction(sql, () => removeSources(sql, gone))
 }
 
 type Step = { readonly reached: number; readonly isDone: boolean }
 
-/** One stretch of one file. Somebody else may have read on since the last one, so it begins where the database is. */
+/** Indexes one part of a file, starting where the database is: another process may have continued meanwhile. */
 function step(sql: DatabaseSync, file: ArchiveFile): Step {
   const known = sourceOf(sql, file.name)
   if (isSettled(known, file)) return { reached: file.size, isDone: true }
   const continues = known !== undefined && continuesIn(known, file)
-  if (known !== undefined && !continues) forgetSources(sql, [known.id])
+  if (known !== undefined && !continues) removeSources(sql, [known.id])
   const source = continues ? known : addSource(sql, file)
-  forgetBehind(sql, source.id, source.lines)
-  return file.type === 'result' ? readResult(sql, file, source) : readStretch(sql, file, source)
+  removeAfter(sql, source.id, source.lines)
+  return file.type === 'result' ? readResult(sql, file, source) : readPart(sql, file, source)
 }
 
-/** Whether the file still holds what was read of it, and can be read on from there. */
+/** Whether the indexed part of the file is unchanged. */
 function continuesIn(known: Source, file: ArchiveFile): boolean {
-  // Foreign records are converted in order, from the first one on; a result is one whole.
+  // Foreign records are converted in order, from the first one; a result is one piece.
   if (known.format !== 'claude-code' || known.type !== 'transcript') return false
   return known.bytes <= file.size && known.mark === markAt(file.path, known.bytes)
 }
 
 function addSource(sql: DatabaseSync, file: ArchiveFile): Source {
-  const fresh = { size: -1, modified: 0, bytes: 0, lines: 0, epoch: 0, mark: markAt(file.path, 0) }
-  const format = file.type === 'result' ? 'claude-code' : formatOfFile(file)
-  const row = sql
-    .prepare(
-      'INSERT INTO sources (name, type, format, size, modified, bytes, lines, epoch, mark) VALUES (?, ?, ?, -1, 0, 0, 0, 0, ?) RETURNING id',
-    )
-    .get(file.name, file.type, format, fresh.mark)
-  return { id: Number(row?.id), name: file.name, type: file.type, format, ...fresh }
+  const format = (file.type === 'transcript' && sniffFormat(file.path)) || 'claude-code'
+  const columns = 'name, type, format, size, modified, bytes, lines, epoch, mark'
+  const insert = sql.prepare(`INSERT INTO sources (${columns}) VALUES (?, ?, ?, -1, 0, 0, 0, 0, ?) RETURNING *`)
+  return insert.get(file.name, file.type, format, markAt(file.path, 0)) as Source
 }
 
-function formatOfFile({ path, size }: ArchiveFile): Format {
-  const file = openSync(path, 'r')
-  try {
-    return sniffFormat(file, size) ?? 'claude-code'
-  } finally {
-    closeSync(file)
-  }
-}
-
-function readStretch(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
+function readPart(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
   for (let length = source.format === 'claude-code' ? stepBytes : file.size; ; length *= 2) {
     const to = Math.min(source.bytes + length, file.size)
-    const stretch = readLines(sql, { file, source, to })
-    // A line longer than the step: nothing was read, so look further.
-    if (stretch.bytes === source.bytes && to < file.size) continue
+    const part = readLines(sql, { file, source, to })
+    // A line longer than the step: look further.
+    if (part.bytes === source.bytes && to < file.size) continue
     const isDone = to === file.size
     const settled = isDone ? file : { size: -1, modified: 0 }
     sql
       .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ?, lines = ?, epoch = ?, mark = ? WHERE id = ?')
-      .get(
-        settled.size,
-        settled.modified,
-        stretch.bytes,
-        stretch.lines,
-        stretch.epoch,
-        markAt(file.path, stretch.bytes),
-        source.id,
-      )
-    return { reached: isDone ? file.size : stretch.bytes, isDone }
+      .get(settled.size, settled.modified, part.bytes, part.lines, part.epoch, markAt(file.path, part.bytes), source.id)
+    return { reached: isDone ? file.size : part.bytes, isDone }
   }
 }
 
-type Stretch = { readonly file: ArchiveFile; readonly source: Source; readonly to: number }
+type Part = { readonly file: ArchiveFile; readonly source: Source; readonly to: number }
 
-/** Reads the lines up to `to`; returns where the settled part of the file ends, and the state there. */
-function readLines(sql: DatabaseSync, { file, source, to }: Stretch): Pick<Source, 'bytes' | 'lines' | 'epoch'> {
+/** Returns the end of the last whole line, and the state there. */
+function readLines(sql: DatabaseSync, { file, source, to }: Part): Pick<Source, 'bytes' | 'lines' | 'epoch'> {
   const filer = createFiler(sql, source)
   const read = createRecordReader(source.format)
-  /** What cannot be indexed costs only itself. */
   const orSkip = (line: number, add: () => void) => {
     try {
       add()
@@ -196,7 +171,7 @@ function readLines(sql: DatabaseSync, { file, source, to }: Stretch): Pick<Sourc
   forEachLine(
     file.path,
     (line) => {
-      // What is cut at the end of the step is read with the next one; at the end of the file, it is read for now.
+      // An unfinished line is indexed only at the end of the file, and replaced when the file grows.
       if (!line.ended && to < file.size) return
       orSkip(line.number, () => readLine(line, sink))
       if (line.ended) {
@@ -208,7 +183,7 @@ function readLines(sql: DatabaseSync, { file, source, to }: Stretch): Pick<Sourc
   return settled
 }
 
-/** The file's name is the id of the call. */
+/** The file is named after the tool use id. */
 function readResult(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
   const toolUseId = basename(file.path, extname(file.path))
   const filer = createFiler(sql, source)

@@ -1,6 +1,7 @@
-// The archive's database: a word index without the words' texts, and where in which file each text lies. It is a
-// cache: made anew when it is broken or of another version, kept in memory where it cannot be written.
+// The archive's database: a full-text index without the texts, and where each text is in which file. It is a cache:
+// rebuilt if broken or of another version, kept in memory if it cannot be written.
 import { closeSync, openSync, rmSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { diskProblem, nodeDisk } from '../write/disk.ts'
@@ -10,14 +11,13 @@ export type Database = {
   readonly kept: 'on-disk' | 'in-memory'
 }
 
-/** To be raised with every change of the tables, or of what is put into them. */
+/** Raise it with every change of the tables or their contents. */
 const version = 2
 
 /**
- * A file that is read, its entries, their pieces, the words of the pieces, and what could not be indexed. Tools and paths repeat themselves, so
- * they are stored once as names. A call's id counts within its session, sub-agents and stored results included; the
- * call and its result may lie in different files of it. `sources.bytes` is where the settled part of a file ends: behind it lies at most a
- * last line without a newline, whose entries are taken out again when the file grows.
+ * Tool names and paths repeat, so they are stored once, as names. A call's id is unique within its session, including
+ * sub-agents and stored results: the call and its result may be in different files. `sources.bytes` is the end of the
+ * last whole line; entries after it are removed when the file grows.
  */
 const schema = `
   CREATE TABLE sources (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, format TEXT NOT NULL,
@@ -44,10 +44,10 @@ const schema = `
   PRAGMA user_version = ${version};
 `
 
-/** How long to wait for another process that writes: it does so in steps of about a second. */
-const patienceMs = 60_000
+/** Another process writes in steps of about a second. */
+const busyTimeoutMs = 60_000
 
-/** Opens the database at this place; in memory when there is no place or none can be had. */
+/** In memory if there is no place or it cannot be used. */
 export function openDatabase(place: string | undefined): Database {
   const onDisk = place === undefined ? undefined : openOnDisk(place)
   if (onDisk !== undefined) return { sql: onDisk, kept: 'on-disk' }
@@ -58,15 +58,15 @@ export function openDatabase(place: string | undefined): Database {
 
 function openOnDisk(place: string): DatabaseSync | undefined {
   let discarded = false
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < openAttempts; attempt++) {
     try {
       nodeDisk.makeFolder(dirname(place))
-      // SQLite would make it readable for others, and its helper files are made like it.
+      // SQLite would make it readable for others; its helper files get the same mode.
       closeSync(openSync(place, 'a', 0o600))
       const sql = connectTo(place)
       if (sql !== undefined) return sql
     } catch (error) {
-      // A read-only home, a full disk: it costs time, not answers.
+      // A read-only home or a full disk costs time, not results.
       if (!isDatabaseError(error)) return cacheProblem(error)
       if (isBusy(error)) {
         pause(10)
@@ -81,19 +81,19 @@ function openOnDisk(place: string): DatabaseSync | undefined {
   return undefined
 }
 
-/** Of opening: while two processes make the same database, SQLite tells one of them at once that it is busy. */
-const mostAttempts = 200
+/** While two processes create the same database, SQLite reports "busy" without waiting. */
+const openAttempts = 200
 
 function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** What the system says of a cache is no reason to fail; anything else is a mistake of ours. */
+/** A system error of a cache is no reason to fail. */
 function cacheProblem(error: unknown): undefined {
   diskProblem(error)
 }
 
-/** Undefined when its tables are of another version. */
+/** Undefined if its tables are of another version. */
 function connectTo(place: string): DatabaseSync | undefined {
   const sql = connect(place)
   try {
@@ -111,11 +111,21 @@ function connectTo(place: string): DatabaseSync | undefined {
 }
 
 function connect(place: string): DatabaseSync {
-  // Loaded when it is needed: older versions of Node print a warning when they load it.
-  const sqlite = process.getBuiltinModule('node:sqlite')
+  const sqlite = loadSqlite()
   const sql = new sqlite.DatabaseSync(place)
-  sql.exec(`PRAGMA busy_timeout = ${patienceMs}; PRAGMA cache_size = -65536; PRAGMA temp_store = memory`)
+  sql.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA cache_size = -65536; PRAGMA temp_store = memory`)
   return sql
+}
+
+/** False on Node 20. */
+export function hasSqlite(): boolean {
+  return isBuiltin('node:sqlite')
+}
+
+/** Loaded when it is needed: older versions of Node 22 print a warning when they load it. */
+function loadSqlite(): typeof import('node:sqlite') {
+  if (hasSqlite()) return process.getBuiltinModule('node:sqlite')
+  throw new Error(`The archive needs the SQLite of Node 22.16 or later; this is Node ${process.versions.node}.`)
 }
 
 export function discardDatabase(place: string): void {
@@ -132,13 +142,12 @@ export function isDatabaseError(error: unknown): error is DatabaseError {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
 }
 
-/** Whether it says that the file holds no sound database; as opposed to a full disk, or somebody else at work. */
+/** A broken database, as opposed to a full disk or a busy one. */
 export function isBroken(error: unknown): boolean {
-  const broken = [1, 11, 26] // SQLITE_ERROR (tables that are not as they were made), SQLITE_CORRUPT, SQLITE_NOTADB
+  const broken = [1, 11, 26] // SQLITE_ERROR (unexpected tables), SQLITE_CORRUPT, SQLITE_NOTADB
   return isDatabaseError(error) && broken.includes(error.errcode & 0xff)
 }
 
-/** All of it or nothing, and nobody else writes meanwhile. */
 export function inTransaction<T>(sql: DatabaseSync, run: () => T): T {
   sql.exec('BEGIN IMMEDIATE')
   try {
@@ -149,4 +158,23 @@ export function inTransaction<T>(sql: DatabaseSync, run: () => T): T {
     if (sql.isTransaction) sql.exec('ROLLBACK')
     throw error
   }
+}
+
+/** Text that is too long or nested too deeply, however often it is read. */
+export function sizeProblem(error: unknown): string {
+  if (isTooMuch(error)) return error.message
+  throw error
+}
+
+/** The same, or a disk error. */
+export function contentProblem(error: unknown): string {
+  return isTooMuch(error) ? error.message : diskProblem(error).message
+}
+
+const sqliteTooBig = 18
+
+function isTooMuch(error: unknown): error is Error {
+  if (isDatabaseError(error)) return (error.errcode & 0xff) === sqliteTooBig
+  const isTooLong = error instanceof Error && 'code' in error && error.code === 'ERR_STRING_TOO_LONG'
+  return isTooLong || error instanceof RangeError
 }

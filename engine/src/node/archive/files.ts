@@ -1,27 +1,23 @@
-// Which files an archive is made of: a transcript with its sub-agents and the results stored apart, or all of these
-// below a folder. It only looks at names and first lines; what is in the files is not its business.
-import { accessSync, closeSync, constants, type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs'
+// Lists the files of an archive: a transcript with its sub-agents and stored results, or all of these below a folder.
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import { findTranscripts } from '../read/stats.ts'
-import { resultsFolder, resultsName, sessionFolder } from '../session/session-folder.ts'
+import { filesIn, isAgentFile, itemsIn, resultsFolder, resultsName, sessionFolder } from '../session/session-folder.ts'
 import { diskProblem } from '../write/disk.ts'
 
 export type ArchiveFile = {
   readonly path: string
-  /** Below the archive's folder, with forward slashes. It names the file in the database and on cards. */
+  /** Relative to the archive's folder, with forward slashes. Names the file in the database and on cards. */
   readonly name: string
-  /** A transcript, or a single large tool result, whose id is the file's name. */
+  /** A `result` is one large tool result, named after its tool use id. */
   readonly type: 'transcript' | 'result'
   readonly size: number
   readonly modified: number
 }
 
-/**
- * Lists the files as they are at each call, oldest first, so that what was said last is indexed last. What a file
- * beside the transcript says of its session is looked up once.
- */
+/** Returns a function that lists the current files, oldest first. Session ids are read once per file. */
 export function createLister(root: string): () => readonly ArchiveFile[] {
   const known = new Map<string, readonly string[]>()
   const idsOf = (path: string) => {
@@ -37,29 +33,29 @@ type IdsOf = (path: string) => readonly string[]
 function listFiles(root: string, idsOf: IdsOf): readonly ArchiveFile[] {
   const isFolder = statSync(root).isDirectory()
   const base = isFolder ? root : dirname(root)
-  const found = isFolder ? below(root) : around(root, idsOf)
-  return (
-    found
-      // A compaction's own run holds what the session holds, once more.
-      .filter(({ path }) => path === root || !basename(path).startsWith('agent-acompact-'))
-      .flatMap(({ path, type }) => {
-        const stat = statOf(path)
-        const name = relative(base, path).split(sep).join('/')
-        return stat === undefined ? [] : [{ path, name, type, size: stat.size, modified: stat.mtimeMs }]
-      })
-      .toSorted((a, b) => a.modified - b.modified || (a.name < b.name ? -1 : 1))
+  const { transcripts, results } = isFolder ? below(root) : around(root, idsOf)
+  // A compaction's own run repeats what the session contains.
+  const wanted = transcripts.filter((path) => path === root || !basename(path).startsWith('agent-acompact-'))
+  const listed = (paths: readonly string[], type: ArchiveFile['type']) =>
+    paths.flatMap((path) => {
+      const stat = statOf(path)
+      const name = relative(base, path).split(sep).join('/')
+      return stat === undefined ? [] : [{ path, name, type, size: stat.size, modified: stat.mtimeMs }]
+    })
+  return [...listed(wanted, 'transcript'), ...listed(results, 'result')].toSorted(
+    (a, b) => a.modified - b.modified || (a.name < b.name ? -1 : 1),
   )
 }
 
-type Found = Pick<ArchiveFile, 'path' | 'type'>
+type Found = { readonly transcripts: readonly string[]; readonly results: readonly string[] }
 
-function below(folder: string): readonly Found[] {
-  const transcripts = findTranscripts([folder]).files.map((path): Found => ({ path, type: 'transcript' }))
+function below(folder: string): Found {
+  const transcripts = findTranscripts([folder]).files
   accessSync(folder, constants.R_OK)
-  return [...transcripts, ...resultFolders(folder).flatMap(resultFiles)]
+  return { transcripts, results: resultFolders(folder).flatMap(filesIn) }
 }
 
-/** At any depth. A folder that may not be read costs nothing but itself. */
+/** At any depth. */
 function resultFolders(folder: string): readonly string[] {
   return itemsIn(folder)
     .filter((item) => item.isDirectory())
@@ -67,38 +63,13 @@ function resultFolders(folder: string): readonly string[] {
     .flatMap((path) => [...(basename(path) === resultsName ? [path] : []), ...resultFolders(path)])
 }
 
-function around(transcript: string, idsOf: IdsOf): readonly Found[] {
+function around(transcript: string, idsOf: IdsOf): Found {
   const own = idsOf(transcript)
-  const beside = agentFiles(dirname(transcript)).filter(
-    (path) => path !== transcript && idsOf(path).some((id) => own.includes(id)),
+  const beside = filesIn(dirname(transcript)).filter(
+    (path) => isAgentFile(path) && path !== transcript && idsOf(path).some((id) => own.includes(id)),
   )
-  const agents = [...beside, ...agentFiles(join(sessionFolder(transcript), 'subagents'))]
-  const transcripts = [transcript, ...agents].map((path): Found => ({ path, type: 'transcript' }))
-  return [...transcripts, ...resultFiles(resultsFolder(transcript))]
-}
-
-function agentFiles(folder: string): readonly string[] {
-  return filesIn(folder).filter((path) => basename(path).startsWith('agent-') && path.endsWith('.jsonl'))
-}
-
-function resultFiles(folder: string): readonly Found[] {
-  return filesIn(folder).map((path) => ({ path, type: 'result' }))
-}
-
-/** Files only: a link may lead anywhere. */
-function filesIn(folder: string): readonly string[] {
-  return itemsIn(folder)
-    .filter((item) => item.isFile())
-    .map((item) => join(folder, item.name))
-}
-
-function itemsIn(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch (error) {
-    diskProblem(error)
-    return [] // Most sessions have no such folder.
-  }
+  const inFolder = filesIn(join(sessionFolder(transcript), 'subagents')).filter(isAgentFile)
+  return { transcripts: [transcript, ...beside, ...inFolder], results: filesIn(resultsFolder(transcript)) }
 }
 
 function statOf(path: string): { readonly size: number; readonly mtimeMs: number } | undefined {
@@ -110,17 +81,16 @@ function statOf(path: string): { readonly size: number; readonly mtimeMs: number
   }
 }
 
-const look = 64 << 10
+const headBytes = 64 << 10
 
-/** The session ids on the first lines. An agent's file names its session from its first line on. */
+/** The session ids on the first lines. */
 function sessionIds(path: string): readonly string[] {
   const file = openSync(path, 'r')
   try {
-    const buffer = Buffer.alloc(look)
-    const lines = buffer.toString('utf8', 0, readSync(file, buffer, 0, look, 0)).split('\n')
+    const buffer = Buffer.alloc(headBytes)
+    const lines = buffer.toString('utf8', 0, readSync(file, buffer, 0, headBytes, 0)).split('\n')
     const records = lines.slice(0, 20).flatMap((line) => decodeLine(line).records)
-    const ids = records.map((record) => stringAt(record, 'sessionId')).filter((id) => id !== undefined)
-    return [...new Set(ids)]
+    return [...new Set(records.flatMap((record) => stringAt(record, 'sessionId') ?? []))]
   } finally {
     closeSync(file)
   }

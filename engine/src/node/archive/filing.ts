@@ -1,4 +1,4 @@
-// Puts entries and their pieces into the database, and takes them out again. It never begins or ends a transaction.
+// Adds entries and their pieces to the database and removes them. It never begins or ends a transaction.
 import type { DatabaseSync } from 'node:sqlite'
 import { stringAt } from '../../core/message/json.ts'
 import { type Entry, type Head, headOf } from '../../core/transcript/format/entry.ts'
@@ -8,9 +8,9 @@ import { indexable } from './words.ts'
 export type Filer = {
   readonly add: (entry: Entry) => void
   readonly addResult: (result: ResultFile) => void
-  /** Remembers that something on this line could not be indexed. */
+  /** Records that something on this line could not be indexed. */
   readonly skip: (line: number, reason: string) => void
-  /** The epoch after what was added: how many compactions of the main conversation came before. */
+  /** The number of compactions of the main conversation so far. */
   readonly epoch: () => number
 }
 
@@ -32,9 +32,9 @@ export type FiledSource = { readonly id: number; readonly name: string; readonly
 
 export function createFiler(sql: DatabaseSync, source: FiledSource): Filer {
   const statements = prepare(sql)
-  const keep = pieceKeeper(statements, sessionOf(source.name))
+  const keep = pieceAdder(statements, sessionOf(source.name))
   let epoch = source.epoch
-  // Several entries can come from one record of another agent's transcript: they are told apart by their number.
+  // Several entries can come from one foreign record; they are numbered.
   let place = { offset: -1, nth: -1, part: -1 }
   return {
     epoch: () => epoch,
@@ -59,14 +59,14 @@ export function createFiler(sql: DatabaseSync, source: FiledSource): Filer {
   }
 }
 
-/** The session a file belongs to, by its name: its sub-agents and stored results lie in a folder of the same name. */
+/** The session of a file, by its name: sub-agents and stored results are in the session's folder. */
 function sessionOf(name: string): string {
   return name.replace(/\/(subagents|tool-results)\/[^/]+$|\.[^./]+$/, '')
 }
 
 /**
- * To be called with `get`, here and wherever the archive writes. `run` also reports the last row that was inserted; when
- * that was one FTS5 wrote for itself, its number is too large for JavaScript, and `run` throws.
+ * Call these with `get`, never `run`: after FTS5 inserted a row of its own, `run` throws because that row's id is too
+ * large for JavaScript.
  */
 function prepare(sql: DatabaseSync) {
   return {
@@ -94,8 +94,8 @@ function addEntry(statements: Statements, source: number, at: { readonly head: H
   return idFrom(statements.entry.get(source, line, offset, length, nth, at.part, uuid ?? null, messageId ?? null))
 }
 
-/** Ids looked up once are remembered for as long as the filer lives, which is within one transaction. */
-function pieceKeeper(statements: Statements, session: string): (piece: Piece, nth: number, facts: Facts) => void {
+/** The cache of ids lives as long as the filer: one transaction. */
+function pieceAdder(statements: Statements, session: string): (piece: Piece, nth: number, facts: Facts) => void {
   const names = new Map<string, number>()
   const nameOf = (text: string): number => {
     const known = names.get(text)
@@ -118,8 +118,8 @@ function idFrom(row: unknown): number {
   return (row as { readonly id: number }).id
 }
 
-/** Takes out the entries of a source behind this line. */
-export function forgetBehind(sql: DatabaseSync, source: number, line: number): void {
+/** Removes the entries of a source after this line. */
+export function removeAfter(sql: DatabaseSync, source: number, line: number): void {
   sql.prepare('DELETE FROM skipped WHERE source = ? AND line > ?').get(source, line)
   const entries = 'SELECT id FROM entries WHERE source = ? AND line > ?'
   const found = sql.prepare(`${entries} LIMIT 1`).get(source, line)
@@ -130,12 +130,12 @@ export function forgetBehind(sql: DatabaseSync, source: number, line: number): v
   sql.prepare('DELETE FROM entries WHERE source = ? AND line > ?').get(source, line)
 }
 
-export function forgetSources(sql: DatabaseSync, sources: readonly number[]): void {
+export function removeSources(sql: DatabaseSync, sources: readonly number[]): void {
   for (const source of sources) {
-    forgetBehind(sql, source, 0)
+    removeAfter(sql, source, 0)
     sql.prepare('DELETE FROM sources WHERE id = ?').get(source)
   }
-  // Calls may be shared with other files of the session: only those that nobody speaks of any more go.
+  // Other files of the session may share a call; only unused calls are removed.
   const used = 'SELECT call FROM pieces WHERE call IS NOT NULL'
   sql.exec(`DELETE FROM touched WHERE call NOT IN (${used}); DELETE FROM calls WHERE id NOT IN (${used})`)
 }

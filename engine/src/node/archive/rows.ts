@@ -1,9 +1,8 @@
-// What the database says of a piece and of the place of its record, and the card that people and models see of it.
+// Database rows of pieces and of the places of their records, and the cards that people and models see.
 import type { DatabaseSync } from 'node:sqlite'
 import type { Format } from '../../core/transcript/format/foreign/reader.ts'
 import { type PieceKind, pieceKinds } from '../../core/transcript/format/record-pieces.ts'
 
-/** Where a record lies. */
 export type PlaceRow = {
   readonly entry: number
   readonly source: number
@@ -31,24 +30,24 @@ export type PieceRow = PlaceRow & {
   readonly path: string | null
 }
 
-/** What is known of a piece without its text. */
+/** A piece without its text. */
 export type Card = {
-  /** By which it can be read again. */
+  /** To read it again. */
   readonly id: string
   readonly kind: PieceKind
-  /** ISO time, when the record has one. */
+  /** ISO time. */
   readonly time: string | undefined
-  /** How many compactions of its file came before it. */
+  /** Compactions of its file before it. */
   readonly epoch: number
-  /** Of a call or a result. */
+  /** Of a call or result. */
   readonly tool: string | undefined
   readonly path: string | undefined
   readonly toolUseId: string | undefined
   readonly uuid: string | undefined
   readonly messageId: string | undefined
-  /** Whether a sub-agent said it. */
+  /** Said by a sub-agent. */
   readonly sidechain: boolean
-  /** The file below the archive's folder, and the line in it. */
+  /** The file relative to the archive's folder. */
   readonly file: string
   readonly line: number
 }
@@ -71,7 +70,7 @@ export function piecesOfEntry(sql: DatabaseSync, entry: number): readonly PieceR
   return sql.prepare(`${pieces} WHERE p.entry = ? ORDER BY p.nth`).all(entry) as PieceRow[]
 }
 
-/** The results of a call, those in transcripts before those stored apart; the first one in a file wins. */
+/** Results in transcripts before stored ones; of duplicates the first counts. */
 export function resultsOf(sql: DatabaseSync, toolUseId: string): readonly PieceRow[] {
   const calls = 'SELECT id FROM calls WHERE tool_use_id = ?'
   const where = `WHERE p.call IN (${calls}) AND p.kind = ${pieceKinds.indexOf('tool-result')}`
@@ -80,12 +79,12 @@ export function resultsOf(sql: DatabaseSync, toolUseId: string): readonly PieceR
 
 const places = `SELECT ${place} FROM entries e JOIN sources s ON s.id = e.source`
 
-/** The first wins where a uuid was written twice. */
+/** Of duplicates the first counts. */
 export function placeOfUuid(sql: DatabaseSync, uuid: string): PlaceRow | undefined {
   return sql.prepare(`${places} WHERE e.uuid = ? ORDER BY e.id LIMIT 1`).get(uuid) as PlaceRow | undefined
 }
 
-/** `id@file`: for ids that count within their file only. */
+/** `id@file`, for ids that are unique only within their file. */
 export function placeInFile(sql: DatabaseSync, id: string): PlaceRow | undefined {
   const [, uuid, file] = /^([^@]+)@(.+)$/s.exec(id) ?? []
   if (uuid === undefined || file === undefined) return undefined
@@ -93,7 +92,7 @@ export function placeInFile(sql: DatabaseSync, id: string): PlaceRow | undefined
   return sql.prepare(`${places} ${where}`).get(uuid, file) as PlaceRow | undefined
 }
 
-/** The pieces of one answer, from the first file that has it. */
+/** From the first file that has the answer. */
 export function placesOfMessage(sql: DatabaseSync, messageId: string): readonly PlaceRow[] {
   const rows = sql.prepare(`${places} WHERE e.message = ? ORDER BY e.id`).all(messageId) as PlaceRow[]
   return rows.filter((row) => row.source === rows[0]?.source)
@@ -124,8 +123,8 @@ export function cardOf(row: PieceRow): Card {
 }
 
 /**
- * A result goes by the id of its call; what else is said, by its entry's, with its number when it is not the first. The
- * ids that other agents' entries have, or were given, may come again in another file.
+ * A result has the id of its call, anything else that of its entry, numbered from the second piece on. Ids of foreign
+ * entries may repeat in other files.
  */
 function idOf(row: PieceRow): string {
   if (pieceKinds[row.kind] === 'tool-result' && row.tool_use_id !== null) return row.tool_use_id
@@ -133,12 +132,12 @@ function idOf(row: PieceRow): string {
   return `${entry}${row.piece === 0 ? '' : `#${row.piece + 1}`}`
 }
 
-/** For records without an id of their own. */
+/** For records without an id. */
 export function lineId(at: { readonly name: string; readonly line: number; readonly nth: number }): string {
   return `line-${at.line}${at.nth === 0 ? '' : `.${at.nth + 1}`}@${at.name}`
 }
 
-/** `line-12@session.jsonl`, `line-12.2@…`; without a file it is the archive's only transcript. */
+/** `line-12@session.jsonl` or `line-12.2@…`; without a file, the archive's only transcript. */
 export function parseLineId(id: string, onlyFile: string | undefined): LineAddress | undefined {
   const [, line, nth, name] = /^line-(\d{1,12})(?:\.(\d{1,6}))?(?:@(.+))?$/s.exec(id) ?? []
   const file = name ?? onlyFile

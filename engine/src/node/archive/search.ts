@@ -1,41 +1,40 @@
-// Finds pieces by their words and by what is known of them. It gives ids in order; texts are not its business.
+// Finds the ids of pieces by words and filters.
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { type PieceKind, pieceKinds } from '../../core/transcript/format/record-pieces.ts'
 import { matchAll, matchAny, matchOf, parseTerms, type Term } from './words.ts'
 
 export type SearchQuery = {
-  /** Words, "phrases", prefix*, paths, identifiers. All of them are wanted; when nothing has all, any will do. */
+  /** Words, "phrases", prefix*, paths, identifiers. All are required; if nothing has all of them, some are enough. */
   readonly words?: string
   readonly kinds?: readonly PieceKind[]
   readonly role?: 'user' | 'assistant'
-  /** A tool's name in any case; of a tool behind MCP its last part is enough. */
+  /** Case-insensitive; for an MCP tool the last part is enough. */
   readonly tool?: string
-  /** A file or folder that a call names: whole, or any run of its parts; `*` stands for anything within a part. */
+  /** A file or folder named by a call: the whole path or some consecutive parts; `*` matches within a part. */
   readonly path?: string
   readonly epoch?: number
-  /** Milliseconds since 1970, both included. */
+  /** Milliseconds since 1970, inclusive. */
   readonly since?: number
   readonly until?: number
-  /** Best first when there are words; newest first otherwise. */
+  /** Default: best first with words, else newest first. */
   readonly order?: 'best' | 'newest'
-  /** 10 when not given, 100 at the most. */
+  /** Default 10, at most 100. */
   readonly limit?: number
 }
 
 export type Hits = {
   readonly ids: readonly number[]
   readonly terms: readonly Term[]
-  /** Whether the matches have all of the words, or some; 'none' when there were no words to look for. */
+  /** Whether the matches contain all words or some; 'none' without words. */
   readonly matched: 'all' | 'any' | 'none'
 }
 
 /**
- * Of a word that is everywhere, so many of the newest matches are ranked: older ones are found when the search is
- * narrowed. To rank all would take a tenth of a second or more in a long history, and say little.
+ * Only this many of the newest matches are ranked. Ranking all matches of a very common word takes a tenth of a second
+ * or more and says little.
  */
-const mostRanked = 1000
+const rankLimit = 1000
 
-/** Ids of up to `count` pieces. */
 export function findPieces(sql: DatabaseSync, query: SearchQuery, count: number): Hits {
   const where = conditions(sql, query)
   if (!hasWords(query)) {
@@ -43,29 +42,23 @@ export function findPieces(sql: DatabaseSync, query: SearchQuery, count: number)
   }
   const terms = parseTerms(query.words)
   if (terms.length === 0 || where === undefined) return { ids: [], terms, matched: 'all' }
-  const find = query.order === 'newest' ? newestMatches : isOnePhrase(terms) ? shortestMatches : bestMatches
-  const all = find(sql, { match: matchAll(terms), where }, count)
+  const order = query.order === 'newest' ? 'newest' : isOnePhrase(terms) ? 'shortest' : 'best'
+  const all = matching(sql, { match: matchAll(terms), where, order }, count)
   if (all.length > 0 || terms.length === 1) return { ids: all, terms, matched: 'all' }
-  return { ids: find(sql, { match: matchAny(telling(sql, terms)), where }, count), terms, matched: 'any' }
+  const any = matching(sql, { match: matchAny(rareTerms(sql, terms)), where, order }, count)
+  return { ids: any, terms, matched: 'any' }
 }
 
 type Where = { readonly text: string; readonly values: readonly SQLInputValue[] }
-type Wanted = { readonly match: string; readonly where: Where }
+type Wanted = { readonly match: string; readonly where: Where; readonly order: keyof typeof scores }
 
-/** The words that tell something: those that are not everywhere, or else all of them. */
-function telling(sql: DatabaseSync, terms: readonly Term[]): readonly Term[] {
+/** The rare words, or all if none is rare. */
+function rareTerms(sql: DatabaseSync, terms: readonly Term[]): readonly Term[] {
   const count = sql.prepare(
-    `SELECT count(*) AS found FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ${mostRanked})`,
+    `SELECT count(*) AS found FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ${rankLimit})`,
   )
-  const rare = terms.filter((term) => Number(count.get(matchOf(term))?.found) < mostRanked)
+  const rare = terms.filter((term) => Number(count.get(matchOf(term))?.found) < rankLimit)
   return rare.length === 0 ? terms : rare
-}
-
-function bestMatches(sql: DatabaseSync, { match, where }: Wanted, count: number): readonly number[] {
-  const ranked = `SELECT words.rowid AS id, words.rank AS score FROM words ${joined(where)}
-    WHERE words MATCH ? ${and(where)} ORDER BY words.rowid DESC LIMIT ${mostRanked}`
-  const found = sql.prepare(`SELECT id FROM (${ranked}) ORDER BY score, id DESC LIMIT ?`)
-  return idsOf(found.all(match, ...where.values, count))
 }
 
 function isOnePhrase(terms: readonly Term[]): boolean {
@@ -73,36 +66,26 @@ function isOnePhrase(terms: readonly Term[]): boolean {
 }
 
 /**
- * A phrase or a path alone: bm25 would go through all its matches a second time to weigh it against the others that are
- * not there. What is left of bm25 then is, but for repetitions, that short texts come first.
+ * What the newest matches are sorted by. A single phrase or path is sorted by length: bm25 would scan all its matches
+ * twice to weigh it against nothing, and what is left of bm25 then is roughly that short texts come first.
  */
-function shortestMatches(sql: DatabaseSync, { match, where }: Wanted, count: number): readonly number[] {
-  const found = `SELECT p.id, p.length FROM words CROSS JOIN pieces p ON p.id = words.rowid
-    WHERE words MATCH ? ${and(where)} ORDER BY words.rowid DESC LIMIT ${mostRanked}`
-  const ordered = sql.prepare(`SELECT id FROM (${found}) ORDER BY length, id DESC LIMIT ?`)
-  return idsOf(ordered.all(match, ...where.values, count))
-}
+const scores = { best: 'words.rank', shortest: 'p.length', newest: '0' } as const
 
-function newestMatches(sql: DatabaseSync, { match, where }: Wanted, count: number): readonly number[] {
-  const found = sql.prepare(`SELECT words.rowid AS id FROM words ${joined(where)}
-    WHERE words MATCH ? ${and(where)} ORDER BY words.rowid DESC LIMIT ?`)
-  return idsOf(found.all(match, ...where.values, count))
+function matching(sql: DatabaseSync, { match, where, order }: Wanted, count: number): readonly number[] {
+  const needsPieces = where.text !== '' || order === 'shortest'
+  // CROSS JOIN makes SQLite start from the matches.
+  const joined = needsPieces ? 'CROSS JOIN pieces p ON p.id = words.rowid' : ''
+  const condition = where.text === '' ? '' : `AND ${where.text}`
+  const found = `SELECT words.rowid AS id, ${scores[order]} AS score FROM words ${joined}
+    WHERE words MATCH ? ${condition} ORDER BY words.rowid DESC LIMIT ${rankLimit}`
+  const ordered = sql.prepare(`SELECT id FROM (${found}) ORDER BY score, id DESC LIMIT ?`)
+  return idsOf(ordered.all(match, ...where.values, count))
 }
 
 function newest(sql: DatabaseSync, where: Where, count: number): readonly number[] {
   const condition = where.text === '' ? '' : `WHERE ${where.text}`
-  return idsOf(
-    sql.prepare(`SELECT p.id FROM pieces p ${condition} ORDER BY p.id DESC LIMIT ?`).all(...where.values, count),
-  )
-}
-
-/** The matches lead, whatever the planner thinks: each has one piece, found by its number. */
-function joined(where: Where): string {
-  return where.text === '' ? '' : 'CROSS JOIN pieces p ON p.id = words.rowid'
-}
-
-function and(where: Where): string {
-  return where.text === '' ? '' : `AND ${where.text}`
+  const found = sql.prepare(`SELECT p.id FROM pieces p ${condition} ORDER BY p.id DESC LIMIT ?`)
+  return idsOf(found.all(...where.values, count))
 }
 
 function idsOf(rows: readonly unknown[]): readonly number[] {
@@ -111,18 +94,18 @@ function idsOf(rows: readonly unknown[]): readonly number[] {
 
 const assistantKinds: readonly PieceKind[] = ['assistant', 'thinking', 'tool-use']
 
-// With words, each match is looked up; without, what is looked for leads to the pieces by their index.
-const given = '(SELECT value FROM json_each(?))'
-const toolOfMatch = `(SELECT tool FROM calls WHERE id = p.call) IN ${given}`
-const callsOfTool = `p.call IN (SELECT id FROM calls WHERE tool IN ${given})`
-const pathOfMatch = `EXISTS (SELECT 1 FROM touched WHERE call = p.call AND path IN ${given})`
-const callsOfPath = `p.call IN (SELECT call FROM touched WHERE path IN ${given})`
+// With words, each match is checked; without, the filter finds the pieces through their index.
+const valueList = '(SELECT value FROM json_each(?))'
+const toolOfMatch = `(SELECT tool FROM calls WHERE id = p.call) IN ${valueList}`
+const callsOfTool = `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`
+const pathOfMatch = `EXISTS (SELECT 1 FROM touched WHERE call = p.call AND path IN ${valueList})`
+const callsOfPath = `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`
 
 function hasWords(query: SearchQuery): query is SearchQuery & { readonly words: string } {
   return query.words !== undefined && query.words.trim() !== ''
 }
 
-/** Undefined when nothing can fulfil them. */
+/** Undefined if nothing can match. */
 function conditions(sql: DatabaseSync, query: SearchQuery): Where | undefined {
   const texts: string[] = []
   const values: SQLInputValue[] = []
@@ -170,7 +153,10 @@ function isTool(name: string, wanted: string): boolean {
   return has === wants || has.endsWith(`__${wants}`)
 }
 
-/** Whole parts, in a row: `http/rate-limit.ts` and `src/http` match `/home/me/src/http/rate-limit.ts`; `limit.ts` not. */
+/**
+ * Consecutive whole parts: `http/rate-limit.ts` and `src/http` match `/home/me/src/http/rate-limit.ts`, `limit.ts` does
+ * not.
+ */
 function pathMatcher(wanted: string): (path: string) => boolean {
   const parts = partsOf(wanted)
   const matchers = parts.map((part) => {
@@ -193,7 +179,7 @@ function partsOf(path: string): readonly string[] {
     .filter((part) => part !== '' && part !== '.')
 }
 
-/** Piece by piece, without going back: no pattern can make it slow. */
+/** Without backtracking: no pattern can make it slow. */
 function matchesGlob(text: string, first: string, rest: readonly string[]): boolean {
   const last = rest.at(-1) ?? ''
   if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false

@@ -1,22 +1,22 @@
-// What is put into the full-text index for a text, and the match expression for what somebody typed. The two belong
-// together: a word is found only when both cut it the same way. Nothing typed ever reaches FTS5 as syntax.
+// What is indexed for a text, and the match expression for a query. Both must split words the same way. User input
+// never reaches FTS5 as syntax.
 
-/** Scripts written without spaces: the tokenizer would take a whole sentence for one word. */
+/** Scripts without spaces: the tokenizer would take a whole sentence as one word. */
 const unspaced = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々〆〇]`
-/** In bounded runs: a pattern that goes on for megabytes runs out of stack. */
+/** In bounded runs: a match over megabytes overflows the stack. */
 const unspacedRun = new RegExp(`${unspaced}{1,4096}`, 'gu')
 const startsUnspaced = new RegExp(`^${unspaced}`, 'u')
-/** Cheap to test, and true whenever there may be such a run. */
+/** A cheap test that never misses such a run. */
 const maybeUnspaced = /[\u1100-\uffdc\u{16fe0}-\u{3ffff}]/u
 const hump = /[a-z0-9][A-Z]/g
 const humps = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/
-/** Encoded bytes in the midst of text: nobody looks for a piece of them, and they would outgrow all words. */
-const leastEncoded = 400
+/** Base64 in the middle of text would bloat the index, and nobody searches for it. */
+const minEncoded = 400
 
 /**
- * The text as it is given to the index: runs without spaces as overlapping pairs, encoded bytes left out, and behind
- * it all the parts of camelCase names, so that `limit` finds `rateLimit`. Paths and names_with_underscores need
- * nothing: the tokenizer cuts them into words, and they are looked for as phrases.
+ * The text as indexed: scripts without spaces as overlapping pairs, base64 removed, and the parts of camelCase names
+ * appended, so that `limit` finds `rateLimit`. The tokenizer splits paths and snake_case itself; they are searched as
+ * phrases.
  */
 export function indexable(text: string): string {
   let cut = withoutEncoded(text)
@@ -26,18 +26,18 @@ export function indexable(text: string): string {
   return parts === '' ? cut : `${cut}\n${parts}`
 }
 
-/** By hand, since such a run may be megabytes long. Most texts are passed over in steps of nearly its least length. */
+/** Without a regex, because a run may be megabytes long. Most text is skipped in steps of nearly its minimum length. */
 function withoutEncoded(text: string): string {
   const kept: string[] = []
   let done = 0
-  for (let start = 0; start + leastEncoded <= text.length; ) {
-    let end = start + leastEncoded
+  for (let start = 0; start + minEncoded <= text.length; ) {
+    let end = start + minEncoded
     while (end > start && isEncoded(text.charCodeAt(end - 1))) end--
     if (end > start) {
       start = end
       continue
     }
-    end = start + leastEncoded
+    end = start + minEncoded
     while (end < text.length && isEncoded(text.charCodeAt(end))) end++
     kept.push(text.slice(done, start), ' ')
     start = done = end
@@ -45,7 +45,7 @@ function withoutEncoded(text: string): string {
   return done === 0 ? text : `${kept.join('')}${text.slice(done)}`
 }
 
-/** Of base64 in either alphabet. */
+/** Base64 and base64url. */
 function isEncoded(code: number): boolean {
   return isNameCharacter(code) || code === 43 || code === 45 || code === 47 || code === 61 || code === 95
 }
@@ -66,12 +66,12 @@ function camelParts(text: string): string {
   return parts
 }
 
-/** Letters and digits of ASCII. */
+/** ASCII letters and digits. */
 function isNameCharacter(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 }
 
-/** 会話の → 会話 話の の: the last one alone, so that every character begins a word that a prefix can find. */
+/** 会話の → 会話 話の の: the last one alone, so that every character starts a word that a prefix can find. */
 function withPairs(text: string): string {
   return text.replace(unspacedRun, (run: string, at: number) => {
     const [next = ''] = startsUnspaced.exec(text.slice(at + run.length, at + run.length + 2)) ?? []
@@ -81,46 +81,46 @@ function withPairs(text: string): string {
   })
 }
 
-/** Something to look for: words in this order, the last of them perhaps only begun. */
+/** Consecutive words, the last one possibly a prefix. */
 export type Term = { readonly text: string; readonly isPrefix: boolean }
 
-const mostTerms = 32
-/** Half of all words begin with some single letter: to gather them takes longer than anybody would wait. */
-const leastPrefix = 2
-const longestTerm = 256
-const longestQuery = 4000
-/** A phrase costs as much as it has words, at every place where they stand; so many characters in a row say enough. */
-const mostPairs = 32
+const maxTerms = 32
+/** Collecting all words with a given first letter takes too long. */
+const minPrefix = 2
+const maxTermLength = 256
+const maxQueryLength = 4000
+/** A phrase costs time per word and occurrence; this many are specific enough. */
+const maxPairs = 32
 
-/** Words, "phrases", prefix*, paths and identifiers. Whatever holds no word is left out. */
+/** Words, "phrases", prefix*, paths and identifiers. */
 export function parseTerms(typed: string): readonly Term[] {
   const terms: Term[] = []
-  const clean = typed.slice(0, longestQuery).replaceAll('\0', ' ').normalize('NFC')
+  const clean = typed.slice(0, maxQueryLength).replaceAll('\0', ' ').normalize('NFC')
   for (const [, quoted, quotedStar, word] of clean.matchAll(/"([^"]*)"?(\*)?|([^\s"]+)/g)) {
-    const text = (quoted ?? word ?? '').slice(0, longestTerm)
+    const text = (quoted ?? word ?? '').slice(0, maxTermLength)
     terms.push(...termsOf(text.replace(/\*+$/, ''), quotedStar !== undefined || (word ?? '').endsWith('*')))
   }
-  return terms.slice(0, mostTerms)
+  return terms.slice(0, maxTerms)
 }
 
-/** A term in a script without spaces is looked for by its pairs; what stands around it, apart. */
+/** Text in a script without spaces is searched by pairs, the rest of the term separately. */
 function termsOf(text: string, isPrefix: boolean): readonly Term[] {
   const terms: Term[] = []
   let from = 0
   for (const found of text.matchAll(unspacedRun)) {
     terms.push({ text: text.slice(from, found.index), isPrefix: false })
-    const characters = [...found[0]].slice(0, mostPairs + 1)
+    const characters = [...found[0]].slice(0, maxPairs + 1)
     const pairs = characters.slice(1).map((character, at) => `${characters[at]}${character}`)
     terms.push(pairs.length === 0 ? { text: found[0], isPrefix: true } : { text: pairs.join(' '), isPrefix: false })
     from = found.index + found[0].length
   }
   const rest = text.slice(from)
   const begun = /[\p{L}\p{N}\p{Co}]+$/u.exec(rest)?.[0] ?? ''
-  terms.push({ text: rest, isPrefix: isPrefix && begun.length >= leastPrefix })
+  terms.push({ text: rest, isPrefix: isPrefix && begun.length >= minPrefix })
   return terms.filter((term) => /[\p{L}\p{N}\p{Co}]/u.test(term.text))
 }
 
-/** As a string of FTS5, in which nothing has a meaning but the quote, and that cannot come from a term. */
+/** An FTS5 string, in which only the quote has a meaning. */
 export function matchOf(term: Term): string {
   return `"${term.text.replaceAll('"', ' ')}"${term.isPrefix ? ' *' : ''}`
 }

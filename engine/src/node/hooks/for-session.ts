@@ -1,13 +1,12 @@
-// The hooks of one session: functions of the host and shell commands of its settings file, told where they run.
+// Creates the hooks of one session.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Hooks } from '../../core/ports/hooks.ts'
+import type { HookedSession } from '../../core/session/platform.ts'
 import { sessionFolder } from '../session/session-folder.ts'
 import { createHooks, type HooksOptions } from './hooks.ts'
 
 export type HookChoices = Pick<HooksOptions, 'functions' | 'settings' | 'env' | 'timeoutMs'>
-
-export type HookedSession = { readonly id: string; readonly path?: string | undefined; readonly cwd: string }
 
 export function hooksFor(choices: HookChoices, { id, path, cwd }: HookedSession): Hooks {
   const folder = path === undefined ? join(tmpdir(), 'everlong') : sessionFolder(path)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { HookCall } from '../../core/ports/hooks.ts'
 import { noOutcome } from '../../core/ports/hooks.ts'
-import { createHooks, type HookFunction, type HooksOptions, longestOutput } from './hooks.ts'
+import { createHooks, type HookFunction, type HooksOptions, maxOutput } from './hooks.ts'
 import { type HookSettings, readHookSettings } from './settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-hooks-'))
@@ -142,7 +142,7 @@ describe('shell commands', () => {
     ['context', 'SessionStart', 'additionalContext', start],
     ['instructions', 'PreCompact', 'newCustomInstructions', before],
   ] as const)('long %s are cut as well', async (kind, event, name, call) => {
-    const script = `const x = 'x'.repeat(${longestOutput * 2}); console.log(JSON.stringify({ hookSpecificOutput: { ${name}: x } }))`
+    const script = `const x = 'x'.repeat(${maxOutput * 2}); console.log(JSON.stringify({ hookSpecificOutput: { ${name}: x } }))`
     const outcome = await shell(event, `"${process.execPath}" -e "${script}"`).run(call)
     expect(outcome[kind]).toEqual([expect.stringMatching(/^x{10000}\n\[cut: the whole output is in /)])
   })
@@ -195,16 +195,14 @@ describe('shell commands', () => {
   })
 
   test('long output is cut, and the whole of it is in a file that is named', async () => {
-    const { instructions } = await shell('PreCompact', `head -c ${longestOutput * 2} /dev/zero | tr '\\0' x`).run(
-      before,
-    )
+    const { instructions } = await shell('PreCompact', `head -c ${maxOutput * 2} /dev/zero | tr '\\0' x`).run(before)
     const [, path] = /\[cut: the whole output is in (.+)\]$/.exec(instructions[0] ?? '') ?? []
-    expect(readFileSync(path ?? '', 'utf8')).toBe('x'.repeat(longestOutput * 2))
+    expect(readFileSync(path ?? '', 'utf8')).toBe('x'.repeat(maxOutput * 2))
     // It may hold secrets: nobody else may read it.
     expect(statSync(path ?? '').mode & 0o077).toBe(0)
-    expect(instructions[0]?.startsWith('x'.repeat(longestOutput))).toBe(true)
+    expect(instructions[0]?.startsWith('x'.repeat(maxOutput))).toBe(true)
     // What is meant for the person is cut as well.
-    const { messages } = await shell('PostCompact', `head -c ${longestOutput * 2} /dev/zero | tr '\\0' x`).run(after)
+    const { messages } = await shell('PostCompact', `head -c ${maxOutput * 2} /dev/zero | tr '\\0' x`).run(after)
     expect(messages).toEqual([expect.stringMatching(/^x{10000}\n\[cut: the whole output is in .+\]$/)])
   })
 

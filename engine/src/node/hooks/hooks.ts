@@ -1,18 +1,18 @@
-// All hooks of a session behind one port: functions of the host and shell commands of a settings file. They run side by
-// side; what they say is merged in the order of configuration.
+// Runs the hooks of a session: functions of the host and shell commands from a settings file. They run in parallel;
+// their outcomes are merged in the order of configuration.
 import { join } from 'node:path'
 import { describeValue, guarded } from '../../core/ports/guarded.ts'
 import { type HookCall, type HookOutcome, type Hooks, noOutcome, readOutcome } from '../../core/ports/hooks.ts'
 import type { AbortSignalPort } from '../../core/ports/model.ts'
 import { headOf } from '../../core/text/cut.ts'
-import { wait } from '../lease/wait.ts'
+import { systemPorts } from '../../models/ports.ts'
 import { makeSessionFolder } from '../session/session-folder.ts'
 import { replaceFile } from '../write/whole-file.ts'
 import { mergeOutcomes, outcomeOf } from './outcome.ts'
 import { runCommand } from './run-command.ts'
 import { commandsFor, type HookCommand, type HookSettings } from './settings.ts'
 
-/** A function of the host. What it throws is reported, never fatal; after a minute nobody waits for it any longer. */
+/** Errors and timeouts are reported, never fatal. */
 export type HookFunction = (
   call: HookCall,
 ) => Promise<Partial<HookOutcome> | undefined> | Partial<HookOutcome> | undefined
@@ -23,15 +23,15 @@ export type HooksOptions = {
   readonly cwd: string
   readonly functions?: Partial<Record<HookCall['event'], readonly HookFunction[]>>
   readonly settings?: HookSettings
-  /** Where output that is too long goes, whole. */
+  /** Receives output that is too long, in full. */
   readonly outputFolder: string
   readonly env?: NodeJS.ProcessEnv
-  /** Of functions, and of commands that name none: a minute unless said. */
+  /** For functions, and commands without their own timeout. Default: one minute. */
   readonly timeoutMs?: number
 }
 
 export const defaultTimeoutMs = 60_000
-export const longestOutput = 10_000
+export const maxOutput = 10_000
 
 export function createHooks(options: HooksOptions): Hooks {
   const { timeoutMs = defaultTimeoutMs } = options
@@ -58,7 +58,7 @@ async function runFunction(
   hook: () => unknown,
   { name, timeoutMs, signal }: Limits & { readonly name: string },
 ): Promise<HookOutcome> {
-  const called = await guarded(hook, { wait, timeoutMs, signal })
+  const called = await guarded(hook, { wait: systemPorts.wait, timeoutMs, signal })
   const broken = (why: string) => ({ ...noOutcome, problems: [`${name}: ${why}`] })
   if (called.type === 'aborted') return broken('ended because the compaction was aborted')
   if (called.type === 'broke') return broken(called.why)
@@ -73,7 +73,7 @@ async function runHook({ command, timeout }: HookCommand, call: HookCall, option
   const run = await runCommand(command, {
     cwd: options.cwd,
     ...(options.env ? { env: options.env } : {}),
-    input: `${JSON.stringify(toldTo(call, options))}\n`,
+    input: `${JSON.stringify(stdinOf(call, options))}\n`,
     timeoutMs,
     signal: options.signal,
   })
@@ -82,8 +82,8 @@ async function runHook({ command, timeout }: HookCommand, call: HookCall, option
   return bounded(part, (text, at) => keepWhole(text, `${call.event}-${options.run}-${at}`, options.outputFolder))
 }
 
-/** What a command reads on its stdin, in the words its users know. */
-function toldTo(call: HookCall, { sessionId, transcriptPath, cwd }: HooksOptions): Record<string, unknown> {
+/** The JSON that a command reads from stdin, with Claude Code's field names. */
+function stdinOf(call: HookCall, { sessionId, transcriptPath, cwd }: HooksOptions): Record<string, unknown> {
   const common = { session_id: sessionId, transcript_path: transcriptPath, cwd, hook_event_name: call.event }
   switch (call.event) {
     case 'PreCompact':
@@ -104,12 +104,12 @@ function toldTo(call: HookCall, { sessionId, transcriptPath, cwd }: HooksOptions
   }
 }
 
-/** Every text that a model or a person would see, capped; the whole of it goes to a file that is named. */
+/** Caps every text that a model or a person would see; the full text goes to a file. */
 function bounded(part: Partial<HookOutcome>, keep: (text: string, at: number) => string): Partial<HookOutcome> {
   let at = 0
   const cap = (text: string) => {
-    if (text.length <= longestOutput) return text
-    return `${headOf(text, longestOutput)}\n[cut: ${keep(text, ++at)}]`
+    if (text.length <= maxOutput) return text
+    return `${headOf(text, maxOutput)}\n[cut: ${keep(text, ++at)}]`
   }
   const { summary, instructions, context, messages } = part
   return {

@@ -1,21 +1,8 @@
 // What a hook's exit code and output mean. Pure: a run in, an outcome out. Nothing here is fatal but a veto.
-import { z } from 'zod'
+import { isObject, type JsonObject } from '../../core/message/json.ts'
 import type { HookCall, HookOutcome } from '../../core/ports/hooks.ts'
 import { headOf } from '../../core/text/cut.ts'
 import type { CommandRun } from './run-command.ts'
-
-const answer = z.looseObject({
-  decision: z.enum(['block', 'approve']).optional(),
-  reason: z.string().optional(),
-  hookSpecificOutput: z
-    .looseObject({
-      additionalContext: z.string().optional(),
-      newCustomInstructions: z.string().optional(),
-      userDisplayMessage: z.string().optional(),
-      summary: z.string().optional(),
-    })
-    .optional(),
-})
 
 type Part = Partial<HookOutcome>
 
@@ -48,10 +35,10 @@ function plain(event: HookCall['event'], text: string): Part {
 
 function fromJson(event: HookCall['event'], text: string, problem: (text: string) => Part): Part {
   const value = parsed(text)
-  if (value === undefined) return problem('its output begins like JSON and is none')
-  const read = answer.safeParse(value)
-  if (!read.success) return problem(`its output is not understood: ${read.error.issues[0]?.path.join('.') ?? ''}`)
-  const { decision, reason, hookSpecificOutput: said = {} } = read.data
+  if (!isObject(value)) return problem('its output begins like JSON and is none')
+  const wrong = wrongField(value)
+  if (wrong !== undefined) return problem(`its output is not understood: ${wrong}`)
+  const { decision, reason, hookSpecificOutput: said = {} } = value as Answer
   const part: Part = {
     ...listed('instructions', event === 'PreCompact' ? said.newCustomInstructions : undefined),
     ...listed('context', said.additionalContext),
@@ -59,6 +46,27 @@ function fromJson(event: HookCall['event'], text: string, problem: (text: string
     ...(event === 'PreCompact' && said.summary?.trim() ? { summary: said.summary } : {}),
   }
   return decision === 'block' ? { ...part, ...blocked(event, reason?.trim() || 'blocked by a hook', problem) } : part
+}
+
+const saidFields = ['additionalContext', 'newCustomInstructions', 'userDisplayMessage', 'summary'] as const
+
+type Answer = {
+  readonly decision?: 'block' | 'approve'
+  readonly reason?: string
+  readonly hookSpecificOutput?: { readonly [field in (typeof saidFields)[number]]?: string }
+}
+
+/** The name of the first field with a value that cannot be used; fields we do not know are fine. */
+function wrongField({ decision, reason, hookSpecificOutput: said = {} }: JsonObject): string | undefined {
+  if (decision !== undefined && decision !== 'block' && decision !== 'approve') return 'decision'
+  if (!isOptionalText(reason)) return 'reason'
+  if (!isObject(said)) return 'hookSpecificOutput'
+  const wrong = saidFields.find((field) => !isOptionalText(said[field]))
+  return wrong === undefined ? undefined : `hookSpecificOutput.${wrong}`
+}
+
+function isOptionalText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string'
 }
 
 function listed(key: 'instructions' | 'context' | 'messages', text: string | undefined): Part {

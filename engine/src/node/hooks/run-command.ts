@@ -1,10 +1,9 @@
-// Runs one shell command of a hook: JSON on stdin, a deadline, and a bound on what is kept of its output. It interprets
-// nothing.
+// Runs one hook command: JSON on stdin, a deadline, and a limit on the output that is kept.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { AbortSignalPort } from '../../core/ports/model.ts'
 
 export type CommandRun = {
-  /** Undefined when it was ended by a signal, by the deadline, or never started. */
+  /** Undefined if it was killed or never started. */
   readonly exit: number | undefined
   readonly stdout: string
   readonly stderr: string
@@ -19,8 +18,8 @@ export type CommandOptions = {
   readonly signal?: AbortSignalPort | undefined
 }
 
-/** A hook that floods its output is not to fill the memory. */
-const mostBytes = 4 * 1024 * 1024
+/** A hook cannot fill the memory. */
+const maxBytes = 4 * 1024 * 1024
 
 export function runCommand(command: string, options: CommandOptions): Promise<CommandRun> {
   const { input, timeoutMs, signal } = options
@@ -41,7 +40,7 @@ export function runCommand(command: string, options: CommandOptions): Promise<Co
     const stop = (why: CommandRun['end']) => {
       end = why
       endGroup(child.pid)
-      // A grandchild that left the group may hold the pipes open: nobody waits for it.
+      // A grandchild outside the process group may keep the pipes open.
       child.stdout.destroy()
       child.stderr.destroy()
       finish(undefined)
@@ -58,7 +57,7 @@ export function runCommand(command: string, options: CommandOptions): Promise<Co
       finish(undefined)
     })
     child.on('close', (code) => finish(end === 'exited' ? (code ?? undefined) : undefined))
-    // A command need not read what it is told.
+    // A command need not read its input.
     child.stdin.on('error', () => child.stdin.destroy())
     child.stdin.end(input)
   })
@@ -68,15 +67,15 @@ const canGroup = process.platform !== 'win32'
 
 function start(command: string, { cwd, env = process.env }: CommandOptions): ChildProcessWithoutNullStreams | Error {
   try {
-    // A group of its own, so that what the command started is ended with it.
+    // Its own process group, so that everything it started is killed with it.
     return spawn(command, { shell: true, cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: canGroup })
   } catch (error) {
-    // A command or an environment that no process can be given.
+    // For example a NUL byte in the command or the environment.
     return error instanceof Error ? error : new Error(String(error))
   }
 }
 
-/** Whatever cannot be ended (it is gone already, or belongs to somebody else) is left alone. */
+/** It may already be gone. */
 function endGroup(pid: number | undefined): void {
   if (pid === undefined) return
   try {
@@ -91,9 +90,9 @@ function gather() {
   let bytes = 0
   return {
     add: (chunk: Buffer) => {
-      if (bytes < mostBytes) chunks.push(chunk)
+      if (bytes < maxBytes) chunks.push(chunk)
       bytes += chunk.length
     },
-    text: () => Buffer.concat(chunks).toString('utf8').slice(0, mostBytes),
+    text: () => Buffer.concat(chunks).toString('utf8').slice(0, maxBytes),
   }
 }

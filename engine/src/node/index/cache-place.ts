@@ -1,22 +1,22 @@
-// Where what we derive from a transcript is cached, and how it is told whether that still fits. Never beside the
-// transcript itself, and never anything that could not be made again.
+// Where data derived from a transcript is cached, and how to tell whether it is stale. Never next to the transcript, and
+// never anything that cannot be rebuilt.
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { readFully } from '../read/tail.ts'
+import { readFully } from '../read/lines.ts'
 
-/** `EVERLONG_CACHE_DIR`, else the user's cache folder. */
+/** `EVERLONG_CACHE_DIR`, or the user's cache folder. */
 export function cacheFolder(): string {
   return process.env.EVERLONG_CACHE_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'everlong')
 }
 
-/** The file in `folder` for what is derived from this path: the same under every name the path has. */
+/** The cache file for a path, the same for all links to it. */
 export function cachePlace(folder: string, path: string, ending: string): string {
   return join(folder, `${hash(Buffer.from(realpathSync(path)))}.${ending}`)
 }
 
-/** A fingerprint of what was read up to `end`: the bytes right before it, and those of the start. */
+/** A fingerprint of the first `end` bytes: their head and their tail. */
 export function markAt(path: string, end: number): string {
   const file = openSync(path, 'r')
   try {

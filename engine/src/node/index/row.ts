@@ -1,21 +1,19 @@
-// Reads the index row of a line (ids, type, usage) from its head and its tail, without decoding what lies between.
-// It knows the key orders that Claude Code writes, and takes a line only if its end shows that it is whole and no
-// second record begins in it. Whatever looks different in the least is left to the exact reader: then it says so by
-// returning false, and nothing it wrote may be used.
+// Reads the index row of a line (ids, type, usage) from its head and tail without decoding the rest. It knows the key
+// orders that Claude Code writes and accepts a line only if it is whole and contains no second record. For any other
+// line it returns false, the row is not valid, and the exact reader must read the line.
 import { sideEntry, typeCode } from '../../core/transcript/tree/entry-table.ts'
 import { idLength, readId } from '../../core/transcript/tree/id-table.ts'
+import { type Chunk, chunkOf, endsWith, type Known, known, pattern } from './pattern.ts'
 import { readContextTokens } from './usage.ts'
-import { type Chunk, chunkOf, endsWith, type Known, known, pattern, searchFor } from './words.ts'
 
 export type Row = {
-  /** The code of the type. */
   type: number
   sidechain: boolean
-  /** Where the parent is told: nowhere, by being the entry that was read last, or by its id in `parent`. */
+  /** `last` is the entry read before this one; `named` has its id in `parent`. */
   parentIs: 'none' | 'last' | 'named'
   readonly uuid: Uint32Array
   readonly parent: Uint32Array
-  /** Tokens in the context after the answer; 0 where the line has no usage. */
+  /** 0 if the line has no usage. */
   contextTokens: number
 }
 
@@ -24,7 +22,7 @@ export function emptyRow(): Row {
   return { type: sideEntry, sidechain: false, parentIs: 'none', ...ids, contextTokens: 0 }
 }
 
-/** Fills the row from the line in buffer[start, end); false when the exact reader must see it. */
+/** Fills the row from buffer[start, end). */
 export type RowReader = (buffer: Buffer, start: number, end: number, row: Row) => boolean
 
 const headLength = 640
@@ -38,36 +36,35 @@ const attachmentCode = typeCode('attachment')
 const progressCode = typeCode('progress')
 const rootStart = pattern('{"parentUuid":null,"isSidechain":')
 const childStart = pattern('{"parentUuid":"')
-const sidechainBehind = pattern('","isSidechain":')
+const sidechainAfter = pattern('","isSidechain":')
 const sideStart = pattern('{"type":"')
 const userBefore = pattern('"type":"user","message":')
 const progressBefore = pattern('"type":"progress","data":')
 const assistantBefore = pattern('"type":"assistant",')
 const attachmentBefore = pattern('"type":"attachment",')
 const uuidKey = pattern('"uuid":"')
-const uuidBehindBytes = Buffer.from('},"uuid":"')
-const uuidBehindMessage = pattern('},"uuid":"')
-const timestampBehind = pattern('","timestamp":"')
+const uuidAfterMessageBytes = Buffer.from('},"uuid":"')
+const uuidAfterMessage = pattern('},"uuid":"')
+const timestampAfter = pattern('","timestamp":"')
 const timestampBefore = pattern('"timestamp":"')
-const resultBehind = pattern('","toolUseResult":')
+const resultAfter = pattern('","toolUseResult":')
 const callKey = pattern('"sourceToolAssistantUUID":"')
-/** From the uuid's key to what stands behind the timestamp. */
-const stampLength = uuidKey.length + idLength + timestampBehind.length + timestampLength
+/** From the uuid's key to the end of the timestamp. */
+const stampLength = uuidKey.length + idLength + timestampAfter.length + timestampLength
 
-/** A letter that is rare in text, which makes it quick to find, in the key that begins a record and in a result's. */
+/** `U`: rare in text, and in the keys `parentUuid` and `toolUseResult`. */
 const rareLetter = 0x55
 /** `Uuid":` */
 const recordKey = [0x64697555, 0x3a22] as const
 const resultToLetter = '","tool'.length
 
-/**
- * What stands at the end of a line, from the timestamp or from the user type on (folder, session, version, …), is the
- * same on most lines of a session. The reader remembers such endings: one that matches needs no further look.
- */
+/** Most lines of a session end in the same fields (folder, session, version …): a remembered ending is known to be whole. */
 type Memory = {
+  /** From the timestamp on. */
   readonly endings: Known[]
+  /** From the user type on. */
   readonly closings: Known[]
-  /** The uuid that was read last, as it was written. */
+  /** The bytes of the uuid read last. */
   readonly last: Uint32Array
 }
 
@@ -89,15 +86,15 @@ export function createRowReader(): RowReader {
   }
 }
 
-/** Reads the parent and the sidechain flag; returns the place behind them, or -1. */
+/** Reads the parent and the sidechain flag; returns the offset after them, or -1. */
 function readParent(line: Line, row: Row): number {
   const { buffer, start } = line
   let at = start + rootStart.length
   if (childStart.isAt(line, start)) {
     const id = start + childStart.length
-    if (!sidechainBehind.isAt(line, id + idLength)) return -1
-    at = id + idLength + sidechainBehind.length
-    // Most entries hang on the one right before them: then nothing need be decoded or looked up.
+    if (!sidechainAfter.isAt(line, id + idLength)) return -1
+    at = id + idLength + sidechainAfter.length
+    // Usually the entry right before: nothing to decode or look up.
     row.parentIs = isLast(line, id) ? 'last' : 'named'
     if (row.parentIs === 'named' && !readId(line.view, id, row.parent)) return -1
   } else {
@@ -121,7 +118,7 @@ function isLast({ view, memory }: Line, id: number): boolean {
   return true
 }
 
-/** Adds the type to the row; returns the place of the uuid's key, or -1. */
+/** Sets the type; returns the offset of the uuid's key, or -1. */
 function readTreeRow(line: Line, at: number, row: Row): number {
   const { buffer, end, memory } = line
   const result = findResult(line, at)
@@ -139,25 +136,21 @@ function readTreeRow(line: Line, at: number, row: Row): number {
   return readUnknown(line, at, row)
 }
 
-/** Whether the key of a uuid stands in these bytes, or the start of another side entry. */
-const hasSideText = searchFor('"uuid":"', '{"type":')
-
 const noResult = -1
 const mayBeginAgain = -2
 
 /**
- * Finds the raw tool result of a line, and whether another record may begin on it, because the first one was cut. The
- * text of a string cannot look like a key; a key of another name that ends in the same letters is rare, and then the
- * exact reader decides. Returns where the message before the result ends, noResult or mayBeginAgain.
+ * Returns where the message before `toolUseResult` ends, noResult, or mayBeginAgain if a second record may begin on the
+ * line. Text inside a string cannot look like a key, because its quotes are escaped.
  */
 function findResult(line: Line, at: number): number {
   const { buffer, end } = line
   let found = noResult
   for (let place = buffer.indexOf(rareLetter, at); place >= 0 && place < end; ) {
     if (isRecordKey(line, place)) return mayBeginAgain
-    if (found < 0 && resultBehind.isAt(line, place - resultToLetter)) {
+    if (found < 0 && resultAfter.isAt(line, place - resultToLetter)) {
       const message = place - resultToLetter - stampLength - 2
-      if (uuidBehindMessage.isAt(line, message)) found = message
+      if (uuidAfterMessage.isAt(line, message)) found = message
     }
     place = buffer.indexOf(rareLetter, place + 1)
   }
@@ -168,18 +161,18 @@ function isRecordKey({ view, size }: Line, at: number): boolean {
   return at + 6 <= size && view.getInt32(at, true) === recordKey[0] && view.getUint16(at + 4, true) === recordKey[1]
 }
 
-/** The first uuid behind a user's message is the record's own, whatever raw tool result comes after it. */
+/** The first uuid after the message is the record's own; a raw tool result after it may contain others. */
 function readUser(line: Line, at: number, row: Row): number {
   const { buffer, end } = line
-  const found = uuidBehindMessage.isAt(line, at) ? at : buffer.indexOf(uuidBehindBytes, at)
+  const found = uuidAfterMessage.isAt(line, at) ? at : buffer.indexOf(uuidAfterMessageBytes, at)
   const key = found + 2
   if (found < 0 || key + stampLength >= end) return -1
-  if (!timestampBehind.isAt(line, key + uuidKey.length + idLength)) return -1
+  if (!timestampAfter.isAt(line, key + uuidKey.length + idLength)) return -1
   row.type = userCode
   return isClosed(line, key) ? key : -1
 }
 
-/** Whether the end of the line is the end of its record, and not where a write was cut. */
+/** Whether the line ends with its record rather than where a write was cut. */
 function isClosed(line: Line, at: number): boolean {
   const { end, memory } = line
   if (at + stampLength + 2 === end) return true
@@ -188,18 +181,18 @@ function isClosed(line: Line, at: number): boolean {
   const tailStart = Math.max(at, end - tailLength)
   const tail = latin1(line, tailStart, end)
   const key = Math.max(tail.lastIndexOf(',"userType":"'), tail.lastIndexOf(',"permissionMode":"'))
-  // A side entry that was written behind a cut record would end like one, too.
+  // A side entry written after a cut record ends the same way.
   if (!isPlainFrom(tail, key) || tail.endsWith('"type":"permission-mode"', key)) return false
   remember(memory.closings, line, tailStart + key)
   return true
 }
 
-/** Nothing is opened or closed from there on but the record itself. */
+/** From there on nothing opens or closes except the record itself. */
 function isPlainFrom(tail: string, from: number): boolean {
   return from >= 0 && tail.indexOf('}', from) === tail.length - 1 && tail.indexOf('{', from) < 0
 }
 
-/** `…,"timestamp":"…","uuid":"…"}` or `…,"uuid":"…","timestamp":"…"}`: the end of the line, and nothing after it. */
+/** The line ends in `"timestamp":"…","uuid":"…"}` or `"uuid":"…","timestamp":"…"}`. */
 function readProgress(line: Line, at: number, row: Row): number {
   const { end } = line
   row.type = progressCode
@@ -209,9 +202,8 @@ function readProgress(line: Line, at: number, row: Row): number {
   return key > at && uuidKey.isAt(line, key) ? key : -1
 }
 
-/** The key is the record's own: nothing is opened behind it, and the text of a string cannot look like a key. */
 function readStamped(line: Line, key: number, row: Row): boolean {
-  if (!timestampBehind.isAt(line, key + uuidKey.length + idLength)) return false
+  if (!timestampAfter.isAt(line, key + uuidKey.length + idLength)) return false
   const isAnswer = assistantBefore.isAt(line, key - assistantBefore.length)
   if (!isAnswer && !attachmentBefore.isAt(line, key - attachmentBefore.length)) return false
   row.type = isAnswer ? assistantCode : attachmentCode
@@ -224,10 +216,10 @@ function readUnknown(line: Line, at: number, row: Row): number {
   const tailStart = Math.max(at, end - tailLength)
   const tail = latin1(line, tailStart, end)
   const found = tail.lastIndexOf('"uuid":"')
-  // Behind the last uuid of the line only plain values may stand; then it is the record's own.
+  // The last uuid is the record's own if only plain values follow.
   if (!isPlainFrom(tail, found)) return -1
   const key = tailStart + found
-  if (timestampBehind.isAt(line, key + uuidKey.length + idLength)) {
+  if (timestampAfter.isAt(line, key + uuidKey.length + idLength)) {
     remember(memory.endings, line, key + stampLength)
     if (readStamped(line, key, row)) return key
   }
@@ -242,13 +234,13 @@ function remember(endings: Known[], { buffer, end }: Line, from: number): void {
   if (endings.length > 4) endings.pop()
 }
 
-/** Boundaries are few and say much: the exact reader reads them. */
+/** Boundaries are few: the exact reader reads them. */
 function isPlain(type: string, head: string): boolean {
   if (type === 'system') return head.includes('"subtype":"') && !head.includes('compact_boundary')
   return type === 'user' || type === 'progress' || type === 'attachment'
 }
 
-/** The first type in the head, if nothing was opened before it: then it is the record's own. */
+/** The first type in the head is the record's own if nothing opens before it. */
 function typeInHead(head: string): string {
   const key = head.indexOf('"type":"')
   const open = head.indexOf('{')
@@ -256,11 +248,12 @@ function typeInHead(head: string): string {
   return head.slice(key + 8, head.indexOf('"', key + 8))
 }
 
-function readSideRow({ buffer, start, end }: Line, row: Row): boolean {
+function readSideRow(line: Line, row: Row): boolean {
   row.type = sideEntry
   row.sidechain = false
   row.parentIs = 'none'
-  return !hasSideText(buffer, start + 1, end)
+  const text = latin1(line, line.start + 1, line.end)
+  return !text.includes('"uuid":"') && !text.includes('{"type":')
 }
 
 function latin1({ buffer }: Line, start: number, end: number): string {

@@ -1,6 +1,4 @@
-// The index of a transcript: its entry table, built several times faster than by decoding, since most lines show
-// what it needs in their first and last bytes.
-
+// Builds the entry table of a transcript without decoding most lines: their first and last bytes are enough.
 import { statSync } from 'node:fs'
 import { readAnswerLine } from '../../core/transcript/format/answers.ts'
 import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
@@ -24,14 +22,14 @@ import { createRowReader, emptyRow, type Row } from './row.ts'
 
 export type Indexed = {
   readonly table: EntryTable
-  /** Up to where the file was read: the end of the last whole line. */
+  /** The end of the last whole line. */
   readonly bytes: number
   readonly lines: number
 }
 
 export type IndexScanOptions = LineOptions & {
   readonly format: Format
-  /** What was indexed before, of the same file: only what came behind it is read. */
+  /** An older index of the same file: only what was appended since is read. */
   readonly extend?: Indexed
 }
 
@@ -43,7 +41,7 @@ export function scanIndex(path: string, options: IndexScanOptions): Indexed {
   forEachLine(
     path,
     (line) => {
-      // A last line without its newline may still be being written: it is not settled, and read again next time.
+      // Somebody may still be writing a last line without a newline: it is read again next time.
       if (!line.ended) return
       add(line)
       bytes = line.offset + (line.end - line.start) + 1
@@ -55,8 +53,8 @@ export function scanIndex(path: string, options: IndexScanOptions): Indexed {
   return { table, bytes, lines }
 }
 
-/** With the record that may stand in a last line without a newline. Such a table must not be saved or extended. */
-export function withUnsettledLine(path: string, settled: Indexed, format: Format): EntryTable {
+/** Includes a last line without a newline. Such a table must not be saved or extended. */
+export function withUnfinishedLine(path: string, settled: Indexed, format: Format): EntryTable {
   const table = createEntryTable({ saved: settled.table })
   forEachLine(path, lineAdder(table, format), { from: settled.bytes, linesBefore: settled.lines })
   return table
@@ -80,7 +78,6 @@ function lineAdder(table: GrowingTable, format: Format): (line: Line) => void {
 
 function rowAdder(table: GrowingTable): (line: Line, row: Row) => void {
   const { ids } = table
-  /** The entry that has the id which was read last. */
   let last = noParent
   return (line, row) => {
     const at = addPlace(table, { offset: line.offset, length: line.end - line.start, line: line.number, nth: 0 })

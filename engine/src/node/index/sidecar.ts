@@ -1,8 +1,8 @@
-// The index of a transcript, kept in a cache folder beside nobody's files: found again while the transcript is as it
-// was, extended when it only grew, rebuilt when it changed. It can always be thrown away.
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+// The index of a transcript, cached: loaded while the transcript is unchanged, extended when it has grown, rebuilt when
+// it was rewritten. Deleting the cache loses nothing.
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Format } from '../../core/transcript/format/foreign/reader.ts'
+import { deserialize, serialize } from 'node:v8'
 import {
   type EntryTable,
   type EntryType,
@@ -11,17 +11,17 @@ import {
   type Place,
   typeAt,
 } from '../../core/transcript/tree/entry-table.ts'
-import { sniffFormat } from '../read/sniff.ts'
+import { createIdTable } from '../../core/transcript/tree/id-table.ts'
+import { sniffFormat } from '../read/entries.ts'
 import { replaceFile } from '../write/whole-file.ts'
-import { decodeIndexed, encodeIndexed } from './bytes.ts'
 import { cacheFolder, cachePlace, markAt } from './cache-place.ts'
-import { type Indexed, scanIndex, withUnsettledLine } from './scan.ts'
+import { type Indexed, scanIndex, withUnfinishedLine } from './scan.ts'
 
 export type IndexRow = Place & {
   readonly row: number
   readonly type: EntryType
   readonly sidechain: boolean
-  /** Row of the parent; -1 for a root, -2 when the parent is not in the file. */
+  /** Row of the parent; -1 for a root, -2 if the parent is not in the file. */
   readonly parent: number
   readonly contextTokens: number
 }
@@ -30,18 +30,17 @@ export type TranscriptIndex = {
   readonly rows: number
   readonly row: (row: number) => IndexRow | undefined
   readonly find: (uuid: string) => IndexRow | undefined
-  /** The rows of the compact boundaries, in file order. */
+  /** Rows of the compact boundaries, in file order. */
   readonly boundaries: readonly number[]
-  /** Whether it was found in the cache, extended from there, or made anew. */
   readonly source: 'cache' | 'extended' | 'scan'
 }
 
 export type IndexOptions = {
-  /** Where indexes are kept; `false` keeps none. */
+  /** The cache folder; `false` caches nothing. */
   readonly folder?: string | false
 }
 
-const version = 'everlong-index-2'
+const version = 'everlong-index-3'
 
 export function indexFolder(): string {
   return join(cacheFolder(), 'index')
@@ -51,25 +50,16 @@ export function openIndex(path: string, options: IndexOptions = {}): TranscriptI
   const folder = options.folder ?? indexFolder()
   const place = folder === false ? undefined : cachePlace(folder, path, 'index')
   const saved = place === undefined ? undefined : load(place)
-  const { size, format } = look(path)
+  const { size } = statSync(path)
+  const format = sniffFormat(path) ?? 'claude-code'
   const fits = saved !== undefined && saved.bytes <= size && saved.mark === markAt(path, saved.bytes)
   if (fits && saved.bytes === size) return indexOver(saved.table, 'cache')
-  // Foreign records are converted in order, from the first one on.
+  // Foreign records are converted in order, starting with the first.
   const grows = fits && format === 'claude-code'
   const indexed = scanIndex(path, grows ? { format, extend: saved } : { format })
   if (place !== undefined) save(place, indexed, markAt(path, indexed.bytes))
-  const all = indexed.bytes < size ? withUnsettledLine(path, indexed, format) : indexed.table
+  const all = indexed.bytes < size ? withUnfinishedLine(path, indexed, format) : indexed.table
   return indexOver(all, grows ? 'extended' : 'scan')
-}
-
-function look(path: string): { readonly size: number; readonly format: Format } {
-  const file = openSync(path, 'r')
-  try {
-    const { size } = fstatSync(file)
-    return { size, format: sniffFormat(file, size) ?? 'claude-code' }
-  } finally {
-    closeSync(file)
-  }
 }
 
 function indexOver(table: EntryTable, source: TranscriptIndex['source']): TranscriptIndex {
@@ -92,27 +82,29 @@ function indexOver(table: EntryTable, source: TranscriptIndex['source']): Transc
   return { rows: table.rows, row, find: (uuid) => row(table.ids.findId(uuid)), boundaries, source }
 }
 
-type Saved = Indexed & { readonly mark: string }
+const columns = ['offsets', 'lengths', 'lines', 'parents', 'contextTokens', 'nth', 'types'] as const
 
-function save(place: string, indexed: Indexed, mark: string): void {
+function save(place: string, { table, bytes, lines }: Indexed, mark: string): void {
+  const { rows, ids, pending, duplicates } = table
+  const trimmed = Object.fromEntries(columns.map((name) => [name, table[name].subarray(0, rows)]))
+  const savedIds = { words: ids.words(), others: ids.others }
+  const saved = serialize({ mark, bytes, lines, ids: savedIds, table: { rows, pending, duplicates, ...trimmed } })
   try {
-    const bytes = Buffer.concat([Buffer.from(`${version} ${mark}\n`), encodeIndexed(indexed)])
-    replaceFile(place, bytes, { flush: false })
+    replaceFile(place, Buffer.concat([Buffer.from(version), saved]), { flush: false })
   } catch (error) {
-    // A cache that cannot be written (a full disk, a read-only home) costs time, not answers.
+    // A cache that cannot be written (full disk, read-only home) costs time, not results.
     if (!(error instanceof Error && 'code' in error)) throw error
   }
 }
 
-function load(place: string): Saved | undefined {
+function load(place: string): (Indexed & { readonly mark: string }) | undefined {
   try {
-    const bytes = readFileSync(place)
-    const newline = bytes.indexOf(10)
-    const [found, mark = ''] = bytes.toString('utf8', 0, Math.min(newline, 100)).split(' ')
-    if (found !== version) return undefined
-    const indexed = decodeIndexed(bytes.subarray(newline + 1))
-    return indexed && { ...indexed, mark }
+    const file = readFileSync(place)
+    if (file.toString('utf8', 0, version.length) !== version) return undefined
+    const { ids, table, ...rest } = deserialize(file.subarray(version.length))
+    if (columns.some((name) => table[name].length !== table.rows)) return undefined
+    return { ...rest, table: { ...table, ids: createIdTable({ saved: ids }) } }
   } catch {
-    return undefined // Not there, or not an index: it is made anew.
+    return undefined // Missing or damaged: it is rebuilt.
   }
 }

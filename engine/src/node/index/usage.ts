@@ -1,6 +1,6 @@
-// Reads the usage of an answer from its bytes, for the index: the counts, in the orders in which Claude Code writes
-// them. Whatever looks different is left to the exact reader.
-import { type Chunk, type Pattern, pattern } from './words.ts'
+// Reads the token counts of an answer from its bytes, in the key orders that Claude Code writes. Anything else is left to
+// the exact reader.
+import { type Chunk, type Pattern, pattern } from './pattern.ts'
 
 const openBrace = 0x7b
 const closeBrace = 0x7d
@@ -17,16 +17,16 @@ const usageOrder = [inputKey, writeKey, readKey, outputKey]
 const iterationOrder = [inputKey, outputKey, readKey, writeKey]
 const lifetimesKey = pattern(',"cache_creation":{')
 const iterationEnd = pattern(',"type":"message"}]')
-/** So many objects may stand behind the counts: how long the cache lives, and which tools the server ran. */
-const mostBehind = 2
+/** `cache_creation` and `server_tool_use` may follow the counts. */
+const objectsAfter = 2
 
 /**
- * Tokens in the context after the answer whose message ends before `end`: those of its iteration, where it lists just
- * one. 0 when the exact reader must look, and when nothing was counted.
+ * The context size after the answer whose message ends before `end`; from its iteration if it lists exactly one. 0 if
+ * nothing was counted or the exact reader has to look.
  */
 export function readContextTokens(chunk: Chunk, end: number): number {
   let at = end
-  for (let behind = 0; behind <= mostBehind; behind++) {
+  for (let passed = 0; passed <= objectsAfter; passed++) {
     at = chunk.buffer.lastIndexOf(openBrace, at - 1)
     if (at <= 0) return 0
     if (inputKey.isAt(chunk, at)) {
@@ -43,7 +43,7 @@ function readCounts(chunk: Chunk, start: number, order: readonly Pattern[]): num
   let at = start
   let sum = 0
   for (const key of order) {
-    if (!key.isAt(chunk, at)) at = behindLifetimes(chunk, at)
+    if (!key.isAt(chunk, at)) at = afterLifetimes(chunk, at)
     if (!key.isAt(chunk, at)) return 0
     at += key.length
     const first = at
@@ -56,10 +56,10 @@ function readCounts(chunk: Chunk, start: number, order: readonly Pattern[]): num
     sum += value
   }
   if (order === usageOrder) return buffer[at] === comma || buffer[at] === closeBrace ? sum : 0
-  return iterationEnd.isAt(chunk, behindLifetimes(chunk, at)) ? sum : 0
+  return iterationEnd.isAt(chunk, afterLifetimes(chunk, at)) ? sum : 0
 }
 
-/** How long the cache lives is an object of its own, which some clients write among the counts. */
-function behindLifetimes(chunk: Chunk, at: number): number {
+/** Some clients write the `cache_creation` object among the counts. */
+function afterLifetimes(chunk: Chunk, at: number): number {
   return lifetimesKey.isAt(chunk, at) ? chunk.buffer.indexOf(closeBrace, at) + 1 : at
 }

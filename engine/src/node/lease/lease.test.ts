@@ -2,8 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { temporaryFolders } from '../testing/sessions.ts'
-import { watchedDisk } from '../testing/watched-disk.ts'
+import { temporaryFolders, watchedDisk } from '../testing/sessions.ts'
 import { type Disk, nodeDisk, type Opening, systemError } from '../write/disk.ts'
 import { acquireLease, type Lease, type LeaseResult } from './lease.ts'
 import type { Processes } from './processes.ts'
@@ -104,7 +103,7 @@ describe('a lease', () => {
   test('whose id could name another file is a mistake of whoever gives the ids', () => {
     const ports = { newId: () => '../up' }
     expect(() => acquireLease(join(folder, 'session.jsonl'), { owner: 'a test', ports })).toThrow(
-      'newId gave "../up": give 1 to 64 letters, digits, - or _.',
+      'newId returned "../up"; an id must be 1 to 64 letters, digits, "-" or "_".',
     )
     expect(readdirSync(folder)).toEqual([])
   })

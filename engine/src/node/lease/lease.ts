@@ -1,5 +1,5 @@
-// The lease on a session: whoever has it is its one writer, for as long as he renews it.
-// It never waits, and it never takes a session from somebody who may still be writing.
+// The lease on a session: its holder is the only writer until the lease expires or is released. It never blocks, and
+// never takes a session from a holder that may still be writing.
 import { type Disk, diskProblem, nodeDisk, remove } from '../write/disk.ts'
 import { isToken, type LockPlace, type LockRecord, readLock, replaceLock, sweepLock, takeLock } from './lock-file.ts'
 import { nodeProcesses, type Processes } from './processes.ts'
@@ -9,17 +9,17 @@ export type LeasePorts = {
   readonly newId: () => string
   readonly disk: Disk
   readonly processes: Processes
-  /** Runs something again and again without keeping the process alive; gives back what stops it. */
+  /** Calls `run` repeatedly without keeping the process alive; returns a function that stops it. */
   readonly every: (ms: number, run: () => void) => () => void
 }
 
 export type LeaseOptions = {
-  /** Who asks, in words that help whoever is refused: a program's name, a window's title. */
+  /** A program's name or a window's title, shown to whoever is refused. */
   readonly owner: string
   readonly ports?: Partial<LeasePorts>
-  /** How long a lease lasts when it is not renewed. 30 s unless said. */
+  /** How long a lease lasts unless renewed. Default: 30 s. */
   readonly durationMs?: number
-  /** How long after its end a lease is still left to a holder that may be alive. Half the duration unless said. */
+  /** How long an expired lease is left to a holder that may be alive. Default: half the duration. */
   readonly graceMs?: number
 }
 
@@ -36,13 +36,13 @@ export type LeaseResult =
 
 export type LeaseState = { readonly type: 'held' } | LeaseLost
 
-/** Somebody took the lease over, or (no `by`) the lock file is gone. It does not come back. */
+/** Another process took it over, or (without `by`) the lock file is gone. It cannot be regained. */
 export type LeaseLost = { readonly type: 'lease-lost'; readonly by?: Holder }
 
 export type Lease = {
-  /** Changes when the holder slept through the end of its lease and nobody had taken it. */
+  /** Changes if the holder slept past the expiry and nobody had taken the lease. */
   readonly token: () => string
-  /** Looks whether the lease still stands, and renews it when its end is near. Call it before each write. */
+  /** Checks that the lease still holds, and renews it when it is about to expire. Call it before each write. */
   readonly confirm: () => LeaseState
   readonly release: () => void
 }
@@ -59,7 +59,6 @@ export const nodeLeasePorts: LeasePorts = {
   },
 }
 
-/** What a lease works with, once the options are filled in. */
 type Terms = LeasePorts & {
   readonly place: LockPlace
   readonly owner: string
@@ -71,19 +70,19 @@ export function lockPathOf(session: string): string {
   return `${session}.lock`
 }
 
-/** Asks for the lease on a session. The folder must be there; failures of the disk are thrown as the system says them. */
+/** The folder must exist. Disk errors are thrown. */
 export function acquireLease(session: string, options: LeaseOptions): LeaseResult {
   const terms = termsOf(session, options)
   const mine = newRecord(terms)
   const taking = takeLock(terms.place, mine, (holder) => holder === undefined || isStale(terms, holder))
   if (taking.type === 'not-taken') {
-    if (taking.by === undefined) throw new Error('A lock that nobody had was not taken.')
+    if (taking.by === undefined) throw new Error('A free lock was not taken.')
     return { type: 'held', by: holderOf(taking.by) }
   }
   try {
     sweepLock(terms.place, terms.processes.isDead)
   } catch (error) {
-    // Nothing depends on it; the next one to come sweeps again.
+    // The next holder will sweep.
     diskProblem(error)
   }
   return { type: 'acquired', lease: heldLease(terms, mine) }
@@ -92,7 +91,7 @@ export function acquireLease(session: string, options: LeaseOptions): LeaseResul
 function termsOf(session: string, options: LeaseOptions): Terms {
   const ports = { ...nodeLeasePorts, ...options.ports }
   const durationMs = options.durationMs ?? 30_000
-  if (!(durationMs > 0)) throw new Error(`A lease of ${durationMs} ms: give more than 0.`)
+  if (!(durationMs > 0)) throw new Error(`A lease cannot last ${durationMs} ms: durationMs must be more than 0.`)
   const place = { disk: ports.disk, path: lockPathOf(session) }
   return { ...ports, place, owner: options.owner, durationMs, graceMs: options.graceMs ?? durationMs / 2 }
 }
@@ -108,17 +107,18 @@ function newRecord(terms: Terms): LockRecord {
   }
 }
 
-/** An id that can be part of a file's name. */
+/** An id that is safe in a file name. */
 export function newToken(ports: LeasePorts): string {
   const id = ports.newId()
-  if (!isToken(id)) throw new Error(`newId gave ${JSON.stringify(id)}: give 1 to 64 letters, digits, - or _.`)
+  if (!isToken(id))
+    throw new Error(`newId returned ${JSON.stringify(id)}; an id must be 1 to 64 letters, digits, "-" or "_".`)
   return id
 }
 
 /**
- * The dead write no more, so theirs is free at once. Of anybody else's (alive but stopped, or on another machine) the
- * time decides, and not before the grace is over: the holder itself stops trusting its lease when it ends, so in
- * between nobody writes.
+ * A dead process cannot write, so its lease is free at once. Any other lease (alive but suspended, or on another
+ * machine) is free once the grace period is over: the holder stops trusting it when it expires, so nobody writes in
+ * between.
  */
 function isStale(terms: Terms, holder: LockRecord): boolean {
   return terms.processes.isDead(holder) || terms.now() >= Date.parse(holder.expiresAt) + terms.graceMs
@@ -142,7 +142,7 @@ function heldLease(terms: Terms, first: LockRecord): Lease {
     try {
       confirm()
     } catch (error) {
-      // The next write asks again, meets the same failure, and has somebody to tell it to.
+      // The next write fails the same way and can report it.
       diskProblem(error)
     }
   })
@@ -151,7 +151,7 @@ function heldLease(terms: Terms, first: LockRecord): Lease {
     try {
       if (confirm().type === 'held') remove(terms.disk, terms.place.path)
     } catch (error) {
-      // The lock stays behind, and ends as that of a crashed writer does.
+      // The lock stays and expires like that of a crashed writer.
       diskProblem(error)
     }
     lost ??= { type: 'lease-lost' }
@@ -159,7 +159,7 @@ function heldLease(terms: Terms, first: LockRecord): Lease {
   return { token: () => mine.token, confirm, release }
 }
 
-/** The lock as it stands after the look: the same, renewed, or taken anew; or that it is lost. */
+/** The current lock: unchanged, renewed or retaken; or the news that it is lost. */
 function confirmed(terms: Terms, mine: LockRecord): LockRecord | LeaseLost {
   const holder = readLock(terms.place)
   if (holder?.token !== mine.token) return lostTo(holder)
@@ -174,15 +174,15 @@ function renewed(terms: Terms, mine: LockRecord): LockRecord {
     replaceLock(terms.place, next)
     return next
   } catch (error) {
-    // A full disk, say. There is time left, and the old lock still stands; the next look tries again.
+    // For example a full disk. The old lock still holds, and the next check tries again.
     diskProblem(error)
     return mine
   }
 }
 
 /**
- * For a holder that slept (a closed laptop) past the end of its lease. Others may be taking it over at this very moment,
- * so it succeeds itself by the same step as they would: one of them gets it. If it is this one, nobody has written.
+ * For a holder that slept (a closed laptop) past the expiry. Others may be taking over at this moment, so it goes
+ * through the same atomic step as they do. If it wins, nobody has written in between.
  */
 function retaken(terms: Terms, mine: LockRecord): LockRecord | LeaseLost {
   const next = { ...newRecord(terms), acquiredAt: mine.acquiredAt }

@@ -1,8 +1,8 @@
-// The lock files beside a session: what stands in them, and the one step in which a lock changes hands.
-// It decides nothing about who may take a lock, and never shows anybody a lock that is half written.
+// The lock files next to a session, and the one atomic step in which a lock changes hands. It does not decide who may
+// take a lock, and nobody ever sees a half-written one.
 import { basename, dirname, join } from 'node:path'
 import { numberAt, parseObject, stringAt } from '../../core/message/json.ts'
-import { type Disk, remove, unless, writeWhole } from '../write/disk.ts'
+import { type Disk, ignoring, remove, writeWhole } from '../write/disk.ts'
 import type { ProcessMark } from './processes.ts'
 
 export type LockRecord = ProcessMark & {
@@ -14,18 +14,18 @@ export type LockRecord = ProcessMark & {
 
 export type LockPlace = { readonly disk: Disk; readonly path: string }
 
-/** How long a lock file that nobody can read (a power cut may leave one) counts as somebody's. */
+/** How long an unreadable lock file (a power cut may leave one) counts as held. */
 const unreadableMs = 30_000
 const longestLock = 8192
 
-/** Whether a text can be part of a file's name and nothing else. */
+/** Safe as a part of a file name. */
 export function isToken(text: string): boolean {
   return /^[\w-]{1,64}$/.test(text)
 }
 
 export function readLock(place: LockPlace): LockRecord | undefined {
   const { disk, path } = place
-  const file = unless(['ENOENT'], () => disk.open(path, 'read'))
+  const file = ignoring(['ENOENT'], () => disk.open(path, 'read'))
   if (file === undefined) return undefined
   try {
     const state = disk.stat(file)
@@ -44,7 +44,7 @@ function parseLock(text: string): LockRecord | undefined {
   const [pid, machine, started] = [numberAt(value, 'pid'), stringAt(value, 'machine'), stringAt(value, 'started')]
   if (owner === undefined || host === undefined || token === undefined || pid === undefined) return undefined
   if (acquiredAt === undefined || expiresAt === undefined || Number.isNaN(Date.parse(expiresAt))) return undefined
-  // The token becomes part of a file's name, and this text may be anybody's.
+  // The token becomes part of a file name, and anybody may have written this file.
   if (!isToken(token)) return undefined
   const known = { ...(machine === undefined ? {} : { machine }), ...(started === undefined ? {} : { started }) }
   return { owner, pid, host, token, acquiredAt, expiresAt, ...known }
@@ -62,8 +62,8 @@ function unreadableLock(state: { readonly inode: number; readonly modifiedAt: nu
 }
 
 /**
- * The lock, then whoever succeeded it, then whoever succeeded him. The last one has it. There is normally one; there
- * are more for the instant of a takeover, and where somebody died in that instant.
+ * The lock and its successors; the last one is in force. Normally there is one. There are more for the instant of a
+ * takeover, and after a process died in that instant.
  */
 export function lockChain(place: LockPlace): readonly LockRecord[] {
   const chain: LockRecord[] = []
@@ -80,14 +80,12 @@ export function lockChain(place: LockPlace): readonly LockRecord[] {
 export type Taking = { readonly type: 'taken' } | { readonly type: 'not-taken'; readonly by: LockRecord | undefined }
 
 /**
- * Takes the lock if `mayTake` agrees with who has it now (undefined: nobody). However many try at once and wherever
- * any of them is stopped or killed, one at the most succeeds each holder:
- *
- * A lock is succeeded by creating the one file whose name holds the token of the lock that it follows, which can be
- * done once, since tokens never come twice. Only then does the winner put that file in the place of the lock itself.
- * Somebody slow may still create a successor of a lock that is long gone, when its real successor's file has moved
- * into place. He sees that the lock no longer leads to him, and goes back to the start. What he left counts for
- * nobody.
+ * Takes the lock if `mayTake` accepts the current holder (undefined: nobody). However many processes try at once, and
+ * wherever one is stopped or killed, at most one succeeds each holder: A lock is succeeded by creating the file named
+ * after its token, which only one process can do, since tokens are unique. The winner then moves that file into the
+ * place of the lock. A slow process may still create a successor of a lock that is long gone, after the real
+ * successor's file moved into place. It notices that the lock does not lead to its own file, removes that file and
+ * starts over.
  */
 export function takeLock(
   place: LockPlace,
@@ -113,16 +111,18 @@ export function takeLock(
   } finally {
     remove(disk, draft)
   }
-  throw new Error(`The lock ${path} changed hands a thousand times while it was being taken.`)
+  throw new Error(`The lock ${path} changed hands a thousand times during one attempt to take it.`)
 }
 
-/** Puts a newer version of the lock in its place. Only for whoever has it. */
+/** Replaces our own lock. Only for its holder. */
 export function replaceLock(place: LockPlace, mine: LockRecord): void {
   writeDraft(place, mine)
   place.disk.rename(draftPath(place, mine.token), place.path)
 }
 
-/** Removes what the dead left beside the lock. Only for whoever has the lock: to others some of it may still count. */
+/**
+ * Removes files that dead processes left next to the lock. Only for the holder: to others some of them may still count.
+ */
 export function sweepLock(place: LockPlace, isDead: (mark: ProcessMark) => boolean): void {
   const folder = dirname(place.path)
   const prefix = `${basename(place.path)}.`
@@ -131,8 +131,8 @@ export function sweepLock(place: LockPlace, isDead: (mark: ProcessMark) => boole
     if (token === undefined || !isToken(token) || more.length > 0) continue
     if (ending !== 'draft' && ending !== 'next') continue
     const path = join(folder, name)
-    // Another user's is not ours to read or to remove.
-    const found = unless(['EACCES', 'EPERM'], () => readLock({ ...place, path }))
+    // Other users' files may not be ours to read or remove.
+    const found = ignoring(['EACCES', 'EPERM'], () => readLock({ ...place, path }))
     // One that cannot be read is a draft cut short. If its writer lives after all, he writes it again.
     if (found !== undefined && (isDead(found) || found.token.startsWith('unreadable-'))) remove(place.disk, path)
   }
@@ -147,7 +147,7 @@ function draftPath(place: LockPlace, token: string): string {
 }
 
 function writeDraft(place: LockPlace, mine: LockRecord): void {
-  // Never the old file again: it may already stand as the lock, under its other name.
+  // Never reuse the old file: it may already be the lock under its other name.
   remove(place.disk, draftPath(place, mine.token))
   const file = place.disk.open(draftPath(place, mine.token), 'create-only')
   try {
@@ -158,11 +158,11 @@ function writeDraft(place: LockPlace, mine: LockRecord): void {
 }
 
 function linked(place: LockPlace, mine: LockRecord, to: string): boolean {
-  const done = unless(['EEXIST', 'ENOENT'], () => {
+  const done = ignoring(['EEXIST', 'ENOENT'], () => {
     place.disk.link(draftPath(place, mine.token), to)
     return true
   })
-  // Either somebody was first, or somebody swept the draft away before it could be read: then there is a new one.
+  // Another process was first, or swept the draft away. In both cases the draft is written again.
   if (done === undefined) writeDraft(place, mine)
   return done ?? false
 }

@@ -1,19 +1,19 @@
-// Who a process is, so that another can tell for sure that it is gone. Never guesses: what cannot be known counts as alive.
+// Identifies a process so that another one can tell for sure that it is dead. Never guesses: if in doubt, it is alive.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
 export type ProcessMark = {
   readonly pid: number
   readonly host: string
-  /** This boot of this machine, and the space its process numbers are counted in. Where the system tells. */
+  /** Boot id and pid namespace, on Linux. */
   readonly machine?: string
-  /** When the process began, in the system's ticks: a process number is used again, this pair is not. */
+  /** Start time in clock ticks: pids are reused, this pair is not. */
   readonly started?: string
 }
 
 export type Processes = {
   readonly self: () => ProcessMark
-  /** True only when no process that the mark could stand for can ever run again. */
+  /** True only if the process can never run again. */
   readonly isDead: (mark: ProcessMark) => boolean
 }
 
@@ -32,12 +32,12 @@ function self(): ProcessMark {
 
 function isDead(mark: ProcessMark): boolean {
   if (mark.host !== hostname() || mark.machine !== machineName()) return false
-  // 0 and below mean groups of processes to kill(2).
+  // kill(2) takes 0 and below as process groups.
   if (!Number.isInteger(mark.pid) || mark.pid < 1) return false
   if (!answers(mark.pid)) return true
   const found = readProcess(mark.pid)
   if (found === undefined) return false
-  // A killed process that its parent has not fetched yet still answers. In a container without an init it does for ever.
+  // A zombie still answers kill(2); in a container without an init it does so forever.
   if (found.state === 'Z' || found.state === 'X') return true
   return mark.started !== undefined && mark.started !== found.started
 }
@@ -46,7 +46,7 @@ function answers(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // EPERM: it is there, and somebody else's.
+    // EPERM: it exists but belongs to another user.
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
   }
 }
@@ -54,7 +54,7 @@ function answers(pid: number): boolean {
 function readProcess(pid: number): { readonly state: string; readonly started: string } | undefined {
   const text = procFile(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
   if (text === undefined) return undefined
-  // The second field is the program's name in brackets, and may itself hold spaces and brackets.
+  // The second field, the program name in parentheses, may itself contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const [state, started] = [fields[0], fields[19]]
   return state === undefined || started === undefined ? undefined : { state, started }
@@ -66,7 +66,7 @@ function machineName(): string | undefined {
   return boot === undefined || space === undefined ? undefined : `${boot} ${space}`
 }
 
-/** Undefined where there is no /proc, or it does not show this. */
+/** Undefined without /proc. */
 function procFile(read: () => string): string | undefined {
   try {
     return read()

@@ -1,23 +1,26 @@
-// From the lines of a file to the entries of a transcript, with a report of what was wrong on the way.
+// Turns the lines of a file into the entries of a transcript and reports damaged lines.
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import {
   createTranscriptReader,
   type Format,
+  formatOf,
   type TranscriptReader,
 } from '../../core/transcript/format/foreign/reader.ts'
-import { forEachLine, type Line, type LineOptions } from './lines.ts'
+import { createScanner, type Scan } from '../../core/transcript/tree/scan.ts'
+import { expectedEntries, forEachLine, type Line, type LineOptions, readFully } from './lines.ts'
 
-/** A line that was not just one whole record. */
+/** A line that is not exactly one whole record. */
 export type LineProblem = {
   readonly line: number
   readonly offset: number
   readonly type:
-    | 'several-records' // more than one record on the line
-    | 'lost-text' // a stretch of the line held no whole record
-    | 'torn' // the last line was cut before its newline, and what was written of it is no record
+    | 'several-records'
+    | 'lost-text' // part of the line belongs to no whole record
+    | 'torn' // the last line has no newline and contains no record
     | 'too-long' // longer than a string can be
-  /** Bytes, or characters where the line could be decoded. */
+  /** Characters; bytes if the line is too long to decode. */
   readonly lost: number
 }
 
@@ -29,7 +32,9 @@ export type ReadReport = {
   readonly problems: readonly LineProblem[]
 }
 
-/** V8 ends strings a little above this. */
+export type FileScan = Scan & ReadReport & { readonly path: string }
+
+/** Just below V8's maximum string length. */
 const longestLine = 0x1ff00000
 
 export function forEachEntry(path: string, visit: (entry: Entry) => void, options: LineOptions = {}): ReadReport {
@@ -50,13 +55,19 @@ export function forEachEntry(path: string, visit: (entry: Entry) => void, option
   return { format: reader.format(), bytes, lines, salvaged, problems }
 }
 
+export function scanFile(path: string, options: LineOptions = {}): FileScan {
+  const scanner = createScanner({ expected: expectedEntries(statSync(path).size) })
+  const report = forEachEntry(path, scanner.add, options)
+  return { ...scanner.finish(), ...report, path }
+}
+
 type Sink = {
   readonly reader: TranscriptReader
   readonly visit: (entry: Entry) => void
   readonly problems: LineProblem[]
 }
 
-/** Reads one line; returns how many records had to be salvaged from it. */
+/** Returns the number of records salvaged from a damaged line. */
 export function readLine(line: Line, { reader, visit, problems }: Sink): number {
   const { offset, number } = line
   const length = line.end - line.start
@@ -76,4 +87,43 @@ export function readLine(line: Line, { reader, visit, problems }: Sink): number 
     problems.push({ line: number, offset, type, lost: stretch.end - stretch.start })
   }
   return salvaged
+}
+
+const sniffLimit = 64 << 20
+
+/** Detects the format from the first lines; undefined if nothing looks like a record of a session. */
+export function sniffFormat(path: string): Format | undefined {
+  const file = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(file)
+    for (let length = Math.min(64 << 10, size); ; length = Math.min(length * 8, size)) {
+      const buffer = Buffer.allocUnsafeSlow(length)
+      readFully(file, buffer, 0)
+      const whole = length === size ? length : buffer.lastIndexOf(10)
+      const text = buffer.toString('utf8', 0, Math.max(whole, 0))
+      const format = formatIn(text)
+      if (format) return format
+      if (length === size) return isFirstRecordTorn(text) ? 'claude-code' : undefined
+      if (length >= sniffLimit) return undefined
+    }
+  } finally {
+    closeSync(file)
+  }
+}
+
+function formatIn(text: string): Format | undefined {
+  for (const line of text.split('\n')) {
+    for (const record of decodeLine(line).records) {
+      const format = formatOf(record)
+      if (format) return format
+    }
+  }
+  return undefined
+}
+
+/** How our own records begin. A crash during the very first write leaves only part of one. */
+const recordStarts = ['{"parentUuid":', '{"type":"']
+
+function isFirstRecordTorn(text: string): boolean {
+  return !text.includes('\n') && recordStarts.some((start) => text.startsWith(start.slice(0, text.length)))
 }

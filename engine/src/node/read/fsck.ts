@@ -1,19 +1,18 @@
-// Says what is wrong with a transcript on disk and what a repaired one would hold. Writes nothing.
+// Reports what is wrong with a transcript on disk and what a repaired one would contain. Writes nothing.
 import { type Finding, findingsOf } from '../../core/transcript/report/findings.ts'
 import { type Tally, tallyOf } from '../../core/transcript/report/tally.ts'
 import { isTranscript } from '../../core/transcript/tree/scan.ts'
+import { scanFile } from './entries.ts'
 import type { LineOptions } from './lines.ts'
 import { openLive } from './live-file.ts'
-import { scanFile } from './scan-file.ts'
 
 export type FsckReport = {
   readonly path: string
-  /** Whether anything in it belongs to a conversation; else it is another kind of file, or empty. */
+  /** False if no record belongs to a conversation. */
   readonly isTranscript: boolean
   readonly findings: readonly Finding[]
   readonly errors: number
   readonly notes: number
-  /** What a repaired file would hold. */
   readonly repaired: { readonly records: number; readonly live: Tally }
 }
 

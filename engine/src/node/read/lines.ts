@@ -1,32 +1,33 @@
-// Streams the lines of a file, forwards, in the memory of one chunk. Bytes only: what they mean is not its business.
+// Reads a file line by line, forwards or from its end, one chunk in memory at a time. It knows nothing about what the
+// lines contain.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
-/** One line, valid during the visit only: the buffer is used again. */
+/** One line. Valid only during the visit: the buffer is reused. */
 export type Line = {
   readonly buffer: Buffer
   readonly start: number
-  /** Behind the last byte; the newline is not part of the line. */
+  /** Exclusive, and without the newline. */
   readonly end: number
   readonly offset: number
   /** Counted from 1. */
   readonly number: number
-  /** False for a last line that no newline ends. */
+  /** False for a last line without a newline. */
   readonly ended: boolean
 }
 
 export type LineOptions = {
-  /** First and last byte (exclusive); both must be starts of lines. The whole file when left out. */
+  /** First and last byte (exclusive), both at the start of a line. Default: the whole file. */
   readonly from?: number
   readonly to?: number
-  /** How many lines come before `from`: they are counted on. */
+  /** The number of lines before `from`. */
   readonly linesBefore?: number
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
 }
 
-/** Small enough to stay in the processor's cache while its lines are looked at. */
+/** Fits in the processor cache. */
 const chunkSize = 1 << 18
 
-/** About how many lines so many bytes are: sessions have one to four thousand bytes a line on average. */
+/** A capacity estimate: lines of sessions average one to four thousand bytes. */
 export function expectedEntries(bytes: number): number {
   return Math.ceil(bytes / 2000) + 16
 }
@@ -47,7 +48,6 @@ function streamLines(
   options: LineOptions & { readonly from: number; readonly to: number },
 ): void {
   const { from, to } = options
-  // Not zeroed: only the bytes that were read into it are looked at.
   let buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, Math.max(to - from, 1)))
   let filled = 0
   let position = from
@@ -85,4 +85,63 @@ function grown(buffer: Buffer<ArrayBuffer>, filled: number): Buffer<ArrayBuffer>
   const larger = Buffer.allocUnsafeSlow(buffer.length * 2)
   buffer.copy(larger, 0, 0, filled)
   return larger
+}
+
+export type TailReader = {
+  /** The lines of the next block towards the beginning, in file order; undefined once everything has been read. */
+  readonly earlier: () => readonly Line[] | undefined
+  /** Where the lines read so far begin. */
+  readonly start: () => number
+}
+
+const firstBlock = 256 << 10
+const largestBlock = 8 << 20
+
+/** Reads a file from its end towards its beginning. Lines are not numbered. */
+export function createTailReader(file: number, size: number): TailReader {
+  let start = size
+  let block = firstBlock
+  return {
+    start: () => start,
+    earlier: () => {
+      if (start === 0) return undefined
+      const lines = readBlock(file, start, block)
+      block = Math.min(block * 2, largestBlock)
+      start = lines[0]?.offset ?? 0
+      return lines
+    },
+  }
+}
+
+/** Reads back from `end` (the start of a line or the end of the file) until the block contains a whole line. */
+function readBlock(file: number, end: number, atLeast: number): readonly Line[] {
+  for (let length = Math.min(atLeast, end); ; length = Math.min(length * 2, end)) {
+    const from = end - length
+    const buffer = Buffer.allocUnsafeSlow(length)
+    readFully(file, buffer, from)
+    // The first line of the block is whole only at the start of the file.
+    const first = from === 0 ? 0 : buffer.indexOf(10) + 1
+    if (from === 0 || (first > 0 && first < length)) return splitLines(buffer, first, from)
+  }
+}
+
+function splitLines(buffer: Buffer, first: number, base: number): readonly Line[] {
+  const lines: Line[] = []
+  let start = first
+  while (start < buffer.length) {
+    const newline = buffer.indexOf(10, start)
+    const end = newline < 0 ? buffer.length : newline
+    lines.push({ buffer, start, end, offset: base + start, number: 0, ended: newline >= 0 })
+    start = end + 1
+  }
+  return lines
+}
+
+export function readFully(file: number, buffer: Buffer, position: number): void {
+  let done = 0
+  while (done < buffer.length) {
+    const read = readSync(file, buffer, done, buffer.length - done, position + done)
+    if (read === 0) throw new Error(`The file was truncated to ${position + done} bytes while it was being read.`)
+    done += read
+  }
 }

@@ -8,7 +8,7 @@ import { serialize, session } from '../../testing/index.ts'
 import { openArchive } from '../archive/archive.ts'
 import { createRecallTool } from '../recall/tool.ts'
 import { applyEdits } from '../write/apply-edits.ts'
-import { originalResults } from '../write/stored-results.ts'
+import { originalResults } from '../write/keep-results.ts'
 import { openView } from './view-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-peers-'))

@@ -18,9 +18,8 @@ import {
   serialize,
 } from '../../testing/index.ts'
 import { openIndex } from '../index/sidecar.ts'
-import { forEachEntry } from './entries.ts'
+import { forEachEntry, scanFile } from './entries.ts'
 import { openLive } from './live-file.ts'
-import { scanFile } from './scan-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-reading-'))
 const cache = join(folder, 'cache')

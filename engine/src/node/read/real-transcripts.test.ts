@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { tallyOf } from '../../core/transcript/report/tally.ts'
 import { openIndex } from '../index/sidecar.ts'
 import { hasTranscripts, measuredOrphans, oracle, transcripts } from '../testing/real-data.ts'
-import { forEachEntry } from './entries.ts'
+import { forEachEntry, scanFile } from './entries.ts'
 import { openLive } from './live-file.ts'
-import { scanFile } from './scan-file.ts'
 import { findSubagents } from './subagents.ts'
 
 const inFolder = (name: string) => join(transcripts, name)

@@ -1,14 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { runCompaction } from '../../core/compaction/run.ts'
 import type { JsonObject } from '../../core/message/json.ts'
+import { noHooks } from '../../core/ports/hooks.ts'
+import type { RestoreRequest } from '../../core/ports/restore.ts'
 import { editRecord } from '../../core/transcript/format/edits.ts'
 import { createFold } from '../../core/transcript/view/fold.ts'
-import { keptLayouts } from '../../testing/options.ts'
-import { generateWithTruth } from '../../testing/session.ts'
+import { offline } from '../../models/offline.ts'
+import { keptLayouts } from '../../testing/sessions/options.ts'
+import { generateWithTruth } from '../../testing/sessions/session.ts'
 import { temporaryFolders } from '../testing/sessions.ts'
 import { forEachEntry } from './entries.ts'
-import { forEachRecordAt, openSessionAt } from './session-at.ts'
+import { compactionJobAt, forEachRecordAt, openSessionAt, recordedProse } from './session-at.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)
@@ -35,6 +39,8 @@ test.for(keptLayouts)('the view is that of the whole file, whatever was kept: %s
   const { records } = generateWithTruth({ seed: 8, turns: 14, boundaries: 4, kept })
   const path = written(records)
   expect(opened(path).fold.view().messages).toEqual(messagesIn(path))
+  const short = openSessionAt(path, { wholeBytes: 0 })
+  expect(short.type === 'session' && short.fold.view().messages).toEqual(messagesIn(path))
 })
 
 test.for(keptLayouts)('as of a boundary it is what the compaction had: %s', (kept) => {
@@ -74,4 +80,67 @@ test('an undo reaches further back than the last two epochs', () => {
 test('an entry that is not there is said not to be', () => {
   const path = written(generateWithTruth({ seed: 9, turns: 2, boundaries: 0 }).records)
   expect(openSessionAt(path, { before: 'nowhere' })).toEqual({ type: 'not-found', uuid: 'nowhere' })
+})
+
+const unbroken = generateWithTruth({ seed: 8, turns: 14, boundaries: 0 })
+
+test.for([1500, 3000, 6000])(
+  'a plan is restored within a budget of %d, however much is missing beside it',
+  async (budget) => {
+    const asked: RestoreRequest[] = []
+    const plan = { kind: 'plan', title: 'The plan', text: 'Open the door.', tokens: 12 }
+    const missing = Array.from({ length: 12 }, (_, at) => ({
+      kind: 'files',
+      what: `/a/long/path/to/some/file/number/${at}.ts`,
+      why: 'it has 9999 tokens, and 10 are left',
+    }))
+    const result = await runCompaction(
+      {
+        ...compactionJobAt(opened(written(unbroken.records)), { budget }),
+        restore: async (request) => {
+          asked.push(request)
+          return { pieces: [plan], notRestored: missing, tokens: plan.tokens }
+        },
+      },
+      {
+        now: () => 0,
+        newId: () => 'id',
+        model: offline(),
+        hooks: noHooks,
+        files: { read: async () => ({ type: 'missing' }) },
+        emit: () => undefined,
+        wait: async () => undefined,
+      },
+    )
+    if (result.type === 'failed') throw new Error(result.detail)
+    expect(result.restored.pieces).toEqual([plan])
+    expect(result.tokens.after).toBeLessThanOrEqual(budget)
+    // Everything fits, so it is asked for once.
+    expect(asked.map(({ without }) => without)).toEqual([['todos']])
+  },
+)
+
+const opening = 'This session is being continued from a previous conversation that ran out of context.'
+const closing = '\n\nPlease continue the conversation from where we left it off.'
+
+test.each([
+  [
+    'under its heading, behind a scratchpad',
+    `${opening}\n\nAnalysis:\nLet me see.\n\nSummary:\n1. Request:\n   A door.${closing}`,
+  ],
+  ['without a heading, from its first section', `${opening} The summary is below.\n1. Request:\n   A door.${closing}`],
+  ['bare, its scratchpad in tags', '<analysis>Hm.</analysis>\n1. Request:\n   A door.'],
+])('what the model wrote is found %s', (_, text) => {
+  expect(recordedProse(text)).toBe('1. Request:\n   A door.')
+})
+
+test('a summary of another make is whole, whatever it numbers', () => {
+  const text = '# Checkpoint\n\nBranch main\n\n## Steps\n1. Open the door'
+  expect(recordedProse(text)).toBe(text)
+})
+
+test('every scratchpad goes, and one that never ends stays', () => {
+  const text =
+    '<analysis>one</analysis>A door.<analysis>two</analysis>\n\n<analysis>open\n\n\nPlease continue the conversation'
+  expect(recordedProse(text)).toBe('A door.\n\n<analysis>open')
 })

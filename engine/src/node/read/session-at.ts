@@ -1,219 +1,145 @@
-// A session as it was at one of its entries: the view, the facts, the files as last seen, and what a recorded compaction
-// wrote there. Reads the transcript and nothing else of this machine.
+// A session as it was before one of its entries: its view, its facts, the files as last seen, and the summary that a
+// recorded compaction wrote there. Reads nothing on this machine but the transcript.
+import { modelFacts } from '../../core/catalog/models.ts'
+import type { CompactionJob } from '../../core/compaction/job.ts'
 import { emptyLedger, type Ledger } from '../../core/ledger/facts.ts'
 import { createLedger } from '../../core/ledger/ledger.ts'
 import { textOf } from '../../core/message/block.ts'
-import { type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+import { type JsonObject, stringAt } from '../../core/message/json.ts'
 import type { ViewMessage } from '../../core/message/message.ts'
 import type { Restore } from '../../core/ports/restore.ts'
 import { restoreContext } from '../../core/restore/restore.ts'
 import { createSeenFiles, seenFileStore } from '../../core/restore/seen-files.ts'
 import { createStateBook } from '../../core/restore/state-book.ts'
 import { touchedFiles } from '../../core/restore/touched.ts'
-import { type Boundary, readBoundary } from '../../core/transcript/format/boundary.ts'
-import { undoOfTorn } from '../../core/transcript/format/compaction-records.ts'
-import { readEdit } from '../../core/transcript/format/edits.ts'
+import { readBoundary } from '../../core/transcript/format/boundary.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import type { Format } from '../../core/transcript/format/foreign/reader.ts'
 import { messageOf } from '../../core/transcript/format/messages.ts'
 import { type QueuedWords, queuedWords } from '../../core/transcript/format/queued-words.ts'
 import { createFold, type Fold } from '../../core/transcript/view/fold.ts'
 import { forEachEntry } from './entries.ts'
-import type { LineOptions } from './lines.ts'
-import { recordedProse } from './recorded-prose.ts'
+import {
+  createCutoff,
+  type Loaded,
+  type LoadOptions,
+  loadEntries,
+  wholeEntries,
+  withoutTornCompaction,
+} from './load.ts'
+import { envelopeKeys, picked } from './view-file.ts'
 
 export type SessionAt = {
   readonly type: 'session'
   readonly path: string
   readonly format: Format
   readonly fold: Fold
-  /** Facts of the whole conversation so far, over all its compactions. */
+  /** Facts of the whole conversation so far, across all compactions. */
   readonly ledger: Ledger
-  /** Facts from before the view: of everything up to the last compaction. */
+  /** Facts from before the last compaction. */
   readonly carried: Ledger
-  /** Words that the user typed while the agent worked and that are in no message. */
+  /** What the user typed while the agent worked and no message contains. */
   readonly queued: readonly QueuedWords[]
-  /** Puts context back from what the transcript showed, never from this machine's disk. */
+  /** Restores only what the transcript shows, never files of this machine. */
   readonly restore: Restore
   readonly sessionId: string
   readonly lastUuid: string | undefined
-  /** What the client puts on each record. */
+  /** Fields that the client puts on every record. */
   readonly envelope: JsonObject
-  /** What the model of the compaction that was named wrote as its summary. */
+  /** The summary that the model wrote, if `before` names a compaction. */
   readonly recordedSummary: string | undefined
 }
 
 export type NoSessionAt = { readonly type: 'not-found'; readonly uuid: string }
 
-export type SessionAtOptions = LineOptions & {
-  /** Only what stands before this entry; for a boundary, what its compaction had. */
-  readonly before?: string | undefined
-}
+export type SessionAtOptions = Omit<LoadOptions, 'onEntry'>
 
 export function openSessionAt(path: string, options: SessionAtOptions = {}): SessionAt | NoSessionAt {
-  const short = readUpTo(path, options, 'live')
-  // An undo, or messages that were kept again and again, can reach further back than what was remembered.
-  const cut = short.isWhole() ? short : readUpTo(path, options, 'all')
-  if (options.before !== undefined && !cut.isReached) return { type: 'not-found', uuid: options.before }
-  return { type: 'session', path, ...gathered(cut, path) }
+  const facts = createFacts()
+  const loaded = loadEntries(path, { ...options, onEntry: facts.add })
+  if (options.before !== undefined && !loaded.cutoff.isReached()) return { type: 'not-found', uuid: options.before }
+  return sessionFrom(loaded, facts)
 }
 
-function readUpTo(path: string, { before, ...lines }: SessionAtOptions, keeps: Keeps): Cut {
-  const cut = new Cut(before, keeps)
-  cut.format = forEachEntry(path, (entry) => cut.add(entry), lines).format
-  return cut
-}
-
-/** Which entries are held: those that the view can be made of, or every one. Facts are read off all of them. */
-type Keeps = 'live' | 'all'
-
-/** Takes entries up to the one that is named; of what follows a boundary, what that had kept and what it wrote. */
-class Cut {
-  entries: Entry[] = []
-  isReached = false
-  summary: string | undefined
-  format: Format = 'claude-code'
-  readonly facts = createLedger()
-  /** The facts as they were at the last compaction. */
-  carried: Ledger = emptyLedger
-  readonly seen = createSeenFiles()
-  readonly state = createStateBook()
-  last: JsonObject | undefined
-  /** Where the boundaries stand among the entries that are held. */
-  private marks: number[] = []
-  private readonly known = new Set<unknown>()
-  private boundary: Boundary | undefined
-  private kept: ReadonlySet<string> = new Set()
-  private readonly before: string | undefined
-  private readonly keeps: Keeps
-
-  constructor(before: string | undefined, keeps: Keeps) {
-    this.before = before
-    this.keeps = keeps
-  }
-
-  add(entry: Entry): void {
-    const { record } = entry
-    if (!this.isReached && this.before !== undefined && record.uuid === this.before) this.reach(record)
-    else if (!this.isReached) this.take(entry)
-    else if (this.boundary) this.addFollowing(entry)
-  }
-
-  /** Whatever the entries that are held refer to is held as well. */
-  isWhole(): boolean {
-    if (this.keeps === 'all') return true
-    const held = new Set(this.entries.map(({ record }) => record.uuid))
-    return this.entries.every(({ record }) => referredBy(record).every((uuid) => held.has(uuid)))
-  }
-
-  private take(entry: Entry): void {
-    const { record } = entry
-    const isMain = record.isSidechain !== true
-    this.entries.push(entry)
-    const isBoundary = isMain && readBoundary(record) !== undefined
-    if (isBoundary) this.carried = this.facts.ledger()
-    if (isBoundary && this.keeps === 'live') this.forget()
-    // A line that was written twice says nothing new.
-    if (!isMain || this.known.has(record.uuid ?? entry)) return
-    if (record.uuid !== undefined) this.known.add(record.uuid)
-    if (typeof record.uuid === 'string') this.last = record
-    const message = messageOf(record)
-    if (!message) return
-    for (const book of [this.facts, this.seen, this.state]) book.add(message, record)
-  }
-
-  /** The epoch before the newest boundary stays: what a compaction keeps lies there. */
-  private forget(): void {
-    this.marks.push(this.entries.length - 1)
-    const previous = this.marks.at(-2) ?? 0
-    if (this.marks.length < 3) return
-    this.entries = this.entries.slice(previous)
-    this.marks = [0, this.entries.length - 1]
-  }
-
-  private reach(record: JsonObject): void {
-    this.isReached = true
-    this.boundary = readBoundary(record)
-    const kept = this.boundary?.kept
-    if (kept?.type === 'listed') this.kept = new Set(kept.uuids)
-  }
-
-  /** Some clients write kept messages again behind the summary: the compaction had them all the same. */
-  private addFollowing(entry: Entry): void {
-    const { record } = entry
-    if (record.isCompactSummary === true && this.summary === undefined) {
-      this.summary = textOf(objectAt(record, 'message')?.content)
-    }
-    if (typeof record.uuid === 'string' && this.kept.has(record.uuid)) this.take(entry)
-    if (readBoundary(record) !== undefined) this.boundary = undefined
-  }
-}
-
-/** Entries that a boundary keeps, or that an undo or a rewind goes back to. */
-function referredBy(record: JsonObject): readonly string[] {
-  const edit = readEdit(record)
-  if (edit?.type === 'undo') return [edit.uuid]
-  if (edit?.type === 'rewind') return [edit.to]
-  const kept = readBoundary(record)?.kept
-  if (kept?.type === 'listed') return kept.uuids
-  return kept?.type === 'segment' ? [kept.head, kept.tail] : []
-}
-
-function gathered(cut: Cut, path: string): Omit<SessionAt, 'type' | 'path'> {
-  const { entries, summary, facts, seen, state, last, format, isReached } = cut
-  const fold = createFold()
-  for (const entry of entries) fold.add(entry)
-  const undo = isReached ? undefined : undoOfTorn(entries)
-  if (undo) fold.add(undo)
+function sessionFrom(loaded: Loaded, facts: Facts): SessionAt {
+  const { path, format, cutoff } = loaded
+  const fold = foldedWhole(loaded)
+  const last = facts.last()
   const ledger = facts.ledger()
+  const summary = cutoff.summary()
   const pieces = fold.view().sources.flatMap((source) => source.pieces)
   const recordOf = (uuid: string) => fold.entry(uuid)?.record
+  const root = stringAt(last, 'cwd')
   return {
+    type: 'session',
+    path,
     format,
     fold,
     ledger,
-    carried: cut.carried,
-    queued: queuedWords(entries),
+    carried: facts.carried(),
+    queued: queuedWords(loaded.entries),
     restore: async ({ kept, budget, countTokens, without }) =>
       restoreContext(
         {
-          files: seenFileStore(seen),
+          files: seenFileStore(facts.seen),
           countTokens,
-          touched: touchedFiles(pieces, { root: stringAt(last, 'cwd'), recordOf }),
+          touched: touchedFiles(pieces, { root, recordOf }),
           kept,
-          root: stringAt(last, 'cwd'),
+          root,
           recordOf,
-          state: { ...state.state(ledger.todos), pinned: pinnedIn(fold, kept) },
+          state: { ...facts.state.state(ledger.todos), pinned: pinnedIn(fold, kept) },
           transcriptPath: path,
         },
         { budget, without },
       ),
     sessionId: stringAt(last, 'sessionId') ?? 'unknown',
     lastUuid: stringAt(last, 'uuid'),
-    envelope: envelopeOf(last),
+    envelope: picked(last ?? {}, envelopeKeys),
     recordedSummary: summary === undefined ? undefined : recordedProse(summary),
   }
 }
 
-/** Every record up to there, in the order of the file: for a copy that something is to be appended to. */
-export function forEachRecordAt(path: string, options: SessionAtOptions, visit: (record: JsonObject) => void): void {
-  const { before, ...lines } = options
-  let isReached = false
-  let kept = new Set<string>()
-  forEachEntry(
-    path,
-    ({ record }) => {
-      if (!isReached && before !== undefined && record.uuid === before) {
-        isReached = true
-        const named = readBoundary(record)?.kept
-        if (named?.type === 'listed') kept = new Set(named.uuids)
-      } else if (!isReached || (typeof record.uuid === 'string' && kept.delete(record.uuid))) visit(record)
-    },
-    lines,
-  )
+function foldedWhole(loaded: Loaded): Fold {
+  const folded = (entries: readonly Entry[]) => {
+    const fold = createFold()
+    for (const entry of loaded.cutoff.isReached() ? entries : withoutTornCompaction(entries)) fold.add(entry)
+    return fold
+  }
+  const first = folded(loaded.entries)
+  const whole = wholeEntries(loaded, [first.view()])
+  return whole === loaded.entries ? first : folded(whole)
 }
 
-/** What the person pinned and the compaction takes out of the view. */
+type Facts = ReturnType<typeof createFacts>
+
+function createFacts() {
+  const ledger = createLedger()
+  const seen = createSeenFiles()
+  const state = createStateBook()
+  const known = new Set<unknown>()
+  let carried: Ledger = emptyLedger
+  let last: JsonObject | undefined
+  const add = (entry: Entry) => {
+    const { record } = entry
+    if (record.isSidechain === true) return
+    if (readBoundary(record) !== undefined) carried = ledger.ledger()
+    // The same line written twice adds nothing.
+    if (known.has(record.uuid ?? entry)) return
+    if (record.uuid !== undefined) known.add(record.uuid)
+    if (typeof record.uuid === 'string') last = record
+    const message = messageOf(record)
+    if (message) for (const book of [ledger, seen, state]) book.add(message, record)
+  }
+  return { add, seen, state, ledger: () => ledger.ledger(), carried: () => carried, last: () => last }
+}
+
+/** Every record up to there, in file order: for a copy to append to. */
+export function forEachRecordAt(path: string, options: SessionAtOptions, visit: (record: JsonObject) => void): void {
+  const cutoff = createCutoff(options.before)
+  forEachEntry(path, ({ record }) => cutoff.includes(record) && visit(record))
+}
+
+/** Pinned messages that the compaction removes from the view. */
 function pinnedIn(fold: Fold, kept: readonly ViewMessage[]) {
   const stays = new Set(kept.map(({ uuid }) => uuid))
   return fold.view().pins.flatMap((uuid) => {
@@ -223,9 +149,50 @@ function pinnedIn(fold: Fold, kept: readonly ViewMessage[]) {
   })
 }
 
-const enveloped = ['userType', 'entrypoint', 'cwd', 'version', 'gitBranch', 'slug'] as const
+export type CompactAtOptions = Pick<CompactionJob, 'partial' | 'instructions' | 'budget'>
 
-function envelopeOf(record: JsonObject | undefined): JsonObject {
-  const fields = enveloped.flatMap((name) => (record?.[name] === undefined ? [] : [[name, record[name]] as const]))
-  return Object.fromEntries(fields)
+/** The job of a manual compaction at this point. */
+export function compactionJobAt(session: SessionAt, options: CompactAtOptions = {}): CompactionJob {
+  const { carried, queued, restore, sessionId, lastUuid, envelope } = session
+  const view = session.fold.view()
+  const model = view.messages.findLast((message) => message.model !== undefined && modelFacts(message.model))?.model
+  return {
+    trigger: 'manual',
+    reason: 'command line',
+    view,
+    recordOf: (uuid) => session.fold.entry(uuid)?.record,
+    ...{ carried, queued, restore, sessionId, lastUuid, envelope },
+    ...options,
+    ...(model === undefined ? {} : { counting: { model } }),
+    threshold: 0,
+    transcriptPath: session.path,
+  }
+}
+
+const opening = /^This session is being continued/
+const heading = /^Summary:[ \t]*$/m
+const firstSection = /^[ \t]*(?:#+[ \t]*|\*\*)?1\.[ \t]/m
+const closing =
+  /\n(?:If you need specific details from before compaction|Please continue the conversation|Continue the conversation from where)/
+
+/** What the model wrote of a recorded summary: without its scratchpad and the client's opening and closing words. */
+export function recordedProse(recorded: string): string {
+  const whole = withoutScratchpads(recorded)
+  const end = whole.search(closing)
+  const text = end < 0 ? whole : whole.slice(0, end)
+  const [found] = heading.exec(text) ?? []
+  if (found !== undefined) return text.slice(text.search(heading) + found.length).trim()
+  return (opening.test(text) ? text.slice(Math.max(0, text.search(firstSection))) : text).trim()
+}
+
+function withoutScratchpads(text: string): string {
+  const kept: string[] = []
+  let from = 0
+  for (;;) {
+    const start = text.indexOf('<analysis>', from)
+    const end = start < 0 ? -1 : text.indexOf('</analysis>', start)
+    if (end < 0) return `${kept.join('')}${text.slice(from)}`
+    kept.push(text.slice(from, start))
+    from = end + '</analysis>'.length
+  }
 }

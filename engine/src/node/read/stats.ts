@@ -4,14 +4,13 @@ import { basename, join } from 'node:path'
 import { createStatisticsBook, type SessionKind, type Statistics } from '../../core/transcript/report/statistics.ts'
 import { isTranscript } from '../../core/transcript/tree/scan.ts'
 import { whyUnreadable } from '../write/disk.ts'
-import { scanFile } from './scan-file.ts'
+import { scanFile } from './entries.ts'
 
 export type Unreadable = { readonly path: string; readonly reason: string }
 
 export type Plan = {
   readonly files: readonly string[]
   readonly bytes: number
-  /** What could not even be looked into, with the system's word on why. */
   readonly unreadable: readonly Unreadable[]
 }
 
@@ -27,13 +26,12 @@ export type StatsOptions = { readonly onProgress?: (progress: StatsProgress) => 
 export type FolderStatistics = Statistics & {
   readonly files: number
   readonly bytes: number
-  /** Files and folders that could not be read, with the system's word on why. */
   readonly unreadable: readonly Unreadable[]
-  /** Files in which nothing belongs to a conversation: they are no sessions. */
+  /** Files without any record of a conversation. */
   readonly withoutConversation: readonly string[]
 }
 
-/** Every transcript below these paths; a file that is named is taken as it is. */
+/** Every `.jsonl` file below these paths, and the files among them whatever their name. */
 export function findTranscripts(paths: readonly string[]): Plan {
   const found: { files: string[]; bytes: number; unreadable: Unreadable[] } = { files: [], bytes: 0, unreadable: [] }
   const visit = (path: string, isNamed: boolean): void => {
@@ -41,7 +39,7 @@ export function findTranscripts(paths: readonly string[]): Plan {
       const stats = statSync(path)
       if (stats.isDirectory()) for (const item of itemsOf(path)) visit(item, false)
       else if (!stats.isFile()) {
-        // Reading a pipe could wait for ever.
+        // Reading a pipe could block forever.
         if (isNamed) found.unreadable.push({ path, reason: 'not a regular file. Save its contents to a file.' })
       } else if (isNamed || path.endsWith('.jsonl')) {
         found.files.push(path)
@@ -53,7 +51,7 @@ export function findTranscripts(paths: readonly string[]): Plan {
   return found
 }
 
-/** Folders and transcripts, by name. Links are not followed: they may lead in a ring. */
+/** Folders and transcripts, sorted. Links are not followed: they could form a cycle. */
 function itemsOf(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((item) => item.isDirectory() || (item.isFile() && item.name.endsWith('.jsonl')))
@@ -61,7 +59,6 @@ function itemsOf(folder: string): readonly string[] {
     .toSorted()
 }
 
-/** One file or folder that cannot be read is named and costs nothing else. */
 function attempt(path: string, unreadable: Unreadable[], read: () => void): void {
   try {
     read()
@@ -78,7 +75,7 @@ export function collectStatistics(paths: readonly string[], options: StatsOption
   }
 }
 
-/** The same file by file, for those who have something else to do in between. */
+/** The same, yielding after every file. */
 export function* collectingStatistics(
   paths: readonly string[],
   options: StatsOptions = {},

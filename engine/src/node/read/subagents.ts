@@ -1,14 +1,14 @@
-// The sub-agents of a session, wherever its client put them: inside the file, beside it, or in its folder. Also the
-// large tool results that were written to files of their own.
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+// The sub-agents of a session, wherever the client put them: inside the transcript, next to it, or in the session's
+// folder. Also the large tool results stored as files.
+import { readFileSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { blocksOf, isToolResult, isToolUse, textOf } from '../../core/message/block.ts'
 import { type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
-import { resultsFolder, sessionFolder } from '../session/session-folder.ts'
+import { filesIn, isAgentFile, resultsFolder, sessionFolder } from '../session/session-folder.ts'
 import { forEachEntry } from './entries.ts'
 
 export type SubAgent = {
-  /** The agent's id, or the uuid of its first entry where it has none. */
+  /** The agent's id; the uuid of its first entry if it has none. */
   readonly id: string
   readonly place: 'inside' | 'beside' | 'folder'
   readonly kind: 'agent' | 'compaction'
@@ -16,47 +16,42 @@ export type SubAgent = {
   readonly entries: number
   readonly agentType: string | undefined
   readonly description: string | undefined
-  /** The tool call that started it, where it can be found. */
+  /** The tool call that started it, if known. */
   readonly toolUseId: string | undefined
 }
 
 export type SubAgents = {
   readonly agents: readonly SubAgent[]
-  /** Large results stored apart, by tool use id. */
+  /** Paths of large results, by tool use id. */
   readonly toolResults: ReadonlyMap<string, string>
 }
 
 export function findSubagents(path: string): SubAgents {
   const main = readMain(path)
-  const folder = sessionFolder(path)
-  const files = [
-    // The files beside a sub-agent's own are its siblings.
-    ...(isAgentFile(basename(path)) ? [] : agentFiles(dirname(path))).map((file) => ({
-      file,
-      place: 'beside' as const,
-    })),
-    ...agentFiles(join(folder, 'subagents')).map((file) => ({ file, place: 'folder' as const })),
-  ].filter(({ file }) => file !== path)
-  const outside = files.flatMap(({ file, place }) => {
-    const agent = readAgentFile(file)
-    const isOurs = place === 'folder' || (agent.sessionId !== undefined && main.sessionIds.has(agent.sessionId))
-    return isOurs ? [{ ...agent.found, place, toolUseId: main.byAgentId.get(agent.found.id) }] : []
-  })
-  return { agents: [...insideAgents(path, main), ...outside], toolResults: resultFiles(resultsFolder(path)) }
+  // Files next to a sub-agent's own are its siblings.
+  const beside = isAgentFile(path) ? [] : filesIn(dirname(path)).filter(isAgentFile)
+  const inFolder = filesIn(join(sessionFolder(path), 'subagents')).filter(isAgentFile)
+  const outside = [
+    ...beside.map((file) => readAgentFile(file, 'beside')).filter(({ sessionId }) => main.sessionIds.has(sessionId)),
+    ...inFolder.filter((file) => file !== path).map((file) => readAgentFile(file, 'folder')),
+  ].map(({ agent }) => ({ ...agent, toolUseId: main.callsByAgent.get(agent.id) }))
+  const results = filesIn(resultsFolder(path)).map((file) => [basename(file, extname(file)), file] as const)
+  return { agents: [...insideAgents(path, main), ...outside], toolResults: new Map(results) }
 }
 
 type Call = { readonly id: string; readonly description: string | undefined; readonly agentType: string | undefined }
 type Chain = { readonly root: string; readonly prompt: string; entries: number }
 
 type Main = {
-  readonly sessionIds: Set<string>
-  readonly byAgentId: Map<string, string>
+  readonly sessionIds: Set<string | undefined>
+  readonly callsByAgent: Map<string, string>
+  /** By the prompt given to the agent. */
   readonly calls: Map<string, Call>
   readonly chains: Map<string, Chain>
 }
 
 function readMain(path: string): Main {
-  const main: Main = { sessionIds: new Set(), byAgentId: new Map(), calls: new Map(), chains: new Map() }
+  const main: Main = { sessionIds: new Set(), callsByAgent: new Map(), calls: new Map(), chains: new Map() }
   const chainOf = new Map<string, Chain>()
   forEachEntry(path, ({ record }) => {
     if (typeof record.sessionId === 'string') main.sessionIds.add(record.sessionId)
@@ -78,19 +73,15 @@ function addToChain(record: JsonObject, main: Main, chainOf: Map<string, Chain>)
   chainOf.set(uuid, chain)
 }
 
-/** Calls that start agents, by their prompt, and which agent answered which call. */
 function noteCalls(record: JsonObject, main: Main): void {
   for (const block of blocksOf(objectAt(record, 'message')?.content)) {
     const prompt = isToolUse(block) ? stringAt(block.input, 'prompt') : undefined
     if (isToolUse(block) && prompt !== undefined) {
-      const call = {
-        description: stringAt(block.input, 'description'),
-        agentType: stringAt(block.input, 'subagent_type'),
-      }
-      main.calls.set(prompt, { id: block.id, ...call })
+      const [description, agentType] = [stringAt(block.input, 'description'), stringAt(block.input, 'subagent_type')]
+      main.calls.set(prompt, { id: block.id, description, agentType })
     }
     const agentId = stringAt(record.toolUseResult, 'agentId')
-    if (isToolResult(block) && agentId !== undefined) main.byAgentId.set(agentId, block.tool_use_id)
+    if (isToolResult(block) && agentId !== undefined) main.callsByAgent.set(agentId, block.tool_use_id)
   }
 }
 
@@ -102,20 +93,7 @@ function insideAgents(path: string, { chains, calls }: Main): readonly SubAgent[
   })
 }
 
-function agentFiles(folder: string): readonly string[] {
-  if (!existsSync(folder)) return []
-  const names = readdirSync(folder).filter(isAgentFile)
-  return names.toSorted().map((name) => join(folder, name))
-}
-
-function isAgentFile(name: string): boolean {
-  return name.startsWith('agent-') && name.endsWith('.jsonl')
-}
-
-function readAgentFile(path: string): {
-  readonly sessionId: string | undefined
-  readonly found: Omit<SubAgent, 'place' | 'toolUseId'>
-} {
+function readAgentFile(path: string, place: SubAgent['place']) {
   const id = basename(path, '.jsonl').slice('agent-'.length)
   let sessionId: string | undefined
   let entries = 0
@@ -124,26 +102,20 @@ function readAgentFile(path: string): {
     if (typeof record.uuid === 'string') entries++
   })
   const meta = readMeta(path.replace(/\.jsonl$/, '.meta.json'))
-  const kind = id.startsWith('acompact-') ? 'compaction' : 'agent'
+  const kind: SubAgent['kind'] = id.startsWith('acompact-') ? 'compaction' : 'agent'
   const about = { agentType: stringAt(meta, 'agentType'), description: stringAt(meta, 'description') }
-  return { sessionId, found: { id, kind, path, entries, ...about } }
+  return { sessionId, agent: { id, place, kind, path, entries, ...about } }
 }
 
 function readMeta(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch {
-    return undefined // Older clients wrote none; a broken one says nothing.
+    return undefined // Older clients write none.
   }
 }
 
-function resultFiles(folder: string): ReadonlyMap<string, string> {
-  if (!existsSync(folder)) return new Map()
-  const files = readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile())
-  return new Map(files.map((name) => [basename(name, extname(name)), join(folder, name)]))
-}
-
-/** Where a sub-agent of a session writes: in the session's folder, as clients since 2.1.2 do. */
+/** Where a sub-agent of a session is written, as clients since 2.1.2 do. */
 export function subagentPath(session: string, agentId: string): string {
-  return join(dirname(session), basename(session, extname(session)), 'subagents', `agent-${agentId}.jsonl`)
+  return join(sessionFolder(session), 'subagents', `agent-${agentId}.jsonl`)
 }

@@ -1,4 +1,4 @@
-// What a model or a person asks of recall, read tolerantly: what is there must have its type, the rest is not looked at.
+// Parses what a model or a person asks of recall. Known fields must have the right type; others are ignored.
 import { isObject, type JsonObject, numberAt, stringAt } from '../../core/message/json.ts'
 import { pointedId } from '../../core/prompts/recall.ts'
 import { pieceKinds } from '../../core/transcript/format/record-pieces.ts'
@@ -6,10 +6,10 @@ import type { SearchQuery } from '../archive/search.ts'
 
 export type ReadRequest = {
   readonly id: string
-  /** Counted from 1, both included. */
+  /** Counted from 1, inclusive. */
   readonly fromLine: number
   readonly toLine: number
-  /** Counted from 0; instead of a line, where a line was cut. */
+  /** Counted from 0; to continue within a line. */
   readonly fromCharacter: number | undefined
 }
 
@@ -22,7 +22,7 @@ const whole = (description: string) => ({ type: 'integer', description })
 
 export const searchProperties = {
   query: text(
-    'Words to look for; all must occur. "exact phrase", prefix*, paths and identifiers work. Without it, the newest are listed.',
+    'Words to search for; all must occur. "exact phrase", prefix*, paths and identifiers work. Without it, the newest are listed.',
   ),
   kind: { type: 'string', enum: [...pieceKinds], description: 'Only this kind of text.' },
   role: { type: 'string', enum: ['user', 'assistant'], description: 'Only what one side said.' },
@@ -32,16 +32,16 @@ export const searchProperties = {
   since: text('Only from this time on (ISO 8601).'),
   until: text('Only up to this time (ISO 8601).'),
   order: { type: 'string', enum: ['best', 'newest'], description: 'Which come first.' },
-  limit: whole('How many cards at the most: 10 when not given, up to 100.'),
+  limit: whole('Maximum number of cards: default 10, at most 100.'),
 } as const
 
 export const readProperties = {
   from_line: whole('First line to read, counted from 1.'),
   to_line: whole('Last line to read.'),
-  from_character: whole('First character to read, counted from 0; to go on within a long line.'),
+  from_character: whole('First character to read, counted from 0; to continue within a long line.'),
 } as const
 
-/** Reads an input for the recall tool: `read` asks for a text, anything else is a search. */
+/** `read` asks for a text; anything else is a search. */
 export function parseRecall(input: unknown): RecallRequest {
   return isObject(input) && input.read !== undefined ? parseRead(input, 'read') : parseSearch(input)
 }
@@ -69,7 +69,7 @@ export function parseSearch(input: unknown): SearchRequest | Refused {
   return { type: 'search', query: defined(wanted) }
 }
 
-/** `key` is where the id stands: hosts with a tool of its own for reading call it `id`. */
+/** `key` is the field of the id. */
 export function parseRead(input: unknown, key: 'read' | 'id'): Extract<RecallRequest, { type: 'read' }> | Refused {
   if (!isObject(input) || typeof input[key] !== 'string')
     return refused(`"${key}" must be the id of a card or a pointer.`)
@@ -87,13 +87,13 @@ function refused(reason: string): Refused {
 
 type Property = { readonly type: string; readonly enum?: readonly string[] }
 
-/** Says of the first property that has another type than it should what it should have. */
+/** Describes the first field with a wrong type. */
 function wrongType(input: JsonObject, properties: Readonly<Record<string, Property>>): string | undefined {
   for (const [key, { type, enum: allowed }] of Object.entries(properties)) {
     const value = input[key]
     if (value === undefined || value === null) continue
     if (type === 'integer' && !Number.isSafeInteger(value)) return `"${key}" must be a whole number.`
-    if (type === 'string' && typeof value !== 'string') return `"${key}" must be a text.`
+    if (type === 'string' && typeof value !== 'string') return `"${key}" must be a string.`
     if (allowed && !allowed.includes(String(value))) return `"${key}" must be one of ${allowed.join(', ')}.`
   }
   return undefined
@@ -103,7 +103,7 @@ function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | und
   return allowed.find((one) => one === value)
 }
 
-/** A day without a time is meant as a whole. */
+/** A date without a time means the whole day. */
 function timeOf(value: unknown, edge: 'start' | 'end'): number | undefined {
   if (typeof value !== 'string') return undefined
   const time = Date.parse(value)

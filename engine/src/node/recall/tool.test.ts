@@ -59,7 +59,7 @@ test('reading answers with the text as it was, or the lines that were asked for'
     'export const crane = 2',
     '',
     '</recalled-MARK>',
-    'That is all of it.',
+    'End of text.',
   ])
   expect(read({ read: 't1', from_line: 1, to_line: 1 })).toEqual([
     ...head,
@@ -136,7 +136,7 @@ test('no recalled text can end its own marks or begin a card', () => {
 
 test.each([
   ['a string', 'The input must be an object.'],
-  [{ query: 7 }, '"query" must be a text.'],
+  [{ query: 7 }, '"query" must be a string.'],
   [{ epoch: 'two' }, '"epoch" must be a whole number.'],
   [{ limit: 1.5 }, '"limit" must be a whole number.'],
   [{ kind: 'bird' }, /^"kind" must be one of human, assistant, /],
@@ -168,7 +168,7 @@ test('whatever it is given it answers, also when the transcript is gone', () => 
   )
   rmSync(path)
   expect(run({ query: 'heron' })).toEqual({
-    text: `The archive cannot be read: ${path}: there is no such file or folder. Check the name.`,
+    text: `The archive cannot be read: ${path}: no such file or folder. Check the name.`,
     isError: true,
   })
 })

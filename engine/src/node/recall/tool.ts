@@ -1,11 +1,11 @@
-// Recall as a tool that any host can give its model: a definition and a handler, without anybody's SDK. It only reads,
-// its answers are bounded, and whatever it is given, it answers.
+// Recall as a tool that any host can give its model: definition and handler, independent of any SDK. It only reads, its
+// answers are bounded, and it answers every input.
 import { readDescription, recallDescription, recallPointer, searchDescription } from '../../core/prompts/recall.ts'
 import { estimateTokens } from '../../core/tokens/estimate/estimate.ts'
 import type { Archive } from '../archive/archive.ts'
 import type { Unreadable } from '../archive/catch-up.ts'
-import { contentProblem } from '../archive/problem.ts'
-import { type Manner, oneLine, readingText, searchText } from './cards.ts'
+import { contentProblem } from '../archive/database.ts'
+import { type AnswerStyle, oneLine, readingText, searchText } from './cards.ts'
 import { parseRead, parseRecall, parseSearch, type RecallRequest, readProperties, searchProperties } from './input.ts'
 
 export type ToolOutput = { readonly text: string; readonly isError: boolean }
@@ -16,7 +16,7 @@ export type RecallTool = {
   readonly input_schema: {
     readonly type: 'object'
     readonly properties: Readonly<Record<string, object>>
-    readonly required?: readonly string[]
+    readonly required?: string[]
     readonly additionalProperties: boolean
   }
   readonly run: (input: unknown) => ToolOutput
@@ -24,18 +24,17 @@ export type RecallTool = {
 
 export type RecallOptions = {
   readonly archive: Archive
-  /** The longest answer: 4,000 tokens when not given. */
+  /** Default: 4,000. */
   readonly maxTokens?: number
-  /** How tokens are counted: our estimate when not given. */
+  /** Default: our estimate. */
   readonly countTokens?: (text: string) => number
-  /** How long a call may read on in the transcript before it answers with what it has: 10 seconds when not given. */
+  /** How long a call may index new records before it answers with what it has. Default: 10 s. */
   readonly budgetMs?: number
 }
 
-/** Search and reading in one tool. */
 export function createRecallTool(options: RecallOptions): RecallTool {
   const read = { type: 'string', description: 'An id from a card, or a pointer: reads that text instead of searching.' }
-  const phraseRead: Manner['phraseRead'] = (id, from) =>
+  const phraseRead: AnswerStyle['phraseRead'] = (id, from) =>
     from === undefined ? recallPointer(id) : `recall(${JSON.stringify({ read: id, ...from })})`
   return {
     name: 'recall',
@@ -45,10 +44,10 @@ export function createRecallTool(options: RecallOptions): RecallTool {
   }
 }
 
-/** The same as two tools, as servers of tools have them. */
+/** The same as two tools, for MCP servers. */
 export function createRecallTools(options: RecallOptions): { readonly search: RecallTool; readonly read: RecallTool } {
   const id = { type: 'string', description: 'The id of a card, or a pointer.' }
-  const phraseRead: Manner['phraseRead'] = (wanted, from) => `read(${JSON.stringify({ id: wanted, ...from })})`
+  const phraseRead: AnswerStyle['phraseRead'] = (wanted, from) => `read(${JSON.stringify({ id: wanted, ...from })})`
   const search: RecallTool = {
     name: 'search',
     description: searchDescription,
@@ -68,10 +67,10 @@ function schemaOf(properties: Readonly<Record<string, object>>): RecallTool['inp
   return { type: 'object', properties, additionalProperties: false }
 }
 
-/** Below this there would be no room for an answer beside what must be said around it. */
-const leastTokens = 400
+/** Less leaves no room for an answer inside its frame. */
+const minTokens = 400
 
-function answer(request: RecallRequest, options: RecallOptions, phraseRead: Manner['phraseRead']): ToolOutput {
+function answer(request: RecallRequest, options: RecallOptions, phraseRead: AnswerStyle['phraseRead']): ToolOutput {
   if (request.type === 'refused') return { text: request.reason, isError: true }
   const { archive, countTokens = estimateTokens, maxTokens = 4000, budgetMs = 10_000 } = options
   try {
@@ -79,7 +78,7 @@ function answer(request: RecallRequest, options: RecallOptions, phraseRead: Mann
     const part = Math.floor((100 * bytesDone) / Math.max(1, bytesAll))
     const partly = complete ? '' : `The archive is still being indexed (${part} % so far): ask again for the rest.\n`
     const note = partly + (request.type === 'search' ? notSearched(unreadable) : '')
-    const room = Math.max(leastTokens, maxTokens) - (note === '' ? 0 : countTokens(note))
+    const room = Math.max(minTokens, maxTokens) - (note === '' ? 0 : countTokens(note))
     const found = lookUp(request, archive, { phraseRead, countTokens, maxTokens: room })
     return { ...found, text: note + found.text }
   } catch (error) {
@@ -87,7 +86,7 @@ function answer(request: RecallRequest, options: RecallOptions, phraseRead: Mann
   }
 }
 
-/** Nobody should take a search for complete that was not. */
+/** Says that the search was incomplete. */
 function notSearched([first, ...others]: readonly Unreadable[]): string {
   if (first === undefined) return ''
   const { path, line, reason } = first
@@ -98,9 +97,9 @@ function notSearched([first, ...others]: readonly Unreadable[]): string {
 
 type Answerable = Exclude<RecallRequest, { readonly type: 'refused' }>
 
-function lookUp(request: Answerable, archive: Archive, manner: Manner): ToolOutput {
-  if (request.type === 'search') return { text: searchText(archive.search(request.query), manner), isError: false }
+function lookUp(request: Answerable, archive: Archive, style: AnswerStyle): ToolOutput {
+  if (request.type === 'search') return { text: searchText(archive.search(request.query), style), isError: false }
   const reading = archive.read(request.read.id)
   if (reading === undefined) return { text: 'Nothing in the archive has this id. Search for it first.', isError: true }
-  return { text: readingText(reading, request.read, manner), isError: false }
+  return { text: readingText(reading, request.read, style), isError: false }
 }

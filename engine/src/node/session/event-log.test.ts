@@ -24,5 +24,5 @@ test('a log that cannot be written says so once and disturbs nobody', () => {
   emit({ type: 'breaker-tripped', failures: 3 })
   emit({ type: 'breaker-tripped', failures: 3 })
   expect(problems).toHaveLength(1)
-  expect(problems[0]).toContain('cannot be written')
+  expect(problems[0]).toContain('Cannot write the event log')
 })

@@ -1,5 +1,5 @@
-// The engine's events as a JSONL file, one write for each. No event carries text of the conversation, and a log that
-// cannot be written never disturbs anybody: the problem is handed to whoever asked for the log.
+// Writes the engine's events to a JSONL file. Events carry no text of the conversation. A log that cannot be written
+// never disturbs the session.
 import { appendFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Emit } from '../../core/ports/events.ts'
@@ -8,7 +8,7 @@ import { nodeDisk } from '../write/disk.ts'
 export type EventLogOptions = {
   readonly now?: () => number
   readonly sessionId?: string
-  /** Told once, with the first failure. */
+  /** Called once, with the first failure. */
   readonly onProblem?: (problem: string) => void
 }
 
@@ -24,7 +24,7 @@ export function eventLog(path: string, { now = Date.now, sessionId, onProblem }:
       appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 })
     } catch (error) {
       isBroken = true
-      onProblem?.(`The event log ${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+      onProblem?.(`Cannot write the event log ${path}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { generateCodexRollout, generateWithTruth, serialize, session } from '../../testing/index.ts'
 import { openIndex } from '../index/sidecar.ts'
-import { scanFile } from '../read/scan-file.ts'
+import { scanFile } from '../read/entries.ts'
 import { collectStatistics, findTranscripts } from '../read/stats.ts'
 import { findSubagents } from '../read/subagents.ts'
 

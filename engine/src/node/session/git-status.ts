@@ -1,11 +1,11 @@
-// Reads what `git status --porcelain=v2 --branch -z` prints. A record that was cut off is passed over.
+// Parses `git status --porcelain=v2 --branch -z`. A record that was cut off is skipped.
 import { posix } from 'node:path'
 import type { WorkspaceFile, WorkspaceState } from '../../core/ports/workspace.ts'
 
 export type GitStatus = {
-  /** Absent before the first commit. */
+  /** Undefined before the first commit. */
   readonly oid: string | undefined
-  /** Absent when HEAD is detached. */
+  /** Undefined if HEAD is detached. */
   readonly branch: string | undefined
   readonly upstream: WorkspaceState['upstream']
   readonly staged: readonly WorkspaceFile[]
@@ -14,11 +14,11 @@ export type GitStatus = {
   readonly conflicts: readonly WorkspaceFile[]
 }
 
-/** Paths come relative to the repository's root, and leave relative to `prefix`, the folder that was asked about. */
+/** Paths are relative to the repository's root in the output, and to `prefix` in the result. */
 export function parseStatus(output: string, prefix: string): GitStatus {
   const headers = new Map<string, string>()
   const files = { staged: [], unstaged: [], untracked: [], conflicts: [] } as Record<ListName, WorkspaceFile[]>
-  // The last field is what follows the last end mark: empty, or cut off.
+  // After the last terminator: empty or cut off.
   const records = output.split('\0').slice(0, -1)
   for (let at = 0; at < records.length; at++) {
     const record = records[at] ?? ''
@@ -26,11 +26,10 @@ export function parseStatus(output: string, prefix: string): GitStatus {
       const space = record.indexOf(' ', 2)
       headers.set(record.slice(2, space), record.slice(space + 1))
     }
-    // The old name of a renamed file is a record of its own.
+    // The old name of a renamed file is a separate record.
     if (record.startsWith('2 ')) at++
-    const fields = fieldsBefore[record[0] ?? '']
-    if (fields === undefined) continue
-    noteFile(files, record, relativeTo(prefix, afterFields(record, fields)))
+    const path = fileRecord.exec(record)?.[1]
+    if (path !== undefined) noteFile(files, record, relativeTo(prefix, path))
   }
   const oid = headers.get('branch.oid')
   const branch = headers.get('branch.head')
@@ -44,14 +43,8 @@ export function parseStatus(output: string, prefix: string): GitStatus {
 
 type ListName = 'staged' | 'unstaged' | 'untracked' | 'conflicts'
 
-/** How many fields stand before the path, by the kind of record. */
-const fieldsBefore: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10, '?': 1 }
-
-function afterFields(record: string, count: number): string {
-  let from = 0
-  for (let field = 0; field < count; field++) from = record.indexOf(' ', from) + 1
-  return record.slice(from)
-}
+/** The path follows 8, 9, 10 or 1 fields, depending on the record type. */
+const fileRecord = /^(?:1 (?:\S+ ){7}|2 (?:\S+ ){8}|u (?:\S+ ){9}|\? )(.+)$/s
 
 function relativeTo(prefix: string, path: string): string {
   if (prefix === '') return path

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type SessionFiles, type SessionFilesInput, sessionFiles } from './session-files.ts'
+import type { SessionFiles, SessionFilesInput } from '../../core/session/platform.ts'
+import { sessionFiles } from './session-files.ts'
 
 let folder: string
 let root: string
@@ -29,7 +30,7 @@ function read(files: SessionFiles, path: string, text: string, isLive: boolean):
 const open = (more: Partial<SessionFilesInput> = {}) =>
   sessionFiles({ entries: [], cwd: root, permitted: () => undefined, ...more })
 const shown = '1\tconst first = 1\n2\tconst second = 2'
-const outside = { type: 'refused', why: 'it lies outside the workspace', isOutside: true }
+const outside = { type: 'refused', why: 'it is outside the workspace', isOutside: true }
 
 test('a file that nothing showed is not read, and one that is gone is', async () => {
   const { files } = open()
@@ -55,7 +56,7 @@ test('what the open session was shown is read as it is now, outside only where t
 test('a refusal without an error flag shows nothing', async () => {
   const session = open()
   read(session, join(root, 'a.ts'), 'You may not read this.', true)
-  const why = 'nothing of what this session was shown is in it now: read it again'
+  const why = 'it no longer contains anything this session was shown: read it again'
   expect(await session.files.read(join(root, 'a.ts'))).toEqual({ type: 'refused', why })
 })
 

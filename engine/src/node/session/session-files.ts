@@ -1,9 +1,8 @@
-// Where a session's files come from when context is put back. On the session's own machine that is the disk, for what the
-// session was demonstrably shown or the host permits; for a transcript from elsewhere, what the transcript itself shows.
+// Which files may be restored, and from where: on the session's own machine from disk, if the session was demonstrably
+// shown the file or the host permits it; for a transcript from another machine, only what the transcript contains.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type JsonObject, stringAt } from '../../core/message/json.ts'
-import type { ViewMessage } from '../../core/message/message.ts'
+import { stringAt } from '../../core/message/json.ts'
 import type { FileRead, FileStore } from '../../core/ports/files.ts'
 import type { Workspace } from '../../core/ports/workspace.ts'
 import {
@@ -14,28 +13,10 @@ import {
   seenText,
 } from '../../core/restore/seen-files.ts'
 import { createShown, type Shown } from '../../core/restore/shown.ts'
-import type { NamedKinds } from '../../core/tokens/tool-kinds.ts'
+import type { SessionFiles, SessionFilesInput, WorkspaceInput } from '../../core/session/platform.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { gitWorkspace } from './workspace.ts'
 import { workspaceFiles } from './workspace-files.ts'
-
-export type SessionFiles = {
-  readonly files: FileStore
-  /** Every message of the session, in order; `isLive` when it came while the session was open. */
-  readonly see: (message: ViewMessage, record: JsonObject, how: { readonly isLive: boolean }) => void
-}
-
-export type SessionFilesInput = {
-  /** The host's own, which come before all others. */
-  readonly given?: FileStore | undefined
-  /** What was there when it was opened. */
-  readonly entries: readonly Entry[]
-  /** The workspace, as the host says; never what a transcript says. */
-  readonly cwd: string
-  readonly named?: NamedKinds | undefined
-  /** What may be read though nothing showed it: anywhere because the host named it, or inside the workspace. */
-  readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
-}
 
 export function sessionFiles({ given, entries, cwd, named, permitted }: SessionFilesInput): SessionFiles {
   if (given) return { files: given, see: () => undefined }
@@ -51,14 +32,14 @@ export function sessionFiles({ given, entries, cwd, named, permitted }: SessionF
 type OwnFiles = {
   readonly root: string
   readonly shown: Shown
-  /** What the transcript showed that the session was opened with. */
+  /** What the transcript showed when the session was opened. */
   readonly opened: SeenFiles
   readonly permitted: SessionFilesInput['permitted']
 }
 
 /**
- * A transcript may claim anything, so its word opens no file: of a file that only it showed, no more comes back than
- * the transcript itself holds, and only while that is still what is on the disk.
+ * A transcript is untrusted and cannot open a file. Of a file that only the transcript showed, no more is restored than
+ * the transcript contains, and only while the disk still has the same.
  */
 function ownFiles({ root, shown, opened, permitted }: OwnFiles): FileStore {
   const inside = workspaceFiles({ root })
@@ -80,7 +61,7 @@ function ownFiles({ root, shown, opened, permitted }: OwnFiles): FileStore {
   }
 }
 
-const notAsShown = 'nothing of what this session was shown is in it now: read it again'
+const notAsShown = 'it no longer contains anything this session was shown: read it again'
 
 function fromTranscript(found: FileRead, seen: SeenFile | undefined): FileRead {
   if (!seen) {
@@ -94,7 +75,7 @@ function fromTranscript(found: FileRead, seen: SeenFile | undefined): FileRead {
   return found.type === 'refused' && seen.isWhole ? { ...found, lastShown: seenText(seen) } : found
 }
 
-/** Every line that was shown stands where it stood. Clients leave out the line end behind the last line. */
+/** Every shown line is unchanged. Clients omit the newline after the last line. */
 function isStill({ lines, isWhole }: SeenFile, text: string): boolean {
   const now = text.split('\n')
   const shown = lines.at(-1) === '' ? lines.slice(0, -1) : lines
@@ -113,13 +94,8 @@ function recordedFolder(entries: readonly Entry[]): string | undefined {
   return entries.map(({ record }) => stringAt(record, 'cwd')).findLast((path) => path !== undefined)
 }
 
-export type WorkspaceForInput = Pick<SessionFilesInput, 'given' | 'entries' | 'cwd'> & {
-  /** The host itself said that this is the folder. */
-  readonly isNamed: boolean
-}
-
 /** The folder's git state says nothing about a session whose files are elsewhere. */
-export function workspaceFor({ given, entries, cwd, isNamed }: WorkspaceForInput): Workspace | undefined {
+export function workspaceFor({ given, entries, cwd, isNamed }: WorkspaceInput): Workspace | undefined {
   if (given) return undefined
   const recorded = recordedFolder(entries)
   if (!isNamed && recorded !== undefined && resolve(recorded) !== resolve(cwd)) return undefined

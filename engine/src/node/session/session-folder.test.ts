@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLedger } from '../../core/ledger/ledger.ts'
-import { offline } from '../../models/index.ts'
+import { offline } from '../../models/offline.ts'
 import { hooksFor } from '../hooks/for-session.ts'
-import { storeResults } from '../write/stored-results.ts'
+import { storeResults } from '../write/keep-results.ts'
 import { openMemory } from './session-memory.ts'
 
 let folder = ''
@@ -71,7 +71,7 @@ describe.for(writers)('%s', ([, name, write]) => {
 
   test('leave no trace behind a session folder that is a link', async () => {
     symlinkSync(victim, join(folder, 's'))
-    expect(await outcomeOf(write)).toContain('is a link, and nothing is written through it')
+    expect(await outcomeOf(write)).toContain('is a symbolic link, and Everlong does not write through links')
     expect(readdirSync(victim)).toEqual([])
   })
 
@@ -79,7 +79,7 @@ describe.for(writers)('%s', ([, name, write]) => {
     const place = join(folder, 's', name)
     mkdirSync(dirname(place))
     symlinkSync(victim, place)
-    expect(await outcomeOf(write)).toContain('is a link, and nothing is written through it')
+    expect(await outcomeOf(write)).toContain('is a symbolic link, and Everlong does not write through links')
     expect(readdirSync(victim)).toEqual([])
   })
 })

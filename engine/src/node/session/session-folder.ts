@@ -1,34 +1,53 @@
-// Where what belongs to a session lies beside its transcript, as Claude Code has it.
-import { lstatSync } from 'node:fs'
+// Where a session keeps its other files, in the layout of Claude Code: SESSION/subagents, SESSION/tool-results …
+import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
-import { type Disk, nodeDisk, systemError } from '../write/disk.ts'
+import { type Disk, diskProblem, nodeDisk, systemError } from '../write/disk.ts'
 
-/** The folder beside a transcript that is called like it; one without an ending would be the transcript itself. */
+/** The folder next to a transcript with the same name; `.files` is added if that would be the transcript itself. */
 export function sessionFolder(transcript: string): string {
   const name = basename(transcript, extname(transcript))
   return join(dirname(transcript), name === basename(transcript) ? `${name}.files` : name)
 }
 
-/** What the folder of large tool results is called. */
 export const resultsName = 'tool-results'
 
-/** Where a session's large results lie. It may not be there yet. */
+/** The folder of large tool results. It may not exist yet. */
 export function resultsFolder(transcript: string): string {
   return join(sessionFolder(transcript), resultsName)
 }
 
 /**
- * Makes `SESSION/NAME`, the folder for one kind of file beside a session. Refuses when either level is a link, before
- * anything is made behind it: a link could lead anywhere.
+ * Creates `SESSION/NAME`. Refuses a symbolic link at either level before anything is created behind it: it could lead
+ * anywhere.
  */
 export function makeSessionFolder(folder: string, disk: Disk = nodeDisk): void {
   for (const level of [dirname(folder), folder]) {
     if (lstatSync(level, { throwIfNoEntry: false })?.isSymbolicLink()) {
       throw systemError(
         'ELOOP',
-        `${level} is a link, and nothing is written through it. Remove the link and try again.`,
+        `${level} is a symbolic link, and Everlong does not write through links. Remove the link and try again.`,
       )
     }
     disk.makeFolder(level)
   }
+}
+
+/** Empty if the folder does not exist or cannot be read. */
+export function itemsIn(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    diskProblem(error)
+    return []
+  }
+}
+
+/** Regular files only, sorted: links could lead anywhere. */
+export function filesIn(folder: string): readonly string[] {
+  const names = itemsIn(folder).flatMap((item) => (item.isFile() ? [item.name] : []))
+  return names.toSorted().map((name) => join(folder, name))
+}
+
+export function isAgentFile(path: string): boolean {
+  return basename(path).startsWith('agent-') && path.endsWith('.jsonl')
 }

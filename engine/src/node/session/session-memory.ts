@@ -1,8 +1,8 @@
-// The notes of a session on disk: `<session>/session-memory/summary.md`, with an optional template and prompt beside it.
-// Writes are whole files moved into place; what a person changed meanwhile is merged, never overwritten; one extraction
-// at a time, across processes.
+// Session notes on disk: `SESSION/session-memory/summary.md`, with an optional template and prompt. Files are replaced
+// atomically, changes made by a person meanwhile are merged, and only one extraction runs at a time, across processes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type Extraction, extractNotes } from '../../core/memory/extract.ts'
 import { merged, parseNotes, renderNotes, withTemplate } from '../../core/memory/notes.ts'
 import type { SessionMemory } from '../../core/memory/store.ts'
@@ -12,7 +12,6 @@ import { type NoteHead, noteHeads } from '../../core/prompts/memory.ts'
 import { acquireLease, type Lease, lockPathOf } from '../lease/lease.ts'
 import { readLock } from '../lease/lock-file.ts'
 import { nodeProcesses } from '../lease/processes.ts'
-import { wait } from '../lease/wait.ts'
 import { diskProblem, nodeDisk } from '../write/disk.ts'
 import { replaceFile } from '../write/whole-file.ts'
 import { makeSessionFolder, sessionFolder } from './session-folder.ts'
@@ -24,11 +23,11 @@ export type MemoryPorts = {
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
-const longestWaitMs = 15_000
+const maxWaitMs = 15_000
 const deadAfterMs = 60_000
-const lookEveryMs = 200
+const pollMs = 200
 
-const nodePorts: MemoryPorts = { now: () => Date.now(), wait }
+const nodePorts: MemoryPorts = { now: () => Date.now(), wait: (milliseconds) => wait(milliseconds) }
 
 export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): SessionMemory {
   const folder = join(sessionFolder(transcript), 'session-memory')
@@ -41,8 +40,8 @@ export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): 
   const settled = async (): Promise<'settled' | 'still-running'> => {
     const start = ports.now()
     while (isRunning(path, ports.now())) {
-      if (ports.now() - start >= longestWaitMs) return 'still-running'
-      await ports.wait(lookEveryMs)
+      if (ports.now() - start >= maxWaitMs) return 'still-running'
+      await ports.wait(pollMs)
     }
     return 'settled'
   }
@@ -82,7 +81,7 @@ async function extractInto({ path, folder, lease }: Taken, input: Parameters<Ses
   const prompt = readText(join(folder, 'config', 'prompt.md'))
   const extraction = await extractNotes({ ...input, notes: before, prompt })
   if (extraction.type === 'failed') return extraction
-  // Somebody who was taken for dead has nothing to write any more.
+  // We were presumed dead and must not write.
   if (lease.confirm().type === 'lease-lost') return failed('another process took over')
   const now = readText(path)
   const next = now === undefined || now === base ? extraction.notes : merged(before, parseNotes(now), extraction.notes)
@@ -110,7 +109,7 @@ function isRunning(path: string, now: number): boolean {
   return now - Date.parse(lock.acquiredAt) < deadAfterMs && Date.parse(lock.expiresAt) > now
 }
 
-/** The user's own template counts when it has at least one section. */
+/** A custom template counts if it has at least one section. */
 function templateIn(folder: string): readonly NoteHead[] {
   const own = parseNotes(readText(join(folder, 'config', 'template.md')) ?? '')
   return own.length > 0 ? own.map(({ heading, hint }) => ({ heading, hint })) : noteHeads

@@ -16,7 +16,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const outside = { type: 'refused', why: 'it lies outside the workspace', isOutside: true }
+const outside = { type: 'refused', why: 'it is outside the workspace', isOutside: true }
 
 test('files of the workspace are read as they are; the rest is told apart', async () => {
   const files = workspaceFiles({ root })

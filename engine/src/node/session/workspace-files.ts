@@ -1,5 +1,5 @@
-// Files of the workspace for restoring: read from disk as they are now. Nothing outside the workspace is read unless the
-// session had read it before, and no link leads out of it.
+// Reads workspace files for restoring. Nothing outside the workspace is read unless allowed, and links cannot lead out
+// of it.
 import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
@@ -7,12 +7,12 @@ import type { FileRead, FileStore } from '../../core/ports/files.ts'
 
 export type WorkspaceOptions = {
   readonly root: string
-  /** Paths outside that the session had read with permission. */
+  /** Paths outside the workspace that may be read. */
   readonly isAllowed?: (path: string) => boolean
 }
 
-/** Larger files are no source code that anybody reads whole. */
-const mostBytes = 2 * 1024 * 1024
+/** Larger files are not source code that anybody reads whole. */
+const maxBytes = 2 * 1024 * 1024
 
 export function workspaceFiles({ root, isAllowed = () => false }: WorkspaceOptions): FileStore {
   return {
@@ -21,7 +21,7 @@ export function workspaceFiles({ root, isAllowed = () => false }: WorkspaceOptio
       try {
         const real = await realpath(wanted)
         if (!isInside(await realpath(root), real) && !isAllowed(path)) {
-          return { type: 'refused', why: 'it lies outside the workspace', isOutside: true }
+          return { type: 'refused', why: 'it is outside the workspace', isOutside: true }
         }
         return await readText(real)
       } catch (error) {
@@ -37,12 +37,12 @@ function isInside(root: string, path: string): boolean {
 }
 
 async function readText(path: string): Promise<FileRead> {
-  // Without waiting: a pipe would wait for ever for somebody to write.
+  // Nonblocking: opening a pipe would wait for a writer.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
     const state = await file.stat()
     if (!state.isFile()) return { type: 'refused', why: 'it is not a file' }
-    if (state.size > mostBytes) return { type: 'refused', why: `it has ${state.size} bytes` }
+    if (state.size > maxBytes) return { type: 'refused', why: `it has ${state.size} bytes` }
     const bytes = await file.readFile()
     if (bytes.includes(0)) return { type: 'binary', bytes: bytes.length }
     return { type: 'text', text: bytes.toString('utf8') }

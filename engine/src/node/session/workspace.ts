@@ -1,5 +1,5 @@
-// Asks git what state a folder is in. It starts git without a shell, changes nothing, runs no hook, reaches no network,
-// and never throws: a folder without git gets a reason.
+// Reads the git state of a folder. It runs git without a shell, changes nothing, runs no hooks, uses no network and
+// never throws: without git, it returns a reason.
 import { type ExecFileException, execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import type {
@@ -15,16 +15,16 @@ import { parseStatus } from './git-status.ts'
 
 export type GitWorkspaceOptions = {
   readonly folder: string
-  /** In all. */
+  /** For all commands together. */
   readonly timeoutMs?: number
   readonly git?: string
 }
 
-const mostBytes = 1024 * 1024
-const mostFiles = 20
-const mostCommits = 20
-/** Commits beyond this are not even counted. */
-const mostCounted = 500
+const maxOutputBytes = 1024 * 1024
+const maxFiles = 20
+const maxCommits = 20
+/** Commits are counted up to this. */
+const maxCounted = 500
 
 export function gitWorkspace({ folder, timeoutMs = 2_000, git = 'git' }: GitWorkspaceOptions): Workspace {
   return {
@@ -58,7 +58,7 @@ const statusArguments = ['status', '--porcelain=v2', '--branch', '-z', '--untrac
 
 async function stateOf(place: Place, since: Since | undefined): Promise<WorkspaceState> {
   const prefix = await run(place, ['rev-parse', '--show-prefix'])
-  // Submodules have configurations of their own, which are not looked at.
+  // The configurations of submodules are not checked.
   const output = await run(place, [...statusArguments, '--ignore-submodules=dirty'])
   const { oid, branch, upstream, ...files } = parseStatus(output.text, prefix.text.trimEnd())
   const commits = oid === undefined || !since ? undefined : await commitsSince(place, oid, since)
@@ -67,12 +67,12 @@ async function stateOf(place: Place, since: Since | undefined): Promise<Workspac
     ...(branch === undefined ? {} : { branch }),
     ...(oid === undefined ? {} : { head: await commitAt(place, oid) }),
     ...(upstream ? { upstream } : {}),
-    staged: capped(files.staged, mostFiles),
-    unstaged: capped(files.unstaged, mostFiles),
-    untracked: capped(files.untracked, mostFiles),
-    conflicts: capped(files.conflicts, mostFiles),
-    ...(commits && since ? { commits: { ...capped(commits, mostCommits), since } } : {}),
-    isPartial: output.isCut || commits?.length === mostCounted,
+    staged: capped(files.staged, maxFiles),
+    unstaged: capped(files.unstaged, maxFiles),
+    untracked: capped(files.untracked, maxFiles),
+    conflicts: capped(files.conflicts, maxFiles),
+    ...(commits && since ? { commits: { ...capped(commits, maxCommits), since } } : {}),
+    isPartial: output.isCut || commits?.length === maxCounted,
   }
 }
 
@@ -86,13 +86,13 @@ async function commitAt(place: Place, oid: string): Promise<Commit> {
 }
 
 async function commitsSince(place: Place, oid: string, since: Since): Promise<readonly Commit[] | undefined> {
-  const most = `--max-count=${mostCounted}`
+  const most = `--max-count=${maxCounted}`
   if ('time' in since) return log(place, [most, `--max-age=${Math.max(0, Math.floor(since.time / 1000))}`, oid])
   if (!/^[0-9a-f]{4,64}$/i.test(since.commit)) return undefined
   try {
     return await log(place, [most, `${since.commit}..${oid}`])
   } catch (error) {
-    // Not a commit of this repository: there is no list, and the rest is still true.
+    // Not a commit of this repository: the rest of the state is still valid.
     if (error instanceof GitFailed) return undefined
     throw error
   }
@@ -115,13 +115,12 @@ async function log(place: Place, what: readonly string[]): Promise<readonly Comm
   }))
 }
 
-/** What git said no to, in a sentence. */
 class GitFailed extends Error {}
 
 type Output = { readonly text: string; readonly isCut: boolean }
 
-/** A repository's own configuration may name programs to run: none of them is wanted here. */
-const safely = [
+/** A repository's configuration may name programs to run. */
+const safeConfig = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
   ['core.pager', 'cat'],
@@ -130,18 +129,23 @@ const safely = [
 
 function run(place: Place, what: readonly string[]): Promise<Output> {
   const { folder, git, signal } = place
-  const options = { cwd: folder, env: environment(), signal, maxBuffer: mostBytes, killSignal: 'SIGKILL' } as const
+  const options = { cwd: folder, env: environment(), signal, maxBuffer: maxOutputBytes, killSignal: 'SIGKILL' } as const
   return new Promise((done, fail) => {
-    execFile(git, ['--no-pager', ...safely, ...what], { ...options, windowsHide: true }, (error, text, complaint) => {
-      if (!error) done({ text, isCut: false })
-      else if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') done({ text, isCut: true })
-      else if (signal.aborted) fail(error)
-      else reasonOf(folder, error, complaint).then((why) => fail(new GitFailed(why)), fail)
-    })
+    execFile(
+      git,
+      ['--no-pager', ...safeConfig, ...what],
+      { ...options, windowsHide: true },
+      (error, text, complaint) => {
+        if (!error) done({ text, isCut: false })
+        else if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') done({ text, isCut: true })
+        else if (signal.aborted) fail(error)
+        else reasonOf(folder, error, complaint).then((why) => fail(new GitFailed(why)), fail)
+      },
+    )
   })
 }
 
-/** Variables of an outer git, as in a hook, would point at another repository. */
+/** Variables of an outer git (in a hook) would select another repository. */
 function environment(): NodeJS.ProcessEnv {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
   const own = { GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', LC_ALL: 'C' }

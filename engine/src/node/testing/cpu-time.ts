@@ -1,4 +1,4 @@
-/** Milliseconds of processor time that `run` takes. What else the machine does hardly changes it. */
+/** CPU time in milliseconds, hardly affected by other load on the machine. */
 export function cpuTime(run: () => void): number {
   const start = process.cpuUsage()
   run()

@@ -1,5 +1,4 @@
-// Where real transcripts lie, when this machine has any. No test needs them; those that can use them say that they
-// were skipped when the folder is not there.
+// Real transcripts, if this machine has any. Tests that use them are skipped otherwise.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tally } from '../../core/transcript/report/tally.ts'
@@ -17,7 +16,7 @@ export type OracleRow = Tally & {
   readonly salvaged: number
 }
 
-/** The table "Oracle" of the manifest: numbers that were found without our reader. */
+/** The manifest's "Oracle" table: numbers found without our reader. */
 export function oracle(): readonly OracleRow[] {
   if (!hasTranscripts) return []
   const text = readFileSync(join(transcripts, 'MANIFEST.md'), 'utf8')
@@ -44,7 +43,7 @@ export function oracle(): readonly OracleRow[] {
     })
 }
 
-/** The column "orph" of the manifest's table "Measured", by file. */
+/** The "orph" column of the manifest's "Measured" table, by file. */
 export function measuredOrphans(): ReadonlyMap<string, number> {
   const text = readFileSync(join(transcripts, 'MANIFEST.md'), 'utf8')
   const rows = text.slice(text.indexOf('## Measured'), text.indexOf('## Oracle')).split('\n')

@@ -1,5 +1,5 @@
-// A real process that writes sessions as it is told on standard input, one command a line, and answers on standard
-// output, one JSON value a line. For tests that stop and kill it; it is no part of the library.
+// A separate process that writes sessions, for tests that stop and kill it: one command per line on stdin, one JSON
+// value per line on stdout.
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,9 +7,9 @@ import { mulberry32 } from '../../testing/random.ts'
 import { acquireLease, type Lease } from '../lease/lease.ts'
 import { type Disk, nodeDisk } from '../write/disk.ts'
 import { openWriter, type TranscriptWriter } from '../write/writer.ts'
-import { sumOf } from './numbered-record.ts'
+import { sumOf } from './sessions.ts'
 
-/** At once and whole: what was answered before a kill has been answered. */
+/** Synchronous, so that a kill cannot lose it. */
 function answer(value: unknown): void {
   writeSync(1, `${JSON.stringify(value)}\n`)
 }
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
     const command = JSON.parse(line) as Command
     if (command.type === 'race') {
-      // All start at one moment, and not when a timer finds the time.
+      // A busy loop, so that all start at the same moment.
       while (Date.now() < command.at);
       const result = acquireLease(command.path, { owner })
       if (result.type === 'acquired') lease = result.lease
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** For ever: gets the session, writes a few records, gives it back. Says of each record that it is written. */
+/** Forever: takes the session, writes a few records, releases it. Reports each written record. */
 async function contend(options: {
   readonly path: string
   readonly name: string
@@ -77,7 +77,7 @@ async function contend(options: {
   }
 }
 
-/** Writes a little at a time, so that a kill has something to cut, and two writers at once would be seen. */
+/** Writes slowly, so that a kill can cut a record and two simultaneous writers would show. */
 const slowDisk: Disk = {
   ...nodeDisk,
   write: (file, bytes) => {

@@ -15,7 +15,7 @@ import { openArchive } from '../archive/archive.ts'
 import { acquireLease } from '../lease/lease.ts'
 import { openView, type ViewFile } from '../read/view-file.ts'
 import { applyEdits } from './apply-edits.ts'
-import { originalResults } from './stored-results.ts'
+import { originalResults } from './keep-results.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-apply-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -137,12 +137,12 @@ describe('the view of a large file', () => {
           microcompact: fc.boolean(),
           thinking: fc.constantFrom(0, 1),
           interrupted: fc.constantFrom(0, 0.5),
-          largeFrom: fc.constantFrom(0, 5_000, 20_000),
+          wholeBytes: fc.constantFrom(0, 5_000, 20_000),
         }),
-        ({ largeFrom, ...options }) => {
+        ({ wholeBytes, ...options }) => {
           const path = written([...generateWithTruth(options).records])
           const whole = openView(path)
-          const thrifty = openView(path, { largeFrom })
+          const thrifty = openView(path, { wholeBytes })
           expect(thrifty.view).toEqual(whole.view)
           expect(thrifty.answered).toEqual(whole.answered)
           expect(thrifty.place).toEqual(whole.place)

@@ -1,12 +1,11 @@
-// Big and binary contents, stored once each under the hash of their bytes, for hosts that put a reference in the place
-// of a large content. A blob is never changed, and never handed out when its bytes are not what its id says.
+// Stores large and binary contents once each, by the hash of their bytes, for hosts that keep a reference in the
+// transcript. Blobs never change, and damaged ones are never returned.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type Disk, type DiskProblem, diskProblem, nodeDisk, unless } from './disk.ts'
+import { type Disk, type DiskProblem, diskProblem, ignoring, nodeDisk } from './disk.ts'
 import { replaceFile } from './whole-file.ts'
 
 export type BlobStore = {
-  /** The same bytes always have the same id, and lie on disk once. */
   readonly put: (bytes: Uint8Array) => PutResult
   readonly get: (id: string) => GetResult
 }
@@ -15,15 +14,15 @@ export type PutResult = { readonly type: 'stored'; readonly id: string } | Store
 
 export type GetResult =
   | { readonly type: 'found'; readonly bytes: Buffer }
-  /** Also for what cannot be an id. */
+  /** Also for malformed ids. */
   | { readonly type: 'not-found' }
-  /** The file is there, and its bytes are not those that were stored. Putting them again mends it. */
+  /** The bytes do not match the id. Storing them again repairs it. */
   | { readonly type: 'damaged' }
   | StoreFailed
 
 export type StoreFailed = { readonly type: 'store-failed' } & DiskProblem
 
-/** Blobs in `blobs/` below this folder, which is made when the first one is stored. */
+/** Creates `blobs/` in this folder with the first blob. */
 export function openBlobs(folder: string, disk: Disk = nodeDisk): BlobStore {
   const placeOf = (hex: string) => join(folder, 'blobs', hex.slice(0, 2), hex.slice(2))
   return {
@@ -39,7 +38,7 @@ export function openBlobs(folder: string, disk: Disk = nodeDisk): BlobStore {
       }
     },
     get: (id) => {
-      // The id becomes part of a path, and it may be anybody's.
+      // The id becomes part of a path and is untrusted.
       const [, hex] = /^sha256-([0-9a-f]{64})$/.exec(id) ?? []
       if (hex === undefined) return { type: 'not-found' }
       try {
@@ -58,7 +57,7 @@ function hashOf(bytes: Uint8Array): string {
 }
 
 function read(disk: Disk, path: string): Buffer | undefined {
-  const file = unless(['ENOENT', 'ENOTDIR', 'ELOOP'], () => disk.open(path, 'read'))
+  const file = ignoring(['ENOENT', 'ENOTDIR', 'ELOOP'], () => disk.open(path, 'read'))
   if (file === undefined) return undefined
   try {
     const bytes = Buffer.alloc(disk.stat(file).size)

@@ -52,13 +52,13 @@ describe('what the system says', () => {
 
   test('is told in plain words with the path and what to do', () => {
     expect(['ENOSPC', 'EROFS', 'ELOOP', 'EACCES'].map((code) => diskProblem(said(code)))).toEqual([
-      { code: 'ENOSPC', message: '/a/b: no space left on the disk. Make room, or choose another place.' },
+      { code: 'ENOSPC', message: '/a/b: no space left on the disk. Free some, or choose another place.' },
       { code: 'EROFS', message: '/a/b: the file system is read-only. Choose another place.' },
       {
         code: 'ELOOP',
-        message: '/a/b: a link, and it is not followed here, or leads in a circle. Name the file itself.',
+        message: '/a/b: symbolic links are not followed here. Name the file itself.',
       },
-      { code: 'EACCES', message: '/a/b: no permission. Run as a user who has it, or change the mode.' },
+      { code: 'EACCES', message: '/a/b: permission denied. Run as another user, or change the mode.' },
     ])
   })
 

@@ -1,5 +1,5 @@
-// The few file operations that writing a session needs, as a port: tests count them, cut them short and interrupt them.
-// All are synchronous, so that nothing can come between a check of the lease and the write it allows.
+// The file operations that writing a session needs, as a port, so that tests can count, shorten and interrupt them. All
+// are synchronous: nothing can run between a lease check and the write it allows.
 import {
   closeSync,
   constants,
@@ -22,25 +22,25 @@ import { dirname } from 'node:path'
 export type FileState = {
   readonly size: number
   readonly isFile: boolean
-  /** How many names the file has; none when it was removed while it is open. */
+  /** Hard links; 0 if the file was removed while open. */
   readonly names: number
   readonly inode: number
   readonly modifiedAt: number
 }
 
-/** How a file is opened. No way of opening follows a symbolic link at the end of the path. */
+/** None of them follows a symbolic link at the end of the path. */
 export type Opening = 'read' | 'append' | 'create-only'
 
 export type Disk = {
   readonly open: (path: string, opening: Opening) => number
   readonly stat: (file: number) => FileState
   readonly read: (file: number, into: Uint8Array, position: number) => number
-  /** May write less than it was given, as write(2) may. */
+  /** May write less than given, like write(2). */
   readonly write: (file: number, bytes: Uint8Array) => number
   readonly truncate: (file: number, size: number) => void
   readonly sync: (file: number) => void
   readonly close: (file: number) => void
-  /** A second name for a file. Fails with EEXIST when the name is taken: of many callers exactly one succeeds. */
+  /** Fails with EEXIST if the name is taken: of many callers exactly one succeeds. */
   readonly link: (from: string, to: string) => void
   readonly rename: (from: string, to: string) => void
   readonly unlink: (path: string) => void
@@ -49,7 +49,7 @@ export type Disk = {
 }
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants
-// Windows has neither the flag nor, for most users, the links.
+// Missing on Windows.
 const noFollow = constants.O_NOFOLLOW ?? 0
 const flags: Readonly<Record<Opening, number>> = {
   read: O_RDONLY | noFollow,
@@ -75,10 +75,7 @@ export const nodeDisk: Disk = {
   makeFolder: makeFolders,
 }
 
-/**
- * With the folders above it, where they are missing. Not `recursive: true`: where the system lets nobody make a folder and
- * says that there is none (/proc), Node tries again for ever.
- */
+/** Creates parents too. Not `recursive: true`: under /proc Node would retry forever. */
 function makeFolders(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
@@ -93,7 +90,7 @@ function makeFolders(path: string): void {
 
 export type DiskProblem = { readonly code: string; readonly message: string }
 
-/** What the system said, in plain words, when it was the system; anything else is a mistake of ours and goes on up. */
+/** A system error in plain words. Any other error is a bug of ours and is thrown again. */
 export function diskProblem(error: unknown): DiskProblem {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error) {
     const words = error.syscall === ownCall ? undefined : plainWords[error.code]
@@ -103,35 +100,35 @@ export function diskProblem(error: unknown): DiskProblem {
   throw error
 }
 
-/** For a list in which the path stands already. */
+/** Without the path, for a list that already shows it. */
 export function whyUnreadable(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return ('code' in error && plainWords[String(error.code)]) || error.message
 }
 
 const plainWords: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file or folder. Check the name.',
-  EACCES: 'no permission. Run as a user who has it, or change the mode.',
-  EPERM: 'no permission. Run as a user who has it, or change the mode.',
-  ENOTDIR: 'the path leads through something that is not a folder. Check the name.',
+  ENOENT: 'no such file or folder. Check the name.',
+  EACCES: 'permission denied. Run as another user, or change the mode.',
+  EPERM: 'permission denied. Run as another user, or change the mode.',
+  ENOTDIR: 'part of the path is not a folder. Check the name.',
   EISDIR: 'this is a folder. Name a file.',
-  EEXIST: 'the name is taken. Choose another place.',
-  ELOOP: 'a link, and it is not followed here, or leads in a circle. Name the file itself.',
+  EEXIST: 'the file exists already. Choose another name.',
+  ELOOP: 'symbolic links are not followed here. Name the file itself.',
   ENAMETOOLONG: 'the name is too long. Choose a shorter one.',
   EROFS: 'the file system is read-only. Choose another place.',
-  ENOSPC: 'no space left on the disk. Make room, or choose another place.',
-  EDQUOT: 'the disk quota is used up. Make room, or choose another place.',
+  ENOSPC: 'no space left on the disk. Free some, or choose another place.',
+  EDQUOT: 'the disk quota is used up. Free some space, or choose another place.',
 }
 
 const ownCall = 'none'
 
-/** A failure that we see before the system does, told in the same way. */
+/** An error that we detect before the system does, in the same form. */
 export function systemError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code, syscall: ownCall })
 }
 
-/** Runs it; undefined when the system answers with one of these codes. Other failures go on up. */
-export function unless<T>(codes: readonly string[], run: () => T): T | undefined {
+/** Undefined if the system fails with one of these codes. Other errors are thrown. */
+export function ignoring<T>(codes: readonly string[], run: () => T): T | undefined {
   try {
     return run()
   } catch (error) {
@@ -140,14 +137,14 @@ export function unless<T>(codes: readonly string[], run: () => T): T | undefined
   }
 }
 
-/** Gone is gone: it need not have been there. */
+/** It need not exist. */
 export function remove(disk: Disk, path: string): void {
-  unless(['ENOENT'], () => disk.unlink(path))
+  ignoring(['ENOENT'], () => disk.unlink(path))
 }
 
 export type WritableFile = { readonly disk: Disk; readonly file: number }
 
-/** One after another until all bytes are out: a short write is followed by the rest. */
+/** Repeats short writes until all bytes are written. */
 export function writeWhole(to: WritableFile, bytes: Uint8Array, onProgress?: (written: number) => void): void {
   let written = 0
   while (written < bytes.length) {

@@ -1,12 +1,31 @@
-// A conversation on disk whose tool results are put beside the session before an edit clears them from the view, where
-// people and other clients look for them.
-
-import { blocksOf, isToolResult } from '../../core/message/block.ts'
+// Stores tool results next to the session before they are cleared from the view, where Claude Code keeps large ones and
+// people look for them: SESSION/tool-results/ID.txt. It never overwrites a file and never leaves that folder.
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { blocksOf, isText, isToolResult, textOf } from '../../core/message/block.ts'
+import type { JsonObject } from '../../core/message/json.ts'
 import type { Conversation } from '../../core/session/conversation.ts'
 import type { Edit } from '../../core/transcript/format/edits.ts'
-import { originalResults, storeResults } from './stored-results.ts'
+import { resultBlock } from '../archive/originals.ts'
+import { makeSessionFolder, resultsFolder } from '../session/session-folder.ts'
+import { type Disk, type DiskProblem, diskProblem, nodeDisk } from './disk.ts'
+import { createFile } from './whole-file.ts'
 
-/** `onProblem` hears why they could not be kept; the transcript has them all the same. */
+export type ToolResult = { readonly toolUseId: string; readonly content: unknown }
+
+export type StoredResults =
+  | {
+      readonly type: 'stored'
+      readonly folder: string
+      readonly written: readonly string[]
+      /** Files that existed already. */
+      readonly kept: readonly string[]
+      /** Results with more than text (images), which only the transcript has. */
+      readonly notText: readonly string[]
+    }
+  | ({ readonly type: 'store-failed' } & DiskProblem)
+
+/** Wraps a conversation so that results are stored before an edit clears them. The transcript has them in any case. */
 export function keepingResults(
   conversation: Conversation,
   transcript: string,
@@ -23,8 +42,7 @@ export function keepingResults(
   }
 }
 
-/** As they were recorded. What left the view earlier was put there then. */
-function clearedBy({ view, record }: Conversation, edits: readonly Edit[]) {
+function clearedBy({ view, record }: Conversation, edits: readonly Edit[]): readonly ToolResult[] {
   const ids = new Set(edits.flatMap((edit) => (edit.type === 'clear-results' ? edit.toolUseIds : [])))
   if (ids.size === 0) return []
   const { messages, sources } = view()
@@ -35,9 +53,56 @@ function clearedBy({ view, record }: Conversation, edits: readonly Edit[]) {
         : [],
     ),
   )
-  const entry = (uuid: string) => {
-    const found = record(uuid)
-    return found && { record: found }
+  return originalResults({ entry: (uuid) => ({ record: record(uuid) ?? {} }) }, items)
+}
+
+/** The results as recorded, whatever edits did to them since. */
+export function originalResults(
+  file: { readonly entry: (uuid: string) => { readonly record: JsonObject } | undefined },
+  items: readonly { readonly toolUseId?: string; readonly uuids: readonly string[] }[],
+): readonly ToolResult[] {
+  return items.flatMap(({ toolUseId, uuids }) => {
+    if (toolUseId === undefined) return []
+    const blocks = uuids.map((uuid) => resultBlock(file.entry(uuid)?.record ?? {}, toolUseId))
+    const block = blocks.find((found) => found !== undefined)
+    return block ? [{ toolUseId, content: block.content }] : []
+  })
+}
+
+export function storeResults(transcript: string, results: readonly ToolResult[], disk: Disk = nodeDisk): StoredResults {
+  const folder = resultsFolder(transcript)
+  const written: string[] = []
+  const kept: string[] = []
+  const notText: string[] = []
+  try {
+    if (results.length > 0) makeSessionFolder(folder, disk)
+    for (const { toolUseId, content } of results) {
+      const text = textIn(content)
+      const path = join(folder, `${fileNameOf(toolUseId)}.txt`)
+      if (text === undefined) notText.push(toolUseId)
+      else (createFile(path, Buffer.from(text), { disk, flush: false }) ? written : kept).push(path)
+    }
+    return { type: 'stored', folder, written, kept, notText }
+  } catch (error) {
+    return { type: 'store-failed', ...diskProblem(error) }
   }
-  return originalResults({ entry }, items)
+}
+
+/** Undefined if a text file cannot hold all of it: other blocks, or a lone surrogate, which UTF-8 cannot encode. */
+function textIn(content: unknown): string | undefined {
+  const blocks = blocksOf(content)
+  const isWhole = !Array.isArray(content) || (blocks.length === content.length && blocks.every(isText))
+  const text = typeof content === 'string' ? content : textOf(blocks)
+  return isWhole && text.isWellFormed() ? text : undefined
+}
+
+const safeName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
+/** Reserved on Windows. */
+const deviceName = /^(con|prn|aux|nul|com\d|lpt\d)$/i
+
+/** Ids are untrusted. An unsafe one gets a hash, so that no two collide. */
+export function fileNameOf(toolUseId: string): string {
+  if (safeName.test(toolUseId) && !deviceName.test(toolUseId)) return toolUseId
+  const plain = toolUseId.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40)
+  return `id-${plain}-${createHash('sha256').update(toolUseId).digest('hex').slice(0, 32)}`
 }

@@ -1,4 +1,4 @@
-// Writes a file that does not exist yet, whole or not at all. It never overwrites anything.
+// Writes a new file completely or not at all. It never overwrites anything.
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import type { JsonObject } from '../../core/message/json.ts'
 
@@ -6,7 +6,7 @@ export type Exists = { readonly type: 'refused'; readonly reason: 'exists'; read
 
 export type NewTranscript = { readonly type: 'written'; readonly records: number } | Exists
 
-const together = 500
+const batchSize = 500
 
 export function writeNewTranscript(path: string, give: (write: (record: JsonObject) => void) => void): NewTranscript {
   let records = 0
@@ -19,7 +19,7 @@ export function writeNewTranscript(path: string, give: (write: (record: JsonObje
   return exists ?? { type: 'written', records }
 }
 
-/** Undefined when all was written. What fails on the way leaves no file behind: half of one is worse than none. */
+/** Undefined on success. A failure leaves no file: half of one is worse than none. */
 export function writeNewFile(path: string, give: (write: (text: string) => void) => void): Exists | undefined {
   let file: number
   try {
@@ -49,7 +49,7 @@ function writeAll(file: number, give: Parameters<typeof writeNewFile>[1]): void 
     pending = []
   }
   give((text) => {
-    if (pending.push(text) === together) flush()
+    if (pending.push(text) === batchSize) flush()
   })
   flush()
 }

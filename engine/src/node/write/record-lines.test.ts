@@ -16,16 +16,16 @@ describe('a record that would not read back the same is refused, and its place i
     ['an array', [1], '', 'it is not an object'],
     ['nothing', null, '', 'it is not an object'],
     ['a BigInt', { a: { b: [1, 2n] } }, 'a.b[1]', 'a.b[1] is of type bigint'],
-    ['a ring', itself, 'items[0]', 'items[0] holds itself'],
+    ['a ring', itself, 'items[0]', 'items[0] contains itself'],
     ['a date', { at: new Date(0) }, 'at', 'at is not a plain object'],
     ['a map', { at: new Map() }, 'at', 'at is not a plain object'],
     ['a function', { toJSON: () => 1 }, 'toJSON', 'toJSON is of type function'],
     ['no number', { n: Number.NaN }, 'n', 'n is NaN'],
     ['a hole', { a: [undefined] }, 'a[0]', 'a[0] is of type undefined'],
-    ['great depth', { deep }, '', 'it is nested too deep or too long'],
+    ['great depth', { deep }, '', 'it is nested too deeply or too long'],
   ]
   test.each(cases)('%s', (_name, record, where, words) => {
-    const message = `Record 0: ${words}, and would not read back the same. Give plain JSON.`
+    const message = `Record 0: ${words} and would not read back the same. Use plain JSON values.`
     expect(problemOf([record])).toEqual({ type: 'record-not-json', index: 0, where, message })
   })
 })
@@ -62,7 +62,7 @@ describe('a uuid', () => {
     index,
     field,
     uuid,
-    message: `Record ${index}: ${field} ${uuid} is no record of this session. Write that record first; if it stood in the file before it was opened, let \`knows\` say so.`,
+    message: `Record ${index}: ${field} ${uuid} is not a record of this session. Write that record first; if it was in the file when it was opened, \`knows\` must return true for it.`,
   })
 
   test('that is not there yet cannot be a parent, not even when it comes later or is the record itself', () => {
@@ -80,7 +80,7 @@ describe('a uuid', () => {
       type: 'uuid-taken',
       index,
       uuid,
-      message: `Record ${index}: the uuid ${uuid} is in the session already. Give each record its own.`,
+      message: `Record ${index}: the uuid ${uuid} is in the session already. Give each record a new one.`,
     })
     expect(problemOf([{ uuid: 'old' }])).toEqual(taken('old', 0))
     expect(problemOf([{ uuid: 'a' }, { uuid: 'a' }])).toEqual(taken('a', 1))
@@ -88,7 +88,7 @@ describe('a uuid', () => {
 
   test('is text', () => {
     const message = (field: string) =>
-      `Record 0: ${field} is not text. Give a uuid, or null or nothing for a parent that is not there.`
+      `Record 0: ${field} is not a string. Give a uuid, or null for a record without a parent.`
     expect([problemOf([{ uuid: null }]), problemOf([{ parentUuid: 7 }])]).toEqual([
       { type: 'uuid-not-text', index: 0, field: 'uuid', message: message('uuid') },
       { type: 'uuid-not-text', index: 0, field: 'parentUuid', message: message('parentUuid') },

@@ -1,10 +1,9 @@
-// From records to the lines of a session, or the reason why not. Nothing that would read back as something else passes:
-// it neither mends a record nor leaves a part of it out.
+// Serializes records, or explains why it cannot: a record that would read back differently is refused, never adjusted.
 import { isObject, type JsonObject } from '../../core/message/json.ts'
 
 export type UuidField = 'uuid' | 'parentUuid' | 'logicalParentUuid'
 
-/** `index` is the record's place among those given; `message` says what is wrong and what to do. */
+/** `index` is the record's position in the call; `message` says what is wrong and what to do. */
 export type RecordProblem = { readonly index: number; readonly message: string } & (
   | { readonly type: 'record-not-json'; readonly where: string }
   | { readonly type: 'uuid-not-text'; readonly field: UuidField }
@@ -13,9 +12,8 @@ export type RecordProblem = { readonly index: number; readonly message: string }
 )
 
 export type LineRules = {
-  /** Whether a record with this uuid is in the session already. */
   readonly knows: (uuid: string) => boolean
-  /** Whether a `logicalParentUuid` may lie in another file. */
+  /** Whether `logicalParentUuid` may name a record of another file. */
   readonly foreignLogicalParents: boolean
 }
 
@@ -48,16 +46,16 @@ function uuidProblem(record: JsonObject, rules: LineRules & { readonly index: nu
     const value = record[field]
     if (value === undefined || (value === null && field !== 'uuid')) continue
     if (typeof value !== 'string') {
-      const message = `Record ${index}: ${field} is not text. Give a uuid, or null or nothing for a parent that is not there.`
+      const message = `Record ${index}: ${field} is not a string. Give a uuid, or null for a record without a parent.`
       return { type: 'uuid-not-text', index, field, message }
     }
     if (field === 'uuid') {
       if (!knows(value)) continue
-      const message = `Record ${index}: the uuid ${value} is in the session already. Give each record its own.`
+      const message = `Record ${index}: the uuid ${value} is in the session already. Give each record a new one.`
       return { type: 'uuid-taken', index, uuid: value, message }
     }
     if (knows(value) || (field === 'logicalParentUuid' && rules.foreignLogicalParents)) continue
-    const message = `Record ${index}: ${field} ${value} is no record of this session. Write that record first; if it stood in the file before it was opened, let \`knows\` say so.`
+    const message = `Record ${index}: ${field} ${value} is not a record of this session. Write that record first; if it was in the file when it was opened, \`knows\` must return true for it.`
     return { type: 'uuid-unknown', index, field, uuid: value, message }
   }
   return undefined
@@ -68,7 +66,7 @@ type NotJson = { readonly where: string; readonly why: string }
 function notJson(index: number, found: NotJson | string): RecordProblem {
   const { where, why } = typeof found === 'string' ? { where: '', why: 'is not an object' } : found
   const what = where === '' ? 'it' : where
-  const message = `Record ${index}: ${what} ${why}, and would not read back the same. Give plain JSON.`
+  const message = `Record ${index}: ${what} ${why} and would not read back the same. Use plain JSON values.`
   return { type: 'record-not-json', index, where, message }
 }
 
@@ -76,21 +74,21 @@ function toJson(record: JsonObject): string | NotJson {
   try {
     return findNotJson(record, '', new Set()) ?? JSON.stringify(record)
   } catch (error) {
-    // The stack is what limits the depth, here as in JSON.parse.
-    if (error instanceof RangeError) return { where: '', why: 'is nested too deep or too long' }
+    // The stack limits the depth, as in JSON.parse.
+    if (error instanceof RangeError) return { where: '', why: 'is nested too deeply or too long' }
     throw error
   }
 }
 
 /**
- * The first thing that JSON.stringify would refuse, change or leave out. A field that is undefined may be left out: it
- * reads back as undefined.
+ * The first value that JSON.stringify would refuse, change or omit. Undefined fields are fine: they read back as
+ * undefined.
  */
 function findNotJson(value: unknown, where: string, above: Set<object>): NotJson | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : { where, why: `is ${value}` }
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
   if (typeof value !== 'object') return { where, why: `is of type ${typeof value}` }
-  if (above.has(value)) return { where, why: 'holds itself' }
+  if (above.has(value)) return { where, why: 'contains itself' }
   above.add(value)
   const found = Array.isArray(value) ? findInArray(value, where, above) : findInObject(value, where, above)
   above.delete(value)
@@ -98,7 +96,7 @@ function findNotJson(value: unknown, where: string, above: Set<object>): NotJson
 }
 
 function findInArray(items: readonly unknown[], where: string, above: Set<object>): NotJson | undefined {
-  // By number, since the holes of an array would be written as null.
+  // By index: holes would be written as null.
   for (let at = 0; at < items.length; at++) {
     const found = findNotJson(items[at], `${where}[${at}]`, above)
     if (found !== undefined) return found

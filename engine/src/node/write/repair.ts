@@ -1,14 +1,14 @@
-// Writes a mended copy of a transcript: one record a line, torn text left out, doubles dropped, rings cut, orphans
-// hung on the entry they are read after. The original is never touched; a whole record is copied as it stands.
+// Writes a repaired copy of a transcript: one record per line, without torn text and duplicates, cycles cut, orphans
+// attached to the entry before them. The original is never touched, and whole records are copied as they are.
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import type { Scan } from '../../core/transcript/tree/scan.ts'
+import { type FileScan, scanFile } from '../read/entries.ts'
 import { forEachLine, type Line } from '../read/lines.ts'
-import { type FileScan, scanFile } from '../read/scan-file.ts'
 import { type Exists, writeNewFile } from './new-transcript.ts'
 
 export type RepairReport = {
   readonly records: number
-  /** Lines that were not just one record. */
+  /** Lines that were not exactly one record. */
   readonly linesMended: number
   readonly duplicatesDropped: number
   readonly parentsMended: number
@@ -17,7 +17,6 @@ export type RepairReport = {
 export type RepairOutcome =
   | ({ readonly type: 'repaired' } & RepairReport)
   | Exists
-  /** Not one record was found in it. */
   | { readonly type: 'refused'; readonly reason: 'no-records'; readonly path: string }
 
 export function repair(from: string, to: string): RepairOutcome {
@@ -25,15 +24,15 @@ export function repair(from: string, to: string): RepairOutcome {
   if (scan.records === 0) return { type: 'refused', reason: 'no-records', path: from }
   let report: RepairReport = { records: 0, linesMended: 0, duplicatesDropped: 0, parentsMended: 0 }
   const exists = writeNewFile(to, (write) => {
-    report = copyMended(scan, from, write)
+    report = copyRepaired(scan, from, write)
   })
   return exists ?? { type: 'repaired', ...report }
 }
 
-function copyMended(scan: FileScan, from: string, write: (text: string) => void): RepairReport {
+function copyRepaired(scan: FileScan, from: string, write: (text: string) => void): RepairReport {
   const isOurs = scan.format === 'claude-code'
   const dropped = new Set(isOurs ? scan.table.duplicates : [])
-  const parents = isOurs ? mendedParents(scan) : new Map<number, string | null>()
+  const parents = isOurs ? repairedParents(scan) : new Map<number, string | null>()
   const counts = { records: 0, linesMended: 0 }
   let row = 0
   forEachLine(from, (line) => {
@@ -49,7 +48,6 @@ function copyMended(scan: FileScan, from: string, write: (text: string) => void)
   return { ...counts, duplicatesDropped: dropped.size, parentsMended: parents.size }
 }
 
-/** The text of each whole record on a line. */
 function recordTexts({ buffer, start, end }: Line): readonly string[] {
   const text = buffer.toString('utf8', start, end)
   const { records, stretches } = decodeLine(text)
@@ -60,17 +58,17 @@ function recordTexts({ buffer, start, end }: Line): readonly string[] {
       : []
 }
 
-/** New parents for orphans and for the entries at which rings were cut. */
-function mendedParents({ table, graph }: Pick<Scan, 'table' | 'graph'>): ReadonlyMap<number, string | null> {
-  const mended = new Map<number, string | null>()
+/** New parents for orphans and for the entries at which cycles were cut. */
+function repairedParents({ table, graph }: Pick<Scan, 'table' | 'graph'>): ReadonlyMap<number, string | null> {
+  const parents = new Map<number, string | null>()
   for (const row of [...graph.orphans, ...graph.cuts]) {
     const parent = graph.parents[row] ?? -1
-    mended.set(row, parent < 0 ? null : (table.ids.idAt(parent) ?? null))
+    parents.set(row, parent < 0 ? null : (table.ids.idAt(parent) ?? null))
   }
-  return mended
+  return parents
 }
 
-/** What the record said before is kept in it, in a field of ours. */
+/** Keeps the old parent in a field of ours. */
 function withParent(text: string, parentUuid: string | null): string {
   const record = JSON.parse(text)
   const everlong = { ...record.everlong, parentUuidBeforeRepair: record.parentUuid }

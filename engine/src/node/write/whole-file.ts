@@ -1,17 +1,18 @@
-// Puts a whole file in its place: under another name first, so that whoever sees it sees all of it, whenever the process
-// or the machine stops. What it could not finish it takes away again.
+// Writes a file under a temporary name first, so that nobody ever sees a part of it, whatever stops the process or the
+// machine. Removes the temporary file after a failure.
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
-import { type Disk, diskProblem, nodeDisk, remove, writeWhole } from './disk.ts'
+import { setImmediate } from 'node:timers/promises'
+import { type Disk, diskProblem, ignoring, nodeDisk, remove, writeWhole } from './disk.ts'
 
-export type Putting = {
+export type WholeFileOptions = {
   readonly disk?: Disk
-  /** Forced onto the disk before it has its name. What can be done without after a crash of the machine need not wait. */
+  /** fsync before it gets its name. Default: true. */
   readonly flush?: boolean
 }
 
-/** In the place of whatever has the name. Its folder is made when it is not there. */
-export function replaceFile(path: string, bytes: Uint8Array, putting: Putting = {}): void {
+/** Replaces an existing file and creates missing folders. */
+export function replaceFile(path: string, bytes: Uint8Array, putting: WholeFileOptions = {}): void {
   const { disk = nodeDisk } = putting
   disk.makeFolder(dirname(path))
   const draft = writeDraft(path, bytes, putting)
@@ -23,8 +24,8 @@ export function replaceFile(path: string, bytes: Uint8Array, putting: Putting = 
   }
 }
 
-/** False when the name is taken: then nothing has changed. */
-export function createFile(path: string, bytes: Uint8Array, putting: Putting = {}): boolean {
+/** False if the name is taken; nothing changes then. */
+export function createFile(path: string, bytes: Uint8Array, putting: WholeFileOptions = {}): boolean {
   const { disk = nodeDisk } = putting
   const draft = writeDraft(path, bytes, putting)
   try {
@@ -38,7 +39,7 @@ export function createFile(path: string, bytes: Uint8Array, putting: Putting = {
   }
 }
 
-function writeDraft(path: string, bytes: Uint8Array, { disk = nodeDisk, flush = true }: Putting): string {
+function writeDraft(path: string, bytes: Uint8Array, { disk = nodeDisk, flush = true }: WholeFileOptions): string {
   const draft = `${path}.${randomUUID()}.draft`
   const file = disk.open(draft, 'create-only')
   try {
@@ -51,4 +52,56 @@ function writeDraft(path: string, bytes: Uint8Array, { disk = nodeDisk, flush = 
     disk.close(file)
   }
   return draft
+}
+
+const chunkSize = 1 << 20
+
+/**
+ * Copies a session that another process is writing, up to its last whole line. The copy must not exist yet; a missing
+ * original gives an empty copy.
+ */
+export async function copyWholeRecords(disk: Disk, from: string, to: string): Promise<void> {
+  const draft = `${to}.draft`
+  const target = disk.open(draft, 'create-only')
+  try {
+    try {
+      await copyInto(disk, from, target)
+    } finally {
+      disk.close(target)
+    }
+    disk.link(draft, to)
+  } finally {
+    remove(disk, draft)
+  }
+}
+
+async function copyInto(disk: Disk, from: string, target: number): Promise<void> {
+  const source = ignoring(['ENOENT'], () => disk.open(from, 'read'))
+  if (source === undefined) return
+  try {
+    const end = lastLineEnd(disk, source)
+    const chunk = new Uint8Array(chunkSize)
+    for (let at = 0; at < end; ) {
+      const got = disk.read(source, chunk.subarray(0, Math.min(chunkSize, end - at)), at)
+      if (got === 0) throw new Error(`${from} was truncated while it was being copied.`)
+      writeWhole({ disk, file: target }, chunk.subarray(0, got))
+      at += got
+      // Lets leases be renewed during a long copy.
+      await setImmediate()
+    }
+  } finally {
+    disk.close(source)
+  }
+}
+
+function lastLineEnd(disk: Disk, file: number): number {
+  const chunk = new Uint8Array(chunkSize)
+  for (let end = disk.stat(file).size; end > 0; ) {
+    const start = Math.max(0, end - chunkSize)
+    const got = disk.read(file, chunk.subarray(0, end - start), start)
+    const at = chunk.subarray(0, got).lastIndexOf(0x0a)
+    if (at >= 0) return start + at + 1
+    end = start
+  }
+  return 0
 }

@@ -2,8 +2,7 @@ import { readFileSync, rmSync, statSync, truncateSync, unlinkSync, writeFileSync
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { linesOf, opened, parses, recordsOf, temporaryFolders, withoutUuids } from '../testing/sessions.ts'
-import { watchedDisk } from '../testing/watched-disk.ts'
+import { linesOf, opened, parses, recordsOf, temporaryFolders, watchedDisk, withoutUuids } from '../testing/sessions.ts'
 import { type Disk, nodeDisk, systemError } from './disk.ts'
 
 const anyRecords = fc.array(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 5 }).map(withoutUuids), {

@@ -2,8 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, wr
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { opened, recordsOf, temporaryFolders, withoutUuids } from '../testing/sessions.ts'
-import { watchedDisk } from '../testing/watched-disk.ts'
+import { opened, recordsOf, temporaryFolders, watchedDisk, withoutUuids } from '../testing/sessions.ts'
 import type { Disk } from './disk.ts'
 import { openWriter } from './writer.ts'
 

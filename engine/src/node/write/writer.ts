@@ -1,5 +1,5 @@
-// The one writer of a session: appends records so that a crash at any byte costs at most the record it cut.
-// It never changes a record that was written, and never writes without the lease.
+// The single writer of a session. It appends records so that a crash at any byte loses at most the record being
+// written. It never changes written records and never writes without the lease.
 import { dirname, join, resolve } from 'node:path'
 import type { JsonObject } from '../../core/message/json.ts'
 import { createIdTable } from '../../core/transcript/tree/id-table.ts'
@@ -12,18 +12,18 @@ import {
   newToken,
   nodeLeasePorts,
 } from '../lease/lease.ts'
-import { type Disk, type DiskProblem, diskProblem, systemError, unless, writeWhole } from './disk.ts'
-import { copyWholeRecords } from './fork.ts'
+import { type Disk, type DiskProblem, diskProblem, ignoring, systemError, writeWhole } from './disk.ts'
 import { type LineRules, type RecordProblem, toLines } from './record-lines.ts'
+import { copyWholeRecords } from './whole-file.ts'
 
 export type WriterOptions = LeaseOptions & {
-  /** What to do when somebody else writes this session: say who (the default), or go on in a copy of it. */
+  /** What to do if another process holds the lease: refuse (default), or continue in a copy. */
   readonly ifHeld?: 'refuse' | 'fork'
-  /** When bytes are forced onto the disk: never (the system decides), at each `flush`, or with each append. */
+  /** When to fsync: never (default), at each `flush`, or after each append. */
   readonly sync?: 'never' | 'turn' | 'always'
-  /** Which uuids the file held before it was opened. None, unless said. */
+  /** Which uuids were in the file when it was opened. Default: none. */
   readonly knows?: (uuid: string) => boolean
-  /** Whether a `logicalParentUuid` may lie in another file: refused unless said. */
+  /** Whether `logicalParentUuid` may name a record of another file. Default: refuse. */
   readonly foreignLogicalParents?: 'refuse' | 'allow'
 }
 
@@ -36,34 +36,31 @@ export type AppendResult =
   | { readonly type: 'appended'; readonly records: number; readonly bytes: number }
   | { readonly type: 'refused'; readonly problem: RecordProblem }
   | LeaseLost
-  /** `left` is what the file has of it: nothing, or a part (of one record a torn line, of several maybe whole ones). */
+  /** `left` says what is in the file: nothing, or a part (a torn line, or some of several records). */
   | ({ readonly type: 'write-failed'; readonly left: 'nothing' | 'part' } & DiskProblem)
   | SyncFailed
 
 export type FlushResult = { readonly type: 'flushed' } | SyncFailed
 
-/** The records are in the file, and may not outlive a power cut. */
+/** The records are in the file but may not survive a power cut. */
 export type SyncFailed = { readonly type: 'sync-failed' } & DiskProblem
 
 export type TranscriptWriter = {
   readonly path: string
-  /** The lease's token at this moment. */
   readonly token: () => string
-  /** One record, in one write. Records stand in the file in the order of the calls. */
+  /** In one write. Records are stored in call order. */
   readonly append: (record: JsonObject) => AppendResult
   /**
-   * Several records that belong together (a compaction's), in one write: all of them or none. Only a kill or a power cut
-   * in the middle of that write can leave the first of them alone; a compaction of ours is then taken out of the view by
-   * whoever opens the session next.
+   * Records that belong together (a compaction), in one write: all or none. Only a kill or a power cut during that
+   * write can leave some of them; half a compaction is undone by whoever opens the session next.
    */
   readonly appendAll: (records: readonly JsonObject[]) => AppendResult
-  /** For the end of a turn. */
   readonly flush: () => FlushResult
-  /** Flushes and gives the lease back. Once closed, a writer takes no more. */
+  /** Flushes and releases the lease. */
   readonly close: () => FlushResult
 }
 
-/** Opens a session for writing, and makes it and its folders where they are missing. */
+/** Creates the file and its folders if they are missing. */
 export async function openWriter(path: string, options: WriterOptions): Promise<OpenResult> {
   const session = resolve(path)
   const ports = { ...nodeLeasePorts, ...options.ports }
@@ -88,7 +85,7 @@ function openHere(path: string, disk: Disk, options: WriterOptions): OpenResult 
     const state = disk.stat(file)
     if (!state.isFile) {
       disk.close(file)
-      throw systemError('EINVAL', `${path} is not a file. Give the path of a file, or of none yet.`)
+      throw systemError('EINVAL', `${path} is not a regular file. Pass the path of a file, or of a new one.`)
     }
     if (options.sync !== undefined && options.sync !== 'never') syncFolder(disk, dirname(path))
     return { type: 'opened', writer: writerOn({ path, file, disk, lease: asked.lease }, options) }
@@ -98,15 +95,26 @@ function openHere(path: string, disk: Disk, options: WriterOptions): OpenResult 
   }
 }
 
-/** So that a new file's name outlives a power cut too. Not every system lets a folder be opened; there it does unasked. */
+/** So that the name of a new file survives a power cut. Where folders cannot be opened, the system does this itself. */
 function syncFolder(disk: Disk, folder: string): void {
-  const file = unless(['EISDIR', 'EPERM', 'EACCES'], () => disk.open(folder, 'read'))
+  const file = ignoring(['EISDIR', 'EPERM', 'EACCES'], () => disk.open(folder, 'read'))
   if (file === undefined) return
   try {
-    unless(['EINVAL', 'EPERM'], () => disk.sync(file))
+    ignoring(['EINVAL', 'EPERM'], () => disk.sync(file))
   } finally {
     disk.close(file)
   }
+}
+
+/** The message for a session that another process holds. */
+export function heldMessage(path: string, { owner, pid, host, since }: Holder): string {
+  return `${path} is being written by ${owner} (process ${pid} on ${host}, since ${since}).`
+}
+
+export function whyNotAppended(result: Exclude<AppendResult, { readonly type: 'appended' }>): string {
+  if (result.type === 'refused') return result.problem.message
+  if (result.type !== 'lease-lost') return result.message
+  return `Another process has taken over this session${result.by ? `: ${result.by.owner}` : ''}.`
 }
 
 type OpenFile = { readonly path: string; readonly file: number; readonly disk: Disk; readonly lease: Lease }
@@ -114,7 +122,7 @@ type OpenFile = { readonly path: string; readonly file: number; readonly disk: D
 function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
   const { disk, file, lease, path } = open
   const sync = options.sync ?? 'never'
-  // A session may go on for ever, and of each record this is all that stays: some bytes, not a string.
+  // All that is kept of each record: a session can be very long.
   const written = createIdTable()
   let count = 0
   const rules: LineRules = {
@@ -122,9 +130,9 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
     foreignLogicalParents: options.foreignLogicalParents === 'allow',
   }
   let closed = false
-  // Unknown at the start and after a failure: then it is looked up before the next write.
+  // Unknown at first and after a failure; checked before the next write.
   let endsWithNewline: boolean | undefined
-  // How long the file was when we last looked. It only ever grows.
+  // The file size when last checked. It only grows.
   let length = disk.stat(file).size
 
   const appendAll = (records: readonly JsonObject[]): AppendResult => {
@@ -132,36 +140,36 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
     const lines = toLines(records, rules)
     if (lines.type === 'refused') return lines
     if (records.length === 0) return { type: 'appended', records: 0, bytes: 0 }
-    // Made before the look at the lease, so that as little time as can be lies between the look and the write.
+    // Encoded first, to keep the time between lease check and write as short as possible.
     let bytes: Uint8Array = Buffer.from(lines.text)
     try {
       const state = lease.confirm()
       if (state.type === 'lease-lost') return state
       const { names, size } = disk.stat(file)
-      // Written to a file that has no name any more, a record would be gone without a word.
+      // A record written to an unlinked file would be lost silently.
       if (names === 0) throw systemError('ENOENT', `${path} was removed or replaced. Open it again to write.`)
       if (size < length) {
-        const gone = `${path} was shortened by ${length - size} bytes from outside, and records are gone.`
-        throw systemError('EIO', `${gone} Nothing more is written to it. Open it again to go on with what is left.`)
+        const gone = `${path} was truncated by ${length - size} bytes by another program, and records are lost.`
+        throw systemError('EIO', `${gone} Nothing more is written. Open it again to continue with what is left.`)
       }
       length = size
       endsWithNewline ??= endsLine(open, size)
-      // A record that a crash cut stays a line of its own, and costs nothing but itself.
+      // A record torn by a crash stays on its own line.
       if (!endsWithNewline) bytes = Buffer.concat([Buffer.from('\n'), bytes])
     } catch (error) {
       return { type: 'write-failed', left: 'nothing', ...diskProblem(error) }
     }
-    const failure = writeOrTakeBack(open, bytes)
+    const failure = writeOrRevert(open, bytes)
     endsWithNewline = failure === undefined ? true : undefined
     if (failure !== undefined) return failure
     length += bytes.length
     for (const uuid of lines.uuids) written.addId(uuid, count++)
-    const flushed = sync === 'always' ? forceOut(open) : undefined
+    const flushed = sync === 'always' ? fsync(open) : undefined
     if (flushed?.type === 'sync-failed') return flushed
     return { type: 'appended', records: records.length, bytes: bytes.length }
   }
 
-  const flush = (): FlushResult => (sync === 'never' || closed ? { type: 'flushed' } : forceOut(open))
+  const flush = (): FlushResult => (sync === 'never' || closed ? { type: 'flushed' } : fsync(open))
   const close = (): FlushResult => {
     if (closed) return { type: 'flushed' }
     const flushed = flush()
@@ -176,7 +184,7 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
   return { path, token: lease.token, append: (record) => appendAll([record]), appendAll, flush, close }
 }
 
-function forceOut(open: OpenFile): FlushResult {
+function fsync(open: OpenFile): FlushResult {
   try {
     open.disk.sync(open.file)
     return { type: 'flushed' }
@@ -192,7 +200,7 @@ function endsLine(open: OpenFile, size: number): boolean {
   return last[0] === 0x0a
 }
 
-function writeOrTakeBack(open: OpenFile, bytes: Uint8Array): AppendResult | undefined {
+function writeOrRevert(open: OpenFile, bytes: Uint8Array): AppendResult | undefined {
   let written = 0
   try {
     writeWhole(open, bytes, (soFar) => {
@@ -201,15 +209,15 @@ function writeOrTakeBack(open: OpenFile, bytes: Uint8Array): AppendResult | unde
     return undefined
   } catch (error) {
     const problem = diskProblem(error)
-    return { type: 'write-failed', left: takeBack(open, bytes.subarray(0, written)), ...problem }
+    return { type: 'write-failed', left: revert(open, bytes.subarray(0, written)), ...problem }
   }
 }
 
 /**
- * Cuts off what a failed write left at the end of the file: nobody was told that it is there, and half of a compaction
- * is worse than none. Only when the end is exactly that; somebody who does not know of leases may have written too.
+ * Truncates what a failed write left, because half a compaction is worse than none. Only if the end of the file is
+ * exactly that: a process that ignores leases may have written too.
  */
-function takeBack(open: OpenFile, part: Uint8Array): 'nothing' | 'part' {
+function revert(open: OpenFile, part: Uint8Array): 'nothing' | 'part' {
   if (part.length === 0) return 'nothing'
   try {
     const start = open.disk.stat(open.file).size - part.length
@@ -220,7 +228,7 @@ function takeBack(open: OpenFile, part: Uint8Array): 'nothing' | 'part' {
     open.disk.truncate(open.file, start)
     return 'nothing'
   } catch (error) {
-    // A second failure on top of the first, which is the one to be told.
+    // The first failure is the one to report.
     diskProblem(error)
     return 'part'
   }

@@ -2,7 +2,7 @@
 // with every call and result paired. The conversation itself is never changed.
 import { type Block, blocksOf, isMedia, isThinking, isToolResult, textOf } from '../../message/block.ts'
 import type { Message, ViewMessage } from '../../message/message.ts'
-import { createRepairer } from '../../request/repairer.ts'
+import { repairRequest } from '../../request/repair.ts'
 
 /** Injected again after every compaction anyway, or of no use to anybody who reads a summary. */
 const reinjected = new Set([
@@ -42,7 +42,7 @@ export type PreparedMessage = Message & {
 
 /** As a request carries them: neighbours merged, calls and results paired, no thinking. */
 export function requestMessages(messages: readonly Message[]): readonly Message[] {
-  return createRepairer()(merged(messages), { thinking: 'strip-all' }).messages
+  return repairRequest(merged(messages), { thinking: 'strip-all' }).messages
 }
 
 /** A repair would merge them too, but goes several times over every stretch in which anything is to be done. */

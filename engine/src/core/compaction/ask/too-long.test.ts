@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Block } from '../../message/block.ts'
+import { type Block, blocksOf, isText } from '../../message/block.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import type { PreparedMessage } from './prepare.ts'
 import { gapOf, truncated, truncationMarker, withFoldedIn, withoutMarkers } from './too-long.ts'
@@ -57,6 +57,15 @@ describe('what was dropped', () => {
     expect(JSON.stringify(first?.content)).toContain('Never push to main.')
     expect(JSON.stringify(first?.content)).toContain(truncationMarker)
     expect(rest).toEqual([message('assistant', 'Done.')])
+  })
+
+  test('is told within the budget, with everything that stands around it', () => {
+    const told = { dropped: rounds(30), left: [message('assistant', 'Done.')] }
+    for (let budget = 15; budget < 400; budget += 5) {
+      const [first] = withFoldedIn(told, { countTokens, budget })
+      const texts = blocksOf(first?.content).filter(isText)
+      expect(texts.reduce((sum, { text }) => sum + countTokens(text), 0)).toBeLessThanOrEqual(budget)
+    }
   })
 
   test('leaves no trace where nothing was, and a marker of an earlier try goes', () => {

@@ -75,9 +75,14 @@ export function withFoldedIn(
   options: FoldInOptions,
 ): readonly Message[] {
   if (dropped.length === 0) return left
-  const facts = foldedIn(dropped, options)
-  const opening: Block[] = facts === '' ? [] : [{ type: 'text', text: carriedText('facts', facts) }]
-  if (left[0]?.role === 'assistant') opening.push({ type: 'text', text: truncationMarker })
+  const { countTokens, budget } = options
+  const marker: readonly Block[] = left[0]?.role === 'assistant' ? [{ type: 'text', text: truncationMarker }] : []
+  const frame = countTokens(carriedText('facts', '')) + (marker.length > 0 ? countTokens(truncationMarker) : 0)
+  const facts = foldedIn(dropped, { countTokens, budget: budget - frame })
+  const opening: readonly Block[] = [
+    ...(facts === '' ? [] : [{ type: 'text', text: carriedText('facts', facts) }]),
+    ...marker,
+  ]
   return opening.length === 0 ? left : [{ role: 'user', content: opening }, ...left]
 }
 

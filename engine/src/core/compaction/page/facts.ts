@@ -1,14 +1,18 @@
 // What the agent reported and a summary does not say. Beside a thorough summary this is little or nothing; beside a thin one
 // it keeps the conclusions that would be lost. Whole lines of the agent's own reports, the newest first.
 import type { Exchange, Step } from '../../ledger/facts.ts'
+import { withoutAnnouncement, withoutCode } from '../../ledger/report.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { neutralize } from '../../text/neutralize.ts'
+import { isLeadIn, type ProseBlock, proseBlocks } from './blocks.ts'
 import { contentWords } from './plain-words.ts'
 
 export type FactsOptions = {
   /** What the context says already. */
   readonly shown: string
   readonly tokens: number
+  /** The first message that the summary's author read. */
+  readonly since: number
   /** The summary is thin: more than the latest reports is worth telling. */
   readonly isThin: boolean
   readonly countTokens: (text: string) => number
@@ -21,27 +25,59 @@ const passage = 1_200
 const leastWords = 6
 const longestLine = 600
 
-/** Reports before what was said on the way, and that before what was done; of each the newest first. */
-const inOrder = [reportLines, linesOf('said'), linesOf('did')] as const
+/** A paragraph, or the items of a list or rows of a table behind what introduces them. */
+type Told = { readonly lead?: string | undefined; readonly lines: readonly string[] }
+
+const reported = ({ report = '' }: Exchange) => toldIn(report)
+const said = (exchange: Exchange) => stepsOf(exchange, 'said').flatMap(toldIn)
+const last = ({ done = '' }: Exchange): readonly Told[] => (done === '' ? [] : [{ lines: [done] }])
+const done = (exchange: Exchange) => stepsOf(exchange, 'did').map((text): Told => ({ lines: [text] }))
+
+type Pass = {
+  readonly toldOf: (exchange: Exchange) => readonly Told[]
+  /** The newest first. */
+  readonly exchanges: readonly Exchange[]
+  /** Of the tokens, what it must not use. */
+  readonly reserve: number
+}
+
+/**
+ * Of what the summary's author read, the latest three reports, like the user's messages that are never shortened. Reports
+ * from before the last compaction the author never saw: they get three quarters of the room. Beside a thin summary
+ * everything counts, first all that happened since the user last spoke, since it may not be reported yet.
+ */
+function passesOver(exchanges: readonly Exchange[], { isThin, since, tokens }: FactsOptions): readonly Pass[] {
+  const standing = exchanges.filter(({ report }, at) => report !== undefined && !isOverruled(exchanges[at + 1]))
+  if (isThin) {
+    const parts = [standing.slice(-1), standing.slice(0, -1).toReversed()]
+    return parts.flatMap((some) =>
+      [reported, said, done, last].map((toldOf) => ({ toldOf, exchanges: some, reserve: 0 })),
+    )
+  }
+  const read = standing.filter(({ last: time }) => time >= since).slice(-3)
+  const earlier = standing.filter(({ last: time }) => time < since).toReversed()
+  return [
+    { toldOf: reported, exchanges: read.toReversed(), reserve: 0 },
+    ...[reported, last].map((toldOf) => ({ toldOf, exchanges: earlier, reserve: tokens / 4 })),
+  ]
+}
 
 export function unsaidReports(exchanges: readonly Exchange[], options: FactsOptions): readonly string[] {
-  const { countTokens, isThin } = options
+  const { countTokens, since } = options
   const isSaid = createPassages(options.shown)
-  const standing = exchanges.filter(({ report }, at) => report !== undefined && !isOverruled(exchanges[at + 1]))
-  // The latest three, like the user's messages that are never shortened.
-  const told = isThin ? standing : standing.slice(-3)
-  const kept = new Map<Exchange, string[]>()
+  const kept = new Map<Exchange, readonly string[]>()
   let left = options.tokens
-  for (const linesIn of isThin ? inOrder : inOrder.slice(0, 1)) {
-    for (const exchange of told.toReversed()) {
-      for (const line of linesIn(exchange)) {
-        if (line.length > longestLine || !isWorthTelling(line, isSaid)) continue
-        const known = kept.get(exchange) ?? [headOf(exchange)]
-        const shown = `  ${neutralize(line.trim())}`
-        const cost = countTokens([...(kept.has(exchange) ? [] : known), shown, ''].join('\n'))
-        if (cost > left) return exchanges.flatMap((one) => kept.get(one) ?? [])
+  for (const { toldOf, exchanges: some, reserve } of passesOver(exchanges, options)) {
+    for (const exchange of some) {
+      for (const told of toldOf(exchange)) {
+        const unsaid = unsaidIn(told, isSaid)
+        if (unsaid.length === 0) continue
+        const known = kept.get(exchange) ?? [headOf(exchange, since)]
+        const lines = unsaid.map((line) => `  ${neutralize(line.trim())}`)
+        const cost = countTokens(`${[...(kept.has(exchange) ? [] : known), ...lines].join('\n')}\n`)
+        if (cost > left - reserve) continue
         left -= cost
-        kept.set(exchange, [...known, shown])
+        kept.set(exchange, [...known, ...lines])
       }
     }
   }
@@ -53,25 +89,49 @@ function isOverruled(next: Exchange | undefined): boolean {
   return next?.kind === 'rejection' && next.text !== ''
 }
 
-function headOf({ text }: Exchange): string {
-  return `- After "${neutralize(oneLine(text, 120))}":`
+function headOf({ text, last }: Exchange, since: number): string {
+  return `- ${last < since ? 'Earlier, after' : 'After'} "${neutralize(oneLine(text, 120))}":`
 }
 
-function reportLines({ report = '' }: Exchange): readonly string[] {
-  return report.split('\n').filter((line) => !/^\s*(?:```|\|[\s|:-]+$)/.test(line))
+/** The statements of a text: no code, no headings or lead-ins by themselves, no questions, nothing that only announces. */
+function toldIn(text: string): readonly Told[] {
+  const told: { lead: string | undefined; lines: string[] }[] = []
+  let lead: string | undefined
+  let before: ProseBlock['kind'] | undefined
+  for (const block of proseBlocks(withoutCode(text))) {
+    const { kind, text: line } = block
+    if (/^[\s|:-]+$/.test(line)) continue
+    if (isLeadIn(block)) lead = line
+    else if (kind === 'paragraph') {
+      if (isStatement(line)) told.push({ lead: undefined, lines: [line] })
+      lead = undefined
+    } else if (kind === before) told.at(-1)?.lines.push(line)
+    // The head of a table introduces its rows, whatever stands before it.
+    else if (kind === 'row') told.push({ lead: line, lines: [] })
+    else told.push({ lead, lines: [line] })
+    before = kind
+  }
+  return told
 }
 
-function linesOf(kind: Step['type']): (exchange: Exchange) => readonly string[] {
-  return ({ steps = [], report = '' }) =>
-    steps
-      .filter(({ type, text }) => type === kind && !report.startsWith(text))
-      .toReversed()
-      .flatMap(({ text }) => text.split('\n'))
+function isStatement(line: string): boolean {
+  return !/[?？]\s*$/.test(line) && withoutAnnouncement(line) !== ''
 }
 
-function isWorthTelling(line: string, isSaid: (words: readonly string[]) => boolean): boolean {
-  const words = contentWords(line)
-  return words.length >= leastWords && !isSaid(words)
+/** The newest first. */
+function stepsOf({ steps = [], report = '' }: Exchange, kind: Step['type']): readonly string[] {
+  return steps
+    .filter(({ type, text }) => type === kind && !report.startsWith(text))
+    .map(({ text }) => text)
+    .toReversed()
+}
+
+/** A list or table of which most is new is told whole: what is left out of it would seem to be dealt with. */
+function unsaidIn({ lead, lines }: Told, isSaid: (words: readonly string[]) => boolean): readonly string[] {
+  const unsaid = lines.filter((line) => line.length <= longestLine && !isSaid(contentWords(line)))
+  const isMost = lines.length > 1 && unsaid.length * 2 > lines.length
+  const told = isMost ? lines : unsaid.filter((line) => contentWords(line).length >= leastWords)
+  return told.length === 0 || lead === undefined ? told : [lead, ...told]
 }
 
 /** The content words of overlapping passages of a text, each looked at once. */

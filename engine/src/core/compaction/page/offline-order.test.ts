@@ -63,3 +63,17 @@ test('of an earlier summary neither its scratchpad, nor the user’s messages, n
     '- Measure.',
   ])
 })
+
+test('an old request whose steps are gone tells what was done last', () => {
+  const old: Exchange = {
+    kind: 'message',
+    text: 'Sort them.',
+    last: 0,
+    report: 'Done.',
+    done: 'edited src/a.ts: `sort()`',
+  }
+  expect(written([old, ...Array.from({ length: 3 }, () => ({ ...old, text: 'Next.' }))], { tokens: 90 })).toContain(
+    '- "Sort them." → Done. The agent edited src/a.ts: `sort()`',
+  )
+  expect(written([old])).toContain('- User: "Sort them."\n  - did: edited src/a.ts: `sort()`\n  Agent: Done.')
+})

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { assistant, call, human, type Said, shell } from '../../../testing/talk.ts'
-import type { Exchange, Ledger } from '../../ledger/facts.ts'
+import type { Ledger } from '../../ledger/facts.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
-import { unsaidReports } from './facts.ts'
 import { offlineSummary } from './offline.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
@@ -44,6 +43,19 @@ describe('a summary without a model', () => {
     for (let at = 0; at < 20; at++) expect(text).toContain(`Look at part ${at} of the house.`)
     const size = (at: number) => text.slice(text.indexOf(`part ${at} of the house`)).split('\n- ')[0]?.length ?? 0
     expect(size(19)).toBeGreaterThan(2 * size(2))
+  })
+
+  test('never takes more tokens than it may, headings included', () => {
+    const failing = Array.from({ length: 4 }, (_, at) => shell(`npm test ${at}`, 'Error: no such file', 1))
+    const anyTalk = fc.record({ rounds: fc.nat(12), errors: fc.nat(4), summary: fc.nat(3), tokens: fc.nat(600) })
+    fc.assert(
+      fc.property(anyTalk, ({ rounds: count, errors, summary, tokens }) => {
+        const ledger = ledgerOf(rounds(count), human('Run it.'), ...failing.slice(0, errors))
+        const section = (at: number) => `${at + 1}. Part ${at}:\n- ${report(at)}`
+        const earlierSummary = Array.from({ length: summary }, (_, at) => section(at)).join('\n')
+        expect(countTokens(written(ledger, tokens, { earlierSummary }))).toBeLessThanOrEqual(tokens)
+      }),
+    )
   })
 
   test('drops the oldest requests that were dealt with before what was said to last', () => {
@@ -102,33 +114,5 @@ describe('a summary without a model', () => {
         expect(text).not.toContain('<system-reminder')
       }),
     )
-  })
-})
-
-describe('what the agent reported and a summary does not say', () => {
-  const exchange = (text: string, told: string): Exchange => ({ kind: 'message', text, report: told, last: 0 })
-  const facts = (exchanges: readonly Exchange[], shown: string, tokens = 1_000) =>
-    unsaidReports(exchanges, { shown, tokens, isThin: true, countTokens })
-  const told = 'The cellar hinge broke because the screws rusted during winter storage.'
-
-  test('is told under the request it belongs to, unless one passage says it already', () => {
-    expect(facts([exchange('Look at it.', told)], 'The gate is green.').join('\n')).toContain(told)
-    expect(
-      facts([exchange('Look at it.', told)], 'In winter storage the screws rusted, so the cellar hinge broke.'),
-    ).toEqual([])
-    const apart = `The cellar hinge. ${'x '.repeat(1_500)} Screws rusted. ${'y '.repeat(1_500)} winter storage`
-    expect(facts([exchange('Look at it.', told)], apart)).not.toEqual([])
-  })
-
-  test('keeps within its tokens, the newest first, and leaves pleasantries out', () => {
-    const many = Array.from({ length: 20 }, (_, at) =>
-      exchange(`Look at part ${at}.`, told.replace('cellar', `cellar${at}`)),
-    )
-    const some = facts(many, '', 120)
-    expect(countTokens(some.join('\n'))).toBeLessThanOrEqual(120)
-    expect(some.join('\n')).toContain('cellar19')
-    expect(some.join('\n')).not.toContain('cellar0 ')
-    expect(facts([exchange('Look.', 'All done!')], '')).toEqual([])
-    expect(facts(many, '', 0)).toEqual([])
   })
 })

@@ -38,22 +38,26 @@ const longestWords = 6_000
 /** Of a report cut to less, the beginning and the end would be fragments. */
 const shortReport = 400
 
+/** Never more than `tokens`; empty where not even its opening fits. */
 export function offlineSummary(input: OfflineInput): string {
   const { tokens, countTokens, ledger, instructions } = input
   const opening = [
     writtenByCode,
     ...(instructions.trim() === '' ? [] : [`Asked of this summary: ${neutralize(oneLine(instructions, 600))}`]),
   ].join('\n')
-  const errors = errorLines(ledger.errors)
-  const parts = { opening, errors: within(errors, { tokens: tokens / 8, countTokens }) }
-  const fixed = countTokens(joined({ ...parts, earlier: '', exchanges: [] }))
-  const earlier = shortenSummary(stillTrue(input.earlierSummary ?? ''), {
-    tokens: (tokens - fixed) * 0.33,
+  const roomBeside = (parts: Partial<Parts>) => tokens - countTokens(joined({ ...noParts, opening, ...parts }))
+  if (roomBeside({}) < 0) return ''
+  const lines = within(errorLines(ledger.errors), { tokens: tokens / 8, countTokens })
+  const errors = roomBeside({ errors: lines }) < 0 ? [] : lines
+  const shortened = shortenSummary(stillTrue(input.earlierSummary ?? ''), {
+    tokens: roomBeside({ errors }) * 0.33,
     countTokens,
     lastToGo: new Set(),
   })
-  const left = tokens - fixed - countTokens(earlier)
-  return joined({ ...parts, earlier, exchanges: chosenExchanges(ledger.exchanges, { ...input, tokens: left }) })
+  const earlier = roomBeside({ errors, earlier: shortened }) < 0 ? '' : shortened
+  // With the heading above them.
+  const left = roomBeside({ errors, earlier, exchanges: [''] })
+  return joined({ opening, errors, earlier, exchanges: chosenExchanges(ledger.exchanges, { ...input, tokens: left }) })
 }
 
 /** What the user said is shown verbatim, and the next step of then was taken. */
@@ -72,6 +76,8 @@ type Parts = {
   readonly exchanges: readonly string[]
   readonly errors: readonly string[]
 }
+
+const noParts: Parts = { opening: '', earlier: '', exchanges: [], errors: [] }
 
 function joined({ opening, earlier, exchanges, errors }: Parts): string {
   return [
@@ -147,6 +153,7 @@ function chosenExchanges(exchanges: readonly Exchange[], input: OfflineInput): r
   const growSteps = (kind: 'said' | 'did') => {
     for (const shown of newestFirst) left -= growCount(shown, kind, left * stepsShare)
   }
+  growAll({ report: 6_000 }, stepsShare / 2)
   growSteps('said')
   growAll({ report: 2_400 })
   growSteps('did')
@@ -177,21 +184,23 @@ function growCount(shown: Shown, kind: 'said' | 'did', tokens: number): number {
 }
 
 function exchangeText(exchange: Exchange, detail: Detail, { recall }: Pick<OfflineInput, 'recall'>): string {
-  const { report = '', steps = [] } = exchange
+  const { report = '', steps = [], done = '' } = exchange
   const said = wordsText(exchange, { recall, most: detail.words })
   const told = neutralize(
     detail.report > shortReport
       ? condensed(report, detail.report)
       : oneLine(gist(report, detail.report), 2 * detail.report),
   )
-  if (detail === oneLiner) return `- ${said}${told === '' ? '' : ` → ${told}`}`
+  const result = [told, done === '' ? '' : `The agent ${neutralize(done)}`].filter((part) => part !== '').join(' ')
+  if (detail === oneLiner) return `- ${said}${result === '' ? '' : ` → ${result}`}`
   const shown = shownSteps(steps, detail)
   // The report stands where it was said: what comes behind it was done after it.
   const place = steps.findLastIndex(({ type, text }) => type === 'said' && report.startsWith(text))
   const lines = steps.flatMap((step, at) =>
     at === place ? [`  Agent: ${told}`] : shown.has(step) ? [stepLine(step, detail)] : [],
   )
-  return [`- User: ${said}`, ...lines, ...(place >= 0 || told === '' ? [] : [`  Agent: ${told}`])].join('\n')
+  const last = done === '' ? [] : [`  - did: ${neutralize(done)}`]
+  return [`- User: ${said}`, ...lines, ...last, ...(place >= 0 || told === '' ? [] : [`  Agent: ${told}`])].join('\n')
 }
 
 /** The last of them, and whatever the user pointed at. */
@@ -217,7 +226,8 @@ function errorLines(errors: readonly ErrorFact[]): readonly string[] {
     const said = cause === undefined ? '' : ` The agent: ${neutralize(oneLine(cause, 400))}`
     // What was changed in between need not be what fixed it.
     const fixed = fixedBy === undefined ? '' : ' It succeeded later.'
-    return `- \`${neutralize(oneLine(what, 160)).replaceAll('`', "'")}\` failed: ${neutralize(oneLine(line, 200))}.${said}${fixed}`
+    const failed = neutralize(oneLine(line, 200)).replace(/\.+$/, '')
+    return `- \`${neutralize(oneLine(what, 160)).replaceAll('`', "'")}\` failed: ${failed}.${said}${fixed}`
   })
 }
 

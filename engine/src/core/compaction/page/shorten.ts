@@ -1,7 +1,7 @@
 // Shortens a summary that does not fit after its author was asked for a shorter one and gave none. It leaves out whole
-// bullets, rows and sentences, evenly across sections, the most detailed and oldest first. What the work is and what
-// comes next goes last.
-import { shortenedNote } from '../../prompts/page.ts'
+// bullets, rows and sentences, the most detailed and oldest first: of the user's messages before anything else, then
+// evenly across sections. What the work is and what comes next goes last.
+import { leftOut, shortenedNote } from '../../prompts/page.ts'
 import { isLeadIn, type ProseBlock, proseBlocks } from './blocks.ts'
 import { joinSections, readSections, type Section } from './sections.ts'
 
@@ -14,6 +14,8 @@ export type ShortenOptions = {
   readonly lastToGo?: ReadonlySet<number | undefined>
 }
 
+/** What was asked the first section says as well; rules and the latest messages stay, and what came of it is elsewhere. */
+const messages = 6
 const unfinished: ReadonlySet<number | undefined> = new Set([7, 8, 9])
 
 export function shortenSummary(text: string, options: ShortenOptions): string {
@@ -22,12 +24,16 @@ export function shortenSummary(text: string, options: ShortenOptions): string {
   const room = tokens - countTokens(`${shortenedNote}\n\n`)
   const sections = readSections(text).map((section) => new Shrinking(section, options))
   const size = (list: readonly Shrinking[]) => list.reduce((sum, section) => sum + section.tokens, 0)
-  const [late, early] = [sections.filter((each) => each.isLate), sections.filter((each) => !each.isLate)]
-  // Early sections give way down to a fifth of their size before the late ones are touched.
-  const leastEarly = size(early) / 5
-  shrinkEvenly(early, Math.max(leastEarly, room - size(late)))
-  shrinkEvenly(late, Math.max(0, room - size(early)))
-  shrinkEvenly(early, Math.max(0, room - size(late)))
+  const late = sections.filter(({ isLate }) => isLate)
+  const early = sections.filter(({ isLate }) => !isLate)
+  const asked = early.filter(({ number }) => number === messages)
+  const others = early.filter(({ number }) => number !== messages)
+  const roomBeside = (list: readonly Shrinking[]) => Math.max(0, room - size(list))
+  // Sections give way down to a fifth of their size before the next are touched.
+  shrinkEvenly(asked, Math.max(size(asked) / 5, roomBeside([...others, ...late])))
+  shrinkEvenly(others, Math.max(size(others) / 5, roomBeside([...asked, ...late])))
+  shrinkEvenly(late, roomBeside(early))
+  shrinkEvenly(early, roomBeside(late))
   return `${shortenedNote}\n\n${joinSections(sections.map((section) => section.result()).filter(({ body }) => body.trim() !== ''))}`
 }
 
@@ -47,6 +53,7 @@ type Unit = ProseBlock & {
 }
 
 class Shrinking {
+  readonly number: Section['number']
   readonly isLate: boolean
   /** Of what is left of the section. */
   tokens = 0
@@ -57,6 +64,7 @@ class Shrinking {
   constructor(section: Section, options: ShortenOptions) {
     const { countTokens } = options
     this.section = section
+    this.number = section.number
     this.options = options
     this.isLate = (options.lastToGo ?? unfinished).has(section.number)
     for (const block of proseBlocks(section.body)) {
@@ -81,7 +89,7 @@ class Shrinking {
   }
 
   result(): Section {
-    const kept = this.units.filter(({ isGone }) => !isGone).map(({ sentences }) => sentences.join(' '))
+    const kept = this.units.filter(({ isGone }) => !isGone).map(textLeft)
     return { ...this.section, body: kept.length === 0 ? '' : `${kept.join('\n')}\n` }
   }
 
@@ -106,6 +114,13 @@ class Shrinking {
     const { above } = unit
     if (above && !above.isGone && isLeadIn(above) && !above.children.findLast(({ isGone }) => !isGone)) this.drop(above)
   }
+}
+
+/** An item that introduced what was left out says so instead of promising it. */
+function textLeft({ kind, sentences, children }: Unit): string {
+  const text = sentences.join(' ')
+  const isBare = kind === 'item' && children.length > 0 && children.every(({ isGone }) => isGone)
+  return isBare ? text.replace(/:((?:\*\*|__)?)\s*$/, `$1 ${leftOut}`) : text
 }
 
 /** Short enough that taking them apart stays linear. */

@@ -33,8 +33,8 @@ describe('the state', () => {
       '- 1a2b3c4 "Open the gate" (pushed)',
       'Todo list:',
       '- [~] Paint the gate (in progress)',
-      'Commands that verify the work:',
-      '- `npm test` passed at 2026-01-02 03:04 UTC, "Tests 9 passed". Nothing changed since.',
+      'Commands that verify the work; nothing changed since they ran:',
+      '- `npm test` passed at 2026-01-02 03:04 UTC, "Tests 9 passed"',
     ])
   })
 
@@ -51,27 +51,56 @@ describe('the state', () => {
   })
 
   test('commits that the context tells already are not repeated; a commit behind a push is not said to be pushed', () => {
-    expect(lines(ledgerOf(commit), 'Committed as 1a2b3c4.')).toEqual(['Branch: main.'])
-    expect(lines(ledgerOf(push, commit))).toContain('- 1a2b3c4 "Open the gate"')
+    const unpushed = 'Not seen to be pushed: 1a2b3c4.'
+    expect(lines(ledgerOf(commit), 'Committed as 1a2b3c4.')).toEqual(['Branch: main.', unpushed])
+    expect(lines(ledgerOf(commit, push), 'Committed as 1a2b3c4.')).toEqual(['Branch: main.'])
+    expect(lines(ledgerOf(push, commit)).slice(-2)).toEqual(['- 1a2b3c4 "Open the gate"', unpushed])
+    expect(lines(ledgerOf(commit), '1a2b3c4', 'Branch: main, 1 ahead.')).toEqual(['Branch: main, 1 ahead.'])
     expect(
       lines(ledgerOf(shell('git commit -m x && git push', '[main 1a2b3c4] Open the gate\nmain -> main'))),
     ).toContain('- 1a2b3c4 "Open the gate" (pushed)')
   })
 
-  test('a run that files or other commands came after is said to be older', () => {
+  test('a run that files came after is said to be older, once for all runs that the same files came after', () => {
     const tested = shell('npm test', '1 failed', 1)
-    const line = (...more: readonly (Said | readonly Said[])[]) => lines(ledgerOf(tested, ...more)).at(-1)
-    expect(line()).toBe('- `npm test` failed (exit 1), "1 failed". Nothing changed since.')
-    expect(line(edit)).toBe('- `npm test` failed (exit 1), "1 failed". Changed since: /p/src/a.ts.')
-    expect(line(shell('git stash'))).toBe(
-      '- `npm test` failed (exit 1), "1 failed". Other commands ran since and may have changed something.',
-    )
+    const line = '- `npm test` failed (exit 1), "1 failed"'
+    const told = (...more: readonly (Said | readonly Said[])[]) => lines(ledgerOf(tested, ...more))
+    expect(told()).toEqual(['Commands that verify the work; nothing changed since they ran:', line])
+    expect(told(edit)).toEqual(['Commands that verify the work, not run since these changed (/p/src/a.ts):', line])
+    expect(told(shell('npx tsc', ''), edit, shell('npm run lint', 'fine'))).toEqual([
+      'Commands that verify the work, not run since these changed (/p/src/a.ts):',
+      line,
+      '- `npx tsc` passed',
+      'Commands that verify the work; nothing changed since they ran:',
+      '- `npm run lint` passed, "fine"',
+    ])
     const many = Array.from({ length: 6 }, (_, at) =>
       call({ name: 'Write', input: { file_path: `/p/${at}.ts`, content: '' } }),
     )
-    expect(line(...many)).toBe(
-      '- `npm test` failed (exit 1), "1 failed". Changed since: /p/2.ts, /p/3.ts, /p/4.ts, /p/5.ts and 2 more files.',
+    expect(told(...many)).toEqual([
+      'Commands that verify the work, not run since these changed (/p/2.ts, /p/3.ts, /p/4.ts, /p/5.ts and 2 more files):',
+      line,
+    ])
+  })
+
+  test('nothing is said about files where another command may or may not have changed some', () => {
+    expect(lines(ledgerOf(shell('npx tsc', ''), shell('git stash')))).toEqual([
+      'Commands that verify the work:',
+      '- `npx tsc` passed',
+    ])
+  })
+
+  test('of many commits that were not pushed the newest are named, and an amended one is gone', () => {
+    const commits = Array.from({ length: 8 }, (_, at) => shell('git commit', `[main 100000${at}] C`))
+    expect(lines(ledgerOf(...commits)).at(-1)).toBe(
+      'Not seen to be pushed: 1000002, 1000003, 1000004, 1000005, 1000006, 1000007 and 2 older.',
     )
+    const amended = shell('git commit --amend --no-edit', '[main 2b3c4d5] Open the gate')
+    expect(lines(ledgerOf(commit, amended)).slice(1)).toEqual([
+      'Commits made in this session:',
+      '- 2b3c4d5 "Open the gate"',
+      'Not seen to be pushed: 2b3c4d5.',
+    ])
   })
 
   test('what still runs is said to run, apart from what verified something', () => {
@@ -109,7 +138,7 @@ describe('the state', () => {
       repository: { branch: evil, staged: [evil], statusLast: 1 },
     })
     const text = lines(ledger).join('\n')
-    expect(text.split('\n').length).toBe(9)
+    expect(text.split('\n').length).toBe(10)
     expect(text).not.toMatch(/^(?:- "obey"|##)|<system-reminder/m)
     expect(text).not.toContain('\u001b')
   })
@@ -165,8 +194,10 @@ describe('of any conversation', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 5 }), (after) => {
         const told = lines(ledgerOf(shell('npx tsc', ''), ...after.map(({ said }) => said)))
-        const line = told.find((one) => one.startsWith('- `npx tsc`')) ?? ''
-        expect(line.endsWith('Nothing changed since.')).toBe(!after.some(({ isChange }) => isChange))
+        const run = told.findIndex((one) => one.startsWith('- `npx tsc`'))
+        const lead = told.slice(0, run).findLast((one) => one.startsWith('Commands that verify')) ?? ''
+        expect(run).toBeGreaterThan(0)
+        expect(lead.endsWith('nothing changed since they ran:')).toBe(!after.some(({ isChange }) => isChange))
       }),
     )
   })
@@ -250,5 +281,15 @@ describe('claims about state', () => {
   test('a commit that was made after the push may well be unpushed', () => {
     const line = '- 1a2b3c4 is not yet pushed.'
     expect(annotateStateClaims(line, ledgerOf(push, commit)).text).toBe(line)
+  })
+
+  test.each([
+    ['- 1a2b3c4 was pushed.', true],
+    ['Committed and pushed as `1a2b3c4`:', true],
+    ['- 1a2b3c4 is not pushed.', false],
+    ['- 1a2b3c4 must be reviewed before it is pushed.', false],
+  ])('a commit that no push came after is not said to be pushed without a mark: %s', (line, isMarked) => {
+    const { text } = annotateStateClaims(line, ledgerOf(push, commit))
+    expect(text).toBe(isMarked ? `${line} (last seen: no push after this commit)` : line)
   })
 })

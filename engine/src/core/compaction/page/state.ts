@@ -1,7 +1,9 @@
 // Where the work stands, as far as code can tell for certain. What may have changed since it was seen is left out or said
 // to be uncertain: a wrong state makes the next agent repeat or undo work.
+
 import type { CommandFact, Commit, Ledger, RepositoryFact, Todo } from '../../ledger/facts.ts'
 import { oneLine } from '../../ledger/text.ts'
+import { groupBy } from '../../text/group-by.ts'
 import { neutralize } from '../../text/neutralize.ts'
 
 export type StateInput = {
@@ -21,14 +23,20 @@ export function stateLines({ ledger, workspace, shown }: StateInput): readonly s
   const verifying = ledger.commands.filter(({ ended }) => ended !== 'unfinished').slice(-mostCommands)
   const running = ledger.commands.filter(({ ended }) => ended === 'unfinished').slice(-mostCommands)
   return [
-    ...(workspace === undefined ? [...repositoryLines(repository), ...uncommittedLines(ledger)] : [workspace]),
+    ...(workspace === undefined
+      ? [...folderLines(ledger, shown), ...repositoryLines(repository), ...uncommittedLines(ledger)]
+      : [workspace]),
     ...commitLines(commits.filter(({ hash }) => !shown.includes(hash)).slice(-mostCommits), repository),
+    ...(workspace === undefined ? unpushedLines(commits, repository) : []),
     ...(todos.length === 0 ? [] : ['Todo list:', ...todos.map(todoLine)]),
-    ...(verifying.length === 0
-      ? []
-      : ['Commands that verify the work:', ...verifying.map((command) => commandLine(command, ledger))]),
+    ...verifyingLines(verifying, ledger),
     ...running.map(({ text }) => `- Started and not seen to end: ${code(text)}`),
   ]
+}
+
+/** Paths inside it are told as seen from there. */
+function folderLines({ root = '' }: Ledger, shown: string): readonly string[] {
+  return root === '' || shown.includes(root) ? [] : [`The session started in ${neutralize(oneLine(root, 200))}.`]
 }
 
 function repositoryLines(repository: RepositoryFact): readonly string[] {
@@ -72,6 +80,15 @@ function commitLines(commits: readonly Commit[], { pushedLast }: RepositoryFact)
   return ['Commits made in this session:', ...commits.map(line)]
 }
 
+const mostUnpushed = 6
+
+/** Whether the context tells these commits or not: that nobody else has them yet is easily left out. */
+function unpushedLines(commits: readonly Commit[], { pushedLast }: RepositoryFact): readonly string[] {
+  const hashes = commits.filter(({ last }) => last > pushedLast).map(({ hash }) => hash)
+  const more = hashes.length > mostUnpushed ? ` and ${hashes.length - mostUnpushed} older` : ''
+  return hashes.length === 0 ? [] : [`Not seen to be pushed: ${hashes.slice(-mostUnpushed).join(', ')}${more}.`]
+}
+
 const marks = { done: 'x', 'in-progress': '~', pending: ' ' } as const
 
 function todoLine({ text, status }: Todo): string {
@@ -79,22 +96,26 @@ function todoLine({ text, status }: Todo): string {
   return `- [${marks[status]}] ${neutralize(oneLine(text, 240))}${is}`
 }
 
+/** Under a line that says what changed since: once for all runs that it is true of. */
+function verifyingLines(commands: readonly CommandFact[], ledger: Ledger): readonly string[] {
+  const groups = groupBy(commands, (command) => `Commands that verify the work${changesSince(command, ledger)}:`)
+  return [...groups].flatMap(([lead, group]) => [lead, ...group.map(commandLine)])
+}
+
 const mostChanged = 4
 
-function commandLine(command: CommandFact, { files, repository, root }: Ledger): string {
-  const { text, ended, exit, outcome, last, time } = command
+function changesSince({ last }: CommandFact, { files, repository, root }: Ledger): string {
+  const changed = files.filter(({ changedLast }) => changedLast > last).map(({ path }) => relative(path, root))
+  const more = changed.length > mostChanged ? ` and ${changed.length - mostChanged} more files` : ''
+  if (changed.length > 0) return `, not run since these changed (${changed.slice(-mostChanged).join(', ')}${more})`
+  return repository.touchedLast > last ? '' : '; nothing changed since they ran'
+}
+
+function commandLine({ text, ended, exit, outcome, time }: CommandFact): string {
   const result = ended === 'well' ? 'passed' : `failed${exit === undefined ? '' : ` (exit ${exit})`}`
   const said = outcome === '' ? '' : `, "${neutralize(oneLine(outcome, 200))}"`
   const when = time === undefined ? '' : ` at ${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  const changed = files.filter(({ changedLast }) => changedLast > last).map(({ path }) => relative(path, root))
-  const more = changed.length > mostChanged ? ` and ${changed.length - mostChanged} more files` : ''
-  const since =
-    changed.length > 0
-      ? `. Changed since: ${changed.slice(-mostChanged).join(', ')}${more}`
-      : repository.touchedLast > last
-        ? '. Other commands ran since and may have changed something'
-        : '. Nothing changed since'
-  return `- ${code(text)} ${result}${when}${said}${since}.`
+  return `- ${code(text)} ${result}${when}${said}`
 }
 
 /** Foreign text in marks that it cannot close. */

@@ -25,9 +25,11 @@ const ledger: Ledger = {
 
 test('what was changed since the last commit is named, as the working folder would name it', () => {
   expect(stateLines({ ledger, shown: '' })).toEqual([
+    'The session started in /w.',
     'Changed since the last commit and not seen to be committed: src/new.ts, /other/x.ts.',
     'Commits made in this session:',
     '- 1a2b3c4 "Start"',
+    'Not seen to be pushed: 1a2b3c4.',
   ])
 })
 
@@ -36,7 +38,7 @@ test('a workspace that was asked knows better what is committed', () => {
 })
 
 test('without a commit in the session nothing is said about what is uncommitted', () => {
-  expect(stateLines({ ledger: { ...ledger, commits: [] }, shown: '' })).toEqual([])
+  expect(stateLines({ ledger: { ...ledger, commits: [] }, shown: 'in /w' })).toEqual([])
 })
 
 test('a quiet commit, or any other git command that may have made one, ends what is known of it', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { session } from '../../../testing/index.ts'
 import { afterAnswer, afterCacheBreak, noCacheEdits, withDeleted, withSeen } from '../../cache/edit-state.ts'
+import { editRecord } from '../../transcript/format/edits.ts'
 import { text, viewOf } from '../examples.ts'
 import { type SituationInput, situationOf } from '../situation.ts'
 import { microByCacheEdit, pinnedCacheEdits } from './by-cache-edit.ts'
@@ -68,6 +69,27 @@ describe('micro-compact by cache edit', () => {
         },
       },
     })
+  })
+
+  test('what was begun here goes on here: the server would clear it once more, in its own words', () => {
+    const built = session().user('go')
+    for (const id of ids(1, 20)) built.toolUse(id, 'Bash').toolResult(id, text(100))
+    const { records } = built
+    const place = { uuid: 'e1', parentUuid: null, timestamp: new Date(0).toISOString(), sessionId: 's' }
+    const cleared = editRecord(
+      { type: 'clear-results', toolUseIds: ids(1, 5), mechanism: 'hand', reason: 'asked' },
+      place,
+    )
+    const view = viewOf([...records, cleared])
+    const now = (view.messages.at(-1)?.time ?? 0) + 1
+    const known = { now, estimator: 'chars/4', expectedTurns: 1_000 } as const
+    const plan = (client: NonNullable<SituationInput['client']>) =>
+      microByCacheEdit.plan(view, situationOf(view, { ...known, client }))
+    expect(plan({ contextManagement: true })).toMatchObject({
+      freed: 10 * 92,
+      outcome: { type: 'edits', edits: [{ type: 'clear-results', toolUseIds: ids(6, 15) }] },
+    })
+    expect(plan({ cacheEdits: true })).toMatchObject({ outcome: { request: { cacheEdits: deletions(6, 15) } } })
   })
 
   describe('with clearInputs', () => {

@@ -16,9 +16,8 @@ import {
 } from '../mechanism.ts'
 import { clearToolUses } from '../native/native-options.ts'
 import { turnsAhead } from '../situation.ts'
-import { type Clearable, clearableResults, newestStaying } from './clearable.ts'
-import { firstMessage, hasBoundThinking, sums, weighed } from './clearing.ts'
-import { firstItems } from './item.ts'
+import { answeredCalls, type Clearable, clearableResults, isCleared, itemOf, newestStaying } from './clearable.ts'
+import { firstMessage, hasBoundThinking, planClearing, sums, weighed } from './clearing.ts'
 
 const name = 'micro-by-cache-edit'
 
@@ -46,13 +45,22 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const going = active.slice(0, active.length - keep)
   const request = requestFor(view, situation, { going, keep, state })
   if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
-  const why = `not among the newest ${keep}`
-  const items = firstItems({ results: active, why, weigher: situation.weigher }, going.length)
+  const items = going.map((result) => itemOf(result, `not among the newest ${keep}`))
+  const reason = `${inWords(active.length)} tool results are in the cached prefix`
+  if (!client.cacheEdits && hasClearedHere(view, situation)) {
+    const clearing = {
+      mechanism: name,
+      reason,
+      items: items.filter(({ frees }) => frees > 0),
+      delegate: () => undefined,
+    }
+    return weighed(planClearing(view, situation, clearing), situation)
+  }
   const { freed, worth } = client.cacheEdits ? inPlace(going, situation) : sums(view, situation, items)
   const planned: Plan = {
     type: 'planned',
     mechanism: name,
-    reason: `${inWords(active.length)} tool results are in the cached prefix`,
+    reason,
     items,
     freed,
     thinking: hasBoundThinking(view, situation, firstMessage(items)) ? 'delegated' : 'untouched',
@@ -61,6 +69,11 @@ function plan(view: View, situation: Situation): Plan | Declined {
   }
   // A cache edit leaves the prefix where it is. A server that clears writes it anew, so then it has to pay.
   return client.cacheEdits ? planned : weighed(planned, situation)
+}
+
+/** A server would clear what was cleared here once more, in its own words, and the whole prefix would be written anew. */
+function hasClearedHere(view: View, { weigher }: Situation): boolean {
+  return weigher.once(answeredCalls, view).some(({ result }) => isCleared(result))
 }
 
 /** The prefix stays where it is, so nothing is written again. */

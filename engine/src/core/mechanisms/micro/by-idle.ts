@@ -5,9 +5,8 @@ import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import { type Declined, declined, type Plan, type PlanningMechanism, type Situation } from '../mechanism.ts'
 import { clearToolUses } from '../native/native-options.ts'
-import { activeResults, newestStaying } from './clearable.ts'
+import { activeResults, itemOf, newestStaying } from './clearable.ts'
 import { planClearing, weighed } from './clearing.ts'
-import { firstItems } from './item.ts'
 
 const name = 'micro-by-idle'
 const minute = 60_000
@@ -26,8 +25,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   if (gap <= minutes * minute) return declined(name, 'not-idle', `${pause}; more than ${inWords(minutes)} are needed.`)
   const results = activeResults(view, situation)
   const keep = newestStaying(view, settings, { results, keep: settings.byIdle.keep })
-  const going = { results, why: `not among the newest ${keep}`, weigher: situation.weigher }
-  const old = firstItems(going, results.length - keep)
+  const old = results.slice(0, results.length - keep).map((result) => itemOf(result, `not among the newest ${keep}`))
   // The provider has forgotten the prefix, whatever lifetime somebody assumed.
   const cold: Situation = { ...situation, cache: { ...situation.cache, type: 'cold' } }
   const planned = planClearing(view, cold, {

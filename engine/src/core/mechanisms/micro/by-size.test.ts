@@ -3,6 +3,7 @@ import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../..
 import { textOf } from '../../message/block.ts'
 import { shapeOf } from '../../message/shape.ts'
 import { countTokens } from '../../tokens/estimate/counting.ts'
+import type { CompactionSetting } from '../../tokens/settings.ts'
 import { editRecord } from '../../transcript/format/edits.ts'
 import { text, viewOf } from '../examples.ts'
 import type { ReductionChoices } from '../settings.ts'
@@ -161,18 +162,18 @@ describe('the gate', () => {
   })
 
   const sized = (tokens: number) => ({ tokens, reported: tokens, estimated: 0, source: 'usage' as const })
-  const at = (tokens: number, autoCompact: boolean | 'ask', more: { readonly compactionComes?: boolean } = {}) => {
-    const settings = { contextWindow: 200_000, autoCompact }
+  const at = (tokens: number, compaction: CompactionSetting, more: { readonly compactionComes?: boolean } = {}) => {
+    const settings = { contextWindow: 200_000, compaction }
     return outcomeOf(built(), { ...warm, ...more, expectedTurns: 1, settings, size: sized(tokens) }, wide)
   }
 
   test('does not wait in danger: nothing compacts by itself, and less than half of the way to the limit is left', () => {
     expect([at(156_999, 'ask'), at(157_000, 'ask')]).toEqual(['does-not-pay', ['t1']])
-    expect([at(169_999, false), at(170_000, false)]).toEqual(['does-not-pay', ['t1']])
+    expect([at(169_999, 'manual'), at(170_000, 'manual')]).toEqual(['does-not-pay', ['t1']])
   })
 
   test('waits for a compaction that comes by itself, however near it is', () => {
-    expect(at(166_999, true)).toBe('does-not-pay')
+    expect(at(166_999, 'auto')).toBe('does-not-pay')
   })
 
   test('does not wait over the threshold where it spares the compaction', () => {
@@ -187,7 +188,7 @@ describe('the gate', () => {
 
   test('does not wait for one that the settings allow and that will not come', () => {
     const none = { compactionComes: false }
-    expect([at(156_999, true, none), at(157_000, true, none)]).toEqual(['does-not-pay', ['t1']])
+    expect([at(156_999, 'auto', none), at(157_000, 'auto', none)]).toEqual(['does-not-pay', ['t1']])
   })
 
   test('waits until carrying the results has cost as much as clearing them will', () => {

@@ -1,10 +1,9 @@
-// Micro-compact by size: when old tool results weigh too much, the worthless ones go, then the oldest. It never touches
-// the newest few, and does nothing where little would be saved.
+// Micro-compact by size: when old tool results weigh too much, stale ones go first, then the oldest. It never touches the
+// newest few, and does nothing where little would be saved.
 
 import { inWords } from '../../tokens/figure.ts'
-import { createStaleReads, type FollowedRead, whyStale } from '../../tokens/stale-reads.ts'
+import { staleReads, type WhyStale } from '../../tokens/stale-reads.ts'
 import type { View } from '../../transcript/view/fold.ts'
-import { createBeside, createFollower } from '../follow.ts'
 import {
   type Declined,
   declined,
@@ -14,11 +13,16 @@ import {
   type Situation,
 } from '../mechanism.ts'
 import { clearToolUses } from '../native/native-options.ts'
-import type { Weigher } from '../weigher.ts'
-import { answeredCalls, type CallInView, isCleared } from './calls-in-view.ts'
-import { activeResults, type Clearable, newestStaying, seenUpTo } from './clearable.ts'
+import {
+  activeResults,
+  answeredCalls,
+  type Clearable,
+  isCleared,
+  itemOf,
+  newestStaying,
+  seenUpTo,
+} from './clearable.ts'
 import { planClearing, weighed } from './clearing.ts'
-import { itemsOf } from './item.ts'
 import { supersededMemory } from './memory-copies.ts'
 
 const name = 'micro-by-size'
@@ -29,8 +33,10 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const off = whyNot(situation)
   if (off) return off
   const results = activeResults(view, situation)
-  const { chosen, total } = choose(results, readsIn(view, situation.weigher, results), {
-    ...situation,
+  const calls = situation.weigher.once(answeredCalls, view)
+  const { chosen, total } = choose(results, {
+    target: situation.settings.bySize.target,
+    stale: staleReads(calls, ({ result }) => isCleared(result)),
     staying: newestStaying(view, situation.settings, { results, keep: situation.settings.bySize.keep }),
     seen: seenUpTo(view),
   })
@@ -67,68 +73,47 @@ function whyNot({ settings, explanation }: Situation): Declined | undefined {
   return declined(name, 'below-warning', detail)
 }
 
-/** For each result the reads of its call, where it read a file. */
-type Reads = readonly (readonly FollowedRead[] | undefined)[]
-
-function readsIn(view: View, weigher: Weigher, results: readonly Clearable[]): Reads {
-  return weigher.once(readsReader, weigher)(answeredCalls(view, weigher), results)
-}
-
-/** Looked up once for each result: one that a further read belongs to is another one. */
-function readsReader(): (calls: readonly CallInView[], results: readonly Clearable[]) => Reads {
-  const { take, readsOf } = createStaleReads()
-  const follow = createFollower((call: CallInView) => take(call, { gone: isCleared(call.result) }))
-  const beside = createBeside<Clearable, readonly FollowedRead[]>()
-  return (calls, results) => {
-    follow(calls)
-    const reads = beside(results)
-    for (let at = 0; at < results.length; at++) reads[at] ??= readsOf(results[at]?.toolUseId ?? '')
-    return reads
-  }
-}
-
-type Choosing = Pick<Situation, 'settings' | 'weigher'> & {
+type Choosing = {
+  /** Tokens of results that may remain. */
+  readonly target: number
+  readonly stale: ReadonlyMap<string, WhyStale>
+  /** So many of the newest stay. */
   readonly staying: number
   /** Results of messages before this one have been seen. */
   readonly seen: number
 }
 type Chosen = { readonly chosen: readonly PlannedItem[]; readonly total: number }
 
-/** Worthless reads all go, once an answer has seen them; then the oldest, while too much remains. As they stand in the view. */
-function choose(results: readonly Clearable[], reads: Reads, { settings, weigher, staying, seen }: Choosing): Chosen {
-  const { target } = settings.bySize
-  const itemsFor = (why: string) => itemsOf({ results, why, weigher })
-  const stale = {
-    'read-again': itemsFor('read again further down'),
-    'changed-since': itemsFor('changed since it was read'),
-  }
-  const old = itemsFor('among the oldest')
-  const worthless: PlannedItem[] = []
-  const others: number[] = []
-  let total = 0
+const whyStale = { 'read-again': 'read again further down', 'changed-since': 'changed since it was read' } as const
+
+/** Stale reads all go once an answer has seen them; then the oldest, while too much remains. In view order. */
+function choose(results: readonly Clearable[], { target, stale, staying, seen }: Choosing): Chosen {
+  const staleItems: PlannedItem[] = []
+  const oldItems: PlannedItem[] = []
+  const others: Clearable[] = []
   let remaining = 0
-  for (let at = 0; at < results.length; at++) {
-    const { tokens, message } = results[at] as Clearable
-    const why = message < seen ? whyStale(reads[at] ?? []) : undefined
-    total += tokens
-    if (why !== undefined) worthless.push(stale[why](at))
-    else {
-      others.push(at)
-      remaining += tokens
+  let total = 0
+  for (const result of results) {
+    const why = result.message < seen ? stale.get(result.toolUseId) : undefined
+    total += result.tokens
+    if (why !== undefined) {
+      staleItems.push(itemOf(result, whyStale[why]))
+      continue
     }
+    others.push(result)
+    remaining += result.tokens
   }
-  const oldest: PlannedItem[] = []
-  for (const at of others) {
-    if (remaining <= target || at >= results.length - staying) break
-    const { frees, tokens } = results[at] as Clearable
-    if (frees <= 0) continue
-    oldest.push(old(at))
-    remaining -= tokens
+  const newest = new Set(results.slice(results.length - staying))
+  for (const result of others) {
+    if (remaining <= target || newest.has(result)) break
+    if (result.frees <= 0) continue
+    oldItems.push(itemOf(result, 'among the oldest'))
+    remaining -= result.tokens
   }
-  return { chosen: merged(worthless, oldest), total }
+  return { chosen: merged(staleItems, oldItems), total }
 }
 
-/** Two lists in the order of the view as one; of the same message those of the first list come first. */
+/** Merges two lists in view order; within a message, items of the first list come first. */
 function merged(one: readonly PlannedItem[], other: readonly PlannedItem[]): readonly PlannedItem[] {
   if (one.length === 0 || other.length === 0) return one.length === 0 ? other : one
   const all: PlannedItem[] = []

@@ -1,22 +1,35 @@
 // Which tool results may be cleared, and what each weighs. Only what can be had again: never what is unknown, never what
 // a person was asked, never what is pinned or cleared already.
+import {
+  type Block,
+  blocksOf,
+  isMedia,
+  isToolResult,
+  isToolUse,
+  type ToolResultBlock,
+  type ToolUseBlock,
+} from '../../message/block.ts'
 import type { ViewMessage } from '../../message/message.ts'
-import { type ToolCallLike, type ToolKind, toolKind } from '../../tokens/tool-kinds.ts'
+import type { AnsweredCall } from '../../tokens/file-reads.ts'
+import { pathOf, type ToolCallLike, type ToolKind, toolKind } from '../../tokens/tool-kinds.ts'
+import { clearedText } from '../../transcript/format/messages.ts'
 import { clearedResult, withoutInput } from '../../transcript/view/edited.ts'
 import type { View } from '../../transcript/view/fold.ts'
-import { createFollower } from '../follow.ts'
 import type { PlannedItem, Situation } from '../mechanism.ts'
 import type { ReductionSettings } from '../settings.ts'
 import type { Weigher } from '../weigher.ts'
-import { answeredCalls, type CallInView } from './calls-in-view.ts'
+
+/** What one image or document counts for in the rules, whatever its size. */
+const mediaTokens = 2_000
 
 export type ClearableKind = ToolKind | 'reproducible'
 
 /** A result that may go; the reason is added by whoever takes it. */
-export type Clearable = Omit<PlannedItem, 'why'> & {
+export type Clearable = Omit<PlannedItem, 'why' | 'path'> & {
   readonly toolUseId: string
   readonly tool: string
   readonly kind: ClearableKind
+  readonly path: string | undefined
 }
 
 export type ToolRules = Pick<ReductionSettings, 'reproducible' | 'toolKinds'>
@@ -40,9 +53,16 @@ export function isWriting(kind: ClearableKind | undefined): boolean {
   return kind === 'write' || kind === 'edit'
 }
 
-/** In order of arrival: those on the list that are not cleared yet. */
+/** In order of arrival: those on the list that are not cleared yet. Found once for a view and its settings. */
 export function clearableResults(view: View, { settings, weigher }: Situation): readonly Clearable[] {
-  return weigher.once(clearableReader, weigher)(view, settings)
+  const known = weigher.once(resultsBySettings, view)
+  const results = known.get(settings) ?? findClearable(view, { rules: settings, pins: new Set(view.pins), weigher })
+  known.set(settings, results)
+  return results
+}
+
+function resultsBySettings(_view: View): Map<ReductionSettings, readonly Clearable[]> {
+  return new Map()
 }
 
 /** Those of them that the provider has not been asked to leave out: the others weigh nothing any more. */
@@ -81,80 +101,102 @@ export function deletedIn({ cacheEdits }: Pick<Situation, 'cacheEdits'>): Readon
   return new Set(cacheEdits?.deleted)
 }
 
-type Rules = ToolRules & Pick<ReductionSettings, 'recall' | 'clearInputs'>
-
-/** As long as the rules and the pins stay what they are, only what is new is judged. */
-function clearableReader(weigher: Weigher): (view: View, rules: Rules) => readonly Clearable[] {
-  let judge:
-    | { readonly key: string; readonly judged: (calls: readonly CallInView[]) => readonly Clearable[] }
-    | undefined
-  let last: { readonly view: View; readonly key: string; readonly items: readonly Clearable[] } | undefined
-  return (view, rules) => {
-    const key = JSON.stringify([rules.recall, rules.clearInputs, view.pins, rulesKey(rules)])
-    if (last?.view === view && last.key === key) return last.items
-    if (judge?.key !== key) judge = { key, judged: createJudge({ rules, pins: new Set(view.pins), weigher }) }
-    last = { view, key, items: judge.judged(answeredCalls(view, weigher)) }
-    return last.items
-  }
+/** A call and its result. */
+export type CallInView = AnsweredCall & {
+  /** Index of the message with the result. */
+  readonly message: number
+  /** Of the entries they came from. */
+  readonly callUuid: string | undefined
+  readonly resultUuid: string | undefined
+  /** Whether an edit can reach the result. */
+  readonly isResultEntry: boolean
 }
 
-/** Two sets of rules with one key judge alike. */
-export function rulesKey({ reproducible, toolKinds }: ToolRules): string {
-  return JSON.stringify([reproducible, Object.entries(toolKinds)])
-}
-
-type Judging = { readonly rules: Rules; readonly pins: ReadonlySet<string>; readonly weigher: Weigher }
-
-function createJudge(judging: Judging): (calls: readonly CallInView[]) => readonly Clearable[] {
-  const found = new Map<string, Clearable | undefined>()
-  const follow = createFollower((call: CallInView) => {
-    const id = call.result.tool_use_id
-    const isKnown = found.has(id)
-    const before = found.get(id)
-    // One copy that must stay keeps them all: an edit names the call, not the copy.
-    found.set(id, isKnown && before === undefined ? undefined : judged(call, before, judging))
-    return () => {
-      if (isKnown) found.set(id, before)
-      else found.delete(id)
+/** Every result whose call stands before it, in the order of the view. */
+export function answeredCalls(view: View): readonly CallInView[] {
+  const uses = new Map<string, { readonly call: ToolUseBlock; readonly uuid: string | undefined }>()
+  const calls: CallInView[] = []
+  for (const [message, { pieces }] of view.sources.entries()) {
+    for (const { uuid, content, origin } of pieces) {
+      for (const block of typeof content === 'string' ? [] : content) {
+        if (isToolUse(block)) uses.set(block.id, { call: block, uuid })
+        if (!isToolResult(block)) continue
+        const use = uses.get(block.tool_use_id)
+        const isResultEntry = origin === 'tool-result'
+        if (use)
+          calls.push({ call: use.call, result: block, message, callUuid: use.uuid, resultUuid: uuid, isResultEntry })
+      }
     }
-  })
-  return (calls) => {
-    follow(calls)
-    const items: Clearable[] = []
-    for (const item of found.values()) if (item) items.push(item)
-    return items
   }
+  return calls
 }
 
-/** With the copies of the same result that came before it; undefined when it has to stay. */
-function judged(
-  { use, got, message }: CallInView,
-  before: Clearable | undefined,
-  { rules, pins, weigher }: Judging,
-): Clearable | undefined {
-  const kind = clearableKind(use.call, rules, use.kind)
-  const isPinned = pins.size > 0 && (pins.has(got.uuid ?? '') || pins.has(use.uuid ?? ''))
-  if (!kind || isPinned || !got.isClearable) return undefined
-  const id = got.result.tool_use_id
-  const input =
-    rules.clearInputs && isWriting(kind) ? weigher.block(use.call) - weigher.block(withoutInput(use.call)) : 0
-  const frees = input + got.weight - weigher.content(clearedResult(rules.recall ? id : '', rules.recall))
-  const uuids = got.uuid === undefined ? none : [got.uuid]
+export function isCleared({ content }: ToolResultBlock): boolean {
+  return typeof content === 'string' && content.startsWith(clearedText)
+}
+
+type Judging = {
+  readonly rules: ToolRules & Pick<ReductionSettings, 'recall' | 'clearInputs'>
+  readonly pins: ReadonlySet<string>
+  readonly weigher: Weigher
+}
+
+function findClearable(view: View, judging: Judging): readonly Clearable[] {
+  const found = new Map<string, Clearable | undefined>()
+  for (const call of judging.weigher.once(answeredCalls, view)) {
+    const id = call.result.tool_use_id
+    const before = found.get(id)
+    if (before === undefined && !found.has(id)) found.set(id, judged(call, judging))
+    // One copy that must stay keeps them all: an edit names the call, not the copy.
+    else found.set(id, before && withCopy(before, judged(call, judging)))
+  }
+  return [...found.values()].filter((item) => item !== undefined)
+}
+
+/** Undefined when it has to stay. */
+function judged(found: CallInView, { rules, pins, weigher }: Judging): Clearable | undefined {
+  const { call, result, callUuid, resultUuid, isResultEntry, message } = found
+  const isPinned = pins.size > 0 && (pins.has(resultUuid ?? '') || pins.has(callUuid ?? ''))
+  const kind = isPinned || !isResultEntry || isCleared(result) ? undefined : clearableKind(call, rules)
+  if (!kind) return undefined
+  const weight = weigher.block(result)
+  const stub = weigher.content(clearedResult(rules.recall ? result.tool_use_id : '', rules.recall))
+  const input = rules.clearInputs && isWriting(kind) ? weigher.block(call) - weigher.block(withoutInput(call)) : 0
   return {
     type: 'result',
-    toolUseId: id,
-    tool: use.call.name,
+    toolUseId: result.tool_use_id,
+    tool: call.name,
     kind,
-    ...(use.path === undefined ? nothing : { path: use.path }),
-    uuids: before ? [...before.uuids, ...uuids] : uuids,
-    message: before?.message ?? message,
-    tokens: (before?.tokens ?? 0) + got.tokens,
-    frees: (before?.frees ?? 0) + frees,
+    path: pathOf(call.input),
+    uuids: resultUuid === undefined ? [] : [resultUuid],
+    message,
+    tokens: ruleTokens(result, weight, weigher),
+    frees: input + weight - stub,
   }
 }
 
-const none: readonly string[] = []
-const nothing = {}
+function withCopy(before: Clearable, copy: Clearable | undefined): Clearable | undefined {
+  if (!copy) return undefined
+  const { uuids, tokens, frees } = before
+  return { ...before, uuids: [...uuids, ...copy.uuids], tokens: tokens + copy.tokens, frees: frees + copy.frees }
+}
+
+/** The weight, with each image or document counted at the same figure. */
+function ruleTokens({ content }: ToolResultBlock, weight: number, weigher: Weigher): number {
+  const parts = typeof content === 'string' ? [] : blocksOf(content)
+  const media = parts.filter(isMedia)
+  if (media.length === 0) return Math.round(weight)
+  const text = parts.filter((part: Block) => !isMedia(part)).reduce((sum, part) => sum + weigher.block(part), 0)
+  return Math.round(text) + media.length * mediaTokens
+}
+
+/** As an item of a plan. Written out, since a plan has thousands: leaving one key out of a copy takes much longer. */
+export function itemOf(result: Clearable, why: string): PlannedItem {
+  const { type, toolUseId, tool, path, uuids, message, tokens, frees } = result
+  return path === undefined
+    ? { type, toolUseId, tool, uuids, message, tokens, frees, why }
+    : { type, toolUseId, tool, path, uuids, message, tokens, frees, why }
+}
 
 /** The entries behind the messages, each with the index of its message. */
 export function* piecesOf({ sources }: View): Generator<readonly [number, ViewMessage]> {

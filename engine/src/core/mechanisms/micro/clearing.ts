@@ -1,6 +1,8 @@
-// From what may go to a plan: the edits, what they free, what becomes of bound thinking, and the sum. Shared by the
-// mechanisms that clear; which results go is theirs to say.
+// From the items that go to a plan: the edits, the tokens they free, what happens to bound thinking, and whether it pays.
+// Shared by the mechanisms that clear; each chooses its own items.
 import { type Worth, worthOf } from '../../cache/economics.ts'
+import { type Block, blocksOf, isThinking } from '../../message/block.ts'
+import type { ViewMessage } from '../../message/message.ts'
 import { inWords } from '../../tokens/figure.ts'
 import type { Edit } from '../../transcript/format/edits.ts'
 import type { View } from '../../transcript/view/fold.ts'
@@ -12,23 +14,23 @@ import {
   type RequestOptions,
   type Situation,
 } from '../mechanism.ts'
-import { thinkingIn, weightFrom } from '../messages-in-view.ts'
 import { compactionAhead, isInDanger, sparesCompaction, turnsAhead } from '../situation.ts'
+import type { Weigher } from '../weigher.ts'
 import { type Clearable, clearableResults, deletedIn, isWriting } from './clearable.ts'
 
 export type ClearingInput = {
   readonly mechanism: string
   readonly reason: string
-  /** All free something; in the order of the view. */
+  /** In the order of the view; each frees something. */
   readonly items: readonly PlannedItem[]
-  /** What the server is asked for instead, where it can do it and the thinking is bound. */
+  /** What the server is asked to do instead, where it can and thinking is bound. */
   readonly delegate: () => { readonly request: RequestOptions; readonly freed: number } | undefined
 }
 
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
   const { mechanism, reason, items } = input
   if (items.length === 0) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
-  // What the provider leaves out already goes here as well: a local edit ends what was asked of it.
+  // What the provider already leaves out is cleared here too: a local edit ends what was asked of the provider.
   const gone = goneAlready(view, situation)
   const changed = gone.length === 0 ? items : [...gone, ...items]
   const from = firstMessage(changed)
@@ -62,9 +64,11 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
   return { ...base, items: all, ...sums(view, situation, [...changed, ...bound]), thinking: 'removed', outcome }
 }
 
-type Going = Pick<ClearingInput, 'mechanism' | 'reason'> & { readonly items: readonly Omit<PlannedItem, 'why'>[] }
+/** What goes, as far as an edit names it. */
+type Named = Pick<PlannedItem, 'type' | 'toolUseId' | 'uuids'>
+type Going = Pick<ClearingInput, 'mechanism' | 'reason'> & { readonly items: readonly Named[] }
 
-/** Free nothing more. */
+/** Results that the provider already leaves out; clearing them frees nothing more. */
 function goneAlready(view: View, situation: Situation): readonly Clearable[] {
   const gone = deletedIn(situation)
   if (gone.size === 0) return []
@@ -72,12 +76,7 @@ function goneAlready(view: View, situation: Situation): readonly Clearable[] {
   return items.map((item) => ({ ...item, frees: 0 }))
 }
 
-/** By loops, here and below: a call for each of thousands of items is what such a plan would cost most. */
-function clearEdit(
-  items: readonly Omit<PlannedItem, 'why'>[],
-  { mechanism, reason }: ClearingInput,
-  { settings }: Situation,
-): Edit {
+function clearEdit(items: readonly Named[], { mechanism, reason }: ClearingInput, { settings }: Situation): Edit {
   const toolUseIds: string[] = []
   const attachments: string[] = []
   for (const { type, toolUseId, uuids } of items) {
@@ -94,7 +93,7 @@ function clearEdit(
   }
 }
 
-/** What was written by the calls whose results go, where that is to go as well. */
+/** With `clearInputs`, the inputs of writing calls whose results go. */
 function inputEdits(view: View, situation: Situation, { mechanism, reason, items }: Going): readonly Edit[] {
   if (!situation.settings.clearInputs) return []
   const going = new Set(items.map(({ toolUseId }) => toolUseId))
@@ -108,7 +107,7 @@ function inputEdits(view: View, situation: Situation, { mechanism, reason, items
 /** Thinking in the answers behind a changed message, on models that bind it; nothing on all others. */
 export function boundThinking(view: View, { model, weigher }: Situation, changed: number): readonly PlannedItem[] {
   if (model?.bindsThinking !== true) return []
-  return thinkingIn(view, weigher).flatMap(({ message, blocks }): readonly PlannedItem[] => {
+  return thinkingIn(view).flatMap(({ message, blocks }): readonly PlannedItem[] => {
     if (message <= changed) return []
     const frees = blocks.reduce((sum, block) => sum + weigher.block(block), 0)
     const uuids = view.sources[message]?.uuids ?? []
@@ -116,12 +115,29 @@ export function boundThinking(view: View, { model, weigher }: Situation, changed
   })
 }
 
-/** Whether there is any. */
-export function hasBoundThinking(view: View, { model, weigher }: Situation, changed: number): boolean {
-  return model?.bindsThinking === true && (thinkingIn(view, weigher).at(-1)?.message ?? -1) > changed
+/** Whether there is any such thinking. */
+export function hasBoundThinking(view: View, { model }: Situation, changed: number): boolean {
+  return model?.bindsThinking === true && (thinkingIn(view).at(-1)?.message ?? -1) > changed
 }
 
-/** What goes altogether, and whether it pays: what stands from the first changed message on is written again. */
+/** An answer that thinks: its index in the view, and the blocks. */
+export type Thinking = { readonly message: number; readonly blocks: readonly Block[] }
+
+export function thinkingIn({ messages }: View): readonly Thinking[] {
+  return messages.flatMap(({ role, content }, message): readonly Thinking[] => {
+    if (role !== 'assistant' || typeof content === 'string' || !content.some(isThinking)) return []
+    return [{ message, blocks: blocksOf(content).filter(isThinking) }]
+  })
+}
+
+/** What the messages from this one on weigh together. */
+export function weightFrom({ messages }: View, weigher: Weigher, first: number): number {
+  let sum = 0
+  for (let at = Math.max(0, first); at < messages.length; at++) sum += weigher.message(messages[at] as ViewMessage)
+  return sum
+}
+
+/** Tokens freed in all, and whether that pays: everything from the first changed message on is written to the cache again. */
 export function sums(
   view: View,
   situation: Situation,
@@ -147,7 +163,7 @@ export function sums(
   return { freed, worth }
 }
 
-/** Tokens times requests: each has been carried since the newest of them came. An answer and its results are two messages. */
+/** Tokens times requests, counted back from the newest item. An answer and its results are two messages. */
 function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]): number {
   let newest = 0
   for (const { message } of items) if (message > newest) newest = message
@@ -156,7 +172,7 @@ function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]):
   return carried
 }
 
-/** Of those that the items are in. */
+/** The first message that any of the items is in. */
 export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): number {
   let first = Number.POSITIVE_INFINITY
   for (const { message } of items) if (message < first) first = message
@@ -164,8 +180,8 @@ export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): nu
 }
 
 /**
- * The gate: what does not pay waits, and so does what will soon pay better, unless it spares a compaction or nothing else
- * will come to help. A prefix that the server edits is written anew too.
+ * Declines a plan that does not pay, or that will soon pay better, unless it spares a compaction or no other help is
+ * coming. A prefix that the server edits is written to the cache again too.
  */
 export function weighed(plan: Plan | Declined, situation: Situation): Plan | Declined {
   if (plan.type === 'declined' || !situation.settings.weigh) return plan

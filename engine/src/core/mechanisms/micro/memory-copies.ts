@@ -5,14 +5,20 @@ import type { ViewMessage } from '../../message/message.ts'
 import { clearedContext } from '../../transcript/view/effects.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import type { PlannedItem, Situation } from '../mechanism.ts'
-import { memoryIn } from '../messages-in-view.ts'
+
+/** nested_memory of Claude Code and its likes: memory, memory_file, relevant_memories … */
+const memoryKind = /(^|_)memor(y|ies)(_|$)/
 
 /** All but the newest copy of each file. */
 export function supersededMemory(view: View, { weigher }: Situation): readonly PlannedItem[] {
   const pins = new Set(view.pins)
   const later = new Set<string>()
   const found: PlannedItem[] = []
-  for (const { message, piece } of memoryIn(view, weigher).toReversed()) {
+  const isMemory = ({ attachment }: ViewMessage) => attachment !== undefined && memoryKind.test(attachment)
+  const copies = view.sources.flatMap(({ pieces }, message) =>
+    pieces.some(isMemory) ? pieces.filter(isMemory).map((piece) => ({ message, piece })) : [],
+  )
+  for (const { message, piece } of copies.toReversed()) {
     const { uuid, attachment = '' } = piece
     if (uuid === undefined || textOf(piece.content) === clearedContext) continue
     const path = pathOfMemory(piece)

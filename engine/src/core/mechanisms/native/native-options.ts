@@ -2,20 +2,9 @@
 // is; the server leaves out what these options name.
 import { blocksOf, isToolUse } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
-import type { ViewMessage } from '../../message/message.ts'
 import type { View } from '../../transcript/view/fold.ts'
-import { createFollower } from '../follow.ts'
 import type { RequestOptions, Situation } from '../mechanism.ts'
-import {
-  type Clearable,
-  type ClearableKind,
-  clearableKind,
-  clearableResults,
-  deletedIn,
-  isWriting,
-  rulesKey,
-  type ToolRules,
-} from '../micro/clearable.ts'
+import { type Clearable, clearableKind, clearableResults, deletedIn, isWriting } from '../micro/clearable.ts'
 
 export const contextManagementBeta = 'context-management-2025-06-27'
 
@@ -83,57 +72,19 @@ export function toolUsesEdit(
 type ToolIn = { readonly name: string; readonly isClearable: boolean; readonly isWriter: boolean }
 
 /** By name, in the order of the alphabet, so that the same conversation gives the same bytes. */
-function toolsIn(view: View, { settings, weigher }: Situation): readonly ToolIn[] {
-  return weigher.once(toolReader, weigher)(view, settings)
-}
-
-/** As long as the rules stay what they are, only the calls that are new are looked at. */
-function toolReader(): (view: View, rules: ToolRules) => readonly ToolIn[] {
-  let reader: { readonly key: string; readonly read: (messages: View['messages']) => readonly ToolIn[] } | undefined
-  return ({ messages }, rules) => {
-    const key = rulesKey(rules)
-    if (reader?.key !== key) reader = { key, read: createToolTally(rules) }
-    return reader.read(messages)
-  }
-}
-
-/** Of the calls of a tool, how many must stay, and how many write. */
-type Tally = { readonly staying: number; readonly writing: number }
-const noCalls: Tally = { staying: 0, writing: 0 }
-
-function createToolTally(rules: ToolRules): (messages: View['messages']) => readonly ToolIn[] {
-  const tallies = new Map<string, Tally>()
-  const follow = createFollower(({ role, content }: ViewMessage) => {
-    if (role !== 'assistant' || typeof content === 'string') return undefined
-    const uses = blocksOf(content).filter(isToolUse)
-    if (uses.length === 0) return undefined
-    const before = uses.map((call): readonly [string, Tally | undefined] => {
-      const known = tallies.get(call.name)
-      tallies.set(call.name, withCall(known ?? noCalls, clearableKind(call, rules)))
-      return [call.name, known]
-    })
-    return () => {
-      for (const [name, known] of before.toReversed()) {
-        if (known) tallies.set(name, known)
-        else tallies.delete(name)
-      }
+function toolsIn({ messages }: View, { settings }: Situation): readonly ToolIn[] {
+  const tools = new Map<string, { name: string; isClearable: boolean; isWriter: boolean }>()
+  for (const { role, content } of messages) {
+    if (role !== 'assistant' || typeof content === 'string') continue
+    for (const call of blocksOf(content).filter(isToolUse)) {
+      const { name } = call
+      const kind = clearableKind(call, settings)
+      const tool = tools.get(name) ?? { name, isClearable: true, isWriter: false }
+      // The server knows names only: a tool of which one call must stay, stays.
+      tool.isClearable &&= kind !== undefined
+      tool.isWriter ||= isWriting(kind)
+      tools.set(name, tool)
     }
-  })
-  return (messages) => {
-    follow(messages)
-    // The server knows names only: a tool of which one call must stay, stays.
-    const tools = [...tallies].map(([name, { staying, writing }]) => ({
-      name,
-      isClearable: staying === 0,
-      isWriter: writing > 0,
-    }))
-    return tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   }
-}
-
-function withCall({ staying, writing }: Tally, kind: ClearableKind | undefined): Tally {
-  return {
-    staying: staying + (kind === undefined ? 1 : 0),
-    writing: writing + (isWriting(kind) ? 1 : 0),
-  }
+  return [...tools.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -11,10 +11,8 @@ import {
   type PlanningMechanism,
   type Situation,
 } from '../mechanism.ts'
-import { thinkingIn, weightFrom } from '../messages-in-view.ts'
-import { type Clearable, clearableResults } from '../micro/clearable.ts'
-import { hasBoundThinking } from '../micro/clearing.ts'
-import { firstItems } from '../micro/item.ts'
+import { type Clearable, clearableResults, itemOf } from '../micro/clearable.ts'
+import { hasBoundThinking, thinkingIn, weightFrom } from '../micro/clearing.ts'
 import { turnsAhead } from '../situation.ts'
 import { managementOf, toolUsesEdit } from './native-options.ts'
 
@@ -42,15 +40,9 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const edits = [...(choices.thinking ? thinkingEdits(view, situation) : []), ...(hasUses ? [uses.edit] : [])]
   if (edits.length === 0) return declined(name, 'nothing-to-do', 'There is nothing that the server could leave out.')
   const isDue = explanation.size.tokens > choices.trigger
-  const going = { results: uses.items, why: 'the server leaves it out', weigher: situation.weigher }
-  const items: PlannedItem[] = []
-  let exact = 0
-  for (const item of isDue && hasUses ? firstItems(going, uses.items.length) : []) {
-    if (item.frees <= 0) continue
-    items.push(item)
-    exact += item.frees
-  }
-  const freed = Math.round(exact)
+  const going = isDue && hasUses ? uses.items.filter(({ frees }) => frees > 0) : []
+  const items = going.map((result): PlannedItem => itemOf(result, 'the server leaves it out'))
+  const freed = Math.round(items.reduce((sum, { frees }) => sum + frees, 0))
   const first = items[0]?.message ?? Number.POSITIVE_INFINITY
   return {
     type: 'planned',
@@ -83,8 +75,8 @@ function newestWorth(results: readonly Clearable[], tokens: number): number {
 }
 
 /** After a long pause the last thinking turn is enough; in active use all of it stays. */
-function thinkingEdits(view: View, { cache, now, settings, thinks, weigher }: Situation): readonly JsonObject[] {
-  if (!thinks || thinkingIn(view, weigher).length === 0) return []
+function thinkingEdits(view: View, { cache, now, settings, thinks }: Situation): readonly JsonObject[] {
+  if (!thinks || thinkingIn(view).length === 0) return []
   const isIdle = cache.lastAnswer !== undefined && now - cache.lastAnswer > settings.native.idleMinutes * minute
   const keep = isIdle ? { type: 'thinking_turns', value: 1 } : { type: 'all' }
   return [{ type: 'clear_thinking_20251015', keep }]

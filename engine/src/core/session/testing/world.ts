@@ -108,7 +108,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const listeners = createListeners([(event) => events.push(event)], { sessionId: 'session-1' })
   const { emit } = listeners
   const guard = createGuard({ emit, wait })
-  const collapser = settings.mode === 'collapse' ? new Collapser() : undefined
+  const collapser = settings.collapse ? new Collapser() : undefined
   const envelope = {}
   const entries = [...store.entries()]
   const runtime = createRuntime({

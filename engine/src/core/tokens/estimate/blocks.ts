@@ -1,5 +1,5 @@
-// Measures blocks, contents and messages with one of the two estimators. Text and media are kept apart: text is
-// counted in the estimator's tokens and still has to be scaled, media is in the model's own tokens already.
+// Measures blocks and messages with either estimator. Text and media are separate: text still has to be scaled to the
+// model's tokens, media are not.
 import {
   type Block,
   blocksOf,
@@ -11,20 +11,26 @@ import {
   isToolUse,
 } from '../../message/block.ts'
 import { stringAt } from '../../message/json.ts'
-import { baselineTokens, flatMediaTokens } from './baseline.ts'
 import { estimateTokens } from './estimate.ts'
 import { imageSize, imageTokens } from './image-size.ts'
 
 export type EstimatorName =
-  | 'fitted' // ours: weights fitted on open text
+  | 'fitted' // ours: weights fitted to open text
   | 'chars/4' // the documented baseline
 
 export type Measure = { readonly text: number; readonly media: number }
 
 export type Measuring = {
   readonly estimator?: EstimatorName | undefined
-  /** Says how images are scaled. */
+  /** Determines how images are scaled. */
   readonly model?: string | undefined
+}
+
+/** For media whose size is unknown, and all media in the baseline. */
+const flatMediaTokens = 2_000
+
+function baselineTokens(characters: number): number {
+  return Math.round(characters / 4)
 }
 
 export const nothing: Measure = { text: 0, media: 0 }
@@ -40,35 +46,21 @@ export function measureContent(content: Content, how: Measuring = {}): Measure {
 }
 
 export function measureBlock(block: Block, how: Measuring = {}): Measure {
-  const sum = { text: 0, media: 0 }
-  addBlock(sum, block, how)
-  return sum
+  return measureContent([block], how)
 }
 
-/** A sum that grows in place: a whole conversation is counted without making anything for its blocks. */
+/** Mutable, so that counting a conversation allocates nothing per block. */
 type Sum = { text: number; media: number }
 
 export function addContent(sum: Sum, content: unknown, how: Measuring): void {
   const isBaseline = how.estimator === 'chars/4'
   if (typeof content === 'string') sum.text += isBaseline ? baselineTokens(content.length) : estimateTokens(content)
   else if (!Array.isArray(content)) return
-  else if (isBaseline) addBaselines(sum, content)
-  else for (const block of blocksOf(content)) addFitted(sum, block, how)
+  else if (!isBaseline) for (const block of blocksOf(content)) addFitted(sum, block, how)
+  else for (const block of content) if (isBlock(block)) addBaseline(sum, block)
 }
 
-function addBlock(sum: Sum, block: Block, how: Measuring): void {
-  if (how.estimator === 'chars/4') addBaseline(sum, block)
-  else addFitted(sum, block, how)
-}
-
-function addBaselines(sum: Sum, content: readonly unknown[]): void {
-  for (let at = 0; at < content.length; at++) {
-    const block = content[at]
-    if (isBlock(block)) addBaseline(sum, block)
-  }
-}
-
-/** Asks a block for its type once: lengths are added up so fast that asking five times would take as long again. */
+/** One switch: checking the type five times would double the time. */
 function addBaseline(sum: Sum, block: Block): void {
   switch (block.type) {
     case 'text':
@@ -91,7 +83,7 @@ function addBaseline(sum: Sum, block: Block): void {
   sum.text += baselineTokens(jsonOf(block).length)
 }
 
-/** A result counts its text and its media; what else it may hold is not in the documented rule. */
+/** Only text and media of a result count, as documented. */
 function addBaselineResult(sum: Sum, content: unknown): void {
   if (typeof content === 'string') sum.text += baselineTokens(content.length)
   else for (const part of blocksOf(content)) if (isText(part) || isMedia(part)) addBaseline(sum, part)
@@ -109,8 +101,8 @@ function addFitted(sum: Sum, block: Block, how: Measuring): void {
 }
 
 /**
- * Clients often store thinking without its text; it costs tokens all the same. Its signature then tells how long it
- * was: in sessions of mid 2026, 0.25–0.29 of the model's tokens a character.
+ * Clients often store thinking without its text, but it still costs tokens. Its signature then tells its length: in
+ * sessions of mid 2026, 0.25–0.29 tokens per character.
  */
 function addThinking(sum: Sum, thinking = '', sealed = ''): void {
   if (thinking === '') sum.media += Math.round(sealed.length / 4)
@@ -123,7 +115,7 @@ function imageBlockTokens(block: Block, model: string | undefined): number {
   return size ? imageTokens(size, model) : flatMediaTokens
 }
 
-/** Text documents by their text; pages that were sent as bytes or by name have no text to count. */
+/** PDF pages and referenced files have no text to count. */
 function addDocument(sum: Sum, block: Block, how: Measuring): void {
   const kind = stringAt(block.source, 'type')
   const data = stringAt(block.source, 'data')
@@ -133,7 +125,7 @@ function addDocument(sum: Sum, block: Block, how: Measuring): void {
   else sum.media += flatMediaTokens
 }
 
-/** Never throws: an input that JSON cannot hold counts as its plain spelling. */
+/** Never throws. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? ''

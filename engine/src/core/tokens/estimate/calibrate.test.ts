@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { calibrationOf, recalibrate, recalibrateModel, seedCalibration, uncalibrated } from './calibrate.ts'
+import { calibrationOf, recalibrate, recalibrateModel, uncalibrated } from './calibrate.ts'
 
 const comparison = fc.record({ estimated: fc.double({ min: 0, max: 1e6 }), reported: fc.double({ min: 0, max: 1e6 }) })
 
@@ -54,9 +54,7 @@ describe('calibration', () => {
     )
   })
 
-  test('can begin from a true count, and keeps each model to itself', () => {
-    expect(seedCalibration({ estimated: 1_000, reported: 1_300 })).toEqual({ factor: 1.3, samples: 1 })
-    expect(seedCalibration({ estimated: 0, reported: 1_300 })).toEqual(uncalibrated)
+  test('keeps each model to itself', () => {
     const learned = recalibrateModel({}, 'a', { estimated: 10_000, reported: 15_000 })
     expect(learned).toEqual({ a: { factor: 1.1, samples: 1 } })
     expect(calibrationOf(learned, 'b')).toEqual(uncalibrated)

@@ -1,14 +1,14 @@
-// Learns, per model, how far the estimate is off. State in, state out. Bounded both ways, and it forgets: an
-// exponential average cannot ratchet.
+// Learns per model how far the estimate is off. Bounded in both directions, and an exponential average, so that it
+// cannot ratchet.
 
 export type Calibration = {
-  /** What an estimate (family factor included, safety margin not) is multiplied with. */
+  /** Multiplies an estimate (with the family factor, without the margin). */
   readonly factor: number
-  /** How many comparisons it has learned from. */
+  /** The number of comparisons so far. */
   readonly samples: number
 }
 
-/** A comparison of one and the same text. `estimated` is without calibration and without the safety margin. */
+/** Both for the same text. `estimated` is without calibration and margin. */
 export type Comparison = { readonly estimated: number; readonly reported: number }
 
 export type Calibrations = { readonly [model: string]: Calibration }
@@ -19,7 +19,7 @@ const rate = 0.2
 const largestStep = 0.15
 const lowest = 0.5
 const highest = 2
-/** Small turns mislead: text the client injects unrecorded outweighs theirs. Measured on eleven real sessions. */
+/** Small turns mislead: text that the client injects unrecorded outweighs theirs. Measured on eleven real sessions. */
 const fewestTokens = 2_000
 
 export function recalibrate(calibration: Calibration, { estimated, reported }: Comparison): Calibration {
@@ -27,12 +27,6 @@ export function recalibrate(calibration: Calibration, { estimated, reported }: C
   const step = rate * (reported / estimated - calibration.factor)
   const factor = calibration.factor + clamp(step, -largestStep, largestStep)
   return { factor: clamp(factor, lowest, highest), samples: calibration.samples + 1 }
-}
-
-/** Starts from a true count, such as the API's own for a whole request. */
-export function seedCalibration({ estimated, reported }: Comparison): Calibration {
-  if (!isUsable(estimated) || !isUsable(reported)) return uncalibrated
-  return { factor: clamp(reported / estimated, lowest, highest), samples: 1 }
 }
 
 export function calibrationOf(calibrations: Calibrations, model: string | undefined): Calibration {

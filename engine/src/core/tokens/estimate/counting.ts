@@ -1,17 +1,16 @@
-// From what was measured to the tokens of a model: scale and safety margin. The one place where either is applied.
+// Converts measures to a model's tokens. The only place that applies scale and safety margin.
 import type { Message } from '../../message/message.ts'
 import { addContent, type EstimatorName, type Measure } from './blocks.ts'
 import { type Calibration, uncalibrated } from './calibrate.ts'
 import { familyFactor } from './family.ts'
 
-/** How to count: which estimator, for which model, with what was learned about it. */
 export type Counting = {
   readonly estimator?: EstimatorName | undefined
   readonly model?: string | undefined
   readonly calibration?: Calibration | undefined
 }
 
-/** The tokens of a measure, not rounded. The baseline has no family factor: it is what it is documented to be. */
+/** Not rounded. The baseline has no family factor, as documented. */
 export function scaled(measure: Measure, how: Counting): number {
   return scaleOf(how)(measure)
 }
@@ -21,19 +20,19 @@ function scaleOf({ estimator, model, calibration = uncalibrated }: Counting): (m
   return ({ text, media }) => text * family * calibration.factor + media
 }
 
-/** Estimates run low more dearly than high: a third on top, rounded up. Never applied to what was reported. */
+/** Underestimating costs more than overestimating: adds a third, rounded up. Never applied to reported counts. */
 export function withMargin(estimate: number): number {
   return Math.max(0, Math.ceil((estimate * 4) / 3 - 1e-6))
 }
 
-/** The estimated tokens of these messages, without margin. */
+/** Estimated, without margin. */
 export function countTokens(messages: readonly Message[], how: Counting = {}): number {
   const sum = { text: 0, media: 0 }
   for (const message of messages) addContent(sum, message.content, how)
   return Math.round(scaled(sum, how))
 }
 
-/** The same of one text after another: what is known of the model is looked up once. */
+/** The same for many single texts: looks up the model once. */
 export function createTextCounter(how: Counting = {}): (text: string) => number {
   const scale = scaleOf(how)
   const sum = { text: 0, media: 0 }

@@ -1,6 +1,6 @@
-// Estimates how many tokens of a large public vocabulary (o200k) a string has, without a vocabulary: one fitted
-// weight for each pair of a state and a character class, and more where the letters are those of a language that
-// vocabularies hold little of. One pass, no allocation, never quadratic, never throws.
+// Estimates the tokens of a string in a large public vocabulary (o200k) without the vocabulary: one fitted weight per
+// state and character class, plus a correction for languages that vocabularies know little of. One pass, no allocation,
+// linear, never throws.
 import { buildAutomaton } from './classes.ts'
 import { ballast, fewest, gap, letterBits, letterOf, mostExtra, probe, stretch } from './letters.ts'
 import { rarityAt, scoreAt, tokensAt } from './packing.ts'
@@ -8,12 +8,12 @@ import { hanRarity, letterScores, pairWeights } from './weights.ts'
 
 const scale = 4096
 const automaton = buildAutomaton((offset) => rarityAt(hanRarity, offset))
-/** The class of each UTF-16 unit below, its letter above. */
+/** The class of each UTF-16 code unit in the low byte, its letter above. */
 const kindOf = Uint16Array.from(automaton.classOf, (kind, unit) => ((letterOf[unit] ?? 0) << 8) | kind)
 const table = buildTable()
 const scores = Float64Array.from({ length: letterScores.length }, (_, pair) => scoreAt(letterScores, pair))
 
-/** One cell for each state and class: the weight in the upper 16 bits, the offset of the next state's cells below. */
+/** One cell per state and class: the weight in the upper 16 bits, the offset of the next state's cells below. */
 function buildTable(): Int32Array {
   const { states, classCount } = automaton
   const cells = new Int32Array(states.length * classCount)
@@ -26,19 +26,19 @@ function buildTable(): Int32Array {
   return cells
 }
 
-/** Tokens of this text, as a whole number; 0 only for the empty string. */
+/** 0 only for the empty string. */
 export function estimateTokens(text: string): number {
   return text === '' ? 0 : Math.max(1, Math.round(weigh(text) / scale))
 }
 
 /**
- * Called by itself, and the length asked for once: strings come in more kinds (flat, joined, cut, wide …) than V8 remembers
- * for one place in the code, and looking both up for each character made this four times as slow. It must be a constant of
- * this file: one that is imported is not called in line.
+ * Called detached, with the length read once: strings have more internal kinds (flat, cons, sliced, two-byte …) than V8
+ * caches per call site, and looking both up per character made this four times slower. It must be a constant of this
+ * file: an imported one is not inlined.
  */
 const unitAt = String.prototype.charCodeAt
 
-/** Listening to the letters costs time, so it goes on only while a stretch sounds strange. */
+/** Scoring letters costs time, so it continues only while a stretch looks unusual. */
 function weigh(text: string): number {
   let sum = 0
   let at = 0

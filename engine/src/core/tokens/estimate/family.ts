@@ -1,4 +1,4 @@
-// What the estimate of a public vocabulary means in the tokens of a model's own tokenizer, before anything is learned.
+// Scales the estimate to a model's own tokenizer, before calibration.
 import { modelFacts, type TokenizerFamily } from '../../catalog/models.ts'
 
 /** Claude up to 4.6 was measured at 1.25–1.28; the newer one is inferred from "about 30 % more tokens". */

@@ -1,12 +1,12 @@
-// Reads an image's dimensions from the head of its base64 data, and says what the API charges for them.
-// It decodes only the bytes it looks at, and gives up (undefined) on anything it does not know.
+// Reads the dimensions of an image from the head of its base64 data, and computes what the API charges. It decodes only
+// the bytes it looks at, and returns undefined for anything unknown.
 import { modelFacts } from '../../catalog/models.ts'
 
 export type Dimensions = { readonly width: number; readonly height: number }
 
 type Bytes = { readonly length: number; readonly at: (index: number) => number }
 
-/** PNG, JPEG, GIF and WebP; undefined when the data is something else or too short. */
+/** PNG, JPEG, GIF and WebP. */
 export function imageSize(base64: string): Dimensions | undefined {
   const bytes = bytesOf(base64)
   const size = pngSize(bytes) ?? gifSize(bytes) ?? webpSize(bytes) ?? jpegSize(bytes)
@@ -14,8 +14,8 @@ export function imageSize(base64: string): Dimensions | undefined {
 }
 
 /**
- * Tokens of an image: width × height / 750 after the API has scaled it down to its longest edge and largest area:
- * 1,568 pixels and 1,600 tokens, or 2,576 pixels and 3.75 megapixels from the models of the newer tokenizer on.
+ * width × height / 750 after the API has scaled the image down to 1,568 pixels and 1,600 tokens, or 2,576 pixels and
+ * 3.75 megapixels for models with the newer tokenizer.
  */
 export function imageTokens({ width, height }: Dimensions, model?: string): number {
   const isNew = model !== undefined && modelFacts(model)?.tokenizer === 'claude-new'
@@ -37,7 +37,7 @@ function bytesOf(base64: string): Bytes {
   }
 }
 
-/** 0 for whatever is no base64 digit: the checks of the headers then fail. */
+/** 0 for other characters: the header checks then fail. */
 function base64Value(code: number): number {
   if (code >= 65 && code <= 90) return code - 65
   if (code >= 97 && code <= 122) return code - 71

@@ -1,25 +1,25 @@
-// The second alphabet of the token estimator, for how strange the letters of a text are: as if from a language in Latin
-// letters that vocabularies hold little of. Shared with the script that fits the scores; it holds no scores itself.
+// The second alphabet of the token estimator: scores how unusual the letters of a text are, as in languages in Latin
+// script that vocabularies know little of. Shared with the script that fits the scores.
 
 export const latinAccent = 26
 export const latinBeyond = 27
-/** White space and the marks of sentences: what words stand between. */
+/** White space and punctuation. */
 export const gap = 28
-/** Digits and the marks of code, which no language has between its words. */
+/** Digits and symbols of code. */
 export const codeMark = 29
 export const otherScript = 30
-/** A power of two, so that a pair of letters is found by shifting. */
+/** Bits of a letter: a pair is found by shifting. */
 export const letterBits = 5
 
-/** Characters that every stretch is scored as if it had besides its own, unremarkable ones: a few words prove little. */
+/** Neutral characters added to every stretch: a few words prove little. */
 export const ballast = 100
-/** A stretch is scored by itself: a text may be in several languages, and mostly code. */
+/** Scored separately: a text may mix languages and code. */
 export const stretch = 2_048
-/** What of it is listened to before it is believed to be nothing special. */
+/** The part of a stretch that is always scored. */
 export const probe = 512
-/** In fewer characters than this nothing is strange: a name or a path is no language. */
+/** Shorter texts are not scored: a name or path is no language. */
 export const fewest = 128
-/** However strange the letters are, a text has no more than this much above its estimate. */
+/** The largest increase over the estimate. */
 export const mostExtra = 0.9
 
 export const letterOf: Uint8Array = classify()

@@ -1,5 +1,5 @@
-// How the fitted numbers are written into weights.ts: one printable character for a number below 88, from '#' on
-// without the backslash. Used by the script that writes them and by the estimator that reads them.
+// How the fitted numbers are stored in weights.ts: one printable character per number below 88, from '#' on, without
+// the backslash. Used by the script that writes them and by the estimator.
 
 const mostLevels = 88
 const scoreSteps = 12
@@ -14,7 +14,7 @@ export function levelAt(packed: string, index: number): number {
   return code > 92 ? code - 36 : code - 35
 }
 
-/** A weight in tokens is stored as a square, so that small weights are told apart more finely. */
+/** Stored as a square, so that small weights have a finer resolution. */
 export function levelOfTokens(tokens: number): number {
   return Math.min(mostLevels - 1, Math.round(Math.sqrt(tokens * 1536)))
 }
@@ -27,7 +27,7 @@ export function tokensAt(packed: string, index: number): number {
   return tokensOfLevel(levelAt(packed, index))
 }
 
-/** Three rarities (0–2) to a character. */
+/** Three rarities (0–2) per character. */
 export function packRarities(rarities: readonly number[]): string {
   const triple = (at: number) => (rarities[at] ?? 0) + 3 * (rarities[at + 1] ?? 0) + 9 * (rarities[at + 2] ?? 0)
   return Array.from({ length: Math.ceil(rarities.length / 3) }, (_, index) => charOf(triple(index * 3))).join('')
@@ -37,7 +37,7 @@ export function rarityAt(packed: string, offset: number): number {
   return Math.floor(levelAt(packed, Math.floor(offset / 3)) / 3 ** (offset % 3)) % 3
 }
 
-/** How strange a pair of letters is: below zero where it speaks for a language that vocabularies know. */
+/** How unusual a pair of letters is; negative for well-known languages. */
 export function levelOfScore(score: number): number {
   return Math.max(0, Math.min(mostLevels - 1, Math.round(score * scoreSteps) + scoreZero))
 }

@@ -54,8 +54,6 @@ export type Edit = EditCause &
     | { readonly type: 'rewind'; readonly to: string }
   )
 
-export type EditType = Edit['type']
-
 export const editSubtype = 'everlong_edit'
 
 /** The edit that a record stands for; undefined when it is none, or one of a later version that nobody here knows. */

@@ -74,6 +74,19 @@ describe('the messages of a window', () => {
     ])
   })
 
+  test('carry the model of an answer that came without usage', () => {
+    const message = { role: 'assistant', model: 'claude-opus-4-5', content: 'hi' }
+    const frame = { type: 'assistant', parentUuid: null, timestamp: '2026-03-01T10:00:00.000Z' }
+    const records = [
+      { ...frame, uuid: 'a1', message: { ...message, id: 'm1' } },
+      { ...frame, uuid: 'a2', message },
+    ]
+    expect(messages(records).map(({ uuid, model }) => [uuid, model])).toEqual([
+      ['a1', 'claude-opus-4-5'],
+      ['a2', 'claude-opus-4-5'],
+    ])
+  })
+
   test('carry usage, model and time of their answers', () => {
     const { records } = session({ startTime: '2026-03-01T10:00:00.000Z' }).assistant('hi', {
       tokens: { input: 5, output: 6 },

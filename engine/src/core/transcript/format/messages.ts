@@ -52,7 +52,7 @@ export function messageOf(record: JsonObject, known?: Usage): ViewMessage | unde
       const { messageId, model, usage } = answer
       return { role, content, origin, uuid, time, messageId, model, usage }
     }
-    if (typeof message?.id !== 'string') return { role, content, origin, uuid, time }
+    if (role === 'user' && typeof message?.id !== 'string') return { role, content, origin, uuid, time }
   }
   return {
     role,
@@ -61,8 +61,14 @@ export function messageOf(record: JsonObject, known?: Usage): ViewMessage | unde
     ...(typeof uuid === 'string' ? { uuid } : {}),
     ...(Number.isNaN(time) ? {} : { time }),
     ...(typeof message?.id === 'string' ? { messageId: message.id } : {}),
-    ...(answer ? { model: answer.model, usage: answer.usage } : {}),
+    ...(answer ? { model: answer.model, usage: answer.usage } : modelIn(origin, message)),
   }
+}
+
+/** Of an answer that came without usage. */
+function modelIn(origin: ViewMessage['origin'], message: JsonObject | undefined): Pick<ViewMessage, 'model'> {
+  const model = origin === 'assistant' ? stringAt(message, 'model') : undefined
+  return model === undefined ? {} : { model }
 }
 
 function timeOf({ timestamp }: JsonObject): number {

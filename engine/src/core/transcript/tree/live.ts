@@ -1,10 +1,65 @@
-// The live window: the entries since the last compaction that the next request would be made of, in their order.
-
+// The live window: the entries since the last compaction that the next request is made of, in their order. Always
+// computed from the whole tree.
 import { type Head, isSpoken } from '../format/entry.ts'
-import { AnswerNumbers } from './answer-numbers.ts'
-import { arrange, type Lines } from './arrange.ts'
-import { addToTree, createTree, isSidechainAt, resolvePending, type TreeTable, typeAt } from './entry-table.ts'
+import {
+  addToTree,
+  createTree,
+  type GrowingTree,
+  isSidechainAt,
+  resolvePending,
+  type TreeTable,
+  typeAt,
+} from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
+import { withSiblings } from './siblings.ts'
+import { nothingUndone, type Standing } from './standing.ts'
+
+/** The heads of a transcript in file order, and the tree they form. A row is an index into the heads. */
+export type HeadTree = {
+  readonly heads: Head[]
+  readonly table: GrowingTree
+  readonly boundaries: BoundaryAt[]
+}
+
+export function createHeadTree(): HeadTree {
+  return { heads: [], table: createTree(), boundaries: [] }
+}
+
+/** Returns the row of the head. */
+export function addHeadToTree({ heads, table, boundaries }: HeadTree, head: Head): number {
+  const row = addToTree(table, head)
+  heads.push(head)
+  const isCopy = table.duplicates.at(-1) === row
+  if (head.boundary && !isCopy)
+    boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
+  return row
+}
+
+export type LiveOrder = {
+  /** Oldest first: boundary, summary, kept messages, what followed. */
+  readonly order: readonly number[]
+  /** The part of the order that lies on the path from the newest entry; the rest are side branches of its answers. */
+  readonly chain: readonly number[]
+  readonly graph: Graph
+}
+
+/** `isLeaf` says which rows may be the newest entry. */
+export function liveOrder(
+  tree: HeadTree,
+  isLeaf: (row: number) => boolean,
+  standing: Standing = nothingUndone,
+): LiveOrder {
+  const { table, boundaries } = tree
+  resolvePending(table)
+  const graph = buildGraph(table, boundaries, standing)
+  const newest = newestLeaf(table, isLeaf)
+  if (newest < 0) return { order: [], chain: [], graph }
+  // A compaction that nothing follows yet: the messages it kept still stand behind its summary.
+  const leaf = keptTails(tree, graph).get(newest) ?? newest
+  const isEnd = (row: number) => typeAt(table, row) === 'boundary' && !standing.out.has(row)
+  const chain = walkUp(graph, leaf, isEnd)
+  return { order: withSiblings(tree, chain), chain, graph }
+}
 
 export type LiveWindow = {
   /** Indices into the heads, oldest first: boundary, summary, kept messages, what followed. */
@@ -17,17 +72,14 @@ export type LiveWindow = {
   readonly missing: readonly string[]
 }
 
-type Linked = Lines & { readonly heads: readonly Head[]; readonly graph: Graph }
-
 export function liveWindow(heads: readonly Head[]): LiveWindow {
-  const linked = link(heads)
-  const isSpokenAt = (row: number) => isSpoken(heads[row] as Head)
-  const leaf = newestLeaf(linked.table, isSpokenAt)
-  if (leaf < 0) return { order: [], stop: 'empty', recovered: 0, missing: [] }
-  const chain = walkUp(linked.graph, leaf, (row) => heads[row]?.boundary !== undefined)
-  const order = arrange(linked, { chain, from: 0 })
-  const stop = stopAt(heads[chain[0] ?? leaf])
-  return { order, stop, recovered: order.length - chain.length, missing: missingFrom(linked, order) }
+  const tree = createHeadTree()
+  for (const head of heads) addHeadToTree(tree, head)
+  const { order, chain, graph } = liveOrder(tree, (row) => isSpoken(heads[row] as Head))
+  const first = chain[0]
+  if (first === undefined) return { order: [], stop: 'empty', recovered: 0, missing: [] }
+  const missing = missingFrom(tree, order, graph)
+  return { order, stop: stopAt(heads[first]), recovered: order.length - chain.length, missing }
 }
 
 function stopAt(first: Head | undefined): LiveWindow['stop'] {
@@ -35,24 +87,11 @@ function stopAt(first: Head | undefined): LiveWindow['stop'] {
   return typeof first?.parent === 'string' ? 'orphan' : 'root'
 }
 
-function link(heads: readonly Head[]): Linked {
-  const table = createTree()
-  const numbers = new AnswerNumbers()
-  const boundaries: BoundaryAt[] = []
-  for (const [row, head] of heads.entries()) {
-    addToTree(table, head)
-    numbers.add(head)
-    if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
-  }
-  resolvePending(table)
-  return { heads, table, numbers, graph: buildGraph(table, boundaries) }
-}
-
 /**
- * The newest line that can be a leaf. A file of a sub-agent has only sidechain lines: there they count. A line that
- * was written a second time does not: the first counts, and what followed it.
+ * The newest row that can be a leaf. A sub-agent's file has only sidechain rows: there they count. A line that was
+ * written twice does not: the first copy counts, and what followed it.
  */
-export function newestLeaf(table: TreeTable, isLeaf: (row: number) => boolean): number {
+function newestLeaf(table: TreeTable, isLeaf: (row: number) => boolean): number {
   const duplicates = new Set(table.duplicates)
   let side = -1
   for (let row = table.rows - 1; row >= 0; row--) {
@@ -63,14 +102,25 @@ export function newestLeaf(table: TreeTable, isLeaf: (row: number) => boolean): 
   return side
 }
 
-/** From a leaf up to where the window begins: a row that ends it, or a root. Oldest first. */
-export function walkUp({ parents }: Graph, leaf: number, isEnd: (row: number) => boolean): readonly number[] {
+/** From a leaf up to a row that ends the window, or to a root. Oldest first. */
+function walkUp({ parents }: Graph, leaf: number, isEnd: (row: number) => boolean): readonly number[] {
   const chain: number[] = []
   for (let row = leaf; row >= 0; row = isEnd(row) ? -1 : (parents[row] ?? -1)) chain.push(row)
   return chain.reverse()
 }
 
-function missingFrom({ heads, table, graph }: Linked, order: readonly number[]): readonly string[] {
+/** By the row of a summary: the last message that was kept behind it. */
+function keptTails({ table, boundaries }: HeadTree, graph: Graph): ReadonlyMap<number, number> {
+  const tails = new Map<number, number>()
+  for (const { row, boundary } of boundaries) {
+    const tail = graph.kept.get(row)?.at(-1)
+    if (tail === undefined || boundary.kept === undefined || boundary.kept.type === 'counted') continue
+    tails.set(table.ids.findId(boundary.kept.anchor), tail)
+  }
+  return tails
+}
+
+function missingFrom({ heads, table }: HeadTree, order: readonly number[], graph: Graph): readonly string[] {
   const missing: string[] = []
   for (const row of order) {
     const parent = table.pending.get(row)

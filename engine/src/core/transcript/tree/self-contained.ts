@@ -3,8 +3,8 @@ import { endsOf, readEdit } from '../format/edits.ts'
 import type { Entry } from '../format/entry.ts'
 
 /**
- * For entries that hold everything the live window is made of. An undo or a rewind may bring back what lies before them,
- * and an edit of a stretch must know both of its ends.
+ * Expects the entries to hold the whole live window. An undo or a rewind may bring back what lies before them, and an
+ * edit of a range must know both of its ends.
  */
 export function isSelfContained(entries: readonly Entry[]): boolean {
   const edits = entries.flatMap(({ record }) => readEdit(record) ?? [])

@@ -1,5 +1,5 @@
-// Which edits and boundaries are in force. An undo takes one out, an undo of that undo brings it back, a rewind takes
-// out everything that was written after the point it goes back to. It knows rows and ids, and no contents.
+// Which edits and compactions are in force. An undo takes one out, an undo of that undo brings it back, and a rewind takes
+// out everything that was written after the point it goes back to.
 import type { Edit } from '../format/edits.ts'
 
 /** An edit, or a compaction's boundary (which has none), by its row in the transcript. */
@@ -14,7 +14,7 @@ export type Change = {
 export type Standing = {
   /** Rows of the changes that are not in force. */
   readonly out: ReadonlySet<number>
-  /** Those of them that a rewind went back past. */
+  /** Those that a rewind went back past. */
   readonly past: ReadonlySet<number>
   /** Rewinds in force: their row, and the row they go back to. */
   readonly rewinds: ReadonlyMap<number, number>
@@ -23,8 +23,8 @@ export type Standing = {
 export const nothingUndone: Standing = { out: new Set(), past: new Set(), rewinds: new Map() }
 
 /**
- * Read from the newest to the oldest: what a change refers to always lies before it, so whether it is in force is
- * known when its turn comes.
+ * From the newest to the oldest: a change refers only to what lies before it, so when its turn comes it is known whether
+ * it is in force.
  */
 export function standingOf(changes: readonly Change[], rowOf: (uuid: string) => number): Standing {
   const undone = new Set<number>()
@@ -51,7 +51,7 @@ export function standingOf(changes: readonly Change[], rowOf: (uuid: string) => 
   return { out, past, rewinds }
 }
 
-/** For each change that was ever undone, or brought back: the row of the last record that did so. */
+/** For each change that was ever undone or brought back: the row of the last undo that did so. */
 export function lastTurns(changes: readonly Change[], rowOf: (uuid: string) => number): ReadonlyMap<number, number> {
   const roots = new Map<number, number>()
   const turns = new Map<number, number>()

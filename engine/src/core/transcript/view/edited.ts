@@ -1,5 +1,5 @@
-// What edits do to the contents of one message: results, inputs and thinking that are cleared. Originals stay as they
-// are; a message that nothing was cleared from comes back itself.
+// What edits do to the content of one message: results, inputs, media and thinking are cleared. The original stays as it
+// is, and a message from which nothing was cleared is returned as it is.
 import {
   type Block,
   blocksOf,
@@ -16,18 +16,18 @@ import { isObject } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import { clearedText } from '../format/messages.ts'
 
-/** The text in the place of a cleared result; with recall on, it says how to get the original. */
+/** The text in place of a cleared result; with recall on, it says how to get the original. */
 export function clearedResult(toolUseId: string, hasRecall: boolean): string {
   return hasRecall ? `${clearedText} Recall it by its id: ${toolUseId}` : clearedText
 }
 
-/** No shorter: the line in the middle needs its room. */
+/** Characters; the line in the middle needs its room. */
 export const leastKept = 1_000
 const longestName = 200
 
 /**
- * A result too large to be sent: its head, its tail, and between them a line that says what is missing and how to read
- * it. No longer than `keep`, so that shortening it once more changes nothing. Media stay.
+ * For a result too large to send: its head, its tail, and between them a line that says what is missing and how to read
+ * it. No longer than `keep`, so shortening it again changes nothing. Media stay.
  */
 export function shortenedResult(
   { tool_use_id: id, content }: ToolResultBlock,
@@ -50,7 +50,7 @@ export function shortenedResult(
 }
 
 const clearedInput = '[Old tool input cleared]'
-/** Shorter texts of an input say what was done (a path, a pattern) and cost next to nothing. */
+/** Characters. Shorter texts of an input say what was done (a path, a pattern) and cost little. */
 const shortInput = 200
 
 export function withoutInputs(message: ViewMessage, isCleared: (toolUseId: string) => boolean): ViewMessage {
@@ -73,7 +73,7 @@ function shortened(value: unknown): unknown {
   return value
 }
 
-/** Undefined when nothing but thinking was there. */
+/** Undefined when the message was nothing but thinking. */
 export function withoutThinking(message: ViewMessage): ViewMessage | undefined {
   if (message.role !== 'assistant' || typeof message.content === 'string') return message
   if (!message.content.some(isThinking)) return message
@@ -89,7 +89,7 @@ export function mediaIn(content: Content): number {
   }, 0)
 }
 
-/** `[image]`, `[document]`: what was there, and no more. The last `keep` of them stay. */
+/** `[image]` or `[document]` takes the place of each. The last `keep` of them stay. */
 export function withoutMedia(message: ViewMessage, keep = 0): ViewMessage {
   let going = mediaIn(message.content) - keep
   if (typeof message.content === 'string' || going <= 0) return message

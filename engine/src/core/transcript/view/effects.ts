@@ -1,305 +1,181 @@
-// What the edits in force do to each row of a transcript, and which rows an edit touches when it comes or goes. It
-// keeps account of edits; it neither orders rows nor builds messages.
+// What the edits in force do to each row of the view: which messages they change, hide or keep. It reads edits; it
+// neither orders rows nor builds messages.
 import type { ToolResultBlock } from '../../message/block.ts'
-import type { JsonObject } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import type { Edit } from '../format/edits.ts'
+import type { Entry, Head } from '../format/entry.ts'
 import { withoutResults } from '../format/messages.ts'
-import type { LiveOrder } from '../tree/order.ts'
 import { clearedResult, shortenedResult, withoutInputs, withoutMedia, withoutThinking } from './edited.ts'
-import { EditsByCall } from './edits-by-call.ts'
-import { spanOf } from './span.ts'
 
-export type EditAt = {
-  readonly row: number
-  readonly edit: Edit
-  readonly uuid: string
-  /** Its uuid as the list of what changed a message that nothing else changed: many share it. */
-  readonly alone: readonly string[]
+export type EditAt = { readonly row: number; readonly edit: Edit; readonly uuid: string }
+export type RangeAt = EditAt & { readonly edit: Extract<Edit, { readonly type: 'drop-range' | 'replace-range' }> }
+
+/** The rows of the view in order, and how to find them. Rows are counted over the whole transcript. */
+export type LiveRows = {
+  readonly order: readonly number[]
+  /** Where a row stands in the order; -1 when it is not in the view. */
+  readonly placeOf: (row: number) => number
+  /** The row of an entry; -1 when there is none. */
+  readonly rowOf: (uuid: string) => number
+  readonly rows: readonly { readonly head: Head; readonly entry: Entry }[]
+  /** Whether a model sees anything of it. */
+  readonly isVisible: (row: number) => boolean
 }
-type RangeEdit = Extract<Edit, { readonly type: 'drop-range' | 'replace-range' }>
-export type RangeAt = EditAt & { readonly edit: RangeEdit }
 
+/** Each by what the edit names; of several edits the newest counts. */
 export type Effects = {
-  /** Each takes an edit in or out and returns the rows that have to be looked at again. */
-  readonly apply: (at: EditAt) => readonly number[]
-  readonly withdraw: (at: EditAt) => readonly number[]
-  /** Whether a stretch that an edit names may hold other rows since the order changed, or grew, from this place on. */
-  readonly isMoved: (from: number) => boolean
-  /** The range that stands in the place of a row. */
-  readonly coverOf: (row: number) => RangeAt | undefined
-  /** The row at which a range shows itself: the first that it covers. */
-  readonly firstOf: (range: RangeAt) => number | undefined
-  readonly coveredBy: (range: RangeAt) => readonly number[]
-  /** No edit in force changes the contents of any message. */
-  readonly isIdle: () => boolean
-  /** Whether any stands in the place of rows. */
-  readonly hasRanges: () => boolean
-  /** The message of an entry with its contents as the edits leave them, and which edits those were. */
-  readonly edited: (message: ViewMessage) => Edited
-  readonly isPinned: (uuid: string | undefined) => boolean
-  /** The rows an edit touches, in force or not. */
-  readonly touchedBy: (at: Pick<EditAt, 'row' | 'edit'>) => readonly number[]
+  /** By tool use. */
+  readonly results: ReadonlyMap<string, EditAt>
+  readonly inputs: ReadonlyMap<string, EditAt>
+  /** By uuid of the entry. */
+  readonly attachments: ReadonlyMap<string, EditAt>
+  readonly media: ReadonlyMap<string, EditAt>
+  /** By row. */
+  readonly thinking: ReadonlyMap<number, EditAt>
+  readonly ranges: ReadonlyMap<number, RangeAt>
+  readonly pinned: ReadonlySet<string>
+}
+
+/** `edits` are those in force, in the order of the transcript. */
+export function effectsOf(edits: readonly EditAt[], live: LiveRows): Effects {
+  const effects = {
+    results: new Map<string, EditAt>(),
+    inputs: new Map<string, EditAt>(),
+    attachments: new Map<string, EditAt>(),
+    media: new Map<string, EditAt>(),
+    thinking: new Map<number, EditAt>(),
+    ranges: new Map<number, RangeAt>(),
+    pinned: new Set<string>(),
+  }
+  for (const at of edits) {
+    const { edit } = at
+    if (edit.type === 'clear-results') {
+      for (const id of edit.toolUseIds) effects.results.set(id, at)
+      for (const uuid of edit.attachments ?? []) effects.attachments.set(uuid, at)
+    } else if (edit.type === 'clear-inputs') for (const id of edit.toolUseIds) effects.inputs.set(id, at)
+    else if (edit.type === 'clear-media') for (const uuid of edit.uuids) effects.media.set(uuid, at)
+    else if (edit.type === 'clear-thinking') for (const row of spanOf(at, live)) effects.thinking.set(row, at)
+    else if (edit.type === 'pin') effects.pinned.add(edit.uuid)
+    else if (edit.type === 'unpin') effects.pinned.delete(edit.uuid)
+    else if (isRange(at)) for (const row of spanOf(at, live)) effects.ranges.set(row, at)
+  }
+  for (const row of effects.pinned.size === 0 ? [] : protectedRows(effects, live)) effects.ranges.delete(row)
+  return effects
+}
+
+/** A pinned call keeps its result and a pinned result its call: without the other neither is worth much. */
+function protectedRows({ ranges, pinned }: Pick<Effects, 'ranges' | 'pinned'>, live: LiveRows): readonly number[] {
+  if (ranges.size === 0) return []
+  const answerOf = answersOf(live)
+  const answers = new Set([...pinned].map((uuid) => answerOf(live.rowOf(uuid))))
+  return [...ranges.keys()].filter((row) => {
+    const answer = answerOf(row)
+    return pinned.has(live.rows[row]?.head.uuid ?? '') || (answer !== undefined && answers.has(answer))
+  })
+}
+
+/** The id of the answer that a row is a piece of, or brings a result for. */
+function answersOf({ rows, rowOf }: LiveRows): (row: number) => string | undefined {
+  const ofCall = new Map<string, string | undefined>()
+  for (const [row, { head }] of rows.entries()) {
+    if (head.toolUses.length === 0 || rowOf(head.uuid ?? '') !== row) continue
+    for (const id of head.toolUses) if (!ofCall.has(id)) ofCall.set(id, head.messageId)
+  }
+  return (row) => {
+    const head = rows[row]?.head
+    if (head?.messageId !== undefined) return head.messageId
+    const call = head?.toolResults.find((id) => ofCall.has(id))
+    return call === undefined ? undefined : ofCall.get(call)
+  }
 }
 
 export type Edited = { readonly message: ViewMessage | undefined; readonly edits: readonly string[] }
 
-type Span = { readonly at: EditAt; readonly rows: readonly number[] }
-
 /** What stands in the place of a cleared attachment. */
 export const clearedContext = '[Old context cleared]'
 
-export function createEffects(order: LiveOrder, recordAt: (row: number) => JsonObject): Effects {
-  return new EffectBook(order, recordAt)
+/** Whether no edit changes the content of any message. */
+export function leavesContents({ results, inputs, attachments, media, thinking }: Effects): boolean {
+  return results.size + inputs.size + attachments.size + media.size + thinking.size === 0
 }
 
-class EffectBook implements Effects {
-  private readonly order: LiveOrder
-  private readonly recordAt: (row: number) => JsonObject
-  private readonly results = new EditsByCall<EditAt>()
-  private readonly inputs = new EditsByCall<EditAt>()
-  private readonly attachments = new Map<string, EditAt[]>()
-  private readonly media = new Map<string, EditAt[]>()
-  private readonly pins = new Map<string, EditAt[]>()
-  private readonly covers = new Map<number, EditAt[]>()
-  private readonly thinking = new Map<number, EditAt[]>()
-  private readonly spans = new Map<number, Span>()
-  private readonly calls = new WeakMap<Edit, Int32Array>()
-  private pinnedAnswers = new Set<number>()
-
-  constructor(order: LiveOrder, recordAt: (row: number) => JsonObject) {
-    this.order = order
-    this.recordAt = recordAt
+/** The message at a row as the edits leave it, and which edits changed it. Undefined when nothing of it is left. */
+export function editedMessage(message: ViewMessage, row: number, effects: Effects): Edited {
+  const { uuid = '', attachment } = message
+  const { results, inputs, attachments, media, thinking, pinned } = effects
+  const edits: string[] = []
+  const use = (at: EditAt | undefined) => {
+    if (at && !edits.includes(at.uuid)) edits.push(at.uuid)
+    return at?.edit
   }
-
-  apply(at: EditAt): readonly number[] {
-    return this.change(at, 'put')
+  let now = message
+  if (!pinned.has(uuid)) {
+    const context = attachment === undefined ? undefined : attachments.get(uuid)
+    if (context) return { message: { ...message, content: clearedContext }, edits: [context.uuid] }
+    if (results.size > 0) now = withoutResults(now, (result) => clearedBy(use(results.get(result.tool_use_id)), result))
+    if (inputs.size > 0) now = withoutInputs(now, (id) => use(inputs.get(id)) !== undefined)
+    const edit = media.size > 0 ? use(media.get(uuid)) : undefined
+    if (edit?.type === 'clear-media') now = withoutMedia(now, uuid === edit.uuids.at(-1) ? edit.keep : 0)
   }
-
-  withdraw(at: EditAt): readonly number[] {
-    const touched = this.change(at, 'drop')
-    this.spans.delete(at.row)
-    return touched
-  }
-
-  isMoved(from: number): boolean {
-    if (this.spans.size === 0) return false
-    const oldest = this.order
-      .rows()
-      .slice(from)
-      .reduce((least, row) => Math.min(least, row), Number.POSITIVE_INFINITY)
-    for (const { at, rows } of this.spans.values()) {
-      if (this.endOf(at) >= oldest) return true
-      if (rows.some((row) => (this.order.placeOf(row) ?? Number.POSITIVE_INFINITY) >= from)) return true
-    }
-    return false
-  }
-
-  /** No row behind this one can come into the stretch. */
-  private endOf({ row, edit }: EditAt): number {
-    if (edit.type !== 'drop-range' && edit.type !== 'replace-range') return row - 1
-    return Math.max(this.order.rowOf(edit.from), this.order.rowOf(edit.to))
-  }
-
-  coverOf(row: number): RangeAt | undefined {
-    const newest = this.covers.size === 0 ? undefined : this.covers.get(row)?.at(-1)
-    return newest && isRange(newest) && !this.isProtected(row) ? newest : undefined
-  }
-
-  firstOf(range: RangeAt): number | undefined {
-    return this.spans.get(range.row)?.rows.find((row) => this.coverOf(row) === range)
-  }
-
-  coveredBy(range: RangeAt): readonly number[] {
-    return (this.spans.get(range.row)?.rows ?? []).filter((row) => this.coverOf(row) === range)
-  }
-
-  isPinned(uuid: string | undefined): boolean {
-    return uuid !== undefined && this.pins.size > 0 && this.pins.get(uuid)?.at(-1)?.edit.type === 'pin'
-  }
-
-  hasRanges(): boolean {
-    return this.covers.size > 0
-  }
-
-  edited(message: ViewMessage): Edited {
-    const { uuid = '', attachment } = message
-    const found: EditAt[] = []
-    let now = message
-    if (!this.isPinned(uuid)) {
-      const context = attachment === undefined ? undefined : this.attachments.get(uuid)?.at(-1)
-      if (context) return { message: { ...message, content: clearedContext }, edits: context.alone }
-      if (this.results.size > 0) now = withoutResults(now, (result) => this.contentInstead(result, found))
-      if (this.inputs.size > 0) now = withoutInputs(now, (id) => noted(this.newestOf(this.inputs, id), found))
-      if (this.media.size > 0) now = this.withoutMedia(now, found)
-    }
-    const unthought = this.thinking.size === 0 ? undefined : this.thinking.get(this.order.rowOf(uuid))?.at(-1)
-    const left = unthought ? withoutThinking(now) : now
-    if (left !== now) noted(unthought, found)
-    return { message: left, edits: uuidsOf(found) }
-  }
-
-  private withoutMedia(message: ViewMessage, found: EditAt[]): ViewMessage {
-    const at = this.media.get(message.uuid ?? '')?.at(-1)
-    if (!at || !noted(at, found) || at.edit.type !== 'clear-media') return message
-    return withoutMedia(message, message.uuid === at.edit.uuids.at(-1) ? at.edit.keep : 0)
-  }
-
-  private newestOf(edits: EditsByCall<EditAt>, toolUseId: string): EditAt | undefined {
-    return edits.newest(this.order.callOf(toolUseId))
-  }
-
-  private contentInstead(result: ToolResultBlock, found: EditAt[]): ToolResultBlock['content'] | undefined {
-    const at = this.newestOf(this.results, result.tool_use_id)
-    if (!at || !noted(at, found) || at.edit.type !== 'clear-results') return undefined
-    const { keep, recall = false } = at.edit
-    return keep === undefined ? clearedResult(result.tool_use_id, recall) : shortenedResult(result, { keep, recall })
-  }
-
-  isIdle(): boolean {
-    const { results, inputs, attachments, media, thinking } = this
-    return results.size + inputs.size + attachments.size + media.size + thinking.size === 0
-  }
-
-  touchedBy(at: Pick<EditAt, 'row' | 'edit'>): readonly number[] {
-    const { edit } = at
-    switch (edit.type) {
-      case 'clear-results': {
-        const attachments = (edit.attachments ?? []).map(this.order.rowOf).filter((row) => row >= 0)
-        const results = this.order.resultsOf(this.callsOf(edit))
-        return attachments.length === 0 ? results : [...results, ...attachments]
-      }
-      case 'clear-inputs':
-        return this.order.usesOf(this.callsOf(edit))
-      case 'clear-media':
-        return edit.uuids.map(this.order.rowOf).filter((row) => row >= 0)
-      case 'pin':
-      case 'unpin':
-        return this.roundOf(this.order.rowOf(edit.uuid))
-      case 'clear-thinking':
-      case 'drop-range':
-      case 'replace-range':
-        return this.spans.get(at.row)?.rows ?? spanOf(at.row, edit, { order: this.order, recordAt: this.recordAt })
-      case 'server-cleared':
-      case 'undo':
-      case 'rewind':
-        return []
-    }
-  }
-
-  /** The calls that it names, as numbers: looked up once. */
-  private callsOf(edit: Edit & { readonly toolUseIds: readonly string[] }): Int32Array {
-    const known = this.calls.get(edit) ?? Int32Array.from(edit.toolUseIds, this.order.callOf)
-    this.calls.set(edit, known)
-    return known
-  }
-
-  private change(at: EditAt, how: How): readonly number[] {
-    const rows = this.touchedBy(at)
-    if (this.covers.size === 0 && !isRange(at)) {
-      this.book(at, { rows, how })
-      return rows
-    }
-    const ranges = new Set(rows.flatMap((row) => this.covers.get(row) ?? []).filter(isRange))
-    const shown = () => [...ranges].map((range) => this.firstOf(range)).filter((row) => row !== undefined)
-    const before = shown()
-    this.book(at, { rows, how })
-    return [...rows, ...before, ...shown()]
-  }
-
-  private book(at: EditAt, { rows, how }: { readonly rows: readonly number[]; readonly how: How }): void {
-    const { edit } = at
-    switch (edit.type) {
-      case 'clear-results':
-        for (const call of this.callsOf(edit)) this.results[how](call, at)
-        for (const uuid of edit.attachments ?? []) inMap[how](this.attachments, uuid, at)
-        break
-      case 'clear-inputs':
-        for (const call of this.callsOf(edit)) this.inputs[how](call, at)
-        break
-      case 'clear-media':
-        for (const uuid of edit.uuids) inMap[how](this.media, uuid, at)
-        break
-      case 'pin':
-      case 'unpin':
-        inMap[how](this.pins, edit.uuid, at)
-        this.pinnedAnswers = this.answersPinned()
-        break
-      case 'clear-thinking':
-      case 'drop-range':
-      case 'replace-range':
-        this.spans.set(at.row, { at, rows })
-        for (const row of rows) inMap[how](edit.type === 'clear-thinking' ? this.thinking : this.covers, row, at)
-        break
-      case 'server-cleared':
-      case 'undo':
-      case 'rewind':
-        break
-    }
-  }
-
-  /** A pinned call keeps its result, and a pinned result its call: otherwise neither would be worth much. */
-  private isProtected(row: number): boolean {
-    if (this.pins.size === 0) return false
-    const answer = this.order.answerOf(row)
-    return this.isPinned(this.order.head(row)?.uuid) || (answer !== undefined && this.pinnedAnswers.has(answer))
-  }
-
-  private answersPinned(): Set<number> {
-    const pinned = [...this.pins.keys()].filter((uuid) => this.isPinned(uuid))
-    const answers = pinned.map((uuid) => this.order.answerOf(this.order.rowOf(uuid)))
-    return new Set(answers.filter((answer) => answer !== undefined))
-  }
-
-  private roundOf(row: number): readonly number[] {
-    if (row < 0) return []
-    const answer = this.order.answerOf(row)
-    if (answer === undefined) return [row]
-    const pieces = this.order.piecesOf(answer)
-    return [...pieces, ...pieces.flatMap(this.order.resultsOfCallsAt)]
-  }
+  const unthought = thinking.get(row)
+  const left = unthought ? withoutThinking(now) : now
+  if (left !== now) use(unthought)
+  return { message: left, edits }
 }
 
-/**
- * Whether it changes contents and nothing else: no message comes or goes. To an edited message it does what it would do to
- * the one that was written.
- */
-export function isOfContents(edit: Edit): boolean {
-  // What is shortened twice has to be shortened from the original.
-  if (edit.type === 'clear-results' || edit.type === 'clear-media') return edit.keep === undefined
-  return edit.type === 'clear-inputs'
+function clearedBy(edit: Edit | undefined, result: ToolResultBlock): ToolResultBlock['content'] | undefined {
+  if (edit?.type !== 'clear-results') return undefined
+  const { keep, recall = false } = edit
+  return keep === undefined ? clearedResult(result.tool_use_id, recall) : shortenedResult(result, { keep, recall })
 }
 
 function isRange(at: EditAt): at is RangeAt {
   return at.edit.type === 'drop-range' || at.edit.type === 'replace-range'
 }
 
-/** Whether there is an edit; it goes to those that were found. */
-function noted(at: EditAt | undefined, found: EditAt[]): boolean {
-  if (at && !found.includes(at)) found.push(at)
-  return at !== undefined
+/** The visible rows that an edit of a stretch means, in the order of the view; none for other edits. */
+export function spanOf({ row, edit }: Pick<EditAt, 'row' | 'edit'>, live: LiveRows): readonly number[] {
+  if (edit.type === 'clear-thinking') return thinkingSpan(row, edit, live).filter(live.isVisible)
+  if (edit.type !== 'drop-range' && edit.type !== 'replace-range') return []
+  return rangeSpan(edit, live).filter(live.isVisible)
 }
 
-const noEdits: readonly string[] = []
-
-function uuidsOf(found: readonly EditAt[]): readonly string[] {
-  const first = found[0]
-  if (!first) return noEdits
-  return found.length === 1 ? first.alone : found.map(({ uuid }) => uuid)
+/** In the order of the view; where a compaction took an end out of the view, in the order of the transcript. */
+function rangeSpan(
+  { from, to }: { readonly from: string; readonly to: string },
+  { order, placeOf, rowOf, rows }: LiveRows,
+): readonly number[] {
+  const ends = [rowOf(from), rowOf(to)].toSorted((a, b) => a - b)
+  const [first = -1, last = -1] = ends
+  if (first < 0) return []
+  const places = ends.map(placeOf)
+  if (!places.includes(-1)) return order.slice(Math.min(...places), Math.max(...places) + 1)
+  // Kept messages lie before the summary in the transcript and behind it in the view: it is not between them.
+  return order.filter((row) => row >= first && row <= last && rows[row]?.entry.record.isCompactSummary !== true)
 }
 
-/** In the order of the transcript: the newest decides, also when an older one comes back. */
-function put<K>(map: Map<K, EditAt[]>, key: K, at: EditAt): void {
-  const list = map.get(key)
-  if (!list) map.set(key, [at])
-  else if (!list.includes(at)) list.splice(list.findLastIndex((other) => other.row < at.row) + 1, 0, at)
+/** Whole answers, since one that lost half of its thinking is refused. Never what was said after the edit. */
+function thinkingSpan(
+  at: number,
+  { after, before }: { readonly after?: string; readonly before?: string },
+  live: LiveRows,
+): readonly number[] {
+  const isAfter = after === undefined ? () => true : sideOf(after, live, (a, b) => a > b)
+  const isBefore = before === undefined ? () => true : sideOf(before, live, (a, b) => a < b)
+  const isIn = new Set(live.order.filter((row) => row < at && isAfter(row) && isBefore(row)))
+  const idOf = (row: number) => live.rows[row]?.head.messageId
+  const answers = new Set([...isIn].map(idOf))
+  answers.delete(undefined)
+  return live.order.filter((row) => isIn.has(row) || (row < at && answers.has(idOf(row))))
 }
 
-function drop<K>(map: Map<K, EditAt[]>, key: K, at: EditAt): void {
-  const left = map.get(key)?.filter((other) => other !== at) ?? []
-  if (left.length === 0) map.delete(key)
-  else map.set(key, left)
+function sideOf(
+  uuid: string,
+  { rowOf, placeOf }: LiveRows,
+  compare: (a: number, b: number) => boolean,
+): (row: number) => boolean {
+  const end = rowOf(uuid)
+  if (end < 0) return () => false
+  const place = placeOf(end)
+  return (row) => (place < 0 ? compare(row, end) : compare(placeOf(row), place))
 }
-
-const inMap = { put, drop }
-type How = keyof typeof inMap

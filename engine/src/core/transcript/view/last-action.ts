@@ -1,4 +1,5 @@
 // What an undo takes back: the newest action in force. An action is a compaction, or all edits that were written together.
+// And what a rewind takes back: every entry after the one it goes back to.
 import { actionOf, type Edit, readEdit } from '../format/edits.ts'
 import { type Entry, headOf } from '../format/entry.ts'
 import { type Change, standingOf } from '../tree/standing.ts'
@@ -9,21 +10,13 @@ export type Undoable = {
   readonly mechanism?: string
 }
 
-/** A pin has its own way back, and what the server left out is only a report. */
+/** A pin is taken back by unpinning, and `server-cleared` is only a report. */
 const notUndoable: ReadonlySet<string | undefined> = new Set(['undo', 'pin', 'unpin', 'server-cleared'])
 
-/** Its parts, oldest first; none when nothing is in force. */
+/** The parts of that action, oldest first; none when nothing is in force. */
 export function lastAction(entries: readonly Entry[]): readonly Undoable[] {
-  const rows = new Map<string, number>()
-  const changes: (Change & { readonly action: string | undefined })[] = []
-  for (const [row, entry] of entries.entries()) {
-    const { uuid } = entry.record
-    if (typeof uuid !== 'string' || rows.has(uuid)) continue
-    rows.set(uuid, row)
-    const edit = readEdit(entry.record)
-    if (edit || headOf(entry).boundary) changes.push({ row, uuid, edit, action: actionOf(entry.record) })
-  }
-  const { out } = standingOf(changes, (uuid) => rows.get(uuid) ?? -1)
+  const { changes, rowOf } = changesIn(entries)
+  const { out } = standingOf(changes, rowOf)
   const inForce = changes.filter(({ row, edit }) => !out.has(row) && !notUndoable.has(edit?.type))
   const newest = inForce.at(-1)
   return inForce
@@ -33,4 +26,26 @@ export function lastAction(entries: readonly Entry[]): readonly Undoable[] {
       type: edit?.type ?? 'compaction',
       ...(edit?.mechanism === undefined ? {} : { mechanism: edit.mechanism }),
     }))
+}
+
+/** The entries that no rewind in force went back past. */
+export function withoutRewound(entries: readonly Entry[]): readonly Entry[] {
+  const { changes, rowOf } = changesIn(entries)
+  const rewinds = [...standingOf(changes, rowOf).rewinds]
+  return entries.filter((_, row) => !rewinds.some(([from, to]) => row > to && row < from))
+}
+
+type ActionChange = Change & { readonly action: string | undefined }
+
+function changesIn(entries: readonly Entry[]) {
+  const rows = new Map<string, number>()
+  const changes: ActionChange[] = []
+  for (const [row, entry] of entries.entries()) {
+    const { uuid } = entry.record
+    if (typeof uuid !== 'string' || rows.has(uuid)) continue
+    rows.set(uuid, row)
+    const edit = readEdit(entry.record)
+    if (edit || headOf(entry).boundary) changes.push({ row, uuid, edit, action: actionOf(entry.record) })
+  }
+  return { changes, rowOf: (uuid: string) => rows.get(uuid) ?? -1 }
 }

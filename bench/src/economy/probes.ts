@@ -1,0 +1,28 @@
+// The questions of the handover benchmark, asked of the context that a compaction leaves with no limit, and in the room that
+// one before the threshold has at least.
+import { existsSync } from 'node:fs'
+import { contenders } from '../handover/contexts.ts'
+import { gradeContext, meanScore, readProbes } from '../handover/grade.ts'
+import { caseOf } from '../handover/run.ts'
+import { dataFolder } from '../root.ts'
+
+export type Answered = { readonly limit: number | undefined; readonly cases: number; readonly score: number }
+
+/** Nothing where the recorded sessions are not at hand. */
+export async function answeredAt(limits: readonly (number | undefined)[]): Promise<readonly Answered[]> {
+  const [probes, transcripts] = [dataFolder('probes'), dataFolder('transcripts')]
+  const contextOf = contenders['ours, model summary']
+  if (probes === undefined || transcripts === undefined || !existsSync(probes) || !contextOf) return []
+  const sets = readProbes(probes)
+  const found: Answered[] = []
+  for (const limit of limits) {
+    const scores: number[] = []
+    for (const set of sets) {
+      const { text } = await contextOf(caseOf(set, { probes, transcripts }), limit, set.modelAnswer ?? '')
+      scores.push(meanScore(gradeContext(text, set.probes)))
+    }
+    const score = scores.reduce((sum, one) => sum + one, 0) / scores.length
+    found.push({ limit, cases: sets.length, score })
+  }
+  return found
+}

@@ -1,0 +1,108 @@
+// Messages, answers and tools of chat completions, read into the shapes of the Messages API. Somebody else wrote them:
+// nothing throws, and what cannot be read is left out.
+import { type Block, blocksOf } from './block.ts'
+import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from './json.ts'
+import { noTokens, type Usage } from './usage.ts'
+
+/** What only chat completions have: calls beside the content, results as messages, images by `image_url`. */
+export function isChatMessage(message: JsonObject): boolean {
+  if (message.role === 'tool') return typeof message.tool_call_id === 'string'
+  if (Array.isArray(message.tool_calls)) return true
+  return blocksOf(message.content).some(({ type }) => type === 'image_url')
+}
+
+export function fromChatContent(message: JsonObject): string | readonly Block[] {
+  if (message.role === 'tool') {
+    const id = stringAt(message, 'tool_call_id') ?? ''
+    return [{ type: 'tool_result', tool_use_id: id, content: partsOf(message.content) }]
+  }
+  const calls = message.role === 'assistant' ? arrayAt(message, 'tool_calls') : []
+  if (calls.length === 0) return partsOf(message.content)
+  return [...blocksOf(partsOf(message.content)), ...calls.flatMap(toolUse)]
+}
+
+function partsOf(content: unknown): string | readonly Block[] {
+  return typeof content === 'string' ? content : blocksOf(content).map(partOf)
+}
+
+function partOf(part: Block): Block {
+  if (part.type === 'refusal') return { type: 'text', text: stringAt(part, 'refusal') ?? '' }
+  const url = part.type === 'image_url' ? (stringAt(objectAt(part, 'image_url'), 'url') ?? '') : undefined
+  if (url === undefined) return part
+  const [, media_type, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? []
+  const source = data === undefined ? { type: 'url', url } : { type: 'base64', media_type, data }
+  return { type: 'image', source }
+}
+
+function toolUse(call: unknown): readonly Block[] {
+  const made = objectAt(call, 'function')
+  const id = stringAt(call, 'id')
+  if (id === undefined) return []
+  const words = stringAt(made, 'arguments') ?? '{}'
+  const input = parseObject(words) ?? { arguments: words }
+  return [{ type: 'tool_use', id, name: stringAt(made, 'name') ?? 'unknown', input }]
+}
+
+/** The answer of a whole chat completion as the Messages API would give it; undefined when it is none. */
+export function fromChatAnswer(given: JsonObject): JsonObject | undefined {
+  const [choice] = arrayAt(given, 'choices')
+  const message = objectAt(choice, 'message')
+  if (message === undefined) return undefined
+  const { id, model } = given
+  const refusal = stringAt(message, 'refusal')
+  const content = blocksOf(fromChatContent({ ...message, role: 'assistant' }))
+  const { input, cacheRead, output } = chatUsage(objectAt(given, 'usage'))
+  const hasCalls = content.some(({ type }) => type === 'tool_use')
+  return {
+    id,
+    model,
+    content: refusal === undefined ? content : [...content, { type: 'text', text: refusal }],
+    stop_reason:
+      refusal === undefined ? chatStopReason(stringAt(choice, 'finish_reason') ?? 'stop', hasCalls) : 'refusal',
+    ...(objectAt(given, 'usage')
+      ? { usage: { input_tokens: input, cache_read_input_tokens: cacheRead, output_tokens: output } }
+      : {}),
+  }
+}
+
+const stopReasons: Readonly<Record<string, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  function_call: 'tool_use',
+  content_filter: 'refusal',
+}
+
+/** Local servers say `stop` also when they call tools. */
+export function chatStopReason(finish: string, hasCalls: boolean): string {
+  return hasCalls && finish === 'stop' ? 'tool_use' : (stopReasons[finish] ?? finish)
+}
+
+/** Cached tokens are part of the prompt here, and counted apart there. */
+export function chatUsage(usage: JsonObject | undefined): Usage {
+  const prompt = numberAt(usage, 'prompt_tokens') ?? 0
+  const cached =
+    numberAt(objectAt(usage, 'prompt_tokens_details'), 'cached_tokens') ??
+    numberAt(usage, 'prompt_cache_hit_tokens') ??
+    0
+  return {
+    ...noTokens,
+    input: Math.max(0, prompt - cached),
+    cacheRead: cached,
+    output: numberAt(usage, 'completion_tokens') ?? 0,
+  }
+}
+
+/** A tool as the Messages API takes it. One that a host can run loses its functions: they are not part of a request. */
+export function fromChatTool(tool: JsonObject): JsonObject {
+  const { name, description, parameters, strict } = objectAt(tool, 'function') ?? {}
+  if (typeof name === 'string') {
+    return {
+      name,
+      ...(typeof description === 'string' ? { description } : {}),
+      input_schema: parameters ?? { type: 'object', properties: {} },
+      ...(typeof strict === 'boolean' ? { strict } : {}),
+    }
+  }
+  return Object.fromEntries(Object.entries(tool).filter(([, value]) => typeof value !== 'function'))
+}

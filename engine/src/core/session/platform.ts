@@ -1,0 +1,100 @@
+// What an engine takes from the place it runs in. In a browser or on the edge that is next to nothing (`barePlatform`,
+// `inMemory`); everlong/node brings files, git, shell hooks and transcripts on disk.
+
+import type { SessionMemory } from '../memory/store.ts'
+import type { JsonObject } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
+import type { FileStore } from '../ports/files.ts'
+import { type Hooks, noHooks } from '../ports/hooks.ts'
+import { memoryStore, type Store } from '../ports/store.ts'
+import type { Workspace } from '../ports/workspace.ts'
+import { createSeenFiles, seenFileStore } from '../restore/seen-files.ts'
+import type { Environment } from '../tokens/settings.ts'
+import type { NamedKinds } from '../tokens/tool-kinds.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+import type { Conversation } from './conversation.ts'
+import { type Recalled, readFrom, recallFrom } from './recall.ts'
+
+export type Platform = {
+  readonly environment: Environment
+  /** The working directory of sessions that name none. */
+  readonly cwd: string
+  readonly files: (input: SessionFilesInput) => SessionFiles
+  readonly workspace: (input: WorkspaceInput) => Workspace | undefined
+  readonly hooks: (session: HookedSession) => Hooks
+}
+
+export type HookedSession = { readonly id: string; readonly path?: string | undefined; readonly cwd: string }
+
+export type SessionFiles = {
+  readonly files: FileStore
+  /** Called with every message of the session, in order; `isLive` when it came while the session was open. */
+  readonly see: (message: ViewMessage, record: JsonObject, how: { readonly isLive: boolean }) => void
+}
+
+export type SessionFilesInput = {
+  /** The host's own file store; it replaces all others. */
+  readonly given?: FileStore | undefined
+  /** The entries the session was opened with. */
+  readonly entries: readonly Entry[]
+  /** The working directory as the host names it, never as a transcript does. */
+  readonly cwd: string
+  readonly named?: NamedKinds | undefined
+  /** Which files may be read although no message showed them: anywhere if the host named them, or inside the workspace. */
+  readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
+}
+
+export type WorkspaceInput = Pick<SessionFilesInput, 'given' | 'entries' | 'cwd'> & {
+  /** The host named the folder. */
+  readonly isNamed: boolean
+}
+
+/** A session as its storage opened it. */
+export type OpenedSession = {
+  readonly id: string
+  readonly store: Store
+  readonly entries: readonly Entry[]
+  /** Whether `entries` are all there are. */
+  readonly isWhole?: boolean
+  /** Where its notes are kept; undefined where they have no place. */
+  readonly notes?: SessionMemory
+  /** Lets the storage keep more than the records, such as tool results that an edit clears. */
+  readonly wrap?: (conversation: Conversation, onProblem: (problem: string) => void) => Conversation
+  readonly recall: (words: string, limit: number) => Promise<Recalled>
+  readonly read: (id: string) => Promise<string | undefined>
+  readonly subagent: (agentId: string) => Promise<OpenedSession>
+}
+
+/** No disk, no processes: files are restored only as far as the conversation itself showed them. */
+export function barePlatform(environment: Environment): Platform {
+  return {
+    environment,
+    cwd: '/',
+    files: ({ given, named }) => {
+      if (given) return { files: given, see: () => undefined }
+      const seen = createSeenFiles(named ? { named } : {})
+      return { files: seenFileStore(seen), see: seen.add }
+    },
+    workspace: () => undefined,
+    hooks: () => noHooks,
+  }
+}
+
+export function inMemory(id: string): OpenedSession {
+  const store = memoryStore()
+  return {
+    id,
+    store,
+    entries: [],
+    ...fromEntries(store.entries),
+    subagent: async () => inMemory(id),
+  }
+}
+
+/** Recall without an index: every search reads all entries. */
+export function fromEntries(entries: Store['entries']): Pick<OpenedSession, 'recall' | 'read'> {
+  return {
+    recall: async (words, limit) => recallFrom(entries(), words, limit),
+    read: async (id) => readFrom(entries(), id),
+  }
+}

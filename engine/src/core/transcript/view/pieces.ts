@@ -1,0 +1,166 @@
+// The pieces of a view: for each entry in it the message it stands for, as the edits leave it, and for each range that an
+// edit took out the text in its place.
+import type { ViewMessage } from '../../message/message.ts'
+import { headOf as headOfText } from '../../text/cut.ts'
+import { neutralizeReminders } from '../../text/neutralize.ts'
+import { readCompaction } from '../format/compaction-records.ts'
+import { editSubtype } from '../format/edits.ts'
+import { type Entry, type Head, isSpoken } from '../format/entry.ts'
+import { messageOf } from '../format/messages.ts'
+import type { BoundaryAt } from '../tree/graph.ts'
+import { type Effects, editedMessage, type LiveRows, leavesContents, type RangeAt } from './effects.ts'
+import type { Piece } from './merge.ts'
+
+/** An entry, with what was made of it last time: while nothing about it changes, the next view uses that again. */
+export type Row = {
+  readonly entry: Entry
+  readonly head: Head
+  /** Null when a model sees nothing of it. For an edit of a range, the text in the place of the range. */
+  message: ViewMessage | null | undefined
+  piece: Piece | undefined
+}
+
+/** Three lists of the same length. */
+export type Pieces = {
+  readonly pieces: readonly Piece[]
+  /** Of the entry, or of the edit that took a range out. */
+  readonly rows: readonly number[]
+  /** Where it stands in the order of the view. */
+  readonly places: readonly number[]
+}
+
+type Seen = {
+  readonly live: LiveRows
+  readonly effects: Effects
+  /** Boundaries of compactions that are out of the view. */
+  readonly undone: readonly BoundaryAt[]
+}
+
+export function piecesOf(all: readonly Row[], { live, effects, undone }: Seen): Pieces {
+  const pieces: Piece[] = []
+  const rows: number[] = []
+  const places: number[] = []
+  const hidden = new Set(undone.flatMap(({ row }) => rowsWrittenBy(row, all, live)))
+  const covered = coveredBy(live, effects)
+  const isUnedited = leavesContents(effects)
+  let usage: ViewMessage['usage']
+  const { order } = live
+  for (let place = 0; place < order.length; place++) {
+    const row = order[place] as number
+    if (hidden.has(row)) continue
+    const range = effects.ranges.get(row)
+    const stretch = range && covered.get(range)
+    if (stretch ? stretch[0] !== row : !live.isVisible(row)) continue
+    const at = range?.row ?? row
+    const known = all[at] as Row
+    const piece =
+      range && stretch
+        ? rangePiece(known, range, uuidsAt(stretch, all))
+        : entryPiece(known, { row, effects, isUnedited, usage })
+    usage = known.message?.usage ?? usage
+    if (!piece) continue
+    pieces.push(piece)
+    rows.push(at)
+    places.push(place)
+  }
+  return { pieces, rows, places }
+}
+
+/** By range: the rows it stands for, in the order of the view. */
+function coveredBy({ order }: LiveRows, { ranges }: Effects): ReadonlyMap<RangeAt, readonly number[]> {
+  const covered = new Map<RangeAt, number[]>()
+  for (const row of ranges.size === 0 ? [] : order) {
+    const range = ranges.get(row)
+    const own = range && covered.get(range)
+    if (own) own.push(row)
+    else if (range) covered.set(range, [row])
+  }
+  return covered
+}
+
+function uuidsAt(rows: readonly number[], all: readonly Row[]): readonly string[] {
+  return rows.flatMap((row) => all[row]?.head.uuid ?? [])
+}
+
+type Editing = {
+  readonly row: number
+  readonly effects: Effects
+  readonly isUnedited: boolean
+  /** Of the answer before, which this one may repeat. */
+  readonly usage: ViewMessage['usage']
+}
+
+const noEdits: readonly string[] = []
+
+function entryPiece(known: Row, { row, effects, isUnedited, usage }: Editing): Piece | undefined {
+  if (known.message === undefined) known.message = messageOf(known.entry.record, usage) ?? null
+  const original = known.message
+  if (!original) return undefined
+  const { message, edits } = isUnedited ? { message: original, edits: noEdits } : editedMessage(original, row, effects)
+  if (!message || message.content.length === 0) return undefined
+  const { uuid } = original
+  const isPinned = uuid !== undefined && effects.pinned.has(uuid)
+  // The same edits on the same entry give the same message.
+  const { piece } = known
+  if (piece && piece.isPinned === isPinned && isSameList(piece.edits, edits)) return piece
+  known.piece = { message, uuids: uuid === undefined ? [] : [uuid], edits, isPinned, merged: undefined }
+  return known.piece
+}
+
+function rangePiece(known: Row, range: RangeAt, uuids: readonly string[]): Piece {
+  if (!known.message) {
+    const time = Date.parse(String(known.entry.record.timestamp))
+    known.message = { ...rangeText(range.edit), uuid: range.uuid, ...(Number.isNaN(time) ? {} : { time }) }
+  }
+  if (known.piece && isSameList(known.piece.uuids, uuids)) return known.piece
+  known.piece = { message: known.message, uuids, edits: [range.uuid], isPinned: false, merged: undefined }
+  return known.piece
+}
+
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one === other || (one.length === other.length && one.every((item, at) => item === other[at]))
+}
+
+const longestMarker = 300
+const longestSummary = 60_000
+
+/** What stands in the place of a range. A dropped stretch is one line, whatever the edit says. */
+function rangeText(edit: RangeAt['edit']): Pick<ViewMessage, 'role' | 'content' | 'origin'> {
+  if (edit.type === 'replace-range') {
+    return { role: 'user', content: neutralizeReminders(headOfText(edit.text, longestSummary)), origin: 'summary' }
+  }
+  const line = neutralizeReminders(
+    headOfText(edit.marker, 4 * longestMarker)
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
+  return {
+    role: 'user',
+    content: line === '' ? '[Messages removed from the context]' : headOfText(line, longestMarker),
+    origin: 'meta',
+  }
+}
+
+/**
+ * What a compaction that is out of the view wrote for itself: its summary, and the context it put back, which stands
+ * right behind it in the transcript. A boundary of ours names the last of these records; others' have to be guessed.
+ */
+function rowsWrittenBy(boundary: number, all: readonly Row[], { rowOf }: LiveRows): readonly number[] {
+  const { head: first, entry } = all[boundary] as Row
+  const kept = first.boundary?.kept
+  const isKept = new Set(kept?.type === 'listed' ? kept.uuids : [])
+  const last = rowOf(readCompaction(entry.record).last ?? '')
+  const end = last < 0 ? all.length : last + 1
+  const own: number[] = []
+  for (let row = boundary + 1; row < end; row++) {
+    const { head, entry } = all[row] as Row
+    const { record } = entry
+    if (record.subtype === editSubtype || head.boundary) break
+    if (!(isSpoken(head) || head.type === 'attachment') || head.sidechain || isKept.has(head.uuid ?? '')) continue
+    const message = messageOf(record)
+    const isUnseen = head.type === 'attachment' && message === undefined
+    if (record.isCompactSummary !== true && message?.origin !== 'attachment' && !isUnseen) break
+    own.push(row)
+  }
+  return own
+}

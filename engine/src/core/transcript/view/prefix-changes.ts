@@ -1,0 +1,171 @@
+// Where edits and compactions changed the prefix of answers that were given before: whether the usage reported with an
+// answer still tells the size, and whether the model's thinking still fits the messages before it.
+import type { Edit } from '../format/edits.ts'
+import type { Graph } from '../tree/graph.ts'
+import { type Change, lastTurns, type Standing } from '../tree/standing.ts'
+import { type LiveRows, spanOf } from './effects.ts'
+
+/** The prefix was changed at a place, for the answers between two rows of the transcript. */
+export type PrefixChange = {
+  readonly place: number
+  readonly above: number
+  readonly below: number
+  /** Of the change itself. */
+  readonly row: number
+  /** Tokens, where whoever made the change says so. */
+  readonly freed?: number
+  /** Rows that a compaction kept behind its summary; they may be written after it. */
+  readonly kept?: ReadonlySet<number>
+  /** Only thinking went, oldest first: no other thinking depends on it. */
+  readonly isOldestThinking?: boolean
+}
+
+export type Changes = {
+  readonly changes: readonly Change[]
+  readonly standing: Standing
+  readonly live: LiveRows
+  readonly kept: Graph['kept']
+}
+
+export function prefixChanges({ changes, standing, live, kept }: Changes): readonly PrefixChange[] {
+  const turns = lastTurns(changes, live.rowOf)
+  const firstPlace = createFirstPlace(changes, live)
+  return changes.flatMap((change): readonly PrefixChange[] => {
+    const { row, edit } = change
+    if (standing.past.has(row) || edit?.type === 'undo') return []
+    const isOut = standing.out.has(row)
+    const freed = edit ? edit.freed : change.freed
+    const found = {
+      row,
+      above: isOut ? row : -1,
+      below: turns.get(row) ?? row,
+      ...(freed === undefined ? {} : { freed }),
+    }
+    // While it was in force, answers were given on its prefix; those before it were given on the old one.
+    if (edit === undefined) return isOut ? [{ ...found, place: -1 }] : boundaryChange(found, live, kept)
+    if (edit.type === 'rewind') return isOut ? [{ ...found, place: -1 }] : []
+    const place = firstPlace(row, edit)
+    if (place === nowhere) return []
+    // Thinking may leave oldest first without touching the rest; it may not leave a gap, nor come back.
+    const isOldest = edit.type === 'clear-thinking' && edit.after === undefined && !isOut
+    return [{ ...found, place, ...(isOldest ? { isOldestThinking: true } : {}) }]
+  })
+}
+
+/** What a compaction kept has another prefix now, except where the summary comes behind the kept messages. */
+function boundaryChange(
+  found: Omit<PrefixChange, 'place'>,
+  { placeOf, rows }: LiveRows,
+  keptBy: Graph['kept'],
+): readonly PrefixChange[] {
+  const { row } = found
+  // A later compaction may keep the summary, which is written right behind its boundary, without the boundary.
+  if (placeOf(row) < 0 && placeOf(row + 1) < 0) return []
+  const kept = keptBy.get(row) ?? []
+  const { boundary, uuid } = rows[row]?.head ?? {}
+  const isBefore = boundary?.kept?.type === 'listed' && boundary.kept.anchor === uuid
+  if (!isBefore) return [{ ...found, place: -1, ...(kept.length === 0 ? {} : { kept: new Set(kept) }) }]
+  const last = kept.reduce((most, one) => Math.max(most, placeOf(one)), -1)
+  return [{ ...found, place: last + 1 }]
+}
+
+const nowhere = Number.POSITIVE_INFINITY
+
+/** The first place in the view that an edit touches, in force or not. Pins touch nothing. */
+function createFirstPlace(changes: readonly Change[], live: LiveRows): (row: number, edit: Edit) => number {
+  const namesCalls = changes.some(({ edit }) => edit?.type === 'clear-results' || edit?.type === 'clear-inputs')
+  const { results, uses } = callPlaces(namesCalls ? live : { ...live, order: [] })
+  const entryPlace = (uuid: string) => {
+    const row = live.rowOf(uuid)
+    const place = row >= 0 && live.isVisible(row) ? live.placeOf(row) : -1
+    return place < 0 ? undefined : place
+  }
+  const first = (ids: readonly string[], placeOf: (id: string) => number | undefined) =>
+    ids.reduce((least, id) => Math.min(least, placeOf(id) ?? nowhere), nowhere)
+  return (row, edit) => {
+    switch (edit.type) {
+      case 'clear-results':
+        return Math.min(
+          first(edit.toolUseIds, (id) => results.get(id)),
+          first(edit.attachments ?? [], entryPlace),
+        )
+      case 'clear-inputs':
+        return first(edit.toolUseIds, (id) => uses.get(id))
+      case 'clear-media':
+        return first(edit.uuids, entryPlace)
+      default: {
+        const [start] = spanOf({ row, edit }, live)
+        return start === undefined ? nowhere : live.placeOf(start)
+      }
+    }
+  }
+}
+
+/** By tool use: where in the view its result and its call first stand. */
+function callPlaces({ order, rows, isVisible }: LiveRows) {
+  const results = new Map<string, number>()
+  const uses = new Map<string, number>()
+  for (const [place, row] of order.entries()) {
+    const head = rows[row]?.head
+    if (!head || !isVisible(row)) continue
+    for (const id of head.toolResults) if (!results.has(id)) results.set(id, place)
+    for (const id of head.toolUses) if (!uses.has(id)) uses.set(id, place)
+  }
+  return { results, uses }
+}
+
+/** A message of the view: whether it is an answer, and the row and place of its first piece. */
+export type PlacedMessage = { readonly isAnswer: boolean; readonly row: number; readonly place: number }
+
+/**
+ * The answers whose usage still tells the size, each with the tokens that edits freed of its prompt since (below zero
+ * where something came back). An answer is missing where its prompt changed and nobody knows by how much.
+ */
+export function trustedAnswers(
+  changes: readonly PrefixChange[],
+  messages: readonly PlacedMessage[],
+): ReadonlyMap<number, number> {
+  const trusted = new Map<number, number>()
+  for (const [index, { isAnswer, row }] of messages.entries()) {
+    if (!isAnswer) continue
+    // Its own pieces count as well: an input that was cleared is part of what it reported.
+    const end = messages[index + 1]?.place ?? nowhere
+    const freed = freedSince(changes, row, end)
+    if (freed !== undefined) trusted.set(index, freed)
+  }
+  return trusted
+}
+
+function freedSince(changes: readonly PrefixChange[], row: number, end: number): number | undefined {
+  let sum = 0
+  for (const { place, above, below, freed, kept, row: changed } of changes) {
+    const isOver = place < end && above < row && (row < below || kept?.has(row) === true)
+    if (!isOver) continue
+    // Taken out, brought back, taken out again: the answers in between saw one or the other.
+    if (freed === undefined || (above < 0 && row > changed)) return undefined
+    sum += above < 0 ? freed : -freed
+  }
+  return sum
+}
+
+/** The answers that were given on another prefix than the one before them now. */
+export function changedAnswers(
+  changes: readonly PrefixChange[],
+  messages: readonly PlacedMessage[],
+): ReadonlySet<number> {
+  const voiding = changes.filter(({ isOldestThinking }) => !isOldestThinking)
+  const lasting = voiding.filter(({ above }) => above < 0).toSorted((a, b) => a.place - b.place)
+  const undone = voiding.filter(({ above }) => above >= 0)
+  const found = new Set<number>()
+  let next = 0
+  let below = -1
+  for (const [index, { isAnswer, row, place }] of messages.entries()) {
+    if (!isAnswer) continue
+    for (let change = lasting[next]; change && change.place < place; change = lasting[++next]) {
+      below = Math.max(below, change.below)
+    }
+    const isIn = (change: PrefixChange) => change.place < place && change.above < row && row < change.below
+    if (row < below || undone.some(isIn)) found.add(index)
+  }
+  return found
+}

@@ -1,0 +1,97 @@
+// everlong/mechanisms: for whoever changes how a context is measured and made smaller. Your own mechanisms, the compaction
+// procedure and its parts, and the figures behind them. A host that only runs sessions needs none of it.
+
+// Mechanisms
+
+export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
+export type { Ladder, LadderTrigger } from './core/ladder/ladder.ts'
+export type {
+  Declined,
+  DeclineReason,
+  Mechanism,
+  MechanismContext,
+  MechanismResult,
+  Plan,
+  PlannedItem,
+  PlanningMechanism,
+  RequestOptions,
+  RunningMechanism,
+  Situation,
+  ThinkingOutcome,
+} from './core/mechanisms/mechanism.ts'
+export { microByCacheEdit, pinnedCacheEdits } from './core/mechanisms/micro/by-cache-edit.ts'
+export { microByIdle } from './core/mechanisms/micro/by-idle.ts'
+export { microBySize } from './core/mechanisms/micro/by-size.ts'
+export { native } from './core/mechanisms/native/native.ts'
+export { appliedEdits } from './core/mechanisms/native/server-cleared.ts'
+export { serverCompaction } from './core/mechanisms/native/server-compaction.ts'
+export {
+  type ExplainedReduction,
+  explainReductions,
+  reductions,
+  worthInWords,
+} from './core/mechanisms/reductions.ts'
+export type { ReductionChoices } from './core/mechanisms/settings.ts'
+export { type SituationInput, situationOf } from './core/mechanisms/situation.ts'
+export { editedSize, viewSize } from './core/mechanisms/size.ts'
+export { type SnipInput, snip } from './core/mechanisms/snip.ts'
+export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
+
+// Compaction
+
+export type {
+  Compacted,
+  CompactionJob,
+  CompactionResult,
+  CompactionSettings,
+  PartialChoice,
+} from './core/compaction/job.ts'
+export { type CompactionPlan, planCompaction } from './core/compaction/plan.ts'
+export { runCompaction } from './core/compaction/run.ts'
+export type { Ledger } from './core/ledger/facts.ts'
+export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
+export { createLedger } from './core/ledger/ledger.ts'
+export { describeWorkspace } from './core/ports/describe-workspace.ts'
+export type { CompactionPhase, Tried } from './core/ports/events.ts'
+export type { FidelityReport } from './core/ports/fidelity.ts'
+export { noHooks, noOutcome } from './core/ports/hooks.ts'
+export type { CompactionPorts } from './core/ports/ports.ts'
+export type { Restore } from './core/ports/restore.ts'
+export { sectionTitles } from './core/prompts/summary.ts'
+export { defaultRestorers, restoreContext } from './core/restore/restore.ts'
+export type { Restorer } from './core/restore/restorer.ts'
+export { createSeenFiles, seenFileStore } from './core/restore/seen-files.ts'
+
+// Session memory
+
+export { type Extraction, extractNotes } from './core/memory/extract.ts'
+export { type Notes, parseNotes, renderNotes } from './core/memory/notes.ts'
+export { afterExtraction } from './core/memory/trigger.ts'
+export { emptyNotes } from './core/prompts/memory.ts'
+
+// Measuring
+
+export { afterCompaction, type CacheWatch, freshWatch, watchAnswer } from './core/cache/break-detector.ts'
+export { type Worth, worthOf } from './core/cache/economics.ts'
+export {
+  afterAnswer,
+  afterCacheBreak,
+  type CacheEditState,
+  noCacheEdits,
+  withDeleted,
+  withSeen,
+} from './core/cache/edit-state.ts'
+export { type CacheState, cacheStateOf } from './core/cache/state.ts'
+export { cutAfter, cutBefore, legalCuts } from './core/message/cut-points.ts'
+export { roundsOf, turnsOf } from './core/message/rounds.ts'
+export { contextTokens } from './core/message/usage.ts'
+export { type ContextNote, readContextNote } from './core/session/context-note.ts'
+export type { Preparation } from './core/session/session-types.ts'
+export type { PurposeUsage } from './core/session/usage.ts'
+export { type Breakdown, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
+export { type ContextSize, contextSize } from './core/tokens/context-size.ts'
+export { recalibrate, uncalibrated } from './core/tokens/estimate/calibrate.ts'
+export { type ContextState, type Explanation, explain } from './core/tokens/explain.ts'
+export type { Figure } from './core/tokens/figure.ts'
+export { type Prediction, predictCompaction, whereCompactionsWouldFall } from './core/tokens/predict.ts'
+export { compactionOff } from './core/tokens/settings.ts'

@@ -1,0 +1,109 @@
+// The engine on Node: sessions in transcripts on disk, files and git of the working directory, hooks from settings files.
+
+import { noHooks } from './core/ports/hooks.ts'
+import { fromEntries, type OpenedSession, type Platform } from './core/session/platform.ts'
+import {
+  type Engine as AnyEngine,
+  type EngineOptions as AnyEngineOptions,
+  type SessionOptions as AnySessionOptions,
+  createEngineOn,
+  type EngineSession,
+} from './engine.ts'
+import { type Archive, openArchive } from './node/archive/archive.ts'
+import { hasSqlite } from './node/archive/database.ts'
+import { type HookChoices, hooksFor } from './node/hooks/for-session.ts'
+import { subagentPath } from './node/read/subagents.ts'
+import { openSessionFile, type SessionFileOptions } from './node/session/session-file.ts'
+import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
+import { openMemory } from './node/session/session-memory.ts'
+import { keepingResults } from './node/write/keep-results.ts'
+
+export type { EngineSession }
+
+export type EngineOptions = AnyEngineOptions & {
+  /** Functions and shell commands in the form of settings files; ignored when `hooks` is given. */
+  readonly hookSettings?: HookChoices
+}
+
+export type SessionOptions = AnySessionOptions & {
+  /** Who writes, for whoever finds the session taken. */
+  readonly owner?: string
+  /** When somebody else writes this session: refuse (the default), or go on in a copy of it. */
+  readonly ifHeld?: 'refuse' | 'fork'
+}
+
+export type Engine = Omit<AnyEngine, 'start'> & {
+  /** Continues a session on disk. Throws an Error that says why when there is none, or it cannot be opened. */
+  readonly open: (path: string, options?: SessionOptions) => Promise<EngineSession>
+  /** A new session: in memory, or in a new file at `path`. Throws when there is a file already. */
+  readonly start: (options?: SessionOptions & { readonly path?: string }) => Promise<EngineSession>
+}
+
+export function createEngine({ hookSettings, ...options }: EngineOptions): Engine {
+  const { start, run, model } = createEngineOn(nodePlatform(hookSettings), options)
+  const onDisk = async (path: string, file: SessionFileOptions['file'], session: SessionOptions) => {
+    const { owner = 'everlong', ifHeld, ...others } = session
+    return run(await openOnDisk(path, { file, owner, ...(ifHeld === undefined ? {} : { ifHeld }) }), others)
+  }
+  return {
+    model,
+    open: (path, session = {}) => onDisk(path, 'existing', session),
+    start: ({ path, ...session } = {}) => {
+      if (path !== undefined) return onDisk(path, 'new', session)
+      const { owner: _, ifHeld: __, ...others } = session
+      return start(others)
+    },
+  }
+}
+
+function nodePlatform(hookSettings: HookChoices | undefined): Platform {
+  return {
+    environment: process.env,
+    get cwd() {
+      return process.cwd()
+    },
+    files: sessionFiles,
+    workspace: workspaceFor,
+    hooks: (session) => (hookSettings ? hooksFor(hookSettings, session) : noHooks),
+  }
+}
+
+async function openOnDisk(path: string, options: SessionFileOptions): Promise<OpenedSession> {
+  const opened = await openSessionFile(path, options)
+  if (opened.type === 'failed') throw new Error(opened.why)
+  const { store, entries, isWhole, sessionId } = opened
+  // A fork lies elsewhere.
+  const { path: place = path } = store
+  return {
+    id: sessionId,
+    store,
+    entries,
+    isWhole,
+    notes: openMemory(place),
+    wrap: (conversation, onProblem) => keepingResults(conversation, place, onProblem),
+    ...(hasSqlite() ? fromArchive(place) : fromEntries(store.entries)),
+    // A sub-agent's file carries the id of the session it belongs to.
+    subagent: async (agentId) => ({
+      ...(await openOnDisk(subagentPath(place, agentId), { ...options, file: 'new' })),
+      id: sessionId,
+    }),
+  }
+}
+
+type Recall = Pick<OpenedSession, 'recall' | 'read'>
+
+function fromArchive(path: string): Recall {
+  return {
+    recall: (words, limit) => withArchive(path, (archive) => archive.search({ words, limit })),
+    read: (id) => withArchive(path, (archive) => archive.read(id)?.text),
+  }
+}
+
+async function withArchive<T>(path: string, use: (archive: Archive) => T): Promise<T> {
+  const archive = openArchive(path)
+  try {
+    return use(archive)
+  } finally {
+    archive.close()
+  }
+}

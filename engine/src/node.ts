@@ -1,0 +1,51 @@
+// everlong/node: sessions on disk, with hooks, archive and recall; and reading, repairing and writing transcripts.
+
+// Sessions
+
+export type { HookFunction } from './node/hooks/hooks.ts'
+export { type HookSettings, readHookSettings } from './node/hooks/settings.ts'
+export { eventLog } from './node/session/event-log.ts'
+export { sessionFolder } from './node/session/session-folder.ts'
+export { openMemory, type SessionMemory } from './node/session/session-memory.ts'
+export { gitWorkspace } from './node/session/workspace.ts'
+export { workspaceFiles } from './node/session/workspace-files.ts'
+export {
+  createEngine,
+  type Engine,
+  type EngineOptions,
+  type EngineSession,
+  type SessionOptions,
+} from './node-engine.ts'
+
+// Archive and recall
+
+export { type Archive, archiveFolder, openArchive } from './node/archive/archive.ts'
+export type { CaughtUp } from './node/archive/catch-up.ts'
+export type { Match, SearchResult } from './node/archive/matches.ts'
+export type { Reading } from './node/archive/originals.ts'
+export type { SearchQuery } from './node/archive/search.ts'
+export { cardLine } from './node/recall/cards.ts'
+export { parseSearch } from './node/recall/input.ts'
+export { createRecallTool, createRecallTools, type RecallTool } from './node/recall/tool.ts'
+
+// Reading transcripts
+
+export { indexFolder, openIndex } from './node/index/sidecar.ts'
+export { type FileScan, forEachEntry, scanFile } from './node/read/entries.ts'
+export { type FsckReport, fsck } from './node/read/fsck.ts'
+export { type LiveFile, openLive } from './node/read/live-file.ts'
+export { compactionJobAt, forEachRecordAt, openSessionAt, type SessionAt } from './node/read/session-at.ts'
+export { collectingStatistics, type FolderStatistics, findTranscripts, type StatsOptions } from './node/read/stats.ts'
+export { findSubagents, type SubAgents } from './node/read/subagents.ts'
+export { openView, type ViewFile } from './node/read/view-file.ts'
+
+// Writing them
+
+export { acquireLease } from './node/lease/lease.ts'
+export { applyEdits } from './node/write/apply-edits.ts'
+export { type BlobStore, openBlobs } from './node/write/blobs.ts'
+export { diskProblem } from './node/write/disk.ts'
+export { originalResults, type StoredResults, storeResults } from './node/write/keep-results.ts'
+export { writeNewTranscript } from './node/write/new-transcript.ts'
+export { type RepairReport, repair } from './node/write/repair.ts'
+export { openWriter, type TranscriptWriter } from './node/write/writer.ts'
