@@ -1,14 +1,13 @@
 // compact(messages, options): the compaction procedure for whoever holds plain messages and no session. Nothing is read
 // from or written to a disk.
 import { modelFacts } from './core/catalog/models.ts'
-import type { Tried } from './core/compaction/ask/asker.ts'
 import type { CompactionFailed, CompactionSettings } from './core/compaction/job.ts'
 import { runCompaction } from './core/compaction/run.ts'
 import { fromJson, toJson } from './core/ledger/json.ts'
 import { type JsonObject, objectAt, stringAt } from './core/message/json.ts'
 import { contextFrame } from './core/message/reminder.ts'
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
-import type { Emit } from './core/ports/events.ts'
+import type { Emit, Tried } from './core/ports/events.ts'
 import type { FidelityReport } from './core/ports/fidelity.ts'
 import { createGuard } from './core/ports/guarded.ts'
 import { guardedModel } from './core/ports/guarded-model.ts'

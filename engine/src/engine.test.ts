@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { compactRung } from './core/ladder/compact-rung.ts'
-import type { Rung } from './core/ladder/rung.ts'
+import type { RunningMechanism } from './core/mechanisms/mechanism.ts'
 import { shapeOf } from './core/message/shape.ts'
 import type { Restore } from './core/ports/restore.ts'
 import { plainRung } from './core/session/testing/rungs.ts'
@@ -207,7 +207,7 @@ describe('the engine', () => {
 
   test('a ladder of the host’s own is built from the usual rungs, which know the notes and the files', async () => {
     const seen: string[] = []
-    const mine: Rung = { name: 'mine', run: async () => ({ type: 'declined', why: 'not today' }) }
+    const mine: RunningMechanism = { name: 'mine', run: async () => ({ type: 'declined', why: 'not today' }) }
     const text = 'export const whatever = 1\n'.repeat(20)
     const engine = createEngine({
       model: offline(),
@@ -269,7 +269,7 @@ describe('the engine', () => {
     ['the default', {}, 0.6],
   ])('how far a compaction must get: %s', async (_, options, share) => {
     const targets: number[] = []
-    const run: Rung['run'] = async ({ target, situation }) => {
+    const run: RunningMechanism['run'] = async ({ target, situation }) => {
       targets.push(target / situation.explanation.autoCompactThreshold.value)
       return { type: 'declined', why: 'only looking' }
     }

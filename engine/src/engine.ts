@@ -1,23 +1,23 @@
 // The engine: starts sessions and gives each what it needs. It runs anywhere and keeps sessions in memory; node-engine.ts
 // adds those on disk. What a session does is in core/session and core/ladder.
 
-import { cacheStateOf } from './core/cache/state.ts'
 import { withEconomy } from './core/ladder/economy.ts'
-import type { Ladder } from './core/ladder/rung.ts'
-import { type JsonObject, stringAt } from './core/message/json.ts'
-import type { EngineEvent } from './core/ports/events.ts'
+import type { Ladder } from './core/ladder/ladder.ts'
+import { defined, type JsonObject, stringAt } from './core/message/json.ts'
+import type { Emit, EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'
 import { createGuard } from './core/ports/guarded.ts'
 import { guardedHooks, guardedWorkspace } from './core/ports/guarded-ports.ts'
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
+import { createListeners } from './core/ports/listeners.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { Restore } from './core/ports/restore.ts'
+import type { Store } from './core/ports/store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import type { CleanUp } from './core/session/clean-up.ts'
+import { type CleanUp, hooksInto } from './core/session/callbacks.ts'
 import { createConversation } from './core/session/conversation.ts'
-import { type Ask, type Desk, freshWeigher, type Lessons } from './core/session/desk.ts'
-import { leftInQueue } from './core/session/held.ts'
+import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import {
   barePlatform,
   type HookedSession,
@@ -25,16 +25,14 @@ import {
   type OpenedSession,
   type Platform,
 } from './core/session/platform.ts'
+import { leftInQueue } from './core/session/queue.ts'
 import type { Recalled } from './core/session/recall.ts'
 import { type RequestInput, requestBase } from './core/session/request-input.ts'
 import type { HostState } from './core/session/restoring.ts'
-import { createSession, type SessionInput } from './core/session/session.ts'
-import { hooksInto } from './core/session/session-hooks.ts'
+import { type Ask, createRuntime, type Runtime } from './core/session/runtime.ts'
+import { createSession } from './core/session/session.ts'
 import type { Session } from './core/session/session-types.ts'
 import { type EngineSettings, withEnvironment } from './core/session/settings.ts'
-import { nothingSpent } from './core/session/spent.ts'
-import { newTracking } from './core/session/tracking.ts'
-import { calibrationOf } from './core/tokens/estimate/calibrate.ts'
 import type { Environment } from './core/tokens/settings.ts'
 import { systemPorts } from './models/ports.ts'
 import { sessionParts } from './session-parts.ts'
@@ -55,8 +53,8 @@ export type EngineOptions = {
   readonly workspace?: Workspace
   /** Brings back context after a compaction, in place of the engine's own: files, todos, plan, skills. */
   readonly restore?: Restore
-  /** Rungs in place of the usual ones, by trigger; as a function it gets those, which know the session's notes and files. */
-  readonly ladder?: Partial<Ladder> | ((usual: Ladder) => Partial<Ladder>)
+  /** Replaces default mechanisms by trigger. A function gets the defaults, which know the session's notes and files. */
+  readonly ladder?: Partial<Ladder> | ((defaults: Ladder) => Partial<Ladder>)
   /** Ask mode: whether a compaction may run now. */
   readonly ask?: Ask
   readonly environment?: Environment
@@ -67,9 +65,9 @@ export type EngineOptions = {
 export type SessionOptions = RequestInput & {
   /** Another than the client's own. */
   readonly model?: string
-  /** What is put on each record besides: cwd, version, gitBranch … */
+  /** Further fields of each record: cwd, version, gitBranch … */
   readonly envelope?: JsonObject
-  /** What the host knows of the session besides the conversation: put back after a compaction. */
+  /** What the host knows of the session besides the conversation: restored after a compaction. */
   readonly state?: HostState
 }
 
@@ -99,18 +97,19 @@ export type EngineOn = Engine & {
 }
 
 export function createEngineOn(platform: Platform, options: EngineOptions): EngineOn {
-  const lessons: Lessons = { calibrations: {}, limits: {} }
-  const ground: Ground = { platform, options, lessons, ports: portsOf(options), shared: new Set() }
-  const run: EngineOn['run'] = (opened, session) => sessionOn(ground, opened, session)
-  return { model: options.model, run, start: (session = {}) => run(inMemory(ground.ports.newId()), session) }
+  const ports = portsOf(options)
+  const shared: Shared = { platform, options, learned: nothingLearned(), ports, cleanUps: new Set() }
+  const run: EngineOn['run'] = (opened, session) => sessionOn(shared, opened, session)
+  return { model: options.model, run, start: (session = {}) => run(inMemory(ports.newId()), session) }
 }
 
-type Ground = {
+/** What all sessions of an engine have in common. */
+type Shared = {
   readonly platform: Platform
   readonly options: EngineOptions
-  readonly lessons: Lessons
+  readonly learned: Learned
   readonly ports: Ports
-  readonly shared: Set<CleanUp>
+  readonly cleanUps: Set<CleanUp>
 }
 
 type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
@@ -119,125 +118,116 @@ function portsOf({ ports }: EngineOptions): Ports {
   return { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...ports }
 }
 
-async function sessionOn(ground: Ground, place: OpenedSession, options: SessionOptions): Promise<EngineSession> {
-  const { onEvent } = ground.options
-  let isClosed = false
-  const session: Session = sessionOrClosed(place, {
-    id: place.id,
-    path: place.store.path,
-    agentId: stringAt(options.envelope, 'agentId'),
-    desk: (emit) => deskFor(ground, place, { options, emit }),
-    listeners: onEvent ? [onEvent] : [],
-    queued: leftInQueue(place.entries),
-    close: async () => {
-      const { agentId } = session
-      const end =
-        agentId === undefined ? sessionEnd : ({ event: 'SubagentStop', details: { agent_id: agentId } } as const)
-      try {
-        if (!isClosed) await session.runHooks(end)
-      } finally {
-        isClosed = true
-        place.store.close()
-      }
-    },
-  })
-  await session.runHooks(startOf(session, place))
+async function sessionOn(shared: Shared, opened: OpenedSession, options: SessionOptions): Promise<EngineSession> {
+  const session = sessionOrClosed(shared, opened, options)
+  await session.runHooks(startOf(session, opened))
   return Object.assign(session, {
-    recall: (words: string, { limit = 10 } = {}) => place.recall(words, limit),
-    read: (id: string) => place.read(id),
-    subagent: (own: SessionOptions = {}) => startSubagent(ground, place, { ...options, ...own }),
+    recall: (words: string, { limit = 10 } = {}) => opened.recall(words, limit),
+    read: (id: string) => opened.read(id),
+    subagent: (own: SessionOptions = {}) => startSubagent(shared, opened, { ...options, ...own }),
   })
 }
 
-function sessionOrClosed({ store }: OpenedSession, input: SessionInput): Session {
+/** Releases the store when the settings cannot work. */
+function sessionOrClosed(shared: Shared, opened: OpenedSession, options: SessionOptions): Session {
+  const { id, store } = opened
+  const { onEvent } = shared.options
+  const agentId = stringAt(options.envelope, 'agentId')
+  const listeners = createListeners(onEvent ? [onEvent] : [], { sessionId: id, ...defined({ agentId }) })
   try {
-    return createSession(input)
+    const runtime = runtimeFor(shared, opened, { options, emit: listeners.emit })
+    const close = closing(() => session.runHooks(endOf(agentId)), store)
+    const queued = leftInQueue(opened.entries)
+    const session: Session = createSession({ id, path: store.path, agentId, runtime, listeners, queued, close })
+    return session
   } catch (error) {
     store.close()
     throw error
   }
 }
 
-const sessionEnd = { event: 'SessionEnd', details: { reason: 'other' } } as const
+/** Runs the hooks once, even if the session is closed twice. */
+function closing(runHooks: () => Promise<unknown>, store: Store): () => Promise<void> {
+  let isClosed = false
+  return async () => {
+    try {
+      if (!isClosed) await runHooks()
+    } finally {
+      isClosed = true
+      store.close()
+    }
+  }
+}
+
+function endOf(agentId: string | undefined): HookCall {
+  if (agentId !== undefined) return { event: 'SubagentStop', details: { agent_id: agentId } }
+  return { event: 'SessionEnd', details: { reason: 'other' } }
+}
 
 function startOf({ agentId }: Session, { entries }: OpenedSession): HookCall {
   if (agentId !== undefined) return { event: 'SubagentStart', details: { agent_id: agentId } }
   return { event: 'SessionStart', source: entries.length > 0 ? 'resume' : 'startup' }
 }
 
-function deskFor(
-  { platform, options: engine, lessons, ports, shared }: Ground,
-  place: OpenedSession,
-  { options, emit }: { readonly options: SessionOptions; readonly emit: Desk['emit'] },
-): Desk {
-  const { environment = platform.environment, ladder, model, ask } = engine
+function runtimeFor(
+  { platform, options: engine, learned, ports, cleanUps }: Shared,
+  opened: OpenedSession,
+  { options, emit }: { readonly options: SessionOptions; readonly emit: Emit },
+): Runtime {
+  const { environment = platform.environment, ladder, model: client, ask, restore, files } = engine
+  const { model: name = client.model, envelope, state: host, ...base } = options
   const settings = withEnvironment(withEconomy(engine.settings ?? {}), environment)
-  const { model: named, envelope, state: host, ...base } = options
-  const modelName = named ?? model.model
   const cwd = stringAt(envelope, 'cwd') ?? platform.cwd
-  const { restore, files } = engine
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
   const workspace = engine.workspace
     ? guardedWorkspace(engine.workspace, guard)
-    : platform.workspace({ given: files, entries: place.entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
-  const parts = sessionParts({ ...place, platform, cwd, settings, restore, files, host, guard, shared, isSubagent })
-  const talk = createConversation({
-    store: place.store,
-    sessionId: place.id,
+    : platform.workspace({ given: files, entries: opened.entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
+  const given = { platform, cwd, settings, restore, files, host, guard }
+  const parts = sessionParts({ ...opened, ...given, shared: cleanUps, isSubagent })
+  const written = createConversation({
+    store: opened.store,
+    sessionId: opened.id,
+    entries: opened.entries,
+    isWhole: opened.isWhole,
     envelope: { userType: 'external', cwd, ...envelope },
-    entries: place.entries,
-    isWhole: place.isWhole,
     now: ports.now,
     newId: ports.newId,
     watch: parts.watch,
     onRewind: parts.onRewind,
   })
-  const conversation = place.wrap?.(talk, (reason) => emit({ type: 'results-not-stored', reason })) ?? talk
-  const { memory, collapser, cleanUps } = parts
-  const { ladder: usual } = parts
-  const hooks = hooksInto(
-    conversation,
-    hooksIn(engine, { platform, ports }, { id: place.id, path: place.store.path, cwd }),
-  )
-  return {
+  const conversation = opened.wrap?.(written, (reason) => emit({ type: 'results-not-stored', reason })) ?? written
+  const { ladder: defaults } = parts
+  const hooked = { id: opened.id, path: opened.store.path, cwd }
+  const hooks = hooksInto(conversation, hooksIn(engine, { platform, ports }, hooked))
+  return createRuntime({
     conversation,
     settings,
     environment,
-    ladder: { ...usual, ...(typeof ladder === 'function' ? ladder(usual) : ladder) },
+    ladder: { ...defaults, ...(typeof ladder === 'function' ? ladder(defaults) : ladder) },
     ports: { ...ports, emit, hooks, files: parts.files, workspace },
     restore: parts.restoreFor(conversation),
-    emit,
     guard,
     ask,
-    lessons,
-    model,
-    modelName,
+    learned,
+    model: { client, name },
     base: requestBase(base),
-    tracking: newTracking(ports.newId()),
-    weigher: freshWeigher({ settings, lessons }, modelName),
-    calibration: calibrationOf(lessons.calibrations, modelName),
-    noted: undefined,
-    sized: undefined,
-    cacheLifetime: cacheStateOf({ messages: conversation.view().messages, now: 0 }).lifetime,
-    delegated: undefined,
-    spent: nothingSpent,
-    cleanUps,
-    memory,
-    collapser,
-  }
+    cleanUps: parts.cleanUps,
+    background: parts.background,
+    memoryState: parts.memoryState,
+  })
 }
 
 function hooksIn(
   { hooks }: EngineOptions,
-  { platform, ports }: Pick<Ground, 'platform' | 'ports'>,
+  { platform, ports }: Pick<Shared, 'platform' | 'ports'>,
   session: HookedSession,
 ): Hooks {
   return hooks ? guardedHooks(hooks, { wait: ports.wait }) : platform.hooks(session)
 }
 
-async function startSubagent(ground: Ground, parent: OpenedSession, options: SessionOptions): Promise<EngineSession> {
-  const agentId = ground.ports.newId()
+async function startSubagent(shared: Shared, parent: OpenedSession, options: SessionOptions): Promise<EngineSession> {
+  const agentId = shared.ports.newId()
   const own = { ...options, envelope: { ...options.envelope, isSidechain: true, agentId } }
-  return sessionOn(ground, await parent.subagent(agentId), own)
+  return sessionOn(shared, await parent.subagent(agentId), own)
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Rung } from './core/ladder/rung.ts'
+import type { RunningMechanism } from './core/mechanisms/mechanism.ts'
 import { noTokens } from './core/message/usage.ts'
 import type { EngineEvent } from './core/ports/events.ts'
 import { type HookCall, noOutcome } from './core/ports/hooks.ts'
@@ -92,14 +92,14 @@ const hosts: Readonly<Record<string, (fault: () => unknown) => Host>> = {
   workspace: (fault) => ({ engine: { workspace: { state: any(fault) }, ladder: ladderOf(asking) } }),
 }
 
-const asking: Rung = {
+const asking: RunningMechanism = {
   name: 'asking',
   run: async ({ ports }) => ({ type: 'declined', why: JSON.stringify(await ports.workspace?.state()) }),
 }
 
-const ladderOf = (rung: Rung) => ({ 'over-threshold': [rung], manual: [rung] })
+const ladderOf = (rung: RunningMechanism) => ({ 'over-threshold': [rung], manual: [rung] })
 
-function committing(fault: () => unknown): Rung {
+function committing(fault: () => unknown): RunningMechanism {
   return {
     name: 'mine',
     run: async ({ commit, place, ports: { newId } }) => {

@@ -1,19 +1,21 @@
-// everlong/mechanisms: for whoever changes how a context is measured and made smaller. Mechanisms and rungs of your own, the
-// compaction procedure and its parts, and the figures behind them. A host that only runs sessions needs none of it.
+// everlong/mechanisms: for whoever changes how a context is measured and made smaller. Your own mechanisms, the compaction
+// procedure and its parts, and the figures behind them. A host that only runs sessions needs none of it.
 
-// Rungs and mechanisms
+// Mechanisms
 
 export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
-export { mechanismRung } from './core/ladder/mechanism-rung.ts'
-export type { Ladder, LadderTrigger, Rung, RungContext, RungResult } from './core/ladder/rung.ts'
+export type { Ladder, LadderTrigger } from './core/ladder/ladder.ts'
 export type {
   Declined,
   DeclineReason,
   Mechanism,
-  Performed,
+  MechanismContext,
+  MechanismResult,
   Plan,
   PlannedItem,
+  PlanningMechanism,
   RequestOptions,
+  RunningMechanism,
   Situation,
   ThinkingOutcome,
 } from './core/mechanisms/mechanism.ts'
@@ -37,7 +39,6 @@ export { createWeigher, type Weigher } from './core/mechanisms/weigher.ts'
 
 // Compaction
 
-export type { Tried } from './core/compaction/ask/asker.ts'
 export type {
   Compacted,
   CompactionJob,
@@ -51,7 +52,7 @@ export type { Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger } from './core/ledger/ledger.ts'
 export { describeWorkspace } from './core/ports/describe-workspace.ts'
-export type { CompactionPhase } from './core/ports/events.ts'
+export type { CompactionPhase, Tried } from './core/ports/events.ts'
 export type { FidelityReport } from './core/ports/fidelity.ts'
 export { noHooks, noOutcome } from './core/ports/hooks.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
@@ -86,7 +87,7 @@ export { roundsOf, turnsOf } from './core/message/rounds.ts'
 export { contextTokens } from './core/message/usage.ts'
 export { type ContextNote, readContextNote } from './core/session/context-note.ts'
 export type { Preparation } from './core/session/session-types.ts'
-export type { SpentLine } from './core/session/spent.ts'
+export type { PurposeUsage } from './core/session/usage.ts'
 export { type Breakdown, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export { type ContextSize, contextSize } from './core/tokens/context-size.ts'
 export { recalibrate, uncalibrated } from './core/tokens/estimate/calibrate.ts'

@@ -1,49 +1,37 @@
-// What a session of the engine is equipped with besides its conversation: notes, collapse, restoring, clean-up, hooks.
-// It puts them together and keeps nothing itself.
+// Puts together what a session needs besides its conversation: the ladder, session memory, collapse, restoring, clean-ups.
 
 import { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
-import { defaultLadder } from './core/ladder/default-ladder.ts'
+import { defaultLadder } from './core/ladder/ladder.ts'
 import { memoryRung } from './core/ladder/memory-rung.ts'
-import type { Ladder } from './core/ladder/rung.ts'
+import { defined, type JsonObject } from './core/message/json.ts'
+import type { ViewMessage } from './core/message/message.ts'
 import type { FileStore } from './core/ports/files.ts'
 import type { Guard } from './core/ports/guarded.ts'
 import { guardedFiles, guardedRestore } from './core/ports/guarded-ports.ts'
 import type { Restore } from './core/ports/restore.ts'
-import { type CleanUp, type CleanUps, createCleanUps } from './core/session/clean-up.ts'
-import { type Collapser, createCollapser } from './core/session/collapser.ts'
-import type { Conversation, ConversationInput } from './core/session/conversation.ts'
-import { createMemoryKeeper, type Memory } from './core/session/memory-keeper.ts'
+import { type CleanUp, createCleanUps } from './core/session/callbacks.ts'
+import { Collapser } from './core/session/collapser.ts'
+import type { Conversation } from './core/session/conversation.ts'
+import { type Memory, MemoryKeeper, memoryState } from './core/session/memory-keeper.ts'
 import type { OpenedSession, Platform } from './core/session/platform.ts'
-import { createRestoring, guardedState, type HostState, type Restoring } from './core/session/restoring.ts'
+import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
 import { type EngineSettings, memoryChoices } from './core/session/settings.ts'
 
 export type PartsInput = Pick<OpenedSession, 'id' | 'store' | 'entries' | 'notes'> & {
   readonly platform: Platform
   readonly isSubagent: boolean
-  /** The workspace, as the host says; never what a transcript says. */
+  /** The workspace folder, according to the host; never taken from a transcript. */
   readonly cwd: string
   readonly settings: EngineSettings
   readonly restore?: Restore | undefined
   readonly files?: FileStore | undefined
   readonly host?: HostState | undefined
   readonly guard: Guard
-  /** Clean-up that belongs to all sessions of an engine. */
+  /** Clean-ups of all sessions of an engine. */
   readonly shared: Set<CleanUp>
 }
 
-export type SessionParts = {
-  readonly watch: NonNullable<ConversationInput['watch']>
-  readonly onRewind: NonNullable<ConversationInput['onRewind']>
-  readonly ladder: Ladder
-  /** Takes the conversation that `watch` was given to. */
-  readonly restoreFor: (conversation: Conversation) => Restore
-  readonly memory: Memory
-  readonly collapser: Collapser | undefined
-  readonly cleanUps: CleanUps
-  readonly files: FileStore
-}
-
-export function sessionParts(input: PartsInput): SessionParts {
+export function sessionParts(input: PartsInput) {
   const { settings, store, entries, cwd, guard } = input
   const named = settings.reductions?.toolKinds
   const { files, see } = input.platform.files({
@@ -53,7 +41,7 @@ export function sessionParts(input: PartsInput): SessionParts {
     named,
     permitted: (path) => restoring.permitted(path),
   })
-  const restoring: Restoring = createRestoring({
+  const restoring: Restoring = new Restoring({
     files,
     ofTurnOnly: settings.economy === 'thrifty',
     host: input.host && guardedState(input.host, guard),
@@ -62,47 +50,37 @@ export function sessionParts(input: PartsInput): SessionParts {
     entries: store.entries,
   })
   const memory = memoryFor(input)
-  const options: CompactRungOptions = {
-    keep: settings.keep,
-    ...(settings.summary === undefined ? {} : { settings: settings.summary }),
-    ...(settings.recall === undefined ? {} : { recall: settings.recall }),
-    ...(settings.isAutonomous === undefined ? {} : { isAutonomous: settings.isAutonomous }),
-  }
-  const collapser = settings.collapse ? createCollapser() : undefined
-  const cleanUps = createCleanUps(input.shared, {
-    isSubagent: input.isSubagent,
-    onProblem: (problem) => guard.report('clean-up', problem),
-  })
-  if ('store' in memory) {
-    cleanUps.register({
-      name: 'session memory',
-      scope: 'conversation',
-      clear: ({ tokens }) => memory.compacted(tokens),
-    })
-  }
-  if (collapser) cleanUps.register({ name: 'collapse', scope: 'conversation', clear: collapser.clear })
+  const { keep, summary, recall, isAutonomous } = settings
+  const options: CompactRungOptions = { keep, ...defined({ settings: summary, recall, isAutonomous }) }
+  const collapser = settings.collapse ? new Collapser() : undefined
   return {
-    watch: (record, message, how) => {
+    watch: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => {
       restoring.add(record, message)
       if (message) see(message, record, how)
     },
     onRewind: restoring.readAgain,
     ladder: defaultLadder([compactRung(options)], {
       memory: memoryRung(memory, options),
-      collapse: collapser?.rung,
+      collapse: collapser?.mechanism,
       isNative: settings.reductions?.native !== undefined,
     }),
-    restoreFor: (conversation) =>
+    /** Takes the conversation that `watch` listens to. */
+    restoreFor: (conversation: Conversation): Restore =>
       input.restore ? guardedRestore(input.restore, guard) : (request) => restoring.restore(request, conversation),
-    memory,
-    collapser,
-    cleanUps,
+    background: [...('store' in memory ? [memory] : []), ...(collapser ? [collapser] : [])],
+    memoryState: () => memoryState(memory),
+    cleanUps: createCleanUps(input.shared, {
+      isSubagent: input.isSubagent,
+      onProblem: (problem) => guard.report('clean-up', problem),
+    }),
     files,
   }
 }
 
 function memoryFor({ notes, entries, settings, isSubagent }: PartsInput): Memory {
   if (isSubagent) return { why: 'turned-off', detail: 'Sub-agents keep no notes.' }
-  if (!notes) return { why: 'in-memory', detail: 'The session lies in memory only, and notes are a file beside it.' }
-  return createMemoryKeeper({ store: notes, choices: memoryChoices(settings), isResumed: entries.length > 0 })
+  if (!notes) {
+    return { why: 'in-memory', detail: 'The session is only in memory, and notes are a file next to the transcript.' }
+  }
+  return new MemoryKeeper({ store: notes, choices: memoryChoices(settings), isResumed: entries.length > 0 })
 }

@@ -1,10 +1,9 @@
 // A conversation that the API signed itself, on models that bind thinking to the exact prefix: whatever was cleared,
 // snipped, compacted, undone and done again in between, the next request is taken. Public names of the engine only.
 import {
-  type Mechanism,
   microByIdle,
   microBySize,
-  type Performed,
+  type PlanningMechanism,
   type RequestOptions,
   situationOf,
   snip,
@@ -120,7 +119,7 @@ function createClient(simulator: Simulator, model: string) {
     changes.push(String(told.records.at(-2)?.uuid))
     moved()
   }
-  const perform = async (mechanism: Mechanism, step: Reduce): Promise<Performed | undefined> => {
+  const reduce = (mechanism: PlanningMechanism, step: Reduce): void => {
     const { keep, boundThinking, contextManagement } = step
     const now = view()
     const plan = mechanism.plan(
@@ -137,13 +136,12 @@ function createClient(simulator: Simulator, model: string) {
         },
       }),
     )
-    if (plan.type === 'declined') return undefined
-    const performed = await mechanism.perform(plan, { now: () => 0, newId: () => '' })
-    if (performed.type === 'reduced') for (const one of performed.edits) edit(one)
-    if (performed.type === 'delegated') options = performed.request
-    return performed
+    if (plan.type === 'declined') return
+    const { outcome } = plan
+    if (outcome.type === 'edits') for (const one of outcome.edits) edit(one)
+    else options = outcome.request
   }
-  return { view, edit, asks, compact, perform, changes, records: told.records }
+  return { view, edit, asks, compact, reduce, changes, records: told.records }
 }
 
 type Client = ReturnType<typeof createClient>
@@ -152,7 +150,7 @@ function pick<T>(items: readonly T[], at: number): T | undefined {
   return items[at % Math.max(1, items.length)]
 }
 
-function mechanismOf(view: View, { what, first, second }: Reduce): Mechanism {
+function mechanismOf(view: View, { what, first, second }: Reduce): PlanningMechanism {
   if (what === 'by-size') return microBySize
   if (what === 'by-idle') return microByIdle
   const uuids = view.sources.flatMap(({ pieces }) => pieces.map(({ uuid }) => uuid ?? ''))
@@ -164,7 +162,7 @@ async function take(client: Client, step: Step): Promise<{ readonly status: numb
   const uuids = () => client.view().sources.flatMap((source) => source.uuids)
   if (step.type === 'ask') return client.asks(step.size)
   if (step.type === 'compact') client.compact(step.keeps)
-  if (step.type === 'reduce') await client.perform(mechanismOf(client.view(), step), step)
+  if (step.type === 'reduce') client.reduce(mechanismOf(client.view(), step), step)
   if (step.type === 'undo') {
     const uuid = pick(client.changes, step.which)
     if (uuid !== undefined) client.edit({ type: 'undo', uuid })

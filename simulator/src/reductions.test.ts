@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  type Mechanism,
   microByCacheEdit,
   microByIdle,
   microBySize,
   native,
-  type Performed,
+  type Plan,
+  type PlanningMechanism,
   type RequestOptions,
   type SituationInput,
   situationOf,
@@ -84,7 +84,7 @@ const anyStep = fc.record({
 })
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never
 
-function mechanismOf(view: View, { what, first, second }: Step): Mechanism {
+function mechanismOf(view: View, { what, first, second }: Step): PlanningMechanism {
   if (what === 'by-size') return microBySize
   if (what === 'by-idle') return microByIdle
   if (what === 'by-cache-edit') return microByCacheEdit
@@ -159,19 +159,20 @@ describe('any reductions, in any order, repeated and undone', () => {
         const cleared: { readonly toolUseId?: string; readonly uuids: readonly string[] }[] = []
         for (const step of steps) {
           const view = transcript.view()
-          let performed: Performed | undefined
+          let plan: Plan | undefined
           if (step.what === 'undo') {
             const uuid = transcript.edits[step.first % Math.max(1, transcript.edits.length)]
             if (uuid !== undefined) transcript.append({ type: 'undo', uuid })
           } else {
             const mechanism = mechanismOf(view, step)
-            const plan = mechanism.plan(view, situationFor(view, step, told))
-            if (plan.type === 'declined') continue
-            performed = await mechanism.perform(plan, { now: () => 0, newId: () => '' })
+            const made = mechanism.plan(view, situationFor(view, step, told))
+            if (made.type === 'declined') continue
+            plan = made
             cleared.push(...plan.items)
           }
-          if (performed?.type === 'reduced') for (const edit of performed.edits) transcript.append(edit)
-          const options = performed?.type === 'delegated' ? performed.request : undefined
+          const outcome = plan?.outcome
+          if (outcome?.type === 'edits') for (const edit of outcome.edits) transcript.append(edit)
+          const options = outcome?.type === 'request' ? outcome.request : undefined
           seen[step.what] = (seen[step.what] ?? 0) + 1
           const after = transcript.view()
           expect({ step, ...(await send(simulator, after, { ...told, ...(options ? { options } : {}) })) }).toEqual({

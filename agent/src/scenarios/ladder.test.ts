@@ -1,6 +1,6 @@
 import { type Misbehaviour, misbehaving, type Script, summariser, text } from '@everlong/simulator'
 import type { EngineEvent } from 'everlong'
-import { compactRung, type Rung } from 'everlong/mechanisms'
+import { compactRung, type RunningMechanism } from 'everlong/mechanisms'
 import type { EngineSession } from 'everlong/node'
 import { checkRequest, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
@@ -103,9 +103,9 @@ describe('a summariser that fails', () => {
   })
 
   test('a rung of the host comes first; when it declines or frees too little the next one is tried', async () => {
-    const declining: Rung = { name: 'notes', run: async () => ({ type: 'declined', why: 'no notes yet' }) }
+    const declining: RunningMechanism = { name: 'notes', run: async () => ({ type: 'declined', why: 'no notes yet' }) }
     const edit = { type: 'clear-results', toolUseIds: ['toolu_fill_0'] } as const
-    const freeing: Rung = {
+    const freeing: RunningMechanism = {
       name: 'little',
       run: async () => ({ type: 'reduced', edits: [edit], freed: 2_600, results: 1 }),
     }

@@ -1,6 +1,6 @@
 // The rules that are made of our own parts: the defaults, settings of them, and the fixed ones they are held against.
 import type { EngineSettings } from 'everlong'
-import { mechanismRung, microByIdle, microBySize } from 'everlong/mechanisms'
+import { microByIdle, microBySize } from 'everlong/mechanisms'
 import { bySession } from './by-session.ts'
 
 const ours = (name: string, settings: EngineSettings = {}) => bySession({ name, who: 'Everlong', settings })
@@ -17,7 +17,7 @@ const fixed = (name: string, rungs: readonly (typeof microByIdle)[]) =>
     name,
     who: 'fixed rule',
     settings: { ...noNotes, reductions: { weigh: false } },
-    ladder: { 'every-request': rungs.map(mechanismRung) },
+    ladder: { 'every-request': rungs },
   })
 
 /** What the weighing is held against: each does one thing, whatever it costs. */
@@ -31,5 +31,5 @@ export const alwaysMicro = bySession({
   name: 'always-micro',
   who: 'fixed rule',
   settings: { ...noNotes, reductions: { microCompact: 'always', weigh: false } },
-  ladder: { 'every-request': [microByIdle, microBySize].map(mechanismRung) },
+  ladder: { 'every-request': [microByIdle, microBySize] },
 })

@@ -2,11 +2,11 @@
 // more entry is added and the whole transcript folded, sized, planned and made into a request.
 import {
   createWeigher,
-  type Mechanism,
   microByCacheEdit,
   microByIdle,
   microBySize,
   native,
+  type PlanningMechanism,
   situationOf,
   type Weigher,
 } from 'everlong/mechanisms'
@@ -20,7 +20,7 @@ const warmUp = 3
 /** More than enough entries for a message each. */
 const entriesPerMessage = 3
 const model = 'claude-opus-4-8'
-const mechanisms: readonly Mechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
+const mechanisms: readonly PlanningMechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
 
 /** Medians, in milliseconds of processor time. */
 export type ScratchTimes = {

@@ -4,11 +4,11 @@ import { createSimulator, type Simulator, type SimulatorOptions } from '@everlon
 import {
   appliedEdits,
   cacheStateOf,
-  type Mechanism,
   microByCacheEdit,
   microByIdle,
   microBySize,
   native,
+  type PlanningMechanism,
   type RequestOptions,
   type SituationInput,
   situationOf,
@@ -55,7 +55,7 @@ export type Measured = {
 
 type Way = {
   readonly name: string
-  readonly mechanism: (view: View) => Mechanism
+  readonly mechanism: (view: View) => PlanningMechanism
   readonly input: (view: View) => SituationInput
 }
 
@@ -93,7 +93,7 @@ export const ways: readonly Way[] = [
   { name: 'snip of a sixth', mechanism: sixth, input: soon },
 ]
 
-function sixth({ sources }: View): Mechanism {
+function sixth({ sources }: View): PlanningMechanism {
   const uuids = sources.flatMap(({ pieces }) => pieces.map(({ uuid }) => uuid ?? ''))
   const at = (share: number) => uuids[Math.floor((uuids.length - 1) * share)] ?? ''
   return snip({ from: at(1 / 3), to: at(1 / 2) })

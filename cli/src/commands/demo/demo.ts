@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { SpentLine } from 'everlong/mechanisms'
+import type { PurposeUsage } from 'everlong/mechanisms'
 import { textOf } from 'everlong/transcript'
 import { failed, gathered, noPlaceFor, type Outcome, writing } from '../../outcome.ts'
 import { visible } from '../../render/safe.ts'
@@ -93,6 +93,6 @@ function figuresOf({ session }: Stage) {
   }
 }
 
-function costOf(lines: readonly SpentLine[]): number {
+function costOf(lines: readonly PurposeUsage[]): number {
   return lines.reduce((sum, { cost = 0 }) => sum + cost, 0)
 }

@@ -12,8 +12,8 @@ import type { AttachmentFacts } from '../transcript/format/compaction-records.ts
 import { mergedMessages } from '../transcript/view/merge.ts'
 import type { CompactionJob } from './job.ts'
 import { isSaid } from './page/complete-words.ts'
+import type { CompactionParts } from './plan.ts'
 import { type Planned, textCounter } from './plan.ts'
-import type { CompactionParts } from './select.ts'
 
 export type Assembled = {
   readonly summary: string

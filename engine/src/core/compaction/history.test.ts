@@ -4,7 +4,7 @@ import { viewOf } from '../mechanisms/examples.ts'
 import type { JsonObject } from '../message/json.ts'
 import { historyOf, ledgerWith } from './history.ts'
 import type { CompactionJob } from './job.ts'
-import { piecesOf } from './select.ts'
+import { piecesOf } from './plan.ts'
 
 const ledger = { messages: 7, exchanges: [{ kind: 'message', text: 'Earlier words.', last: 3 }] }
 const records: readonly JsonObject[] = [

@@ -11,7 +11,7 @@ import { discoveredTools } from '../restore/discovered-tools.ts'
 import { modelOf } from '../tokens/context-size.ts'
 import { readCompaction } from '../transcript/format/compaction-records.ts'
 import type { CompactionJob } from './job.ts'
-import { piecesOf } from './select.ts'
+import { piecesOf } from './plan.ts'
 
 export type History = {
   /** Of the newest answer. */

@@ -3,15 +3,15 @@ import type { Ledger } from '../ledger/facts.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
-import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
+import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { ModelRequest, QuerySource } from '../ports/model.ts'
+import type { CommitResult } from '../ports/ports.ts'
 import type { Restoration, Restore } from '../ports/restore.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Tried } from './ask/asker.ts'
 
 export type PartialChoice =
   /** What comes from this message on is summarized, what is before it stays. */
@@ -106,11 +106,6 @@ export type CompactionJob = {
   /** Writes the records as one unit. Left out, they are only returned. */
   readonly commit?: (records: readonly JsonObject[]) => CommitResult | Promise<CommitResult>
 }
-
-export type CommitResult =
-  | { readonly type: 'committed' }
-  /** Nothing was written. The reason is `write_failed` unless another is given. */
-  | { readonly type: 'failed'; readonly message: string; readonly reason?: CompactionFailure }
 
 /** Estimated tokens of the new context by where they come from. */
 export type Composition = {

@@ -3,16 +3,16 @@
 import type { Ledger } from '../ledger/facts.ts'
 import { toJson } from '../ledger/json.ts'
 import type { JsonObject } from '../message/json.ts'
+import type { Tried } from '../ports/events.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import { type CompactionRecords, compactionRecords } from '../transcript/format/compaction-records.ts'
 import type { Edit } from '../transcript/format/edits.ts'
-import type { Tried } from './ask/asker.ts'
 import type { Assembled } from './assemble.ts'
 import type { History } from './history.ts'
 import type { Compacted, CompactionJob } from './job.ts'
 import type { Planned } from './plan.ts'
-import type { Served } from './served.ts'
+import type { ProviderSummary } from './provider-summary.ts'
 
 /** What the boundary says about how the compaction went. */
 export type Figures = Pick<
@@ -27,7 +27,7 @@ export type RecordsInput = {
   readonly instructions: string
   readonly ledger: Ledger
   readonly assembled: Assembled
-  readonly served: Served | undefined
+  readonly served: ProviderSummary | undefined
   readonly report: FidelityReport
   readonly figures: Figures
   readonly tried: readonly Tried[]

@@ -3,7 +3,7 @@
 import { costOf } from '../cache/prices.ts'
 import { noTokens, type TokenCounts, totalOf } from '../message/usage.ts'
 import { describeWorkspace } from '../ports/describe-workspace.ts'
-import type { CompactionFailure, CompactionPhase } from '../ports/events.ts'
+import type { CompactionFailure, CompactionPhase, Tried } from '../ports/events.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
@@ -11,15 +11,14 @@ import type { Restoration } from '../ports/restore.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import { inWords } from '../tokens/figure.ts'
 import { askForSummary, type Summary } from './ask/ask.ts'
-import type { Tried } from './ask/asker.ts'
 import { type Assembled, assemble, type Frame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
 import { checkSummary } from './check.ts'
 import { type ComposeInput, composePage, emptyPage, type Page } from './compose.ts'
 import { type History, historyOf, ledgerWith } from './history.ts'
 import type { Compacted, CompactionFailed, CompactionJob, CompactionResult } from './job.ts'
 import { type Planned, planCompaction, textCounter } from './plan.ts'
+import { type ProviderSummary, providerSummaryIntro } from './provider-summary.ts'
 import { type Figures, recordsOf } from './records.ts'
-import { type Served, servedIntro } from './served.ts'
 
 /** One compaction on its own: it also emits when it starts and how it ends. */
 export async function runCompaction(
@@ -113,8 +112,8 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   const all = variant === 'from' ? [...plan.kept, ...summarized] : [...summarized, ...plan.kept]
   const frame = frameOf(job, plan, ledgerWith(history, job, all))
   const { limit } = plan.tokens
-  const mostTokens = limit - frame.sizeWith(frame.summaryWith(''))
-  const written = await getSummary(run, { hooks, instructions, mostTokens })
+  const availableTokens = limit - frame.sizeWith(frame.summaryWith(''))
+  const written = await getSummary(run, { hooks, instructions, availableTokens })
   if (written.type === 'stop') return written
   const aborted = enter(run, 'verifying')
   if (aborted) return aborted
@@ -185,9 +184,9 @@ async function hooksBefore(run: Run): Promise<HookOutcome | Stop> {
 type Written = Pick<Summary, 'mechanism'> &
   Partial<Pick<Summary, 'text' | 'model' | 'block'>> & { readonly type: 'written'; readonly hitRate?: number }
 
-type Asking = { readonly hooks: HookOutcome; readonly instructions: string; readonly mostTokens: number }
+type Asking = { readonly hooks: HookOutcome; readonly instructions: string; readonly availableTokens: number }
 
-async function getSummary(run: Run, { hooks, instructions, mostTokens }: Asking): Promise<Written | Stop> {
+async function getSummary(run: Run, { hooks, instructions, availableTokens }: Asking): Promise<Written | Stop> {
   const { job, plan, ports, signal } = run
   const aborted = enter(run, 'summarising')
   if (aborted) return aborted
@@ -215,7 +214,7 @@ async function getSummary(run: Run, { hooks, instructions, mostTokens }: Asking)
       model,
       ...(model === job.conversation?.model ? { window: job.contextWindow } : {}),
       maxTokens: plan.tokens.summary,
-      mostTokens,
+      availableTokens,
       counting: { ...job.counting, model },
     },
     ports,
@@ -315,7 +314,7 @@ async function commit(run: Run, at: Committing): Promise<Compacted | Stop> {
   const aborted = enter(run, 'committing')
   if (aborted) return aborted
   const figures = figuresOf(run, at)
-  const served = servedOf(run, at)
+  const served = providerSummaryOf(run, at)
   const { report } = page
   const made = recordsOf({ job, plan, history, instructions, ledger, assembled, served, report, figures, tried }, ports)
   // Whoever was told of this phase may have stopped it.
@@ -373,10 +372,10 @@ function figuresOf(run: Run, { written, page, assembled }: Committing): Figures 
   }
 }
 
-function servedOf({ ports }: Run, { written, page }: Committing): Served | undefined {
+function providerSummaryOf({ ports }: Run, { written, page }: Committing): ProviderSummary | undefined {
   const { block, model } = written
   if (block === undefined || model === undefined || page.isOffline) return undefined
-  const beside = [servedIntro, page.beside].filter(hasText).join('\n\n')
+  const beside = [providerSummaryIntro, page.beside].filter(hasText).join('\n\n')
   return { provider: ports.model.provider, model, block, beside }
 }
 

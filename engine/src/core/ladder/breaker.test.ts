@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import type { Session } from '../session/session-types.ts'
 import type { EngineSettings } from '../session/settings.ts'
 import { failingRung, plainRung } from '../session/testing/rungs.ts'
 import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
-import { newTracking, withCompaction, withLeftOut } from '../session/tracking.ts'
+import { Tracker } from '../session/tracking.ts'
 import { afterApplied, afterFailure, afterHand, afterHuman, closedBreaker } from './breaker.ts'
-import { climb } from './climb.ts'
-import { breakerInWords } from './guards.ts'
-import type { Rung, RungContext } from './rung.ts'
+import { climb } from './compaction.ts'
+import { breakerText } from './guards.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
@@ -43,24 +43,26 @@ describe('the breaker', () => {
 })
 
 test('a compaction forgets what was deleted from the cached prefix', () => {
-  const left = withLeftOut(newTracking('one'), ['t1'], { isRewritten: false, freed: 9_000 })
-  const { cacheEdits } = withCompaction(left, { turnId: 'two', isBelowTarget: true })
-  expect(cacheEdits).toEqual({ seen: [], deleted: [], deletedTokens: 0 })
+  const tracker = new Tracker('one')
+  tracker.delegate({ cacheEdits: [{ type: 'delete', cache_reference: 't1' }] }, 9_000)
+  expect(tracker.now().cacheEdits).toMatchObject({ deleted: ['t1'] })
+  tracker.compaction({ turnId: 'two', isBelowTarget: true })
+  expect(tracker.now().cacheEdits).toEqual({ seen: [], deleted: [], deletedTokens: 0 })
 })
 
 test('a veto ends the climb: the rungs below are not asked', async () => {
   const ran: string[] = []
-  const rung = (name: string, result: Awaited<ReturnType<Rung['run']>>): Rung => ({
+  const rung = (name: string, result: Awaited<ReturnType<RunningMechanism['run']>>): RunningMechanism => ({
     name,
     run: async () => {
       ran.push(name)
       return result
     },
   })
-  const { ports } = createTestWorld().desk
+  const { ports } = createTestWorld().runtime
   const climbed = await climb(
     [rung('first', { type: 'failed', reason: 'vetoed', why: 'no' }), rung('second', { type: 'declined', why: '' })],
-    { ports } as RungContext,
+    { ports } as MechanismContext,
     () => undefined,
   )
   expect([ran, climbed.reason]).toEqual([['first'], 'vetoed'])
@@ -134,7 +136,7 @@ describe('compactions that follow one another at once', () => {
     })
     expect(finished).toBe(4)
     expect(tripped).toEqual([opened])
-    expect(notices).toEqual([breakerInWords])
+    expect(notices).toEqual([breakerText])
   })
 
   test('open it when they answered refused prompts', async () => {
@@ -145,7 +147,7 @@ describe('compactions that follow one another at once', () => {
     // Also with the breaker open: the conversation would be stuck otherwise.
     expect(finished).toBe(5)
     expect(tripped).toEqual([opened])
-    expect(notices).toEqual([breakerInWords])
+    expect(notices).toEqual([breakerText])
   })
 
   test('leave it closed when a person asked for them', async () => {

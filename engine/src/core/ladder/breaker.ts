@@ -1,17 +1,17 @@
-// The circuit breaker of automatic compaction: a value that belongs to one conversation. It counts attempts that came to
-// nothing and says when to stop trying; it never stops a person.
+// The circuit breaker of automatic compaction, for one conversation. It counts attempts without progress and says when to
+// stop trying. It never stops a person.
 
 export type Breaker = {
   /** Attempts in a row that failed or freed too little. */
   readonly failures: number
-  /** Compactions in a row that were applied and did not get below the target, without a human message between them. */
+  /** Compactions in a row that were applied and stayed over the target, without a human message between them. */
   readonly overTarget: number
-  /** Compactions in a row that came right after the one before, without a human message between them. */
+  /** Compactions in a row that came within a few answers of each other, without a human message between them. */
   readonly rapid: number
-  /** Something was changed since: a snip, another model, other tools, a compaction by hand. The next human message counts on it. */
+  /** A snip, another model, other tools or a compaction by hand came since: the next human message closes the breaker. */
   readonly isChanged: boolean
   readonly isOpen: boolean
-  /** Open, and a refused prompt was compacted all the same: that is done once. */
+  /** A refused prompt was compacted although the breaker is open, which is done once. */
   readonly hasRecovered: boolean
 }
 
@@ -27,7 +27,7 @@ export const closedBreaker: Breaker = {
 export const mostFailures = 3
 const mostOverTarget = 2
 const mostRapid = 3
-/** A context that is full again after so few answers was not made smaller to any purpose. */
+/** If the context is full again after this many answers, compacting did not help. */
 export const fewAnswers = 2
 
 export function afterFailure(breaker: Breaker): Breaker {
@@ -39,11 +39,10 @@ export type Applied = {
   readonly isBelowTarget: boolean
   /** No human message since the compaction before. */
   readonly isChained: boolean
-  /** Hardly an answer since. */
+  /** Only a few answers since. */
   readonly isRapid: boolean
 }
 
-/** After a compaction that was applied. */
 export function afterApplied(breaker: Breaker, { isBelowTarget, isChained, isRapid }: Applied): Breaker {
   const rapid = isChained && isRapid ? breaker.rapid + 1 : 0
   if (isBelowTarget) return { ...closedBreaker, rapid, isOpen: rapid >= mostRapid }
@@ -52,12 +51,11 @@ export function afterApplied(breaker: Breaker, { isBelowTarget, isChained, isRap
   return { ...breaker, overTarget, rapid, isOpen }
 }
 
-/** A compaction by hand was applied. */
 export function afterHand(breaker: Breaker): Breaker {
   return afterChange(unchained(breaker))
 }
 
-/** Somebody is there: what opened it only because compactions followed one another unwatched is over. */
+/** A person is present, so compactions in quick succession are no reason to stay open. */
 function unchained(breaker: Breaker): Breaker {
   const isOpen = breaker.failures >= mostFailures || breaker.overTarget >= mostOverTarget
   return { ...breaker, rapid: 0, isOpen: breaker.isOpen && isOpen }
@@ -67,17 +65,17 @@ export function afterChange(breaker: Breaker): Breaker {
   return breaker.isChanged || inARow(breaker) === 0 ? breaker : { ...breaker, isChanged: true }
 }
 
-/** A person spoke. That alone changes nothing about the cause of failures; after a change it is worth another try. */
+/** A human message alone does not remove the cause of failures; after a change it is worth another try. */
 export function afterHuman(breaker: Breaker): Breaker {
   return breaker.isChanged ? closedBreaker : unchained(breaker)
 }
 
-/** A prompt was refused while it is open: without a compaction the conversation would be stuck. */
+/** A prompt was refused: without a compaction the conversation would be stuck. */
 export function afterRecovery(breaker: Breaker): Breaker {
   return breaker.isOpen ? { ...breaker, hasRecovered: true } : breaker
 }
 
-/** Attempts that came to nothing, of the kind that there are most of. */
+/** Attempts in a row without progress, of the kind there are most of. */
 export function inARow({ failures, overTarget, rapid }: Breaker): number {
   return Math.max(failures, overTarget, rapid)
 }

@@ -1,36 +1,36 @@
-// A compaction as a rung of the ladder: all of the conversation, or the part that was named. Start and end are emitted by
-// whoever climbs, since that is where success is measured.
-
+// Compaction as a mechanism of the ladder: of the whole conversation, or of the part that was named. ladder/compaction.ts
+// measures the result and emits the events.
 import type { CompactionJob, CompactionResult, CompactionSettings, PartialChoice } from '../compaction/job.ts'
 import { performCompaction } from '../compaction/run.ts'
+import type { MechanismContext, MechanismResult, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { unseenResults } from '../mechanisms/shorten.ts'
 import { cutAfter, legalCuts } from '../message/cut-points.ts'
+import { defined } from '../message/json.ts'
 import type { Restore } from '../ports/restore.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Rung, RungContext, RungResult } from './rung.ts'
 
 export type CompactRungOptions = {
   readonly settings?: Partial<CompactionSettings>
-  /** What is put back, in place of what the session puts back by itself. */
+  /** Replaces what the session restores by itself. */
   readonly restore?: Restore | undefined
   /** The agent has the recall tool. */
   readonly recall?: boolean
-  /** It works by itself: after a compaction the work goes on. */
+  /** The agent works alone: after a compaction it goes on without waiting for a person. */
   readonly isAutonomous?: boolean
-  /** The newest messages that an automatic compaction keeps word for word, by number or by tokens. */
+  /** The newest messages that an automatic compaction keeps verbatim, by number or by tokens. */
   readonly keep?: Keep | undefined
 }
 
 export type Keep = number | { readonly tokens: number }
 
-export function compactRung(options: CompactRungOptions = {}): Rung {
+export function compactRung(options: CompactRungOptions = {}): RunningMechanism {
   return {
     name: 'compact',
     run: async (context) => {
       const { ports, signal, range, view } = context
-      // They come last, so whatever is summarized from some message on takes them along.
+      // The unseen results come last, so a range without an end includes them.
       if (range.from !== undefined && unseenResults(view) !== undefined) return { type: 'declined', why: notYetSeen }
-      return rungResult(
+      return mechanismResult(
         await performCompaction({ ...jobFor(context, options), conversation: context.request() }, ports, signal),
       )
     },
@@ -40,53 +40,51 @@ export function compactRung(options: CompactRungOptions = {}): Rung {
 const notYetSeen =
   'The model has not seen the newest tool results yet, and they would be summarized: send the request first, or compact up to a message instead.'
 
-export function rungResult(result: CompactionResult): RungResult {
+export function mechanismResult(result: CompactionResult): MechanismResult {
   const { tried, usage, notices } = result
   if (result.type === 'failed') return { type: 'failed', reason: result.reason, why: result.detail, tried }
   const { mechanism, cost, restored } = result
   return { type: 'compacted', mechanism, usage, cost, restored: restored.pieces.length, tried, notices }
 }
 
-export function jobFor(context: RungContext, options: CompactRungOptions): CompactionJob {
-  const { place, situation, target } = context
-  const threshold = situation.explanation.autoCompactThreshold.value
+export function jobFor(context: MechanismContext, options: CompactRungOptions): CompactionJob {
+  const { trigger, view, instructions, counting, overhead, target, queued, turnId, commit, place, situation } = context
   return {
-    trigger: context.trigger,
+    trigger,
     reason: context.cause,
-    view: context.view,
+    view,
     recordOf: context.record,
-    instructions: context.instructions,
+    instructions,
     partial: partialOf(context, options.keep),
     settings: { ...options.settings, shareCache: canShare(context, options) },
-    counting: context.counting,
-    viewTokens: situation.weigher.tokens(context.view.messages, context.counting),
-    overhead: context.overhead,
+    counting,
+    viewTokens: situation.weigher.tokens(view.messages, counting),
+    overhead,
     size: context.size.tokens,
-    threshold,
+    threshold: situation.explanation.autoCompactThreshold.value,
     target,
-    queued: context.queued,
+    queued,
     restore: options.restore ?? context.restore,
-    ...(options.isAutonomous === undefined ? {} : { isAutonomous: options.isAutonomous }),
-    ...(options.recall === undefined ? {} : { recall: options.recall }),
+    ...defined({ isAutonomous: options.isAutonomous, recall: options.recall }),
     transcriptPath: place.transcript,
-    turnId: context.turnId,
+    turnId,
     sessionId: place.sessionId,
     lastUuid: place.tip ?? undefined,
     envelope: place.envelope,
-    commit: context.commit,
+    commit,
   }
 }
 
-/** For the instruction that is appended. */
+/** Tokens for the instruction to summarize. */
 const instructionRoom = 3_000
 
-/** The whole request once more, with an instruction at its end: where that cannot fit, it is not sent to be refused. */
-function canShare({ size, situation }: RungContext, { settings }: CompactRungOptions): boolean {
+/** Cache sharing sends the whole request again with the instruction at its end, which has to fit the window. */
+function canShare({ size, situation }: MechanismContext, { settings }: CompactRungOptions): boolean {
   const { contextWindow } = situation.explanation
   return settings?.shareCache !== false && size.tokens + instructionRoom < contextWindow.value
 }
 
-function partialOf(context: RungContext, keep: Keep | undefined): PartialChoice | undefined {
+function partialOf(context: MechanismContext, keep: Keep | undefined): PartialChoice | undefined {
   const { from, upTo } = context.range
   if (from !== undefined) return { type: 'from', uuid: from }
   const most = keptBy(context, keep)
@@ -103,8 +101,8 @@ function beforeUnseen(view: View, wanted: string | undefined): string | undefine
   return end < unseen ? wanted : (view.sources[unseen - 1]?.uuids[0] ?? wanted)
 }
 
-/** How much of the newest stays; undefined when nothing was asked to. A compaction by hand is told what to keep. */
-function keptBy({ target, size, trigger, cause }: RungContext, keep: Keep | undefined): Kept | undefined {
+/** How much of the newest part is kept; undefined for none. A person who compacts says what to keep. */
+function keptBy({ target, size, trigger, cause }: MechanismContext, keep: Keep | undefined): Kept | undefined {
   const most = Math.min(target, size.tokens)
   if (cause === 'overflow') return { room: most * keptInRecovery }
   if (keep === undefined || trigger !== 'auto') return undefined
@@ -112,16 +110,16 @@ function keptBy({ target, size, trigger, cause }: RungContext, keep: Keep | unde
   return typeof keep === 'number' ? { room, messages: keep } : { room: Math.min(keep.tokens, room) }
 }
 
-/** Whichever comes first in the view, so that what either of them keeps is kept. */
+/** The one that comes first in the view, so that everything either of them keeps is kept. */
 function earlier({ sources }: View, uuids: readonly (string | undefined)[]): string | undefined {
   const named = uuids.filter((uuid) => uuid !== undefined)
   if (named.length < 2) return named[0]
   return sources.flatMap((source) => source.uuids).find((uuid) => named.includes(uuid))
 }
 
-/** Of the target, or of the size where that is less, for what is kept word for word when a request is sent again. */
+/** The share of the target, or of the size if that is smaller, that may be kept verbatim after an overflow. */
 const keptInRecovery = 0.25
-/** The rest is for the summary. */
+/** The same share for the setting `keep`; the rest is for the summary. */
 const longestKept = 0.5
 
 type Kept = {
@@ -130,8 +128,8 @@ type Kept = {
   readonly messages?: number
 }
 
-/** What was just being worked on stays, as far as it fits; none of it when even the newest round is too large. */
-function newestMessages({ view, situation }: RungContext, { room, messages: most }: Kept): string | undefined {
+/** As many of the newest messages as fit; none if even the newest round is too large. */
+function newestMessages({ view, situation }: MechanismContext, { room, messages: most }: Kept): string | undefined {
   const { messages } = view
   const first = most === undefined ? 1 : Math.max(1, messages.length - most)
   let weight = 0

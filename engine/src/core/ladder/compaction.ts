@@ -1,55 +1,32 @@
-// One compaction from wish to transcript: climb, measure, commit, tell. Manual, automatic and reactive go through here;
-// whether one may run was decided before.
-import type { JsonObject } from '../message/json.ts'
+// One compaction from the decision to the transcript: try the mechanisms of the ladder, measure, write, report. Manual,
+// automatic and reactive compactions all go through here; whether one may run was decided before.
+import type { CompactionCause, Mechanism, MechanismContext, MechanismResult } from '../mechanisms/mechanism.ts'
+import { defined, type JsonObject } from '../message/json.ts'
 import { noTokens, type TokenCounts } from '../message/usage.ts'
-import type { ChainInfo, CompactionFailure } from '../ports/events.ts'
-import type { Trigger } from '../ports/hooks.ts'
-import type { AbortSignalPort } from '../ports/model.ts'
-import {
-  countingFor,
-  type Desk,
-  freshWeigher,
-  type ModelChoice,
-  overheadOf,
-  situationIn,
-  sizeOf,
-} from '../session/desk.ts'
-import { chainOf, withCompaction, withFailure, withHandCompaction } from '../session/tracking.ts'
-import { buildRequest } from '../session/turn-request.ts'
+import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
+import type { CommitResult } from '../ports/ports.ts'
+import { type Runtime, withFreed } from '../session/runtime.ts'
 import { inWords } from '../tokens/figure.ts'
-import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { inARow } from './breaker.ts'
-import { type Climbed, climb, type Solution } from './climb.ts'
-import { earlyTarget } from './economy.ts'
-import { breakerInWords } from './guards.ts'
-import type { CommitResult, CompactionCause, CompactRange, LadderTrigger, RungContext, Tried } from './rung.ts'
-import { summarizerPorts } from './summarizer-ports.ts'
-
-export type CompactionWish = {
-  readonly stage: LadderTrigger
-  readonly trigger: Trigger
-  readonly cause: CompactionCause
-  readonly instructions?: string | undefined
-  readonly range?: CompactRange | undefined
-  /** The model the context must fit, where it is not the one that summarises. */
-  readonly fits?: ModelChoice | undefined
-  readonly signal?: AbortSignalPort | undefined
-}
+import { type CompactionOptions, contextFor, targetOf, triggerOf } from './context.ts'
+import { breakerText } from './guards.ts'
+import type { LadderTrigger } from './ladder.ts'
+import { runMechanism } from './run-mechanism.ts'
 
 export type CompactionDone = {
   readonly type: 'compacted'
   readonly mechanism: string
   readonly before: number
   readonly after: number
-  /** Boundary, summary, attachments, hook results, as they stand in the transcript. */
+  /** Boundary, summary, attachments and hook results, as written to the transcript. */
   readonly records: readonly JsonObject[]
   readonly usage: TokenCounts
   readonly cost?: number
   readonly durationMs: number
   readonly tried: readonly Tried[]
   readonly chain: ChainInfo
-  /** What hooks have to say to the person. */
+  /** What hooks want to tell the person. */
   readonly notices: readonly string[]
 }
 
@@ -60,178 +37,202 @@ export type CompactionNotDone = {
   readonly tried: readonly Tried[]
 }
 
-/** What a commit brought into the transcript. */
-type Written = { records: readonly JsonObject[] }
-
-/** Holds finished records back until they may go in; a string says that they may not, and why. */
+/** Holds finished records back until they may be written; a string says why they may not. */
 export type Gate = (records: readonly JsonObject[]) => Promise<readonly JsonObject[] | string>
 
 const openGate: Gate = async (records) => records
 
 export async function compactNow(
-  desk: Desk,
-  wish: CompactionWish,
+  runtime: Runtime,
+  options: CompactionOptions,
   gate = openGate,
 ): Promise<CompactionDone | CompactionNotDone> {
-  const started = desk.ports.now()
-  const written: Written = { records: [] }
-  const context = contextFor(desk, wish, {
-    commit: async (finished) => {
-      const records = await gate(finished)
-      if (typeof records !== 'string') return commit(desk, { wish, records, written })
-      return { type: 'failed', reason: 'aborted', message: records }
-    },
+  const { conversation, ladder, ports, tracker } = runtime
+  const started = ports.now()
+  let written: readonly JsonObject[] = []
+  const context = contextFor(runtime, options, async (finished) => {
+    const records = await gate(finished)
+    if (typeof records === 'string') return { type: 'failed', reason: 'aborted', message: records }
+    const committed = commit(runtime, options, records)
+    if (committed.type === 'committed') written = records
+    return committed
   })
-  desk.emit({ type: 'compaction-started', trigger: wish.trigger, tokens: context.size.tokens })
-  const climbed = await climb(desk.ladder[wish.stage], context, (solution) => judge(desk, context, solution))
-  const done = { ...climbed, written, context, durationMs: desk.ports.now() - started }
-  const { solution } = climbed
-  if (!solution) return failed(desk, wish, done)
-  if (solution.type === 'delegated') desk.delegated = solution.request
-  if (solution.type === 'reduced') desk.conversation.edit(withFreed(solution.edits, solution.freed))
-  return succeeded(desk, wish, { ...done, solution })
+  ports.emit({ type: 'compaction-started', trigger: context.trigger, tokens: context.size.tokens })
+  const mechanisms = ladder[ladderTrigger(options.cause)]
+  const { tried, solution, reason } = await climb(mechanisms, context, (found) => judge(runtime, context, found))
+  const durationMs = ports.now() - started
+  if (!solution) return failed(runtime, options, { tried, reason })
+  if (solution.type === 'delegated') tracker.askServer(solution.request)
+  if (solution.type === 'reduced') conversation.edit(withFreed(solution))
+  return succeeded(runtime, options, { context, solution, tried, written, durationMs })
 }
 
-export function contextFor(desk: Desk, wish: CompactionWish, { commit }: Pick<RungContext, 'commit'>): RungContext {
-  const { conversation } = desk
-  const view = conversation.view()
-  const situation = situationIn(desk, view, wish.fits)
-  const threshold = situation.explanation.autoCompactThreshold.value
-  const fitted = wish.fits?.name ?? desk.modelName
-  return {
-    view,
-    situation,
-    queued: conversation.queued(),
-    trigger: wish.trigger,
-    cause: wish.cause,
-    instructions: wish.instructions ?? '',
-    range: wish.range ?? {},
-    target: targetIn(desk, wish, view),
-    size: situation.explanation.size,
-    overhead: overheadOf(desk, fitted),
-    counting: countingFor(desk, fitted),
-    turnId: desk.tracking.turnId,
-    request: () => buildRequest(desk, view).request,
-    chain: chainOf(desk.tracking, { threshold, source: 'turn' }),
-    place: conversation.place(),
-    record: conversation.record,
-    commit,
-    restore: desk.restore,
-    ports: summarizerPorts(desk),
-    signal: wish.signal,
+function ladderTrigger(cause: CompactionCause): LadderTrigger {
+  if (cause === 'person') return 'manual'
+  return cause === 'overflow' ? 'overflow' : 'over-threshold'
+}
+
+export type Solution = Exclude<MechanismResult, { readonly type: 'declined' | 'failed' }>
+
+/** Says why a result is not good enough; undefined when it is. Committed compactions have been measured already. */
+export type Judge = (solution: Solution) => string | undefined
+
+export type Climbed = {
+  readonly tried: readonly Tried[]
+  readonly solution?: Solution
+  /** Why the last mechanism failed, if none succeeded. */
+  readonly reason?: CompactionFailure | undefined
+}
+
+/** Tries one mechanism after the other until one has a result that is good enough. Applies nothing. */
+export async function climb(
+  mechanisms: readonly Mechanism[],
+  context: MechanismContext,
+  judge: Judge = () => undefined,
+): Promise<Climbed> {
+  const tried: Tried[] = []
+  let reason: CompactionFailure | undefined
+  const note = (mechanism: string, outcome: Tried['outcome'], why: string) => {
+    tried.push({ mechanism, outcome, why })
+    context.ports.emit({ type: 'mechanism-tried', mechanism, outcome, why })
+  }
+  for (const mechanism of mechanisms) {
+    const { name } = mechanism
+    if (context.signal?.aborted) return { tried, reason: 'aborted' }
+    const result = await runMechanism(mechanism, context)
+    if ('tried' in result) tried.push(...(result.tried ?? []))
+    if (result.type === 'declined') note(name, 'declined', result.why)
+    else if (result.type === 'failed') {
+      note(name, 'failed', result.why)
+      reason = result.reason
+      // A person or a hook that said no means the remaining mechanisms too.
+      if (reason === 'aborted' || reason === 'vetoed') return { tried, reason }
+    } else {
+      const problem = result.type === 'compacted' ? undefined : judge(result)
+      note(name, problem === undefined ? 'done' : 'failed', problem ?? describe(result))
+      if (problem === undefined) return { tried, solution: result }
+      reason = 'no_progress'
+    }
+  }
+  return { tried, ...defined({ reason }) }
+}
+
+function describe(solution: Solution): string {
+  switch (solution.type) {
+    case 'reduced':
+      return `cleared ${solution.results}, freed ${solution.freed} tokens`
+    case 'delegated':
+      return `asked the server to leave out ${solution.results}, about ${solution.freed} tokens`
+    case 'compacted':
+      return `summarised by ${solution.mechanism}`
   }
 }
 
-/** What the size must get below: a share of the threshold, or of the size where it came before the threshold. */
-function targetIn(desk: Desk, { cause, fits }: CompactionWish, view: View): number {
-  const situation = situationIn(desk, view, fits)
-  return cause === 'economy' ? earlyTarget(view, situation, overheadOf(desk)) : situation.target
-}
-
-type CommitInput = {
-  readonly wish: CompactionWish
-  readonly records: readonly JsonObject[]
-  readonly written: Written
-}
-
-/** Success is measured before anything is written, with the counter that measured before. */
-function commit(desk: Desk, { wish, records, written }: CommitInput): CommitResult {
-  const { conversation } = desk
-  if (wish.signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'It was stopped.' }
-  const model = wish.fits?.name
+/** Measures before it writes. */
+function commit(runtime: Runtime, options: CompactionOptions, records: readonly JsonObject[]): CommitResult {
+  const { conversation, gauge } = runtime
+  const { cause, fits, signal } = options
+  if (signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'It was stopped.' }
+  const model = fits?.name
   const view = conversation.view()
-  const tried = conversation.tryOut(records)
-  // What was reported of the one is a hard measure for the other, of which everything is guessed: counting both will do.
-  const counted = (of: View) => desk.weigher.tokens(of.messages, countingFor(desk, model ?? desk.modelName))
-  const target = targetIn(desk, wish, view)
-  const sizes = { before: sizeOf(desk, view, model).tokens, after: sizeOf(desk, tried, model).tokens }
+  const next = conversation.tryOut(records)
+  // The size before may be reported and the size after is estimated, so both are also counted the same way.
+  const count = ({ messages }: View) => gauge.weigher().tokens(messages, gauge.counting(model))
+  const sizes = { before: gauge.size(view, model).tokens, after: gauge.size(next, model).tokens }
   const refusal =
-    (counted(tried) < counted(view) ? undefined : notSmaller(sizes)) ??
-    (wish.trigger === 'auto' ? notEnough(sizes, target) : undefined)
+    (count(next) < count(view) ? undefined : notSmaller(sizes)) ??
+    (triggerOf(cause) === 'auto' ? notEnough(sizes, targetOf(runtime, options, view)) : undefined)
   if (refusal !== undefined) return { type: 'failed', reason: 'no_progress', message: refusal }
   const stored = conversation.commit(records)
-  if (stored.type === 'store-failed') return { type: 'failed', message: stored.why }
-  written.records = records
-  return { type: 'committed' }
+  return stored.type === 'stored' ? { type: 'committed' } : { type: 'failed', message: stored.why }
 }
 
-/** By hand smaller is enough; by itself it has to get well below the threshold, or the next one would follow at once. */
-type Sizes = { readonly before: number; readonly after: number }
-
-function notSmaller(sizes: Sizes): string | undefined {
-  return sizes.after < sizes.before ? undefined : `It would not make the context smaller: ${stepOf(sizes)}.`
-}
-
-function notEnough(sizes: Sizes, target: number): string | undefined {
-  if (sizes.after < target) return undefined
-  return `It frees too little: ${stepOf(sizes)}, and the target is ${inWords(target)}.`
-}
-
-function stepOf({ before, after }: Sizes): string {
-  return `${inWords(before)} → ${inWords(after)} tokens`
-}
-
-/** Of a solution that is not yet applied. */
-function judge(desk: Desk, { trigger, target, size }: RungContext, solution: Solution): string | undefined {
-  const { conversation } = desk
+/** For a result that is not applied yet. */
+function judge(
+  { conversation, gauge }: Runtime,
+  { trigger, target, size }: MechanismContext,
+  solution: Solution,
+): string | undefined {
   const after =
     solution.type === 'reduced'
-      ? sizeOf(desk, conversation.tryOut(conversation.editRecords(withFreed(solution.edits, solution.freed)))).tokens
+      ? gauge.size(conversation.tryOut(conversation.editRecords(withFreed(solution)))).tokens
       : size.tokens - (solution.type === 'delegated' ? solution.freed : 0)
   const sizes = { before: size.tokens, after }
   return notSmaller(sizes) ?? (trigger === 'auto' ? notEnough(sizes, target) : undefined)
 }
 
-/** What several edits freed together stands with the first of them. */
-export function withFreed(edits: readonly Edit[], freed: number): readonly Edit[] {
-  return edits.map((edit, at) => ({ ...edit, freed: at === 0 ? freed : 0 }))
+/** By hand, smaller is enough. An automatic compaction must get well below the threshold, or the next follows at once. */
+type Sizes = { readonly before: number; readonly after: number }
+
+function notSmaller({ before, after }: Sizes): string | undefined {
+  if (after < before) return undefined
+  return `It would not make the context smaller: ${inWords(before)} → ${inWords(after)} tokens.`
 }
 
-type Done = Climbed & { readonly written: Written; readonly context: RungContext; readonly durationMs: number }
+function notEnough({ before, after }: Sizes, target: number): string | undefined {
+  if (after < target) return undefined
+  return `It frees too little: ${inWords(before)} → ${inWords(after)} tokens, and the target is ${inWords(target)}.`
+}
 
-function succeeded(desk: Desk, wish: CompactionWish, done: Done & { readonly solution: Solution }): CompactionDone {
-  const { solution, context, tried, written, durationMs } = done
-  const { chain, target } = context
+type Success = {
+  readonly context: MechanismContext
+  readonly solution: Solution
+  readonly tried: readonly Tried[]
+  readonly written: readonly JsonObject[]
+  readonly durationMs: number
+}
+
+function succeeded(runtime: Runtime, { cause, fits }: CompactionOptions, success: Success): CompactionDone {
+  const { conversation, gauge, tracker, cleanUps, ports } = runtime
+  const { context, solution, tried, written, durationMs } = success
+  const { chain, target, trigger } = context
+  const before = context.size.tokens
   const report = solution.type === 'compacted' ? solution : undefined
-  const after = sizeOf(desk, desk.conversation.view(), wish.fits?.name).tokens
-  const wasOpen = desk.tracking.breaker.isOpen
-  const tracking = withCompaction(desk.tracking, { turnId: desk.ports.newId(), isBelowTarget: after < target })
-  desk.tracking = wish.cause === 'person' ? withHandCompaction(tracking) : tracking
-  desk.weigher = freshWeigher(desk, desk.modelName)
-  desk.cleanUps.run({ tokens: after })
-  const numbers = {
-    mechanism: report?.mechanism ?? tried.at(-1)?.mechanism ?? wish.stage,
+  const after = gauge.size(conversation.view(), fits?.name).tokens
+  const wasOpen = tracker.now().breaker.isOpen
+  tracker.compaction({ turnId: ports.newId(), isBelowTarget: after < target })
+  if (cause === 'person') tracker.compactionByHand()
+  gauge.weighAgain()
+  for (const worker of runtime.background) worker.afterCompaction(after)
+  cleanUps.run({ tokens: after })
+  const figures = {
+    mechanism: report?.mechanism ?? tried.at(-1)?.mechanism ?? ladderTrigger(cause),
     usage: report?.usage ?? noTokens,
-    ...(report?.cost === undefined ? {} : { cost: report.cost }),
+    ...defined({ cost: report?.cost }),
     durationMs,
     chain,
   }
-  const sizes = { tokensBefore: context.size.tokens, tokensAfter: after }
-  const { trigger } = wish
-  desk.emit({ type: 'compaction-finished', trigger, ...sizes, restored: report?.restored ?? 0, ...numbers })
-  if (after >= chain.threshold) desk.emit({ type: 'still-over-threshold', tokens: after, threshold: chain.threshold })
-  const notices = [...(report?.notices ?? []), ...(hasTripped(desk, wasOpen) ? [breakerInWords] : [])]
-  const told = { before: context.size.tokens, after, records: written.records, tried, notices }
-  return { type: 'compacted', ...told, ...numbers }
+  const sizes = { tokensBefore: before, tokensAfter: after }
+  ports.emit({ type: 'compaction-finished', trigger, ...sizes, restored: report?.restored ?? 0, ...figures })
+  if (after >= chain.threshold) ports.emit({ type: 'still-over-threshold', tokens: after, threshold: chain.threshold })
+  const notices = [...(report?.notices ?? []), ...(hasTripped(runtime, wasOpen) ? [breakerText] : [])]
+  return { type: 'compacted', before, after, records: written, tried, notices, ...figures }
 }
 
-function failed(desk: Desk, wish: CompactionWish, { tried, reason }: Done): CompactionNotDone {
-  const told = wish.signal?.aborted ? 'aborted' : (reason ?? 'nothing_to_compact')
+function failed(
+  runtime: Runtime,
+  { cause, signal }: CompactionOptions,
+  { tried, reason: last }: Climbed,
+): CompactionNotDone {
+  const { tracker, ports } = runtime
+  const trigger = triggerOf(cause)
+  const reason = signal?.aborted ? 'aborted' : (last ?? 'nothing_to_compact')
   const detail = tried.findLast(({ outcome }) => outcome === 'failed')?.why ?? tried.at(-1)?.why ?? nothingThere
-  desk.emit({ type: 'compaction-failed', trigger: wish.trigger, reason: told, detail })
-  // A person who stops it, or asks for what cannot be done, says nothing about the next attempt.
-  if (told !== 'aborted' && wish.trigger === 'auto') {
-    const wasOpen = desk.tracking.breaker.isOpen
-    desk.tracking = withFailure(desk.tracking)
-    hasTripped(desk, wasOpen)
+  ports.emit({ type: 'compaction-failed', trigger, reason, detail })
+  // An abort, or a manual compaction that cannot work, says nothing about the next automatic one.
+  if (reason !== 'aborted' && trigger === 'auto') {
+    const wasOpen = tracker.now().breaker.isOpen
+    tracker.compactionFailed()
+    hasTripped(runtime, wasOpen)
   }
-  return { type: 'not-compacted', reason: told, detail, tried }
+  return { type: 'not-compacted', reason, detail, tried }
 }
 
 /** Whether the breaker has just opened; emits the event if so. */
-function hasTripped({ tracking: { breaker }, emit }: Desk, wasOpen: boolean): boolean {
+function hasTripped({ tracker, ports }: Runtime, wasOpen: boolean): boolean {
+  const { breaker } = tracker.now()
   if (wasOpen || !breaker.isOpen) return false
-  emit({ type: 'breaker-tripped', failures: inARow(breaker) })
+  ports.emit({ type: 'breaker-tripped', failures: inARow(breaker) })
   return true
 }
 

@@ -1,21 +1,20 @@
-// Whether automatic compaction may run at all, and why not. It reads what it is given and decides; asking a person is
-// the caller's business.
+// Whether automatic compaction may run, and if not, why. Asking a person is up to the caller.
 import type { QuerySource } from '../ports/model.ts'
 import type { Tracking } from '../session/tracking.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
 
-/** reactive-only: nothing before the provider refuses. collapse: another mechanism keeps the context small. */
+/** reactive-only: only after the provider refused a request. collapse: another mechanism keeps the context small. */
 export type CompactionMode = 'proactive' | 'reactive-only' | 'collapse'
 
 export type GuardReason =
-  | 'query-source' // a compaction's own request would wait for itself
+  | 'query-source' // the request of a compaction would wait for itself
   | 'below-threshold'
   | 'auto-compact-off'
   | 'reactive-only'
   | 'collapse-on'
   | 'breaker-open'
-  | 'overhead' // what cannot be compacted is alone over the threshold
+  | 'overhead' // system prompt and tools alone are over the threshold
   | 'refused' // ask mode: no, or no answer
 
 export type Guarded =
@@ -43,19 +42,19 @@ export function guardAutoCompact({ source, explanation, mode, tracking, overhead
   }
   if (mode === 'reactive-only') return refuse('reactive-only', 'Compaction waits until the provider refuses.')
   if (mode === 'collapse') return refuse('collapse-on', 'Collapsing keeps the context small.')
-  if (overhead >= threshold.value) return refuse('overhead', overheadInWords(overhead, threshold.value))
-  if (tracking.breaker.isOpen) return refuse('breaker-open', breakerInWords)
+  if (overhead >= threshold.value) return refuse('overhead', overheadText(overhead, threshold.value))
+  if (tracking.breaker.isOpen) return refuse('breaker-open', breakerText)
   if (autoCompact.mode === 'ask' && tracking.isRefused) return refuse('refused', 'It was asked for, and not allowed.')
   return { type: 'allowed', asks: autoCompact.mode === 'ask' }
 }
 
-export function overheadInWords(overhead: number, threshold: number): string {
+function overheadText(overhead: number, threshold: number): string {
   return (
     `The system prompt, tools and memory files alone take ${inWords(overhead)} tokens, and the threshold is ` +
     `${inWords(threshold)}: compacting the conversation cannot help. Use fewer tools or a larger window.`
   )
 }
 
-export const breakerInWords =
+export const breakerText =
   'Automatic compaction has stopped for this conversation: several in a row failed, or left the context nearly full. ' +
   'Compact by hand, remove something large, or change the model; then go on.'

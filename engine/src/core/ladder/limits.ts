@@ -1,11 +1,13 @@
-// What overflow errors taught about windows, for each endpoint and model: a value. What a provider says once is kept;
-// what cannot be a window is not believed.
+// What is known about a model's limits beyond our table: what its provider says, and what overflow errors taught, for each
+// endpoint and model. A limit that cannot be a window is ignored.
+import { modelFacts } from '../catalog/models.ts'
+import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
-import { leastUsable } from '../tokens/windows.ts'
+import { leastUsable, type WindowFacts } from '../tokens/windows.ts'
 
 export type LearnedLimits = Readonly<Record<string, number>>
 
-/** Room for a summary and for a conversation: a limit below it would make every setting impossible. */
+/** Room for a summary and a conversation. With a lower limit no settings would work. */
 const leastLimit = leastUsable + 4_000
 
 export function limitOf(limits: LearnedLimits, client: ModelClient, model: string): number | undefined {
@@ -13,7 +15,7 @@ export function limitOf(limits: LearnedLimits, client: ModelClient, model: strin
   return Object.hasOwn(limits, key) ? limits[key] : undefined
 }
 
-/** The very same when nothing is learned. */
+/** Returns the same object when nothing was learned. */
 export function withLimit(
   limits: LearnedLimits,
   learned: { readonly client: ModelClient; readonly model: string; readonly limit: number },
@@ -30,3 +32,32 @@ export function endpointOf({ endpoint, provider }: ModelClient): string {
 function keyOf(client: ModelClient, model: string): string {
   return `${endpointOf(client)} ${model}`
 }
+
+/** What the provider itself says. Left out where the client only repeats our table, or where an overflow proved it wrong. */
+export function providerFacts(
+  client: ModelClient,
+  model: string,
+  learned: number | undefined,
+): NonNullable<WindowFacts['provider']> {
+  const { window, maxOutput } = client.capabilities(model)
+  const table = modelFacts(model)
+  const isOverruled = learned !== undefined && window !== undefined && learned < window
+  return {
+    window: isOverruled || window === table?.window ? undefined : window,
+    maxOutput: maxOutput === table?.maxOutput ? undefined : maxOutput,
+  }
+}
+
+const describeTimeoutMs = 5_000
+
+/** Asks the provider for the window of a model that our table does not know. `described` lists the models asked before. */
+export async function describeModel(client: ModelClient, model: string, use: DescribeOptions): Promise<void> {
+  const { guard, described } = use
+  const key = keyOf(client, model)
+  if (!client.describe || described.has(key) || modelFacts(model) !== undefined) return
+  if (client.capabilities(model).window !== undefined) return
+  described.add(key)
+  await guard.call('model', () => client.describe?.(model), { timeoutMs: describeTimeoutMs })
+}
+
+type DescribeOptions = { readonly guard: Guard; readonly described: Set<string> }

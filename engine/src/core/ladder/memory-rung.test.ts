@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parseNotes } from '../memory/notes.ts'
 import type { SessionMemory } from '../memory/store.ts'
 import { noProgress } from '../memory/trigger.ts'
-import { createMemoryKeeper } from '../session/memory-keeper.ts'
+import { MemoryKeeper } from '../session/memory-keeper.ts'
 import { plainRung } from '../session/testing/rungs.ts'
 import { createTestWorld } from '../session/testing/world.ts'
 import { memoryRung } from './memory-rung.ts'
@@ -21,7 +21,7 @@ function worldWith(body: string) {
     settled: async () => 'settled',
     extract: () => Promise.reject(new Error('Nobody asked for notes.')),
   }
-  const keeper = createMemoryKeeper({ store, isResumed: true })
+  const keeper = new MemoryKeeper({ store, isResumed: true })
   const world = createTestWorld({ compaction: [memoryRung(keeper), plainRung('A short summary.')] })
   const turn = (request: string) => {
     world.session.add({ role: 'user', content: request })

@@ -1,46 +1,37 @@
 // What happens before each request: micro-compact, compact when over the threshold and allowed, stop at the blocking
-// limit. The answer is a request that can be sent, or the reason why none is.
+// limit. Returns a request that can be sent, or why there is none.
 import { modelFacts } from '../catalog/models.ts'
 import { blocksOf } from '../message/block.ts'
-import { objectAt } from '../message/json.ts'
+import { defined, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
+import type { Tried } from '../ports/events.ts'
 import { describeValue } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import type { Repair } from '../request/draft.ts'
 import { type MessagesBody, messagesBody } from '../request/messages-body.ts'
-import {
-  type Desk,
-  describeModel,
-  explainDesk,
-  overheadOf,
-  settleContext,
-  situationIn,
-  whyCompactionIsOff,
-  withSize,
-} from '../session/desk.ts'
+import { type Runtime, reduceView } from '../session/runtime.ts'
 import { compactionMode, patience } from '../session/settings.ts'
-import { withLeftOut, withViewChange } from '../session/tracking.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { inWords } from '../tokens/figure.ts'
-import { climb, type Solution } from './climb.ts'
-import { type CompactionDone, compactNow, contextFor, withFreed } from './compaction.ts'
+import { compactionOff } from '../tokens/settings.ts'
+import { type CompactionDone, climb, compactNow, type Solution } from './compaction.ts'
+import { contextFor } from './context.ts'
 import { paysToCompact } from './economy.ts'
-import { breakerInWords, type Guarded, guardAutoCompact } from './guards.ts'
+import { breakerText, type Guarded, guardAutoCompact } from './guards.ts'
 import { mediaOverLimit } from './media.ts'
-import type { RungContext, Tried } from './rung.ts'
 import { shortenUnseen } from './unseen.ts'
 
-/** A request that can be sent: with our clients as it is, with others by its `body`. */
+/** A request that can be sent: as it is with our clients, by its `body` with any other. */
 export type Ready = ModelRequest & {
   readonly type: 'ready'
   /** The parameters of the Messages API, in types that fit its SDK. */
   readonly body: MessagesBody
   readonly explanation: Explanation
-  /** What was tried before it, and why. */
+  /** What was tried to make the context smaller, and why. */
   readonly tried: readonly Tried[]
   readonly compaction?: CompactionDone
-  /** What a person should know, each said once. */
+  /** What a person should know, each told once. */
   readonly notices: readonly string[]
   readonly repairs: readonly Repair[]
 }
@@ -57,44 +48,44 @@ export type Blocked = {
 
 export type PrepareOptions = {
   readonly signal?: AbortSignalPort | undefined
-  /** What the request is for: a turn, unless said. All others are made as the view is, and never compact. */
+  /** What the request is for: a turn by default. Any other uses the view as it is and never compacts. */
   readonly source?: QuerySource | undefined
 }
 
 export async function prepareTurn(
-  desk: Desk,
+  runtime: Runtime,
   { signal, source = 'turn', isMicroOff = false }: PrepareOptions & { readonly isMicroOff?: boolean },
 ): Promise<Ready | Blocked> {
-  await describeModel(desk, { client: desk.model, name: desk.modelName })
-  settleContext(desk)
-  const isOff = source !== 'turn' || whyCompactionIsOff(desk) !== undefined
-  const media = isOff ? [] : keepMediaLimit(desk)
+  const { conversation, gauge } = runtime
+  await gauge.describe()
+  gauge.settle()
+  const isOff = source !== 'turn' || compactionOff(runtime) !== undefined
+  const media = isOff ? [] : keepMediaLimit(runtime)
   // A compaction that pays sees what would have been cleared.
-  const pays = !isOff && paysNow(desk)
-  const micro = isOff || isMicroOff || pays ? [] : await microCompact(desk, signal)
-  const { tried, notices, compaction } = await autoCompact(desk, { signal, source, pays })
-  const story = { tried: [...media, ...micro, ...tried], notices, ...(compaction ? { compaction } : {}) }
-  const view = desk.conversation.view()
-  const { explanation } = situationIn(desk, view)
-  tellCrossing(desk, explanation)
+  const pays = !isOff && paysNow(runtime)
+  const micro = isOff || isMicroOff || pays ? [] : await microCompact(runtime, signal)
+  const { tried, notices, compaction } = await autoCompact(runtime, { signal, source, pays })
+  const view = conversation.view()
+  const { explanation } = gauge.situation(view)
+  const done = { explanation, tried: [...media, ...micro, ...tried], notices, ...defined({ compaction }) }
+  reportCrossing(runtime, explanation)
   if (view.messages.length === 0) {
-    const detail = 'There is no message to send yet.'
-    return { type: 'blocked', why: 'nothing-to-send', detail, explanation, ...story }
+    return { type: 'blocked', why: 'nothing-to-send', detail: 'There is no message to send yet.', ...done }
   }
   if (explanation.isBlocking) {
-    return { type: 'blocked', why: 'blocking-limit', detail: blockedInWords(desk, explanation), explanation, ...story }
+    return { type: 'blocked', why: 'blocking-limit', detail: blockedBecause(runtime, explanation), ...done }
   }
-  const { request, repairs } = buildRequest(desk, view)
-  if (source === 'turn' && endsInAnswer(desk, request)) {
+  const { request, repairs } = buildRequest(runtime, view)
+  if (source === 'turn' && endsInAnswer(runtime, request)) {
     const detail = `The last message is the assistant's, and ${request.model} does not continue it: add a message first.`
-    return { type: 'blocked', why: 'nothing-to-send', detail, explanation, ...story }
+    return { type: 'blocked', why: 'nothing-to-send', detail, ...done }
   }
   const body = messagesBody(request, explanation.reserve.value)
-  return { type: 'ready', ...request, source, body, explanation, ...story, repairs }
+  return { type: 'ready', ...request, source, body, ...done, repairs }
 }
 
-/** An answer is continued only where it was paused, or by a model that takes the beginning of its answer. */
-function endsInAnswer({ conversation }: Desk, { model, messages }: ModelRequest): boolean {
+/** An answer is continued only if it was paused, or if the model accepts the beginning of its answer. */
+function endsInAnswer({ conversation }: Runtime, { model, messages }: ModelRequest): boolean {
   const last = messages.at(-1)
   if (last?.role !== 'assistant' || modelFacts(model)?.takesPrefill !== false) return false
   const block = blocksOf(last.content).at(-1)
@@ -104,7 +95,7 @@ function endsInAnswer({ conversation }: Desk, { model, messages }: ModelRequest)
   return objectAt(record, 'message')?.stop_reason !== 'pause_turn'
 }
 
-function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): string {
+function blockedBecause({ settings }: Runtime, { size, blocking }: Explanation): string {
   const why = settings.collapse ? 'Collapse is on, and no finished part could make enough room. ' : ''
   return (
     `The context holds ${inWords(size.tokens)} tokens, and from ${inWords(blocking.value)} on no request is sent. ` +
@@ -113,64 +104,55 @@ function blockedInWords({ settings }: Desk, { size, blocking }: Explanation): st
   )
 }
 
-/** A request with more images than the API takes would be refused, and so would every one after it. */
-function keepMediaLimit(desk: Desk): readonly Tried[] {
-  const edits = mediaOverLimit(desk.conversation.view(), desk.weigher, desk.modelName)
-  if (edits.length === 0) return []
-  desk.conversation.edit(withSize(desk, edits))
-  desk.tracking = withViewChange(desk.tracking)
+/** The API would refuse a request with too many images, and every later one. */
+function keepMediaLimit(runtime: Runtime): readonly Tried[] {
+  const { conversation, gauge, ports } = runtime
+  const reduction = mediaOverLimit(conversation.view(), gauge.weigher(), gauge.model().name)
+  if (!reduction) return []
+  reduceView(runtime, reduction)
   const why = 'There were more images and documents than a request may hold: the oldest left the context.'
   const done = { mechanism: 'strip-media', outcome: 'done', why } as const
-  desk.emit({ type: 'mechanism-tried', ...done })
+  ports.emit({ type: 'mechanism-tried', ...done })
   return [done]
 }
 
-/** Small reductions that need no model. The first that has something to do does it. */
-async function microCompact(desk: Desk, signal?: AbortSignalPort): Promise<readonly Tried[]> {
-  const stage = 'every-request'
-  const context = contextFor(desk, { stage, trigger: 'auto', cause: 'threshold', signal }, noCommit)
-  const last = desk.delegated
-  // What the server leaves out from now on stays left out; everything else is asked of it anew.
-  if (!last?.leftOut) desk.delegated = undefined
-  const { solution, tried } = await climb(desk.ladder[stage], context, () => undefined)
+/** Small reductions that need no model. The first one that has something to do wins. */
+async function microCompact(runtime: Runtime, signal?: AbortSignalPort): Promise<readonly Tried[]> {
+  const { gauge, ladder, ports, tracker } = runtime
+  const context = contextFor(runtime, { cause: 'threshold', signal })
+  const last = tracker.serverOptions()
+  // Results that the server leaves out must stay out; everything else is requested anew each time.
+  if (!last?.leftOut) tracker.askServer(undefined)
+  const { solution, tried } = await climb(ladder['every-request'], context)
   if (!solution) return tried
-  // One request cannot ask for both, and what the server leaves out already must not come back.
-  if (solution.type === 'delegated' && last?.leftOut && !solution.request.leftOut) return tried
-  const before = context.size.tokens
-  applyMicro(desk, solution)
-  // Asked of the server anew with each request: told when it is something else than before.
-  if (solution.type === 'delegated' && JSON.stringify(last) === JSON.stringify(solution.request)) return tried
-  // Asked for in good time: the server does it once the context is larger.
-  if (solution.type === 'delegated' && solution.results === 0) return tried
-  const after = situationIn(desk, desk.conversation.view()).explanation.size.tokens
-  const results = solution.type === 'compacted' ? 0 : solution.results
-  const mechanism = tried.at(-1)?.mechanism ?? stage
-  desk.emit({ type: 'micro-compacted', mechanism, results, tokensBefore: before, tokensAfter: after })
+  if (solution.type === 'delegated') {
+    const { request, results } = solution
+    // One request cannot ask for both, and what is left out must not come back.
+    if (last?.leftOut && !request.leftOut) return tried
+    applyMicro(runtime, solution)
+    // Nothing new was requested, or nothing happens before the context is larger.
+    if (JSON.stringify(last) === JSON.stringify(request) || results === 0) return tried
+  } else applyMicro(runtime, solution)
+  ports.emit({
+    type: 'micro-compacted',
+    mechanism: tried.at(-1)?.mechanism ?? 'every-request',
+    results: solution.type === 'compacted' ? 0 : solution.results,
+    tokensBefore: context.size.tokens,
+    tokensAfter: gauge.size().tokens,
+  })
   return tried
 }
 
-/** A compaction needs the threshold, or a person. */
-export const noCommit: Pick<RungContext, 'commit'> = {
-  commit: async () => ({ type: 'failed', message: 'No compaction was asked for.' }),
-}
-
-function applyMicro(desk: Desk, solution: Solution): void {
-  if (solution.type === 'delegated') {
-    desk.delegated = solution.request
-    const { request, freed } = solution
-    const deleted = request.leftOut ?? request.cacheEdits?.map(({ cache_reference }) => cache_reference)
-    const isRewritten = request.cacheEdits === undefined
-    if (deleted) desk.tracking = withLeftOut(desk.tracking, deleted, { isRewritten, freed })
-    return
-  }
-  if (solution.type === 'reduced') desk.conversation.edit(withSize(desk, withFreed(solution.edits, solution.freed)))
-  desk.tracking = withViewChange(desk.tracking)
+function applyMicro(runtime: Runtime, solution: Solution): void {
+  if (solution.type === 'delegated') runtime.tracker.delegate(solution.request, solution.freed)
+  else if (solution.type === 'reduced') reduceView(runtime, solution)
+  else runtime.tracker.viewChange()
 }
 
 type Compacting = {
   readonly signal: AbortSignalPort | undefined
   readonly source: QuerySource
-  /** Before the threshold is reached. */
+  /** It pays to compact before the threshold is reached. */
   readonly pays: boolean
 }
 
@@ -180,69 +162,72 @@ type AutoCompacted = {
   readonly compaction?: CompactionDone
 }
 
-async function autoCompact(desk: Desk, { signal, source, pays }: Compacting): Promise<AutoCompacted> {
-  const { explanation } = situationIn(desk, desk.conversation.view())
+async function autoCompact(runtime: Runtime, { signal, source, pays }: Compacting): Promise<AutoCompacted> {
+  const { gauge, ports, settings, tracker } = runtime
+  const explanation = gauge.explanation()
   const { size, autoCompactThreshold: threshold, effectiveWindow } = explanation
-  desk.emit({
+  const tracking = tracker.now()
+  ports.emit({
     type: 'threshold-checked',
     tokens: size.tokens,
     threshold: threshold.value,
     effectiveWindow: effectiveWindow.value,
-    freedBySnips: desk.tracking.freedBySnips,
+    freedBySnips: tracking.freedBySnips,
     source,
   })
-  const { settings, tracking } = desk
   const mode = compactionMode(settings)
-  const overhead = explanation.isAboveThreshold ? overheadOf(desk) : 0
+  const overhead = explanation.isAboveThreshold ? gauge.overhead() : 0
   const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead, pays })
-  if (guarded.type === 'refused') return refusal(desk, guarded, explanation)
-  if (guarded.asks && !(await hasAllowed(desk, explanation, signal))) {
-    desk.tracking = { ...desk.tracking, isRefused: true }
+  if (guarded.type === 'refused') return refusal(runtime, guarded, explanation)
+  if (guarded.asks && !(await isAllowed(runtime, explanation, signal))) {
+    tracker.refused()
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
-  const shortened = shortenUnseen(desk)
-  if (!pays && shortened.length > 0 && !explainDesk(desk).isAboveThreshold) return { tried: shortened, notices: [] }
-  const cause = pays ? 'economy' : 'threshold'
-  const outcome = await compactNow(desk, { stage: 'over-threshold', trigger: 'auto', cause, signal })
+  const shortened = shortenUnseen(runtime)
+  if (!pays && shortened.length > 0 && !gauge.explanation().isAboveThreshold) return { tried: shortened, notices: [] }
+  const outcome = await compactNow(runtime, { cause: pays ? 'economy' : 'threshold', signal })
   const tried = [...shortened, ...outcome.tried]
   if (outcome.type === 'compacted') return { tried, notices: outcome.notices, compaction: outcome }
-  const hasTripped = desk.tracking.breaker.isOpen && !tracking.breaker.isOpen
-  return { tried, notices: hasTripped ? [breakerInWords] : [] }
+  const hasTripped = tracker.now().breaker.isOpen && !tracking.breaker.isOpen
+  return { tried, notices: hasTripped ? [breakerText] : [] }
 }
 
 /**
- * Whether a compaction should come before the threshold. A threshold that the host has set holds, after a failure the
- * usual one does, and where something else has to allow it or keeps the context small, none comes early.
+ * Whether a thrifty session compacts before the threshold. Not if the host has set a threshold, after a failure, if a
+ * person has to allow it, or if something else keeps the context small.
  */
-function paysNow(desk: Desk): boolean {
-  const { settings, tracking, conversation } = desk
+function paysNow({ conversation, gauge, settings, tracker }: Runtime): boolean {
   const isEarly = settings.economy === 'thrifty' && settings.autoCompactAt === undefined
-  if (!isEarly || tracking.breaker.failures > 0) return false
+  if (!isEarly || tracker.now().breaker.failures > 0) return false
   const view = conversation.view()
-  const situation = situationIn(desk, view)
+  const situation = gauge.situation(view)
   const { compactionComes, explanation } = situation
   return compactionComes && !explanation.isAboveThreshold && paysToCompact(view, situation)
 }
 
 type Refused = Extract<Guarded, { readonly type: 'refused' }>
 
-function refusal(desk: Desk, { why, detail }: Refused, { isBlocking, manualCompact }: Explanation): AutoCompacted {
-  // Otherwise no request would go out any more.
-  const shortened = isBlocking && manualCompact.allowed && why !== 'query-source' ? shortenUnseen(desk) : []
+function refusal(
+  runtime: Runtime,
+  { why, detail }: Refused,
+  { isBlocking, manualCompact }: Explanation,
+): AutoCompacted {
+  const { tracker } = runtime
+  // Otherwise no request could be sent any more.
+  const shortened = isBlocking && manualCompact.allowed && why !== 'query-source' ? shortenUnseen(runtime) : []
   if (why === 'below-threshold' || why === 'auto-compact-off') return { tried: shortened, notices: [] }
   const tried: readonly Tried[] = [{ mechanism: 'guard', outcome: 'declined', why: `${why}: ${detail}` }, ...shortened]
-  if (why !== 'overhead' || desk.tracking.isOverheadSaid) return { tried, notices: [] }
-  desk.tracking = { ...desk.tracking, isOverheadSaid: true }
+  if (why !== 'overhead' || tracker.now().isOverheadReported) return { tried, notices: [] }
+  tracker.overheadReported()
   return { tried, notices: [detail] }
 }
 
-/** The host is asked; no answer in time means no. */
-export async function hasAllowed(
-  desk: Desk,
+/** Asks the host; no answer in time means no. */
+export async function isAllowed(
+  { ask, guard, settings }: Runtime,
   { size, autoCompactThreshold }: Explanation,
   signal: AbortSignalPort | undefined,
 ): Promise<boolean> {
-  const { ask, guard, settings } = desk
   if (!ask) return false
   const question = { tokens: size.tokens, threshold: autoCompactThreshold.value }
   const asked = await guard.call<unknown>('ask', () => ask(question), { timeoutMs: patience(settings), signal })
@@ -252,14 +237,14 @@ export async function hasAllowed(
   return value === true
 }
 
-/** Told when it gets worse, once for each state. */
-function tellCrossing(desk: Desk, explanation: Explanation): void {
+/** Reports each state once, and only when it got worse. */
+function reportCrossing({ tracker, ports }: Runtime, explanation: Explanation): void {
   const { state, size } = explanation
-  const before = desk.tracking.state
+  const before = tracker.now().state
   if (state === before) return
-  desk.tracking = { ...desk.tracking, state }
+  tracker.reported(state)
   if (severity.indexOf(state) < severity.indexOf(before)) return
-  desk.emit({ type: 'threshold-crossed', state, tokens: size.tokens, threshold: crossed(explanation) })
+  ports.emit({ type: 'threshold-crossed', state, tokens: size.tokens, threshold: crossed(explanation) })
 }
 
 const severity: readonly Explanation['state'][] = ['ok', 'warning', 'error', 'over-threshold', 'blocking']

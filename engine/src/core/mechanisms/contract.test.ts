@@ -11,7 +11,7 @@ import { collapse } from './collapse/collapse.ts'
 import { finishedSpans } from './collapse/spans.ts'
 import { bytesOf, runContract } from './contract.ts'
 import { viewOf } from './examples.ts'
-import type { Declined, Mechanism, Performed, Plan } from './mechanism.ts'
+import type { Declined, Plan, PlanningMechanism } from './mechanism.ts'
 import { microByCacheEdit } from './micro/by-cache-edit.ts'
 import { microByIdle } from './micro/by-idle.ts'
 import { microBySize } from './micro/by-size.ts'
@@ -68,7 +68,7 @@ const fullWindow = { tokens: 10_000_000, reported: 0, estimated: 10_000_000, sou
 const lastDay = Date.parse('2027-01-01T00:00:00.000Z')
 
 /** Some are made for a conversation: a snip names entries of it. */
-type Maker = (view: View, choice: { readonly first: number; readonly second: number }) => Mechanism
+type Maker = (view: View, choice: { readonly first: number; readonly second: number }) => PlanningMechanism
 
 const mechanisms: readonly (readonly [string, Maker])[] = [
   [microBySize.name, () => microBySize],
@@ -81,22 +81,25 @@ const mechanisms: readonly (readonly [string, Maker])[] = [
 ]
 
 /** Every finished span, with a summary that says where it came from. */
-function collapseAll(view: View): Mechanism {
+function collapseAll(view: View): PlanningMechanism {
   const spans = finishedSpans(view, createWeigher(), 50)
   return collapse(spans.map(({ from, to }) => ({ from, to, text: `What happened from ${from} on, in short.` })))
 }
 
-function snipSomewhere(view: View, { first, second }: { readonly first: number; readonly second: number }): Mechanism {
+function snipSomewhere(
+  view: View,
+  { first, second }: { readonly first: number; readonly second: number },
+): PlanningMechanism {
   const uuids = view.sources.flatMap(({ pieces }) => pieces.map(({ uuid }) => uuid ?? ''))
   const at = first % Math.max(1, uuids.length)
   return snip({ from: uuids[at] ?? '', to: uuids[Math.min(at + (second % 9), uuids.length - 1)] ?? '' })
 }
 
 describe.each(mechanisms)('the contract, kept by %s', (name, make) => {
-  test('over generated conversations', async () => {
+  test('over generated conversations', () => {
     let performed = 0
-    await fc.assert(
-      fc.asyncProperty(anySession, anySituation, async (records, choice) => {
+    fc.assert(
+      fc.property(anySession, anySituation, (records, choice) => {
         const { boundThinking, contextManagement, cacheEdits, estimator } = choice
         const input: SituationInput = {
           now: lastDay,
@@ -110,13 +113,13 @@ describe.each(mechanisms)('the contract, kept by %s', (name, make) => {
         }
         const withPins = pinned(records, choice.pins)
         const mechanism = make(viewOf(withPins), choice)
-        const report = await runContract({
+        const report = runContract({
           mechanism,
           records: withPins,
           situationOf: (view, done) => situationOf(view, { ...input, cacheEdits: stateAfter(done) }),
         })
         expect(report.broken).toEqual([])
-        if (report.performed) performed++
+        if (report.plan.type === 'planned') performed++
       }),
       { numRuns: 60 },
     )
@@ -128,12 +131,6 @@ describe.each(mechanisms)('the contract, kept by %s', (name, make) => {
     const mechanism = make(view, { first: 0, second: 0 })
     expect(mechanism.plan(view, situationOf(view, { now: lastDay })).type).toBe('declined')
   })
-
-  test('will not perform another one’s plan', async () => {
-    const plan = { mechanism: 'another' } as Plan
-    const perform = make(foldEntries([]), { first: 0, second: 0 }).perform(plan, { now: () => 0, newId: () => '' })
-    await expect(perform).rejects.toThrow(`A plan of another was given to ${name}.`)
-  })
 })
 
 test.each([microBySize, microByIdle, microByCacheEdit])('$name does nothing when it is turned off', (mechanism) => {
@@ -143,8 +140,8 @@ test.each([microBySize, microByIdle, microByCacheEdit])('$name does nothing when
   expect(mechanism.plan(view, situation)).toMatchObject({ type: 'declined', why: 'turned-off' })
 })
 
-function stateAfter(performed: Performed | undefined): CacheEditState {
-  const edits = performed?.type === 'delegated' ? performed.request.cacheEdits : undefined
+function stateAfter(plan: Plan | undefined): CacheEditState {
+  const edits = plan?.outcome.type === 'request' ? plan.outcome.request.cacheEdits : undefined
   return withDeleted(noCacheEdits, edits?.map((edit) => edit.cache_reference) ?? [])
 }
 
@@ -168,9 +165,9 @@ describe('all mechanisms together', () => {
     maxLength: 6,
   })
 
-  test('in any order, repeated: a valid request each time, and undone the very same bytes', async () => {
-    await fc.assert(
-      fc.asyncProperty(anySession, anySequence, async (records, sequence) => {
+  test('in any order, repeated: a valid request each time, and undone the very same bytes', () => {
+    fc.assert(
+      fc.property(anySession, anySequence, (records, sequence) => {
         const written = [...records]
         const done: string[] = []
         const before = bytesOf(viewOf(written))
@@ -184,8 +181,7 @@ describe('all mechanisms together', () => {
           const reductions = { ...reductionsOf(choice.recall, choice.keep), boundThinking: choice.boundThinking }
           const plan = mechanism.plan(view, situationOf(view, { now: lastDay, reductions }))
           if (plan.type === 'declined') continue
-          const performed = await mechanism.perform(plan, { now: () => 0, newId: () => '' })
-          for (const edit of performed.type === 'reduced' ? performed.edits : []) {
+          for (const edit of plan.outcome.type === 'edits' ? plan.outcome.edits : []) {
             done.push(`edit-${done.length}`)
             append(edit, done.at(-1) ?? '')
           }
@@ -203,29 +199,32 @@ describe('all mechanisms together', () => {
 
 describe('the contract itself', () => {
   const { records } = generateWithTruth({ seed: 3, turns: 5 })
-  const run = (mechanism: Mechanism) => {
+  const run = (mechanism: PlanningMechanism) => {
     const input = { now: lastDay, reductions: reductionsOf(false, 1) }
     return runContract({ mechanism, records, situationOf: (view) => situationOf(view, input) })
   }
 
-  test('notices a mechanism that promises too much', async () => {
-    const liar: Mechanism = {
+  test('notices a mechanism that promises too much', () => {
+    const liar: PlanningMechanism = {
       ...microByIdle,
-      perform: async (plan, ports, signal) => {
-        const performed = await microByIdle.perform(plan, ports, signal)
-        return performed.type === 'reduced' ? { ...performed, freed: performed.freed * 2 } : performed
+      plan: (view, situation) => {
+        const plan = microByIdle.plan(view, situation)
+        return plan.type === 'planned' ? { ...plan, freed: plan.freed * 2 } : plan
       },
     }
-    expect((await run(liar)).broken).toEqual([expect.stringContaining('freed as promised')])
+    expect(run(liar).broken).toEqual([expect.stringContaining('freed as promised')])
   })
 
-  test('notices a mechanism that does the same again', async () => {
-    const restless: Mechanism = { ...microByIdle, plan: (view, situation) => again(microByIdle.plan(view, situation)) }
+  test('notices a mechanism that does the same again', () => {
+    const restless: PlanningMechanism = {
+      ...microByIdle,
+      plan: (view, situation) => again(microByIdle.plan(view, situation)),
+    }
     const again = (plan: Plan | Declined): Plan | Declined => {
       if (plan.type === 'planned') planned = plan
       return planned ?? plan
     }
     let planned: Plan | undefined
-    expect((await run(restless)).broken).toEqual(['the second time nothing more is done'])
+    expect(run(restless).broken).toEqual(['the second time nothing more is done'])
   })
 })

@@ -1,5 +1,5 @@
-// The contract that every mechanism keeps, as a test helper: over generated conversations it plans, performs, and looks
-// whether each promise was kept. It knows the seam and nothing of any one mechanism.
+// The contract of every mechanism that plans, as a test helper: plans over generated conversations, applies the plan, and
+// checks each promise. It knows nothing of any one mechanism.
 
 import { deepFrozen, type JsonObject, stringAt } from '../message/json.ts'
 import { checkRequest, type Problem } from '../request/check-request.ts'
@@ -7,25 +7,23 @@ import { type RepairOptions, repairRequest } from '../request/repair.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { createFold, type Fold, type View } from '../transcript/view/fold.ts'
-import type { Declined, Mechanism, Performed, Plan, Situation } from './mechanism.ts'
+import type { Declined, Plan, PlanningMechanism, Situation } from './mechanism.ts'
 
 export type ContractInput = {
-  readonly mechanism: Mechanism
+  readonly mechanism: PlanningMechanism
   readonly records: readonly JsonObject[]
-  /** Asked once more after something was performed, by whoever keeps state between the two. */
-  readonly situationOf: (view: View, performed?: Performed) => Situation
+  /** Called again after a plan was applied, for callers that keep state between the two. */
+  readonly situationOf: (view: View, applied?: Plan) => Situation
 }
 
-/** What was seen, to be compared with what was promised. */
 export type ContractReport = {
   readonly plan: Plan | Declined
-  readonly performed?: Performed
-  /** Broken promises, in words; none when the contract is kept. */
+  /** Broken promises; empty when the contract is kept. */
   readonly broken: readonly string[]
   readonly freed: number
 }
 
-export async function runContract({ mechanism, records, situationOf }: ContractInput): Promise<ContractReport> {
+export function runContract({ mechanism, records, situationOf }: ContractInput): ContractReport {
   const bench = createBench(records)
   const view = deepFrozen(bench.fold.view())
   const situation = situationOf(view)
@@ -38,30 +36,26 @@ export async function runContract({ mechanism, records, situationOf }: ContractI
   must(same(plan, JSON.parse(JSON.stringify(plan))), 'a plan is plain data')
   if (plan.type === 'declined') return { plan, broken, freed: 0 }
   must(plan.freed > 0 || plan.outcome.type === 'request', 'a plan frees something')
-  const performed = await mechanism.perform(plan, ports, { aborted: false })
-  must(bytesOf(bench.fold.view()) === before, 'perform leaves the transcript to others')
-  must((await mechanism.perform(plan, ports, { aborted: true })).type === 'failed', 'perform ends when it is told to')
-  if (performed.type !== 'reduced') {
-    const second = mechanism.plan(view, situationOf(view, performed))
+  must(bytesOf(bench.fold.view()) === before, 'plan leaves the transcript to others')
+  if (plan.outcome.type === 'request') {
+    const second = mechanism.plan(view, situationOf(view, plan))
     const isNew = second.type === 'planned' && !same(second.outcome, plan.outcome)
     must(!isNew, 'the second time nothing else is asked of the server')
-    return { plan, performed, broken, freed: plan.freed }
+    return { plan, broken, freed: plan.freed }
   }
-  const undo = bench.append(performed.edits)
+  const undo = bench.append(plan.outcome.edits)
   const after = bench.fold.view()
   const freed = weightOf(view, situation) - weightOf(after, situation)
-  must(isNear(freed, performed.freed), `freed as promised: ${performed.freed} promised, ${Math.round(freed)} freed`)
-  must(mechanism.plan(after, situationOf(after, performed)).type === 'declined', 'the second time nothing more is done')
+  must(isNear(freed, plan.freed), `freed as promised: ${plan.freed} promised, ${Math.round(freed)} freed`)
+  must(mechanism.plan(after, situationOf(after, plan)).type === 'declined', 'the second time nothing more is done')
   for (const problem of problemsOf(after)) must(false, `a valid request: ${JSON.stringify(problem)}`)
   for (const uuid of plan.items.flatMap(({ uuids }) => uuids)) {
     must(bench.fold.entry(uuid)?.record === bench.original(uuid), `the original of ${uuid} is within reach`)
   }
   undo()
   must(bytesOf(bench.fold.view()) === before, 'undone, the view is the very same bytes')
-  return { plan, performed, broken, freed }
+  return { plan, broken, freed }
 }
-
-const ports = { now: () => 0, newId: () => 'id' }
 
 type Bench = {
   readonly fold: Fold

@@ -1,23 +1,38 @@
-// The seam that every reduction stands behind: it looks at the view and plans, then it performs. A plan is plain data
-// that can be shown; nobody here appends to a transcript, and nothing is changed in place.
+// One seam for everything that makes the context smaller. A mechanism either plans (pure, and the plan is all there is to
+// do) or runs (asks a model, waits for something). It never writes to the transcript itself.
 
 import type { Worth } from '../cache/economics.ts'
 import type { CacheEditState } from '../cache/edit-state.ts'
 import type { CacheState } from '../cache/state.ts'
 import type { ModelFacts } from '../catalog/models.ts'
 import type { JsonObject } from '../message/json.ts'
+import type { TokenCounts } from '../message/usage.ts'
+import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
+import type { Trigger } from '../ports/hooks.ts'
+import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
+import type { CommitResult, CompactionPorts } from '../ports/ports.ts'
+import type { Restore } from '../ports/restore.ts'
+import type { ContextSize } from '../tokens/context-size.ts'
+import type { Counting } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import type { Edit } from '../transcript/format/edits.ts'
+import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Carried } from './pace.ts'
 import type { ReductionSettings } from './settings.ts'
 import type { Weigher } from './weigher.ts'
 
-export type Mechanism = {
+export type Mechanism = PlanningMechanism | RunningMechanism
+
+export type PlanningMechanism = {
   readonly name: string
   /** Pure: the same view and situation give the same plan, and neither is changed. */
   readonly plan: (view: View, situation: Situation) => Plan | Declined
-  readonly perform: (plan: Plan, ports: Ports, signal?: AbortSignalLike) => Promise<Performed>
+}
+
+export type RunningMechanism = {
+  readonly name: string
+  readonly run: (context: MechanismContext) => Promise<MechanismResult>
 }
 
 /** What a mechanism may know besides the view. */
@@ -142,42 +157,82 @@ export type RequestOptions = {
 
 export type CacheEdit = { readonly type: 'delete'; readonly cache_reference: string }
 
-export type Performed = Reduced | Delegated | Failed
+/** Why a compaction runs: a person, the threshold, its price, an overflow, a smaller model, or work done in advance. */
+export type CompactionCause = 'person' | 'threshold' | 'economy' | 'overflow' | 'model-switch' | 'background'
 
-export type Reduced = {
-  readonly type: 'reduced'
-  readonly edits: readonly Edit[]
-  readonly freed: number
-  readonly thinking: ThinkingOutcome
+/** What a person wants summarized; everything when neither is given. Both are uuids of entries. */
+export type CompactRange = { readonly from?: string; readonly upTo?: string }
+
+/** What a running mechanism gets. */
+export type MechanismContext = {
+  readonly view: View
+  readonly situation: Situation
+  readonly trigger: Trigger
+  readonly cause: CompactionCause
+  readonly instructions: string
+  readonly range: CompactRange
+  /** The new size must be below this. */
+  readonly target: number
+  /** The turn's own request, as it would be sent: a summary can share its cache. */
+  readonly request: () => ModelRequest
+  readonly chain: ChainInfo
+  readonly place: RecordPlace
+  /** What the user typed while the agent worked, as far as no message holds it. */
+  readonly queued: readonly QueuedWords[]
+  readonly size: ContextSize
+  /** The part of the size that no compaction can reduce: system prompt and tools. */
+  readonly overhead: number
+  readonly counting: Counting
+  readonly turnId: string
+  /**
+   * Measures a compaction's records (boundary, summary, attachments, hook results) and appends all of them or none.
+   * Refuses a compaction that frees too little, with the numbers.
+   */
+  readonly commit: (records: readonly JsonObject[]) => Promise<CommitResult>
+  /** The record behind an entry of the view. */
+  readonly record: (uuid: string) => JsonObject | undefined
+  /** What the session restores after a compaction. */
+  readonly restore?: Restore | undefined
+  readonly ports: CompactionPorts
+  readonly signal?: AbortSignalPort | undefined
 }
 
-export type Delegated = {
-  readonly type: 'delegated'
-  readonly request: RequestOptions
-  /** What the server is expected to drop; it has the last word. */
-  readonly freed: number
-  readonly thinking: ThinkingOutcome
+/** Where new records are attached. */
+export type RecordPlace = {
+  /** The newest entry of the chain. */
+  readonly tip: string | null
+  readonly sessionId: string
+  /** What the client puts on each record: cwd, version, gitBranch … */
+  readonly envelope: JsonObject
+  /** The transcript's path, to be mentioned in texts. */
+  readonly transcript?: string | undefined
 }
 
-export type Failed = { readonly type: 'failed'; readonly reason: string }
+export type MechanismResult =
+  | { readonly type: 'reduced'; readonly edits: readonly Edit[]; readonly freed: number; readonly results: number }
+  | { readonly type: 'delegated'; readonly request: RequestOptions; readonly freed: number; readonly results: number }
+  | ({ readonly type: 'compacted' } & CompactionReport)
+  | { readonly type: 'declined'; readonly why: string }
+  | {
+      readonly type: 'failed'
+      readonly reason: CompactionFailure
+      readonly why: string
+      readonly tried?: readonly Tried[]
+    }
 
-/** Handed in as one record, never pulled from the air. Mechanisms without a model need none of it. */
-export type Ports = { readonly now: () => number; readonly newId: () => string }
-
-/** As much of an AbortSignal as a mechanism looks at. */
-export type AbortSignalLike = { readonly aborted: boolean }
+/** About a compaction that was committed. */
+export type CompactionReport = {
+  readonly mechanism: string
+  /** Of the summary. */
+  readonly usage: TokenCounts
+  readonly cost?: number | undefined
+  readonly restored: number
+  /** What was tried on the way to it. */
+  readonly tried?: readonly Tried[]
+  /** For the person. */
+  readonly notices?: readonly string[]
+}
 
 export function declined(mechanism: string, why: DeclineReason, detail: string): Declined {
   return { type: 'declined', mechanism, why, detail }
-}
-
-/** The perform of every mechanism whose plan says it all. */
-export function performPlan(name: string): Mechanism['perform'] {
-  return async ({ mechanism, outcome, freed, thinking }, _ports, signal) => {
-    if (mechanism !== name) throw new Error(`A plan of ${mechanism} was given to ${name}.`)
-    if (signal?.aborted) return { type: 'failed', reason: 'aborted' }
-    return outcome.type === 'edits'
-      ? { type: 'reduced', edits: outcome.edits, freed, thinking }
-      : { type: 'delegated', request: outcome.request, freed, thinking }
-  }
 }

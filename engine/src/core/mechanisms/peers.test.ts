@@ -9,7 +9,7 @@ import { repairRequest } from '../request/repair.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { text, viewOf } from './examples.ts'
-import type { Mechanism, Plan } from './mechanism.ts'
+import type { Plan, PlanningMechanism } from './mechanism.ts'
 import { microByCacheEdit } from './micro/by-cache-edit.ts'
 import { microByIdle } from './micro/by-idle.ts'
 import { microBySize } from './micro/by-size.ts'
@@ -22,10 +22,10 @@ const model = 'claude-opus-4-8'
 const now = Date.parse('2027-01-01T00:00:00.000Z')
 const always: SituationInput = { now, model, estimator: 'chars/4', reductions: { microCompact: 'always' } }
 
-const planOf = (mechanism: Mechanism, view: View, input: Partial<SituationInput> = {}) =>
+const planOf = (mechanism: PlanningMechanism, view: View, input: Partial<SituationInput> = {}) =>
   mechanism.plan(view, situationOf(view, { ...always, ...input }))
 
-function planned(mechanism: Mechanism, view: View, input: Partial<SituationInput> = {}): Plan {
+function planned(mechanism: PlanningMechanism, view: View, input: Partial<SituationInput> = {}): Plan {
   const plan = planOf(mechanism, view, input)
   if (plan.type === 'declined') throw new Error(`${plan.why}: ${plan.detail}`)
   return plan

@@ -4,7 +4,7 @@ import { clientStyles, generateWithTruth, type JsonObject, keptLayouts } from '.
 import { stringAt } from '../message/json.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
 import { createFold, type View } from '../transcript/view/fold.ts'
-import type { Mechanism } from './mechanism.ts'
+import type { PlanningMechanism } from './mechanism.ts'
 import { microByCacheEdit } from './micro/by-cache-edit.ts'
 import { microByIdle } from './micro/by-idle.ts'
 import { microBySize } from './micro/by-size.ts'
@@ -14,7 +14,7 @@ import { type SituationInput, situationOf } from './situation.ts'
 import { createWeigher } from './weigher.ts'
 
 const model = 'claude-opus-5-5'
-const mechanisms: readonly Mechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
+const mechanisms: readonly PlanningMechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
 
 const anySession = fc
   .record({

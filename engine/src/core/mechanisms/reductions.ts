@@ -3,13 +3,13 @@
 import type { Worth } from '../cache/economics.ts'
 import { inWords } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Declined, DeclineReason, Mechanism, Plan, Situation } from './mechanism.ts'
+import type { Declined, DeclineReason, Plan, PlanningMechanism, Situation } from './mechanism.ts'
 import { microByCacheEdit } from './micro/by-cache-edit.ts'
 import { microByIdle } from './micro/by-idle.ts'
 import { microBySize } from './micro/by-size.ts'
 import { native } from './native/native.ts'
 
-export const reductions: readonly Mechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
+export const reductions: readonly PlanningMechanism[] = [microBySize, microByIdle, microByCacheEdit, native]
 
 export type ExplainedReduction = {
   readonly mechanism: string
@@ -22,7 +22,7 @@ export type ExplainedReduction = {
 export function explainReductions(
   view: View,
   situation: Situation,
-  mechanisms: readonly Mechanism[] = reductions,
+  mechanisms: readonly PlanningMechanism[] = reductions,
 ): readonly ExplainedReduction[] {
   return mechanisms.map((mechanism) => {
     const outcome = mechanism.plan(view, situation)

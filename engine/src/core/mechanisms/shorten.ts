@@ -7,15 +7,15 @@ import type { Edit } from '../transcript/format/edits.ts'
 import { leastKept, shortenedResult } from '../transcript/view/edited.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Situation } from './mechanism.ts'
-import { type Declined, declined, type Mechanism, type Plan, type PlannedItem, performPlan } from './mechanism.ts'
+import { type Declined, declined, type Plan, type PlannedItem, type PlanningMechanism } from './mechanism.ts'
 import { seenUpTo } from './micro/clearable.ts'
 import { sums } from './micro/clearing.ts'
 
 const name = 'shorten-results'
 
 /** `room`: tokens that unseen results may take together. */
-export function shortenResults({ room }: { readonly room: number }): Mechanism {
-  return { name, plan: (view, situation) => plan(view, situation, room), perform: performPlan(name) }
+export function shortenResults({ room }: { readonly room: number }): PlanningMechanism {
+  return { name, plan: (view, situation) => plan(view, situation, room) }
 }
 
 /** The message with the results that came after the newest answer; undefined when there are none. */

@@ -7,10 +7,9 @@ import type { View } from '../transcript/view/fold.ts'
 import {
   type Declined,
   declined,
-  type Mechanism,
   type Plan,
   type PlannedItem,
-  performPlan,
+  type PlanningMechanism,
   type Situation,
 } from './mechanism.ts'
 import { sums } from './micro/clearing.ts'
@@ -26,8 +25,8 @@ export type SnipInput = {
   readonly marker?: string
 }
 
-export function snip(input: SnipInput): Mechanism {
-  return { name, plan: (view, situation) => plan(view, situation, input), perform: performPlan(name) }
+export function snip(input: SnipInput): PlanningMechanism {
+  return { name, plan: (view, situation) => plan(view, situation, input) }
 }
 
 type Segment = { readonly parts: readonly Part[]; readonly marker: string; readonly item: PlannedItem }

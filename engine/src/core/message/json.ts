@@ -50,6 +50,15 @@ export function stringsAt(value: unknown, key: string): readonly string[] {
   return arrayAt(value, key).filter((item) => typeof item === 'string')
 }
 
+type Defined<T> = {
+  readonly [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key]
+} & { readonly [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined> }
+
+/** Without the keys whose value is undefined. */
+export function defined<T extends object>(values: T): Defined<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
+}
+
 /** Whoever tries to change it gets an error. */
 export function deepFrozen<T>(value: T): T {
   if ((isObject(value) || Array.isArray(value)) && !Object.isFrozen(value)) {

@@ -16,6 +16,14 @@ export type CompactionFailure =
   | 'nothing_to_compact'
   | 'write_failed'
 
+/** One attempt to make the context smaller, or to get a summary, and how it went. */
+export type Tried = {
+  readonly mechanism: string
+  readonly outcome: 'declined' | 'failed' | 'done'
+  readonly why: string
+  readonly reason?: CompactionFailure
+}
+
 /** Which piece of host code a problem comes from. Problems of hooks have an event of their own. */
 export type HostCode = 'listener' | 'clean-up' | 'state' | 'ask' | 'files' | 'restore' | 'workspace' | 'rung' | 'model'
 

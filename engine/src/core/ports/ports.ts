@@ -1,5 +1,5 @@
 // Everything a compaction may reach, handed in as one record and never pulled from the air.
-import type { Emit } from './events.ts'
+import type { CompactionFailure, Emit } from './events.ts'
 import type { FileStore } from './files.ts'
 import type { Hooks } from './hooks.ts'
 import type { AbortSignalPort, ModelClient } from './model.ts'
@@ -18,3 +18,8 @@ export type CompactionPorts = {
   /** Resolves after so many milliseconds, or at once when the signal is aborted; back-off and keep-alive use it. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
 }
+
+export type CommitResult =
+  | { readonly type: 'committed' }
+  /** Nothing was written. The reason is `write_failed` unless another is given. */
+  | { readonly type: 'failed'; readonly message: string; readonly reason?: CompactionFailure }

@@ -5,8 +5,8 @@ import { viewOf } from '../mechanisms/examples.ts'
 import { createWeigher } from '../mechanisms/weigher.ts'
 import type { ModelClient } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
-import type { Beside } from './beside.ts'
-import { createCollapser } from './collapser.ts'
+import { Collapser } from './collapser.ts'
+import type { BackgroundContext } from './runtime.ts'
 import { scripted } from './testing/world.ts'
 
 /** Five finished spans, each worth a summary of its own, and one that is not finished. */
@@ -19,9 +19,9 @@ const view = viewOf(
 )
 
 /** What the collapser sees of a conversation that is nearly full until it is said to be empty. */
-function besideOf(client: ModelClient) {
+function contextOf(client: ModelClient) {
   let tokens = 90
-  const beside: Beside = {
+  const context: BackgroundContext = {
     view: () => view,
     tokens: () => tokens,
     effectiveWindow: () => 100,
@@ -31,26 +31,28 @@ function besideOf(client: ModelClient) {
     model: () => client.model,
     countTokens: (text) => Math.ceil(text.length / 4),
     emit: () => undefined,
-    spend: () => undefined,
+    addUsage: () => undefined,
+    isCompactionOff: () => false,
+    requestFor: () => ({ source: 'turn', model: client.model, messages: [] }),
     signal: createStop().signal,
   }
   const empty = () => {
     tokens = 10
   }
-  return { beside, empty }
+  return { context, empty }
 }
 
 test('three failures in a row end it, and a compaction begins anew', async () => {
   const client = scripted(() => '')
-  const { beside } = besideOf(client)
-  const collapser = createCollapser()
+  const { context } = contextOf(client)
+  const collapser = new Collapser()
   const look = async () => {
-    collapser.look(beside)
+    collapser.afterAnswer(context, 0)
     await collapser.idle()
     return client.requests.length
   }
   expect([await look(), await look()]).toEqual([3, 3])
-  collapser.clear()
+  collapser.afterCompaction()
   expect(await look()).toBe(6)
   expect(collapser.staged()).toEqual([])
 })
@@ -65,10 +67,10 @@ test('what was staged while a compaction came has no place any more', async () =
       return client.send(request, options)
     },
   }
-  const { beside, empty } = besideOf(waiting)
-  const collapser = createCollapser()
-  collapser.look(beside)
-  collapser.clear()
+  const { context, empty } = contextOf(waiting)
+  const collapser = new Collapser()
+  collapser.afterAnswer(context, 0)
+  collapser.afterCompaction()
   empty()
   resolve()
   await collapser.idle()
@@ -76,9 +78,9 @@ test('what was staged while a compaction came has no place any more', async () =
 })
 
 test('finished spans are staged one after another, the oldest first', async () => {
-  const { beside } = besideOf(scripted(() => 'In short.'))
-  const collapser = createCollapser()
-  collapser.look(beside)
+  const { context } = contextOf(scripted(() => 'In short.'))
+  const collapser = new Collapser()
+  collapser.afterAnswer(context, 0)
   await collapser.idle()
   expect(collapser.staged().map(({ text }) => /Look into (\w)/.exec(text)?.[1])).toEqual(['a', 'b', 'c', 'd', 'e'])
 })

@@ -1,6 +1,6 @@
-// What a session's sizes and thresholds rest on besides its messages, as a side entry of the transcript: so that whoever
-// reads the file sees the numbers that the session saw. Other readers of the format pass it over.
-import { isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
+// A side entry of the transcript with everything that sizes and thresholds depend on besides the messages, so that readers of
+// the file see the numbers that the session saw. Other clients ignore it.
+import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { Calibration } from '../tokens/estimate/calibrate.ts'
 import type { TokenSettings } from '../tokens/settings.ts'
 import type { WindowFacts } from '../tokens/windows.ts'
@@ -25,22 +25,19 @@ export function contextNoteRecord(
   return { type: noteType, sessionId, timestamp, everlong: { context: note } }
 }
 
-/** The newest that can be read. What it says about settings is checked where all settings are. */
+/** The newest one. Its settings are validated where all settings are. */
 export function readContextNote(entries: readonly Entry[]): ContextNote | undefined {
   const record = entries.findLast((entry) => entry.record.type === noteType)?.record
   const note = objectAt(objectAt(record, 'everlong'), 'context')
   const model = stringAt(note, 'model')
   if (!note || model === undefined) return undefined
   const factor = numberAt(note.calibration, 'factor')
-  const learnedWindow = numberAt(note, 'learnedWindow')
-  const window = numberAt(note.provider, 'window')
-  const maxOutput = numberAt(note.provider, 'maxOutput')
   return {
     model,
     overhead: numberAt(note, 'overhead') ?? 0,
     calibration: { factor: factor !== undefined && factor >= 0.5 && factor <= 2 ? factor : 1, samples: 0 },
     settings: isObject(note.settings) ? (note.settings as TokenSettings) : {},
-    provider: { ...(window === undefined ? {} : { window }), ...(maxOutput === undefined ? {} : { maxOutput }) },
-    ...(learnedWindow === undefined ? {} : { learnedWindow }),
+    provider: defined({ window: numberAt(note.provider, 'window'), maxOutput: numberAt(note.provider, 'maxOutput') }),
+    ...defined({ learnedWindow: numberAt(note, 'learnedWindow') }),
   }
 }

@@ -42,7 +42,7 @@ test('whatever is done, the view held in memory is the one that the whole transc
           world.records().map((record) => ({ record, position: { line: 0, offset: 0, length: 0, nth: 0 } })),
         )
         expect(world.session.messages()).toEqual(whole.messages)
-        expect(world.desk.conversation.view().pins).toEqual(whole.pins)
+        expect(world.runtime.conversation.view().pins).toEqual(whole.pins)
       }
     }),
     { numRuns: 60 },
@@ -55,7 +55,7 @@ test('what is held in memory is bounded by the window, however long the conversa
   for (let round = 0; round < 50; round++) {
     for (let at = 0; at < 10; at++) await take(world, 'turn', round * 10 + at)
     await take(world, 'compact', 0)
-    held.push(world.desk.conversation.held())
+    held.push(world.runtime.conversation.entryCount())
   }
   expect(Math.max(...held.slice(2))).toBe(held[2])
   expect(world.records().length).toBeGreaterThan(1_000)

@@ -1,71 +1,71 @@
 // One conversation: the store it is written to, the fold that makes the view, the ledger of its facts. It knows records
-// and edits; sizes, models and requests are others' business.
+// and edits, but no sizes, models or requests.
 
-import type { RecordPlace } from '../ladder/rung.ts'
 import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
+import type { RecordPlace } from '../mechanisms/mechanism.ts'
 import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { noPosition, type Store, StoreError, type StoreResult } from '../ports/store.ts'
 import { readCompaction } from '../transcript/format/compaction-records.ts'
 import { type Edit, editRecords, readEdit } from '../transcript/format/edits.ts'
-import type { Entry } from '../transcript/format/entry.ts'
+import { type Entry, headOf } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
 import { type QueuedWords, queuedWords } from '../transcript/format/queued-words.ts'
+import { isSelfContained } from '../transcript/tree/self-contained.ts'
 import { createFold, type Fold, foldEntries, type View } from '../transcript/view/fold.ts'
 import { lastAction, type Undoable, withoutRewound } from '../transcript/view/last-action.ts'
-import { type Body, stamped } from './records.ts'
-import { trimmed } from './retained.ts'
-import { noPosition, type Store, StoreError, type StoreResult } from './store.ts'
+import type { Body } from './input.ts'
 
 export type ConversationInput = {
   readonly store: Store
   readonly sessionId: string
   readonly envelope: JsonObject
-  /** What was there when it was opened, in the order of the file. */
+  /** What was there when it was opened, in file order. */
   readonly entries: readonly Entry[]
-  /** Whether those are all there are. If not, they must hold the live window. */
+  /** Whether that is everything. If not, it must include the live window. */
   readonly isWhole?: boolean | undefined
   readonly now: () => number
   readonly newId: () => string
-  /** Sees every entry of this conversation once, in order; `isLive` when it came after the opening. */
+  /** Gets every entry of this conversation once, in order; `isLive` if it was added after the opening. */
   readonly watch?: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => void
-  /** After a rewind, or the undo of one: gets the entries of this conversation that stand now, in order. */
+  /** After a rewind, or the undo of one: gets the entries of this conversation that now count, in order. */
   readonly onRewind?: (entries: readonly Entry[]) => void
 }
 
 export type Conversation = {
   readonly view: () => View
   readonly ledger: () => Ledger
-  /** Words that the user typed while the agent worked and that are in no message. */
+  /** What the user typed while the agent worked, as far as no message holds it. */
   readonly queued: () => readonly QueuedWords[]
   readonly place: () => RecordPlace
-  /** Whether an answer that is held here has this id of the API. */
+  /** Whether an answer in memory has this message id. */
   readonly hasAnswer: (id: unknown) => boolean
-  /** Any entry there ever was, in the view or not. */
+  /** Any entry of the session, in the view or not. */
   readonly record: (uuid: string) => JsonObject | undefined
-  /** Appends in one write; returns their uuids, which may be given. Throws a StoreError when they cannot be written. */
+  /** Appends in one write and returns the uuids, which may be given. Throws a StoreError when that fails. */
   readonly append: (bodies: readonly Body[], uuids?: readonly string[]) => readonly string[]
-  /** Appends records that annotate the session and hang nowhere. */
+  /** Appends records that annotate the session and have no place in the tree. */
   readonly note: (records: readonly JsonObject[]) => void
   readonly edit: (edits: readonly Edit[]) => readonly string[]
   /** Appends a compaction's records, all or none. */
   readonly commit: (records: readonly JsonObject[]) => StoreResult
   /** The view as it would be with these records. */
   readonly tryOut: (records: readonly JsonObject[]) => View
-  /** These edits as records that hang behind one another. */
+  /** These edits as a chain of records, not written yet. */
   readonly editRecords: (edits: readonly Edit[]) => readonly JsonObject[]
-  /** What the newest action in force did to the view, oldest first. */
+  /** The changes of the newest action in force, oldest first. */
   readonly lastAction: () => readonly Undoable[]
-  /** Entries that the fold holds, for those who test how many there are. */
-  readonly held: () => number
+  /** How many entries are in memory, for tests. */
+  readonly entryCount: () => number
 }
 
 export function createConversation(input: ConversationInput): Conversation {
-  return new Talk(input)
+  return new StoredConversation(input)
 }
 
-class Talk implements Conversation {
+class StoredConversation implements Conversation {
   private readonly input: ConversationInput
   private book: LedgerBook = createLedger()
   private hasRewound = false
@@ -73,7 +73,7 @@ class Talk implements Conversation {
   private fold: Fold = createFold()
   private tip: string | null = null
   private answerIds = new Set<unknown>()
-  /** Older entries may be in the store alone. */
+  /** If not, older entries are only in the store. */
   private isWhole: boolean
   private isOpen = false
 
@@ -94,7 +94,7 @@ class Talk implements Conversation {
     return this.fold.entry(uuid)?.record
   }
 
-  held = (): number => this.entries.length
+  entryCount = (): number => this.entries.length
 
   hasAnswer = (id: unknown): boolean => this.answerIds.has(id)
 
@@ -118,11 +118,11 @@ class Talk implements Conversation {
   }
 
   edit = (edits: readonly Edit[]): readonly string[] => {
-    // Both may bring back what is no longer held here.
-    if (edits.some(isTurn)) this.loadOlder()
+    // Both may bring back entries that are not in memory.
+    if (edits.some(changesBranch)) this.loadOlder()
     const records = this.editRecords(edits)
     this.write(records)
-    if (this.hasRewound && edits.some(isTurn)) this.readAgain()
+    if (this.hasRewound && edits.some(changesBranch)) this.readAgain()
     return records.map(({ uuid }) => String(uuid))
   }
 
@@ -131,7 +131,7 @@ class Talk implements Conversation {
     const stored = this.input.store.append(records)
     if (stored.type === 'store-failed') return stored
     for (const record of records) this.take({ record, position: noPosition })
-    const left = trimmed(this.entries, before)
+    const left = retained(this.entries, before)
     if (left.length < this.entries.length) {
       this.isWhole = false
       this.hold(left)
@@ -147,7 +147,7 @@ class Talk implements Conversation {
     return lastAction(this.entries)
   }
 
-  /** Each record hangs on the one before it. */
+  /** Each record is a child of the one before it. */
   private chained(bodies: readonly Body[], uuids: readonly string[]): readonly JsonObject[] {
     const { sessionId, envelope, now, newId } = this.input
     const timestamp = new Date(now()).toISOString()
@@ -185,11 +185,11 @@ class Talk implements Conversation {
   }
 
   private addFacts(message: ViewMessage, record: JsonObject): void {
-    // What was put back is no news.
+    // What was restored is not new.
     if (objectAt(record, 'attachment')?.isRestored !== true) this.book.add(message, record)
   }
 
-  /** Begins the ledger anew. Returns the entry up to which it knows everything: a boundary of ours carries the facts. */
+  /** Starts the ledger afresh. Returns the entry up to which it is complete: our boundaries carry the facts before them. */
   private openBook(entries: readonly Entry[]): number {
     const known = entries.findLastIndex(({ record }) => readCompaction(record).ledger !== undefined)
     const carried = readCompaction(entries[known]?.record).ledger
@@ -197,7 +197,7 @@ class Talk implements Conversation {
     return known
   }
 
-  /** What was read off entries that a rewind went back past no longer holds. */
+  /** Facts from entries that a rewind dropped no longer hold. */
   private readAgain(): void {
     const standing = withoutRewound(this.entries)
     const known = this.openBook(standing)
@@ -218,7 +218,7 @@ class Talk implements Conversation {
     }
   }
 
-  /** The one way back to what was let go, or never read: everything that needs older entries calls it. */
+  /** Reads entries that were dropped from memory, or never read. */
   private loadOlder(): void {
     if (this.isWhole) return
     this.hold(this.input.store.entries())
@@ -226,7 +226,37 @@ class Talk implements Conversation {
   }
 }
 
-/** Another part of the transcript may stand behind the view then. */
-function isTurn({ type }: Edit): boolean {
+/** Edits after which the view may show another part of the transcript. */
+function changesBranch({ type }: Edit): boolean {
   return type === 'undo' || type === 'rewind'
+}
+
+function stamped(body: Body, { uuid, parentUuid, timestamp, sessionId, envelope }: Stamp): JsonObject {
+  return { parentUuid, isSidechain: false, ...envelope, sessionId, ...body, uuid, timestamp }
+}
+
+type Stamp = {
+  readonly uuid: string
+  readonly parentUuid: string | null
+  readonly timestamp: string
+  readonly sessionId: string
+  readonly envelope: JsonObject
+}
+
+/**
+ * The entries that stay in memory after a compaction: those of the view, and everything since the boundary before the
+ * newest one. `view` is the view before the newest boundary.
+ */
+function retained(entries: readonly Entry[], view: View): readonly Entry[] {
+  const boundaries = entries.flatMap((entry, at) => (headOf(entry).boundary ? [at] : []))
+  const from = boundaries.at(-2)
+  if (from === undefined) return entries
+  const wanted = new Set<string>(view.sources.flatMap(({ uuids, edits }) => [...uuids, ...edits]))
+  const left = entries.filter(({ record }, at) => at >= from || wanted.has(String(record.uuid)) || isPin(record))
+  return isSelfContained(left) ? left : entries
+}
+
+function isPin(record: Entry['record']): boolean {
+  const type = readEdit(record)?.type
+  return type === 'pin' || type === 'unpin'
 }

@@ -9,8 +9,8 @@ import { noTokens } from '../message/usage.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { createStop } from '../ports/stop.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Beside } from './beside.ts'
-import { createMemoryKeeper, type MemoryKeeper } from './memory-keeper.ts'
+import { MemoryKeeper } from './memory-keeper.ts'
+import type { BackgroundContext } from './runtime.ts'
 import { plainRung } from './testing/rungs.ts'
 import { createTestWorld, scripted } from './testing/world.ts'
 
@@ -45,37 +45,38 @@ function bench(tokens: () => number) {
   const events: EngineEvent[] = []
   const { signal, stop } = createStop()
   const client = scripted(() => '')
-  const beside: Beside = {
+  const context: BackgroundContext = {
     view: () => viewOf('newest'),
     tokens,
     effectiveWindow: () => 100_000,
-    ledger: () => createTestWorld().desk.conversation.ledger(),
+    ledger: () => createTestWorld().runtime.conversation.ledger(),
     weigher: () => createWeigher(),
     client: () => client,
     model: () => client.model,
     countTokens: (text) => text.length,
     emit: (event) => events.push(event),
-    spend: () => undefined,
+    addUsage: () => undefined,
+    isCompactionOff: () => false,
+    requestFor: () => ({ source: 'turn', model: 'm', messages: [] }),
     signal,
   }
-  return { beside, events, stop }
+  return { context, events, stop }
 }
 
-const request = () => ({ source: 'turn', model: 'm', messages: [] }) as const
-const look = (keeper: MemoryKeeper, beside: Beside, uuid: string) =>
-  keeper.look(beside, { view: viewOf(uuid), hadToolCalls: false, request })
+const look = (keeper: MemoryKeeper, context: BackgroundContext, uuid: string) =>
+  keeper.afterAnswer({ ...context, view: () => viewOf(uuid) }, 0)
 const extracted: Extraction = { type: 'extracted', notes: someNotes, usage: noTokens }
 const settle = () => new Promise((resolve) => setTimeout(resolve))
 
 describe('the keeper of the notes', () => {
   test('one at a time: a newer trigger waits, and goes on from what it had seen itself', async () => {
     const { store, asked } = storeOf()
-    const keeper = createMemoryKeeper({ store, isResumed: false })
+    const keeper = new MemoryKeeper({ store, isResumed: false })
     let tokens = 12_000
-    const { beside } = bench(() => tokens)
-    look(keeper, beside, 'one')
+    const { context } = bench(() => tokens)
+    look(keeper, context, 'one')
     tokens = 20_000
-    look(keeper, beside, 'two')
+    look(keeper, context, 'two')
     expect(asked.map(({ seen }) => seen)).toEqual(['one'])
     asked[0]?.end(extracted)
     await settle()
@@ -88,10 +89,10 @@ describe('the keeper of the notes', () => {
 
   test('a compaction while it runs: what it saw last is out of the conversation, and is not remembered', async () => {
     const { store, asked } = storeOf()
-    const keeper = createMemoryKeeper({ store, isResumed: false })
-    const { beside, events } = bench(() => 12_000)
-    look(keeper, beside, 'one')
-    keeper.compacted(3_000)
+    const keeper = new MemoryKeeper({ store, isResumed: false })
+    const { context, events } = bench(() => 12_000)
+    look(keeper, context, 'one')
+    keeper.afterCompaction(3_000)
     asked[0]?.end(extracted)
     await keeper.idle()
     expect(keeper.progress()).toEqual({ tokens: 3_000, toolCallsSince: 0, failures: 0 })
@@ -100,11 +101,11 @@ describe('the keeper of the notes', () => {
 
   test('calls that come while it runs count for the next', async () => {
     const { store, asked } = storeOf()
-    const keeper = createMemoryKeeper({ store, isResumed: false })
-    const { beside } = bench(() => 12_000)
-    keeper.countCalls(4)
-    look(keeper, beside, 'one')
-    keeper.countCalls(2)
+    const keeper = new MemoryKeeper({ store, isResumed: false })
+    const { context } = bench(() => 12_000)
+    keeper.afterAnswer(context, 4)
+    look(keeper, context, 'one')
+    keeper.afterAnswer(context, 2)
     asked[0]?.end(extracted)
     await keeper.idle()
     expect(keeper.progress().toolCallsSince).toBe(2)
@@ -113,12 +114,12 @@ describe('the keeper of the notes', () => {
   test('a store that breaks is a failure, and a session that ends is none', async () => {
     const { store } = storeOf()
     const broken = { ...store, extract: async () => Promise.reject(new Error('the disk is full')) }
-    const keeper = createMemoryKeeper({ store: broken, isResumed: false })
-    const { beside, events, stop } = bench(() => 12_000)
-    look(keeper, beside, 'one')
+    const keeper = new MemoryKeeper({ store: broken, isResumed: false })
+    const { context, events, stop } = bench(() => 12_000)
+    look(keeper, context, 'one')
     await keeper.idle()
     expect(events).toEqual([{ type: 'memory-failed', reason: 'the disk is full', failures: 1, usage: noTokens }])
-    look(keeper, beside, 'two')
+    look(keeper, context, 'two')
     stop()
     await keeper.idle()
     expect(events).toHaveLength(1)
@@ -126,7 +127,7 @@ describe('the keeper of the notes', () => {
 })
 
 test('an extraction that still runs after the wait: the next rung does it, and the reason is told', async () => {
-  const keeper = createMemoryKeeper({ store: storeOf('still-running').store, isResumed: false })
+  const keeper = new MemoryKeeper({ store: storeOf('still-running').store, isResumed: false })
   const world = createTestWorld({ compaction: [memoryRung(keeper), plainRung('A short summary.')] })
   world.session.add({ role: 'user', content: 'words '.repeat(500) })
   world.session.record({ content: 'Done.' })

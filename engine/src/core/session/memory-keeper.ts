@@ -1,9 +1,9 @@
-// Keeps the notes of one session up to date while work goes on: starts an extraction when one is due, one at a time,
-// counts what it costs, and never disturbs the conversation. What becomes of the notes is the rung's business.
+// Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
+// counts what it costs. Compacting from the notes is the business of ladder/memory-rung.ts.
 import { costOf } from '../cache/prices.ts'
 import type { Extraction } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'
-import { defaultKeep, type MemoryDecline, type MemoryKeep } from '../memory/plan.ts'
+import { defaultKeep, type MemoryKeep } from '../memory/plan.ts'
 import type { SessionMemory } from '../memory/store.ts'
 import {
   afterCompaction,
@@ -15,59 +15,18 @@ import {
   type MemorySettings,
   mostFailures,
 } from '../memory/trigger.ts'
+import { blocksOf, isToolResult } from '../message/block.ts'
+import { defined } from '../message/json.ts'
 import { noTokens, totalOf } from '../message/usage.ts'
-import type { ModelRequest } from '../ports/model.ts'
+import { errorText } from '../ports/guarded.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Beside } from './beside.ts'
+import type { BackgroundContext, BackgroundWorker, MemoryState } from './runtime.ts'
+import type { MemoryChoices } from './settings.ts'
 
-export type MemoryChoices = Partial<MemorySettings> & { readonly keep?: Partial<MemoryKeep> }
+export type MemoryDeclined = NonNullable<MemoryState['declined']>
 
-export type MemoryDeclined = { readonly why: MemoryDecline; readonly detail: string }
-
-/** Where there is no place for notes, the reason stands in the keeper's place. */
+/** The keeper, or why there are no notes. */
 export type Memory = MemoryKeeper | MemoryDeclined
-
-export function keeperOf(memory: Memory | undefined): MemoryKeeper | undefined {
-  return memory && 'store' in memory ? memory : undefined
-}
-
-/** What explain() says about it. */
-export type MemoryState = {
-  readonly isOn: boolean
-  readonly path?: string
-  readonly isExtracting: boolean
-  /** Three extractions in a row failed. */
-  readonly hasStopped: boolean
-  readonly lastSeen?: string
-  /** Why the last compaction did not use the notes. */
-  readonly declined?: MemoryDeclined
-  readonly problem?: string
-}
-
-export type Moment = {
-  readonly view: View
-  /** Whether tools were called just before. */
-  readonly hadToolCalls: boolean
-  /** The conversation's own request of this view. */
-  readonly request: () => ModelRequest
-}
-
-export type MemoryKeeper = {
-  readonly store: SessionMemory
-  readonly settings: MemorySettings
-  readonly keep: MemoryKeep
-  readonly progress: () => MemoryProgress
-  /** The conversation was opened again, and nothing has been noted since. */
-  readonly isResumed: () => boolean
-  readonly countCalls: (calls: number) => void
-  /** Starts an extraction if one is due. It is not waited for. */
-  readonly look: (beside: Beside, moment: Moment) => void
-  readonly compacted: (tokens: number) => void
-  readonly noteDeclined: (declined: MemoryDeclined | undefined) => void
-  readonly state: () => MemoryState
-  /** When nothing is under way any more. */
-  readonly idle: () => Promise<void>
-}
 
 export type KeeperInput = {
   readonly store: SessionMemory
@@ -75,18 +34,22 @@ export type KeeperInput = {
   readonly isResumed: boolean
 }
 
-export function createMemoryKeeper(input: KeeperInput): MemoryKeeper {
-  return new Keeper(input)
+/** A view in which an extraction was due. */
+type Due = {
+  readonly context: BackgroundContext
+  readonly view: View
+  readonly tokens: number
+  readonly hadToolCalls: boolean
 }
 
-class Keeper implements MemoryKeeper {
+export class MemoryKeeper implements BackgroundWorker {
   readonly store: SessionMemory
   readonly settings: MemorySettings
   readonly keep: MemoryKeep
   private current: MemoryProgress
-  private isOpenedAgain: boolean
+  private isFresh: boolean
   private running: Promise<void> | undefined
-  private next: { readonly beside: Beside; readonly moment: Moment; readonly tokens: number } | undefined
+  private next: Due | undefined
   private declined: MemoryDeclined | undefined
   private problem: string | undefined
   private compactions = 0
@@ -98,34 +61,40 @@ class Keeper implements MemoryKeeper {
     this.keep = { ...defaultKeep, ...keep }
     // Failures of another process say nothing about this one.
     this.current = { ...store.progress(), failures: 0 }
-    this.isOpenedAgain = isResumed
+    this.isFresh = isResumed
   }
 
   progress = (): MemoryProgress => this.current
-  isResumed = (): boolean => this.isOpenedAgain
+
+  /** The conversation was opened again and nothing has been noted since. */
+  isResumed = (): boolean => this.isFresh
+
   idle = async (): Promise<void> => {
     while (this.running) await this.running
   }
 
-  countCalls = (calls: number): void => {
-    const { toolCallsSince } = this.current
-    this.current = { ...this.current, toolCallsSince: toolCallsSince + calls }
+  /** An answer that calls tools is looked at when their results are there. */
+  afterAnswer(context: BackgroundContext, calls: number): void {
+    this.countCalls(calls)
+    if (calls === 0) this.look(context, { hadToolCalls: false })
   }
 
-  look = (beside: Beside, moment: Moment): void => {
-    if (!this.settings.isOn || this.current.failures >= mostFailures || beside.signal.aborted) return
-    this.lookAt(beside, moment, beside.tokens())
+  /** Between two rounds of tools no call is open. */
+  beforeRequest(context: BackgroundContext): void {
+    if (blocksOf(context.view().messages.at(-1)?.content ?? []).some(isToolResult))
+      this.look(context, { hadToolCalls: true })
   }
 
-  compacted = (tokens: number): void => {
+  afterCompaction(tokens: number): void {
     this.current = afterCompaction(this.current, tokens)
-    this.isOpenedAgain = false
+    this.isFresh = false
     this.compactions++
     this.next = undefined
-    this.remember()
+    this.saveProgress()
   }
 
-  noteDeclined = (declined: MemoryDeclined | undefined): void => {
+  /** Why a compaction did not use the notes; undefined when it did. */
+  noteDeclined(declined: MemoryDeclined | undefined): void {
     this.declined = declined
   }
 
@@ -136,44 +105,49 @@ class Keeper implements MemoryKeeper {
       path: this.store.path,
       isExtracting: this.running !== undefined,
       hasStopped: failures >= mostFailures,
-      ...(lastSeen === undefined ? {} : { lastSeen }),
-      ...(this.declined ? { declined: this.declined } : {}),
-      ...(this.problem === undefined ? {} : { problem: this.problem }),
+      ...defined({ lastSeen, declined: this.declined, problem: this.problem }),
     }
   }
 
-  private lookAt(beside: Beside, moment: Moment, tokens: number): void {
-    if (!isDue(this.current, { tokens, hadToolCalls: moment.hadToolCalls }, this.settings)) return
-    // A newer trigger waits for the running one, and is looked at again then.
-    if (this.running) this.next = { beside, moment, tokens }
-    else if (!beside.signal.aborted) this.start(beside, moment, tokens)
+  private countCalls(calls: number): void {
+    this.current = { ...this.current, toolCallsSince: this.current.toolCallsSince + calls }
   }
 
-  private start(beside: Beside, moment: Moment, tokens: number): void {
-    this.running = this.extract(beside, moment, tokens).finally(() => {
-      this.running = undefined
-      const { next } = this
-      this.next = undefined
-      if (next) this.lookAt(next.beside, next.moment, next.tokens)
-    })
+  private look(context: BackgroundContext, { hadToolCalls }: Pick<Due, 'hadToolCalls'>): void {
+    if (!this.settings.isOn || this.current.failures >= mostFailures || context.signal.aborted) return
+    this.startIfDue({ context, view: context.view(), tokens: context.tokens(), hadToolCalls })
   }
 
-  private async extract(beside: Beside, { request, view }: Moment, tokens: number): Promise<void> {
-    const { signal, countTokens, emit } = beside
-    const model = beside.model()
+  private startIfDue(due: Due): void {
+    const { context, tokens, hadToolCalls } = due
+    if (!isDue(this.current, { tokens, hadToolCalls }, this.settings) || context.signal.aborted) return
+    // The newest trigger waits for the running extraction and is checked again then.
+    if (this.running) this.next = due
+    else
+      this.running = this.extract(due).finally(() => {
+        this.running = undefined
+        const { next } = this
+        this.next = undefined
+        if (next) this.startIfDue(next)
+      })
+  }
+
+  private async extract({ context, view, tokens }: Due): Promise<void> {
+    const { signal, countTokens, emit } = context
+    const model = context.model()
     const compactions = this.compactions
     const calls = this.current.toolCallsSince
     const extraction = await this.attempt({
-      conversation: request(),
+      conversation: context.requestFor(view),
       messages: view.messages,
-      ledger: beside.ledger(),
-      model: beside.client(),
+      ledger: context.ledger(),
+      model: context.client(),
       countTokens,
       signal,
     })
     const { usage } = extraction
-    if (totalOf(usage) > 0) beside.spend('session-memory', usage)
-    // A session that is being closed is no failure.
+    if (totalOf(usage) > 0) context.addUsage('session-memory', usage)
+    // Closing the session is not a failure.
     if (signal.aborted) return
     if (extraction.type === 'failed') {
       this.current = afterFailure(this.current)
@@ -184,25 +158,25 @@ class Keeper implements MemoryKeeper {
       const meanwhile = this.current.toolCallsSince - calls
       this.current = afterExtraction({ tokens, lastSeen: view.sources.at(-1)?.uuids.at(-1) })
       this.countCalls(meanwhile)
-      this.isOpenedAgain = false
+      this.isFresh = false
     } else this.current = { ...this.current, failures: 0 }
-    this.remember()
+    this.saveProgress()
     const cost = totalOf(usage) === 0 ? undefined : costOf(usage, model)
     const noted = countTokens(renderNotes(extraction.notes))
-    emit({ type: 'memory-extracted', tokens: noted, usage, ...(cost === undefined ? {} : { cost }) })
+    emit({ type: 'memory-extracted', tokens: noted, usage, ...defined({ cost }) })
   }
 
-  /** A disk that is full, a folder that cannot be written: it was tried, and it failed. */
+  /** An error of the store, such as a full disk, is a failed extraction. */
   private async attempt(input: Parameters<SessionMemory['extract']>[0]): Promise<Extraction> {
     try {
       return await this.store.extract(input)
     } catch (error) {
-      return { type: 'failed', reason: error instanceof Error ? error.message : String(error), usage: noTokens }
+      return { type: 'failed', reason: errorText(error), usage: noTokens }
     }
   }
 
-  /** For the next process. Where it cannot be written, that one begins anew. */
-  private remember(): void {
+  /** For the next process. If it cannot be written, that one starts from the beginning. */
+  private saveProgress(): void {
     try {
       if (this.store.notes()) this.store.saveProgress(this.current)
     } catch (error) {

@@ -1,5 +1,4 @@
-// Search and reading over a conversation that is only in memory: words, newest first; originals by their ids. Sessions on
-// disk have an archive for it.
+// Recall for a session in memory: searches words, newest first, and reads originals by id. Sessions on disk have an archive.
 import { headOf, tailOf } from '../text/cut.ts'
 import { wellFormed } from '../text/well-formed.ts'
 import type { Entry } from '../transcript/format/entry.ts'
@@ -16,12 +15,12 @@ export type RecallMatch = {
 export type Recalled = { readonly matches: readonly RecallMatch[]; readonly more: boolean }
 
 const snippetLength = 300
-/** A question has no more words than this; a pasted book would be looked for word by word. */
+/** A pasted book would be searched word by word. */
 const mostWords = 32
-const longestQuestion = 4_000
+const longestQuery = 4_000
 
 export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10): Recalled {
-  const wanted = headOf(words, longestQuestion)
+  const wanted = headOf(words, longestQuery)
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '')
@@ -35,7 +34,8 @@ export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10):
     for (const piece of piecesOf(record)) {
       const { text } = piece
       const low = text.toLowerCase()
-      if (!isSaid(piece) || !wanted.every((word) => low.includes(word))) continue
+      // Edits and boundaries are no messages.
+      if (piece.kind === 'system' || !wanted.every((word) => low.includes(word))) continue
       const at = Math.max(0, low.indexOf(wanted[0] ?? '') - snippetLength / 3)
       const snippet = wellFormed(headOf(tailOf(text, text.length - at), snippetLength))
       found.push({ id: idOf(piece) ?? uuid, kind: piece.kind, time, snippet })
@@ -44,7 +44,7 @@ export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10):
   return { matches: found.toReversed().slice(0, limit), more: found.length > limit }
 }
 
-/** What goes by this id: an entry by its uuid, or the result of a call by the id of its use. */
+/** An entry by its uuid, or a tool result by the id of its tool use. */
 export function readFrom(entries: Iterable<Entry>, id: string): string | undefined {
   for (const { record } of entries) {
     const pieces = piecesOf(record)
@@ -54,12 +54,7 @@ export function readFrom(entries: Iterable<Entry>, id: string): string | undefin
   return undefined
 }
 
-/** Results go by the id of their call. */
+/** A tool result has the id of its tool use. */
 function idOf({ kind, toolUseId }: Piece): string | undefined {
   return kind === 'tool-result' ? toolUseId : undefined
-}
-
-/** Edits and boundaries are records too, and nobody said them. */
-function isSaid({ kind }: Piece): boolean {
-  return kind !== 'system'
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { shapeOf } from '../message/shape.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
 import type { Entry } from '../transcript/format/entry.ts'
-import { enqueueRecord, type HeldMessage, leftInQueue } from './held.ts'
+import { enqueueRecord, leftInQueue, type QueuedMessage } from './queue.ts'
 import { plainRung } from './testing/rungs.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
@@ -50,7 +50,7 @@ describe('an answer', () => {
       await world.session.prepare()
       if (how === 'outdated') await world.session.compact()
       else world.session.record(answer)
-      return Object.values(world.desk.lessons.calibrations).map(({ samples }) => samples)
+      return Object.values(world.learned.calibrations).map(({ samples }) => samples)
     }
     expect(await learned('plain')).toEqual([1])
     expect(await learned('iterations')).toEqual([])
@@ -98,15 +98,15 @@ describe('a message', () => {
   test('that was queued and let in is not left in the queue', () => {
     const at = { timestamp: '2026-11-01T00:00:00.000Z', sessionId: 's' }
     const entry = (record: Entry['record']) => ({ record }) as Entry
-    const held = (content: string): HeldMessage => ({ message: { role: 'user', content }, uuids: [content] })
-    const queued = (content: string) => entry(enqueueRecord(held(content), at))
+    const message = (content: string): QueuedMessage => ({ message: { role: 'user', content }, uuids: [content] })
+    const queued = (content: string) => entry(enqueueRecord(message(content), at))
     const said = (uuid: string) => entry({ type: 'user', uuid })
     // A process that dies between an entry and its dequeue record has said it all the same.
     const out = entry({ type: 'queue-operation', operation: 'dequeue', ...at })
-    expect(leftInQueue([queued('a'), queued('b'), said('a')])).toEqual([held('b')])
+    expect(leftInQueue([queued('a'), queued('b'), said('a')])).toEqual([message('b')])
     expect(leftInQueue([queued('a'), said('a'), out, queued('b'), said('b'), out])).toEqual([])
     // Another client's queue is not ours to say again.
     const foreign = entry({ type: 'queue-operation', operation: 'enqueue', content: 'x' })
-    expect(leftInQueue([foreign, queued('a'), out])).toEqual([held('a')])
+    expect(leftInQueue([foreign, queued('a'), out])).toEqual([message('a')])
   })
 })

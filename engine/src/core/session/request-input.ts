@@ -1,12 +1,12 @@
 // What a host sets for every request, as the SDKs type it, and as the session keeps it.
 import { fromChatTool } from '../message/chat-completions.ts'
 import type { JsonObject } from '../message/json.ts'
-import type { RequestBase } from './desk.ts'
-import type { GivenBlock } from './given.ts'
+import type { RequestBase } from './gauge.ts'
+import type { InputBlock } from './input.ts'
 
 /** What goes with every request besides the messages, as the SDKs type it. */
 export type RequestInput = {
-  readonly system?: string | readonly GivenBlock[]
+  readonly system?: string | readonly InputBlock[]
   /** Tools of the Messages API or of chat completions. */
   readonly tools?: readonly object[]
   readonly maxTokens?: number

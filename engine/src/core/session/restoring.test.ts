@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
+import { memoryStore } from '../ports/store.ts'
 import { type Conversation, createConversation } from './conversation.ts'
-import { createRestoring, type RestoringInput } from './restoring.ts'
-import { memoryStore } from './store.ts'
+import { Restoring, type RestoringInput } from './restoring.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 
 function opened(input: Partial<RestoringInput> = {}, store = memoryStore()) {
   const files: RestoringInput['files'] = { read: async () => ({ type: 'missing' }) }
-  const restoring = createRestoring({ files, entries: store.entries, ...input })
+  const restoring = new Restoring({ files, entries: store.entries, ...input })
   let id = 0
   const conversation: Conversation = createConversation({
     store,

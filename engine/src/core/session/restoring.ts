@@ -1,7 +1,7 @@
-// What a session puts back after its compactions: its state read off the conversation as it grows, the files it worked
-// on, what was pinned, and what the host offers. It reads files through a port and changes nothing.
+// What a session restores after a compaction: its state, read off the conversation as it grows; the files it worked on;
+// pinned entries; what the host provides. It reads files through a port and changes nothing.
 
-import { piecesOf } from '../compaction/select.ts'
+import { piecesOf } from '../compaction/plan.ts'
 import { textOf } from '../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
@@ -20,12 +20,12 @@ import type { Entry } from '../transcript/format/entry.ts'
 import { messageOf } from '../transcript/format/messages.ts'
 import type { Conversation } from './conversation.ts'
 
-type Offered = Partial<Omit<SessionState, 'pinned'>>
+type Provided = Partial<Omit<SessionState, 'pinned'>>
 
-/** What the host knows and the conversation does not show: comes before what was read off the conversation. */
-export type HostState = () => Offered | Promise<Offered>
+/** What only the host knows. It overrides what was read off the conversation. */
+export type HostState = () => Provided | Promise<Provided>
 
-/** What the host says, as far as it can be read: a field of the wrong shape counts as not given, and is reported. */
+/** Drops fields of the wrong shape and reports them. */
 export function guardedState(host: HostState, guard: Guard): HostState {
   return async () => {
     const called = await guard.call<unknown>('state', host)
@@ -45,48 +45,36 @@ export function guardedState(host: HostState, guard: Guard): HostState {
 
 export type RestoringInput = {
   readonly files: FileStore
-  /** Only files of the turn that was last worked in: what is put back stays, and an old file is soon read again. */
+  /** Only files of the last turn with an answer: what is restored stays, and an old file is soon read again. */
   readonly ofTurnOnly?: boolean
   readonly host?: HostState | undefined
-  /** The workspace's folder, as the host says. */
+  /** The workspace folder, according to the host. */
   readonly root?: string | undefined
-  /** What the host says its tools are. */
+  /** What the host's tools do, by name. */
   readonly named?: NamedKinds | undefined
-  /** Every entry there ever was, for what is pinned and no longer held. */
+  /** All entries of the session, for pinned ones that are no longer in memory. */
   readonly entries: () => Iterable<Entry>
 }
 
-export type Restoring = {
-  /** In the order of the transcript. */
-  readonly add: (record: JsonObject, message: ViewMessage | undefined) => void
-  /** Forgets what was added, and reads these instead. */
-  readonly readAgain: (entries: readonly Entry[]) => void
-  readonly restore: (request: RestoreRequest, conversation: Conversation) => Promise<Restoration>
-  /** What may be read though no result showed it: what the host named, and rules that lie beside the files at work. */
-  readonly permitted: (path: string) => 'anywhere' | 'inside' | undefined
-}
-
-export function createRestoring(input: RestoringInput): Restoring {
-  return new Keeping(input)
-}
-
-class Keeping implements Restoring {
+export class Restoring {
   private readonly input: RestoringInput
   private book: StateBook = createStateBook()
-  /** Pinned entries, with their words once they were looked up. */
+  /** Pinned entries, with their text once it was looked up. */
   private readonly pins = new Map<string, string | undefined>()
-  private named: ReadonlySet<string> = new Set()
-  private beside: ReadonlySet<string> = new Set()
+  private hostPaths: ReadonlySet<string> = new Set()
+  private rulePaths: ReadonlySet<string> = new Set()
 
   constructor(input: RestoringInput) {
     this.input = input
   }
 
+  /** Files that may be read although no result showed them: those the host named, and rules next to the files in use. */
   permitted = (path: string): 'anywhere' | 'inside' | undefined => {
-    if (this.named.has(path)) return 'anywhere'
-    return this.beside.has(path) ? 'inside' : undefined
+    if (this.hostPaths.has(path)) return 'anywhere'
+    return this.rulePaths.has(path) ? 'inside' : undefined
   }
 
+  /** Called for every entry, in the order of the transcript. */
   add = (record: JsonObject, message: ViewMessage | undefined): void => {
     const edit = readEdit(record)
     if (edit?.type === 'pin') this.pins.set(edit.uuid, this.pins.get(edit.uuid))
@@ -95,19 +83,20 @@ class Keeping implements Restoring {
     if (message) this.book.add(message, record)
   }
 
+  /** Forgets what was added and reads these instead. */
   readAgain = (entries: readonly Entry[]): void => {
     this.book = createStateBook()
     this.pins.clear()
     for (const { record } of entries) this.add(record, messageOf(record))
   }
 
-  restore = async (request: RestoreRequest, conversation: Conversation): Promise<Restoration> => {
+  async restore(request: RestoreRequest, conversation: Conversation): Promise<Restoration> {
     const { kept, budget, countTokens, without } = request
     const { root, named, files } = this.input
     const host = (await this.input.host?.()) ?? {}
     const touched = this.touched(conversation)
-    this.named = new Set([...(host.memoryFiles ?? []), ...(host.plan?.path === undefined ? [] : [host.plan.path])])
-    this.beside = new Set(rulePlaces(touched, root))
+    this.hostPaths = new Set([...(host.memoryFiles ?? []), ...(host.plan?.path === undefined ? [] : [host.plan.path])])
+    this.rulePaths = new Set(rulePlaces(touched, root))
     const state = {
       ...this.book.state(conversation.ledger().todos),
       ...host,
@@ -125,12 +114,12 @@ class Keeping implements Restoring {
         recordOf: conversation.record,
         transcriptPath: conversation.place().transcript,
       },
-      // A list of the host's own stands in no summary.
+      // The summary does not include a list that the host provides.
       { budget, without: host.todos === undefined ? without : [] },
     )
   }
 
-  /** The view holds what came since the last compaction, and what that put back: no more counts. */
+  /** Only what the view holds counts: what came since the last compaction, and what that one restored. */
   private touched({ view, record }: Conversation): readonly TouchedFile[] {
     const pieces = piecesOf(view())
     const asked = this.input.ofTurnOnly ? lastWorkedOn(pieces) : -1
@@ -138,15 +127,15 @@ class Keeping implements Restoring {
     return touchedFiles(pieces.slice(asked + 1), { root, named, recordOf: record })
   }
 
-  /** What was pinned and is not to be seen among the kept messages, word for word. */
+  /** The text of pinned entries that are not among the kept messages. */
   private pinned(kept: readonly ViewMessage[], conversation: Conversation): SessionState['pinned'] {
     const stays = new Set(kept.map(({ uuid }) => uuid))
     const unknown = [...this.pins].flatMap(([uuid, text]) => (text === undefined ? [uuid] : []))
-    for (const [uuid, text] of this.wordsOf(unknown, conversation)) this.pins.set(uuid, text)
+    for (const [uuid, text] of this.textsOf(unknown, conversation)) this.pins.set(uuid, text)
     return [...this.pins].flatMap(([uuid, text]) => (text === undefined || stays.has(uuid) ? [] : [{ uuid, text }]))
   }
 
-  private wordsOf(uuids: readonly string[], { record }: Conversation): ReadonlyMap<string, string> {
+  private textsOf(uuids: readonly string[], { record }: Conversation): ReadonlyMap<string, string> {
     const found = new Map<string, string>()
     const take = (uuid: string, from: JsonObject | undefined) => {
       const message = from && messageOf(from)
@@ -162,7 +151,7 @@ class Keeping implements Restoring {
     return found
   }
 
-  /** A pin may lie further back than what was read when the session was opened; what was put back for it does not. */
+  /** The pinned entry may be older than what was read at the opening; its restored copy is not. */
   private noteRestored(attachment: JsonObject | undefined): void {
     const entry = stringAt(attachment, 'entry')
     const content = stringAt(attachment, 'content')
@@ -172,7 +161,7 @@ class Keeping implements Restoring {
   }
 }
 
-/** The newest request that has an answer: the turn at hand, or between turns the one that has just ended. */
+/** The newest request that has an answer: the current turn, or between turns the one that has just ended. */
 function lastWorkedOn(pieces: readonly ViewMessage[]): number {
   const answered = pieces.findLastIndex(({ role }) => role === 'assistant')
   return pieces.findLastIndex(({ origin }, at) => at < answered && isRequest(origin))

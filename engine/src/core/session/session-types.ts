@@ -1,38 +1,32 @@
-// A session as hosts see it, and what its calls bring back.
-
+// A session as hosts see it, and what its calls return.
 import type { CompactionDone, CompactionNotDone } from '../ladder/compaction.ts'
 import type { Blocked, PrepareOptions, Ready } from '../ladder/prepare.ts'
-import type { Recovery } from '../ladder/reactive.ts'
-import type { Tried } from '../ladder/rung.ts'
+import type { Recovery } from '../ladder/recovery.ts'
 import type { SnipInput } from '../mechanisms/snip.ts'
-import { isRequest, type ViewMessage } from '../message/message.ts'
-import { turnsOf } from '../message/rounds.ts'
-import { contextTokens } from '../message/usage.ts'
-import type { EngineEvent } from '../ports/events.ts'
+import type { ViewMessage } from '../message/message.ts'
+import type { EngineEvent, Tried } from '../ports/events.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, SendOptions } from '../ports/model.ts'
 import type { Explanation } from '../tokens/explain.ts'
-import { type Prediction, predictCompaction, type TurnSize } from '../tokens/predict.ts'
-import type { View } from '../transcript/view/fold.ts'
-import type { CleanUp } from './clean-up.ts'
-import { type Desk, explainDesk, type ModelChoice } from './desk.ts'
-import type { AnswerInput, MessageInput } from './given.ts'
-import type { EditOutcome, UndoOutcome } from './hands.ts'
-import { type MemoryState, memoryState } from './memory-keeper.ts'
-import type { Switched } from './model-switch.ts'
+import type { Prediction } from '../tokens/predict.ts'
+import type { CleanUp } from './callbacks.ts'
+import type { ModelChoice } from './gauge.ts'
+import type { AnswerInput, MessageInput } from './input.ts'
+import type { EditOutcome, Switched, UndoOutcome } from './manual-edits.ts'
 import type { RequestInput } from './request-input.ts'
-import type { Spent } from './spent.ts'
+import type { MemoryState } from './runtime.ts'
 import type { Tracking } from './tracking.ts'
+import type { UsageByPurpose } from './usage.ts'
 
 export type CompactOptions = {
   readonly instructions?: string
-  /** Summarise what comes after this entry, or up to it; all of it when neither is given. */
+  /** Summarize from this entry on, or up to it; everything when neither is given. */
   readonly from?: string
   readonly upTo?: string
   readonly signal?: AbortSignalPort
 }
 
-/** What was done to the conversation before a request could go out. */
+/** What was done to the conversation before a request was sent. */
 export type Preparation = {
   readonly compaction?: CompactionDone
   /** What a person should know. */
@@ -40,18 +34,17 @@ export type Preparation = {
 }
 
 export type TurnOptions = SendOptions & {
-  /** Called before each request goes out: before the first, and before the second one that follows a recovery. */
+  /** Called before each request is sent: before the first, and before the second one after a recovery. */
   readonly onPrepared?: (preparation: Preparation) => void
 }
 
-/** How a whole turn went. */
 export type Turn = {
-  /** Every compaction that was applied on the way, the oldest first. */
+  /** Every compaction that was applied during the turn, oldest first. */
   readonly compactions: readonly CompactionDone[]
 } & (
   | { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string; readonly prepared: Ready }
   | Blocked
-  /** The failure as the provider told it, and what was tried about it. */
+  /** The provider's own failure, and what was tried about it. */
   | {
       readonly type: 'failed'
       readonly failure: ModelFailure
@@ -60,70 +53,48 @@ export type Turn = {
     }
 )
 
-/** The numbers that everybody sees, when a compaction is to be expected, and what session memory is up to. */
+/** The numbers that everybody sees, when to expect a compaction, and the state of session memory. */
 export type SessionExplanation = Explanation & {
   readonly prediction?: Prediction | undefined
   readonly sessionMemory?: MemoryState
-}
-
-export function explainSession(desk: Desk): SessionExplanation {
-  const explanation = explainDesk(desk)
-  const { size, autoCompactThreshold } = explanation
-  const turns = turnSizes(desk.conversation.view(), size.tokens)
-  const prediction = predictCompaction(turns, autoCompactThreshold.value)
-  return {
-    ...explanation,
-    ...(prediction ? { prediction } : {}),
-    ...(desk.memory ? { sessionMemory: memoryState(desk.memory) } : {}),
-  }
-}
-
-/** How full the context was at the end of each turn in the view, and now. A turn begins with what a person asked. */
-function turnSizes({ messages }: View, now: number): readonly TurnSize[] {
-  const ended = turnsOf(messages, ({ origin }) => isRequest(origin)).flatMap(({ start, end }): readonly TurnSize[] => {
-    const last = messages.slice(start, end).findLast(({ usage }) => usage !== undefined)
-    return last?.usage ? [{ tokens: contextTokens(last.usage), time: last.time }] : []
-  })
-  const last = ended.at(-1)
-  return last ? [...ended.slice(0, -1), { ...last, tokens: now }] : []
 }
 
 export type Session = {
   readonly id: string
   /** Of a sub-agent. */
   readonly agentId: string | undefined
-  /** Where the transcript lies, when it is a file. */
+  /** Of the transcript, if it is a file. */
   readonly path: string | undefined
-  /** Returns the uuids of the entries. While a request or a compaction is under way they are held, and come after it. */
+  /** Returns the uuids of the entries. During a request or a compaction they are queued and added after it. */
   readonly add: (messages: MessageInput | readonly MessageInput[]) => readonly string[]
   readonly prepare: (options?: PrepareOptions) => Promise<Ready | Blocked>
   readonly record: (answer: AnswerInput) => string
   /** Prepare, send, recover if the prompt was too long, record. */
   readonly send: (options?: TurnOptions) => Promise<Turn>
-  /** For hosts that send by themselves: what to send instead after a prompt was too long. */
+  /** For hosts that send requests themselves: what to send instead of a prompt that was too long. */
   readonly recover: (failure: ModelFailure, options?: PrepareOptions) => Promise<Recovery>
   readonly compact: (options?: CompactOptions) => Promise<CompactionDone | CompactionNotDone>
   readonly explain: () => SessionExplanation
-  /** What the next request would carry, before it is mended. */
+  /** What the next request would carry, before it is repaired. */
   readonly messages: () => readonly ViewMessage[]
   readonly undo: () => Promise<UndoOutcome>
   readonly snip: (input: SnipInput) => Promise<EditOutcome>
   readonly pin: (uuid: string) => Promise<EditOutcome>
   readonly unpin: (uuid: string) => Promise<EditOutcome>
-  /** The view is what it was when this entry was the newest. */
+  /** Goes back to the view in which this entry was the newest. */
   readonly rewind: (to: string) => Promise<EditOutcome>
   readonly useModel: (choice: ModelChoice, options?: PrepareOptions) => Promise<Switched>
-  /** What goes with every request: system prompt, tools, limits. */
+  /** Changes what every request carries: system prompt, tools, limits. */
   readonly configure: (base: RequestInput) => void
   readonly tracking: () => Tracking
-  /** What was used since it was opened, a line for each purpose. */
-  readonly spent: () => Spent
-  /** Whoever keeps something that a compaction makes void says here how to clear it. Returns how to take it back. */
+  /** Tokens and cost since the session was opened, by purpose. */
+  readonly spent: () => UsageByPurpose
+  /** Registers how to clear something that a compaction makes invalid. Returns a function that unregisters it. */
   readonly cleanUp: (owner: CleanUp) => () => void
-  /** When the work in the background (notes, staged summaries) is done. Nobody has to wait for it. */
+  /** Resolves when the background work (notes, staged summaries) is done. Nobody has to wait for it. */
   readonly idle: () => Promise<void>
   /**
-   * Runs the hooks of an event that only the host can see: `Stop`, `PermissionRequest`. Those of the session and of its
+   * Runs the hooks of an event that only the host knows of: `Stop`, `PermissionRequest`. Hooks of the session and its
    * compactions run by themselves.
    */
   readonly runHooks: (
@@ -131,6 +102,6 @@ export type Session = {
     options?: { readonly signal?: AbortSignalPort | undefined },
   ) => Promise<HookOutcome>
   readonly on: (listener: (event: EngineEvent) => void) => () => void
-  /** Waits for what is under way and gives the transcript back. */
+  /** Waits for what is running and releases the transcript. */
   readonly close: () => Promise<void>
 }

@@ -1,238 +1,236 @@
-// A session as hosts hold it. A thin shell: it keeps the order of things, and hands each to the function that does it.
+// A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
 import { createFingerprinter } from '../cache/fingerprint.ts'
+import { textCounter } from '../compaction/plan.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
-import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
-import { type Recovery, recover, tellRecovery } from '../ladder/reactive.ts'
-import { unlessCutOff } from '../ladder/window-ends.ts'
-import type { SnipInput } from '../mechanisms/snip.ts'
-import type { ViewMessage } from '../message/message.ts'
-import type { EngineEvent } from '../ports/events.ts'
+import { type Blocked, prepareTurn, type Ready } from '../ladder/prepare.ts'
+import { failureIfEmpty, isAboutLength, recover, reportRecovery } from '../ladder/recovery.ts'
+import { isToolUse } from '../message/block.ts'
+import { defined } from '../message/json.ts'
 import { callNow } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-model.ts'
-import { createListeners, type Listeners } from '../ports/listeners.ts'
-import type { ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
+import type { Listeners } from '../ports/listeners.ts'
+import type { ModelAnswer, ModelRequest } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
-import { recordAnswer, type Sent } from './answers.ts'
-import { type Ahead, startAhead } from './background.ts'
-import type { CleanUp } from './clean-up.ts'
-import { type Desk, explainDesk, type ModelChoice, whyCompactionIsOff } from './desk.ts'
-import { afterAnswer, afterPrepared, errandsDone } from './errands.ts'
-import { type AnswerInput, givenAnswer, givenMessages, type MessageInput } from './given.ts'
-import { type EditOutcome, editAt, snipOut, type UndoOutcome, undoNewest } from './hands.ts'
-import type { HeldMessage } from './held.ts'
-import { createInbox, type Inbox } from './inbox.ts'
-import { createLine } from './line.ts'
-import { type Switched, switchModel } from './model-switch.ts'
-import { type RequestInput, requestBase } from './request-input.ts'
-import { runSessionHooks } from './session-hooks.ts'
-import {
-  type CompactOptions,
-  explainSession,
-  type Session,
-  type SessionExplanation,
-  type Turn,
-  type TurnOptions,
-} from './session-types.ts'
-import type { Spent } from './spent.ts'
-import { type Tracking, withChange } from './tracking.ts'
+import { predictCompaction, turnSizes } from '../tokens/predict.ts'
+import { compactionOff } from '../tokens/settings.ts'
+import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
+import { runSessionHooks } from './callbacks.ts'
+import { parseAnswer, parseMessages } from './input.ts'
+import { editEntry, snipRange, switchModel, undoNewest } from './manual-edits.ts'
+import { createMessageQueue, createMutex, type MessageQueue, type QueuedMessage } from './queue.ts'
+import { recordAnswer, type SentRequests } from './record-answer.ts'
+import { requestBase } from './request-input.ts'
+import type { BackgroundContext, Runtime } from './runtime.ts'
+import type { Preparation, Session, Turn } from './session-types.ts'
+import { buildRequest } from './turn-request.ts'
 
 export type SessionInput = {
   readonly id: string
   readonly path?: string | undefined
   /** Of a sub-agent. */
   readonly agentId?: string | undefined
-  readonly desk: (emit: Desk['emit']) => Desk
-  readonly listeners: readonly ((event: EngineEvent) => void)[]
-  /** Messages that were queued when the session was last open, and not yet said. */
-  readonly queued?: readonly HeldMessage[]
+  readonly runtime: Runtime
+  readonly listeners: Listeners
+  /** Messages that were still queued when the session was last closed. */
+  readonly queued?: readonly QueuedMessage[]
   readonly close: () => void | Promise<void>
 }
 
 /** Throws a ConfigurationError, before anything is written, when the settings cannot work. */
 export function createSession(input: SessionInput): Session {
-  return new Shell(input)
+  return new ManagedSession(input)
 }
 
-class Shell implements Session {
+class ManagedSession implements Session {
   readonly id: string
   readonly agentId: string | undefined
   readonly path: string | undefined
-  private readonly desk: Desk
-  private readonly inbox: Inbox
-  private readonly giveBack: SessionInput['close']
-  private readonly listeners: Listeners
-  private readonly line = createLine(() => this.settle())
+  private readonly input: SessionInput
+  private readonly runtime: Runtime
+  private readonly queue: MessageQueue
+  private readonly mutex = createMutex(() => this.flush())
   private readonly printOf = createFingerprinter()
   private readonly stop = createStop()
-  private ahead: Ahead | undefined
-  private late: readonly (() => void)[] = []
-  private sent: Sent = {}
-  /** A request was handed out and its answer has not come: the state of the view it was made of. */
-  private out: { readonly changes: number } | undefined
+  private background: BackgroundCompaction | undefined
+  /** Answers that came during a compaction. */
+  private lateAnswers: readonly (() => void)[] = []
+  private sent: SentRequests = {}
+  /** A request whose answer has not come yet: the state of the view it was made from. */
+  private pending: { readonly changes: number } | undefined
 
-  constructor({ id, path, agentId, desk, listeners, queued, close }: SessionInput) {
-    this.id = id
-    this.agentId = agentId
-    this.path = path
-    this.giveBack = close
-    this.listeners = createListeners(listeners, { sessionId: id, ...(agentId === undefined ? {} : { agentId }) })
-    this.desk = desk(this.listeners.emit)
-    this.desk.model = guardedModel(this.desk.model, this.desk.guard)
-    // A setting that cannot work is said now, and not in the middle of a turn.
-    explainDesk(this.desk)
-    this.inbox = createInbox(this.desk, queued)
-    this.inbox.release()
+  constructor(input: SessionInput) {
+    this.id = input.id
+    this.agentId = input.agentId
+    this.path = input.path
+    this.input = input
+    this.runtime = input.runtime
+    // Settings that cannot work are reported now, not in the middle of a turn.
+    this.runtime.gauge.explanation()
+    this.queue = createMessageQueue(this.runtime, input.queued)
+    this.queue.flush()
   }
 
-  add = (messages: MessageInput | readonly MessageInput[]): readonly string[] => {
-    return givenMessages(messages).flatMap((message) => {
-      // Whoever adds an answer has no other that is still to come.
-      if (message.role === 'assistant') this.out = undefined
-      const uuids = this.inbox.add(message, { isHeld: this.line.isBusy() || this.out !== undefined })
-      if (message.role === 'assistant') this.settle()
+  add: Session['add'] = (messages) =>
+    parseMessages(messages).flatMap((message) => {
+      // A host that adds the answer itself will not record another one.
+      if (message.role === 'assistant') this.pending = undefined
+      const uuids = this.queue.add(message, { isWaiting: this.mutex.isBusy() || this.pending !== undefined })
+      if (message.role === 'assistant') this.flush()
       return uuids
     })
-  }
 
-  prepare = (options: PrepareOptions = {}): Promise<Ready | Blocked> =>
-    this.line.run(async () => {
-      this.out = undefined
-      this.inbox.release()
-      const swapped = await this.swap()
-      const prepared = await prepareTurn(this.desk, { ...options, isMicroOff: this.ahead !== undefined })
-      if (prepared.compaction) await this.dropAhead()
-      this.ahead ??= startAhead(this.desk, this.stop.signal)
+  prepare: Session['prepare'] = (options = {}) =>
+    this.mutex.run(async () => {
+      this.pending = undefined
+      this.queue.flush()
+      const applied = await this.applyBackground()
+      const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
+      if (prepared.compaction) await this.cancelBackground()
+      this.background ??= startInBackground(this.runtime, this.stop.signal)
       if (prepared.type === 'ready') {
-        this.handOut(prepared)
-        afterPrepared(this.desk, prepared, this.stop.signal)
+        this.requestSent(prepared)
+        for (const worker of this.runtime.background) worker.beforeRequest?.(this.backgroundContext())
       }
-      return swapped ? withSwapped(prepared, swapped) : prepared
+      return applied ? withBackground(prepared, applied) : prepared
     })
 
-  record = (input: AnswerInput): string => {
-    const given = givenAnswer(input)
-    const uuid = this.desk.ports.newId()
-    const { out, sent, printOf } = this
+  record: Session['record'] = (input) => {
+    const answer = parseAnswer(input)
+    const { runtime, pending, sent, printOf } = this
+    const uuid = runtime.ports.newId()
     const write = () => {
-      const isOutdated = out !== undefined && out.changes !== this.desk.tracking.changes
-      const { content } = recordAnswer(this.desk, { uuid, given, sent, printOf, isOutdated })
-      afterAnswer(this.desk, content, this.stop.signal)
+      const isOutdated = pending !== undefined && pending.changes !== runtime.tracker.now().changes
+      const { content } = recordAnswer(runtime, { uuid, answer, sent, printOf, isOutdated })
+      const calls = content.filter(isToolUse).length
+      for (const worker of runtime.background) worker.afterAnswer(this.backgroundContext(), calls)
     }
-    // An answer that comes while a compaction runs must not stand before its boundary.
-    if (this.line.isBusy()) this.late = [...this.late, write]
+    // An answer that comes during a compaction must be written after its boundary.
+    if (this.mutex.isBusy()) this.lateAnswers = [...this.lateAnswers, write]
     else write()
-    this.land()
+    this.requestEnded()
     return uuid
   }
 
-  send = async ({ onPrepared, ...options }: TurnOptions = {}): Promise<Turn> => {
+  send: Session['send'] = async ({ onPrepared, ...options } = {}) => {
+    const { runtime } = this
+    const send = async (request: ModelRequest) =>
+      failureIfEmpty(runtime, await runtime.gauge.model().client.send(request, options))
+    const report = (preparation: Preparation) =>
+      callNow(
+        () => onPrepared?.(preparation),
+        (why) => runtime.guard.report('listener', `at onPrepared: ${why}`),
+      )
     const prepared = await this.prepare(options)
     const compactions = prepared.compaction ? [prepared.compaction] : []
-    const tellPrepared = (how: Parameters<NonNullable<typeof onPrepared>>[0]) =>
-      callNow(
-        () => onPrepared?.(how),
-        (why) => this.desk.guard.report('listener', `at onPrepared: ${why}`),
-      )
-    tellPrepared(prepared)
+    report(prepared)
     if (prepared.type === 'blocked') return { ...prepared, compactions }
-    const first = unlessCutOff(this.desk, await this.desk.model.send(prepared, options))
+    const first = await send(prepared)
     if (first.type === 'answer') return this.answered(first, { prepared, compactions })
     const recovery = await this.recover(first, options)
     const { steps } = recovery
     if (recovery.type === 'unrecovered') return this.failed({ failure: first, steps, prepared, compactions })
     const { request, compaction } = recovery
     if (compaction) compactions.push(compaction)
-    tellPrepared({ ...(compaction ? { compaction } : {}), notices: compaction?.notices ?? [] })
-    const second = unlessCutOff(this.desk, await this.desk.model.send(request, options))
-    tellRecovery(this.desk, steps, second.type === 'answer')
+    report({ ...defined({ compaction }), notices: compaction?.notices ?? [] })
+    const second = await send(request)
+    reportRecovery(runtime, steps, second.type === 'answer')
     if (second.type === 'answer') return this.answered(second, { prepared, compactions })
     return this.failed({ failure: isAboutLength(second) ? first : second, steps, prepared, compactions })
   }
 
-  recover = (failure: ModelFailure, { signal }: PrepareOptions = {}): Promise<Recovery> =>
-    this.line.run(async () => {
-      const recovery = await recover(this.desk, failure, { signal })
-      if (recovery.type === 'recovered') this.handOut(recovery.request)
-      else if (isAboutLength(failure)) tellRecovery(this.desk, recovery.steps, false)
+  recover: Session['recover'] = (failure, { signal } = {}) =>
+    this.mutex.run(async () => {
+      const recovery = await recover(this.runtime, failure, { signal })
+      if (recovery.type === 'recovered') this.requestSent(recovery.request)
+      else if (isAboutLength(failure)) reportRecovery(this.runtime, recovery.steps, false)
       return recovery
     })
 
-  compact = ({ instructions, from, upTo, signal }: CompactOptions = {}): Promise<CompactionDone | CompactionNotDone> =>
-    this.line.run(async () => {
-      await this.dropAhead()
-      const detail = whyCompactionIsOff(this.desk)
+  compact: Session['compact'] = ({ instructions, from, upTo, signal } = {}) =>
+    this.mutex.run(async () => {
+      await this.cancelBackground()
+      const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
-      const range = { ...(from === undefined ? {} : { from }), ...(upTo === undefined ? {} : { upTo }) }
-      const wish = { stage: 'manual', trigger: 'manual', cause: 'person', instructions, range, signal } as const
-      return compactNow(this.desk, wish)
+      const range = defined({ from, upTo })
+      return compactNow(this.runtime, { cause: 'person', instructions, range, signal })
     })
 
-  explain = (): SessionExplanation => explainSession(this.desk)
-  messages = (): readonly ViewMessage[] => this.desk.conversation.view().messages
-  tracking = (): Tracking => this.desk.tracking
-  spent = (): Spent => this.desk.spent
-  cleanUp = (owner: CleanUp): (() => void) => this.desk.cleanUps.register(owner)
-  idle = (): Promise<void> => errandsDone(this.desk)
-  runHooks: Session['runHooks'] = (call, options = {}) => runSessionHooks(this.desk, call, options)
-  undo = (): Promise<UndoOutcome> => this.line.run(() => undoNewest(this.desk))
-  snip = (input: SnipInput): Promise<EditOutcome> => this.line.run(() => snipOut(this.desk, input))
-  pin = (uuid: string): Promise<EditOutcome> => this.line.run(() => editAt(this.desk, uuid, { type: 'pin', uuid }))
-  unpin = (uuid: string): Promise<EditOutcome> => this.line.run(() => editAt(this.desk, uuid, { type: 'unpin', uuid }))
-  rewind = (to: string): Promise<EditOutcome> => this.line.run(() => editAt(this.desk, to, { type: 'rewind', to }))
-
-  useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
-    this.line.run(async () => {
-      await this.dropAhead()
-      const client = guardedModel(choice.client, this.desk.guard)
-      return switchModel(this.desk, { ...choice, client }, signal)
-    })
-
-  configure = (base: RequestInput): void => {
-    this.desk.base = { ...this.desk.base, ...requestBase(base) }
-    this.desk.tracking = withChange(this.desk.tracking)
+  explain: Session['explain'] = () => {
+    const { conversation, gauge, memoryState } = this.runtime
+    const explanation = gauge.explanation()
+    const turns = turnSizes(conversation.view().messages, explanation.size.tokens)
+    const prediction = predictCompaction(turns, explanation.autoCompactThreshold.value)
+    return { ...explanation, ...defined({ prediction, sessionMemory: memoryState?.() }) }
   }
 
-  on = (listener: (event: EngineEvent) => void): (() => void) => this.listeners.add(listener)
+  messages: Session['messages'] = () => this.runtime.conversation.view().messages
+  tracking: Session['tracking'] = () => this.runtime.tracker.now()
+  spent: Session['spent'] = () => this.runtime.usage.total()
+  cleanUp: Session['cleanUp'] = (owner) => this.runtime.cleanUps.register(owner)
+  runHooks: Session['runHooks'] = (call, options = {}) => runSessionHooks(this.runtime.ports, call, options)
+  undo: Session['undo'] = () => this.mutex.run(() => undoNewest(this.runtime))
+  snip: Session['snip'] = (input) => this.mutex.run(() => snipRange(this.runtime, input))
+  pin: Session['pin'] = (uuid) => this.mutex.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
+  unpin: Session['unpin'] = (uuid) => this.mutex.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
+  rewind: Session['rewind'] = (to) => this.mutex.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
+  on: Session['on'] = (listener) => this.input.listeners.add(listener)
 
-  close = async (): Promise<void> => {
+  useModel: Session['useModel'] = (choice, { signal } = {}) =>
+    this.mutex.run(async () => {
+      await this.cancelBackground()
+      const client = guardedModel(choice.client, this.runtime.guard)
+      return switchModel(this.runtime, { ...choice, client }, signal)
+    })
+
+  configure: Session['configure'] = (base) => {
+    this.runtime.gauge.configure(requestBase(base))
+    this.runtime.tracker.userChange()
+  }
+
+  idle: Session['idle'] = async () => {
+    for (const worker of this.runtime.background) await worker.idle()
+  }
+
+  close: Session['close'] = async () => {
     this.stop.stop()
-    this.out = undefined
-    await this.line.run(() => this.dropAhead())
-    await errandsDone(this.desk)
-    await this.giveBack()
+    this.pending = undefined
+    await this.mutex.run(() => this.cancelBackground())
+    await this.idle()
+    await this.input.close()
   }
 
-  /** A compaction that was prepared ahead and is finished goes in; one that is still under way is left alone. */
-  private async swap(): Promise<CompactionDone | CompactionNotDone | undefined> {
-    if (!this.ahead?.isReady()) return undefined
-    const { ahead } = this
-    this.ahead = undefined
-    return ahead.swap()
+  /** Writes a background compaction that is finished; one that is still running goes on. */
+  private async applyBackground(): Promise<CompactionDone | CompactionNotDone | undefined> {
+    const { background } = this
+    if (!background?.isReady()) return undefined
+    this.background = undefined
+    return background.apply()
   }
 
-  private async dropAhead(): Promise<void> {
-    const { ahead } = this
-    this.ahead = undefined
-    await ahead?.drop('Another compaction came first.')
+  private async cancelBackground(): Promise<void> {
+    const { background } = this
+    this.background = undefined
+    await background?.cancel('Another compaction came first.')
   }
 
-  private handOut(request: ModelRequest): void {
-    this.out = { changes: this.desk.tracking.changes }
+  private requestSent(request: ModelRequest): void {
+    this.pending = { changes: this.runtime.tracker.now().changes }
     this.sent = { ...(this.sent.now ? { before: this.sent.now } : {}), now: request }
   }
 
-  /** The answer is there, or will not come: what was held may go in. */
-  private land(): void {
-    this.out = undefined
-    this.settle()
+  /** The answer is here, or will not come. */
+  private requestEnded(): void {
+    this.pending = undefined
+    this.flush()
   }
 
-  private settle(): void {
-    if (this.line.isBusy()) return
-    const { late } = this
-    this.late = []
-    for (const write of late) write()
-    if (this.out === undefined) this.inbox.release()
+  /** Writes what had to wait. */
+  private flush(): void {
+    if (this.mutex.isBusy()) return
+    const { lateAnswers } = this
+    this.lateAnswers = []
+    for (const write of lateAnswers) write()
+    if (this.pending === undefined) this.queue.flush()
   }
 
   private answered(answer: ModelAnswer, before: Pick<Answered, 'prepared' | 'compactions'>): Turn {
@@ -240,21 +238,37 @@ class Shell implements Session {
   }
 
   private failed(how: Omit<Extract<Turn, { readonly type: 'failed' }>, 'type'>): Turn {
-    this.land()
+    this.requestEnded()
     return { type: 'failed', ...how }
+  }
+
+  private backgroundContext(): BackgroundContext {
+    const { runtime, stop } = this
+    const { conversation, gauge, usage, ports } = runtime
+    return {
+      view: conversation.view,
+      tokens: () => gauge.size().tokens,
+      effectiveWindow: () => gauge.explanation().effectiveWindow.value,
+      ledger: conversation.ledger,
+      weigher: gauge.weigher,
+      client: () => gauge.model().client,
+      model: () => gauge.model().name,
+      requestFor: (view) => buildRequest(runtime, view).request,
+      countTokens: (text) => textCounter(gauge.counting())(text),
+      isCompactionOff: () => compactionOff(runtime) !== undefined,
+      emit: ports.emit,
+      addUsage: (source, counts) => usage.add({ source, usage: counts, model: gauge.model().name }),
+      signal: stop.signal,
+    }
   }
 }
 
 type Answered = Extract<Turn, { readonly type: 'answered' }>
 
-/** A compaction that was prepared ahead went in before this request was made: its story comes first. */
-function withSwapped(prepared: Ready | Blocked, swapped: CompactionDone | CompactionNotDone): Ready | Blocked {
-  const tried = [...swapped.tried, ...prepared.tried]
-  if (swapped.type === 'not-compacted') return { ...prepared, tried }
-  const notices = [...swapped.notices, ...prepared.notices]
-  return { ...prepared, tried, notices, compaction: prepared.compaction ?? swapped }
-}
-
-function isAboutLength({ reason }: ModelFailure): boolean {
-  return reason === 'overflow' || reason === 'too-large'
+/** A background compaction was written before this request was made, so it comes first. */
+function withBackground(prepared: Ready | Blocked, applied: CompactionDone | CompactionNotDone): Ready | Blocked {
+  const tried = [...applied.tried, ...prepared.tried]
+  if (applied.type === 'not-compacted') return { ...prepared, tried }
+  const notices = [...applied.notices, ...prepared.notices]
+  return { ...prepared, tried, notices, compaction: prepared.compaction ?? applied }
 }

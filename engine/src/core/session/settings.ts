@@ -1,11 +1,15 @@
-// The settings of an engine: those of windows and thresholds, of the reductions, and of the ladder itself.
+// The settings of an engine: windows and thresholds, reductions, and the session itself.
 
 import type { CompactionSettings } from '../compaction/job.ts'
 import type { CompactionMode } from '../ladder/guards.ts'
 import type { ReductionChoices } from '../mechanisms/settings.ts'
+import type { MemoryKeep } from '../memory/plan.ts'
+import type { MemorySettings } from '../memory/trigger.ts'
+import { defined } from '../message/json.ts'
 import type { EstimatorName } from '../tokens/estimate/blocks.ts'
 import { type Environment, isTruthy, type TokenSettings } from '../tokens/settings.ts'
-import type { MemoryChoices } from './memory-keeper.ts'
+
+export type MemoryChoices = Partial<MemorySettings> & { readonly keep?: Partial<MemoryKeep> }
 
 export type EngineSettings = TokenSettings & {
   /** How a summary is made and how long it may be. */
@@ -14,17 +18,17 @@ export type EngineSettings = TokenSettings & {
   readonly reductions?: Omit<ReductionChoices, 'recall'>
   /** The agent has the recall tool: what leaves the context says how to read it again. */
   readonly recall?: boolean
-  /** The agent works by itself: after a compaction the work goes on. */
+  /** The agent works alone: after a compaction it goes on without waiting for a person. */
   readonly isAutonomous?: boolean
-  /** Summaries of finished parts are prepared in the background and take their place when the context is full. */
+  /** Prepare summaries of finished parts in the background, and use them when the context is full. */
   readonly collapse?: boolean
   /** usual: the context fills up to the threshold. thrifty: clear and compact as soon as it pays. */
   readonly economy?: 'usual' | 'thrifty'
   /** Notes about the session, taken in the background; `false` for none. */
   readonly sessionMemory?: boolean | MemoryChoices
   /**
-   * The newest messages that an automatic compaction keeps word for word: a number of messages, or as many as fit into so
-   * many tokens. Never more than half of what the compaction must get below. Default: none.
+   * The newest messages that an automatic compaction keeps verbatim: a number of messages, or as many as fit into this many
+   * tokens. Never more than half of the compaction's target. Default: none.
    */
   readonly keep?: number | { readonly tokens: number }
   /** A compaction must get below this share of the threshold: 0.6 unless said. */
@@ -38,12 +42,12 @@ export type EngineSettings = TokenSettings & {
   readonly askTimeoutMs?: number
 }
 
-/** The mechanisms of a session, told whether there is a recall tool. */
+/** What the reductions may do, and whether there is a recall tool. */
 export function reductionsOf({ reductions, recall }: EngineSettings): ReductionChoices {
-  return { ...reductions, ...(recall === undefined ? {} : { recall }) }
+  return { ...reductions, ...defined({ recall }) }
 }
 
-/** What the host has set itself comes first. */
+/** The host's own settings take precedence. */
 export function withEnvironment(settings: EngineSettings, environment: Environment): EngineSettings {
   const isCollapsing = settings.collapse === undefined && isTruthy(environment.CLAUDE_CONTEXT_COLLAPSE)
   return isCollapsing ? { ...settings, collapse: true } : settings
@@ -63,7 +67,7 @@ export function targetShare({ target }: EngineSettings): number {
   return target !== undefined && target > 0 && target < 1 ? target : usualTarget
 }
 
-/** The share of the threshold from which on a compaction is prepared ahead; undefined when none is. */
+/** The share of the threshold from which a compaction is prepared in the background; undefined when it is off. */
 export function headStart({ background }: EngineSettings): number | undefined {
   if (background === undefined || background === false) return undefined
   const from = background === true ? usualHeadStart : background.from

@@ -1,33 +1,39 @@
 import { expect, test } from 'vitest'
 import { noCacheEdits, withDeleted } from '../cache/edit-state.ts'
-import { newTracking, type Tracking, withCompaction, withHuman, withViewChange } from './tracking.ts'
+import { Tracker, type Tracking } from './tracking.ts'
 
 /** In the middle of things: asked and refused, told what there was to tell, with cache edits and snips behind it. */
-const busy: Tracking = {
-  ...newTracking('turn-1'),
+const busy: Partial<Tracking> = {
+  turnId: 'turn-1',
   turns: 4,
   previous: { turnId: 'turn-0', hasHumanSince: false },
   cacheEdits: withDeleted(noCacheEdits, ['t1'], 500),
   isRefused: true,
-  isOverheadSaid: true,
+  isOverheadReported: true,
   freedBySnips: 700,
   changes: 3,
   state: 'blocking',
 }
 
+function after(change: (tracker: Tracker) => void): Tracking {
+  const tracker = new Tracker('turn-1', busy)
+  change(tracker)
+  return tracker.now()
+}
+
 test('when a person speaks, what was refused may be asked again and what was said may be said again', () => {
   const { turns: _, ...before } = busy
-  expect(withHuman(busy, 'turn-2')).toMatchObject({
+  expect(after((tracker) => tracker.human('turn-2'))).toMatchObject({
     ...before,
     turnId: 'turn-2',
     previous: { turnId: 'turn-0', hasHumanSince: true },
     isRefused: false,
-    isOverheadSaid: false,
+    isOverheadReported: false,
   })
 })
 
 test('after a compaction everything that was counted or edited before it begins again', () => {
-  expect(withCompaction(busy, { turnId: 'turn-2', isBelowTarget: true })).toMatchObject({
+  expect(after((tracker) => tracker.compaction({ turnId: 'turn-2', isBelowTarget: true }))).toMatchObject({
     turnId: 'turn-2',
     turns: 0,
     previous: { turnId: 'turn-1', hasHumanSince: false },
@@ -39,5 +45,5 @@ test('after a compaction everything that was counted or edited before it begins 
 })
 
 test('another view makes answers to older requests outdated and forgets what was deleted from the cache', () => {
-  expect(withViewChange(busy)).toMatchObject({ ...busy, cacheEdits: noCacheEdits, changes: 4 })
+  expect(after((tracker) => tracker.viewChange())).toMatchObject({ ...busy, cacheEdits: noCacheEdits, changes: 4 })
 })

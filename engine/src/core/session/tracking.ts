@@ -1,5 +1,5 @@
-// What one conversation remembers besides its transcript: turns, breaker, chain, cache watch. A value, and functions
-// from one value to the next; each sub-agent has its own.
+// What a session remembers about one conversation besides its transcript: turns, breaker, cache, what the server was asked
+// to leave out. Only the tracker changes it; each sub-agent has its own.
 import { afterCompaction, type CacheWatch, freshWatch } from '../cache/break-detector.ts'
 import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/edit-state.ts'
 import {
@@ -13,33 +13,33 @@ import {
   closedBreaker,
   fewAnswers,
 } from '../ladder/breaker.ts'
+import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import type { ChainInfo } from '../ports/events.ts'
-import type { QuerySource } from '../ports/model.ts'
 import type { ContextState } from '../tokens/explain.ts'
 
 export type Tracking = {
-  /** Of the turn under way: a new one after each compaction and each human message. */
+  /** Of the current turn. A compaction and a human message start a new one. */
   readonly turnId: string
   /** Answers since the last compaction. */
   readonly turns: number
   readonly breaker: Breaker
-  /** The compaction before, and whether a person has spoken since. */
+  /** The last compaction, and whether a person has spoken since. */
   readonly previous?: { readonly turnId: string; readonly hasHumanSince: boolean }
   readonly watch: CacheWatch
   readonly cacheEdits: CacheEditState
-  /** In ask mode: the host was asked and said no, or nothing. Asked again after the next human message. */
+  /** In ask mode: the host said no, or nothing. It is asked again after the next human message. */
   readonly isRefused: boolean
-  /** That the overhead alone is over the threshold has been said. */
-  readonly isOverheadSaid: boolean
-  /** Since the newest answer. */
+  /** Whether the person was told that system prompt and tools alone are over the threshold. */
+  readonly isOverheadReported: boolean
+  /** Tokens freed by snips since the newest answer. */
   readonly freedBySnips: number
-  /** How often the view was changed other than by what was said: an answer to a request from before is outdated. */
+  /** How often the view was edited. An answer to a request from before an edit is outdated. */
   readonly changes: number
-  /** As last told, so that a crossing is told once. */
+  /** As last reported, so that each crossing is reported once. */
   readonly state: ContextState
 }
 
-export function newTracking(turnId: string): Tracking {
+function newTracking(turnId: string): Tracking {
   return {
     turnId,
     turns: 0,
@@ -47,99 +47,117 @@ export function newTracking(turnId: string): Tracking {
     watch: freshWatch,
     cacheEdits: noCacheEdits,
     isRefused: false,
-    isOverheadSaid: false,
+    isOverheadReported: false,
     freedBySnips: 0,
     changes: 0,
     state: 'ok',
   }
 }
 
-export function withHuman(tracking: Tracking, turnId: string): Tracking {
-  const { previous } = tracking
-  return {
-    ...tracking,
-    turnId,
-    breaker: afterHuman(tracking.breaker),
-    ...(previous ? { previous: { ...previous, hasHumanSince: true } } : {}),
-    isRefused: false,
-    isOverheadSaid: false,
+export class Tracker {
+  private value: Tracking
+  private options: RequestOptions | undefined
+
+  constructor(turnId: string, initial: Partial<Tracking> = {}) {
+    this.value = { ...newTracking(turnId), ...initial }
   }
-}
 
-/** A compaction was applied, whichever path it took: counters begin again, and no cached prefix is expected. */
-export function withCompaction(
-  tracking: Tracking,
-  { turnId, isBelowTarget }: { readonly turnId: string; readonly isBelowTarget: boolean },
-): Tracking {
-  const isChained = tracking.previous?.hasHumanSince === false
-  return {
-    ...tracking,
-    turnId,
-    turns: 0,
-    breaker: afterApplied(tracking.breaker, { isBelowTarget, isChained, isRapid: tracking.turns <= fewAnswers }),
-    previous: { turnId: tracking.turnId, hasHumanSince: false },
-    watch: afterCompaction(tracking.watch),
-    cacheEdits: noCacheEdits,
-    freedBySnips: 0,
-    changes: tracking.changes + 1,
-    state: 'ok',
+  now = (): Tracking => this.value
+
+  /** What the server is asked to leave out of the next request. */
+  serverOptions = (): RequestOptions | undefined => this.options
+
+  human(turnId: string): void {
+    const { previous, breaker } = this.value
+    this.set({
+      turnId,
+      breaker: afterHuman(breaker),
+      ...(previous ? { previous: { ...previous, hasHumanSince: true } } : {}),
+      isRefused: false,
+      isOverheadReported: false,
+    })
   }
-}
 
-/** What it reports is the size with all that was snipped before it. */
-export function withAnswer(tracking: Tracking): Tracking {
-  return { ...tracking, turns: tracking.turns + 1, freedBySnips: 0 }
-}
-
-export function withFailure(tracking: Tracking): Tracking {
-  return { ...tracking, breaker: afterFailure(tracking.breaker) }
-}
-
-/** The view was changed by other means (edits, an undo, a rewind): the prefix is another one. */
-export function withViewChange(tracking: Tracking): Tracking {
-  const { watch, changes } = tracking
-  return { ...tracking, watch: afterCompaction(watch), cacheEdits: noCacheEdits, changes: changes + 1 }
-}
-
-/** The provider leaves these out from now on. `isRewritten`: it does so by writing the prefix anew. */
-export function withLeftOut(
-  tracking: Tracking,
-  toolUseIds: readonly string[],
-  { isRewritten, freed }: { readonly isRewritten: boolean; readonly freed: number },
-): Tracking {
-  const { watch, cacheEdits } = tracking
-  return {
-    ...tracking,
-    cacheEdits: withDeleted(cacheEdits, toolUseIds, freed),
-    ...(isRewritten ? { watch: afterCompaction(watch) } : {}),
+  /** Its usage includes everything that was snipped before it. */
+  answer(): void {
+    this.set({ turns: this.value.turns + 1, freedBySnips: 0 })
   }
-}
 
-/** A person did something about the cause. */
-export function withChange(tracking: Tracking): Tracking {
-  return { ...tracking, breaker: afterChange(tracking.breaker) }
-}
+  /** A compaction was applied, by whichever path: counters start again, and no cached prefix is expected. */
+  compaction({ turnId, isBelowTarget }: { readonly turnId: string; readonly isBelowTarget: boolean }): void {
+    const { breaker, previous, turns, watch, changes } = this.value
+    const isChained = previous?.hasHumanSince === false
+    this.set({
+      turnId,
+      turns: 0,
+      breaker: afterApplied(breaker, { isBelowTarget, isChained, isRapid: turns <= fewAnswers }),
+      previous: { turnId: this.value.turnId, hasHumanSince: false },
+      watch: afterCompaction(watch),
+      cacheEdits: noCacheEdits,
+      freedBySnips: 0,
+      changes: changes + 1,
+      state: 'ok',
+    })
+  }
 
-/** A person compacted by hand. */
-export function withHandCompaction(tracking: Tracking): Tracking {
-  return { ...tracking, breaker: afterHand(tracking.breaker) }
-}
+  compactionFailed = (): void => this.set({ breaker: afterFailure(this.value.breaker) })
+  compactionByHand = (): void => this.set({ breaker: afterHand(this.value.breaker) })
+  /** A refused request is about to be compacted, even if the breaker is open. */
+  recovery = (): void => this.set({ breaker: afterRecovery(this.value.breaker) })
+  /** A person did something about the cause of failures. */
+  userChange = (): void => this.set({ breaker: afterChange(this.value.breaker) })
 
-/** The provider refused a prompt, and it is compacted whether the breaker is open or not. */
-export function withRecovery(tracking: Tracking): Tracking {
-  return { ...tracking, breaker: afterRecovery(tracking.breaker) }
-}
+  /** Edits, an undo or a rewind changed the view, and with it the prefix. */
+  viewChange(): void {
+    this.set({ watch: afterCompaction(this.value.watch), cacheEdits: noCacheEdits, changes: this.value.changes + 1 })
+  }
 
-export function chainOf(
-  { previous, turns }: Tracking,
-  { threshold, source }: { readonly threshold: number; readonly source: QuerySource },
-): ChainInfo {
-  if (!previous) return { isRecompaction: false, threshold, source }
-  return {
-    isRecompaction: !previous.hasHumanSince,
-    turnsSincePrevious: turns,
-    previousTurnId: previous.turnId,
-    threshold,
-    source,
+  /** Only what was in no request yet has changed: the cached prefix is still the same. */
+  tailChange = (): void => this.set({ changes: this.value.changes + 1 })
+
+  rewound(): void {
+    this.viewChange()
+    this.set({ freedBySnips: 0 })
+  }
+
+  snipped = (tokens: number): void => this.set({ freedBySnips: Math.max(0, this.value.freedBySnips + tokens) })
+
+  askServer = (options: RequestOptions | undefined): void => {
+    this.options = options
+  }
+
+  /** The server leaves results out from now on. */
+  delegate(request: RequestOptions, freed: number): void {
+    this.askServer(request)
+    const deleted = request.leftOut ?? request.cacheEdits?.map(({ cache_reference }) => cache_reference)
+    if (!deleted) return
+    const { watch, cacheEdits } = this.value
+    this.set({
+      cacheEdits: withDeleted(cacheEdits, deleted, freed),
+      // Without cache edits the server writes the prefix anew.
+      ...(request.cacheEdits ? {} : { watch: afterCompaction(watch) }),
+    })
+  }
+
+  cacheSeen = (cache: Pick<Tracking, 'watch' | 'cacheEdits'>): void => this.set(cache)
+  refused = (): void => this.set({ isRefused: true })
+  overheadReported = (): void => this.set({ isOverheadReported: true })
+  reported = (state: ContextState): void => this.set({ state })
+
+  /** How the next compaction relates to the last one. */
+  chain(threshold: number): ChainInfo {
+    const { previous, turns } = this.value
+    if (!previous) return { isRecompaction: false, threshold, source: 'turn' }
+    return {
+      isRecompaction: !previous.hasHumanSince,
+      turnsSincePrevious: turns,
+      previousTurnId: previous.turnId,
+      threshold,
+      source: 'turn',
+    }
+  }
+
+  private set(changed: Partial<Tracking>): void {
+    this.value = { ...this.value, ...changed }
   }
 }

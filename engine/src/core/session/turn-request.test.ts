@@ -175,7 +175,7 @@ test('where a cached prefix can be edited, the deletions stand at the end, behin
 test('results and inputs that were cleared together are one change: the one before it keeps its mark', async () => {
   const world = worldWith({ settings: { reductions: { microCompact: false } } })
   const clear = (...toolUseIds: readonly string[]) =>
-    world.desk.conversation.edit([
+    world.runtime.conversation.edit([
       { type: 'clear-results', toolUseIds, mechanism: 'hand', reason: 'asked' },
       { type: 'clear-inputs', toolUseIds: toolUseIds.slice(-1), mechanism: 'hand', reason: 'asked' },
     ])

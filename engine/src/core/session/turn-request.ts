@@ -1,12 +1,11 @@
-// The request of a turn from the view: mended whatever was cut out of it, with what mechanisms delegated to the server
-// and the marks of the cache. The same view gives the same bytes.
-
+// Builds the request of a turn from the view: repaired, with what the server is asked to do, and with cache marks. The same
+// view gives the same bytes.
 import { onDemandBeta } from '../compaction/ask/request.ts'
-import { servedIn } from '../compaction/served.ts'
+import { providerSummaryIn } from '../compaction/provider-summary.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
-import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { defined, isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
@@ -17,46 +16,44 @@ import { neutralizeReminders } from '../text/neutralize.ts'
 import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
 import { actionOf } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Desk } from './desk.ts'
+import type { RequestBase } from './gauge.ts'
+import type { Runtime } from './runtime.ts'
 
 export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: readonly Repair[] }
 
-export function buildRequest(desk: Desk, view: View): BuiltRequest {
-  const { modelName: model, settings } = desk
-  const base = wellFormedValue(desk.base)
+export function buildRequest(runtime: Runtime, view: View): BuiltRequest {
+  const { gauge, settings, tracker } = runtime
+  const { client, name: model } = gauge.model()
+  const base = wellFormedValue(gauge.base())
+  const { system, tools, maxTokens } = base
   const { messages: repaired, repairs } = requestMessages(view, { model })
   const isManual = base.thinking?.type === 'enabled'
   const mended = isManual ? withThinkingFirst(repaired) : repaired
-  const { messages, isServed } = withServed(mended, view, desk)
-  // Manual thinking cannot begin in the middle of an answer; it is back with the next question.
+  const { messages, isNative } = withProviderSummary(runtime, view, mended)
+  // Manual thinking cannot start in the middle of an answer; it is back with the next question.
   const thinking = isManual && continuesUnthought(mended) ? undefined : base.thinking
-  const { delegated, tracking } = desk
-  const { betas, options } = delegatedParts({ base, delegated, tracking }, { messages, isServed })
+  const { betas, options } = serverParts(runtime, { base, messages, isNative })
   const request: ModelRequest = {
     source: 'turn',
     model,
-    ...(base.system === undefined ? {} : { system: base.system }),
-    ...(base.tools === undefined ? {} : { tools: base.tools }),
-    messages: withCacheEdits(messages, desk),
-    ...(base.maxTokens === undefined ? {} : { maxTokens: base.maxTokens }),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(betas.length === 0 ? {} : { betas }),
-    ...(options === undefined ? {} : { options }),
+    ...defined({ system, tools }),
+    messages: withCacheEdits(runtime, messages),
+    ...defined({ maxTokens, thinking, betas: betas.length === 0 ? undefined : betas, options }),
   }
   const lifetime = settings.cacheMarks ?? '5m'
-  const isMarked = lifetime !== false && desk.model.capabilities(model).promptCache
+  const isMarked = lifetime !== false && client.capabilities(model).promptCache
   if (!isMarked) return { request, repairs }
-  // Where the provider edits its cache in place, the prefix goes on.
-  const ends = desk.delegated?.leftOut ? (desk.tracking.cacheEdits.ends ?? []) : []
-  const anchors = anchorsIn(desk, view, { messages: mended, ends }).map((at) => at + (isServed ? 1 : 0))
-  // Most pauses that outlive five minutes do not outlive an hour, and this part never changes.
+  // A provider that edits its cache in place keeps the prefix.
+  const ends = tracker.serverOptions()?.leftOut ? (tracker.now().cacheEdits.ends ?? []) : []
+  const anchors = anchorsIn(runtime, view, { messages: mended, ends }).map((at) => at + (isNative ? 1 : 0))
+  // Most pauses longer than five minutes are shorter than an hour, and the head never changes.
   const head = settings.economy === 'thrifty' ? '1h' : lifetime
   return { request: withCacheMarks(request, { lifetime, head, anchors }), repairs }
 }
 
-/** Where the newest two changes ended: a compaction, edits of ours, or what the provider was asked to leave out. */
+/** Where the newest two changes ended: a compaction, our edits, or what the provider was asked to leave out. */
 function anchorsIn(
-  { conversation }: Desk,
+  { conversation }: Runtime,
   view: View,
   { messages, ends }: { readonly messages: readonly Message[]; readonly ends: readonly string[] },
 ): readonly number[] {
@@ -79,48 +76,54 @@ function anchorsIn(
   return found.toSorted((a, b) => a - b).slice(-2)
 }
 
-/** The summary as its provider wrote it, first and unchanged, and what code adds to it, where the text of it stood. */
-function withServed(
-  messages: readonly Message[],
+/** A summary that the provider wrote is sent as its own block, first and unchanged, in place of its text. */
+function withProviderSummary(
+  { conversation, gauge }: Runtime,
   view: View,
-  { conversation, model, modelName }: Desk,
-): { readonly messages: readonly Message[]; readonly isServed: boolean } {
+  messages: readonly Message[],
+): { readonly messages: readonly Message[]; readonly isNative: boolean } {
+  const { client, name } = gauge.model()
   const uuid = view.sources[0]?.pieces[0]?.uuid
   const record = uuid === undefined ? undefined : conversation.record(uuid)
-  const served = servedIn(record, model, modelName)
+  const summary = providerSummaryIn(record, client, name)
   const [first, ...rest] = messages
   const blocks = blocksOf(first?.content)
   const text = stringAt(objectAt(record, 'message'), 'content')
-  // As it stands in the view: see `messageOf`.
+  // As the view shows it: see `messageOf`.
   const shown = text === undefined ? undefined : wellFormed(neutralizeReminders(text))
   const at = blocks.findIndex((block) => block.text === shown)
-  if (!served || !first || at < 0 || wellFormedValue(served.block) !== served.block)
-    return { messages, isServed: false }
-  const content = blocks.with(at, { type: 'text', text: wellFormed(neutralizeReminders(served.beside)) })
-  const block: Message = { role: 'assistant', content: [served.block] }
-  return { messages: [block, { role: first.role, content }, ...rest], isServed: true }
+  if (!summary || !first || at < 0 || wellFormedValue(summary.block) !== summary.block)
+    return { messages, isNative: false }
+  const content = blocks.with(at, { type: 'text', text: wellFormed(neutralizeReminders(summary.beside)) })
+  const block: Message = { role: 'assistant', content: [summary.block] }
+  return { messages: [block, { role: first.role, content }, ...rest], isNative: true }
 }
 
-function delegatedParts(
-  { base, delegated: planned, tracking }: Pick<Desk, 'base' | 'delegated' | 'tracking'>,
-  { messages, isServed }: { readonly messages: readonly Message[]; readonly isServed: boolean },
+type Parts = { readonly base: RequestBase; readonly messages: readonly Message[]; readonly isNative: boolean }
+
+/** What the server is asked to do with the context. */
+function serverParts(
+  { tracker }: Runtime,
+  { base, messages, isNative }: Parts,
 ): { readonly betas: readonly string[]; readonly options: JsonObject | undefined } {
-  const delegated = planned?.leftOut ? stillLeftOut(planned, tracking.cacheEdits.deleted, messages) : planned
+  const planned = tracker.serverOptions()
+  const asked = planned?.leftOut ? stillLeftOut(planned, tracker.now().cacheEdits.deleted, messages) : planned
   const own = base.betas ?? []
-  const betas = [...new Set([...own, ...(delegated?.betas ?? []), ...(isServed ? [onDemandBeta] : [])])]
-  if (!delegated?.contextManagement) return { betas, options: base.options }
-  const asked = base.options?.context_management
-  const edits = isObject(asked) && Array.isArray(asked.edits) ? asked.edits : []
+  const betas = [...new Set([...own, ...(asked?.betas ?? []), ...(isNative ? [onDemandBeta] : [])])]
+  if (!asked?.contextManagement) return { betas, options: base.options }
+  const management = base.options?.context_management
+  const edits = isObject(management) && Array.isArray(management.edits) ? management.edits : []
   // The API refuses both kinds of compaction in one request.
-  const all = [...delegated.contextManagement.edits, ...edits].filter(
-    ({ type }) => !isServed || type !== 'compact_20260112',
+  const all = [...asked.contextManagement.edits, ...edits].filter(
+    ({ type }) => !isNative || type !== 'compact_20260112',
   )
-  return { betas, options: { ...base.options, context_management: { ...(isObject(asked) ? asked : {}), edits: all } } }
+  const merged = { ...(isObject(management) ? management : {}), edits: all }
+  return { betas, options: { ...base.options, context_management: merged } }
 }
 
 /**
- * The server is told how many of the newest to keep. Counted from the newest that it leaves out, that number grows with
- * the conversation: what has gone stays away, and nothing more goes.
+ * The server is told how many of the newest results to keep. Counting them from the newest one that is left out keeps
+ * what is gone away, and removes nothing more.
  */
 function stillLeftOut(
   asked: RequestOptions,
@@ -136,10 +139,10 @@ function stillLeftOut(
   return { ...asked, contextManagement: { edits } }
 }
 
-/** Deletions are relative to the cached prefix and go with every request, at its end. */
-function withCacheEdits(messages: readonly Message[], desk: Desk): readonly Message[] {
-  const { cacheEdits } = desk.tracking
-  if (cacheEdits.deleted.length === 0 || desk.delegated?.leftOut) return messages
+/** Cache edits are relative to the cached prefix and go with every request, at its end. */
+function withCacheEdits({ tracker }: Runtime, messages: readonly Message[]): readonly Message[] {
+  const { cacheEdits } = tracker.now()
+  if (cacheEdits.deleted.length === 0 || tracker.serverOptions()?.leftOut) return messages
   const inView = new Set(messages.flatMap(({ content }) => blocksOf(content).map(({ tool_use_id }) => tool_use_id)))
   const edits = pinnedCacheEdits(cacheEdits).filter(({ cache_reference }) => inView.has(cache_reference))
   const last = messages.at(-1)

@@ -1,7 +1,20 @@
 // When the next compaction will happen, and where compactions would have happened.
+import { isRequest, type ViewMessage } from '../message/message.ts'
+import { turnsOf } from '../message/rounds.ts'
+import { contextTokens } from '../message/usage.ts'
 
 /** The context size at the end of a turn, and its time if known. */
 export type TurnSize = { readonly tokens: number; readonly time?: number | undefined }
+
+/** How full the context was at the end of each turn, and `now`. A turn starts with what a person asked. */
+export function turnSizes(messages: readonly ViewMessage[], now: number): readonly TurnSize[] {
+  const ended = turnsOf(messages, ({ origin }) => isRequest(origin)).flatMap(({ start, end }): readonly TurnSize[] => {
+    const last = messages.slice(start, end).findLast(({ usage }) => usage !== undefined)
+    return last?.usage ? [{ tokens: contextTokens(last.usage), time: last.time }] : []
+  })
+  const last = ended.at(-1)
+  return last ? [...ended.slice(0, -1), { ...last, tokens: now }] : []
+}
 
 export type Prediction = {
   /** Turns until the threshold; 0 if it is reached already. */

@@ -4,13 +4,13 @@ import { modelFacts } from '../../catalog/models.ts'
 import { type Block, textOf } from '../../message/block.ts'
 import type { Message, ViewMessage } from '../../message/message.ts'
 import type { TokenCounts } from '../../message/usage.ts'
-import type { CompactionFailure } from '../../ports/events.ts'
+import type { CompactionFailure, Tried } from '../../ports/events.ts'
 import type { AbortSignalPort, ModelRequest, Overflow } from '../../ports/model.ts'
 import type { CompactionPorts } from '../../ports/ports.ts'
 import { carriedText, partBegins, type SummaryVariant, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
 import { withoutMiddle } from '../../text/cut.ts'
 import { type Counting, countTokens } from '../../tokens/estimate/counting.ts'
-import { type Asked, type Asker, createAsker, type Tried } from './asker.ts'
+import { type Asked, type Asker, createAsker } from './asker.ts'
 import { type PreparedMessage, preparedMessages } from './prepare.ts'
 import { directRequest, onDemandRequest, outputLimit, sharingRequest, shorterRequest } from './request.ts'
 import { gapOf, truncated, withFoldedIn, withoutMarkers } from './too-long.ts'
@@ -34,7 +34,7 @@ export type Question = {
   /** Tokens that the summary may use: the model is told. */
   readonly maxTokens: number
   /** Tokens that fit at the most: for a longer answer the model is asked once for a shorter one. */
-  readonly mostTokens: number
+  readonly availableTokens: number
   readonly counting: Counting
 }
 
@@ -308,8 +308,8 @@ type Got = Extract<Asked, { type: 'summary' }>
 /** A summary that does not fit is asked for once more, shorter, behind the first: the conversation stays cached. */
 async function shortEnough(work: Work, got: Got, mechanism: string): Promise<Outcome> {
   const { question, asker, countText, sourceTokens } = work
-  if (countText(got.text) <= question.mostTokens) return summaryOf(got, mechanism)
-  const prompt = shorterPrompt(Math.min(question.maxTokens, question.mostTokens))
+  if (countText(got.text) <= question.availableTokens) return summaryOf(got, mechanism)
+  const prompt = shorterPrompt(Math.min(question.maxTokens, question.availableTokens))
   const request = shorterRequest(got, prompt)
   const again = await asker.ask({ mechanism: 'shorter', request, prompt, sourceTokens, sends: 1 })
   if (again.type === 'aborted') return again

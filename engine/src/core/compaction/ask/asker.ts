@@ -1,7 +1,7 @@
 // Sends one request for a summary and says what came of it. Keeps the connection's watchers awake meanwhile, adds up
 // what was used, and never sends again what was too long.
 import { addCounts, billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
-import type { CompactionFailure } from '../../ports/events.ts'
+import type { CompactionFailure, Tried } from '../../ports/events.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
 import type { CompactionPorts } from '../../ports/ports.ts'
 import { createStop } from '../../ports/stop.ts'
@@ -14,14 +14,6 @@ export type Asked =
   | { readonly type: 'overflow'; readonly overflow: Overflow | undefined; readonly why: string }
   | { readonly type: 'failed'; readonly reason: CompactionFailure; readonly why: string }
   | { readonly type: 'aborted' }
-
-/** What was tried for a summary and how it went, in order. */
-export type Tried = {
-  readonly mechanism: string
-  readonly outcome: 'declined' | 'failed' | 'done'
-  readonly why: string
-  readonly reason?: CompactionFailure
-}
 
 export type Asking = {
   readonly mechanism: string

@@ -7,10 +7,9 @@ import type { View } from '../../transcript/view/fold.ts'
 import {
   type Declined,
   declined,
-  type Mechanism,
   type Plan,
   type PlannedItem,
-  performPlan,
+  type PlanningMechanism,
   type Situation,
 } from '../mechanism.ts'
 import { sums } from '../micro/clearing.ts'
@@ -32,8 +31,8 @@ export function collapseState({ size, effectiveWindow }: Explanation): CollapseS
   return share >= waitAt ? 'wait' : share >= commitAt ? 'commit' : 'idle'
 }
 
-export function collapse(staged: readonly Staged[]): Mechanism {
-  return { name, plan: (view, situation) => plan(view, situation, staged), perform: performPlan(name) }
+export function collapse(staged: readonly Staged[]): PlanningMechanism {
+  return { name, plan: (view, situation) => plan(view, situation, staged) }
 }
 
 type Placed = { readonly parts: readonly Part[]; readonly text: string; readonly item: PlannedItem }

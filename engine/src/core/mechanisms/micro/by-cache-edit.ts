@@ -9,9 +9,8 @@ import {
   type CacheEdit,
   type Declined,
   declined,
-  type Mechanism,
   type Plan,
-  performPlan,
+  type PlanningMechanism,
   type RequestOptions,
   type Situation,
 } from '../mechanism.ts'
@@ -22,7 +21,7 @@ import { firstMessage, hasBoundThinking, planClearing, sums, weighed } from './c
 
 const name = 'micro-by-cache-edit'
 
-export const microByCacheEdit: Mechanism = { name, plan, perform: performPlan(name) }
+export const microByCacheEdit: PlanningMechanism = { name, plan }
 
 /** To be sent with every request as long as the cache is hit. */
 export function pinnedCacheEdits({ deleted }: CacheEditState): readonly CacheEdit[] {

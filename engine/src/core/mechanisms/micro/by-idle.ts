@@ -3,7 +3,7 @@
 import { newestAnswerTime } from '../../cache/state.ts'
 import { inWords } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/view/fold.ts'
-import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from '../mechanism.ts'
+import { type Declined, declined, type Plan, type PlanningMechanism, type Situation } from '../mechanism.ts'
 import { clearToolUses } from '../native/native-options.ts'
 import { activeResults, itemOf, newestStaying } from './clearable.ts'
 import { planClearing, weighed } from './clearing.ts'
@@ -11,7 +11,7 @@ import { planClearing, weighed } from './clearing.ts'
 const name = 'micro-by-idle'
 const minute = 60_000
 
-export const microByIdle: Mechanism = { name, plan, perform: performPlan(name) }
+export const microByIdle: PlanningMechanism = { name, plan }
 
 function plan(view: View, situation: Situation): Plan | Declined {
   const { settings, now } = situation

@@ -7,10 +7,9 @@ import type { View } from '../../transcript/view/fold.ts'
 import {
   type Declined,
   declined,
-  type Mechanism,
   type Plan,
   type PlannedItem,
-  performPlan,
+  type PlanningMechanism,
   type Situation,
 } from '../mechanism.ts'
 import { clearToolUses } from '../native/native-options.ts'
@@ -28,7 +27,7 @@ import { supersededMemory } from './memory-copies.ts'
 
 const name = 'micro-by-size'
 
-export const microBySize: Mechanism = { name, plan, perform: performPlan(name) }
+export const microBySize: PlanningMechanism = { name, plan }
 
 function plan(view: View, situation: Situation): Plan | Declined {
   const off = whyNot(situation)

@@ -6,10 +6,9 @@ import type { View } from '../../transcript/view/fold.ts'
 import {
   type Declined,
   declined,
-  type Mechanism,
   type Plan,
   type PlannedItem,
-  performPlan,
+  type PlanningMechanism,
   type Situation,
 } from '../mechanism.ts'
 import { type Clearable, clearableResults, itemOf } from '../micro/clearable.ts'
@@ -20,7 +19,7 @@ import { managementOf, toolUsesEdit } from './native-options.ts'
 const name = 'native'
 const minute = 60_000
 
-export const native: Mechanism = { name, plan, perform: performPlan(name) }
+export const native: PlanningMechanism = { name, plan }
 
 function plan(view: View, situation: Situation): Plan | Declined {
   const { settings, client, cache, explanation } = situation

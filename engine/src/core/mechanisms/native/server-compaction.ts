@@ -4,7 +4,7 @@
 import { worthOf } from '../../cache/economics.ts'
 import { blocksOf } from '../../message/block.ts'
 import type { View } from '../../transcript/view/fold.ts'
-import { type Declined, declined, type Mechanism, type Plan, performPlan, type Situation } from '../mechanism.ts'
+import { type Declined, declined, type Plan, type PlanningMechanism, type Situation } from '../mechanism.ts'
 import { turnsAhead } from '../situation.ts'
 import { contextManagementBeta } from './native-options.ts'
 
@@ -24,8 +24,8 @@ export type ServerCompactionInput = {
   readonly pauses?: boolean
 }
 
-export function serverCompaction(input: ServerCompactionInput = {}): Mechanism {
-  return { name, plan: (view, situation) => plan(view, situation, input), perform: performPlan(name) }
+export function serverCompaction(input: ServerCompactionInput = {}): PlanningMechanism {
+  return { name, plan: (view, situation) => plan(view, situation, input) }
 }
 
 function plan(view: View, situation: Situation, input: ServerCompactionInput): Plan | Declined {

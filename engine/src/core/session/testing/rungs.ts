@@ -1,17 +1,17 @@
-// Rungs for tests of the ladder itself: one that summarises in so many words, and those that go wrong in one way each.
+// Mechanisms for tests of the ladder: one that summarizes with a given text, and some that fail in one way each.
 
-import type { Rung, RungContext } from '../../ladder/rung.ts'
+import type { MechanismContext, RunningMechanism } from '../../mechanisms/mechanism.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { CompactionFailure } from '../../ports/events.ts'
 
-/** Replaces everything by a text. `during` runs while it is at work. */
+/** Replaces everything with a text. `during` runs before it commits. */
 export function plainRung(
-  text: string | ((context: RungContext) => string),
+  text: string | ((context: MechanismContext) => string),
   {
     name = 'plain',
     during,
-  }: { readonly name?: string; readonly during?: (context: RungContext) => Promise<void> } = {},
-): Rung {
+  }: { readonly name?: string; readonly during?: (context: MechanismContext) => Promise<void> } = {},
+): RunningMechanism {
   return {
     name,
     run: async (context) => {
@@ -51,10 +51,10 @@ export function plainRung(
   }
 }
 
-export function failingRung(name: string, reason: CompactionFailure = 'api_error'): Rung {
+export function failingRung(name: string, reason: CompactionFailure = 'api_error'): RunningMechanism {
   return { name, run: async () => ({ type: 'failed', reason, why: `${name} could not` }) }
 }
 
-export function decliningRung(name: string): Rung {
+export function decliningRung(name: string): RunningMechanism {
   return { name, run: async () => ({ type: 'declined', why: `${name} would not` }) }
 }

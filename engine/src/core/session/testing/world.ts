@@ -1,7 +1,6 @@
-// A session in memory for tests: a clock that stands still, ids that can be foreseen, a model that says what it is told.
-
-import { defaultLadder } from '../../ladder/default-ladder.ts'
-import type { Ladder, Rung } from '../../ladder/rung.ts'
+// A session in memory for tests: a clock that stands still, predictable ids, a model that says what it is told.
+import { defaultLadder, type Ladder } from '../../ladder/ladder.ts'
+import type { RunningMechanism } from '../../mechanisms/mechanism.ts'
 import type { Block } from '../../message/block.ts'
 import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
@@ -9,36 +8,36 @@ import type { EngineEvent } from '../../ports/events.ts'
 import type { FileStore } from '../../ports/files.ts'
 import { createGuard, hostTimeoutMs } from '../../ports/guarded.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
+import { createListeners } from '../../ports/listeners.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
-import { calibrationOf } from '../../tokens/estimate/calibrate.ts'
-import { createCleanUps } from '../clean-up.ts'
-import { createCollapser } from '../collapser.ts'
+import { memoryStore, type Store } from '../../ports/store.ts'
+import { createCleanUps } from '../callbacks.ts'
+import { Collapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
-import { type Ask, type Desk, freshWeigher, type Lessons, type RequestBase } from '../desk.ts'
+import { type Learned, nothingLearned, type RequestBase } from '../gauge.ts'
+import { type Ask, createRuntime, type Runtime } from '../runtime.ts'
 import { createSession } from '../session.ts'
 import type { Session } from '../session-types.ts'
 import type { EngineSettings } from '../settings.ts'
-import { nothingSpent } from '../spent.ts'
-import { memoryStore, type Store } from '../store.ts'
-import { newTracking } from '../tracking.ts'
 
 export type WorldOptions = {
   readonly settings?: EngineSettings
   readonly environment?: Readonly<Record<string, string>>
-  readonly compaction?: readonly Rung[]
+  readonly compaction?: readonly RunningMechanism[]
   readonly ladder?: Partial<Ladder>
   readonly base?: RequestBase
   readonly ask?: Ask
   readonly hooks?: Hooks
   readonly model?: ModelClient
   readonly store?: Store
-  readonly lessons?: Lessons
-  readonly wait?: Desk['ports']['wait']
+  readonly learned?: Learned
+  readonly wait?: Runtime['ports']['wait']
 }
 
 export type World = {
   readonly session: Session
-  readonly desk: Desk
+  readonly runtime: Runtime
+  readonly learned: Learned
   readonly events: EngineEvent[]
   readonly turn: (milliseconds: number) => void
   readonly records: () => readonly JsonObject[]
@@ -91,7 +90,7 @@ export function answerOf(
 const noFiles: FileStore = { read: async () => ({ type: 'missing' }) }
 
 /** Waits are over at once. A deadline, which only matters where something hangs, lasts until it is called off. */
-const shortWait: Desk['ports']['wait'] = (milliseconds, signal) =>
+const shortWait: Runtime['ports']['wait'] = (milliseconds, signal) =>
   new Promise((resolve) => {
     if (milliseconds < hostTimeoutMs) resolve()
     else signal?.addEventListener('abort', resolve, { once: true })
@@ -105,59 +104,38 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const newId = () => `id-${++ids}`
   const store = options.store ?? memoryStore()
   const model = options.model ?? scripted(() => 'Done.')
-  const { settings = {}, lessons = { calibrations: {}, limits: {} }, hooks = noHooks, wait = shortWait } = options
-  const collapser = createCollapser()
-  let desk: Desk | undefined
-  const session = createSession({
-    id: 'session-1',
-    listeners: [(event) => events.push(event)],
-    close: () => store.close(),
-    desk: (emit) => {
-      const guard = createGuard({ emit, wait })
-      desk = {
-        conversation: createConversation({
-          store,
-          sessionId: 'session-1',
-          envelope: {},
-          entries: [...store.entries()],
-          now,
-          newId,
-        }),
-        settings,
-        environment: options.environment ?? {},
-        ladder: {
-          ...defaultLadder(options.compaction ?? [], {
-            collapse: settings.collapse ? collapser.rung : undefined,
-            isNative: settings.reductions?.native !== undefined,
-          }),
-          ...options.ladder,
-        },
-        ports: { now, newId, wait, hooks, files: noFiles, emit },
-        emit,
-        guard,
-        ask: options.ask,
-        lessons,
-        model,
-        modelName: model.model,
-        base: options.base ?? {},
-        tracking: newTracking(newId()),
-        weigher: freshWeigher({ settings, lessons }, model.model),
-        calibration: calibrationOf(lessons.calibrations, model.model),
-        noted: undefined,
-        sized: undefined,
-        cacheLifetime: undefined,
-        delegated: undefined,
-        spent: nothingSpent,
-        cleanUps: createCleanUps(new Set(), { isSubagent: false, onProblem: (why) => guard.report('clean-up', why) }),
-        ...(settings.collapse ? { collapser } : {}),
-      }
-      return desk
+  const { settings = {}, learned = nothingLearned(), hooks = noHooks, wait = shortWait } = options
+  const listeners = createListeners([(event) => events.push(event)], { sessionId: 'session-1' })
+  const { emit } = listeners
+  const guard = createGuard({ emit, wait })
+  const collapser = settings.collapse ? new Collapser() : undefined
+  const envelope = {}
+  const entries = [...store.entries()]
+  const runtime = createRuntime({
+    conversation: createConversation({ store, sessionId: 'session-1', envelope, entries, now, newId }),
+    settings,
+    environment: options.environment ?? {},
+    ladder: {
+      ...defaultLadder(options.compaction ?? [], {
+        collapse: collapser?.mechanism,
+        isNative: settings.reductions?.native !== undefined,
+      }),
+      ...options.ladder,
     },
+    ports: { now, newId, wait, hooks, files: noFiles, emit },
+    guard,
+    ask: options.ask,
+    learned,
+    model: { client: model, name: model.model },
+    base: options.base ?? {},
+    cleanUps: createCleanUps(new Set(), { isSubagent: false, onProblem: (why) => guard.report('clean-up', why) }),
+    background: collapser ? [collapser] : [],
   })
-  if (!desk) throw new Error('A session was made without its desk.')
+  const session = createSession({ id: 'session-1', runtime, listeners, close: () => store.close() })
   return {
     session,
-    desk,
+    runtime,
+    learned,
     events,
     turn: (milliseconds) => {
       time += milliseconds

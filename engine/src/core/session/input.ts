@@ -1,34 +1,34 @@
-// What a host hands in, as loosely typed as any SDK's messages: prompts, results, answers. Read here once; behind it
-// everything is ours.
-import { type Block, blocksOf, type Content, isBlock } from '../message/block.ts'
+// Parses what a host passes in (prompts, results, answers, typed as loosely as any SDK's messages) and turns it into
+// transcript records in the Claude Code format, which get their ids and time later.
+import { type Block, blocksOf, type Content, isBlock, isMedia, isText, isToolResult } from '../message/block.ts'
 import { fromChatAnswer, fromChatContent, isChatMessage } from '../message/chat-completions.ts'
 import { isObject, type JsonObject, kindOf, objectAt, stringAt } from '../message/json.ts'
 import type { Role } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { ModelAnswer } from '../ports/model.ts'
 
-/** Any SDK's own types will do: they have no index signature, and ours have. */
-export type GivenBlock = Block | { readonly type: string }
+/** Accepts any SDK's own types, which have no index signature. */
+export type InputBlock = Block | { readonly type: string }
 
-/** A message as the Messages API has it, and who put it there where that is not plain. */
-export type GivenMessage = {
+/** A message of the Messages API, and where it comes from if that is not obvious. */
+export type ApiMessage = {
   readonly role: Role
-  readonly content: string | readonly GivenBlock[]
-  /** `meta`: the client speaks, not a person. `attachment`: context that may or may not matter. */
+  readonly content: string | readonly InputBlock[]
+  /** `meta`: from the client, not a person. `attachment`: context that may or may not matter. */
   readonly origin?: 'human' | 'meta' | 'attachment'
-  /** The kind of an attachment, which is its title as well. */
+  /** The kind of an attachment, which is also its title. */
   readonly attachment?: string
-  /** What a tool knows besides what the model sees: exit codes, line ranges. */
+  /** What a tool knows beyond what the model sees: exit codes, line ranges. */
   readonly toolUseResult?: unknown
 }
 
-/** An answer as the Messages API gives it; our own ModelAnswer will do as well. */
-export type GivenAnswer =
+/** An answer of the Messages API, or our own ModelAnswer. */
+export type ApiAnswer =
   | ModelAnswer
   | {
       readonly id?: string
       readonly model?: string
-      readonly content: string | readonly GivenBlock[]
+      readonly content: string | readonly InputBlock[]
       readonly stop_reason?: string | null
       readonly usage?: object | null
     }
@@ -41,12 +41,12 @@ export type ChatMessage = {
   readonly tool_call_id?: string
 }
 
-/** What `add` takes: messages of the Messages API or of chat completions. */
-export type MessageInput = GivenMessage | ChatMessage
+/** What `add` accepts: messages of the Messages API or of chat completions. */
+export type MessageInput = ApiMessage | ChatMessage
 
-/** What `record` takes: an answer of the Messages API, a chat completion, or a ModelAnswer of one of our clients. */
+/** What `record` accepts: an answer of the Messages API, a chat completion, or a ModelAnswer of one of our clients. */
 export type AnswerInput =
-  | GivenAnswer
+  | ApiAnswer
   | {
       readonly id?: string
       readonly model?: string
@@ -54,17 +54,17 @@ export type AnswerInput =
       readonly usage?: object | null
     }
 
-/** The answer as the transcript keeps it: the API's message object. */
+/** The answer as the transcript stores it: the API's message object. */
 export type AnswerMessage = JsonObject & { readonly content: readonly Block[] }
 
-/** The messages of a call to `add`, or an error that says which of them is none and what to do instead. */
-export function givenMessages(given: MessageInput | readonly MessageInput[]): readonly GivenMessage[] {
+/** Throws a TypeError that says which message is wrong and what to do instead. */
+export function parseMessages(given: MessageInput | readonly MessageInput[]): readonly ApiMessage[] {
   const messages: readonly unknown[] = (Array.isArray(given) ? given : [given]).map(fromChat)
   for (const [at, message] of messages.entries()) {
     const wrong = isObject(message) ? wrongInMessage(message) : `is ${kindOf(message)}, not a message`
     if (wrong !== undefined) throw new TypeError(`add(): message ${at} ${wrong}.`)
   }
-  return messages as readonly GivenMessage[]
+  return messages as readonly ApiMessage[]
 }
 
 function fromChat(message: unknown): unknown {
@@ -73,12 +73,12 @@ function fromChat(message: unknown): unknown {
   return { ...rest, role: message.role === 'tool' ? 'user' : message.role, content: fromChatContent(message) }
 }
 
-/** The answer of a call to `record`, or an error that says what is wrong with it. */
-export function givenAnswer(input: AnswerInput): GivenAnswer {
+/** Throws a TypeError that says what is wrong. */
+export function parseAnswer(input: AnswerInput): ApiAnswer {
   const given: unknown = isObject(input) ? (fromChatAnswer(input) ?? input) : input
   const wrong = isObject(given) ? wrongInContent(given.content) : `is ${kindOf(given)}, not an answer`
   if (wrong !== undefined) throw new TypeError(`record(): the answer ${wrong}.`)
-  return given as GivenAnswer
+  return given as ApiAnswer
 }
 
 const otherRoles: Readonly<Record<string, string>> = {
@@ -108,19 +108,19 @@ function wrongInBlock(block: Block, at: number): readonly string[] {
   return missing.map((key) => `has a block ${at} of type ${block.type} without ${key}`)
 }
 
-/** Without these no API takes the block, now or ever. */
+/** No API accepts the block without these. */
 const neededBy: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   tool_use: ['id', 'name'],
   tool_result: ['tool_use_id'],
 }
 
-export function contentOf(content: unknown): Content {
+function contentOf(content: unknown): Content {
   return typeof content === 'string' ? content : blocksOf(content)
 }
 
 export function answerMessage(
-  given: GivenAnswer,
+  given: ApiAnswer,
   fallback: { readonly id: string; readonly model: string },
 ): AnswerMessage {
   const isOurs = stringAt(given, 'type') === 'answer'
@@ -144,7 +144,7 @@ export function answerMessage(
   }
 }
 
-/** Our counts in the words of the API; what else the API counted stands beside them. */
+/** Our counts under the API's names. */
 function usageRecord(usage: ModelAnswer['usage']): JsonObject {
   const { iterations } = usage
   return {
@@ -164,4 +164,46 @@ function countsRecord(counts: TokenCounts): JsonObject {
     },
     output_tokens: counts.output,
   }
+}
+
+/** A record without its place in the tree. */
+export type Body = JsonObject & { readonly type: string }
+
+/** One record has one origin: tool results, and what a person typed with them, become two records. */
+export function messageBodies(message: ApiMessage): readonly Body[] {
+  const content = contentOf(message.content)
+  if (content.length === 0) return []
+  if (message.role === 'assistant') {
+    return [{ type: 'assistant', message: { type: 'message', role: 'assistant', content: blocksOf(content) } }]
+  }
+  if (message.origin === 'attachment') {
+    return [{ type: 'attachment', attachment: { type: message.attachment ?? 'context', content: attached(content) } }]
+  }
+  const results = typeof content === 'string' ? [] : content.filter(isToolResult)
+  const others = typeof content === 'string' ? content : content.filter((block) => !isToolResult(block))
+  const raw = message.toolUseResult === undefined ? {} : { toolUseResult: message.toolUseResult }
+  return [
+    ...(results.length > 0 ? [{ type: 'user', message: { role: 'user', content: results }, ...raw } as const] : []),
+    ...(others.length > 0 ? [userBody(others, message.origin)] : []),
+  ]
+}
+
+function userBody(content: unknown, origin: ApiMessage['origin']): Body {
+  const marks = origin === 'meta' ? { isMeta: true } : origin === 'human' ? { origin: { kind: 'human' } } : {}
+  return { type: 'user', ...marks, message: { role: 'user', content } }
+}
+
+/** One string if everything is text; images and documents stay blocks. */
+function attached(content: ApiMessage['content']): string | readonly Block[] {
+  const blocks = blocksOf(content).map((block): Block => {
+    return isText(block) || isMedia(block) ? block : { type: 'text', text: JSON.stringify(block) }
+  })
+  return blocks.every(isText) ? blocks.map(({ text }) => text).join('\n') : blocks
+}
+
+/** The usage of an answer to an outdated view counts for the bill, but not for the size. */
+export function answerBody(message: AnswerMessage, options: { readonly isOutdated?: boolean } = {}): Body {
+  if (!options.isOutdated) return { type: 'assistant', message }
+  const { usage, ...rest } = message
+  return { type: 'assistant', message: rest, everlong: { usage } }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { noTokens } from '../message/usage.ts'
 import { plainRung } from '../session/testing/rungs.ts'
 import { createTestWorld, type WorldOptions } from '../session/testing/world.ts'
-import { runRung } from './run-rung.ts'
-import type { Rung, RungContext } from './rung.ts'
+import { runMechanism } from './run-mechanism.ts'
 
 /** A clock for deadlines: `pass` lets the time of every wait that is under way run out. */
 function deadlines() {
@@ -22,7 +22,7 @@ function deadlines() {
   return { wait, pass }
 }
 
-function worldWith(rung: Rung, wait: WorldOptions['wait']) {
+function worldWith(rung: RunningMechanism, wait: WorldOptions['wait']) {
   const world = createTestWorld({ ladder: { manual: [rung] }, ...(wait ? { wait } : {}) })
   world.session.add({ role: 'user', content: `Mend the parser. ${'some words '.repeat(2_000)}` })
   return world
@@ -80,9 +80,9 @@ describe('a rung', () => {
         await until
         return { type: 'committed' }
       },
-    } as unknown as RungContext
-    const run: Rung['run'] = async ({ commit }) => (await commit([])) && report
-    const running = runRung({ name: 'plain', run }, context)
+    } as unknown as MechanismContext
+    const run: RunningMechanism['run'] = async ({ commit }) => (await commit([])) && report
+    const running = runMechanism({ name: 'plain', run }, context)
     for (const _ of [1, 2, 3]) await pass()
     end()
     expect(await running).toEqual(report)
@@ -94,14 +94,22 @@ describe('a rung', () => {
     ['says something else', () => ({ type: 'whatever' })],
   ])('that committed and then %s has compacted', async (_, result) => {
     const committing = plainRung('A short summary.')
-    const rung: Rung = { name: 'mine', run: async (context) => (await committing.run(context)) && (result() as never) }
+    const rung: RunningMechanism = {
+      name: 'mine',
+      run: async (context) => (await committing.run(context)) && (result() as never),
+    }
     const world = worldWith(rung, undefined)
     expect(await world.session.compact()).toMatchObject({ type: 'compacted', mechanism: 'mine' })
     expect(world.events.filter(({ type }) => type === 'host-code-failed')).toHaveLength(1)
   })
 
   test('that says it has compacted and committed nothing has failed', async () => {
-    const run: Rung['run'] = async () => ({ type: 'compacted', mechanism: 'mine', usage: noTokens, restored: 0 })
+    const run: RunningMechanism['run'] = async () => ({
+      type: 'compacted',
+      mechanism: 'mine',
+      usage: noTokens,
+      restored: 0,
+    })
     const world = worldWith({ name: 'mine', run }, undefined)
     expect(await world.session.compact()).toMatchObject({ type: 'not-compacted' })
   })

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createLine } from './line.ts'
+import { createMutex } from './queue.ts'
 
 test('tasks run one after another in the order in which they came, also after one that throws', async () => {
   const order: string[] = []
-  const line = createLine(() => order.push(`settled, ${line.isBusy() ? 'more to do' : 'idle'}`))
+  const mutex = createMutex(() => order.push(`settled, ${mutex.isBusy() ? 'more to do' : 'idle'}`))
   const task = (name: string) => async () => {
     order.push(`${name}+`)
     await Promise.resolve()
@@ -11,8 +11,8 @@ test('tasks run one after another in the order in which they came, also after on
     order.push(`${name}-`)
     return name
   }
-  const all = ['a', 'b', 'c'].map((name) => line.run(task(name)))
-  expect(line.isBusy()).toBe(true)
+  const all = ['a', 'b', 'c'].map((name) => mutex.run(task(name)))
+  expect(mutex.isBusy()).toBe(true)
   expect(await Promise.allSettled(all)).toEqual([
     { status: 'fulfilled', value: 'a' },
     { status: 'rejected', reason: new Error('It broke.') },

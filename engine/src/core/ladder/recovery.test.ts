@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Mechanism } from '../mechanisms/mechanism.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import { plainRung } from '../session/testing/rungs.ts'
 import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
-import type { Rung } from './rung.ts'
 
 const tooLong = (overflow?: ModelFailure['overflow']): ModelFailure => ({
   type: 'failed',
@@ -11,7 +11,7 @@ const tooLong = (overflow?: ModelFailure['overflow']): ModelFailure => ({
   tries: 1,
   ...(overflow ? { overflow } : {}),
 })
-const clearing: Rung = {
+const clearing: Mechanism = {
   name: 'clearing',
   run: async () => ({
     type: 'reduced',

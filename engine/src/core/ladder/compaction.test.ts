@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
-import { climb, type Judge } from './climb.ts'
-import type { Rung, RungContext, RungResult } from './rung.ts'
+import type { Mechanism, MechanismContext, MechanismResult } from '../mechanisms/mechanism.ts'
+import { climb, type Judge } from './compaction.ts'
 
 /** Climbs these rungs, and says which were tried. */
-async function climbing(results: readonly RungResult[], { judge = () => undefined, isAborted = false }: Given = {}) {
+async function climbing(
+  results: readonly MechanismResult[],
+  { judge = () => undefined, isAborted = false }: Given = {},
+) {
   const ran: number[] = []
   const rungs = results.map(
-    (result, nth): Rung => ({
+    (result, nth): Mechanism => ({
       name: `rung ${nth}`,
       run: async () => {
         ran.push(nth)
@@ -16,14 +19,14 @@ async function climbing(results: readonly RungResult[], { judge = () => undefine
   )
   const signal = { aborted: isAborted, addEventListener: () => undefined, removeEventListener: () => undefined }
   const ports = { emit: () => undefined, wait: () => new Promise(() => undefined) }
-  const context = { signal, ports } as unknown as RungContext
+  const context = { signal, ports } as unknown as MechanismContext
   return { ran, climbed: await climb(rungs, context, judge) }
 }
 type Given = { readonly judge?: Judge; readonly isAborted?: boolean }
 
-const declined: RungResult = { type: 'declined', why: 'nothing to do' }
-const failed = (reason: 'api_error' | 'vetoed' | 'aborted'): RungResult => ({ type: 'failed', reason, why: 'no' })
-const reduced = (freed: number): RungResult => ({ type: 'reduced', edits: [], freed, results: 1 })
+const declined: MechanismResult = { type: 'declined', why: 'nothing to do' }
+const failed = (reason: 'api_error' | 'vetoed' | 'aborted'): MechanismResult => ({ type: 'failed', reason, why: 'no' })
+const reduced = (freed: number): MechanismResult => ({ type: 'reduced', edits: [], freed, results: 1 })
 
 test('the first answer that holds up ends the climb', async () => {
   const { ran, climbed } = await climbing([declined, failed('api_error'), reduced(10), reduced(20)])

@@ -1,6 +1,5 @@
-// A compaction prepared while work goes on: made against a fixed cut, and swapped in between two requests only if what it
-// summarised is still the same. What came meanwhile is kept word for word.
-
+// A compaction prepared while work goes on. It summarizes the view as it was at the start, and is applied between two
+// requests if that part has not changed. What was added meanwhile is kept verbatim.
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { guardAutoCompact } from '../ladder/guards.ts'
 import { isObject, type JsonObject, stringsAt } from '../message/json.ts'
@@ -8,33 +7,33 @@ import { errorText } from '../ports/guarded.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { type Desk, overheadOf, situationIn } from './desk.ts'
+import type { Runtime } from './runtime.ts'
 import { compactionMode, headStart } from './settings.ts'
 
-export type Ahead = {
-  /** Whether the next request should wait for it: it is ready, or came to nothing. */
+export type BackgroundCompaction = {
+  /** Whether it is finished or has failed. */
   readonly isReady: () => boolean
-  /** Swaps it in, if what it summarised is still the same. */
-  readonly swap: () => Promise<CompactionDone | CompactionNotDone>
-  /** Another came first, or nobody needs it any more. */
-  readonly drop: (why: string) => Promise<void>
+  /** Writes it, if what it summarized is still the same. */
+  readonly apply: () => Promise<CompactionDone | CompactionNotDone>
+  /** It is not needed any more. */
+  readonly cancel: (why: string) => Promise<void>
 }
 
-/** Begins one when the setting and the size say so. It is not waited for. */
-export function startAhead(desk: Desk, signal: AbortSignalPort): Ahead | undefined {
-  if (!isWanted(desk)) return undefined
-  const source = sourceOf(desk.conversation.view())
-  const state: { finished?: readonly JsonObject[]; open?: (verdict: readonly JsonObject[] | string) => void } = {}
-  let dropped: string | undefined
+/** Starts one if the settings and the size call for it. */
+export function startInBackground(runtime: Runtime, signal: AbortSignalPort): BackgroundCompaction | undefined {
+  if (!isDue(runtime)) return undefined
+  const { conversation } = runtime
+  const source = sourceOf(conversation.view())
+  const finished: { records?: readonly JsonObject[]; write?: (verdict: readonly JsonObject[] | string) => void } = {}
+  let cancelled: string | undefined
   let isOver = false
   const stop = createStop()
   signal.addEventListener('abort', stop.stop, { once: true })
-  const wish = { stage: 'over-threshold', trigger: 'auto', cause: 'background', signal: stop.signal } as const
-  const outcome = compactNow(desk, wish, async (records) => {
-    if (dropped !== undefined) return dropped
+  const outcome = compactNow(runtime, { cause: 'background', signal: stop.signal }, async (records) => {
+    if (cancelled !== undefined) return cancelled
     return new Promise((resolve) => {
-      state.finished = records
-      state.open = resolve
+      finished.records = records
+      finished.write = resolve
     })
   })
     .catch(notWritten)
@@ -43,45 +42,47 @@ export function startAhead(desk: Desk, signal: AbortSignalPort): Ahead | undefin
       signal.removeEventListener('abort', stop.stop)
     })
   return {
-    isReady: () => isOver || state.open !== undefined,
-    swap: () => {
-      const kept = keptSince(source, sourceOf(desk.conversation.view()))
-      state.open?.(kept ? withKept(state.finished ?? [], kept, desk) : 'What it summarised has changed meanwhile.')
+    isReady: () => isOver || finished.write !== undefined,
+    apply: () => {
+      const added = addedSince(source, sourceOf(conversation.view()))
+      finished.write?.(
+        added ? withKept(finished.records ?? [], added, runtime) : 'What it summarised has changed meanwhile.',
+      )
       return outcome
     },
-    drop: async (why) => {
-      dropped = why
-      state.open?.(why)
-      // A model that is still at work on it is not waited for.
+    cancel: async (why) => {
+      cancelled = why
+      finished.write?.(why)
+      // Do not wait for a model that is still writing.
       stop.stop()
       await outcome
     },
   }
 }
 
-/** Nobody may be waiting for it when it cannot be written. */
+/** Nobody may be waiting when it cannot be written. */
 function notWritten(error: unknown): CompactionNotDone {
   return { type: 'not-compacted', reason: 'write_failed', detail: errorText(error), tried: [] }
 }
 
-/** The same guards as for any other, as if the threshold were reached already. */
-function isWanted(desk: Desk): boolean {
-  const from = headStart(desk.settings)
+/** The same guards as for any automatic compaction, as if the threshold were reached already. */
+function isDue({ gauge, settings, tracker }: Runtime): boolean {
+  const from = headStart(settings)
   if (from === undefined) return false
-  const { explanation } = situationIn(desk, desk.conversation.view())
+  const explanation = gauge.explanation()
   const { size, autoCompactThreshold: threshold, autoCompact } = explanation
   if (size.tokens < threshold.value * from || autoCompact.mode !== true) return false
   const guarded = guardAutoCompact({
     source: 'turn',
     explanation: { ...explanation, isAboveThreshold: true },
-    mode: compactionMode(desk.settings),
-    tracking: desk.tracking,
-    overhead: overheadOf(desk),
+    mode: compactionMode(settings),
+    tracking: tracker.now(),
+    overhead: gauge.overhead(),
   })
   return guarded.type === 'allowed'
 }
 
-/** The entries of a view, and the edits that shaped them. */
+/** The entries of a view and the edits that apply to them. */
 type Source = { readonly uuids: readonly string[]; readonly edits: readonly string[] }
 
 function sourceOf({ sources }: View): Source {
@@ -91,16 +92,20 @@ function sourceOf({ sources }: View): Source {
   }
 }
 
-/** What came behind the source; undefined when the source itself is no longer what it was. */
-function keptSince(source: Source, now: Source): readonly string[] | undefined {
+/** What was added after the source; undefined when the source itself has changed. */
+function addedSince(source: Source, now: Source): readonly string[] | undefined {
   const isSame = source.uuids.every((uuid, at) => now.uuids[at] === uuid)
   return isSame && source.edits.join() === now.edits.join() ? now.uuids.slice(source.uuids.length) : undefined
 }
 
-/** The same records, with what came meanwhile among the kept messages. */
-function withKept(records: readonly JsonObject[], uuids: readonly string[], desk: Desk): readonly JsonObject[] {
+/** The same records, with what was added meanwhile among the kept messages. */
+function withKept(
+  records: readonly JsonObject[],
+  uuids: readonly string[],
+  { conversation }: Runtime,
+): readonly JsonObject[] {
   if (uuids.length === 0) return records
-  const { tip } = desk.conversation.place()
+  const { tip } = conversation.place()
   const anchor = records.find(({ isCompactSummary }) => isCompactSummary === true)?.uuid
   return records.map((record) =>
     record.subtype === 'compact_boundary'

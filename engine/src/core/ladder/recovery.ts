@@ -1,0 +1,187 @@
+// Recovery after the provider refused a prompt as too long: the smallest step that should be enough, then the request is
+// sent once more. The caller withholds the failure until this has a result.
+import { reductionSettings } from '../mechanisms/settings.ts'
+import { isText, isToolUse } from '../message/block.ts'
+import { billedCounts, contextTokens } from '../message/usage.ts'
+import type { Tried } from '../ports/events.ts'
+import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '../ports/model.ts'
+import { overflowOfAnswer } from '../request/refusal.ts'
+import { type Runtime, reduceView } from '../session/runtime.ts'
+import { buildRequest } from '../session/turn-request.ts'
+import { inWords } from '../tokens/figure.ts'
+import { compactionOff } from '../tokens/settings.ts'
+import { type CompactionDone, climb, compactNow } from './compaction.ts'
+import { contextFor } from './context.ts'
+import { mediaRefused } from './media.ts'
+import { isAllowed } from './prepare.ts'
+import { shortenUnseen } from './unseen.ts'
+
+export type Recovery =
+  | {
+      readonly type: 'recovered'
+      readonly request: ModelRequest
+      readonly steps: readonly Tried[]
+      readonly compaction?: CompactionDone
+    }
+  | { readonly type: 'unrecovered'; readonly failure: ModelFailure; readonly steps: readonly Tried[] }
+
+/** With less room than this there is no point in asking for an answer. */
+const leastOutput = 1_024
+
+type Attempt = {
+  readonly runtime: Runtime
+  readonly failure: ModelFailure
+  readonly signal: AbortSignalPort | undefined
+  readonly steps: Tried[]
+}
+
+/** What to send now; undefined when the step is not enough. */
+type Remedy = { readonly request: ModelRequest; readonly compaction?: CompactionDone }
+
+type Step = (attempt: Attempt) => Promise<Remedy | undefined> | Remedy | undefined
+
+/** The first step that yields a request ends the recovery. */
+const stepsInOrder: readonly Step[] = [lowerOutput, stripMedia, clearResults, shortenNew, compactAll]
+
+export async function recover(
+  runtime: Runtime,
+  failure: ModelFailure,
+  { signal }: { readonly signal?: AbortSignalPort | undefined } = {},
+): Promise<Recovery> {
+  const steps: Tried[] = []
+  if (!isAboutLength(failure)) return { type: 'unrecovered', failure, steps }
+  const limit = failure.reason === 'overflow' ? failure.overflow?.limit : undefined
+  if (limit !== undefined) runtime.gauge.learnLimit({ limit })
+  const off = compactionOff(runtime)
+  for (const step of off === undefined ? stepsInOrder : [lowerOutput]) {
+    const remedy = await step({ runtime, failure, signal, steps })
+    if (remedy) return { type: 'recovered', ...remedy, steps }
+  }
+  if (off !== undefined) steps.push({ mechanism: 'compact', outcome: 'declined', why: off })
+  return { type: 'unrecovered', failure, steps }
+}
+
+export function isAboutLength({ reason }: ModelFailure): boolean {
+  return reason === 'overflow' || reason === 'too-large'
+}
+
+/** Called once it is known whether the second request went through. */
+export function reportRecovery({ gauge, ports }: Runtime, steps: readonly Tried[], isRecovered: boolean): void {
+  const names = steps.map(({ mechanism, outcome }) => `${mechanism}: ${outcome}`)
+  if (!isRecovered) ports.emit({ type: 'overflow-unrecovered', steps: names })
+  else ports.emit({ type: 'overflow-recovered', steps: names, tokens: gauge.size().tokens })
+}
+
+/** Input and output together were too much: less output may be enough. */
+function lowerOutput({ runtime, failure, steps }: Attempt): Remedy | undefined {
+  const { actual, limit, maxTokens } = failure.overflow ?? {}
+  if (actual === undefined || limit === undefined || maxTokens === undefined) return undefined
+  const room = limit - actual
+  const mechanism = 'lower-output'
+  if (room < leastOutput) {
+    steps.push({ mechanism, outcome: 'declined', why: `Only ${inWords(Math.max(0, room))} tokens are left.` })
+    return undefined
+  }
+  steps.push({ mechanism, outcome: 'done', why: `${inWords(maxTokens)} → ${inWords(room)} tokens of output.` })
+  return { request: { ...currentRequest(runtime), maxTokens: room } }
+}
+
+function stripMedia({ runtime, failure, steps }: Attempt): Remedy | undefined {
+  if (failure.reason !== 'too-large') return undefined
+  const reduction = mediaRefused(runtime.conversation.view(), runtime.gauge.weigher(), failure)
+  if (!reduction) {
+    steps.push({ mechanism: 'strip-media', outcome: 'declined', why: 'There are no images or documents.' })
+    return undefined
+  }
+  reduceView(runtime, reduction)
+  steps.push({ mechanism: 'strip-media', outcome: 'done', why: 'Images and documents left the context.' })
+  return { request: currentRequest(runtime) }
+}
+
+/** Clears old results, however few. Enough when that covers the gap that the provider named. */
+async function clearResults({ runtime, failure, signal, steps }: Attempt): Promise<Remedy | undefined> {
+  const context = contextFor(runtime, { cause: 'overflow', signal })
+  const { reductions } = runtime.settings
+  const settings = reductionSettings({
+    ...reductions,
+    microCompact: reductions?.microCompact === false ? false : 'always',
+    bySize: { ...reductions?.bySize, target: 0, least: 0 },
+  })
+  const situation = { ...context.situation, settings, client: { cacheEdits: false, contextManagement: false } }
+  const { solution, tried } = await climb(runtime.ladder['every-request'], { ...context, situation })
+  steps.push(...tried)
+  if (solution?.type !== 'reduced') return undefined
+  reduceView(runtime, solution)
+  return coversGap(runtime, failure, solution.freed) ? { request: currentRequest(runtime) } : undefined
+}
+
+/** Shortens results that no answer has seen: one alone may be larger than the window. */
+function shortenNew({ runtime, failure, steps }: Attempt): Remedy | undefined {
+  const before = runtime.gauge.size().tokens
+  const done = shortenUnseen(runtime)
+  steps.push(...done)
+  const isEnough = done.length > 0 && coversGap(runtime, failure, before - runtime.gauge.size().tokens)
+  return isEnough ? { request: currentRequest(runtime) } : undefined
+}
+
+/** With a quarter more than the gap, since our count may be off. */
+function coversGap({ gauge }: Runtime, { overflow }: ModelFailure, freed: number): boolean {
+  const { actual, limit } = overflow ?? {}
+  if (actual === undefined || limit === undefined) return false
+  return freed >= (actual - limit) * 1.25 && !gauge.explanation().isAboveThreshold
+}
+
+async function compactAll({ runtime, signal, steps }: Attempt): Promise<Remedy | undefined> {
+  // What was cleared before may be enough even if no compaction follows. If the provider named no numbers, only sending
+  // again can tell, and a request that is refused costs nothing.
+  const isSmaller = steps.some(({ outcome }) => outcome === 'done')
+  const why = await whyNotCompact(runtime, signal)
+  if (why !== undefined) {
+    steps.push({ mechanism: 'compact', outcome: 'declined', why })
+    return isSmaller ? { request: currentRequest(runtime) } : undefined
+  }
+  runtime.tracker.recovery()
+  const outcome = await compactNow(runtime, { cause: 'overflow', signal })
+  steps.push(...outcome.tried)
+  if (outcome.type === 'compacted') return { request: currentRequest(runtime), compaction: outcome }
+  return isSmaller && outcome.reason !== 'aborted' ? { request: currentRequest(runtime) } : undefined
+}
+
+function currentRequest(runtime: Runtime): ModelRequest {
+  return buildRequest(runtime, runtime.conversation.view()).request
+}
+
+async function whyNotCompact(runtime: Runtime, signal: AbortSignalPort | undefined): Promise<string | undefined> {
+  const { gauge, tracker } = runtime
+  const explanation = gauge.explanation()
+  const { autoCompact } = explanation
+  if (autoCompact.mode === false) return `Auto-compact is off: ${autoCompact.source}.`
+  // With the breaker open it is tried once: without a compaction the conversation would be stuck.
+  const { breaker, isRefused } = tracker.now()
+  if (breaker.isOpen && breaker.hasRecovered) return 'Automatic compaction has stopped for this conversation.'
+  if (autoCompact.mode !== 'ask') return undefined
+  if (!isRefused && (await isAllowed(runtime, explanation, signal))) return undefined
+  tracker.refused()
+  return 'It was asked for, and not allowed.'
+}
+
+/** The stop reason of an answer that filled the window. */
+export const windowExceeded = 'model_context_window_exceeded'
+
+/**
+ * An answer with nothing in it because the window was full counts as an overflow. One that says something is kept, and
+ * the next request is made smaller before it is sent.
+ */
+export function failureIfEmpty(runtime: Runtime, result: ModelAnswer | ModelFailure): ModelAnswer | ModelFailure {
+  const { gauge, usage } = runtime
+  if (result.type === 'failed' || result.content.some(saysSomething)) return result
+  if (!overflowOfAnswer(result, gauge.explanation().contextWindow.value)) return result
+  usage.add({ source: 'turn', usage: billedCounts(result.usage), model: gauge.model().name })
+  if (result.stopReason === windowExceeded) gauge.learnFromFullWindow(contextTokens(result.usage))
+  const message = 'The context window was full before the answer said anything.'
+  return { type: 'failed', reason: 'overflow', message, tries: 1 }
+}
+
+function saysSomething(block: ModelAnswer['content'][number]): boolean {
+  return isToolUse(block) || (isText(block) && block.text.trim() !== '')
+}

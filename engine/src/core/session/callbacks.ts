@@ -1,0 +1,81 @@
+// What runs around a session and its compactions: hooks of the host, and clean-ups of whatever describes the state before a
+// compaction. Which skills were listed is deliberately not cleaned up: listing them again would cost thousands of tokens.
+import { callNow } from '../ports/guarded.ts'
+import type { HookCall, HookOutcome, Hooks } from '../ports/hooks.ts'
+import type { AbortSignalPort } from '../ports/model.ts'
+import type { CompactionPorts } from '../ports/ports.ts'
+import type { Conversation } from './conversation.ts'
+
+export type CleanUp = {
+  readonly name: string
+  /** Whether it belongs to one conversation or to all. */
+  readonly scope: 'conversation' | 'all'
+  /** `tokens`: the size after the compaction. */
+  readonly clear: (after: { readonly tokens: number }) => void
+}
+
+export type CleanUps = {
+  /** Returns a function that unregisters it. */
+  readonly register: (owner: CleanUp) => () => void
+  /** Called after a compaction; runs in the order of registration. */
+  readonly run: (after: { readonly tokens: number }) => void
+}
+
+/** For one conversation. `shared` holds those of all conversations of an engine; a sub-agent's compaction skips them. */
+export function createCleanUps(
+  shared: Set<CleanUp>,
+  { isSubagent, onProblem }: { readonly isSubagent: boolean; readonly onProblem: (problem: string) => void },
+): CleanUps {
+  const own = new Set<CleanUp>()
+  return {
+    register: (owner) => {
+      const home = owner.scope === 'all' ? shared : own
+      home.add(owner)
+      return () => {
+        home.delete(owner)
+      }
+    },
+    run: (after) => {
+      const owners = [...own, ...(isSubagent ? [] : shared)]
+      // One that throws must not stop the others: the compaction is already written.
+      for (const owner of owners)
+        callNow(
+          () => owner.clear(after),
+          (why) => onProblem(`${owner.name}: ${why}`),
+        )
+    },
+  }
+}
+
+/** A compaction places, and measures, what its own SessionStart hooks add. */
+function joinsConversation(call: HookCall): boolean {
+  if (call.event === 'SessionStart') return call.source !== 'compact'
+  return call.event === 'PostCompact' || call.event === 'SubagentStart'
+}
+
+/** The same hooks. What they add after a compaction, or when a session starts, is appended to the conversation. */
+export function hooksInto(conversation: Conversation, hooks: Hooks): Hooks {
+  return {
+    run: async (call, options) => {
+      const outcome = await hooks.run(call, options)
+      if (joinsConversation(call) && outcome.context.length > 0) {
+        const hookName = call.event === 'SessionStart' ? `${call.event}:${call.source}` : call.event
+        const facts = { type: 'hook_additional_context', hookEvent: call.event, hookName }
+        conversation.append(
+          outcome.context.map((content) => ({ type: 'attachment', attachment: { ...facts, content } })),
+        )
+      }
+      return outcome
+    },
+  }
+}
+
+export async function runSessionHooks(
+  { hooks, emit }: Pick<CompactionPorts, 'hooks' | 'emit'>,
+  call: HookCall,
+  options: { readonly signal?: AbortSignalPort | undefined },
+): Promise<HookOutcome> {
+  const outcome = await hooks.run(call, options)
+  for (const problem of outcome.problems) emit({ type: 'hook-reported', event: call.event, problem })
+  return outcome
+}

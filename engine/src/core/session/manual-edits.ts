@@ -1,0 +1,84 @@
+// What a person does to the context by hand: undo, snip, pin, rewind, another model. All of it is appended to the transcript.
+import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
+import { type SnipInput, snip } from '../mechanisms/snip.ts'
+import { defined } from '../message/json.ts'
+import type { AbortSignalPort } from '../ports/model.ts'
+import { type Edit, readEdit } from '../transcript/format/edits.ts'
+import type { Undoable } from '../transcript/view/last-action.ts'
+import type { ModelChoice } from './gauge.ts'
+import { type Runtime, reduceView } from './runtime.ts'
+
+export type EditOutcome =
+  | { readonly type: 'done'; readonly freed: number }
+  | { readonly type: 'declined'; readonly why: string }
+
+/** `change` is the first change of the action that was undone. */
+export type UndoOutcome = { readonly type: 'undone'; readonly change: Undoable } | { readonly type: 'nothing-to-undo' }
+
+/** Undoes the newest action in force: a compaction, or all edits that were made together. */
+export function undoNewest(runtime: Runtime): UndoOutcome {
+  const { conversation, tracker } = runtime
+  const changes = conversation.lastAction()
+  const [change] = changes
+  if (!change) return { type: 'nothing-to-undo' }
+  const snipped = changes.reduce((sum, { uuid }) => sum + freedBySnip(runtime, uuid), 0)
+  conversation.edit(changes.map(({ uuid }) => ({ type: 'undo', uuid })))
+  tracker.viewChange()
+  tracker.snipped(-snipped)
+  return { type: 'undone', change }
+}
+
+function freedBySnip({ conversation }: Runtime, uuid: string): number {
+  const edit = readEdit(conversation.record(uuid) ?? {})
+  return edit?.type === 'drop-range' ? (edit.freed ?? 0) : 0
+}
+
+export function snipRange(runtime: Runtime, input: SnipInput): EditOutcome {
+  const { conversation, gauge, tracker } = runtime
+  const view = conversation.view()
+  const plan = snip(input).plan(view, gauge.situation(view))
+  if (plan.type === 'declined') return { type: 'declined', why: plan.detail }
+  if (plan.outcome.type !== 'edits') throw new Error('A snip asked the server for something.')
+  reduceView(runtime, { edits: plan.outcome.edits, freed: plan.freed })
+  tracker.snipped(plan.freed)
+  tracker.userChange()
+  return { type: 'done', freed: plan.freed }
+}
+
+/** Pins, unpins or rewinds: edits that name one entry, which must exist. */
+export function editEntry({ conversation, tracker }: Runtime, uuid: string, edit: Edit): EditOutcome {
+  if (!conversation.record(uuid)) return { type: 'declined', why: `There is no entry ${uuid} in this session.` }
+  conversation.edit([edit])
+  if (edit.type === 'rewind') tracker.rewound()
+  return { type: 'done', freed: 0 }
+}
+
+export type Switched = {
+  readonly type: 'switched'
+  readonly from: string
+  readonly to: string
+  /** If the history did not fit the new model. */
+  readonly compaction?: CompactionDone | CompactionNotDone
+}
+
+/**
+ * Switches to another model. If the history does not fit its window, the old model, which can still read all of it,
+ * compacts first. Throws a ConfigurationError, before anything is changed, when the settings cannot work with it.
+ */
+export async function switchModel(
+  runtime: Runtime,
+  choice: ModelChoice,
+  signal: AbortSignalPort | undefined,
+): Promise<Switched> {
+  const { conversation, gauge, tracker } = runtime
+  const { name: from } = gauge.model()
+  await gauge.describe(choice)
+  const { autoCompact, isAboveThreshold, isBlocking } = gauge.situation(conversation.view(), choice).explanation
+  const isTooMuch = autoCompact.mode !== false && (isAboveThreshold || isBlocking)
+  const compaction = isTooMuch ? await compactNow(runtime, { cause: 'model-switch', fits: choice, signal }) : undefined
+  gauge.useModel(choice)
+  tracker.askServer(undefined)
+  tracker.viewChange()
+  tracker.userChange()
+  return { type: 'switched', from, to: choice.name, ...defined({ compaction }) }
+}

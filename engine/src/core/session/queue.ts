@@ -1,0 +1,109 @@
+// Keeps things in order: tasks that change the conversation run one at a time, and messages that arrive during a compaction
+// or a request wait. They are written to the transcript as queued at once, so that not even a crash loses one.
+import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+import { type ApiMessage, messageBodies } from './input.ts'
+import type { Runtime } from './runtime.ts'
+
+export type Mutex = {
+  readonly run: <T>(task: () => Promise<T> | T) => Promise<T>
+  /** Whether a task is running or waiting. */
+  readonly isBusy: () => boolean
+}
+
+/** `afterEach` runs after every task, even one that threw. */
+export function createMutex(afterEach: () => void): Mutex {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  const run = <T>(task: () => Promise<T> | T): Promise<T> => {
+    waiting++
+    const mine = last.then(async () => {
+      try {
+        return await task()
+      } finally {
+        waiting--
+        afterEach()
+      }
+    })
+    // The next task starts even if this one fails; its caller gets the error.
+    last = mine.catch(() => undefined)
+    return mine
+  }
+  return { run, isBusy: () => waiting > 0 }
+}
+
+/** With the uuids that its entries will have. */
+export type QueuedMessage = { readonly message: ApiMessage; readonly uuids: readonly string[] }
+
+export type MessageQueue = {
+  /** Returns the uuids that the entries have, or will have if the message has to wait. */
+  readonly add: (message: ApiMessage, options: { readonly isWaiting: boolean }) => readonly string[]
+  /** Writes the waiting messages into the conversation, in order. */
+  readonly flush: () => void
+}
+
+/** `left` is what an earlier process left in the queue. */
+export function createMessageQueue(runtime: Runtime, left: readonly QueuedMessage[] = []): MessageQueue {
+  const { conversation, tracker, ports } = runtime
+  let waiting = left
+  const stamp = () => ({
+    timestamp: new Date(ports.now()).toISOString(),
+    sessionId: conversation.place().sessionId,
+  })
+  const write = ({ message, uuids }: QueuedMessage) => {
+    conversation.append(messageBodies(message), uuids)
+    if (message.role === 'assistant') tracker.answer()
+    if (isHuman(message)) tracker.human(ports.newId())
+  }
+  return {
+    add: (message, { isWaiting }) => {
+      const queued = { message, uuids: messageBodies(message).map(() => ports.newId()) }
+      if (isWaiting) {
+        conversation.note([enqueueRecord(queued, stamp())])
+        waiting = [...waiting, queued]
+      } else write(queued)
+      return queued.uuids
+    },
+    flush: () => {
+      for (;;) {
+        const [first, ...others] = waiting
+        if (!first) return
+        waiting = others
+        write(first)
+        conversation.note([{ type: 'queue-operation', operation: 'dequeue', ...stamp() }])
+      }
+    },
+  }
+}
+
+/** Whether a person typed it; tool results and what clients inject are not typed. */
+function isHuman({ role, origin, content }: ApiMessage): boolean {
+  if (role !== 'user' || (origin !== undefined && origin !== 'human')) return false
+  return typeof content === 'string' || content.some(({ type }) => type !== 'tool_result')
+}
+
+export function enqueueRecord(
+  { message, uuids }: QueuedMessage,
+  { timestamp, sessionId }: { readonly timestamp: string; readonly sessionId: string },
+): JsonObject {
+  const content = typeof message.content === 'string' ? message.content : JSON.stringify(message.content)
+  return { type: 'queue-operation', operation: 'enqueue', timestamp, sessionId, content, everlong: { message, uuids } }
+}
+
+/** Messages that we queued and that never reached the conversation. */
+export function leftInQueue(entries: readonly Entry[]): readonly QueuedMessage[] {
+  const queued = entries.flatMap(({ record }) => queuedIn(record) ?? [])
+  if (queued.length === 0) return []
+  const written = new Set(entries.map(({ record }) => record.uuid))
+  return queued.filter(({ uuids }) => !uuids.some((uuid) => written.has(uuid)))
+}
+
+/** Only records of ours: other clients queue in their own ways. */
+function queuedIn({ type, operation, everlong }: JsonObject): QueuedMessage | undefined {
+  if (type !== 'queue-operation' || operation !== 'enqueue') return undefined
+  const message = objectAt(everlong, 'message')
+  const uuids = stringsAt(everlong, 'uuids')
+  const { role, content } = message ?? {}
+  const isSound = role === 'user' && (typeof content === 'string' || Array.isArray(content)) && uuids.length > 0
+  return isSound ? { message: message as ApiMessage, uuids } : undefined
+}

@@ -1,0 +1,105 @@
+// Records an answer: its entry, what the server left out, what the cache did, how good the estimate was.
+import { type BreakCause, watchAnswer } from '../cache/break-detector.ts'
+import { afterAnswer, afterCacheBreak } from '../cache/edit-state.ts'
+import type { Fingerprint, RequestParts } from '../cache/fingerprint.ts'
+import { modelFacts } from '../catalog/models.ts'
+import { windowExceeded } from '../ladder/recovery.ts'
+import { appliedEdits } from '../mechanisms/native/server-cleared.ts'
+import { numberAt } from '../message/json.ts'
+import { billedCounts, contextTokens, readUsage, type Usage } from '../message/usage.ts'
+import { type AnswerMessage, type ApiAnswer, answerBody, answerMessage } from './input.ts'
+import type { Runtime } from './runtime.ts'
+
+/** The request that was sent and the one before it, to say what changed when the cache was missed. */
+export type SentRequests = { readonly now?: RequestParts; readonly before?: RequestParts }
+
+export type RecordInput = {
+  /** Of its entry. */
+  readonly uuid: string
+  readonly answer: ApiAnswer
+  readonly sent: SentRequests
+  readonly printOf: (parts: RequestParts) => Fingerprint
+  /** The view has changed since the request, so the answer's usage says nothing about it. */
+  readonly isOutdated: boolean
+}
+
+/** Returns the message as it was stored. */
+export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessage {
+  const { conversation, gauge, tracker, usage: meter } = runtime
+  const { uuid, isOutdated } = input
+  const message = newMessage(runtime, input)
+  const usage = readUsage(message.usage)
+  if (usage && !isOutdated) gauge.calibrate(usage)
+  conversation.append([answerBody(message, { isOutdated })], [uuid])
+  tracker.answer()
+  const isCleared = noteCleared(runtime, message)
+  if (!usage) return message
+  if (message.stop_reason === windowExceeded && !isOutdated) gauge.learnFromFullWindow(contextTokens(usage))
+  meter.add({ source: 'turn', usage: billedCounts(usage), model: gauge.model().name })
+  const isRewritten = isCleared || usage.iterations?.some(({ type }) => type === 'compaction')
+  watchCache(runtime, input, { usage, message, isRewritten })
+  return message
+}
+
+/** Entries with the same message id are parts of one answer, so an id that is taken is replaced. */
+function newMessage({ conversation, gauge, ports }: Runtime, { answer }: RecordInput): AnswerMessage {
+  const message = answerMessage(answer, { id: ports.newId(), model: gauge.model().name })
+  return conversation.hasAnswer(message.id) ? { ...message, id: ports.newId() } : message
+}
+
+/** The server reports the whole history each time; it is written down when it differs from the last report. */
+function noteCleared({ conversation }: Runtime, message: AnswerMessage): boolean {
+  const told = appliedEdits(message)
+  if (told.length === 0) return false
+  const known = conversation.view().edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
+  if (JSON.stringify(told[0]) === JSON.stringify(known)) return false
+  conversation.edit(told)
+  return true
+}
+
+type Reported = { readonly usage: Usage; readonly message: AnswerMessage; readonly isRewritten: boolean | undefined }
+
+function watchCache(runtime: Runtime, { sent, printOf }: RecordInput, reported: Reported): void {
+  const { gauge, tracker, ports } = runtime
+  const { usage, message, isRewritten } = reported
+  const { client, name } = gauge.model()
+  const { watch: before, cacheEdits } = tracker.now()
+  const deletedTokens = numberAt(message.usage, 'cache_deleted_input_tokens')
+  gauge.cacheWritten(usage)
+  const lifetime = gauge.cacheLifetime()
+  const seen = { usage, time: ports.now(), deletedTokens, isRewritten, lifetime, answer: message }
+  const { watch, found } = watchAnswer(before, seen)
+  // Cache edits are relative to the prefix that is gone. What the server clears is not: it reads the history each time.
+  const isStale = found !== undefined && client.capabilities(name).cacheEdits
+  tracker.cacheSeen({ watch, cacheEdits: isStale ? afterCacheBreak() : afterAnswer(cacheEdits, { deletedTokens }) })
+  if (!found) return
+  // Nearly every answer hits the cache, so fingerprints are computed only now.
+  const { baseline } = before
+  const print = sent.before && printOf(sent.before)
+  const explained = watchAnswer(
+    { ...before, ...(baseline ? { baseline: { ...baseline, print } } : {}) },
+    { ...seen, print: sent.now && printOf(sent.now) },
+  ).found
+  const { causes, dropped, diagnosis } = explained ?? found
+  const why = [...causes.map(describeCause), ...(diagnosis ? [`the API says ${diagnosis.reason}`] : [])].join('; ')
+  const price = modelFacts(name)?.price?.input
+  const cost = price === undefined ? {} : { cost: (dropped * price) / 1_000_000 }
+  ports.emit({ type: 'cache-broken', why, tokens: dropped, ...cost })
+}
+
+function describeCause(cause: BreakCause): string {
+  switch (cause.type) {
+    case 'model-changed':
+      return `the model changed from ${cause.from} to ${cause.to}`
+    case 'tools-changed':
+      return 'the tools changed'
+    case 'system-changed':
+      return 'the system prompt changed'
+    case 'messages-changed':
+      return `message ${cause.message} changed`
+    case 'expired':
+      return `the cache expired after ${Math.round(cause.lifetime / 60_000)} minutes`
+    case 'unknown':
+      return 'no cause is known here'
+  }
+}
