@@ -1,8 +1,8 @@
-// What happens while something is waited for, in its order: pushed from anywhere, yielded by a generator.
+// A queue of events that a generator yields while it waits for a promise.
 
 export type Channel<T> = {
   readonly push: (item: T) => void
-  /** Yields what comes until the promise settles, and what came last; returns what it brought. */
+  /** Yields events until the promise settles, including the last ones, and returns its value. */
   readonly until: <R>(promise: Promise<R>) => AsyncGenerator<T, R>
 }
 

@@ -57,7 +57,7 @@ describe('the loop', () => {
     })
     const session = await stage.engine.start({ maxTokens: 4_000 })
     session.add({ role: 'user', content: 'Find all bugs and mend them. Never touch logs/build.log.' })
-    const events = await runLoop({ session, tools: stage.tools, mostTurns: 100 })
+    const events = await runLoop({ session, tools: stage.tools, maxTurns: 100 })
     const compactions = stage.events.filter(({ type }) => type === 'compaction-finished')
     expect(compactions.length).toBeGreaterThan(1)
     const boundaries = eventsOf(events, 'record').filter(({ record }) => record.subtype === 'compact_boundary')
@@ -153,7 +153,7 @@ describe('the loop', () => {
     const stage = await setStage({ script: (request) => text(`Answer ${request.messages.length}`) })
     const session = await asked(stage)
     const seen: string[] = []
-    for await (const event of query({ session, mostTurns: 5 })) {
+    for await (const event of query({ session, maxTurns: 5 })) {
       if (event.type === 'stream' && !typed) {
         typed = true
         session.add({ role: 'user', content: 'One more thing.' })
@@ -204,7 +204,7 @@ describe('the loop', () => {
     expect(eventsOf(events, 'answer')).toHaveLength(2)
     expect(lastMessages(stage).map((message) => [message?.role, textOf(message?.content)])).toEqual([
       ['user', 'Go.'],
-      ['user', 'Your answer met the end of the context window. Go on from where it ends.'],
+      ['user', 'Your answer was cut off by the end of the context window. Continue where it ends.'],
     ])
     // The loop's own words are not a person's.
     expect(session.messages().map(({ origin }) => origin)).toEqual(['human', 'assistant', 'meta', 'assistant'])
@@ -213,7 +213,7 @@ describe('the loop', () => {
   test('the turn limit ends it where the conversation can go on', async () => {
     const stage = await setStage()
     const session = await asked(stage, 'Find the bug.')
-    const events = await runLoop({ session, tools: stage.tools, mostTurns: 3 })
+    const events = await runLoop({ session, tools: stage.tools, maxTurns: 3 })
     expect(events.at(-1)).toMatchObject({ type: 'stopped', why: 'turn-limit', state: { turn: 3 } })
     expect(eventsOf(events, 'answer')).toHaveLength(3)
     expect(shapeOf(session.messages())).toBe('u a[t tu] u[tr] a[tu] u[tr] a[tu2] u[tr2]')

@@ -1,5 +1,5 @@
-// The query loop: prepare, send, run tools, again, until the model stops. An async generator; the host shows what it
-// yields. Compaction, recovery and the transcript are the session's business.
+// The query loop: prepare, send, run tools, repeat until the model stops. The session takes care of compaction, recovery
+// and the transcript.
 import type { ModelAnswer, Turn } from 'everlong'
 import type { Preparation } from 'everlong/mechanisms'
 import type { StreamEvent } from 'everlong/models'
@@ -11,13 +11,13 @@ import { runTools, type ToolRun } from './run-tools.ts'
 import { type AnyTool, definitionsOf, reproducibleIn } from './tool.ts'
 
 export type QueryOptions = {
-  /** With the conversation in it: what a person asked was added to it. */
+  /** With the user's request already added. */
   readonly session: EngineSession
   readonly tools?: readonly AnyTool[]
   readonly signal?: AbortSignal
-  /** Answers at the most. */
-  readonly mostTurns?: number
-  /** Goes on from where an earlier loop ended. */
+  /** The maximum number of answers. */
+  readonly maxTurns?: number
+  /** The state that an earlier loop returned, to continue from there. */
   readonly state?: LoopState
 }
 
@@ -25,9 +25,9 @@ type Loop = Required<Pick<QueryOptions, 'session' | 'tools' | 'signal'>> & {
   readonly channel: ReturnType<typeof createChannel<LoopEvent>>
 }
 
-/** Returns the state at its end; `stopped` is the last event. */
+/** Ends with a `stopped` event and returns the final state. */
 export async function* query(options: QueryOptions): AsyncGenerator<LoopEvent, LoopState> {
-  const { session, tools = [], signal = new AbortController().signal, mostTurns = Number.POSITIVE_INFINITY } = options
+  const { session, tools = [], signal = new AbortController().signal, maxTurns = Number.POSITIVE_INFINITY } = options
   const channel = createChannel<LoopEvent>()
   const loop: Loop = { session, tools, signal, channel }
   if (tools.length > 0) session.configure({ tools: definitionsOf(tools), reproducible: reproducibleIn(tools) })
@@ -36,10 +36,10 @@ export async function* query(options: QueryOptions): AsyncGenerator<LoopEvent, L
   let why: StopReason | undefined
   try {
     for (let answers = 0; why === undefined; answers++) {
-      if (answers >= mostTurns) why = 'turn-limit'
+      if (answers >= maxTurns) why = 'turn-limit'
       else [state, why] = yield* iterate(loop, state)
     }
-    // The end of a sub-agent has a hook of its own, which its session runs.
+    // A sub-agent's session runs its own hook.
     if (why === 'finished' && session.agentId === undefined) {
       const { messages } = yield* channel.until(session.runHooks({ event: 'Stop' }, { signal }))
       for (const text of messages) yield { type: 'notice', text }
@@ -56,7 +56,7 @@ function firstState(session: EngineSession): LoopState {
   return { turnId, turn: 0, isCompacted: false, failures: breaker.failures }
 }
 
-/** One request with its answer and the tools it calls; why to stop, if it should. */
+/** One request, its answer and its tool calls. Returns a reason if the loop should stop. */
 async function* iterate(
   loop: Loop,
   before: LoopState,
@@ -86,16 +86,16 @@ async function* iterate(
   if (calls.length > 0) yield* callTools(loop, calls)
   const next = { ...state, turn: state.turn + 1 }
   if (signal.aborted) return [next, 'aborted']
-  return [next, calls.length > 0 || goesOn(loop, answer, newest) ? undefined : 'finished']
+  return [next, calls.length > 0 || shouldContinue(loop, answer, newest) ? undefined : 'finished']
 }
 
-/** Before the answer streams: what a person should know, and the new messages of a compaction one by one. */
+/** Emits notices and the records of a compaction before the answer streams. */
 function announce({ channel }: Loop, { notices, compaction }: Preparation): void {
   for (const text of notices) channel.push({ type: 'notice', text })
   for (const record of compaction?.records ?? []) channel.push({ type: 'record', record })
 }
 
-/** After a compaction the count begins again. */
+/** A compaction resets the counters. */
 function stateAfter({ session }: Loop, { compactions }: Turn, state: LoopState): LoopState {
   const { turnId, breaker } = session.tracking()
   if (compactions.length === 0) return { ...state, turnId, failures: breaker.failures }
@@ -104,23 +104,23 @@ function stateAfter({ session }: Loop, { compactions }: Turn, state: LoopState):
 
 async function* callTools(loop: Loop, calls: readonly ToolUseBlock[]): AsyncGenerator<LoopEvent, void> {
   const { session, tools, signal, channel } = loop
-  const results = yield* channel.until(runTools({ session, tools, calls, signal, tell: channel.push }))
+  const results = yield* channel.until(runTools({ session, tools, calls, signal, emit: channel.push }))
   session.add({ role: 'user', content: results.map(({ block }) => block), ...detailsOf(results) })
 }
 
-/** As clients write it: of a single call what its tool knows; of several, nothing that could be told apart. */
+/** Clients store details only for a single call, because those of several could not be told apart. */
 function detailsOf(results: readonly ToolRun[]): { readonly toolUseResult?: unknown } {
   const [only] = results
   return results.length === 1 && only?.details !== undefined ? { toolUseResult: only.details } : {}
 }
 
-const windowEnded = 'Your answer met the end of the context window. Go on from where it ends.'
+const windowEnded = 'Your answer was cut off by the end of the context window. Continue where it ends.'
 
 /**
- * A server's turn was paused, the window cut the answer off, or somebody typed meanwhile. `newest` is the message that
- * was answered: an answer without content leaves it the newest, and asking again would never end.
+ * True if the server paused its turn, the window cut the answer off, or the user typed something meanwhile. `newest` is
+ * the message that was answered: after an answer without content it is still the newest, and asking again would loop.
  */
-function goesOn({ session }: Loop, { stopReason }: ModelAnswer, newest: ViewMessage | undefined): boolean {
+function shouldContinue({ session }: Loop, { stopReason }: ModelAnswer, newest: ViewMessage | undefined): boolean {
   if (stopReason === 'pause_turn') return true
   if (stopReason === 'model_context_window_exceeded') {
     session.add({ role: 'user', content: windowEnded, origin: 'meta' })

@@ -147,8 +147,8 @@ describe('the calls of an answer', () => {
     )
     const events = await runLoop({ session, tools })
     const expected = [
-      ['t1', expect.stringContaining('The input is not right'), true],
-      ['t2', 'There is no tool Nope. There are: Add, Break, Reject, Fail.', true],
+      ['t1', expect.stringContaining('Invalid input'), true],
+      ['t2', 'Unknown tool Nope. Available tools: Add, Break, Reject, Fail.', true],
       ['t3', 'It broke.', true],
       ['t4', 'It was refused.', true],
       ['t5', 'No such file.', true],

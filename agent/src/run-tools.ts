@@ -1,5 +1,5 @@
-// Runs the calls of one answer: neighbours that only read side by side, everything else one after another. Every call
-// gets a result, whatever happens: an unknown tool, a wrong input, a fault, an abort.
+// Runs the tool calls of one answer: adjacent read-only calls in parallel, all others one after another. Every call gets
+// a result, also for an unknown tool, an invalid input, an exception or an abort.
 import type { Block } from 'everlong'
 import type { EngineSession } from 'everlong/node'
 import type { ToolUseBlock } from 'everlong/transcript'
@@ -11,14 +11,14 @@ export type RunInput = {
   readonly tools: readonly AnyTool[]
   readonly calls: readonly ToolUseBlock[]
   readonly signal: AbortSignal
-  readonly tell: (event: LoopEvent) => void
+  readonly emit: (event: LoopEvent) => void
 }
 
 export type ToolRun = { readonly block: Block; readonly details?: unknown }
 
-export const interrupted = 'Interrupted before it was finished.'
+export const interrupted = 'Interrupted before it finished.'
 
-/** In the order of the calls. */
+/** Results in the order of the calls. */
 export async function runTools(input: RunInput): Promise<readonly ToolRun[]> {
   const results: ToolRun[] = []
   for (const group of groupsOf(input)) {
@@ -39,31 +39,31 @@ function groupsOf({ calls, tools }: RunInput): readonly (readonly ToolUseBlock[]
 }
 
 async function runOne(input: RunInput, call: ToolUseBlock): Promise<ToolRun> {
-  const { tell } = input
-  tell({ type: 'tool-started', toolUseId: call.id, name: call.name, input: call.input })
+  const { emit } = input
+  emit({ type: 'tool-started', toolUseId: call.id, name: call.name, input: call.input })
   const output = await outputOf(input, call)
   const { content, isError = false, details } = output
-  tell({ type: 'tool-finished', toolUseId: call.id, name: call.name, content, isError })
+  emit({ type: 'tool-finished', toolUseId: call.id, name: call.name, content, isError })
   const block = { type: 'tool_result', tool_use_id: call.id, content, ...(isError ? { is_error: true } : {}) }
   return { block, ...(details === undefined ? {} : { details }) }
 }
 
 async function outputOf(input: RunInput, call: ToolUseBlock): Promise<ToolOutput> {
-  const { session, tools, signal, tell } = input
+  const { session, tools, signal, emit } = input
   const tool = tools.find(({ name }) => name === call.name)
-  if (!tool) return failed(`There is no tool ${call.name}. There are: ${tools.map(({ name }) => name).join(', ')}.`)
+  if (!tool) return failed(`Unknown tool ${call.name}. Available tools: ${tools.map(({ name }) => name).join(', ')}.`)
   if (signal.aborted) return failed(interrupted)
   const { promise: aborted, resolve } = Promise.withResolvers<ToolOutput>()
   const stop = () => resolve(failed(interrupted))
   signal.addEventListener('abort', stop)
   try {
-    const run = tool.call(call.input, { session, signal, toolUseId: call.id, tell })
+    const run = tool.call(call.input, { session, signal, toolUseId: call.id, emit })
     return await Promise.race([run, aborted])
   } catch (error) {
-    // A tool's fault is the model's to see: it may know another way.
+    // The model sees the error and may try another way.
     return failed(error instanceof Error ? error.message : String(error))
   } finally {
-    // One signal serves a whole session: it must not collect a listener with every call.
+    // The signal lives as long as the session and must not collect listeners.
     signal.removeEventListener('abort', stop)
   }
 }

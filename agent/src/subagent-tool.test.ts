@@ -59,7 +59,7 @@ describe('a sub-agent', () => {
     const { session } = await leading(() => ({
       content: [...text('I am still counting.').content, ...toolUse('Look').content],
     }))
-    const tools = [subagentTool({ tools: [look], system: 'You count.', mostTurns: 2 })]
+    const tools = [subagentTool({ tools: [look], system: 'You count.', maxTurns: 2 })]
     expect(reported(await runLoop({ session, tools }))).toEqual([
       { toolUseId: 't_main', content: 'The sub-agent stopped (turn-limit). I am still counting.', isError: true },
     ])

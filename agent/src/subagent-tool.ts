@@ -1,5 +1,4 @@
-// A tool that starts a sub-agent: a conversation of its own, with its own window, state and breaker, whose last words are
-// the result.
+// A tool that starts a sub-agent: a separate conversation with its own window and state. Its last answer is the result.
 import { textOf } from 'everlong/transcript'
 import { z } from 'zod'
 import { query } from './loop.ts'
@@ -9,9 +8,9 @@ export type SubagentToolOptions = {
   readonly name?: string
   readonly description?: string
   readonly system?: string
-  /** What the sub-agent may use; not this tool itself, unless it is put there. */
+  /** The sub-agent's tools. Include this tool itself only if sub-agents may start sub-agents. */
   readonly tools: readonly AnyTool[]
-  readonly mostTurns?: number
+  readonly maxTurns?: number
 }
 
 const input = z.object({
@@ -20,19 +19,19 @@ const input = z.object({
 })
 
 export function subagentTool(options: SubagentToolOptions): AnyTool {
-  const { system, tools, mostTurns = 200 } = options
+  const { system, tools, maxTurns = 200 } = options
   return defineTool({
     name: options.name ?? 'Agent',
     description: options.description ?? 'Gives a task to a sub-agent and returns its report.',
     input,
     isReadOnly: false,
-    run: async ({ prompt }, { session, signal, tell, toolUseId }) => {
+    run: async ({ prompt }, { session, signal, emit, toolUseId }) => {
       const sub = await session.subagent(system === undefined ? {} : { system })
       try {
         sub.add({ role: 'user', content: prompt })
         let why = 'finished'
-        for await (const event of query({ session: sub, tools, signal, mostTurns })) {
-          tell({ type: 'subagent', toolUseId, event })
+        for await (const event of query({ session: sub, tools, signal, maxTurns })) {
+          emit({ type: 'subagent', toolUseId, event })
           if (event.type === 'stopped') why = event.why
         }
         const last = sub.messages().findLast(({ role }) => role === 'assistant')

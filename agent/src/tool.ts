@@ -1,4 +1,4 @@
-// A tool as the loop knows it: a schema, what it does, and two words about it. Nothing here runs one.
+// Defines the tools of the query loop.
 import type { EngineSession } from 'everlong/node'
 import type { JsonObject } from 'everlong/transcript'
 import { z } from 'zod'
@@ -7,17 +7,17 @@ import type { LoopEvent } from './events.ts'
 export type ToolOutput = {
   readonly content: string | readonly JsonObject[]
   readonly isError?: boolean
-  /** What the tool knows besides what the model sees: exit codes, line ranges. Goes into the transcript. */
+  /** Stored in the transcript, not shown to the model: exit codes, line ranges. */
   readonly details?: unknown
 }
 
 export type ToolContext = {
-  /** The conversation that called it. */
+  /** The session that called the tool. */
   readonly session: EngineSession
   readonly signal: AbortSignal
   readonly toolUseId: string
-  /** Tells the host something while the tool is at work. */
-  readonly tell: (event: LoopEvent) => void
+  /** Sends an event to the host while the tool runs. */
+  readonly emit: (event: LoopEvent) => void
 }
 
 export type Tool<Input = unknown> = {
@@ -25,16 +25,16 @@ export type Tool<Input = unknown> = {
   readonly description: string
   readonly input: z.ZodType<Input>
   readonly run: (input: Input, context: ToolContext) => Promise<ToolOutput | string> | ToolOutput | string
-  /** It only reads: it may run beside others that only read. */
+  /** May run in parallel with other read-only tools. */
   readonly isReadOnly?: boolean
-  /** Its result can be had again, so an old one may be cleared. */
+  /** Old results may be cleared, because the call can be repeated. */
   readonly isReproducible?: boolean
 }
 
-/** A tool of any input, as lists of tools hold it. */
+/** A tool with its input type erased, for lists of tools. */
 export type AnyTool = Omit<Tool, 'input' | 'run'> & {
   readonly definition: JsonObject
-  /** An input that is not what the tool takes is an error result that says why. */
+  /** An invalid input gives an error result that says why. */
   readonly call: (input: unknown, context: ToolContext) => Promise<ToolOutput>
 }
 
@@ -49,19 +49,17 @@ export function defineTool<Input>(tool: Tool<Input>): AnyTool {
     definition: { name, description, input_schema: schema },
     call: async (given, context) => {
       const read = input.safeParse(given)
-      if (!read.success) return { content: `The input is not right: ${z.prettifyError(read.error)}`, isError: true }
+      if (!read.success) return { content: `Invalid input: ${z.prettifyError(read.error)}`, isError: true }
       const output = await run(read.data, context)
       return typeof output === 'string' ? { content: output } : output
     },
   }
 }
 
-/** What goes with every request. */
 export function definitionsOf(tools: readonly AnyTool[]): readonly JsonObject[] {
   return tools.map(({ definition }) => definition)
 }
 
-/** The names of those whose results can be had again. */
 export function reproducibleIn(tools: readonly AnyTool[]): readonly string[] {
   return tools.flatMap(({ name, isReproducible }) => (isReproducible ? [name] : []))
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { main as anyClient } from './any-client.ts'
 import { main as compactMessages } from './compact-messages.ts'
+import { main as host } from './host.ts'
 import { main as tenLines } from './ten-lines.ts'
 
 async function said(main: (say: (line: string) => void) => Promise<void>): Promise<readonly string[]> {
@@ -26,6 +27,16 @@ test('a list of messages becomes a shorter one, and the rule is still there', as
   expect(rule).toBe('the rule is still there: true')
   const [, from = 0, to = 0] = /^40 messages became \d+; (\d+) tokens became (\d+)$/.exec(sizes ?? '') ?? []
   expect(Number(to)).toBeLessThan(Number(from) / 2)
+})
+
+test('a host with a tool goes on through compactions', async () => {
+  const lines = await said(host)
+  expect(lines.filter((line) => line.startsWith('day '))).toHaveLength(8)
+  const sizes = lines.flatMap((line) =>
+    [/^compacted: (\d+) → (\d+) tokens$/.exec(line)].filter((found) => found !== null),
+  )
+  expect(sizes.length).toBeGreaterThan(0)
+  for (const [, before, after] of sizes) expect(Number(after)).toBeLessThan(Number(before) / 2)
 })
 
 test('every example has at most 60 lines', () => {

@@ -15,7 +15,7 @@ test('the Stop hooks run once when the loop is finished, and not when it was cut
   const stage = await setStage({ turnsPerTask: 3, engine: { hooks } })
   const session = await stage.engine.start({ maxTokens: 1_000 })
   session.add({ role: 'user', content: 'Look around.' })
-  for await (const _ of query({ session, tools: stage.tools, mostTurns: 1 }));
+  for await (const _ of query({ session, tools: stage.tools, maxTurns: 1 }));
   expect(calls).toEqual(['SessionStart'])
   const notices: string[] = []
   for await (const event of query({ session, tools: stage.tools })) {

@@ -32,7 +32,7 @@ async function reading(log: string) {
   })
   const session = await stage.engine.start({ maxTokens: 1_000 })
   session.add({ role: 'user', content: 'What is the error code in the log?' })
-  const events = await runLoop({ session, tools: [bash], mostTurns: 12 })
+  const events = await runLoop({ session, tools: [bash], maxTurns: 12 })
   const turns = stage.sent.filter(({ request }) => request.source === 'turn')
   return { stage, session, events, turns, runs }
 }

@@ -21,7 +21,7 @@ export function stagesOverHttp(): (options?: StageOptions) => Promise<Stage> {
 /** Runs the loop to its end. A loop that would never end stops at a turn limit that no test here comes near. */
 export async function runLoop(options: QueryOptions): Promise<readonly LoopEvent[]> {
   const events: LoopEvent[] = []
-  for await (const event of query({ mostTurns: 100, ...options })) events.push(event)
+  for await (const event of query({ maxTurns: 100, ...options })) events.push(event)
   return events
 }
 

@@ -71,7 +71,7 @@ export async function soak({ turns, path, onTask, ...options }: SoakOptions): Pr
       role: 'user',
       content: `Task ${task + 1}: make the tests pass. ${task < mostRules ? ruleOf(task) : ''}`,
     })
-    for await (const event of query({ session, tools: stage.tools, mostTurns: turnsPerTask })) {
+    for await (const event of query({ session, tools: stage.tools, maxTurns: turnsPerTask })) {
       if (event.type === 'answer') done++
       if (event.type === 'stopped' && event.why !== 'finished' && event.why !== 'turn-limit') endings.push(event.why)
       if (event.type === 'failed') endings.push(`${event.failure.reason}: ${event.failure.message}`)
