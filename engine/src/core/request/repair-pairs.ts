@@ -6,19 +6,35 @@ import { type Draft, type Report, resultAsText, useAsText, withBlocks } from './
 
 const noResult = '[No result: the call was interrupted, or its result is not part of this conversation]'
 
-/** Of calls that share an id the first stays. A copy of it goes; a different call becomes text. */
+/**
+ * Of calls that share an id the first stays. A copy of it goes; a different call becomes text. A result behind the second
+ * call is not given to a first one that had none: the answers in between were told so, and their thinking is bound to that.
+ */
 export function uniqueUses(drafts: readonly Draft[], report: Report): readonly Draft[] {
-  const seen = new Map<string, Block>()
+  if (drafts.every(createIsNew())) return drafts
+  const seen = new Map<string, { readonly block: Block; readonly draft: Draft }>()
+  const answered = new Set<string>()
+  const reused = new Set<string>()
+  const resultOf = (block: ToolResultBlock, message: number): readonly Block[] => {
+    const id = block.tool_use_id
+    if (reused.has(id) && !answered.has(id)) {
+      report({ type: 'result-became-text', message, id })
+      return resultAsText(block)
+    }
+    if (seen.has(id)) answered.add(id)
+    return [block]
+  }
   return drafts.map((draft) => {
-    if (areNew(draft, seen)) return draft
     const blocks = draft.blocks.flatMap((block) => {
+      if (isToolResult(block)) return resultOf(block, draft.index)
       if (!isToolUse(block)) return [block]
       const known = seen.get(block.id)
       if (known === undefined && draft.role === 'assistant') {
-        seen.set(block.id, block)
+        seen.set(block.id, { block, draft })
         return [block]
       }
-      const isCopy = known !== undefined && JSON.stringify(known) === JSON.stringify(block)
+      if (known !== undefined && known.draft !== draft) reused.add(block.id)
+      const isCopy = known !== undefined && JSON.stringify(known.block) === JSON.stringify(block)
       report({ type: isCopy ? 'duplicate-dropped' : 'use-became-text', message: draft.index, id: block.id })
       return isCopy ? [] : [useAsText(block)]
     })
@@ -26,14 +42,16 @@ export function uniqueUses(drafts: readonly Draft[], report: Report): readonly D
   })
 }
 
-/** The usual case: calls of an answer whose ids are new. They are noted. */
-function areNew({ role, blocks }: Draft, seen: Map<string, Block>): boolean {
-  if (!blocks.some(isToolUse)) return true
-  const uses = blocks.filter(isToolUse)
-  if (role !== 'assistant' || uses.some(({ id }) => seen.has(id))) return false
-  if (uses.length > 1 && new Set(uses.map(({ id }) => id)).size < uses.length) return false
-  for (const use of uses) seen.set(use.id, use)
-  return true
+/** Whether all calls of a message are an answer's and have new ids, which is the usual case. */
+function createIsNew(): (draft: Draft) => boolean {
+  const seen = new Set<string>()
+  return ({ role, blocks }) =>
+    blocks.every((block) => {
+      if (!isToolUse(block)) return true
+      if (role !== 'assistant' || seen.has(block.id)) return false
+      seen.add(block.id)
+      return true
+    })
 }
 
 /**

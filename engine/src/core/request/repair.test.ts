@@ -138,6 +138,17 @@ describe('the repairer', () => {
     expect(shapesOf(others)).toEqual({ shape: 'u a[tu t] u[tr t]', did: ['use-became-text', 'result-became-text'] })
   })
 
+  test('does not give a call the result of a later one with the same id', () => {
+    const before = [u(text('go')), a(use('t1')), u(text('never mind')), a(text('well')), u(text('again'))]
+    const after = [...before, a(use('t1')), u(result('t1'))]
+    const [first, then] = [repairRequest(before).messages, repairRequest(after).messages]
+    expect(then.slice(0, first.length - 1)).toEqual(first.slice(0, -1))
+    expect(shapesOf(after)).toEqual({
+      shape: 'u a[tu] u[tr t] a u[t2]',
+      did: ['duplicate-dropped', 'result-became-text', 'result-added', 'empty-dropped', 'messages-merged'],
+    })
+  })
+
   // cc#56515: an advisor_tool_result is orphaned by an automatic compaction.
   test('drops half a pair of a server tool, and leaves one on which the turn is paused', () => {
     const orphan = [u(text('go')), a(serverResult('s1', 'advisor_tool_result'), text('so')), u(text('ok'))]
