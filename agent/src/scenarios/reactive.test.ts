@@ -90,7 +90,7 @@ describe('a prompt that is too long', () => {
     expect(said(stage.events, 'overflow-unrecovered')).toEqual([])
     const turns = stage.sent.filter(({ request }) => request.source === 'turn')
     expect(turns.map(({ result }) => result.type)).toEqual(['answer', 'answer'])
-    expect(textOf(turns[1]?.request.messages.at(-1)?.content)).toContain('Go on from where it ends.')
+    expect(textOf(turns[1]?.request.messages.at(-1)?.content)).toContain('Continue where it ends.')
   })
 
   test('met by a compaction in the loop: its records and its words to the person come before the answer streams, and the count begins again', async () => {
