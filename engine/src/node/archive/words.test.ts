@@ -57,6 +57,13 @@ test('a long run without spaces is looked for by its first characters, which are
   expect(finds('会話'.repeat(10), '会話'.repeat(100))).toBe(false)
 })
 
+test('a long phrase is looked for by its first 32 words, which are enough', () => {
+  const [term] = parseTerms(`${'1,'.repeat(100)}*`)
+  expect(term).toEqual({ text: '1,'.repeat(32).slice(0, -1), isPrefix: false })
+  expect(parseTerms(`${'a/'.repeat(31)}ab*`)).toEqual([{ text: `${'a/'.repeat(31)}ab`, isPrefix: true }])
+  expect(parseTerms('a'.repeat(300))).toEqual([{ text: 'a'.repeat(256), isPrefix: false }])
+})
+
 test('encoded bytes are left out, and what stands around them is found', () => {
   const text = `before ${'QUJD'.repeat(200)} after`
   expect(indexable(text)).toBe('before   after')

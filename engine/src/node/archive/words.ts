@@ -89,8 +89,10 @@ const maxTerms = 32
 const minPrefix = 2
 const maxTermLength = 256
 const maxQueryLength = 4000
-/** A phrase costs time per word and occurrence; this many are specific enough. */
-const maxPairs = 32
+/** A phrase costs time per word and occurrence; this many words are specific enough. */
+const maxPhraseWords = 32
+const wordSet = String.raw`\p{L}\p{N}\p{Co}`
+const longPhrase = new RegExp(`^[^${wordSet}]*[${wordSet}]+(?:[^${wordSet}]+[${wordSet}]+){${maxPhraseWords - 1}}`, 'u')
 
 /** Words, "phrases", prefix*, paths and identifiers. */
 export function parseTerms(typed: string): readonly Term[] {
@@ -109,14 +111,15 @@ function termsOf(text: string, isPrefix: boolean): readonly Term[] {
   let from = 0
   for (const found of text.matchAll(unspacedRun)) {
     terms.push({ text: text.slice(from, found.index), isPrefix: false })
-    const characters = [...found[0]].slice(0, maxPairs + 1)
+    const characters = [...found[0]].slice(0, maxPhraseWords + 1)
     const pairs = characters.slice(1).map((character, at) => `${characters[at]}${character}`)
     terms.push(pairs.length === 0 ? { text: found[0], isPrefix: true } : { text: pairs.join(' '), isPrefix: false })
     from = found.index + found[0].length
   }
   const rest = text.slice(from)
   const begun = /[\p{L}\p{N}\p{Co}]+$/u.exec(rest)?.[0] ?? ''
-  terms.push({ text: rest, isPrefix: isPrefix && begun.length >= minPrefix })
+  const phrase = longPhrase.exec(rest)?.[0] ?? rest
+  terms.push({ text: phrase, isPrefix: isPrefix && phrase === rest && begun.length >= minPrefix })
   return terms.filter((term) => /[\p{L}\p{N}\p{Co}]/u.test(term.text))
 }
 
