@@ -1,4 +1,4 @@
-import { type Answer, combine, summariser, text, toolUse } from '@everlong/simulator'
+import { type Answer, combine, summarizer, text, toolUse } from '@everlong/simulator'
 import type { EngineSession } from 'everlong/node'
 import { checkRequest, shapeOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
@@ -96,14 +96,14 @@ describe('the calls of an answer', () => {
         return 'ok'
       },
     })
-    const { session } = await calling(toolUse('Look', { path: ' src/a.ts ', colour: 'red' }, 't1'))
+    const { session } = await calling(toolUse('Look', { path: ' src/a.ts ', color: 'red' }, 't1'))
     await runLoop({ session, tools: [look] })
     expect(inputs).toEqual([{ path: 'src/a.ts', lines: 20 }])
   })
 
   test('bring their results into the next request even while a compaction runs', async () => {
     const { opened, open } = gate()
-    const good = summariser()
+    const good = summarizer()
     const stage = await setStage({
       script: (_, { turn }) => (turn === 0 ? toolUse('Compact', {}, 't1') : text('Done.')),
       summaries: async (request, context) => {

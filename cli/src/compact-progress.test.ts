@@ -29,11 +29,11 @@ function terminal(isTTY: boolean) {
 test('phase, tokens and time are shown on a terminal, and gone at the end', () => {
   const { surroundings, written, raw } = terminal(true)
   const progress = createCompactProgress(surroundings)
-  progress.tell({ type: 'compaction-progressed', phase: 'summarising', outputTokens: 1_234 })
+  progress.tell({ type: 'compaction-progressed', phase: 'summarizing', outputTokens: 1_234 })
   progress.tell({ type: 'compaction-progressed', phase: 'restoring' })
   progress.end()
   const text = written.join('')
-  expect(text).toContain('summarising, 1,234 tokens, 4 s  (Esc to stop)')
+  expect(text).toContain('summarizing, 1,234 tokens, 4 s  (Esc to stop)')
   expect(text).toContain('restoring context, 8 s')
   expect(text.endsWith('\u001b[2K')).toBe(true)
   expect(raw).toEqual([true, false])
@@ -57,7 +57,7 @@ test('Esc stops it, and so does Ctrl-C; an arrow key does not', async () => {
 test('without a terminal nothing is shown and no key is read', () => {
   const { surroundings, written, raw } = terminal(false)
   const progress = createCompactProgress(surroundings)
-  progress.tell({ type: 'compaction-progressed', phase: 'summarising', outputTokens: 5 })
+  progress.tell({ type: 'compaction-progressed', phase: 'summarizing', outputTokens: 5 })
   progress.end()
   expect([written, raw]).toEqual([[], []])
 })

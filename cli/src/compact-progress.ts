@@ -15,7 +15,7 @@ export type CompactProgress = {
 
 export const phases: Readonly<Record<CompactionPhase, string>> = {
   'hooks-before': 'running hooks',
-  summarising: 'summarising',
+  summarizing: 'summarizing',
   verifying: 'checking the summary',
   restoring: 'restoring context',
   committing: 'writing',
@@ -44,7 +44,7 @@ export function createCompactProgress(surroundings: Surroundings): CompactProgre
     tell: (event) => {
       if (event.type !== 'compaction-progressed') return
       phase = phases[event.phase]
-      tokens = event.outputTokens ?? (event.phase === 'summarising' ? tokens : 0)
+      tokens = event.outputTokens ?? (event.phase === 'summarizing' ? tokens : 0)
       show()
     },
     end: () => {

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { asksForSummary, createSimulator, route, summariser, text } from '@everlong/simulator'
+import { asksForSummary, createSimulator, route, summarizer, text } from '@everlong/simulator'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { anthropic } from 'everlong/anthropic'
@@ -167,7 +167,7 @@ test('the official MCP client gets an answer to every search and every read over
 
 test('a live session that is shown every file can go on, be compacted and recall what it saw', async () => {
   const model = 'claude-sonnet-4-6'
-  const script = route([{ when: asksForSummary, script: summariser() }], () => text('I have read it.'))
+  const script = route([{ when: asksForSummary, script: summarizer() }], () => text('I have read it.'))
   const simulator = createSimulator({ script, windows: { [model]: 200_000 } })
   const engine = createEngine({
     model: anthropic({ model, apiKey: 'none', fetch: simulator.fetch }),

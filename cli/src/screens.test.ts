@@ -1,4 +1,4 @@
-// The screens as people see them, without colour at 80 columns, for the session that comes along: readable in review.
+// The screens as people see them, without color at 80 columns, for the session that comes along: readable in review.
 // When one has changed on purpose: npm test -- cli/src/screens -u, then node scripts/make-documentation.ts.
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'

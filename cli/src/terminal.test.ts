@@ -1,4 +1,4 @@
-// What reaches a terminal: colours only where they are wanted, and never a control character from a file.
+// What reaches a terminal: colors only where they are wanted, and never a control character from a file.
 import { session } from 'everlong/testing'
 import { afterAll, expect, test } from 'vitest'
 import { tourFile } from './commands/tour.ts'
@@ -17,7 +17,7 @@ test.for(lines)('%s has no escape bytes without a terminal or with NO_COLOR', as
   expect([piped, plain].map(({ stdout, stderr }) => (stdout + stderr).includes(esc))).toEqual([false, false])
 })
 
-test.for(lines.slice(0, -1))('%s has colours on a terminal', async (words) => {
+test.for(lines.slice(0, -1))('%s has colors on a terminal', async (words) => {
   const { stdout } = await everlong(words, { isTTY: true, env: { TERM: 'xterm-256color' } })
   expect(stdout).toContain(esc)
 })

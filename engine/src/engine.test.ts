@@ -11,11 +11,11 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { compactRung } from './core/ladder/compact-rung.ts'
+import { compactMechanism } from './core/ladder/compact-mechanism.ts'
 import type { RunningMechanism } from './core/mechanisms/mechanism.ts'
 import { shapeOf } from './core/message/shape.ts'
 import type { Restore } from './core/ports/restore.ts'
-import { plainRung } from './core/session/testing/rungs.ts'
+import { plainMechanism } from './core/session/testing/mechanisms.ts'
 import { ConfigurationError } from './core/tokens/figure.ts'
 import { offline } from './models/offline.ts'
 import { openView } from './node/read/view-file.ts'
@@ -187,10 +187,10 @@ describe('the engine', () => {
       const message = { role: 'user', content: 'Go on. '.repeat(500) }
       writeFileSync(path, `${JSON.stringify({ ...first, message })}\n`)
       const asked: unknown[] = []
-      const rung = plainRung('done', {
+      const mechanism = plainMechanism('done', {
         during: async ({ ports }) => void asked.push(await ports.workspace?.state()),
       })
-      const engine = createEngine({ model: offline(), environment: {}, ladder: { manual: [rung] }, ...options })
+      const engine = createEngine({ model: offline(), environment: {}, ladder: { manual: [mechanism] }, ...options })
       const opened = await engine.open(path, session)
       await opened.compact()
       await opened.close()
@@ -205,7 +205,7 @@ describe('the engine', () => {
     expect(await stateIn({ files, workspace: own }, {})).toEqual([await own.state()])
   })
 
-  test('a ladder of the host’s own is built from the usual rungs, which know the notes and the files', async () => {
+  test('a ladder of the host’s own is built from the usual mechanisms, which know the notes and the files', async () => {
     const seen: string[] = []
     const mine: RunningMechanism = { name: 'mine', run: async () => ({ type: 'declined', why: 'not today' }) }
     const text = 'export const whatever = 1\n'.repeat(20)
@@ -243,14 +243,14 @@ describe('the engine', () => {
       'what it was told to itself',
       {
         restore: bringing('from the engine'),
-        ladder: { manual: [compactRung({ restore: bringing('from the rung') })] },
+        ladder: { manual: [compactMechanism({ restore: bringing('from the mechanism') })] },
       },
-      'from the rung',
+      'from the mechanism',
     ],
-  ])('a compaction rung of the host’s own puts back %s', async (_, options, expected) => {
+  ])('a compaction mechanism of the host’s own puts back %s', async (_, options, expected) => {
     const text = 'export const whatever = 1\n'.repeat(20)
     const files = { read: async () => ({ type: 'text', text }) as const }
-    const ladder = { manual: [compactRung()] }
+    const ladder = { manual: [compactMechanism()] }
     const session = await createEngine({ model: offline(), environment: {}, files, ladder, ...options }).start()
     session.add({ role: 'user', content: 'Look at the file.' })
     const use = { type: 'tool_use', id: 't1', name: 'Read', input: { file_path: '/p/new.ts' } }
@@ -259,7 +259,7 @@ describe('the engine', () => {
     session.record(answer)
     expect((await session.compact()).type).toBe('compacted')
     const seen = JSON.stringify(session.messages())
-    const all = ['File /p/new.ts', 'from the engine', 'from the rung']
+    const all = ['File /p/new.ts', 'from the engine', 'from the mechanism']
     expect(all.filter((one) => seen.includes(one))).toEqual([expected])
     await session.close()
   })

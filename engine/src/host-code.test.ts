@@ -84,8 +84,8 @@ const hosts: Readonly<Record<string, (fault: () => unknown) => Host>> = {
   state: (fault) => ({ session: { state: any(fault) } }),
   files: (fault) => ({ engine: { files: { read: any(fault) } } }),
   ask: (fault) => ({ engine: { ask: any(fault), settings: { compaction: 'ask' } } }),
-  rung: (fault) => ({ engine: { ladder: ladderOf({ name: 'mine', run: any(fault) }) } }),
-  'rung after its commit': (fault) => ({ engine: { ladder: ladderOf(committing(fault)) } }),
+  mechanism: (fault) => ({ engine: { ladder: ladderOf({ name: 'mine', run: any(fault) }) } }),
+  'mechanism after its commit': (fault) => ({ engine: { ladder: ladderOf(committing(fault)) } }),
   'model client': (fault) => ({ engine: { model: { ...steady, send: any(fault) } } }),
   capabilities: (fault) => ({ engine: { model: { ...steady, capabilities: any(fault) } } }),
   restore: (fault) => ({ engine: { restore: any(fault) } }),
@@ -97,7 +97,7 @@ const asking: RunningMechanism = {
   run: async ({ ports }) => ({ type: 'declined', why: JSON.stringify(await ports.workspace?.state()) }),
 }
 
-const ladderOf = (rung: RunningMechanism) => ({ 'over-threshold': [rung], manual: [rung] })
+const ladderOf = (mechanism: RunningMechanism) => ({ 'over-threshold': [mechanism], manual: [mechanism] })
 
 function committing(fault: () => unknown): RunningMechanism {
   return {

@@ -3,7 +3,7 @@
 
 // Mechanisms
 
-export { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
+export { type CompactMechanismOptions, compactMechanism } from './core/ladder/compact-mechanism.ts'
 export type { Ladder, LadderTrigger } from './core/ladder/ladder.ts'
 export type {
   Declined,

@@ -1,8 +1,8 @@
 // Puts together what a session needs besides its conversation: the ladder, session memory, collapse, restoring, clean-ups.
 
-import { type CompactRungOptions, compactRung } from './core/ladder/compact-rung.ts'
+import { type CompactMechanismOptions, compactMechanism } from './core/ladder/compact-mechanism.ts'
 import { defaultLadder } from './core/ladder/ladder.ts'
-import { memoryRung } from './core/ladder/memory-rung.ts'
+import { memoryMechanism } from './core/ladder/memory-mechanism.ts'
 import { defined, type JsonObject } from './core/message/json.ts'
 import type { ViewMessage } from './core/message/message.ts'
 import type { FileStore } from './core/ports/files.ts'
@@ -51,7 +51,7 @@ export function sessionParts(input: PartsInput) {
   })
   const memory = memoryFor(input)
   const { keep, summary, recall, isAutonomous } = settings
-  const options: CompactRungOptions = { keep, ...defined({ settings: summary, recall, isAutonomous }) }
+  const options: CompactMechanismOptions = { keep, ...defined({ settings: summary, recall, isAutonomous }) }
   const collapser = settings.collapse ? new Collapser() : undefined
   return {
     watch: (record: JsonObject, message: ViewMessage | undefined, how: { readonly isLive: boolean }) => {
@@ -59,8 +59,8 @@ export function sessionParts(input: PartsInput) {
       if (message) see(message, record, how)
     },
     onRewind: restoring.readAgain,
-    ladder: defaultLadder([compactRung(options)], {
-      memory: memoryRung(memory, options),
+    ladder: defaultLadder([compactMechanism(options)], {
+      memory: memoryMechanism(memory, options),
       collapse: collapser?.mechanism,
       isNative: settings.reductions?.native !== undefined,
     }),

@@ -1,7 +1,7 @@
 // A small chat host with one tool, in a window so small that it has to compact. The program of docs/getting-started.md,
 // with the simulator in place of the API. Run it: node examples/src/host.ts
 import Anthropic from '@anthropic-ai/sdk'
-import { asksForSummary, createSimulator, route, summariser, text, toolUse } from '@everlong/simulator'
+import { asksForSummary, createSimulator, route, summarizer, text, toolUse } from '@everlong/simulator'
 import { anthropic } from 'everlong/anthropic'
 import { createEngine } from 'everlong/node'
 
@@ -11,7 +11,7 @@ const tools: Anthropic.Tool[] = [
 ]
 
 export async function main(say: (line: string) => void = console.log): Promise<void> {
-  const reply = route([{ when: asksForSummary, script: summariser() }], ({ messages }) =>
+  const reply = route([{ when: asksForSummary, script: summarizer() }], ({ messages }) =>
     JSON.stringify(messages.at(-1)).includes('tool_result') ? text('Nothing unusual.') : toolUse('read_log', {}),
   )
   const { fetch } = createSimulator({ script: reply, windows: { [model]: 60_000 } })

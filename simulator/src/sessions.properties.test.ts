@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { route } from './script/route.ts'
 import type { Script } from './script/script.ts'
-import { asksForSummary, summariser } from './summary/summariser.ts'
+import { asksForSummary, summarizer } from './summary/summarizer.ts'
 import { ask, simulate } from './testing/ask.ts'
 import { stillPorts } from './testing/still-ports.ts'
 
@@ -89,7 +89,7 @@ const thinkingOf = (model: string) => {
 }
 
 function world() {
-  const script = route([{ when: asksForSummary, script: summariser() }], works)
+  const script = route([{ when: asksForSummary, script: summarizer() }], works)
   const simulator = simulate({ script })
   const client = anthropic({ model: 'claude-fable-5-1', apiKey: 'key', fetch: simulator.fetch, ports: stillPorts() })
   const engine = createEngine({ model: client, environment: {}, settings: { sessionMemory: false } })

@@ -146,7 +146,7 @@ describe('images and documents', () => {
   })
 
   test('more than the server says it takes: the oldest leave, and the request is sent again', async () => {
-    // In the catalogue this model has a large window, which takes more.
+    // In the catalog this model has a large window, which takes more.
     const large = 'claude-opus-4-6'
     const simulator = simulate({ windows: { [large]: 100_000 } })
     const client = anthropic({ model: large, apiKey: 'key', fetch: simulator.fetch, ports: stillPorts() })

@@ -5,7 +5,7 @@ import { agent } from './agent/agent.ts'
 import { syntheticRepository } from './repository/repository.ts'
 import { toolsOf } from './repository/tools.ts'
 import type { Simulator } from './simulator.ts'
-import { summariser } from './summary/summariser.ts'
+import { summarizer } from './summary/summarizer.ts'
 import { ask, simulate } from './testing/ask.ts'
 
 const repository = syntheticRepository({ seed: 7, files: 12 })
@@ -60,7 +60,7 @@ describe('an agent at work', () => {
   test('goes on over compactions that the server makes', async () => {
     const simulator = simulate({
       script: agent({ repository, turnsPerTask: 400 }),
-      summariser: summariser({ lastTextAsks: true }),
+      summarizer: summarizer({ lastTextAsks: true }),
     })
     const edits = [{ type: 'compact_20260112', trigger: { type: 'input_tokens', value: 50_000 } }]
     const body = { model: 'claude-opus-5', max_tokens: 8_192, context_management: { edits }, ...mark }

@@ -32,7 +32,7 @@ async function onDisk(options: StageOptions = {}): Promise<{ stage: Stage; sessi
   return { stage, session, path }
 }
 
-const phases = ['hooks-before', 'summarising', 'verifying', 'restoring', 'committing'] as const
+const phases = ['hooks-before', 'summarizing', 'verifying', 'restoring', 'committing'] as const
 
 /** What was said while it ran tells where it is. */
 const moments: readonly (readonly [string, (event: EngineEvent) => boolean])[] = [

@@ -1,6 +1,6 @@
-import { type Misbehaviour, misbehaving, type Script, summariser, text } from '@everlong/simulator'
+import { type Misbehavior, misbehaving, type Script, summarizer, text } from '@everlong/simulator'
 import type { EngineEvent } from 'everlong'
-import { compactRung, type RunningMechanism } from 'everlong/mechanisms'
+import { compactMechanism, type RunningMechanism } from 'everlong/mechanisms'
 import type { EngineSession } from 'everlong/node'
 import { checkRequest, textOf } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ const stageWith = (options: StageOptions = {}) =>
 /** No summary comes before it is mended, and none is made without a model. */
 async function brokenStage() {
   let isBroken = true
-  const good = summariser()
+  const good = summarizer()
   const stage = await stageWith({
     summaries: (request, context) => (isBroken ? text('') : good(request, context)),
     engine: { settings: { summary: { offline: 'never' } } },
@@ -54,9 +54,9 @@ const story = (tried: readonly { readonly mechanism: string; readonly outcome: s
   // The micro-compactions are turned off here, and say so first.
   tried.slice(3).map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)
 
-describe('each rung of a compaction', () => {
-  const only = (settings: Parameters<typeof compactRung>[0]): Partial<StageOptions> => ({
-    engine: { ladder: { 'over-threshold': [compactRung(settings)] } },
+describe('each mechanism of a compaction', () => {
+  const only = (settings: Parameters<typeof compactMechanism>[0]): Partial<StageOptions> => ({
+    engine: { ladder: { 'over-threshold': [compactMechanism(settings)] } },
   })
   test.each<[string, Partial<StageOptions>, string]>([
     ['shares the cache of the conversation', {}, 'cache-sharing'],
@@ -79,10 +79,10 @@ describe('each rung of a compaction', () => {
   })
 })
 
-describe('a summariser that fails', () => {
+describe('a summarizer that fails', () => {
   const allTheWay = ['cache-sharing failed', 'direct failed', 'offline done']
 
-  test.each<[Misbehaviour, readonly string[]]>([
+  test.each<[Misbehavior, readonly string[]]>([
     ['empty-text', allTheWay],
     ['error-text', allTheWay],
     ['calls-tools', allTheWay],
@@ -102,14 +102,16 @@ describe('a summariser that fails', () => {
     expect(JSON.stringify(session.messages())).toContain('Never guess.')
   })
 
-  test('a rung of the host comes first; when it declines or frees too little the next one is tried', async () => {
+  test('a mechanism of the host comes first; when it declines or frees too little the next one is tried', async () => {
     const declining: RunningMechanism = { name: 'notes', run: async () => ({ type: 'declined', why: 'no notes yet' }) }
     const edit = { type: 'clear-results', toolUseIds: ['toolu_fill_0'] } as const
     const freeing: RunningMechanism = {
       name: 'little',
       run: async () => ({ type: 'reduced', edits: [edit], freed: 2_600, results: 1 }),
     }
-    const stage = await stageWith({ engine: { ladder: { 'over-threshold': [declining, freeing, compactRung()] } } })
+    const stage = await stageWith({
+      engine: { ladder: { 'over-threshold': [declining, freeing, compactMechanism()] } },
+    })
     const session = await fullSession(stage)
     const turn = await session.send()
     expect(turn.type === 'answered' && story(turn.prepared.tried)).toEqual([
@@ -195,7 +197,7 @@ describe('a compaction in the background', () => {
     expect(turn).not.toHaveProperty('prepared.compaction')
     expect(session.messages()).toHaveLength(before + 1)
     expect(said(stage, 'compaction-failed')).toMatchObject([
-      { reason: 'aborted', detail: 'What it summarised has changed meanwhile.' },
+      { reason: 'aborted', detail: 'What it summarized has changed meanwhile.' },
     ])
     expect(session.tracking().breaker.failures).toBe(0)
     await session.close()
@@ -241,7 +243,7 @@ describe('a sub-agent', () => {
 
 describe('the blocking limit', () => {
   test('stops with a clear word; by hand it still works, and then it goes on', async () => {
-    const stage = await stageWith({ engine: { settings: { ...small, compaction: 'manual' } }, summaries: summariser() })
+    const stage = await stageWith({ engine: { settings: { ...small, compaction: 'manual' } }, summaries: summarizer() })
     const session = await fullSession(stage, 8)
     expect(await session.send()).toMatchObject({ type: 'blocked', why: 'blocking-limit' })
     expect(await session.compact({ instructions: 'Keep the questions.' })).toMatchObject({ type: 'compacted' })
@@ -328,7 +330,7 @@ describe('the breaker', () => {
 describe('a person who types while a compaction runs', () => {
   test('is heard after it: the words stand behind the summary, and nothing was aborted', async () => {
     const { opened, open } = gate()
-    const good = summariser()
+    const good = summarizer()
     const stage = await stageWith({
       summaries: async (request, context) => {
         await opened

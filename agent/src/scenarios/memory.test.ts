@@ -194,7 +194,7 @@ describe('a compaction from the notes', () => {
     expect(request.tried.at(-1)).toEqual({
       mechanism: 'session-memory',
       outcome: 'done',
-      why: 'summarised by session-memory',
+      why: 'summarized by session-memory',
     })
     const { everlong, compactMetadata } = boundaryOf(session)
     const summary = session.messages()[0]
@@ -242,16 +242,16 @@ describe('a compaction from the notes', () => {
     'no-notes': () => rmSync(notesPath()),
     'empty-notes': () => writeFileSync(notesPath(), '# Session title\n_what_\n'),
     'last-message-gone': () => undefined,
-    'nothing-to-summarise': () => undefined,
+    'nothing-to-summarize': () => undefined,
     'over-target': () => writeFileSync(notesPath(), longNotes(10)),
     'over-threshold': () => writeFileSync(notesPath(), longNotes(30)),
   }
 
-  test.each(Object.keys(declines))('%s: the next rung does it', async (why) => {
+  test.each(Object.keys(declines))('%s: the next mechanism does it', async (why) => {
     const stage = await stageWith()
     const session = await noted(stage)
     if (why === 'last-message-gone') await session.compact()
-    if (why === 'nothing-to-summarise') {
+    if (why === 'nothing-to-summarize') {
       await session.compact({ instructions: 'Be brief.' })
       fill(session, { rounds: 1, tokens: 7_400, from: 40 })
       session.add({ role: 'user', content: 'Go on.' })
@@ -260,7 +260,7 @@ describe('a compaction from the notes', () => {
     } else if (why !== 'last-message-gone') await overfill(session)
     if (why === 'last-message-gone') fill(session, { rounds: 6, tokens: 6_500, from: 50 })
     declines[why]?.(session)
-    const outcome = why === 'nothing-to-summarise' ? await session.compact() : await session.prepare()
+    const outcome = why === 'nothing-to-summarize' ? await session.compact() : await session.prepare()
     const [first] = outcome.tried.filter(({ mechanism }) => mechanism === 'session-memory')
     expect(first).toMatchObject({ outcome: 'declined', why: expect.stringMatching(new RegExp(`^${why}: `)) })
     expect(said(stage, 'memory-declined').at(-1)).toEqual({

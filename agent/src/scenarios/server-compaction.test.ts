@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { summariser, text } from '@everlong/simulator'
+import { summarizer, text } from '@everlong/simulator'
 import type { Block } from 'everlong'
 import type { EngineSession } from 'everlong/node'
 import { blocksOf, textOf } from 'everlong/transcript'
@@ -23,7 +23,7 @@ function stageFor(): Promise<Stage> {
     model: name,
     window: 400_000,
     script: () => text('Here you are.'),
-    simulator: { summariser: summariser({ lastTextAsks: true }) },
+    simulator: { summarizer: summarizer({ lastTextAsks: true }) },
     engine: { settings: { sessionMemory: false, summary: { serverCompaction: 'on-demand' } } },
   })
 }

@@ -7,7 +7,7 @@ import { type FileChange, watchChanges } from './file-changes.ts'
 export type CrashOrder = {
   readonly path: string
   readonly model: string
-  /** Keep this message and what follows it; all is summarised where it is left out. */
+  /** Keep this message and what follows it; all is summarized where it is left out. */
   readonly upTo?: string
   readonly isSlow: boolean
 }

@@ -1,4 +1,4 @@
-// A stage for the loop: the simulated API with an agent and a summariser behind it, a made-up repository with tools that
+// A stage for the loop: the simulated API with an agent and a summarizer behind it, a made-up repository with tools that
 // work, and an engine in front. In process, or over HTTP on this machine.
 import {
   type AgentOptions,
@@ -14,7 +14,7 @@ import {
   type Simulator,
   type SimulatorOptions,
   startServer,
-  summariser,
+  summarizer,
   syntheticRepository,
   text,
   toolsOf,
@@ -68,7 +68,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     script: route(
       [
         { when: asksForNotes, script: options.notes ?? noteTaker() },
-        { when: asksForSummary, script: options.summaries ?? summariser() },
+        { when: asksForSummary, script: options.summaries ?? summarizer() },
       ],
       worker,
     ),

@@ -4,7 +4,7 @@ import type { ModelMessage } from 'ai'
 import type { Message } from 'everlong'
 import { repairRequest } from 'everlong/transcript'
 import { fromModelMessages, prune, toModelMessages } from '../peers/ai-sdk.ts'
-import { clearToolUses, fromLangChain, summariseWith, toLangChain } from '../peers/langchain.ts'
+import { clearToolUses, fromLangChain, summarizeWith, toLangChain } from '../peers/langchain.ts'
 import { tokenLimiter } from '../peers/mastra.ts'
 import { fromPi, loadPi, piModel, toPi } from '../peers/pi.ts'
 import { answerTo, byList, type ListHooks, sizeOf } from './by-list.ts'
@@ -13,16 +13,16 @@ import type { Port, Strategy } from './strategy.ts'
 
 const mostSummary = 4_096
 
-type Summarising = { readonly trigger: (port: Port) => number; readonly mostToSummarise?: number }
+type Summarizing = { readonly trigger: (port: Port) => number; readonly mostToSummarize?: number }
 
-function summarising(name: string, { trigger, ...options }: Summarising): Strategy {
+function summarizing(name: string, { trigger, ...options }: Summarizing): Strategy {
   return byList({
     name,
     who: 'LangChain',
     keep: async (messages, { port }) => {
       const answer = (prompt: string) => answerTo(port, prompt, mostSummary)
       const list = toLangChain(messages)
-      const kept = await summariseWith({ tokens: trigger(port), answer, ...options })(list)
+      const kept = await summarizeWith({ tokens: trigger(port), answer, ...options })(list)
       if (kept === list) return messages
       port.note('compaction')
       return fromLangChain(kept)
@@ -110,14 +110,14 @@ async function piHooks(port: Port): Promise<ListHooks> {
   }
 }
 
-const summarisingAt = (tokens: number): Strategy =>
-  summarising(`summarizationMiddleware at ${tokens.toLocaleString('en')}`, { trigger: () => tokens })
+const summarizingAt = (tokens: number): Strategy =>
+  summarizing(`summarizationMiddleware at ${tokens.toLocaleString('en')}`, { trigger: () => tokens })
 
-/** By default its model sees the newest 4,000 tokens of what is summarised and nothing else; a host can lift that. */
+/** By default its model sees the newest 4,000 tokens of what is summarized and nothing else; a host can lift that. */
 const readingAll = (tokens: number): Strategy =>
-  summarising(`summarizationMiddleware at ${tokens.toLocaleString('en')}, reading all`, {
+  summarizing(`summarizationMiddleware at ${tokens.toLocaleString('en')}, reading all`, {
     trigger: () => tokens,
-    mostToSummarise: tokens * 2,
+    mostToSummarize: tokens * 2,
   })
 
 const triggers = [80_000, 60_000, 40_000]
@@ -125,13 +125,13 @@ const triggers = [80_000, 60_000, 40_000]
 /** With their trigger where a host would look for the cheapest, as their documentation names no size; and forgetting little. */
 export const careful: readonly Strategy[] = [...triggers.map(readingAll), ...[100_000, 50_000].map(pruning)]
 
-export const leaders: readonly Strategy[] = [...careful, ...triggers.map(summarisingAt)]
+export const leaders: readonly Strategy[] = [...careful, ...triggers.map(summarizingAt)]
 
 /** So low that calls and results go in the middle of the turn that works with them. */
 export const prunedLow: readonly Strategy[] = [30_000, 20_000, 12_000].map(pruning)
 
 export const peers: readonly Strategy[] = [
-  summarising('summarizationMiddleware at the threshold', { trigger: ({ setup }) => thresholdOf(setup) }),
+  summarizing('summarizationMiddleware at the threshold', { trigger: ({ setup }) => thresholdOf(setup) }),
   editing,
   ...leaders,
   pi,

@@ -12,12 +12,12 @@ export const defaults = ours('the defaults')
 export const weighed = ours('the defaults without notes', noNotes)
 export const thrifty = ours('thrifty', { economy: 'thrifty' })
 
-const fixed = (name: string, rungs: readonly (typeof microByIdle)[]) =>
+const fixed = (name: string, mechanisms: readonly (typeof microByIdle)[]) =>
   bySession({
     name,
     who: 'fixed rule',
     settings: { ...noNotes, reductions: { weigh: false } },
-    ladder: { 'every-request': rungs },
+    ladder: { 'every-request': mechanisms },
   })
 
 /** What the weighing is held against: each does one thing, whatever it costs. */

@@ -11,7 +11,7 @@ import {
   route,
   type Sampling,
   type Simulator,
-  summariser,
+  summarizer,
   toolsOf,
   turnableClock,
 } from '@everlong/simulator'
@@ -93,14 +93,14 @@ class Session {
     const { seed } = setup
     const rules: readonly RouteRule[] = [
       { when: asksForNotes, script: noteTaker() },
-      { when: isSummary, script: summariser({ seed, budget: mostSummary }) },
+      { when: isSummary, script: summarizer({ seed, budget: mostSummary }) },
     ]
     this.simulator = createSimulator({
       clock: this.clock,
       seed,
       windows: { [setup.model]: setup.window },
       script: route(rules, script),
-      summariser: summariser({ lastTextAsks: true, seed, budget: mostSummary }),
+      summarizer: summarizer({ lastTextAsks: true, seed, budget: mostSummary }),
     })
   }
 

@@ -12,7 +12,7 @@ import { blocksOf } from 'everlong/transcript'
 import { systemPrompt } from '../cost/system-prompt.ts'
 import type { PlantedFact } from '../rounds/facts.ts'
 import { isIn, wordsOf } from '../rounds/measure.ts'
-import { summarising } from '../rounds/ours.ts'
+import { summarizing } from '../rounds/ours.ts'
 import type { Turn } from '../rounds/session.ts'
 
 export type Kept = {
@@ -34,7 +34,7 @@ export async function keptIn(economy: NonNullable<EngineSettings['economy']>, tu
   let time = Date.UTC(2026, 2, 2)
   let ids = 0
   let compactions = 0
-  const client: ModelClient = { ...summarising(), model }
+  const client: ModelClient = { ...summarizing(), model }
   const engine = createEngine({
     model: client,
     environment: {},

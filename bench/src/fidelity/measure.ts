@@ -119,7 +119,7 @@ const doubt = /^Named above and found nowhere in the conversation.*$/gm
 
 /** Counts: where a stretch of lines lies, how many a file has, how much was left out. True, though nowhere written. */
 const counted =
-  /\(lines [\d–, ]+ of \d+|\[lines \d+ to \d+ were|(?<=\d)–\d+|(?<=\d of )\d+|(?<=… )\d+(?= (?:lines|characters))|(?<=has )\d+(?= tokens)|(?<=\[line )\d+|\bnot_restored\b/g
+  /\(lines [\d–, ]+ of \d+|\[lines \d+ to \d+ were|(?<=\d)–\d+|(?<=\d of )\d+|(?<=… )\d+(?= (?:lines|characters))|(?<=has |room for its )\d+(?= tokens)|(?<=\[line )\d+|\bnot_restored\b/g
 
 export function unsupported(context: string, source: string): readonly string[] {
   const doubted = [...context.matchAll(doubt)].join('\n')

@@ -5,7 +5,7 @@ import { isRequest, messagesOf, textOf } from 'everlong/transcript'
 import { compactWithRunner } from '../peers/anthropic.ts'
 import { clineCut, clineKeeps, clineSummary } from '../peers/cline.ts'
 import { codexHistory } from '../peers/codex.ts'
-import { summariseWith, toLangChain } from '../peers/langchain.ts'
+import { summarizeWith, toLangChain } from '../peers/langchain.ts'
 import { fromPi, loadPi, type Pi, piModel, toPi } from '../peers/pi.ts'
 import { type Case, shownIn } from './cases.ts'
 import { countTokens } from './measure.ts'
@@ -33,7 +33,7 @@ const sdkRunner: Contender = async (found, budget, answer = recordedSummary(foun
 
 /** Its defaults: the last 20 messages stay. */
 const langchain: Contender = async (found, budget, answer = recordedSummary(found)) => {
-  const compact = summariseWith({ tokens: 1, answer: () => answer })
+  const compact = summarizeWith({ tokens: 1, answer: () => answer })
   const [summary, ...rest] = (await compact(toLangChain(requestOf(found)))).map((message) => {
     const calls = 'tool_calls' in message ? JSON.stringify(message.tool_calls) : ''
     return `${textOf(message.content as never)}${calls}`

@@ -1,5 +1,5 @@
 // `npm run bench -- memory`: how long a compaction from the notes of session memory takes, from wish to transcript, and
-// that it asks nobody. Beside it the same conversation summarised without a model and without notes.
+// that it asks nobody. Beside it the same conversation summarized without a model and without notes.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -30,7 +30,7 @@ describe('the rule of Cline', () => {
     expect(clineCut(messages, 140)).toBe(7)
   })
 
-  test('has nothing to summarise where everything fits', () => {
+  test('has nothing to summarize where everything fits', () => {
     expect(clineCut([typed('Go.'), ...work(0, 2)], 20_000)).toBe(0)
   })
 

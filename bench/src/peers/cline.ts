@@ -1,4 +1,4 @@
-// What Cline leaves of a conversation once a model has summarised it (its default, "agentic"), in our words: its package,
+// What Cline leaves of a conversation once a model has summarized it (its default, "agentic"), in our words: its package,
 // @cline/core, can be run, but brings 250 MB of others. Held against version 0.0.86 over recorded sessions: the same.
 import type { Block, Message } from 'everlong'
 import { blocksOf, isToolResult, isToolUse, type JsonObject } from 'everlong/transcript'
@@ -6,7 +6,7 @@ import { blocksOf, isToolResult, isToolUse, type JsonObject } from 'everlong/tra
 /** What of the newest messages stays, unless a setting says otherwise. */
 export const clineKeeps = 20_000
 
-/** The first message that stays, 0 when there is nothing to summarise. */
+/** The first message that stays, 0 when there is nothing to summarize. */
 export function clineCut(messages: readonly Message[], keep: number): number {
   let cut = messages.length
   for (let tokens = 0; cut > 0 && tokens < keep; ) tokens += tokensOf(messages[--cut])

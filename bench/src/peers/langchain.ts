@@ -49,17 +49,17 @@ export async function clearToolUses(messages: BaseMessage[], trigger: number): P
 type Update = { readonly messages?: readonly BaseMessage[] } | undefined
 type Hook = (state: { readonly messages: BaseMessage[] }, runtime: { readonly context: object }) => Promise<Update>
 
-export type Summarising = {
+export type Summarizing = {
   readonly tokens: number
   /** Its default is 20 messages. */
   readonly keep?: number
   /** Its default is 4,000: what is longer is cut before the model sees it. */
-  readonly mostToSummarise?: number
+  readonly mostToSummarize?: number
   readonly answer: (prompt: string) => string | Promise<string>
 }
 
 /** summarizationMiddleware with whoever answers as its model: the new list, or the old one when it did nothing. */
-export function summariseWith({ tokens, keep = 20, mostToSummarise, answer }: Summarising) {
+export function summarizeWith({ tokens, keep = 20, mostToSummarize, answer }: Summarizing) {
   const model = {
     invoke: async (prompt: unknown) => new AIMessage(await answer(wordsOf(prompt))),
   }
@@ -67,7 +67,7 @@ export function summariseWith({ tokens, keep = 20, mostToSummarise, answer }: Su
     model,
     trigger: { tokens },
     keep: { messages: keep },
-    ...(mostToSummarise === undefined ? {} : { trimTokensToSummarize: mostToSummarise }),
+    ...(mostToSummarize === undefined ? {} : { trimTokensToSummarize: mostToSummarize }),
   }
   const { beforeModel } = summarizationMiddleware(options as never)
   const hook = (typeof beforeModel === 'function' ? beforeModel : beforeModel?.hook) as unknown as Hook

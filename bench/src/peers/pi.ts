@@ -118,7 +118,7 @@ export function toPiEntries(messages: readonly PiMessage[]): readonly PiEntry[] 
   }))
 }
 
-/** Back into our shape: for counting, and for a summariser that reads messages. */
+/** Back into our shape: for counting, and for a summarizer that reads messages. */
 export function fromPi(messages: readonly PiMessage[]): readonly Message[] {
   return messages.map((message): Message => {
     if (message.role === 'compactionSummary') return { role: 'user', content: [textBlock(String(message.summary))] }

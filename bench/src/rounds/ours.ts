@@ -9,7 +9,7 @@ import { serialize } from 'everlong/testing'
 import { createFold, type JsonObject, repairRequest } from 'everlong/transcript'
 import { quietPorts } from '../quiet-ports.ts'
 import { type Contender, type Keeper, threshold } from './contender.ts'
-import { summaryOf } from './summarise.ts'
+import { summaryOf } from './summarize.ts'
 
 export const oursOffline: Contender = {
   name: 'Everlong, without a model',
@@ -18,12 +18,12 @@ export const oursOffline: Contender = {
 }
 
 export const oursWithModel: Contender = {
-  name: 'Everlong, with the summariser',
-  how: 'runCompaction with the summariser as its model',
-  open: () => keeper(summarising()),
+  name: 'Everlong, with the summarizer',
+  how: 'runCompaction with the summarizer as its model',
+  open: () => keeper(summarizing()),
 }
 
-export function summarising(): ModelClient {
+export function summarizing(): ModelClient {
   const client = recorded({ summaries: () => undefined })
   return {
     ...client,

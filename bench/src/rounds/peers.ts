@@ -1,14 +1,14 @@
-// The peers in the rounds, each by its own code (Cline and Codex by their rules, in our words) and with the same summariser; plain
+// The peers in the rounds, each by its own code (Cline and Codex by their rules, in our words) and with the same summarizer; plain
 // truncation beside them.
 import { countTokens, type Message } from 'everlong'
 import { blocksOf, isText, isToolResult, textOf } from 'everlong/transcript'
 import { compactWithRunner } from '../peers/anthropic.ts'
 import { clineCut, clineKeeps, clineSummary } from '../peers/cline.ts'
 import { codexHistory } from '../peers/codex.ts'
-import { summariseWith, toLangChain } from '../peers/langchain.ts'
+import { summarizeWith, toLangChain } from '../peers/langchain.ts'
 import { fromPi, loadPi, piModel, toPi } from '../peers/pi.ts'
 import { type Contender, contextWindow, type Keeper, threshold, userText } from './contender.ts'
-import { summaryOf } from './summarise.ts'
+import { summaryOf } from './summarize.ts'
 
 /** A list of messages that is replaced by a shorter one. */
 function byList(
@@ -57,7 +57,7 @@ const sdkRunner: Contender = {
     }),
 }
 
-function langchain(name: string, options: { readonly mostToSummarise?: number }): Contender {
+function langchain(name: string, options: { readonly mostToSummarize?: number }): Contender {
   return {
     name,
     how: 'summarizationMiddleware, newest 20 messages kept',
@@ -69,7 +69,7 @@ function langchain(name: string, options: { readonly mostToSummarise?: number })
           return summary
         }
         const list = toLangChain(messages)
-        const kept = await summariseWith({ tokens: 1, ...options, answer })(list)
+        const kept = await summarizeWith({ tokens: 1, ...options, answer })(list)
         const tail = messages.slice(messages.length - inOurs(messages, kept.length - 1))
         return [[userText(textOf(kept[0]?.content as never)), ...tail], summary]
       }),
@@ -168,7 +168,7 @@ const codex: Contender = {
 export const peers: readonly Contender[] = [
   pi,
   langchain('LangChain, as it comes', {}),
-  langchain('LangChain, the model sees everything', { mostToSummarise: 1_000_000 }),
+  langchain('LangChain, the model sees everything', { mostToSummarize: 1_000_000 }),
   sdkRunner,
   cline,
   codex,

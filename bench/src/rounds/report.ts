@@ -73,7 +73,7 @@ Written by \`npm run bench -- rounds\` with Node ${node}, ${versionsInWords(vers
 
 A made-up session of ${turns} turns with ${facts} facts of ten kinds, one in every ${Math.round(turns / facts)} turns, each told once: by the person, by
 the assistant, or in a tool's input or result. The window has ${contextWindow} tokens, and everybody makes room at ${threshold}. Every
-summary is written by the same deterministic summariser (the simulator's), in at most 4,096 tokens, over the messages that
+summary is written by the same deterministic summarizer (the simulator's), in at most 4,096 tokens, over the messages that
 the contender shows it. A fact counts as kept when all of its own words stand in the context right after the compaction: a
 constraint the whole sentence, another fact its name and its value. *Recall* asks the archive of the session with words that
 do not hold the answer, and reads the ten best matches (of a call also its result). No peer has a recall over what it dropped.

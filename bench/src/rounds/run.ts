@@ -1,5 +1,5 @@
 // `npm run bench -- rounds`: what is left of 200 planted facts after 1, 4, 8 and 16 compactions, for us and for the peers
-// with the same summariser.
+// with the same summarizer.
 import { parseArgs } from 'node:util'
 import { versionApart } from '../peers/apart.ts'
 import { versionsOf } from '../peers/versions.ts'

@@ -1,13 +1,13 @@
-// The one summariser of the rounds: the simulator's, which reads messages by plain rules and always the same way. Everybody
+// The one summarizer of the rounds: the simulator's, which reads messages by plain rules and always the same way. Everybody
 // gets it, over whatever messages they chose to show it.
-import { asksForSummary, summariser } from '@everlong/simulator'
+import { asksForSummary, summarizer } from '@everlong/simulator'
 import { estimateTokens, type Message } from 'everlong'
 import { isText } from 'everlong/transcript'
 
 /** What a summary may be long, for everybody. */
 export const mostSummary = 4_096
 
-const script = summariser({ budget: mostSummary })
+const script = summarizer({ budget: mostSummary })
 
 const asking: Message = {
   role: 'user',
@@ -17,7 +17,7 @@ const asking: Message = {
 /** Of these messages; where the last of them asks for a summary already, that is the question. */
 export async function summaryOf(messages: readonly Message[]): Promise<string> {
   const asked = asksForSummary({ messages }) ? messages : [...messages, asking]
-  const request = { model: 'summariser', maxTokens: mostSummary, system: '', tools: [], messages: asked }
+  const request = { model: 'summarizer', maxTokens: mostSummary, system: '', tools: [], messages: asked }
   const answer = await script(request, { turn: 0, random: () => 0, countTokens: estimateTokens })
   const text = answer.content
     .filter(isText)

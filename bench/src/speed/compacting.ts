@@ -3,7 +3,7 @@
 import { countTokens, type ModelClient, offline, recorded } from 'everlong'
 import { createLedger, runCompaction } from 'everlong/mechanisms'
 import type { ViewMessage } from 'everlong/transcript'
-import { summariseWith } from '../peers/langchain.ts'
+import { summarizeWith } from '../peers/langchain.ts'
 import { loadPi, piModel } from '../peers/pi.ts'
 import { quietPorts } from '../quiet-ports.ts'
 import type { Contest, Contestant } from './contest.ts'
@@ -13,7 +13,7 @@ import { conversation, inLangChain, inPi, view } from './conversations.ts'
 // verify.
 const words = `<summary>
 1. Primary request and intent:
-- Keep the parcels sorted: index the nightly account, measure the nightly schedule, and leave the old behaviour as it was.
+- Keep the parcels sorted: index the nightly account, measure the nightly schedule, and leave the old behavior as it was.
 - The user asked: "Close the empty ledger." and later wanted the strict catalog stored because the caller holds the lock.
 
 2. Key technical concepts:
@@ -75,9 +75,9 @@ export const compacting: Contest = {
       name: 'LangChain, summarizationMiddleware',
       side: 'peer',
       ready: (size) => {
-        const summarise = summariseWith({ tokens: 1, answer: () => words })
+        const summarize = summarizeWith({ tokens: 1, answer: () => words })
         const list = inLangChain(size)
-        return { run: () => summarise([...list]) }
+        return { run: () => summarize([...list]) }
       },
     },
   ],

@@ -30,7 +30,7 @@ function account(report: CompactReport, screen: Screen): readonly string[] {
     [
       ['tokens', `${count(tokens.before)} → ${count(tokens.after)}`],
       ['created by', [report.mechanism ?? '', report.model ?? ''].filter((part) => part !== '').join(', ')],
-      ['messages', `${count(report.summarised)} summarized, ${count(report.kept)} kept`],
+      ['messages', `${count(report.summarized)} summarized, ${count(report.kept)} kept`],
       ...(human
         ? [['human messages', `${human.verbatim} of ${human.total} verbatim, ${human.shortened} shortened`] as const]
         : []),

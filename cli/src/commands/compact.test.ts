@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startServer, summariser } from '@everlong/simulator'
+import { startServer, summarizer } from '@everlong/simulator'
 import { generateWithTruth, session } from 'everlong/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { everlong, report, sessionFolder } from '../testing/harness.ts'
@@ -70,7 +70,7 @@ describe('everlong compact', () => {
     const path = folder.write('parts.jsonl', talk.records)
     const after = await report<CompactReport>('compact', path, '--up-to', 'u2')
     expect(after.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
-    expect({ kept: after.kept, summarised: after.summarised }).toEqual({ kept: 2, summarised: 2 })
+    expect({ kept: after.kept, summarized: after.summarized }).toEqual({ kept: 2, summarized: 2 })
     const before = await report<CompactReport>('compact', path, '--from', 'u2')
     expect(before.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(before.messages[0]).toEqual({ role: 'user', content: 'first' })
@@ -108,7 +108,7 @@ describe('everlong compact', () => {
   })
 
   test('asks a model over HTTP', async () => {
-    const server = await startServer({ script: summariser(), port: 0 })
+    const server = await startServer({ script: summarizer(), port: 0 })
     const url = `http://127.0.0.1:${server.port}`
     try {
       const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'key' }

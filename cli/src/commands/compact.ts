@@ -48,7 +48,7 @@ export type CompactReport = {
   readonly fidelity: FidelityReport | undefined
   readonly tried: readonly Tried[]
   readonly kept: number
-  readonly summarised: number
+  readonly summarized: number
   readonly restored: readonly string[]
   readonly notRestored: readonly string[]
   readonly cost: number | undefined
@@ -144,7 +144,7 @@ function unchanged(session: SessionAt, { counting = {} }: CompactionJob): Compac
     fidelity: undefined,
     tried: [],
     kept: 0,
-    summarised: 0,
+    summarized: 0,
     restored: [],
     notRestored: [],
     cost: undefined,
@@ -185,7 +185,7 @@ function written(
     fidelity: result.fidelity,
     tried: result.tried,
     kept: result.keptUuids.length,
-    summarised: session.fold.view().sources.flatMap(({ uuids }) => uuids).length - result.keptUuids.length,
+    summarized: session.fold.view().sources.flatMap(({ uuids }) => uuids).length - result.keptUuids.length,
     restored: result.restored.pieces.map(({ title }) => title),
     notRestored: result.restored.notRestored.map(({ what, why }) => `${what}: ${why}`),
     cost: result.cost,

@@ -7,7 +7,7 @@ import {
   overflowShapes,
   route,
   startServer,
-  summariser,
+  summarizer,
   syntheticRepository,
 } from '@everlong/simulator'
 import { knownModels } from 'everlong/models'
@@ -43,7 +43,7 @@ async function serve(
   { stdout, untilStopped }: Surroundings,
 ): Promise<SimulateReport> {
   const repository = syntheticRepository({ seed: options.seed })
-  const script = route([{ when: asksForSummary, script: summariser() }], agent({ repository, seed: options.seed }))
+  const script = route([{ when: asksForSummary, script: summarizer() }], agent({ repository, seed: options.seed }))
   const server = await startServer({
     port: options.port,
     seed: options.seed,

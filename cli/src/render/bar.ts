@@ -11,7 +11,7 @@ export function bar(share: number, columns: number): string {
 export type Segment = {
   readonly size: number
   readonly style: Style
-  /** What the segment is drawn with where there is no colour. */
+  /** What the segment is drawn with where there is no color. */
   readonly letter: string
 }
 
@@ -31,7 +31,7 @@ export function segmentedBar(
     size += segment.size
     const end = Math.min(along.columns, Math.round((size / along.whole) * along.columns))
     const cells = Math.max(0, end - used)
-    text += screen.isColoured ? screen.paint(segment.style, '█'.repeat(cells)) : segment.letter.repeat(cells)
+    text += screen.isColored ? screen.paint(segment.style, '█'.repeat(cells)) : segment.letter.repeat(cells)
     used = Math.max(used, end)
   }
   return text + screen.paint('dim', '·'.repeat(along.columns - used))
@@ -45,7 +45,7 @@ export const stateStyles: Readonly<Record<ContextState, Style>> = {
   blocking: ['red', 'bold'],
 }
 
-/** How much of the way to the limit is behind us, in the colour of the state. */
+/** How much of the way to the limit is behind us, in the color of the state. */
 export function gauge(
   context: { readonly used: number; readonly limit: number; readonly state: ContextState },
   columns: number,

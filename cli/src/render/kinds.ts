@@ -1,4 +1,4 @@
-// How the kinds of a context look: name, colour, and the letter that stands for them where there is no colour.
+// How the kinds of a context look: name, color, and the letter that stands for them where there is no color.
 import type { KindTokens } from 'everlong/mechanisms'
 import { bar, type Segment, segmentedBar } from './bar.ts'
 import { count, percent } from './numbers.ts'
@@ -70,7 +70,7 @@ export function legend(composition: Composition, screen: Screen): readonly strin
 }
 
 function swatch({ style, letter }: Look, screen: Screen): string {
-  return screen.isColoured ? screen.paint(style, '█') : letter
+  return screen.isColored ? screen.paint(style, '█') : letter
 }
 
 function partsInWords(parts: KindTokens['parts']): readonly string[] {

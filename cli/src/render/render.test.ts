@@ -6,7 +6,7 @@ import { oneLine, safeJson, visible } from './safe.ts'
 import { facts, type Screen, table } from './screen.ts'
 import { columnsOf, cut, cutStart, fold, padEnd, wrap } from './width.ts'
 
-const screen: Screen = { width: 40, isTerminal: false, isColoured: false, timeZone: 'UTC', paint: (_, text) => text }
+const screen: Screen = { width: 40, isTerminal: false, isColored: false, timeZone: 'UTC', paint: (_, text) => text }
 
 describe('numbers', () => {
   test('keep three or four digits when they must be short', () => {
@@ -81,7 +81,7 @@ describe('folding', () => {
     expect(fold('  averyverylongword x', 8)).toEqual(['  averyverylongword', '    x'])
   })
 
-  test('counts no colours', () => {
+  test('counts no colors', () => {
     expect(fold('\u001b[31mred\u001b[39m and \u001b[1mbold\u001b[22m', 12)).toEqual([
       '\u001b[31mred\u001b[39m and \u001b[1mbold\u001b[22m',
     ])

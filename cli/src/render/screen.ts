@@ -1,4 +1,4 @@
-// The sheet a command is rendered on: how wide it is, whether it has colours, and the few shapes all screens share.
+// The sheet a command is rendered on: how wide it is, whether it has colors, and the few shapes all screens share.
 import { styleText } from 'node:util'
 import type { Surroundings } from '../surroundings.ts'
 import { oneLine, visible } from './safe.ts'
@@ -10,7 +10,7 @@ export type Screen = {
   readonly width: number
   /** A person looks at it; else it goes into a file or another program. */
   readonly isTerminal: boolean
-  readonly isColoured: boolean
+  readonly isColored: boolean
   readonly timeZone: string | undefined
   readonly paint: (style: Style, text: string) => string
 }
@@ -19,14 +19,14 @@ const narrowest = 40
 const widest = 120
 
 export function screenOf({ stdout, env, timeZone }: Surroundings): Screen {
-  const isColoured = stdout.isTTY === true && (stdout.hasColors?.(16, env) ?? false)
+  const isColored = stdout.isTTY === true && (stdout.hasColors?.(16, env) ?? false)
   const asked = stdout.isTTY === true ? stdout.columns : Number(env.COLUMNS)
   return {
     width: Math.min(widest, Math.max(narrowest, asked || 80)),
     isTerminal: stdout.isTTY === true,
-    isColoured,
+    isColored,
     timeZone,
-    paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
+    paint: (style, text) => (isColored ? styleText(style, text, { validateStream: false }) : text),
   }
 }
 

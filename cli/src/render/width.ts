@@ -65,7 +65,7 @@ export function wrap(text: string, columns: number): readonly string[] {
   return line === '' ? lines : [...lines, line]
 }
 
-/** Breaks a finished line, colours and all, between words; it goes on a little further in than it began. */
+/** Breaks a finished line, colors and all, between words; it goes on a little further in than it began. */
 export function fold(line: string, columns: number): readonly string[] {
   if (columnsOf(stripVTControlCharacters(line)) <= columns) return [line]
   const [indent = ''] = /^ */.exec(stripVTControlCharacters(line)) ?? []

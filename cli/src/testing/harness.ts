@@ -79,7 +79,7 @@ function collector(
       done()
     },
   })
-  // As a terminal knows its colours, from the environment that is handed in.
+  // As a terminal knows its colors, from the environment that is handed in.
   const { hasColors, getColorDepth } = WriteStream.prototype
   const terminal = isTTY ? { isTTY, columns, hasColors, getColorDepth } : {}
   return { stream: Object.assign(stream, terminal) as Output, text: () => chunks.join('') }

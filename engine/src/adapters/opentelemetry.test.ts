@@ -61,8 +61,8 @@ test('a compaction is one span with its phases, and its tokens, time and price a
   const emit = openTelemetry({ meter: provider.getMeter('test'), tracer, attributes: { 'service.name': 'here' } })
 
   emit({ type: 'compaction-started', trigger: 'auto', tokens: 90_000 })
-  emit({ type: 'compaction-progressed', phase: 'summarising' })
-  emit({ type: 'compaction-progressed', phase: 'summarising', keepAlive: true })
+  emit({ type: 'compaction-progressed', phase: 'summarizing' })
+  emit({ type: 'compaction-progressed', phase: 'summarizing', keepAlive: true })
   emit(finished)
   emit({ type: 'compaction-started', trigger: 'manual', tokens: 5 })
   emit({ type: 'compaction-failed', trigger: 'manual', reason: 'vetoed', detail: '' })
@@ -88,7 +88,7 @@ test('a compaction is one span with its phases, and its tokens, time and price a
         'gen_ai.usage.input_tokens': 80_010,
         'gen_ai.usage.output_tokens': 900,
       },
-      events: ['summarising'],
+      events: ['summarizing'],
       status: 0,
     },
     {

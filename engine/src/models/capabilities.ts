@@ -1,10 +1,10 @@
-// What a client's models can do, as data: what the host says, then what the provider was asked, then the catalogue.
+// What a client's models can do, as data: what the host says, then what the provider was asked, then the catalog.
 import type { ModelCapabilities } from '../core/ports/model.ts'
 
 export type Known = {
   /** Set by the host; comes first. */
   readonly set?: Partial<ModelCapabilities>
-  readonly catalogue: (model: string) => ModelCapabilities
+  readonly catalog: (model: string) => ModelCapabilities
 }
 
 export type CapabilityBook = {
@@ -21,9 +21,9 @@ export const noCapabilities: ModelCapabilities = {
   offline: false,
 }
 
-export function createCapabilities({ set, catalogue }: Known): CapabilityBook {
+export function createCapabilities({ set, catalog }: Known): CapabilityBook {
   const learned = new Map<string, Partial<ModelCapabilities>>()
-  const of = (model: string): ModelCapabilities => ({ ...catalogue(model), ...learned.get(model), ...set })
+  const of = (model: string): ModelCapabilities => ({ ...catalog(model), ...learned.get(model), ...set })
   return {
     of,
     asked: (model) => (learned.has(model) ? of(model) : undefined),

@@ -12,7 +12,7 @@ const request: ModelRequest = {
     { role: 'user', content: 'Never touch the schema.' },
     { role: 'assistant', content: 'Understood.' },
     { role: 'user', content: [{ type: 'text', text: 'Now the tests.' }, { type: 'image' }] },
-    { role: 'user', content: 'Summarise.' },
+    { role: 'user', content: 'Summarize.' },
   ],
 }
 
@@ -26,15 +26,15 @@ describe('the offline client', () => {
     expect((await runModelContract({ client: offline(), request })).broken).toEqual([])
   })
 
-  test('summarises without the instruction, which comes last', async () => {
+  test('summarizes without the instruction, which comes last', async () => {
     const text = '<summary>\n- Never touch the schema.\n- Now the tests.\n</summary>'
     expect(await textOfAnswer(offline(), request)).toEqual([{ type: 'text', text }])
   })
 
-  test('summarises with what it is given', async () => {
-    const summarise = ({ messages }: ModelRequest) => `<summary>${messages.length} messages</summary>`
+  test('summarizes with what it is given', async () => {
+    const summarize = ({ messages }: ModelRequest) => `<summary>${messages.length} messages</summary>`
     const text = '<summary>4 messages</summary>'
-    expect(await textOfAnswer(offline({ summarise }), request)).toEqual([{ type: 'text', text }])
+    expect(await textOfAnswer(offline({ summarize }), request)).toEqual([{ type: 'text', text }])
   })
 
   test('answers a turn with the word that nobody is there', async () => {

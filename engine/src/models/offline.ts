@@ -7,14 +7,14 @@ import { localAnswer, localCapabilities } from './local.ts'
 
 export type OfflineOptions = {
   /** Writes the summary that a request of source `compact` or `collapse` asks for. */
-  readonly summarise?: (request: ModelRequest) => string
+  readonly summarize?: (request: ModelRequest) => string
 }
 
 export const offlineNotice =
   'No model is set up, so nobody has read this. Everlong keeps, measures and compacts the conversation all the same. ' +
   'To get answers, set up a model.'
 
-export function offline({ summarise = plainExtract }: OfflineOptions = {}): ModelClient {
+export function offline({ summarize = plainExtract }: OfflineOptions = {}): ModelClient {
   return {
     provider: 'offline',
     model: 'offline',
@@ -22,7 +22,7 @@ export function offline({ summarise = plainExtract }: OfflineOptions = {}): Mode
     send: async (request, options = {}) => {
       if (request.source === 'session-memory')
         return { type: 'failed', reason: 'refused', message: 'no model is set up to keep notes', tries: 1 }
-      return localAnswer(request.source === 'turn' ? offlineNotice : summarise(request), 'offline', options)
+      return localAnswer(request.source === 'turn' ? offlineNotice : summarize(request), 'offline', options)
     },
   }
 }

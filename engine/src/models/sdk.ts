@@ -14,7 +14,7 @@ export type SdkOptions = {
   readonly retry?: Partial<RetryPolicy>
   /** A server that sends nothing for so long, headers or body, is given up on: five minutes unless told. */
   readonly silenceMs?: number
-  /** Comes before what the catalogue and the provider say: for gateways that can do more, or less. */
+  /** Comes before what the catalog and the provider say: for gateways that can do more, or less. */
   readonly capabilities?: Partial<ModelCapabilities>
   readonly ports?: ModelPorts
 }

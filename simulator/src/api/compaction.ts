@@ -17,7 +17,7 @@ export type Summary = {
   readonly text: string | undefined
   readonly stopReason: string
   readonly sampling: Sampling
-  /** The prompt that was summarised, without the instruction to do so. */
+  /** The prompt that was summarized, without the instruction to do so. */
   readonly before: Sampling
 }
 
@@ -46,7 +46,7 @@ export async function compactIfDue(
   if (tokens < trigger) return undefined
   const overflow = promptOverflow(work.request, tokens)
   if (overflow !== undefined) return overflow
-  const summary = await summarise(work, instructionsOf(edit), context)
+  const summary = await summarize(work, instructionsOf(edit), context)
   const content = summary.text ?? null
   const encrypted = content === null ? null : digestOf(`${work.request.model}\n${content}`)
   const block: Block = { type: 'compaction', content, encrypted_content: encrypted }
@@ -74,21 +74,21 @@ export async function compactOnDemand(work: Work, place: Place, context: Request
   if (tokens + context.world.tokenizer.count(instruction) >= request.facts.window) {
     return { content: [], stopReason: 'model_context_window_exceeded', sampling: { ...noSampling, type: 'compaction' } }
   }
-  const summary = await summarise(work, instruction, context)
+  const summary = await summarize(work, instruction, context)
   if (summary.text === undefined) return { content: [], stopReason: summary.stopReason, sampling: summary.sampling }
   const claim = { kind: 'compaction', prefix: place.prefix, text: digestOf(summary.text) } as const
   const block: Block = { type: 'compaction', content: summary.text, signature: ports.signer.sign(claim, '') }
   return { content: [block], stopReason: 'compaction', sampling: summary.sampling }
 }
 
-async function summarise(work: Work, instruction: string, context: RequestContext): Promise<Summary> {
+async function summarize(work: Work, instruction: string, context: RequestContext): Promise<Summary> {
   const { request, messages, ports } = work
-  const { world, organisation, started } = context
+  const { world, organization, started } = context
   const prompt = buildPrompt(request, messages, ports)
-  const use = organisation.cache.look(prompt, started, request.facts.cacheMinimum)
+  const use = organization.cache.look(prompt, started, request.facts.cacheMinimum)
   const asked = scriptRequest(request, withInstruction(messages, instruction), request.maxTokens)
-  const answer = await world.ask(world.options.summariser, asked)
-  organisation.cache.commit(use, started)
+  const answer = await world.ask(world.options.summarizer, asked)
+  organization.cache.commit(use, started)
   const whole = answer.content
     .filter(isText)
     .map((block) => block.text)

@@ -78,7 +78,7 @@ async function answer(
   compaction: EditCompaction | undefined,
 ): Promise<Reply> {
   const { request, ports } = prepared
-  const { cache } = context.organisation
+  const { cache } = context.organization
   const messages = compaction?.messages ?? prepared.cleared.messages
   const prompt = buildPrompt(request, messages, ports)
   const use = cache.look(prompt, context.started, request.facts.cacheMinimum)
@@ -175,7 +175,7 @@ function extrasOf({ prepared, context, cached }: Assembly, id: string): JsonObje
 type Diagnosing = { readonly id: string; readonly context: RequestContext; readonly cached: Assembly['cached'] }
 
 function diagnose(previous: unknown, { id, context, cached }: Diagnosing): object | null {
-  const { diagnoses } = context.organisation
+  const { diagnoses } = context.organization
   if (cached === undefined) return null
   const reason = typeof previous === 'string' ? diagnoses.compare(previous, cached.prompt) : undefined
   diagnoses.keep(id, cached.prompt, cached.use)

@@ -24,7 +24,7 @@ export async function handleMessages(request: Request, endpoint: Endpoint, world
   const asked = await readRequest(request, endpoint, world)
   if ('problem' in asked) return refuse(asked.problem, { id, endpoint, world, asked })
   const { incoming } = asked
-  const context: RequestContext = { world, organisation: world.organisation(incoming.organisation), started }
+  const context: RequestContext = { world, organization: world.organization(incoming.organization), started }
   if (endpoint === 'count') {
     const counted = countTokens(asked.request, context)
     if ('problem' in counted) return refuse(counted.problem, { id, endpoint, world, asked })
@@ -35,7 +35,7 @@ export async function handleMessages(request: Request, endpoint: Endpoint, world
   const reply = await createMessage(asked.request, context).catch(brokenScript)
   if (reply.type === 'message') {
     const { message } = reply.streamed
-    context.organisation.threads.hold(String(message.id), asked.request.body, message.content)
+    context.organization.threads.hold(String(message.id), asked.request.body, message.content)
   }
   return respond(reply, { id, endpoint, world, asked }, request.signal)
 }
@@ -56,7 +56,7 @@ async function readRequest(request: Request, endpoint: Endpoint, world: World): 
   if (!body.ok) return { problem: body.problem, incoming }
   const { betas, extensions, version } = incoming
   const factsOf = (model: string) => widened(world.factsOf(model), betas)
-  const whole = world.organisation(incoming.organisation).threads.resolve(body.value, betas)
+  const whole = world.organization(incoming.organization).threads.resolve(body.value, betas)
   if (!whole.ok) return { problem: whole.problem, incoming, body: body.value }
   const parsed = parseRequest(whole.value, {
     endpoint,
@@ -142,7 +142,7 @@ function note({ endpoint, world, asked }: Trace, result: Result): void {
   const request = 'request' in asked ? asked.request : undefined
   const answered = {
     endpoint: endpoint === 'create' ? '/v1/messages' : '/v1/messages/count_tokens',
-    organisation: asked.incoming?.organisation ?? '',
+    organization: asked.incoming?.organization ?? '',
     model: request?.model ?? modelIn(asked),
     request,
   }

@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 
 export type Answered = {
   readonly endpoint: string
-  readonly organisation: string
+  readonly organization: string
   /** The model's name, also where the request was not understood. */
   readonly model: string
   readonly request: MessagesRequest | undefined

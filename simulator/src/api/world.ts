@@ -1,4 +1,4 @@
-// Everything one simulator holds: its options with the defaults filled in, its organisations, its log and meter.
+// Everything one simulator holds: its options with the defaults filled in, its organizations, its log and meter.
 import { type ModelFacts, modelFacts } from 'everlong/models'
 import { createPromptCache, type PromptCache } from '../cache/cache.ts'
 import { createDiagnoses, type Diagnoses } from '../cache/diagnosis.ts'
@@ -20,8 +20,8 @@ export type SimulatorOptions = {
   /** The model behind the API. */
   readonly script: Script
   /** Writes the summaries of server-side compaction; a plain deterministic one by default. */
-  readonly summariser?: Script
-  /** Models beside the catalogue's, or with other facts than it has. */
+  readonly summarizer?: Script
+  /** Models beside the catalog's, or with other facts than it has. */
   readonly models?: readonly ModelFacts[]
   /** Windows by model id, so that tests overflow with little text. */
   readonly windows?: Readonly<Record<string, number>>
@@ -44,7 +44,7 @@ export type SimulatorOptions = {
   readonly logEntries?: number
 }
 
-export type Organisation = {
+export type Organization = {
   readonly name: string
   readonly cache: PromptCache
   readonly diagnoses: Diagnoses
@@ -64,7 +64,7 @@ export type World = {
   readonly factsOf: (model: string) => ModelFacts | undefined
   /** The window that the options set for a model. */
   readonly windowOf: (model: string) => number | undefined
-  readonly organisation: (key: string) => Organisation
+  readonly organization: (key: string) => Organization
   /** Fresh for each request: digests are remembered by identity. */
   readonly ports: () => Ports
   readonly ask: (script: Script, request: ScriptRequest) => Promise<Answer>
@@ -73,7 +73,7 @@ export type World = {
 export type Ports = PromptPorts & BindingPorts & { readonly ids: Ids }
 
 const defaults = {
-  summariser: defaultSummary,
+  summarizer: defaultSummary,
   enforcesBinding: true,
   acceptForeignSignatures: false,
   clock: systemClock,
@@ -90,7 +90,7 @@ export function createWorld(given: SimulatorOptions): World {
   const tokenizer = createTokenizer()
   const signer = createSigner(options.seed)
   const textDigest = createTextDigest()
-  const organisations = new Map<string, Organisation>()
+  const organizations = new Map<string, Organization>()
   return {
     options,
     models: given.models ?? [],
@@ -101,9 +101,9 @@ export function createWorld(given: SimulatorOptions): World {
     meter: createMeter(),
     factsOf: (model) => withWindow(ownFacts(given.models, model) ?? modelFacts(model), model, given.windows),
     windowOf: (model) => given.windows?.[model],
-    organisation: (key) => {
-      const known = organisations.get(key) ?? newOrganisation(key)
-      organisations.set(key, known)
+    organization: (key) => {
+      const known = organizations.get(key) ?? newOrganization(key)
+      organizations.set(key, known)
       return known
     },
     ports: () => ({
@@ -122,7 +122,7 @@ export function createWorld(given: SimulatorOptions): World {
   }
 }
 
-function newOrganisation(name: string): Organisation {
+function newOrganization(name: string): Organization {
   return { name, cache: createPromptCache(), diagnoses: createDiagnoses(), threads: createThreads() }
 }
 
@@ -152,7 +152,7 @@ function createAsk(seed: number, tokenizer: Tokenizer): World['ask'] {
 
 export type RequestContext = {
   readonly world: World
-  readonly organisation: Organisation
+  readonly organization: Organization
   /** When the request arrived: lifetimes in the cache count from here. */
   readonly started: number
 }

@@ -141,7 +141,7 @@ describe('a request sent twice', () => {
     expect(again.read).toBe(read())
   })
 
-  test('is not read by another organisation', async () => {
+  test('is not read by another organization', async () => {
     await usage(base)
     expect((await usage(base, { 'x-api-key': 'another' })).read).toBe(0)
   })

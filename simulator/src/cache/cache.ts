@@ -1,4 +1,4 @@
-// The prompt cache of one organisation: which prefixes are kept, until when, and what a request reads and writes.
+// The prompt cache of one organization: which prefixes are kept, until when, and what a request reads and writes.
 // Entries stand only where a request had a breakpoint. Nothing is written until the answer begins.
 
 import type { Cell, Prompt } from '../prompt/prompt.ts'

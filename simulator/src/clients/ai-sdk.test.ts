@@ -62,7 +62,7 @@ describe('the AI SDK', () => {
       providerOptions: { anthropic: { contextManagement } },
       maxRetries: 0,
     })
-    expect(made.text).toContain('messages were summarised')
+    expect(made.text).toContain('messages were summarized')
     expect(made.text).toContain('A plain answer')
     expect(server.simulator.log.entries.at(-1)?.samplings.map(({ type }) => type)).toEqual(['compaction', 'message'])
   })

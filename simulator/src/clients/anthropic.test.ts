@@ -95,7 +95,7 @@ describe('the official Anthropic SDK', () => {
     stream.on('compaction', (summary) => heard.push(summary))
     const message = await stream.finalMessage()
     expect(message.content.map(({ type }) => type)).toEqual(['compaction', 'text'])
-    expect(heard).toEqual([expect.stringContaining('messages were summarised')])
+    expect(heard).toEqual([expect.stringContaining('messages were summarized')])
     expect(message.usage.iterations?.map(({ type }) => type)).toEqual(['compaction', 'message'])
     expect(message.context_management).toEqual({ applied_edits: [] })
     const next = [

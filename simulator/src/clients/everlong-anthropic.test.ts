@@ -218,7 +218,7 @@ describe('the Anthropic client', () => {
     }
     const client = clientOf({ fetch })
     const first = await client.send(turn)
-    const asking = [...turn.messages, { role: 'user' as const, content: 'Summarise.' }]
+    const asking = [...turn.messages, { role: 'user' as const, content: 'Summarize.' }]
     const second = await client.send({ ...turn, source: 'compact', messages: asking })
     if (first.type === 'failed' || second.type === 'failed') throw new Error('no answer')
     const [before = '', after = ''] = bodies.map((body) => body.slice(0, body.indexOf('],"max_tokens"')))
@@ -234,7 +234,7 @@ describe('the Anthropic client', () => {
     expect(await clientOf().count?.({ ...hello, messages: [] })).toMatchObject({ type: 'failed', reason: 'invalid' })
   })
 
-  test('knows models from the catalogue, better once it has asked, and asks once', async () => {
+  test('knows models from the catalog, better once it has asked, and asks once', async () => {
     const asked: string[] = []
     const fetch: AnthropicOptions['fetch'] = (input, init) => {
       asked.push(String(input))

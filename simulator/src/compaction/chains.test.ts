@@ -4,13 +4,13 @@ import { blocksOf, type JsonObject, objectAt, repairRequest, textOf } from 'ever
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createSimulator } from '../simulator.ts'
-import { summariser } from '../summary/summariser.ts'
+import { summarizer } from '../summary/summarizer.ts'
 import { ask } from '../testing/ask.ts'
 import { bodyOf, simulatedClient } from '../testing/client.ts'
 import { type Bench, bench, brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
 
 const model = 'claude-sonnet-4-5'
-const simulator = () => createSimulator({ script: summariser(), acceptForeignSignatures: true })
+const simulator = () => createSimulator({ script: summarizer(), acceptForeignSignatures: true })
 const offline = (): ModelClient => simulatedClient(simulator(), { provider: 'offline' })
 
 /** The next stretch of work, hung on the newest entry. */
@@ -84,7 +84,7 @@ test('eight in a row: every rule the person gave is still there word for word, a
 })
 
 // pi#2608: the messages that the first compaction kept were in neither the summary nor the kept part of the second.
-test('what one compaction kept is summarised or kept by the next, never lost', async () => {
+test('what one compaction kept is summarized or kept by the next, never lost', async () => {
   const table = conversation(31, { targetBytes: 100_000 })
   const uuids = table.view().sources.flatMap((source) => source.uuids)
   const first = done(await table.compact(offline(), { partial: { type: 'up-to', uuid: uuids.at(-12) ?? '' } }))

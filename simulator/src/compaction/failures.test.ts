@@ -2,15 +2,15 @@ import type { EngineEvent } from 'everlong'
 import { noOutcome } from 'everlong/mechanisms'
 import type { JsonObject } from 'everlong/transcript'
 import { describe, expect, test } from 'vitest'
-import { misbehavesThen, misbehaving, misbehaviours } from '../script/misbehaving.ts'
+import { misbehavesThen, misbehaving, misbehaviors } from '../script/misbehaving.ts'
 import { createSimulator } from '../simulator.ts'
-import { summariser } from '../summary/summariser.ts'
+import { summarizer } from '../summary/summarizer.ts'
 import { failed, simulatedClient } from '../testing/client.ts'
 import { brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
 
 const small = { targetBytes: 60_000 }
 
-function world(script = summariser(), options: Parameters<typeof simulatedClient>[1] = {}) {
+function world(script = summarizer(), options: Parameters<typeof simulatedClient>[1] = {}) {
   return simulatedClient(createSimulator({ script, acceptForeignSignatures: true }), options)
 }
 
@@ -18,13 +18,13 @@ function world(script = summariser(), options: Parameters<typeof simulatedClient
 const trail = (tried: readonly { mechanism: string; outcome: string; reason?: string }[]) =>
   tried.map(({ mechanism, outcome, reason = '' }) => `${mechanism} ${outcome} ${reason}`.trim())
 
-describe('a summariser that misbehaves', () => {
+describe('a summarizer that misbehaves', () => {
   // langchain: an error text became the summary; pi, codex: an empty one did; OpenHands forgot the events all the same.
   const reasons: Readonly<Record<string, string>> = {
     'error-text': 'api_error',
     'longer-than-source': 'no_progress',
   }
-  for (const kind of misbehaviours.filter((kind) => kind !== 'no-tags')) {
+  for (const kind of misbehaviors.filter((kind) => kind !== 'no-tags')) {
     test(`${kind}: neither of its answers is taken, and the summary is made without it`, async () => {
       const table = conversation(3, small)
       const result = done(await table.compact(world(misbehaving(kind)), { conversation: ownRequest(table.view()) }))
@@ -52,7 +52,7 @@ describe('a summariser that misbehaves', () => {
 
   test('once: the direct request comes after the one that shares the cache', async () => {
     const table = conversation(3, small)
-    const model = world(misbehavesThen('calls-tools', 1, summariser()))
+    const model = world(misbehavesThen('calls-tools', 1, summarizer()))
     const result = done(await table.compact(model, { conversation: ownRequest(table.view()) }))
     expect(trail(result.tried)).toEqual(['cache-sharing failed no_summary', 'direct done'])
   })
@@ -61,7 +61,7 @@ describe('a summariser that misbehaves', () => {
 describe('a service that fails', () => {
   test('a broken stream is retried twice in the direct request, never in the one that shares the cache', async () => {
     const table = conversation(3, small)
-    const model = world(summariser(), {
+    const model = world(summarizer(), {
       instead: (_, number) => (number <= 3 ? failed('transient', 'the stream broke off') : undefined),
     })
     const result = done(await table.compact(model, { conversation: ownRequest(table.view()) }))
@@ -71,7 +71,7 @@ describe('a service that fails', () => {
 
   test('a client that has tried three times itself is not asked again', async () => {
     const table = conversation(3, small)
-    const model = world(summariser(), { instead: () => ({ ...failed('transient', 'overloaded'), tries: 3 }) })
+    const model = world(summarizer(), { instead: () => ({ ...failed('transient', 'overloaded'), tries: 3 }) })
     const result = done(await table.compact(model))
     expect(trail(result.tried)).toEqual(['direct failed api_error', 'offline done'])
     expect(model.requests).toHaveLength(1)
@@ -109,7 +109,7 @@ describe('a service that fails', () => {
 })
 
 describe('stopped', () => {
-  const phases = ['hooks-before', 'summarising', 'verifying', 'restoring', 'committing'] as const
+  const phases = ['hooks-before', 'summarizing', 'verifying', 'restoring', 'committing'] as const
   for (const phase of phases) {
     test(`while ${phase}: nothing is written and the conversation is the same bytes`, async () => {
       const table = conversation(3, small)
@@ -135,7 +135,7 @@ describe('stopped', () => {
   test('in the middle of a request', async () => {
     const table = conversation(3, small)
     const controller = new AbortController()
-    const model = world(summariser(), {
+    const model = world(summarizer(), {
       instead: async () => {
         controller.abort()
         return undefined
@@ -151,7 +151,7 @@ test('every phase is told in order, and a sign of life every half minute while t
   const told: EngineEvent[] = []
   let beats = 0
   const waited: number[] = []
-  const model = world(summariser(), {
+  const model = world(summarizer(), {
     instead: async () => {
       while (beats < 3) await new Promise((resolve) => setTimeout(resolve, 1))
       return undefined
@@ -174,7 +174,7 @@ test('every phase is told in order, and a sign of life every half minute while t
   expect(phases.filter((phase, index) => phase !== phases[index - 1])).toEqual([
     'compaction-started',
     'hooks-before',
-    'summarising',
+    'summarizing',
     'mechanism-tried',
     'verifying',
     'restoring',

@@ -3,13 +3,13 @@ import { type JsonObject, objectAt, textOf } from 'everlong/transcript'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSimulator } from '../simulator.ts'
-import { summariser } from '../summary/summariser.ts'
+import { summarizer } from '../summary/summarizer.ts'
 import { ask } from '../testing/ask.ts'
 import { bodyOf, simulatedClient } from '../testing/client.ts'
 import { bare, bench, brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
 
-const world = () => simulatedClient(createSimulator({ script: summariser(), acceptForeignSignatures: true }))
-const offline = () => simulatedClient(createSimulator({ script: summariser() }), { provider: 'offline' })
+const world = () => simulatedClient(createSimulator({ script: summarizer(), acceptForeignSignatures: true }))
+const offline = () => simulatedClient(createSimulator({ script: summarizer() }), { provider: 'offline' })
 const long = (words: string) => Array.from({ length: 300 }, (_, at) => `${words} ${at}`).join(' ')
 
 function talk() {
@@ -27,7 +27,7 @@ function talk() {
 const segment = (record: JsonObject | undefined) => objectAt(objectAt(record, 'compactMetadata'), 'preservedSegment')
 
 describe('up to a message', () => {
-  test('what comes before is summarised, what follows stays behind the summary, and nothing is copied', async () => {
+  test('what comes before is summarized, what follows stays behind the summary, and nothing is copied', async () => {
     const table = bench(talk().records)
     const client = world()
     const before = table.view()
@@ -66,14 +66,14 @@ describe('from a message', () => {
     const after = table.view()
     expect(bare(after.messages.slice(0, 4))).toEqual(bare(before.messages.slice(0, 4)))
     expect(segment(result.records[0])).toEqual({ headUuid: 'u1', anchorUuid: result.boundaryUuid, tailUuid: 'a2' })
-    expect(textOf(client.requests[0]?.messages.at(-1)?.content)).toContain('must not be summarised again')
-    expect(JSON.stringify(client.requests[0]?.messages)).toContain('The part to be summarised begins here')
+    expect(textOf(client.requests[0]?.messages.at(-1)?.content)).toContain('must not be summarized again')
+    expect(JSON.stringify(client.requests[0]?.messages)).toContain('The part to be summarized begins here')
   })
 
-  test('what stays is shown to the summariser only where there is room for it', async () => {
+  test('what stays is shown to the summarizer only where there is room for it', async () => {
     const table = bench(talk().records)
     const capabilities = { window: 8_000, maxOutput: 1_000 }
-    const client = simulatedClient(createSimulator({ script: summariser() }), { capabilities })
+    const client = simulatedClient(createSimulator({ script: summarizer() }), { capabilities })
     const result = done(await table.compact(client, { partial: { type: 'from', uuid: 'u2' } }))
     expect(brokenBy(table, result)).toEqual([])
     const asked = JSON.stringify(client.requests.map(({ messages }) => messages.slice(0, -1)))
@@ -119,7 +119,7 @@ describe('thinking that is bound to what goes', () => {
 })
 
 test('from and up to every message of a conversation, with a model and without: the API takes what is left', async () => {
-  const service = createSimulator({ script: summariser(), acceptForeignSignatures: true })
+  const service = createSimulator({ script: summarizer(), acceptForeignSignatures: true })
   const uuids = bench(talk().records)
     .view()
     .sources.flatMap((source) => source.uuids)

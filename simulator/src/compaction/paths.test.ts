@@ -6,12 +6,12 @@ import { blocksOf, editRecord, objectAt, shapeOf, stringAt, textOf } from 'everl
 import { describe, expect, test } from 'vitest'
 import { startServer } from '../server.ts'
 import { createSimulator } from '../simulator.ts'
-import { summariser } from '../summary/summariser.ts'
+import { summarizer } from '../summary/summarizer.ts'
 import { type ClientOptions, simulatedClient } from '../testing/client.ts'
 import { bench, brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
 
 function world(options: ClientOptions = {}) {
-  const simulator = createSimulator({ script: summariser(), acceptForeignSignatures: true })
+  const simulator = createSimulator({ script: summarizer(), acceptForeignSignatures: true })
   return { simulator, model: simulatedClient(simulator, options) }
 }
 
@@ -37,7 +37,7 @@ describe('each path alone', () => {
   ] as const)(
     'sharing the cache of a request with %s, over HTTP: byte for byte, and one message more',
     async (_, options, { isWritten }) => {
-      const served = await startServer({ script: summariser(), acceptForeignSignatures: true })
+      const served = await startServer({ script: summarizer(), acceptForeignSignatures: true })
       try {
         const bodies: string[] = []
         const fetching: typeof fetch = (input, init) => {
@@ -91,7 +91,7 @@ describe('each path alone', () => {
     expect(result.usage.cacheRead).toBe(simulator.log.entries[0]?.samplings[0]?.write5m)
   })
 
-  test('directly, where the summariser is another model: a system prompt of its own, no tools, a limit', async () => {
+  test('directly, where the summarizer is another model: a system prompt of its own, no tools, a limit', async () => {
     const { model } = world()
     const table = conversation()
     const settings = { model: 'claude-haiku-4-5' }

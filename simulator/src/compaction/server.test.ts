@@ -5,14 +5,14 @@ import { serverCompaction, situationOf } from 'everlong/mechanisms'
 import { describe, expect, test } from 'vitest'
 import type { Script } from '../script/script.ts'
 import { createSimulator } from '../simulator.ts'
-import { summariser } from '../summary/summariser.ts'
+import { summarizer } from '../summary/summarizer.ts'
 import { brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
 
 const name = 'claude-opus-5'
-const asked: Script = summariser({ lastTextAsks: true })
+const asked: Script = summarizer({ lastTextAsks: true })
 
 function world(script = asked) {
-  const simulator = createSimulator({ script: summariser(), summariser: script, acceptForeignSignatures: true })
+  const simulator = createSimulator({ script: summarizer(), summarizer: script, acceptForeignSignatures: true })
   const client = anthropic({ model: name, apiKey: 'key', fetch: simulator.fetch })
   return { simulator, client }
 }
@@ -23,7 +23,7 @@ const own = (table: ReturnType<typeof conversation>) =>
 describe('on demand', () => {
   const settings = { serverCompaction: 'on-demand' } as const
 
-  test('the provider summarises its own conversation, and what it wrote is checked like any other summary', async () => {
+  test('the provider summarizes its own conversation, and what it wrote is checked like any other summary', async () => {
     const table = conversation(51, { targetBytes: 120_000 })
     const { client, simulator } = world()
     const result = done(await table.compact(client, { conversation: own(table), settings, counting: { model: name } }))

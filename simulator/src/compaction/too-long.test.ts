@@ -4,7 +4,7 @@ import { blocksOf, isText, type JsonObject, shapeOf, textOf } from 'everlong/tra
 import { describe, expect, test } from 'vitest'
 import type { OverflowShape } from '../overflow/overflow.ts'
 import { createSimulator } from '../simulator.ts'
-import { summariser } from '../summary/summariser.ts'
+import { summarizer } from '../summary/summarizer.ts'
 import { failed, simulatedClient } from '../testing/client.ts'
 import { bench, brokenBy, conversation, done, ownRequest } from '../testing/compaction.ts'
 
@@ -12,7 +12,7 @@ const model = 'claude-sonnet-4-5'
 const marker = '[earlier conversation truncated for compaction retry]'
 
 function world(window: number, overflow: OverflowShape = 'anthropic') {
-  const options = { script: summariser(), acceptForeignSignatures: true, windows: { [model]: window }, overflow }
+  const options = { script: summarizer(), acceptForeignSignatures: true, windows: { [model]: window }, overflow }
   const simulator = createSimulator(options)
   return { simulator, client: simulatedClient(simulator, { capabilities: { window, maxOutput: 2_000 } }) }
 }
@@ -47,7 +47,7 @@ describe('a request for a summary that is itself too long', () => {
 
   test('without it: a fifth of the rounds each time, and then none of a model', async () => {
     const table = conversation(5, { targetBytes: 150_000 })
-    const client = simulatedClient(createSimulator({ script: summariser() }), {
+    const client = simulatedClient(createSimulator({ script: summarizer() }), {
       instead: () => failed('overflow', 'Input is too long for requested model.'),
     })
     const result = done(await table.compact(client))
@@ -66,7 +66,7 @@ describe('a request for a summary that is itself too long', () => {
 
   test('a limit that every refusal names is told once', async () => {
     const table = conversation(5, { targetBytes: 150_000 })
-    const client = simulatedClient(createSimulator({ script: summariser() }), {
+    const client = simulatedClient(createSimulator({ script: summarizer() }), {
       instead: () => ({ ...failed('overflow', 'too long'), overflow: { limit: 20_000 } }),
     })
     done(await table.compact(client))
@@ -94,7 +94,7 @@ describe('a request for a summary that is itself too long', () => {
       talk.toolResult(`t${at}`, [image, { type: 'text', text: 'a picture. '.repeat(80) }])
     }
     const table = bench(talk.assistant('seen').user('and now').assistant('done').records)
-    const client = simulatedClient(createSimulator({ script: summariser() }), {
+    const client = simulatedClient(createSimulator({ script: summarizer() }), {
       instead: (_, number) => (number === 1 ? failed('too-large', 'Request exceeds the maximum size', 413) : undefined),
     })
     const result = done(await table.compact(client, { conversation: ownRequest(table.view()) }))
@@ -189,7 +189,7 @@ test('what the direct request looks like', async () => {
     .toolUse('t1', 'Read', { file_path: 'a.ts' })
     .toolResult('t1', 'x'.repeat(4_000))
   const table = bench(talk.assistant('It was the comma.').user('thanks, now the tests').records)
-  const client = simulatedClient(createSimulator({ script: summariser() }))
+  const client = simulatedClient(createSimulator({ script: summarizer() }))
   await table.compact(client, { instructions: 'keep names' })
   const [request] = client.requests
   expect(shapeOf(request?.messages ?? [])).toBe('u a[tu] u[tr] a u[t2]')

@@ -185,11 +185,11 @@ describe('compaction by an edit', () => {
       edits: [{ type: 'compact_20260112', trigger: { type: 'input_tokens', value: 50_000 }, ...more }],
     },
   })
-  const summariser: Script = () => ({ content: [text('Thoughts first. <summary>Six files were read.</summary>')] })
+  const summarizer: Script = () => ({ content: [text('Thoughts first. <summary>Six files were read.</summary>')] })
 
   test('puts a block before the answer and goes on from the summary', async () => {
     const { seen, script } = listening()
-    const simulator = simulate({ script, summariser })
+    const simulator = simulate({ script, summarizer })
     const told = await ask(simulator, { ...long, ...compact() }, { headers })
     const content = told.body.content as Block[]
     expect(content.map(({ type }) => type)).toEqual(['compaction', 'text'])
@@ -220,12 +220,12 @@ describe('compaction by an edit', () => {
   })
 
   test('does nothing below its trigger but list its iteration', async () => {
-    const told = await ask(simulate({ summariser }), { ...base, ...compact() }, { headers })
+    const told = await ask(simulate({ summarizer }), { ...base, ...compact() }, { headers })
     expect((told.body.usage as JsonObject).iterations).toMatchObject([{ type: 'message' }])
   })
 
   test('pauses where asked, and is taken up from there', async () => {
-    const simulator = simulate({ summariser })
+    const simulator = simulate({ summarizer })
     const told = await ask(simulator, { ...long, ...compact({ pause_after_compaction: true }) }, { headers })
     expect(told.body).toMatchObject({ stop_reason: 'compaction', content: [{ type: 'compaction' }] })
     const resumed = await ask(
@@ -239,7 +239,7 @@ describe('compaction by an edit', () => {
   test('gives a block without content when the model calls a tool instead, and goes on uncompacted', async () => {
     const { seen, script } = listening()
     const caller: Script = () => ({ content: [{ type: 'tool_use', name: 'read', input: {} }] })
-    const simulator = simulate({ script, summariser: caller })
+    const simulator = simulate({ script, summarizer: caller })
     const told = await ask(simulator, { ...long, ...compact() }, { headers })
     expect((told.body.content as Block[])[0]).toEqual({ type: 'compaction', content: null, encrypted_content: null })
     expect(seen[0]?.messages.length).toBe(13)
@@ -248,8 +248,8 @@ describe('compaction by an edit', () => {
   })
 
   test('takes instructions in place of its own', async () => {
-    const { seen, script } = listening(summariser)
-    await ask(simulate({ summariser: script }), { ...long, ...compact({ instructions: 'List files.' }) }, { headers })
+    const { seen, script } = listening(summarizer)
+    await ask(simulate({ summarizer: script }), { ...long, ...compact({ instructions: 'List files.' }) }, { headers })
     expect(seen[0]?.messages.at(-1)).toMatchObject({
       role: 'user',
       content: expect.arrayContaining([text('List files.')]),
@@ -351,8 +351,8 @@ describe('compaction on demand', () => {
   })
 
   test('gives 200 without content when no summary came', async () => {
-    const told = async (summariser: Script, more: object = {}) => {
-      const { body } = await ask(simulate({ summariser }), { ...base, ...more, compaction }, { headers })
+    const told = async (summarizer: Script, more: object = {}) => {
+      const { body } = await ask(simulate({ summarizer }), { ...base, ...more, compaction }, { headers })
       return [body.content, body.stop_reason]
     }
     expect(await told(() => ({ content: [{ type: 'tool_use', name: 'x', input: {} }] }))).toEqual([[], 'tool_use'])

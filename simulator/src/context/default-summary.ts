@@ -16,7 +16,7 @@ export const defaultSummary: Script = (request) => {
     .map(spoken)
     .filter(Boolean)
   const lines = [
-    `${messages.length} messages were summarised.`,
+    `${messages.length} messages were summarized.`,
     `First asked: ${quote(asked[0])}`,
     `Last asked: ${quote(asked.at(-1))}`,
     `Tools used: ${toolsUsed(messages)}`,
@@ -25,7 +25,7 @@ export const defaultSummary: Script = (request) => {
   return { content: [{ type: 'text', text: `<summary>\n${lines.join('\n')}\n</summary>` }] }
 }
 
-/** The instruction to summarise is the last block of the last message. */
+/** The instruction to summarize is the last block of the last message. */
 function withoutInstruction(messages: readonly Message[]): readonly Message[] {
   const last = messages.at(-1)
   const content = Array.isArray(last?.content) ? last.content.slice(0, -1) : []

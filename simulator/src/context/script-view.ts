@@ -48,7 +48,7 @@ function plain(block: Block): Block {
   return rest as Block
 }
 
-/** The instruction a summariser is given, after the conversation. */
+/** The instruction a summarizer is given, after the conversation. */
 export function withInstruction(messages: Messages, text: string): Messages {
   return [...messages, { role: 'user', index: messages.length, isString: true, content: [{ type: 'text', text }] }]
 }

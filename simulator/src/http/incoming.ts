@@ -5,7 +5,7 @@ import type { Extensions } from '../request/request.ts'
 import { fine, invalid, type Outcome, type Problem, refused } from './problem.ts'
 
 export type Incoming = {
-  readonly organisation: string
+  readonly organization: string
   readonly version: ApiVersion
   readonly betas: ReadonlySet<string>
   readonly extensions: Extensions
@@ -23,7 +23,7 @@ export function readHead(headers: Headers): Outcome<Incoming> {
   const version = readVersion(headers.get('anthropic-version'))
   if (!version.ok) return version
   return fine({
-    organisation: key,
+    organization: key,
     version: version.value,
     betas: listOf(headers.get('anthropic-beta')),
     extensions: { cacheEdits: headers.get('x-everlong-cache-edits')?.toLowerCase() === 'on' },
@@ -33,7 +33,7 @@ export function readHead(headers: Headers): Outcome<Incoming> {
 
 export const noKey: Problem = { status: 401, type: 'authentication_error', message: 'x-api-key header is required' }
 
-/** Any key will do; an organisation is whoever shares one. */
+/** Any key will do; an organization is whoever shares one. */
 export function keyOf(headers: Headers): string {
   const bearer = /^Bearer\s+(.*)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? ''
   return (headers.get('x-api-key') ?? '').trim() || bearer.trim()

@@ -9,7 +9,7 @@ export type LogEntry = {
   readonly time: number
   readonly endpoint: string
   readonly model: string
-  readonly organisation: string
+  readonly organization: string
   readonly shape: string
   readonly status: number
   /** How it ended: the stop reason, or what was wrong. */

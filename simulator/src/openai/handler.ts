@@ -19,7 +19,7 @@ import { type Completion, completionBody, completionChunks } from './write.ts'
 const cacheStep = 128
 const cacheMinimum = 1_024
 
-/** Any name is a model here: what the catalogue does not know gets these. */
+/** Any name is a model here: what the catalog does not know gets these. */
 const unknownModel: Omit<ModelFacts, 'id'> = {
   window: 128_000,
   maxOutput: 16_384,
@@ -37,20 +37,20 @@ const unknownModel: Omit<ModelFacts, 'id'> = {
   compaction: 'none',
 }
 
-type Trace = { readonly world: World; readonly organisation: string; readonly request: MessagesRequest | undefined }
+type Trace = { readonly world: World; readonly organization: string; readonly request: MessagesRequest | undefined }
 
 export async function handleChat(http: Request, world: World): Promise<Response> {
   const started = world.clock.now()
-  const organisation = keyOf(http.headers)
-  const anonymous = { world, organisation, request: undefined }
-  if (organisation === '') return refuse(noKey, anonymous)
+  const organization = keyOf(http.headers)
+  const anonymous = { world, organization, request: undefined }
+  if (organization === '') return refuse(noKey, anonymous)
   const body = await readBody(http, world.options.longestBody)
   if (!body.ok)
     return refuse({ ...chatProblem(body.problem.message, null, null), status: body.problem.status }, anonymous)
   const chat = readChat(body.value, (model) => factsFor(model, world))
   if ('problem' in chat) return refuse(chat.problem, anonymous)
   const { request } = chat
-  const trace = { world, organisation, request }
+  const trace = { world, organization, request }
   const prompt = buildPrompt(request, request.messages, world.ports())
   const overflow = chatOverflow(request, prompt.tokens)
   if (overflow !== undefined)
@@ -84,7 +84,7 @@ async function complete(
   { prompt, started }: { readonly prompt: Prompt; readonly started: number },
 ): Promise<Completion> {
   const { world } = trace
-  const { cache } = world.organisation(trace.organisation)
+  const { cache } = world.organization(trace.organization)
   const marked = { ...prompt, cells: prompt.cells.map((cell) => ({ ...cell, mark: '5m' as const })) }
   const use = cache.look(marked, started, cacheMinimum)
   const room = Math.min(request.maxTokens, request.facts.window - prompt.tokens)
@@ -123,6 +123,6 @@ function refuseOverflow(overflow: Overflow, trace: Trace, shape: OverflowShape):
   return response
 }
 
-function note({ world, organisation, request }: Trace, result: Result): void {
-  record(world, { endpoint: '/v1/chat/completions', organisation, model: request?.model ?? '-', request }, result)
+function note({ world, organization, request }: Trace, result: Result): void {
+  record(world, { endpoint: '/v1/chat/completions', organization, model: request?.model ?? '-', request }, result)
 }

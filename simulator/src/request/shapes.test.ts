@@ -73,8 +73,8 @@ describe('documents', () => {
       `${place}.source.text.data: String should have at least 1 character`,
     ],
     [
-      document({ type: 'url', url: 'https://example.com' }, { colour: 'red' }),
-      `${place}.colour: Extra inputs are not permitted`,
+      document({ type: 'url', url: 'https://example.com' }, { color: 'red' }),
+      `${place}.color: Extra inputs are not permitted`,
     ],
   ])('of odd shapes are refused: %j', async (block, message) => {
     expect(await refusal({ ...base, messages: [user(block)] })).toBe(message)
@@ -119,8 +119,8 @@ describe('settings', () => {
   })
 
   test('of context management have no other field, and compaction no model that lacks it', async () => {
-    const odd = { ...base, context_management: { edits: [], colour: 'red' } }
-    expect(await refusal(odd, management)).toBe('context_management.colour: Extra inputs are not permitted')
+    const odd = { ...base, context_management: { edits: [], color: 'red' } }
+    expect(await refusal(odd, management)).toBe('context_management.color: Extra inputs are not permitted')
     const compact = { context_management: { edits: [{ type: 'compact_20260112' }] } }
     expect(await refusal({ ...base, ...compact, model: 'claude-opus-4-5' }, management)).toBe(
       `${edit}: \`compact_20260112\` is not supported on this model`,
@@ -131,7 +131,7 @@ describe('settings', () => {
   test('of output are known, and a task budget needs its beta', async () => {
     const output = (output_config: object) => ({ ...base, output_config })
     const budget = { task_budget: { type: 'tokens', total: 20_000, remaining: 0 } }
-    expect(await refusal(output({ colour: 'red' }))).toBe('output_config.colour: Extra inputs are not permitted')
+    expect(await refusal(output({ color: 'red' }))).toBe('output_config.color: Extra inputs are not permitted')
     expect(await refusal(output(budget))).toBe('output_config.task_budget: Extra inputs are not permitted')
     const beta = betas('task-budgets-2026-03-13')
     expect(await refusal(output({ task_budget: { type: 'words', total: 9 } }), beta)).toBe(

@@ -159,7 +159,7 @@ const mutations: readonly Mutation[] = [
   {
     name: 'an unknown field',
     breaks: /Extra inputs are not permitted/,
-    apply: onBlock('text', (block) => Object.assign(block, { colour: 'red' })),
+    apply: onBlock('text', (block) => Object.assign(block, { color: 'red' })),
   },
   {
     name: 'an unknown block',

@@ -31,7 +31,7 @@ const cases: readonly Case[] = [
   ['no model', without('model'), 'model: Field required'],
   ['no messages', without('messages'), 'messages: Field required'],
   ['no max_tokens', without('max_tokens'), 'max_tokens: Field required'],
-  ['an unknown field', { ...base, colour: 'red' }, 'colour: Extra inputs are not permitted'],
+  ['an unknown field', { ...base, color: 'red' }, 'color: Extra inputs are not permitted'],
   ['temperature, since 2026-10-21', { ...base, temperature: 1 }, 'temperature: Extra inputs are not permitted'],
   [
     'a temperature out of range before',
@@ -160,8 +160,8 @@ const cases: readonly Case[] = [
   ],
   [
     'an unknown field of a block',
-    { ...base, messages: [user([text('a', { colour: 'red' })])] },
-    'messages.0.content.0.text.colour: Extra inputs are not permitted',
+    { ...base, messages: [user([text('a', { color: 'red' })])] },
+    'messages.0.content.0.text.color: Extra inputs are not permitted',
   ],
   [
     'a tool use from the user',

@@ -1,18 +1,18 @@
 import { isToolUse, textOf } from 'everlong/transcript'
 import { expect, test } from 'vitest'
-import { summariser } from '../summary/summariser.ts'
+import { summarizer } from '../summary/summarizer.ts'
 import { fixed } from './fixed.ts'
-import { type Misbehaviour, misbehavesThen, misbehaving, misbehaviours } from './misbehaving.ts'
+import { type Misbehavior, misbehavesThen, misbehaving, misbehaviors } from './misbehaving.ts'
 import { ask, assistant, contextOf, countTokens, requestOf, user } from './testing.ts'
 
 const source = [user('Mend the parser.'), assistant(`I did. ${'It was long work. '.repeat(40)}`)]
 const prompt = 'Write a summary of the conversation so far in <summary></summary>.'
 const request = requestOf([...source, user(prompt)], { tools: [{ name: 'Grep' }] })
-const answerOf = (kind: Misbehaviour) => ask(misbehaving(kind), request)
-const said = async (kind: Misbehaviour) => textOf((await answerOf(kind)).content)
+const answerOf = (kind: Misbehavior) => ask(misbehaving(kind), request)
+const said = async (kind: Misbehavior) => textOf((await answerOf(kind)).content)
 
-test('the short misbehaviours, whole', async () => {
-  const short = misbehaviours.slice(0, 7)
+test('the short misbehaviors, whole', async () => {
+  const short = misbehaviors.slice(0, 7)
   const answers = await Promise.all(short.map(async (kind) => [kind, await answerOf(kind)]))
   expect(Object.fromEntries(answers)).toEqual({
     'calls-tools': {
@@ -44,7 +44,7 @@ test('the short misbehaviours, whole', async () => {
 })
 
 test('without tools it calls one it was never offered', async () => {
-  const answer = await ask(misbehaving('calls-tools'), 'Summarise.')
+  const answer = await ask(misbehaving('calls-tools'), 'Summarize.')
   expect(answer.content.map((block) => (isToolUse({ ...block, id: 'x' }) ? block.name : block.type))).toEqual([
     'text',
     'Read',
@@ -77,7 +77,7 @@ test('the echo gives back the prompt', async () => {
   expect(await said('echoes-prompt')).toBe(prompt)
 })
 
-test.each(misbehaviours)('%s gives an answer to a conversation of any kind, the same every time', async (kind) => {
+test.each(misbehaviors)('%s gives an answer to a conversation of any kind, the same every time', async (kind) => {
   const bare = requestOf([user([{ type: 'tool_result', tool_use_id: 'x' }])])
   expect(await ask(misbehaving(kind), bare)).toEqual(await ask(misbehaving(kind), bare))
 })
@@ -88,6 +88,6 @@ test('after misbehaving as often as told it behaves, from its own first turn', a
     [0, 1, 2, 3].map(async (turn) => textOf((await script(request, contextOf(turn))).content)),
   )
   expect(answers).toEqual(["I can't help with that.", "I can't help with that.", 'one', 'two'])
-  const summary = await misbehavesThen('calls-tools', 1, summariser())(request, contextOf(1))
+  const summary = await misbehavesThen('calls-tools', 1, summarizer())(request, contextOf(1))
   expect(textOf(summary.content)).toContain('6. All user messages:\n- Mend the parser.')
 })

@@ -1,11 +1,11 @@
-// Scripts that do what summarising models do wrong, one kind each, so that whoever asks for a summary can be shown to
+// Scripts that do what summarizing models do wrong, one kind each, so that whoever asks for a summary can be shown to
 // notice. They never fail at the level of the protocol: every answer is one the API could give.
 import { blocksOf, textOf } from 'everlong/transcript'
-import { sourceOf, summariser } from '../summary/summariser.ts'
+import { sourceOf, summarizer } from '../summary/summarizer.ts'
 import { combine, text, thinking, toolUse } from './answers.ts'
 import type { Answer, Script, ScriptContext, ScriptRequest } from './script.ts'
 
-export const misbehaviours = [
+export const misbehaviors = [
   'calls-tools',
   'empty-text',
   'empty-content',
@@ -19,22 +19,22 @@ export const misbehaviours = [
   'echoes-prompt',
 ] as const
 
-export type Misbehaviour = (typeof misbehaviours)[number]
+export type Misbehavior = (typeof misbehaviors)[number]
 
 /** A script that misbehaves in one way, whatever it is asked. */
-export function misbehaving(kind: Misbehaviour): Script {
+export function misbehaving(kind: Misbehavior): Script {
   return kinds[kind]
 }
 
 /** Misbehaves `times` times, then hands over to a script that begins at its own first turn. */
-export function misbehavesThen(kind: Misbehaviour, times: number, script: Script): Script {
+export function misbehavesThen(kind: Misbehavior, times: number, script: Script): Script {
   return (request, context) =>
     context.turn < times
       ? misbehaving(kind)(request, context)
       : script(request, { ...context, turn: context.turn - times })
 }
 
-const kinds: Readonly<Record<Misbehaviour, Script>> = {
+const kinds: Readonly<Record<Misbehavior, Script>> = {
   'calls-tools': (request) => combine(text('Let me look at the files first.'), callOf(request)),
   'empty-text': () => text(''),
   'empty-content': () => ({ content: [], stopReason: 'end_turn' }),
@@ -61,7 +61,7 @@ function callOf(request: ScriptRequest): Answer {
 
 /** Written at ease, so that cutting it or taking its tags off is all that is wrong with it. */
 async function summaryText(request: ScriptRequest, context: ScriptContext): Promise<string> {
-  const answer = await summariser()({ ...request, maxTokens: Math.max(request.maxTokens, 1_000) }, context)
+  const answer = await summarizer()({ ...request, maxTokens: Math.max(request.maxTokens, 1_000) }, context)
   return textOf(answer.content)
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { requestOf, textAnswered, user } from '../script/testing.ts'
 import { cut, headOf } from './cut.ts'
-import { summariser } from './summariser.ts'
+import { summarizer } from './summarizer.ts'
 
 const faces = '😀'.repeat(600)
 
@@ -20,6 +20,6 @@ test.each([faces, `x${faces}`])('a summary of long text outside the basic plane 
     user(words),
     user('Write a detailed summary of the conversation, inside <summary></summary>.'),
   ])
-  const written = await textAnswered(summariser(), request)
+  const written = await textAnswered(summarizer(), request)
   expect([written.includes('😀'), written.isWellFormed()]).toEqual([true, true])
 })

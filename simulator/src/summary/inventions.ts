@@ -1,4 +1,4 @@
-// Facts that are in no conversation: what a careless summariser makes up. Tests ask for the same list to know what a
+// Facts that are in no conversation: what a careless summarizer makes up. Tests ask for the same list to know what a
 // verifier must find.
 import { integerBelow, lettersFrom, type Seed, seededRandom } from '../script/random.ts'
 import type { Fact } from './sections.ts'

@@ -9,7 +9,7 @@ import type { ScriptRequest } from '../script/script.ts'
 import { assistant, contextOf, converse, countTokens, requestOf, textAnswered, user } from '../script/testing.ts'
 import { inventions } from './inventions.ts'
 import { readSections, sectionTitles } from './sections.ts'
-import { asksForSummary, summariser } from './summariser.ts'
+import { asksForSummary, summarizer } from './summarizer.ts'
 
 const prompt = 'Write a detailed summary of the conversation so far, inside <summary></summary>. Text only.'
 
@@ -64,7 +64,7 @@ const conversation: readonly Message[] = [
 
 describe('the summary', () => {
   test('has nine sections out of what was given', async () => {
-    expect(await textAnswered(summariser(), requestOf([...conversation, user(prompt)]))).toMatchInlineSnapshot(`
+    expect(await textAnswered(summarizer(), requestOf([...conversation, user(prompt)]))).toMatchInlineSnapshot(`
       "<analysis>
       6 messages to the assistant, 5 answers; 14 facts kept.
       </analysis>
@@ -107,7 +107,7 @@ describe('the summary', () => {
   })
 
   test('of nothing says None nine times', async () => {
-    const written = await textAnswered(summariser(), requestOf([user(prompt)]))
+    const written = await textAnswered(summarizer(), requestOf([user(prompt)]))
     expect(written.match(/^None$/gm)?.length).toBe(9)
     expect(sectionTitles.every((title, index) => written.includes(`${index + 1}. ${title}:\nNone`))).toBe(true)
   })
@@ -115,7 +115,7 @@ describe('the summary', () => {
   test('leaves out only the words that ask for it, also beside tool results', async () => {
     const results = blocksOf(conversation[2]?.content)
     const request = requestOf([...conversation.slice(0, 2), user([...results, { type: 'text', text: prompt }])])
-    const written = await textAnswered(summariser(), request)
+    const written = await textAnswered(summarizer(), request)
     expect(written).toContain('FAIL parser.test.ts')
     expect(written).not.toContain('Write a detailed summary')
   })
@@ -123,22 +123,22 @@ describe('the summary', () => {
   test('leaves out the last text whatever its words, where a server says that it asks', async () => {
     const results = blocksOf(conversation[2]?.content)
     const request = requestOf([...conversation.slice(0, 2), user([...results, { type: 'text', text: 'Keep names.' }])])
-    const written = await textAnswered(summariser({ lastTextAsks: true }), request)
+    const written = await textAnswered(summarizer({ lastTextAsks: true }), request)
     expect(written).toContain('FAIL parser.test.ts')
     expect(written).not.toContain('Keep names.')
-    expect(await textAnswered(summariser(), request)).toContain('- Keep names.')
+    expect(await textAnswered(summarizer(), request)).toContain('- Keep names.')
     const silent = requestOf([...conversation.slice(0, 2), user(results)])
-    expect(await textAnswered(summariser({ lastTextAsks: true }), silent)).toBe(written)
+    expect(await textAnswered(summarizer({ lastTextAsks: true }), silent)).toBe(written)
   })
 
   test('carries an earlier summary on: user messages, files and errors stay', async () => {
-    const first = await textAnswered(summariser(), requestOf([...conversation, user(prompt)]))
+    const first = await textAnswered(summarizer(), requestOf([...conversation, user(prompt)]))
     const later = [
       user(`The session continues from an earlier one.\n\n${first}`),
       assistant('Going on.'),
       user('Add a test.'),
     ]
-    const second = await textAnswered(summariser(), requestOf([...later, user(prompt)]))
+    const second = await textAnswered(summarizer(), requestOf([...later, user(prompt)]))
     const messages = readSections(second).filter((fact) => fact.section === 6)
     expect(messages.map((fact) => fact.text)).toEqual([
       'Make the tests of the parser pass.\nNever touch the lexer.',
@@ -151,7 +151,7 @@ describe('the summary', () => {
 })
 
 test('what an earlier summary said gives way to what is newer', async () => {
-  const first = await textAnswered(summariser(), requestOf([...conversation, user(prompt)]))
+  const first = await textAnswered(summarizer(), requestOf([...conversation, user(prompt)]))
   const todos = [{ content: 'Update the docs', status: 'completed' }]
   const later = [
     user(first),
@@ -162,7 +162,7 @@ test('what an earlier summary said gives way to what is newer', async () => {
     ]),
     user(['v1', 'v2', 'v3'].map((id) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' }))),
   ]
-  const second = await textAnswered(summariser(), requestOf([...later, user(prompt)]))
+  const second = await textAnswered(summarizer(), requestOf([...later, user(prompt)]))
   const facts = (section: number) => readSections(second).flatMap((fact) => (fact.section === section ? fact.text : []))
   expect(facts(2)).toEqual([
     'Symbols searched for: readList',
@@ -192,7 +192,7 @@ describe('its budget', () => {
       fc.property(messages, fc.nat(3_000), fc.constantFrom(...Object.keys(counters)), (said, maxTokens, counter) => {
         const count = counters[counter] ?? countTokens
         const request = requestOf([...said, ...conversation], { maxTokens })
-        const answer = summariser({ invent: 2 })(request, { ...contextOf(), countTokens: count })
+        const answer = summarizer({ invent: 2 })(request, { ...contextOf(), countTokens: count })
         expect(answer).not.toBeInstanceOf(Promise)
         expect(count(textOf('content' in answer ? answer.content : []))).toBeLessThanOrEqual(maxTokens)
       }),
@@ -203,7 +203,7 @@ describe('its budget', () => {
   test('keeps the newest words and the work at hand when there is little room', async () => {
     const long = Array.from({ length: 30 }, (_, index) => user(`Message ${index}: ${'words '.repeat(60)}`))
     const written = await textAnswered(
-      summariser(),
+      summarizer(),
       requestOf([...long, ...conversation, user(prompt)], { maxTokens: 700 }),
     )
     expect(written).toContain('- Good. Now the docs.')
@@ -213,7 +213,7 @@ describe('its budget', () => {
   })
 
   test('stops in the middle when there is no room for the headings', async () => {
-    const answer = await summariser({ budget: 10 })(requestOf([...conversation, user(prompt)]), contextOf())
+    const answer = await summarizer({ budget: 10 })(requestOf([...conversation, user(prompt)]), contextOf())
     expect(answer.stopReason).toBe('max_tokens')
     expect(countTokens(textOf(answer.content))).toBeLessThanOrEqual(10)
   })
@@ -221,8 +221,8 @@ describe('its budget', () => {
 
 describe('on purpose', () => {
   const request = requestOf([...conversation, user(prompt)])
-  const facts = async (options: Parameters<typeof summariser>[0]) =>
-    readSections(await textAnswered(summariser(options), request)).map(({ section, text }) => `${section} ${text}`)
+  const facts = async (options: Parameters<typeof summarizer>[0]) =>
+    readSections(await textAnswered(summarizer(options), request)).map(({ section, text }) => `${section} ${text}`)
 
   test('it forgets a share of the facts, by seed, and nothing else changes', async () => {
     const all = await facts({})
@@ -252,7 +252,7 @@ describe('a request for a summary', () => {
     [prompt],
     [`CRITICAL: text only. Your task is to create a detailed summary of the conversation so far.\n${nine}`],
     ['You have been working on the task above. Write a continuation summary, wrapped in <summary></summary> tags.'],
-    ['Please summarise our conversation.'],
+    ['Please summarize our conversation.'],
     ['Write a summary in <summary></summary>; the work continues from an earlier one, whose context ran out.'],
   ])('is known by its words: %s', (words) => {
     expect(asksForSummary(requestOf([...conversation, user(words)]))).toBe(true)
@@ -274,12 +274,12 @@ describe('a request for a summary', () => {
   })
 })
 
-test('an agent that is compacted every seven turns by this summariser still ends every task', async () => {
+test('an agent that is compacted every seven turns by this summarizer still ends every task', async () => {
   const repository = syntheticRepository({ seed: 2, files: 40 })
   const compacted = async (messages: readonly Message[], turn: number) => {
     if (turn % 7 !== 6) return messages
     const request: ScriptRequest = requestOf([...messages, user(prompt)], { maxTokens: 2_000 })
-    return [user(await textAnswered(summariser(), request))]
+    return [user(await textAnswered(summarizer(), request))]
   }
   const tasks = ['Make the tests pass.', 'Go on with the next.', 'And the last.']
   const script = agent({ repository, turnsPerTask: 25 })

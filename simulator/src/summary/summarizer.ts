@@ -1,4 +1,4 @@
-// The summarising model: writes a nine-section summary out of what it was given, within its output limit, the same for
+// The summarizing model: writes a nine-section summary out of what it was given, within its output limit, the same for
 // the same request. With `forget` and `invent` it does badly on purpose, so that a verifier has something to find.
 import type { Block, Message } from 'everlong'
 import { blocksOf, isText, textOf } from 'everlong/transcript'
@@ -10,7 +10,7 @@ import { inventions } from './inventions.ts'
 import { type Fact, renderSections } from './sections.ts'
 import { conversationIn } from './told.ts'
 
-export type SummariserOptions = {
+export type SummarizerOptions = {
   /** The share of facts that are left out, from 0 to 1. */
   readonly forget?: number
   /** How many facts are made up. */
@@ -26,7 +26,7 @@ export type SummariserOptions = {
 }
 
 /** Answers every request with a summary of its messages, less the words that ask for one. */
-export function summariser(options: SummariserOptions = {}): Script {
+export function summarizer(options: SummarizerOptions = {}): Script {
   const seed = options.seed ?? 1
   return (request, context) => {
     const source = options.lastTextAsks ? withoutLastText(request.messages) : sourceOf(request)
@@ -38,7 +38,7 @@ export function summariser(options: SummariserOptions = {}): Script {
   }
 }
 
-/** True when the last user message asks for a summary of the conversation: for a route to the summariser. */
+/** True when the last user message asks for a summary of the conversation: for a route to the summarizer. */
 export function asksForSummary(request: Pick<ScriptRequest, 'messages'>): boolean {
   const last = request.messages.at(-1)
   return last?.role === 'user' && blocksOf(last.content).some(isInstruction)
@@ -62,7 +62,7 @@ const asking =
 const telling =
   /^[\s#*]*1\. Primary request and intent|\bcontinu\w+ from an? (previous|earlier)\b|\bcontext ran out\b|\bran out of context\b/im
 
-/** The messages to be summarised: all, without the words that ask for it, or what those words themselves tell. */
+/** The messages to be summarized: all, without the words that ask for it, or what those words themselves tell. */
 export function sourceOf(request: Pick<ScriptRequest, 'messages'>): readonly Message[] {
   const last = request.messages.at(-1)
   if (!last || !asksForSummary(request)) return request.messages

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { assistant, requestOf, textAnswered, user } from '../script/testing.ts'
-import { summariser } from './summariser.ts'
+import { summarizer } from './summarizer.ts'
 import { conversationIn } from './told.ts'
 
 const say = (text: string) => [{ type: 'text', text }]
@@ -46,6 +46,6 @@ Write a summary of the conversation above.`
 })
 
 test('the summary of a conversation that stands in the prompt keeps what the person said', async () => {
-  const summary = await textAnswered(summariser(), requestOf([user(langChain)]))
+  const summary = await textAnswered(summarizer(), requestOf([user(langChain)]))
   expect(summary).toContain('- Sign every line.\n\nAnd never touch the lexer.')
 })

@@ -1,4 +1,4 @@
-// Conversations that were written out as one text, as libraries hand them to the model that summarises: read back into
+// Conversations that were written out as one text, as libraries hand them to the model that summarizes: read back into
 // messages by the names that stand before what each side said. Calls inside the text stay text.
 import type { Message } from 'everlong'
 

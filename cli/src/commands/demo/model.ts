@@ -9,7 +9,7 @@ import {
   route,
   type Script,
   type ScriptRequest,
-  summariser,
+  summarizer,
   text,
   toolUse,
 } from '@everlong/simulator'
@@ -19,7 +19,7 @@ export function demoModel(repository: Repository): Script {
   return route(
     [
       { when: asksForNotes, script: noteTaker() },
-      { when: asksForSummary, script: summariser() },
+      { when: asksForSummary, script: summarizer() },
       { when: (request) => questionIn(request) !== undefined, script: lookUp },
       { when: (request) => foundIn(request) !== undefined, script: report },
     ],

@@ -40,7 +40,7 @@ function linesFor({ question, log }: Stage): readonly Line[] {
 }
 
 /** As it is shown: a pasted text as its size. */
-function inWords(line: Line): string {
+function formatNumber(line: Line): string {
   if (line.type === 'undo') return '/undo'
   if (line.type === 'compact') return `/compact ${line.instructions}`
   return line.pasted === undefined ? line.text : `${line.text} [pasted: ${counted(linesIn(line.pasted), 'line')}]`
@@ -56,7 +56,7 @@ export async function playStory(show: Show): Promise<void> {
   let before: readonly ViewMessage[] = []
   for (const line of linesFor(show.stage)) {
     if (show.signal.aborted) return
-    await say(show, inWords(line))
+    await say(show, formatNumber(line))
     if (line.type === 'ask') await ask(show, line.pasted === undefined ? line.text : `${line.text}\n\n${line.pasted}`)
     else if (line.type === 'undo') await undo(show, before)
     else {

@@ -40,7 +40,7 @@ export function recordsOf(
   const { job, plan, history, assembled, served, figures } = input
   const { parts } = plan
   const { size, chain, durationMs, ...rest } = figures
-  const removeThinking: Edit = { type: 'clear-thinking', mechanism: 'partial', reason: 'bound to what was summarised' }
+  const removeThinking: Edit = { type: 'clear-thinking', mechanism: 'partial', reason: 'bound to what was summarized' }
   const everlong: JsonObject = {
     ...rest,
     reason: job.reason,

@@ -401,7 +401,7 @@ describe('budgets and odd conversations', () => {
 
 describe('on the way', () => {
   test('nothing is written once it was stopped, in whatever phase', async () => {
-    const phases = ['hooks-before', 'summarising', 'verifying', 'restoring', 'committing']
+    const phases = ['hooks-before', 'summarizing', 'verifying', 'restoring', 'committing']
     for (const stopAt of phases) {
       const { signal, stop } = createStop()
       let writes = 0

@@ -9,7 +9,7 @@ import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restoration } from '../ports/restore.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
-import { inWords } from '../tokens/figure.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import { askForSummary, type Summary } from './ask/ask.ts'
 import { type Assembled, assemble, type Frame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
 import { checkSummary } from './check.ts'
@@ -188,7 +188,7 @@ type Asking = { readonly hooks: HookOutcome; readonly instructions: string; read
 
 async function getSummary(run: Run, { hooks, instructions, availableTokens }: Asking): Promise<Written | Stop> {
   const { job, plan, ports, signal } = run
-  const aborted = enter(run, 'summarising')
+  const aborted = enter(run, 'summarizing')
   if (aborted) return aborted
   if (hooks.summary !== undefined && hasText(hooks.summary)) {
     note(run, { mechanism: 'hook', outcome: 'done', why: 'a hook gave the summary' })
@@ -384,14 +384,14 @@ function whatIsTooLarge({ job, plan }: Run, base: number): string {
   const { limit, kept } = plan.tokens
   const around = job.overhead ?? 0
   if (plan.kept.length > 0 && kept > limit / 2) {
-    return `The messages to be kept alone have about ${inWords(kept)} tokens, and ${inWords(limit)} are allowed: choose a later message, or compact everything.`
+    return `The messages to be kept alone have about ${formatNumber(kept)} tokens, and ${formatNumber(limit)} are allowed: choose a later message, or compact everything.`
   }
   if (around > limit) {
-    return `The system prompt and the tools have about ${inWords(around)} tokens, and leave no room: remove tools or instructions, or choose a model with a larger window.`
+    return `The system prompt and the tools have about ${formatNumber(around)} tokens, and leave no room: remove tools or instructions, or choose a model with a larger window.`
   }
   // Nothing limits it but its own size.
   if (limit >= plan.tokens.before - 1) {
-    return `The conversation is too short to be made smaller: it has about ${inWords(plan.tokens.before)} tokens.`
+    return `The conversation is too short to be made smaller: it has about ${formatNumber(plan.tokens.before)} tokens.`
   }
-  return `Even the shortest summary does not fit into ${inWords(Math.max(0, limit - base))} tokens: allow a larger budget, choose a model with a larger window, or start a new conversation.`
+  return `Even the shortest summary does not fit into ${formatNumber(Math.max(0, limit - base))} tokens: allow a larger budget, choose a model with a larger window, or start a new conversation.`
 }

@@ -3,7 +3,7 @@ import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism
 import type { ModelFailure } from '../ports/model.ts'
 import type { Session } from '../session/session-types.ts'
 import type { EngineSettings } from '../session/settings.ts'
-import { failingRung, plainRung } from '../session/testing/rungs.ts'
+import { failingMechanism, plainMechanism } from '../session/testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
 import { Tracker } from '../session/tracking.ts'
 import { afterApplied, afterFailure, afterHand, afterHuman, closedBreaker } from './breaker.ts'
@@ -50,9 +50,9 @@ test('a compaction forgets what was deleted from the cached prefix', () => {
   expect(tracker.now().cacheEdits).toEqual({ seen: [], deleted: [], deletedTokens: 0 })
 })
 
-test('a veto ends the climb: the rungs below are not asked', async () => {
+test('a veto ends the climb: the mechanisms below are not asked', async () => {
   const ran: string[] = []
-  const rung = (name: string, result: Awaited<ReturnType<RunningMechanism['run']>>): RunningMechanism => ({
+  const mechanism = (name: string, result: Awaited<ReturnType<RunningMechanism['run']>>): RunningMechanism => ({
     name,
     run: async () => {
       ran.push(name)
@@ -61,7 +61,10 @@ test('a veto ends the climb: the rungs below are not asked', async () => {
   })
   const { ports } = createTestWorld().runtime
   const climbed = await climb(
-    [rung('first', { type: 'failed', reason: 'vetoed', why: 'no' }), rung('second', { type: 'declined', why: '' })],
+    [
+      mechanism('first', { type: 'failed', reason: 'vetoed', why: 'no' }),
+      mechanism('second', { type: 'declined', why: '' }),
+    ],
     { ports } as MechanismContext,
     () => undefined,
   )
@@ -78,8 +81,8 @@ describe('when the provider refuses a prompt', () => {
 
   test('it is compacted once although the breaker is open, and not again while it stays open', async () => {
     const world = full({
-      compaction: [failingRung('sharing')],
-      ladder: { overflow: [failingRung('one'), failingRung('two')] },
+      compaction: [failingMechanism('sharing')],
+      ladder: { overflow: [failingMechanism('one'), failingMechanism('two')] },
     })
     for (let at = 0; at < 3; at++) await world.session.prepare()
     expect(world.session.tracking().breaker).toMatchObject({ isOpen: true, hasRecovered: false })
@@ -90,7 +93,10 @@ describe('when the provider refuses a prompt', () => {
   })
 
   test('a compaction that works closes it', async () => {
-    const world = full({ compaction: [failingRung('sharing')], ladder: { overflow: [plainRung('In short.')] } })
+    const world = full({
+      compaction: [failingMechanism('sharing')],
+      ladder: { overflow: [plainMechanism('In short.')] },
+    })
     for (let at = 0; at < 3; at++) await world.session.prepare()
     expect(await world.session.recover(refused('too long'))).toMatchObject({ type: 'recovered' })
     expect(world.session.tracking().breaker.isOpen).toBe(false)
@@ -98,7 +104,11 @@ describe('when the provider refuses a prompt', () => {
 
   test('and refuses it again, its first words are the ones that are told', async () => {
     const model = scripted((_, count) => refused(count === 1 ? 'first' : 'second'))
-    const world = full({ compaction: [plainRung('In short.')], model, settings: { ...small, compaction: 'reactive' } })
+    const world = full({
+      compaction: [plainMechanism('In short.')],
+      model,
+      settings: { ...small, compaction: 'reactive' },
+    })
     const turn = await world.session.send()
     expect([turn.type, model.requests.length, turn.type === 'failed' && turn.failure.message]).toEqual([
       'failed',
@@ -114,7 +124,7 @@ describe('compactions that follow one another at once', () => {
 
   /** Five rounds without a person. */
   async function rounds(settings: EngineSettings, compact: (session: Session) => Promise<readonly string[]>) {
-    const world = createTestWorld({ settings, compaction: [plainRung('In short.')] })
+    const world = createTestWorld({ settings, compaction: [plainMechanism('In short.')] })
     world.session.add({ role: 'user', content: 'Go on until it is done.' })
     const notices: string[] = []
     for (let at = 0; at < 5; at++) {

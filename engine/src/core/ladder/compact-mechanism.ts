@@ -9,7 +9,7 @@ import { defined } from '../message/json.ts'
 import type { Restore } from '../ports/restore.ts'
 import type { View } from '../transcript/view/fold.ts'
 
-export type CompactRungOptions = {
+export type CompactMechanismOptions = {
   readonly settings?: Partial<CompactionSettings>
   /** Replaces what the session restores by itself. */
   readonly restore?: Restore | undefined
@@ -23,7 +23,7 @@ export type CompactRungOptions = {
 
 export type Keep = number | { readonly tokens: number }
 
-export function compactRung(options: CompactRungOptions = {}): RunningMechanism {
+export function compactMechanism(options: CompactMechanismOptions = {}): RunningMechanism {
   return {
     name: 'compact',
     run: async (context) => {
@@ -47,7 +47,7 @@ export function mechanismResult(result: CompactionResult): MechanismResult {
   return { type: 'compacted', mechanism, usage, cost, restored: restored.pieces.length, tried, notices }
 }
 
-export function jobFor(context: MechanismContext, options: CompactRungOptions): CompactionJob {
+export function jobFor(context: MechanismContext, options: CompactMechanismOptions): CompactionJob {
   const { trigger, view, instructions, counting, overhead, target, queued, turnId, commit, place, situation } = context
   return {
     trigger,
@@ -79,7 +79,7 @@ export function jobFor(context: MechanismContext, options: CompactRungOptions): 
 const instructionRoom = 3_000
 
 /** Cache sharing sends the whole request again with the instruction at its end, which has to fit the window. */
-function canShare({ size, situation }: MechanismContext, { settings }: CompactRungOptions): boolean {
+function canShare({ size, situation }: MechanismContext, { settings }: CompactMechanismOptions): boolean {
   const { contextWindow } = situation.explanation
   return settings?.shareCache !== false && size.tokens + instructionRoom < contextWindow.value
 }

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest'
 import type { Mechanism, MechanismContext, MechanismResult } from '../mechanisms/mechanism.ts'
 import { climb, type Judge } from './compaction.ts'
 
-/** Climbs these rungs, and says which were tried. */
+/** Climbs these mechanisms, and says which were tried. */
 async function climbing(
   results: readonly MechanismResult[],
   { judge = () => undefined, isAborted = false }: Given = {},
 ) {
   const ran: number[] = []
-  const rungs = results.map(
+  const mechanisms = results.map(
     (result, nth): Mechanism => ({
-      name: `rung ${nth}`,
+      name: `mechanism ${nth}`,
       run: async () => {
         ran.push(nth)
         return result
@@ -20,7 +20,7 @@ async function climbing(
   const signal = { aborted: isAborted, addEventListener: () => undefined, removeEventListener: () => undefined }
   const ports = { emit: () => undefined, wait: () => new Promise(() => undefined) }
   const context = { signal, ports } as unknown as MechanismContext
-  return { ran, climbed: await climb(rungs, context, judge) }
+  return { ran, climbed: await climb(mechanisms, context, judge) }
 }
 type Given = { readonly judge?: Judge; readonly isAborted?: boolean }
 
@@ -35,11 +35,11 @@ test('the first answer that holds up ends the climb', async () => {
   expect(climbed.tried.map(({ outcome }) => outcome)).toEqual(['declined', 'failed', 'done'])
 })
 
-test('an answer that does not hold up counts as failed, and the next rung is tried', async () => {
+test('an answer that does not hold up counts as failed, and the next mechanism is tried', async () => {
   const judge: Judge = (solution) => (solution.type === 'reduced' && solution.freed < 15 ? 'too little' : undefined)
   const { climbed } = await climbing([reduced(10), reduced(20)], { judge })
   expect(climbed.solution).toEqual(reduced(20))
-  expect(climbed.tried[0]).toEqual({ mechanism: 'rung 0', outcome: 'failed', why: 'too little' })
+  expect(climbed.tried[0]).toEqual({ mechanism: 'mechanism 0', outcome: 'failed', why: 'too little' })
   expect((await climbing([reduced(10)], { judge })).climbed).toMatchObject({ reason: 'no_progress' })
 })
 

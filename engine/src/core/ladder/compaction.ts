@@ -6,7 +6,7 @@ import { noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
 import type { CommitResult } from '../ports/ports.ts'
 import { type Runtime, withFreed } from '../session/runtime.ts'
-import { inWords } from '../tokens/figure.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { inARow } from './breaker.ts'
 import { type CompactionOptions, contextFor, targetOf, triggerOf } from './context.ts'
@@ -124,7 +124,7 @@ function describe(solution: Solution): string {
     case 'delegated':
       return `asked the server to leave out ${solution.results}, about ${solution.freed} tokens`
     case 'compacted':
-      return `summarised by ${solution.mechanism}`
+      return `summarized by ${solution.mechanism}`
   }
 }
 
@@ -166,12 +166,12 @@ type Sizes = { readonly before: number; readonly after: number }
 
 function notSmaller({ before, after }: Sizes): string | undefined {
   if (after < before) return undefined
-  return `It would not make the context smaller: ${inWords(before)} → ${inWords(after)} tokens.`
+  return `It would not make the context smaller: ${formatNumber(before)} → ${formatNumber(after)} tokens.`
 }
 
 function notEnough({ before, after }: Sizes, target: number): string | undefined {
   if (after < target) return undefined
-  return `It frees too little: ${inWords(before)} → ${inWords(after)} tokens, and the target is ${inWords(target)}.`
+  return `It frees too little: ${formatNumber(before)} → ${formatNumber(after)} tokens, and the target is ${formatNumber(target)}.`
 }
 
 type Success = {

@@ -4,7 +4,7 @@ import type { Situation } from '../mechanisms/mechanism.ts'
 import { compactionCosts, situationOf } from '../mechanisms/situation.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { noTokens } from '../message/usage.ts'
-import { plainRung } from '../session/testing/rungs.ts'
+import { plainMechanism } from '../session/testing/mechanisms.ts'
 import { answerOf, createTestWorld } from '../session/testing/world.ts'
 import { foldEntries, type View } from '../transcript/view/fold.ts'
 import { earlyTarget, paysToCompact, withEconomy } from './economy.ts'
@@ -155,7 +155,7 @@ describe('in a session', () => {
   const grown = async (more: object) => {
     const world = createTestWorld({
       settings: { contextWindow: 200_000, reductions: { microCompact: false }, ...more },
-      compaction: [plainRung('A summary.')],
+      compaction: [plainMechanism('A summary.')],
     })
     world.session.add({ role: 'user', content: 'Go.' })
     for (let at = 1; at <= 40; at++) {

@@ -2,7 +2,7 @@
 import type { QuerySource } from '../ports/model.ts'
 import type { Tracking } from '../session/tracking.ts'
 import type { Explanation } from '../tokens/explain.ts'
-import { inWords } from '../tokens/figure.ts'
+import { formatNumber } from '../tokens/figure.ts'
 
 /** reactive-only: only after the provider refused a request. collapse: another mechanism keeps the context small. */
 export type CompactionMode = 'proactive' | 'reactive-only' | 'collapse'
@@ -38,7 +38,7 @@ export function guardAutoCompact({ source, explanation, mode, tracking, overhead
   if (source !== 'turn') return refuse('query-source', `A request of ${source} never compacts.`)
   if (autoCompact.mode === false) return refuse('auto-compact-off', `Auto-compact is off: ${autoCompact.source}.`)
   if (!isAboveThreshold && pays !== true) {
-    return refuse('below-threshold', `${inWords(size.tokens)} tokens are below ${inWords(threshold.value)}.`)
+    return refuse('below-threshold', `${formatNumber(size.tokens)} tokens are below ${formatNumber(threshold.value)}.`)
   }
   if (mode === 'reactive-only') return refuse('reactive-only', 'Compaction waits until the provider refuses.')
   if (mode === 'collapse') return refuse('collapse-on', 'Collapsing keeps the context small.')
@@ -50,8 +50,8 @@ export function guardAutoCompact({ source, explanation, mode, tracking, overhead
 
 function overheadText(overhead: number, threshold: number): string {
   return (
-    `The system prompt, tools and memory files alone take ${inWords(overhead)} tokens, and the threshold is ` +
-    `${inWords(threshold)}: compacting the conversation cannot help. Use fewer tools or a larger window.`
+    `The system prompt, tools and memory files alone take ${formatNumber(overhead)} tokens, and the threshold is ` +
+    `${formatNumber(threshold)}: compacting the conversation cannot help. Use fewer tools or a larger window.`
   )
 }
 

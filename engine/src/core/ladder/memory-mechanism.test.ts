@@ -3,9 +3,9 @@ import { parseNotes } from '../memory/notes.ts'
 import type { SessionMemory } from '../memory/store.ts'
 import { noProgress } from '../memory/trigger.ts'
 import { MemoryKeeper } from '../session/memory-keeper.ts'
-import { plainRung } from '../session/testing/rungs.ts'
+import { plainMechanism } from '../session/testing/mechanisms.ts'
 import { createTestWorld } from '../session/testing/world.ts'
-import { memoryRung } from './memory-rung.ts'
+import { memoryMechanism } from './memory-mechanism.ts'
 
 const filling = 'The hinge of the gate was changed, and then it was painted green on both sides. '
 const newest = 'Migrate the billing exports to the warehouse.'
@@ -22,7 +22,7 @@ function worldWith(body: string) {
     extract: () => Promise.reject(new Error('Nobody asked for notes.')),
   }
   const keeper = new MemoryKeeper({ store, isResumed: true })
-  const world = createTestWorld({ compaction: [memoryRung(keeper), plainRung('A short summary.')] })
+  const world = createTestWorld({ compaction: [memoryMechanism(keeper), plainMechanism('A short summary.')] })
   const turn = (request: string) => {
     world.session.add({ role: 'user', content: request })
     world.session.record({ content: filling.repeat(60) })
@@ -54,7 +54,7 @@ describe('compacting from the notes of the session', () => {
   test.each([
     ['that say nothing of the newest request', `The gate was painted.\n${`${filling}\n`.repeat(80)}`],
     ['of ten words', 'Migrating the billing exports to the warehouse right now.'],
-  ])('declines with notes %s: the next rung does it', async (_, body) => {
+  ])('declines with notes %s: the next mechanism does it', async (_, body) => {
     const world = worldWith(body)
     const done = await world.session.compact()
     expect(done.tried.map(({ mechanism, outcome }) => `${mechanism} ${outcome}`)).toEqual([

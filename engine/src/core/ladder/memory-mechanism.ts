@@ -7,12 +7,12 @@ import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism
 import { type MemoryPlan, planFromMemory } from '../memory/plan.ts'
 import type { Memory, MemoryDeclined, MemoryKeeper } from '../session/memory-keeper.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
-import { inWords } from '../tokens/figure.ts'
-import { type CompactRungOptions, jobFor, mechanismResult } from './compact-rung.ts'
+import { formatNumber } from '../tokens/figure.ts'
+import { type CompactMechanismOptions, jobFor, mechanismResult } from './compact-mechanism.ts'
 
 const name = 'session-memory'
 
-export function memoryRung(memory: Memory, options: CompactRungOptions = {}): RunningMechanism {
+export function memoryMechanism(memory: Memory, options: CompactMechanismOptions = {}): RunningMechanism {
   return {
     name,
     run: async (context) => {
@@ -43,7 +43,7 @@ function declined(why: MemoryDeclined['why'], detail: string): NotPlanned {
 async function plan(
   keeper: MemoryKeeper,
   context: MechanismContext,
-  options: CompactRungOptions,
+  options: CompactMechanismOptions,
 ): Promise<Planned | NotPlanned> {
   const { instructions, range, size, overhead, view } = context
   if (!keeper.settings.isOn) return declined('turned-off', 'Session memory is turned off.')
@@ -56,7 +56,7 @@ async function plan(
   const made = fromNotes(keeper, context)
   if (made.type === 'declined') return made
   const uuid = view.sources[made.keepFrom]?.uuids[0]
-  if (uuid === undefined) return declined('nothing-to-summarise', 'What would be kept has no entry in the transcript.')
+  if (uuid === undefined) return declined('nothing-to-summarize', 'What would be kept has no entry in the transcript.')
   const job: CompactionJob = {
     ...jobFor(context, options),
     // Counting everything again would take half of the time.
@@ -66,11 +66,11 @@ async function plan(
   }
   // Checked before hooks run: if this declines, the next mechanism runs them.
   const planned = planCompaction(job, context.ports.model)
-  if (planned.type === 'declined') return declined('nothing-to-summarise', planned.why)
+  if (planned.type === 'declined') return declined('nothing-to-summarize', planned.why)
   const { kept, limit } = planned.tokens
   const needed = kept + textCounter(context.counting)(made.summary)
   if (needed <= limit) return { type: 'planned', job }
-  const detail = `Notes and kept messages have ${inWords(needed)} tokens, and ${inWords(limit)} are allowed.`
+  const detail = `Notes and kept messages have ${formatNumber(needed)} tokens, and ${formatNumber(limit)} are allowed.`
   return declined('over-target', detail)
 }
 

@@ -13,7 +13,7 @@ import { type Runtime, reduceView } from '../session/runtime.ts'
 import { compactionMode, patience } from '../session/settings.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import type { Explanation } from '../tokens/explain.ts'
-import { inWords } from '../tokens/figure.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type CompactionDone, climb, compactNow, type Solution } from './compaction.ts'
 import { contextFor } from './context.ts'
@@ -98,7 +98,7 @@ function endsInAnswer({ conversation }: Runtime, { model, messages }: ModelReque
 function blockedBecause({ settings }: Runtime, { size, blocking }: Explanation): string {
   const why = settings.collapse ? 'Collapse is on, and no finished part could make enough room. ' : ''
   return (
-    `The context holds ${inWords(size.tokens)} tokens, and from ${inWords(blocking.value)} on no request is sent. ` +
+    `The context holds ${formatNumber(size.tokens)} tokens, and from ${formatNumber(blocking.value)} on no request is sent. ` +
     why +
     'Compact by hand, remove something large, or use a model with a larger window.'
   )

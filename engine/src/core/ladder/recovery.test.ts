@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Mechanism } from '../mechanisms/mechanism.ts'
 import type { ModelFailure } from '../ports/model.ts'
-import { plainRung } from '../session/testing/rungs.ts'
+import { plainMechanism } from '../session/testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
 
 const tooLong = (overflow?: ModelFailure['overflow']): ModelFailure => ({
@@ -33,7 +33,7 @@ function worldWith(ladder: Parameters<typeof createTestWorld>[0]) {
 
 describe('recovery', () => {
   test('asks for less output where that leaves room for an answer, and not where it does not', async () => {
-    const { session } = worldWith({ ladder: { 'every-request': [] }, compaction: [plainRung('In short.')] })
+    const { session } = worldWith({ ladder: { 'every-request': [] }, compaction: [plainMechanism('In short.')] })
     const roomy = await session.recover(tooLong({ actual: 38_000, limit: 40_000, maxTokens: 8_000 }))
     expect(roomy).toMatchObject({ type: 'recovered', request: { maxTokens: 2_000 }, steps: [{ outcome: 'done' }] })
     const cramped = await session.recover(tooLong({ actual: 39_500, limit: 40_000, maxTokens: 8_000 }))
@@ -47,7 +47,7 @@ describe('recovery', () => {
 
   test('that a person stops sends nothing more, even where something was cleared', async () => {
     const signal = { aborted: false, addEventListener: () => undefined, removeEventListener: () => undefined }
-    const stopping = plainRung('In short.', {
+    const stopping = plainMechanism('In short.', {
       during: async () => {
         signal.aborted = true
       },
@@ -63,7 +63,11 @@ describe('recovery', () => {
 
   test('does not believe a limit with which no setting works', async () => {
     const settings = { maxOutputTokens: 64_000 }
-    const { session, events } = worldWith({ settings, ladder: { 'every-request': [] }, compaction: [plainRung('x')] })
+    const { session, events } = worldWith({
+      settings,
+      ladder: { 'every-request': [] },
+      compaction: [plainMechanism('x')],
+    })
     await session.recover(tooLong({ actual: 210_000, limit: 14_500 }))
     expect(session.explain().contextWindow.value).toBe(200_000)
     expect(events.filter(({ type }) => type === 'limit-learned')).toEqual([])

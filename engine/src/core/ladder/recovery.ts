@@ -8,7 +8,7 @@ import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest } from '.
 import { overflowOfAnswer } from '../request/refusal.ts'
 import { type Runtime, reduceView } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
-import { inWords } from '../tokens/figure.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type CompactionDone, climb, compactNow } from './compaction.ts'
 import { contextFor } from './context.ts'
@@ -79,10 +79,14 @@ function lowerOutput({ runtime, failure, steps }: Attempt): Remedy | undefined {
   const room = limit - actual
   const mechanism = 'lower-output'
   if (room < leastOutput) {
-    steps.push({ mechanism, outcome: 'declined', why: `Only ${inWords(Math.max(0, room))} tokens are left.` })
+    steps.push({ mechanism, outcome: 'declined', why: `Only ${formatNumber(Math.max(0, room))} tokens are left.` })
     return undefined
   }
-  steps.push({ mechanism, outcome: 'done', why: `${inWords(maxTokens)} → ${inWords(room)} tokens of output.` })
+  steps.push({
+    mechanism,
+    outcome: 'done',
+    why: `${formatNumber(maxTokens)} → ${formatNumber(room)} tokens of output.`,
+  })
   return { request: { ...currentRequest(runtime), maxTokens: room } }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { noTokens } from '../message/usage.ts'
-import { plainRung } from '../session/testing/rungs.ts'
+import { plainMechanism } from '../session/testing/mechanisms.ts'
 import { createTestWorld, type WorldOptions } from '../session/testing/world.ts'
 import { runMechanism } from './run-mechanism.ts'
 
@@ -22,8 +22,8 @@ function deadlines() {
   return { wait, pass }
 }
 
-function worldWith(rung: RunningMechanism, wait: WorldOptions['wait']) {
-  const world = createTestWorld({ ladder: { manual: [rung] }, ...(wait ? { wait } : {}) })
+function worldWith(mechanism: RunningMechanism, wait: WorldOptions['wait']) {
+  const world = createTestWorld({ ladder: { manual: [mechanism] }, ...(wait ? { wait } : {}) })
   world.session.add({ role: 'user', content: `Mend the parser. ${'some words '.repeat(2_000)}` })
   return world
 }
@@ -37,11 +37,11 @@ function held() {
   return { until, end: () => end() }
 }
 
-describe('a rung', () => {
+describe('a mechanism', () => {
   test('that shows no sign of life is given up, and can commit no more', async () => {
     const { wait, pass } = deadlines()
     const { until, end } = held()
-    const world = worldWith(plainRung('A short summary.', { during: () => until }), wait)
+    const world = worldWith(plainMechanism('A short summary.', { during: () => until }), wait)
     const running = world.session.compact()
     for (let at = 0; at < 20; at++) await Promise.resolve()
     await pass()
@@ -56,13 +56,13 @@ describe('a rung', () => {
   test('that tells of its progress is given more time', async () => {
     const { wait, pass } = deadlines()
     const { until, end } = held()
-    const rung = plainRung('A short summary.', {
+    const mechanism = plainMechanism('A short summary.', {
       during: async ({ ports }) => {
-        ports.emit({ type: 'compaction-progressed', phase: 'summarising', keepAlive: true })
+        ports.emit({ type: 'compaction-progressed', phase: 'summarizing', keepAlive: true })
         await until
       },
     })
-    const world = worldWith(rung, wait)
+    const world = worldWith(mechanism, wait)
     const running = world.session.compact()
     for (let at = 0; at < 20; at++) await Promise.resolve()
     await pass()
@@ -93,12 +93,12 @@ describe('a rung', () => {
     ['says that it declined', () => ({ type: 'declined', why: 'not today' })],
     ['says something else', () => ({ type: 'whatever' })],
   ])('that committed and then %s has compacted', async (_, result) => {
-    const committing = plainRung('A short summary.')
-    const rung: RunningMechanism = {
+    const committing = plainMechanism('A short summary.')
+    const mechanism: RunningMechanism = {
       name: 'mine',
       run: async (context) => (await committing.run(context)) && (result() as never),
     }
-    const world = worldWith(rung, undefined)
+    const world = worldWith(mechanism, undefined)
     expect(await world.session.compact()).toMatchObject({ type: 'compacted', mechanism: 'mine' })
     expect(world.events.filter(({ type }) => type === 'host-code-failed')).toHaveLength(1)
   })

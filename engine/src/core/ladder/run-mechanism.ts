@@ -50,7 +50,7 @@ export async function runMechanism(mechanism: Mechanism, context: MechanismConte
   const broken = called.type === 'broke' ? called.why : undefined
   const problem = called.type === 'returned' ? problemWith(called.value, isCommitted) : broken
   if (problem === undefined && called.type === 'returned') return called.value as MechanismResult
-  if (problem !== undefined) ports.emit({ type: 'host-code-failed', code: 'rung', problem: `${name}: ${problem}` })
+  if (problem !== undefined) ports.emit({ type: 'host-code-failed', code: 'mechanism', problem: `${name}: ${problem}` })
   if (isCommitted) return { type: 'compacted', mechanism: name, usage: noTokens, restored: 0 }
   return { type: 'failed', reason: 'no_summary', why: `It did not work: ${problem}.` }
 }

@@ -5,13 +5,13 @@ import type { ModelFailure } from '../ports/model.ts'
 import { checkRequest } from '../request/check-request.ts'
 import type { EngineSettings } from '../session/settings.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from '../session/testing/world.ts'
-import { compactRung } from './compact-rung.ts'
+import { compactMechanism } from './compact-mechanism.ts'
 
 /** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000, target 13,800, blocking 33,000. */
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
 const usage = (all: number) => ({ input: all - 100, output: 100, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 })
-const offline = compactRung({ settings: { offline: 'always' } })
+const offline = compactMechanism({ settings: { offline: 'always' } })
 
 /** A call was made after so many tokens, and its result is there. */
 function called(tokens: number, result: string, options: WorldOptions = {}): World {
@@ -70,7 +70,7 @@ test('so does one by hand, and one after a refused prompt', async () => {
   expect(JSON.stringify(world.session.messages())).toContain('ERROR-77')
 })
 
-test('a compaction rung of the host’s own keeps them too', async () => {
+test('a compaction mechanism of the host’s own keeps them too', async () => {
   const world = called(20_500, 'ERROR-77', { ladder: { manual: [offline] } })
   const [first] = world.session.messages()
   expect(await world.session.compact({ from: String(first?.uuid) })).toMatchObject({ type: 'not-compacted' })
@@ -97,7 +97,7 @@ test('undo brings the whole result back', async () => {
 
 test('compactions that follow one another after hardly an answer open the breaker, and it is said', async () => {
   const model = scripted(() => '<summary>\n1. Primary request and intent:\n- Read the log.\n</summary>')
-  const world = createTestWorld({ settings: small, compaction: [compactRung()], model })
+  const world = createTestWorld({ settings: small, compaction: [compactMechanism()], model })
   world.session.add({ role: 'user', content: 'Read the log.' })
   const notices: string[] = []
   for (let at = 0; at < 8; at++) {

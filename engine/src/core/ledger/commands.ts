@@ -3,7 +3,7 @@ import { isObject, numberAt, stringAt } from '../message/json.ts'
 import { type Command, withoutDocuments } from '../tools/shell.ts'
 import { gitWords, onlyReads } from '../tools/shell-effects.ts'
 import type { CommandEnd } from './facts.ts'
-import { oneLine, withoutColours } from './text.ts'
+import { oneLine, withoutColors } from './text.ts'
 
 const longestCommand = 600
 const longestOutcome = 200
@@ -72,7 +72,7 @@ export function endingOf(
   text: string,
   { isError, raw }: { readonly isError: boolean; readonly raw?: unknown },
 ): Ending {
-  const clean = withoutColours(text)
+  const clean = withoutColors(text)
   const isStructured = isObject(raw)
   const start = clean.slice(0, 2_000)
   const said =

@@ -76,7 +76,7 @@ export type ClientAbilities = {
   readonly cacheEdits: boolean
   /** Takes `context_management`. */
   readonly contextManagement: boolean
-  /** Summarises on the server: when a threshold is passed, on demand. */
+  /** Summarizes on the server: when a threshold is passed, on demand. */
   readonly compaction?: 'none' | 'by-threshold' | 'on-demand'
 }
 

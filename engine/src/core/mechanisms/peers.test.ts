@@ -184,7 +184,7 @@ describe('clearing', () => {
 })
 
 describe('one long tool loop', () => {
-  // gemini-cli cuts at human messages only: of 603 items it summarises 2.
+  // gemini-cli cuts at human messages only: of 603 items it summarizes 2.
   test('can be cut behind each of its rounds, when a summary comes before the rest', () => {
     const { messages } = viewOf(loop(300, 10).records)
     const cuts = legalCuts(messages, { before: 'user-message' })

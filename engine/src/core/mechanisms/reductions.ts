@@ -1,7 +1,7 @@
 // The reductions that need neither a model nor a word from anybody, and what each of them would do now: its plan or why
 // it declines, with the sum of what it saves and what it costs in cache. It shows; it never decides and never performs.
 import type { Worth } from '../cache/economics.ts'
-import { inWords } from '../tokens/figure.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Declined, DeclineReason, Plan, PlanningMechanism, Situation } from './mechanism.ts'
 import { microByCacheEdit } from './micro/by-cache-edit.ts'
@@ -53,30 +53,30 @@ export function worthInWords(worth: Worth): string {
     lossInWords(worth),
     ...(deferral === 0
       ? []
-      : [`putting off the next compaction ${deferral > 0 ? 'saves' : 'costs'} ${inWords(Math.abs(deferral))}`]),
+      : [`putting off the next compaction ${deferral > 0 ? 'saves' : 'costs'} ${formatNumber(Math.abs(deferral))}`]),
   ]
   const money = dollars === undefined ? '' : ` (${inDollars(dollars.net)})`
   const isMatterOfTime = !worth.pays && deferral === 0 && breakEven !== undefined
-  const when = isMatterOfTime ? `, it would after ${inWords(Math.ceil(breakEven))} turns` : ''
-  return `${parts.join('; ')}: ${worth.pays ? `pays by ${inWords(net)}${money}` : `does not pay${money}${when}`}.`
+  const when = isMatterOfTime ? `, it would after ${formatNumber(Math.ceil(breakEven))} turns` : ''
+  return `${parts.join('; ')}: ${worth.pays ? `pays by ${formatNumber(net)}${money}` : `does not pay${money}${when}`}.`
 }
 
 /** The price of a turn is shown as it was reckoned with, whatever went into it. */
 function gainInWords({ freed, turns, write, cache, saved }: Worth): string {
-  const all = `${inWords(turns)} ${turns === 1 ? 'turn' : 'turns'}`
+  const all = `${formatNumber(turns)} ${turns === 1 ? 'turn' : 'turns'}`
   if (cache !== 'cold')
-    return `${inWords(freed)} tokens × ${all} × ${priceOf(saved, freed * turns)} save ${inWords(saved)}`
+    return `${formatNumber(freed)} tokens × ${all} × ${priceOf(saved, freed * turns)} save ${formatNumber(saved)}`
   const later =
     turns > 1
-      ? ` and not read in the ${inWords(turns - 1)} after (× ${priceOf(saved - freed * write, freed * (turns - 1))})`
+      ? ` and not read in the ${formatNumber(turns - 1)} after (× ${priceOf(saved - freed * write, freed * (turns - 1))})`
       : ''
-  return `${inWords(freed)} tokens not written in the next request (× ${write})${later} save ${inWords(saved)}`
+  return `${formatNumber(freed)} tokens not written in the next request (× ${write})${later} save ${formatNumber(saved)}`
 }
 
 function lossInWords({ suffix, write, read, cache, cost }: Worth): string {
   if (cache === 'cold') return 'the cache is cold, so nothing is lost'
   if (cost === 0) return 'the cached prefix stays, so nothing is lost'
-  return `${inWords(suffix)} tokens written again × ${tidy(write - read)} cost ${inWords(cost)}`
+  return `${formatNumber(suffix)} tokens written again × ${tidy(write - read)} cost ${formatNumber(cost)}`
 }
 
 function priceOf(sum: number, tokens: number): number {

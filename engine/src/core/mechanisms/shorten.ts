@@ -2,7 +2,7 @@
 // and a line says what is missing. They are never cleared or summarized unseen, or the model would ask for them again.
 import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../message/block.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
-import { inWords } from '../tokens/figure.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import { leastKept, shortenedResult } from '../transcript/view/edited.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -31,7 +31,7 @@ function plan(view: View, situation: Situation, room: number): Plan | Declined {
   const results = message === undefined ? [] : resultsAt(view, message, situation)
   const total = withMargin(results.reduce((sum, { tokens }) => sum + tokens, 0))
   if (message === undefined || total <= room) {
-    return declined(name, 'nothing-to-do', `Results that are yet to be seen take ${inWords(total)} tokens.`)
+    return declined(name, 'nothing-to-do', `Results that are yet to be seen take ${formatNumber(total)} tokens.`)
   }
   const most = fairShare(
     results.map(({ tokens }) => tokens),
@@ -44,7 +44,7 @@ function plan(view: View, situation: Situation, room: number): Plan | Declined {
   return {
     type: 'planned',
     mechanism: name,
-    reason: `new tool results weigh ${inWords(total)} tokens`,
+    reason: `new tool results weigh ${formatNumber(total)} tokens`,
     items,
     ...sums(view, situation, items),
     thinking: 'untouched',

@@ -1,7 +1,7 @@
 // Snip: a stretch that the user or the model named leaves the view, one line stands in its place. The stretch grows to
 // whole rounds so that no pair is split; what is pinned stays; the originals stay in the transcript.
 import { widened } from '../message/rounds.ts'
-import { inWords } from '../tokens/figure.ts'
+import { formatNumber } from '../tokens/figure.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import {
@@ -78,8 +78,8 @@ function measured(
   const { weigher } = situation
   const { marker } = input
   const weight = weightOf(view, parts, weigher)
-  const count = parts.length === 1 ? '1 entry' : `${inWords(parts.length)} entries`
-  const line = marker ?? `[Removed from the context: ${count}, about ${inWords(weight)} tokens]`
+  const count = parts.length === 1 ? '1 entry' : `${formatNumber(parts.length)} entries`
+  const line = marker ?? `[Removed from the context: ${count}, about ${formatNumber(weight)} tokens]`
   const item: PlannedItem = {
     type: 'range',
     uuids: parts.flatMap(({ uuid }) => (uuid === undefined ? [] : [uuid])),

@@ -16,7 +16,7 @@ export type MemoryDecline =
   | 'empty-notes'
   | 'extraction-running'
   | 'last-message-gone'
-  | 'nothing-to-summarise'
+  | 'nothing-to-summarize'
   | 'over-threshold'
   | 'over-target'
   | 'too-thin'
@@ -41,7 +41,7 @@ export type MemoryPlanInput = {
   readonly notes: Notes | undefined
   /** Where the whole file can be read. */
   readonly path: string
-  /** The last summarised message; undefined when no extraction of this process has been. */
+  /** The last summarized message; undefined when no extraction of this process has been. */
   readonly lastSeen: string | undefined
   /** Which message of the view an entry stands in; -1 when in none. */
   readonly indexOf: (uuid: string) => number
@@ -67,7 +67,7 @@ export function planFromMemory(input: MemoryPlanInput): MemoryPlan {
   }
   const keepFrom = keptFrom(input, seen < 0 ? messages.length : seen + 1)
   if (keepFrom <= firstAfterBoundary(messages)) {
-    return declined('nothing-to-summarise', 'All messages since the last boundary would be kept.')
+    return declined('nothing-to-summarize', 'All messages since the last boundary would be kept.')
   }
   const marker = memoryCutMarker(input.path)
   const summary = renderNotes(cutNotes(notes, { countTokens: input.countTokens, marker })).trim()
@@ -132,7 +132,7 @@ function keptFrom({ messages, weigh, keep = defaultKeep }: MemoryPlanInput, star
   return Math.max(first, cutBefore(legalCuts(messages, { before: 'user-message' }), from) ?? first)
 }
 
-/** Behind the newest summary; what stands before it was summarised already. */
+/** Behind the newest summary; what stands before it was summarized already. */
 function firstAfterBoundary(messages: readonly ViewMessage[]): number {
   return messages.findLastIndex(({ origin }) => origin === 'summary') + 1
 }

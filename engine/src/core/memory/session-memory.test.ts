@@ -167,7 +167,7 @@ describe('compacting from the notes', () => {
 
   test('never goes past the latest boundary', () => {
     const summary: ViewMessage = { role: 'user', origin: 'summary', content: 'before', uuid: 's' }
-    expect(why(inputOf([...talk(4, 5000), summary, ...talk(3, 100)]))).toBe('nothing-to-summarise')
+    expect(why(inputOf([...talk(4, 5000), summary, ...talk(3, 100)]))).toBe('nothing-to-summarize')
   })
 
   test('no pair is split', () => {

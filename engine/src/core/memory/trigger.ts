@@ -15,7 +15,7 @@ export const defaultMemory: MemorySettings = { isOn: true, first: 10_000, growth
 export type MemoryProgress = {
   /** Size of the context at the last extraction; undefined before the first. */
   readonly tokens?: number
-  /** The last message that the notes know of: the last summarised message. */
+  /** The last message that the notes know of: the last summarized message. */
   readonly lastSeen?: string
   readonly toolCallsSince: number
   readonly failures: number

@@ -4,7 +4,7 @@ import type { TokenCounts } from '../message/usage.ts'
 import type { Trigger } from './hooks.ts'
 import type { QuerySource } from './model.ts'
 
-export type CompactionPhase = 'hooks-before' | 'summarising' | 'verifying' | 'restoring' | 'committing' | 'hooks-after'
+export type CompactionPhase = 'hooks-before' | 'summarizing' | 'verifying' | 'restoring' | 'committing' | 'hooks-after'
 
 export type CompactionFailure =
   | 'no_summary'
@@ -25,7 +25,16 @@ export type Tried = {
 }
 
 /** Which piece of host code a problem comes from. Problems of hooks have an event of their own. */
-export type HostCode = 'listener' | 'clean-up' | 'state' | 'ask' | 'files' | 'restore' | 'workspace' | 'rung' | 'model'
+export type HostCode =
+  | 'listener'
+  | 'clean-up'
+  | 'state'
+  | 'ask'
+  | 'files'
+  | 'restore'
+  | 'workspace'
+  | 'mechanism'
+  | 'model'
 
 /** Whose event it is. Events of `compact(messages)` belong to no session. */
 export type EventSource = {

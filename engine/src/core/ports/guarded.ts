@@ -1,4 +1,4 @@
-// Calls code that is not ours: hooks, model clients, file stores, rungs. Whatever it does (throws, rejects, hangs), the
+// Calls code that is not ours: hooks, model clients, file stores, mechanisms. Whatever it does (throws, rejects, hangs), the
 // call ends in bounded time with a value or with a reason.
 import type { Emit, HostCode } from './events.ts'
 import type { AbortSignalPort } from './model.ts'
@@ -20,7 +20,7 @@ export type GuardOptions = {
   readonly isAlive?: () => boolean
 }
 
-/** For code that answers from memory or from disk; model clients and rungs get `slowTimeoutMs`. */
+/** For code that answers from memory or from disk; model clients and mechanisms get `slowTimeoutMs`. */
 export const hostTimeoutMs = 60_000
 /** Without any sign of life. */
 export const slowTimeoutMs = 600_000

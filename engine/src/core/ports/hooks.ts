@@ -26,7 +26,7 @@ export type HookCall =
 export type HookOutcome = {
   /** PreCompact only: somebody said no. The first reason counts. */
   readonly veto?: string
-  /** For the summariser, behind the person's own. */
+  /** For the summarizer, behind the person's own. */
   readonly instructions: readonly string[]
   /** PreCompact only: this is the summary; no model is asked. The first counts. */
   readonly summary?: string

@@ -75,7 +75,7 @@ export type ModelCapabilities = {
   readonly cacheEdits: boolean
   /** Takes `context_management`. */
   readonly contextManagement: boolean
-  /** Summarises on the server: when a threshold is passed, on demand. */
+  /** Summarizes on the server: when a threshold is passed, on demand. */
   readonly compaction: 'none' | 'by-threshold' | 'on-demand'
   /** Keeps a prompt cache that a summary request can share. */
   readonly promptCache: boolean
@@ -116,7 +116,7 @@ export type ModelClient = {
   readonly send: (request: ModelRequest, options?: SendOptions) => Promise<ModelAnswer | ModelFailure>
   /** Counts without answering, where the provider offers it. */
   readonly count?: (request: ModelRequest, options?: SendOptions) => Promise<CountedTokens | ModelFailure>
-  /** Asks the provider about a model, once; from then on `capabilities` knows it better than the catalogue. */
+  /** Asks the provider about a model, once; from then on `capabilities` knows it better than the catalog. */
   readonly describe?: (model: string, options?: SendOptions) => Promise<DescribedModel | ModelFailure>
 }
 

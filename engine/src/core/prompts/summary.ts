@@ -27,7 +27,7 @@ export type SummaryPromptInput = {
   readonly variant?: SummaryVariant
   /** The person's, then those of hooks, already joined. */
   readonly instructions?: string
-  /** from: how the first message of the part to be summarised begins, where the request cannot mark the place. */
+  /** from: how the first message of the part to be summarized begins, where the request cannot mark the place. */
   readonly begins?: string
   /** Tokens that the summary may use. */
   readonly maxTokens?: number | undefined
@@ -51,7 +51,7 @@ export function summaryPrompt({
     `${tasks[variant]} Somebody who has never seen this conversation must be able to go on from your summary as if they had been here.`,
     asData,
     ...(variant === 'from' && begins
-      ? [`The part to be summarised begins with the message that starts with ${JSON.stringify(begins)}.`]
+      ? [`The part to be summarized begins with the message that starts with ${JSON.stringify(begins)}.`]
       : []),
     ...(window ? [windowPart(window)] : []),
     howToWrite,
@@ -69,7 +69,7 @@ export function summaryPrompt({
 
 const tasks: Readonly<Record<SummaryVariant, string>> = {
   full: 'Write a summary of the whole conversation above.',
-  from: 'Write a summary of the recent part of the conversation above: of what comes after the messages that stay in the context word for word. Those earlier messages are retained and must not be summarised again; use them only to understand the recent part.',
+  from: 'Write a summary of the recent part of the conversation above: of what comes after the messages that stay in the context word for word. Those earlier messages are retained and must not be summarized again; use them only to understand the recent part.',
   'up-to':
     'Write a summary of the conversation above. It will stand at the beginning of the context, and newer messages that you do not see here follow it word for word.',
 }
@@ -144,11 +144,11 @@ your walk through the conversation
 </summary>`
 
 /** The whole system prompt of a summary request that does not share the conversation's own. */
-export const summariserSystem =
+export const summarizerSystem =
   'You write summaries of conversations between a user and an assistant that works with tools, so that the work can go on from them. You report what is there, exactly and without embellishment, and you write text only.'
 
-/** Between messages that stay and the part that is summarised. */
-export const partBegins = '[The part to be summarised begins here. What stands above it stays in the context.]'
+/** Between messages that stay and the part that is summarized. */
+export const partBegins = '[The part to be summarized begins here. What stands above it stays in the context.]'
 
 /** Before the summary of earlier windows, and before facts of messages that had to be left out. */
 export function carriedText(what: 'summary' | 'facts', text: string): string {

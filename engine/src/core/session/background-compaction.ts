@@ -46,7 +46,7 @@ export function startInBackground(runtime: Runtime, signal: AbortSignalPort): Ba
     apply: () => {
       const added = addedSince(source, sourceOf(conversation.view()))
       finished.write?.(
-        added ? withKept(finished.records ?? [], added, runtime) : 'What it summarised has changed meanwhile.',
+        added ? withKept(finished.records ?? [], added, runtime) : 'What it summarized has changed meanwhile.',
       )
       return outcome
     },

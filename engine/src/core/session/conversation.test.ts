@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { foldEntries } from '../transcript/view/fold.ts'
-import { plainRung } from './testing/rungs.ts'
+import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, type World } from './testing/world.ts'
 
 const step = fc.constantFrom('turn', 'turn', 'turn', 'tool', 'compact', 'compact-typing', 'undo', 'snip', 'pin')
@@ -35,7 +35,7 @@ async function take(world: World, what: string, at: number): Promise<void> {
 test('whatever is done, the view held in memory is the one that the whole transcript folds to', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-      const world = createTestWorld({ compaction: [plainRung('A short summary.')] })
+      const world = createTestWorld({ compaction: [plainMechanism('A short summary.')] })
       for (const [at, what] of steps.entries()) {
         await take(world, what, at)
         const whole = foldEntries(
@@ -50,7 +50,7 @@ test('whatever is done, the view held in memory is the one that the whole transc
 })
 
 test('what is held in memory is bounded by the window, however long the conversation', async () => {
-  const world = createTestWorld({ compaction: [plainRung('A short summary.')] })
+  const world = createTestWorld({ compaction: [plainMechanism('A short summary.')] })
   const held: number[] = []
   for (let round = 0; round < 50; round++) {
     for (let at = 0; at < 10; at++) await take(world, 'turn', round * 10 + at)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { compactRung } from '../ladder/compact-rung.ts'
+import { compactMechanism } from '../ladder/compact-mechanism.ts'
 import type { EngineSettings } from './settings.ts'
-import { plainRung } from './testing/rungs.ts'
+import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
@@ -42,7 +42,7 @@ describe('the gauge while time goes on', () => {
   test('rests on the newest answer before a part that was summarized', async () => {
     const world = createTestWorld({
       settings: { ...small, contextWindow: 60_000 },
-      compaction: [compactRung({ settings: { offline: 'always' } })],
+      compaction: [compactMechanism({ settings: { offline: 'always' } })],
     })
     talk(world, 4, 4_000)
     const kept = world.session.explain().size
@@ -57,7 +57,7 @@ describe('the gauge while time goes on', () => {
   test('takes off what a summary freed from the usage of the messages kept behind it', async () => {
     const world = createTestWorld({
       settings: { ...small, contextWindow: 60_000 },
-      compaction: [compactRung({ settings: { offline: 'always' } })],
+      compaction: [compactMechanism({ settings: { offline: 'always' } })],
     })
     const asked = talk(world, 6, 4_000)
     const before = world.session.explain().size
@@ -68,7 +68,7 @@ describe('the gauge while time goes on', () => {
   })
 
   test('does not rise when a compaction by hand replaces little', async () => {
-    const world = createTestWorld({ settings: small, compaction: [plainRung(words(1_500))] })
+    const world = createTestWorld({ settings: small, compaction: [plainMechanism(words(1_500))] })
     world.session.add({ role: 'user', content: words(3_000) })
     world.session.record(answerOf('Done.', { usage: usage(1_200) }))
     expect(await world.session.compact()).toMatchObject({ type: 'compacted', before: 1_200, after: 1_200 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mostFailures } from '../ladder/breaker.ts'
-import { compactRung } from '../ladder/compact-rung.ts'
+import { compactMechanism } from '../ladder/compact-mechanism.ts'
 import { hostTimeoutMs } from '../ports/guarded.ts'
 import { noOutcome } from '../ports/hooks.ts'
 import type { ModelFailure, ModelRequest } from '../ports/model.ts'
@@ -10,7 +10,7 @@ import { ConfigurationError } from '../tokens/figure.ts'
 import type { EngineSettings } from './settings.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
-/** What a summariser can do wrong; `fine` is the one that does not. */
+/** What a summarizer can do wrong; `fine` is the one that does not. */
 const summaries = ['fine', 'empty', 'error', 'grows', 'refuses', 'overflows', 'fails', 'calls'] as const
 type Summary = (typeof summaries)[number]
 
@@ -33,7 +33,7 @@ const hostile = fc.record({
 })
 type Hostile = typeof hostile extends fc.Arbitrary<infer T> ? T : never
 
-function summariser(cause: { summary: Summary }) {
+function summarizer(cause: { summary: Summary }) {
   const overflow: ModelFailure = { type: 'failed', reason: 'overflow', message: 'prompt is too long', tries: 1 }
   return (request: ModelRequest) => {
     if (request.source === 'turn') return 'Go on.'
@@ -70,12 +70,12 @@ function worldOf(given: Hostile, cause: { summary: Summary; vetoes: boolean }): 
     ...(given.at === undefined ? {} : { autoCompactAt: given.at }),
     ...(given.blocking === undefined ? {} : { blockingLimit: given.blocking }),
   }
-  const rung = compactRung({ settings: { offline: given.offline } })
+  const mechanism = compactMechanism({ settings: { offline: given.offline } })
   const veto = async () => (cause.vetoes ? { ...noOutcome, veto: 'Not now.' } : noOutcome)
   return createTestWorld({
     settings,
-    compaction: [rung],
-    model: scripted(summariser(cause)),
+    compaction: [mechanism],
+    model: scripted(summarizer(cause)),
     base: { system: 'a b '.repeat(given.overhead / 4) },
     hooks: { run: async (call) => (call.event === 'PreCompact' ? veto() : noOutcome) },
     ask: async () => true,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fewAnswers } from '../ladder/breaker.ts'
-import { compactRung } from '../ladder/compact-rung.ts'
+import { compactMechanism } from '../ladder/compact-mechanism.ts'
 import { textOf } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { checkRequest } from '../request/check-request.ts'
@@ -52,7 +52,7 @@ class Life {
       collapse: given.collapse,
       reductions: { microCompact: given.micro },
     }
-    const compaction = [compactRung({ settings: { offline: 'always' } })]
+    const compaction = [compactMechanism({ settings: { offline: 'always' } })]
     this.world = createTestWorld({ settings, compaction, model: scripted(() => 'It was done.') })
     this.world.session.on((event) => {
       if (event.type === 'micro-compacted') this.smaller(event)

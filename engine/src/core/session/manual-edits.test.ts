@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
 import type { EngineSettings } from './settings.ts'
-import { failingRung, plainRung } from './testing/rungs.ts'
+import { failingMechanism, plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type WorldOptions } from './testing/world.ts'
 
 /** Window 40,000, 4,000 for output: the threshold is 23,000. */
@@ -17,7 +17,7 @@ function full(options: WorldOptions) {
 }
 
 test('a snip is a change: the next message of a person closes the breaker', async () => {
-  const { session } = full({ compaction: [failingRung('broken')] })
+  const { session } = full({ compaction: [failingMechanism('broken')] })
   for (let at = 0; at < 3; at++) await session.prepare()
   expect(session.tracking().breaker.isOpen).toBe(true)
   const [first, last] = session.messages()
@@ -29,7 +29,7 @@ test('a snip is a change: the next message of a person closes the breaker', asyn
 
 describe('another model', () => {
   test('what does not fit it is compacted first, unless compaction is off', async () => {
-    const compaction = [plainRung('In short.')]
+    const compaction = [plainMechanism('In short.')]
     const switched = { type: 'switched', from: 'claude-opus-4-5', to: 'claude-opus-4-1' }
     expect(await full({ compaction }).session.useModel(other)).toMatchObject({
       ...switched,

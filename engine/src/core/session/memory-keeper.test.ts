@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { memoryRung } from '../ladder/memory-rung.ts'
+import { memoryMechanism } from '../ladder/memory-mechanism.ts'
 import { createWeigher } from '../mechanisms/weigher.ts'
 import type { Extraction } from '../memory/extract.ts'
 import { type Notes, parseNotes } from '../memory/notes.ts'
@@ -11,7 +11,7 @@ import { createStop } from '../ports/stop.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { MemoryKeeper } from './memory-keeper.ts'
 import type { BackgroundContext } from './runtime.ts'
-import { plainRung } from './testing/rungs.ts'
+import { plainMechanism } from './testing/mechanisms.ts'
 import { createTestWorld, scripted } from './testing/world.ts'
 
 const someNotes: Notes = parseNotes('# Current state\n_now_\nAt work.\n')
@@ -126,9 +126,9 @@ describe('the keeper of the notes', () => {
   })
 })
 
-test('an extraction that still runs after the wait: the next rung does it, and the reason is told', async () => {
+test('an extraction that still runs after the wait: the next mechanism does it, and the reason is told', async () => {
   const keeper = new MemoryKeeper({ store: storeOf('still-running').store, isResumed: false })
-  const world = createTestWorld({ compaction: [memoryRung(keeper), plainRung('A short summary.')] })
+  const world = createTestWorld({ compaction: [memoryMechanism(keeper), plainMechanism('A short summary.')] })
   world.session.add({ role: 'user', content: 'words '.repeat(500) })
   world.session.record({ content: 'Done.' })
   const done = await world.session.compact()

@@ -1,5 +1,5 @@
 // Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
-// counts what it costs. Compacting from the notes is the business of ladder/memory-rung.ts.
+// counts what it costs. Compacting from the notes is the business of ladder/memory-mechanism.ts.
 import { costOf } from '../cache/prices.ts'
 import type { Extraction } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compactRung } from '../ladder/compact-rung.ts'
+import { compactMechanism } from '../ladder/compact-mechanism.ts'
 import type { EngineSettings } from './settings.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
@@ -50,7 +50,7 @@ describe('a drop of what was read from the cache', () => {
 describe('what is spent on compactions', () => {
   const full = (reply: string) => {
     const model = scripted(() => answerOf(reply, { usage: usage(1_000) }))
-    const compaction = [compactRung({ settings: { offline: 'never' } })]
+    const compaction = [compactMechanism({ settings: { offline: 'never' } })]
     const world = createTestWorld({ settings: small, model, compaction })
     world.session.add({ role: 'user', content: words(2_000) })
     world.session.record(answerOf(words(8_000), { id: 'msg_1', usage: usage(22_000) }))
@@ -99,7 +99,7 @@ test('what snips freed counts until the next answer, or until it is taken back',
 })
 
 test.each([5_000_000, 10 ** 12, -5, Number.NaN])('a usage of %d tokens compacts no tiny chat', async (input) => {
-  const world = createTestWorld({ compaction: [compactRung({ settings: { offline: 'always' } })] })
+  const world = createTestWorld({ compaction: [compactMechanism({ settings: { offline: 'always' } })] })
   world.session.add({ role: 'user', content: 'How are you?' })
   world.session.record({ content: 'Fine.', usage: { input_tokens: input, output_tokens: 5 } })
   world.session.add({ role: 'user', content: 'Go on.' })
@@ -109,7 +109,10 @@ test.each([5_000_000, 10 ** 12, -5, Number.NaN])('a usage of %d tokens compacts 
 })
 
 test('answers are the turns between two compactions', async () => {
-  const world = createTestWorld({ settings: small, compaction: [compactRung({ settings: { offline: 'always' } })] })
+  const world = createTestWorld({
+    settings: small,
+    compaction: [compactMechanism({ settings: { offline: 'always' } })],
+  })
   world.session.add({ role: 'user', content: 'Read everything.' })
   for (let at = 0; at < 24; at++) {
     world.session.record(answerOf(words(2_000), { id: `msg_${at}` }))

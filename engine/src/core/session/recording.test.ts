@@ -4,7 +4,7 @@ import { shapeOf } from '../message/shape.ts'
 import { noTokens, type Usage } from '../message/usage.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { enqueueRecord, leftInQueue, type QueuedMessage } from './queue.ts'
-import { plainRung } from './testing/rungs.ts'
+import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World } from './testing/world.ts'
 
 const words = (count: number) => 'parse the record '.repeat(count / 3)
@@ -45,7 +45,7 @@ describe('an answer', () => {
         },
       })
       const during = async () => void world?.session.record(answer)
-      world = createTestWorld({ ladder: { manual: [plainRung('In short.', { during })] } })
+      world = createTestWorld({ ladder: { manual: [plainMechanism('In short.', { during })] } })
       world.session.add({ role: 'user', content: words(9_000) })
       await world.session.prepare()
       if (how === 'outdated') await world.session.compact()

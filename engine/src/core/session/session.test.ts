@@ -3,7 +3,7 @@ import { shapeOf } from '../message/shape.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { checkRequest } from '../request/check-request.ts'
 import type { EngineSettings } from './settings.ts'
-import { decliningRung, failingRung, plainRung } from './testing/rungs.ts'
+import { decliningMechanism, failingMechanism, plainMechanism } from './testing/mechanisms.ts'
 import { answerOf as anyAnswer, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 /** Window 40,000, 4,000 for output: effective 36,000, threshold 23,000, target 13,800, blocking 33,000. */
@@ -88,25 +88,25 @@ describe('a session', () => {
 
 describe('the ladder', () => {
   test('below the threshold nothing is tried', async () => {
-    const { session } = sized(22_999, { compaction: [plainRung('short')] })
+    const { session } = sized(22_999, { compaction: [plainMechanism('short')] })
     expect(await session.prepare()).toMatchObject({ type: 'ready', notices: [] })
     expect(session.messages()).toHaveLength(2)
   })
 
-  test('over it the first rung that does it wins, and the story is told', async () => {
+  test('over it the first mechanism that does it wins, and the story is told', async () => {
     const world = sized(23_000, {
       compaction: [
-        decliningRung('memory'),
-        failingRung('sharing'),
-        plainRung('A short summary.'),
-        failingRung('never'),
+        decliningMechanism('memory'),
+        failingMechanism('sharing'),
+        plainMechanism('A short summary.'),
+        failingMechanism('never'),
       ],
     })
     const request = await world.session.prepare()
     expect(request.tried.slice(-3)).toEqual([
       { mechanism: 'memory', outcome: 'declined', why: 'memory would not' },
       { mechanism: 'sharing', outcome: 'failed', why: 'sharing could not' },
-      { mechanism: 'plain', outcome: 'done', why: 'summarised by plain' },
+      { mechanism: 'plain', outcome: 'done', why: 'summarized by plain' },
     ])
     expect(request).toMatchObject({ type: 'ready', compaction: { mechanism: 'plain', before: 23_000 } })
     expect(world.session.messages().map(({ origin }) => origin)).toEqual(['summary'])
@@ -117,7 +117,7 @@ describe('the ladder', () => {
   })
 
   test('what frees too little is not applied and counts as failed', async () => {
-    const world = sized(24_000, { compaction: [plainRung(words(14_000))] })
+    const world = sized(24_000, { compaction: [plainMechanism(words(14_000))] })
     const before = world.session.messages()
     const request = await world.session.prepare()
     expect(request.tried.at(-1)).toMatchObject({ mechanism: 'plain', outcome: 'failed' })
@@ -130,14 +130,14 @@ describe('the ladder', () => {
 
   test('by hand, what counts as smaller is done, though a guess with its margin is above what was reported', async () => {
     // 3,000 tokens by our counter, of which the answer reported fewer than the guess for half of them.
-    const world = sized(1_200, { compaction: [plainRung(words(1_500))] })
+    const world = sized(1_200, { compaction: [plainMechanism(words(1_500))] })
     expect(await world.session.compact()).toMatchObject({ type: 'compacted', mechanism: 'plain' })
-    const grown = sized(1_200, { compaction: [plainRung(words(6_000))] })
+    const grown = sized(1_200, { compaction: [plainMechanism(words(6_000))] })
     expect(await grown.session.compact()).toMatchObject({ type: 'not-compacted', reason: 'no_progress' })
   })
 
   test('overhead that alone is over the threshold is said with the numbers, once a turn, instead of compacting', async () => {
-    const world = sized(25_000, { compaction: [plainRung('short')], base: { system: words(40_000) } })
+    const world = sized(25_000, { compaction: [plainMechanism('short')], base: { system: words(40_000) } })
     const first = await world.session.prepare()
     expect(first.notices).toHaveLength(1)
     expect(first.notices[0]).toMatch(/alone take \d\d,\d{3} tokens, and the threshold is 23,000/)
@@ -146,7 +146,10 @@ describe('the ladder', () => {
   })
 
   test('at the blocking limit it stops with a clear word, and compacting by hand still works', async () => {
-    const world = sized(33_000, { compaction: [failingRung('sharing')], ladder: { manual: [plainRung('short')] } })
+    const world = sized(33_000, {
+      compaction: [failingMechanism('sharing')],
+      ladder: { manual: [plainMechanism('short')] },
+    })
     const request = await world.session.prepare()
     expect(request).toMatchObject({ type: 'blocked', why: 'blocking-limit' })
     expect(request.type === 'blocked' && request.detail).toContain('33,000')
@@ -169,13 +172,13 @@ describe('guards', () => {
       { settings: { ...small, compaction: 'ask', askTimeoutMs: 1_000 }, ask: () => new Promise(() => undefined) },
     ],
   ])('%s keeps automatic compaction away', async (_, options) => {
-    const world = sized(24_000, { compaction: [plainRung('short')], ...options })
+    const world = sized(24_000, { compaction: [plainMechanism('short')], ...options })
     expect(await world.session.prepare()).not.toHaveProperty('compaction')
     expect(said(world, 'compaction-started')).toEqual([])
   })
 
   test.each(['compact', 'session-memory', 'collapse'] as const)('a request of %s never compacts', async (source) => {
-    const world = sized(24_000, { compaction: [plainRung('short')] })
+    const world = sized(24_000, { compaction: [plainMechanism('short')] })
     const prepared = await world.session.prepare({ source })
     expect(prepared).toMatchObject({ type: 'ready', source })
     expect(prepared.tried).toMatchObject([{ mechanism: 'guard', outcome: 'declined' }])
@@ -189,7 +192,11 @@ describe('guards', () => {
       asked.push(tokens)
       return answers.shift()
     }
-    const world = sized(24_000, { compaction: [plainRung('short')], settings: { ...small, compaction: 'ask' }, ask })
+    const world = sized(24_000, {
+      compaction: [plainMechanism('short')],
+      settings: { ...small, compaction: 'ask' },
+      ask,
+    })
     await world.session.prepare()
     await world.session.prepare()
     expect(asked).toEqual([24_000])
@@ -200,7 +207,7 @@ describe('guards', () => {
   })
 
   test('DISABLE_COMPACT refuses by hand too, and says so', async () => {
-    const world = sized(24_000, { compaction: [plainRung('short')], environment: { DISABLE_COMPACT: 'on' } })
+    const world = sized(24_000, { compaction: [plainMechanism('short')], environment: { DISABLE_COMPACT: 'on' } })
     expect(await world.session.compact()).toEqual({
       type: 'not-compacted',
       reason: 'vetoed',
@@ -249,7 +256,7 @@ describe('guards', () => {
   })
 
   test('three failures in a row open the breaker; it is said once, and no further attempt is made', async () => {
-    const world = sized(24_000, { compaction: [failingRung('sharing')] })
+    const world = sized(24_000, { compaction: [failingMechanism('sharing')] })
     const notices: string[] = []
     for (let at = 0; at < 6; at++) {
       const request = await world.session.prepare()
@@ -264,7 +271,10 @@ describe('guards', () => {
   })
 
   test('a human message alone does not close it; after a change it does', async () => {
-    const world = sized(24_000, { compaction: [failingRung('sharing')], ladder: { manual: [failingRung('too')] } })
+    const world = sized(24_000, {
+      compaction: [failingMechanism('sharing')],
+      ladder: { manual: [failingMechanism('too')] },
+    })
     for (let at = 0; at < 4; at++) await world.session.prepare()
     const attempts = () =>
       said(world, 'compaction-started').filter((event) => 'trigger' in event && event.trigger === 'auto').length
@@ -287,7 +297,7 @@ describe('guards', () => {
     const during = async () => {
       signal.aborted = true
     }
-    const world = sized(24_000, { compaction: [plainRung('short', { during })] })
+    const world = sized(24_000, { compaction: [plainMechanism('short', { during })] })
     const before = world.session.messages()
     await world.session.prepare({ signal })
     expect(world.session.tracking().breaker.failures).toBe(0)
@@ -299,7 +309,7 @@ describe('guards', () => {
 
 describe('by hand', () => {
   test('undo takes the last compaction back: the view is as it was', async () => {
-    const world = sized(24_000, { compaction: [plainRung('short')] })
+    const world = sized(24_000, { compaction: [plainMechanism('short')] })
     const before = world.session.messages()
     expect(await world.session.compact()).toMatchObject({ type: 'compacted' })
     expect(await world.session.undo()).toMatchObject({ type: 'undone', change: { type: 'compaction' } })
@@ -324,7 +334,7 @@ describe('by hand', () => {
   })
 
   test('a compaction by hand is told from one by itself, and the next chain knows it', async () => {
-    const world = sized(24_000, { compaction: [plainRung('short')] })
+    const world = sized(24_000, { compaction: [plainMechanism('short')] })
     await world.session.compact()
     world.session.record(answerOf(words(500), { usage: usage(24_000) }))
     await world.session.prepare()
@@ -354,7 +364,7 @@ describe('while a compaction runs', () => {
     const during = async () => {
       world?.session.add({ role: 'user', content: 'One more thing.' })
     }
-    world = sized(24_000, { compaction: [plainRung('A short summary.', { during })] })
+    world = sized(24_000, { compaction: [plainMechanism('A short summary.', { during })] })
     expect(await world.session.prepare()).toMatchObject({ type: 'ready', compaction: { mechanism: 'plain' } })
     world.session.record(answerOf('ok'))
     expect(shapeOf(world.session.messages())).toBe('u a u')
@@ -372,7 +382,7 @@ describe('while a compaction runs', () => {
     const during = async () => {
       world?.session.record(answerOf('late', { usage: usage(24_000) }))
     }
-    world = sized(24_000, { compaction: [], ladder: { manual: [plainRung('A short summary.', { during })] } })
+    world = sized(24_000, { compaction: [], ladder: { manual: [plainMechanism('A short summary.', { during })] } })
     await world.session.prepare()
     await world.session.compact()
     expect(shapeOf(world.session.messages())).toBe('u a')

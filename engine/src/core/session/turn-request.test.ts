@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { blocksOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import { shapeOf } from '../message/shape.ts'
-import { plainRung } from './testing/rungs.ts'
+import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 async function pictureOf({ session }: World): Promise<readonly string[]> {
@@ -108,7 +108,7 @@ test('without a prompt cache, or with marks turned off, there are none', async (
 })
 
 test('after a compaction: the summary, and what came since', async () => {
-  const world = worldWith({ compaction: [plainRung('A summary.')] })
+  const world = worldWith({ compaction: [plainMechanism('A summary.')] })
   world.session.add({ role: 'user', content: 'word '.repeat(500) })
   round(world, 1, 500)
   await world.session.compact()
@@ -146,7 +146,7 @@ test('what the server was just asked to leave out is not counted any more when t
 
 test('what the server was asked to leave out stays left out, and nothing more goes until it pays again', async () => {
   const model = scripted(() => 'x', { capabilities: { contextManagement: true } })
-  const world = worldWith({ model, compaction: [plainRung('A summary.')] })
+  const world = worldWith({ model, compaction: [plainMechanism('A summary.')] })
   world.session.add({ role: 'user', content: 'Go.' })
   const kept = async () => {
     const request = await world.session.prepare()

@@ -1,10 +1,10 @@
 // One window for everybody: what a host sets, a provider says or an overflow teaches holds for summaries as well.
 import { describe, expect, test } from 'vitest'
-import { compactRung } from '../ladder/compact-rung.ts'
+import { compactMechanism } from '../ladder/compact-mechanism.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { estimateTokens } from '../tokens/estimate/estimate.ts'
 import type { EngineSettings } from './settings.ts'
-import { plainRung } from './testing/rungs.ts'
+import { plainMechanism } from './testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from './testing/world.ts'
 
 const summary = '<summary>\n## 1. Primary request and intent\nThe files are read one by one.\n</summary>'
@@ -31,7 +31,7 @@ function worldWith(settings: EngineSettings, refuses: (request: ModelRequest) =>
   )
   const world = createTestWorld({
     settings: { maxOutputTokens: 4_000, ...settings },
-    compaction: [compactRung()],
+    compaction: [compactMechanism()],
     model,
   })
   return { world, model }
@@ -79,7 +79,10 @@ test.each([
   ['compacts nothing where auto-compact is off', { compaction: 'manual' }, false],
 ] as const)('a change to a model with a smaller window %s', async (_, settings, compacts) => {
   const small = scripted(() => 'Done.', { model: 'local', capabilities: { window: 32_000 } })
-  const world = createTestWorld({ settings: { maxOutputTokens: 4_000, ...settings }, compaction: [plainRung('short')] })
+  const world = createTestWorld({
+    settings: { maxOutputTokens: 4_000, ...settings },
+    compaction: [plainMechanism('short')],
+  })
   filled(world, 20)
   const switched = await world.session.useModel({ client: small, name: 'local' })
   expect(switched.compaction?.type).toBe(compacts ? 'compacted' : undefined)

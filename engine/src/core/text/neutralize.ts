@@ -51,7 +51,7 @@ const lines = [
   'The oldest part of the conversation does not fit in here',
   'Context that may or may not be relevant:',
   'Recalled from the archive.',
-  '[The part to be summarised begins here',
+  '[The part to be summarized begins here',
   '[The conversation before this point',
   '[Result of a tool call',
   '[Tool call:',

@@ -20,6 +20,6 @@ export class ConfigurationError extends Error {
 }
 
 /** 167,000. */
-export function inWords(value: number): string {
+export function formatNumber(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',')
 }

@@ -1,5 +1,5 @@
 // The sizes at which something happens: compaction, warning, error, blocking.
-import { ConfigurationError, type Figure, inWords } from './figure.ts'
+import { ConfigurationError, type Figure, formatNumber } from './figure.ts'
 import { type ResolvedSettings, type Setting, tokensOfMark } from './settings.ts'
 import { leastUsable } from './windows.ts'
 
@@ -47,7 +47,7 @@ export function resolveThresholds(settings: ResolvedSettings, effectiveWindow: n
       ? blockingFrom(settings.blockingLimit, effectiveWindow)
       : {
           value: effectiveWindow - blockingBuffer,
-          source: `the effective window less ${inWords(blockingBuffer)}`,
+          source: `the effective window less ${formatNumber(blockingBuffer)}`,
         },
   }
 }
@@ -69,7 +69,7 @@ function thresholdOf(settings: ResolvedSettings, window: number): Figure {
   const earliest = asked.reduce((first, figure) => (figure.value < first.value ? figure : first), standard)
   const tooLate = asked.find((figure) => figure.value > standard.value)
   if (earliest !== standard || !tooLate) return earliest
-  const why = `${tooLate.source} asks for ${inWords(tooLate.value)}, but compaction comes no later than ${inWords(standard.value)}`
+  const why = `${tooLate.source} asks for ${formatNumber(tooLate.value)}, but compaction comes no later than ${formatNumber(standard.value)}`
   return { ...standard, clamped: { from: tooLate.value, why } }
 }
 
@@ -77,28 +77,28 @@ function thresholdOf(settings: ResolvedSettings, window: number): Figure {
 function defaultThreshold(window: number): Figure {
   const value = window - compactBuffer
   const least = Math.min(leastUsable, Math.ceil(window / 2))
-  if (value >= least) return { value, source: `the effective window less ${inWords(compactBuffer)}` }
-  const why = `the effective window of ${inWords(window)} less ${inWords(compactBuffer)} would leave less than ${inWords(least)}`
+  if (value >= least) return { value, source: `the effective window less ${formatNumber(compactBuffer)}` }
+  const why = `the effective window of ${formatNumber(window)} less ${formatNumber(compactBuffer)} would leave less than ${formatNumber(least)}`
   return { value: least, source: 'the least that a conversation needs', clamped: { from: value, why } }
 }
 
 function before(limit: Figure, distance: Setting<number> | undefined): Figure {
   const tokens = distance?.value ?? Math.min(gaugeDistance, Math.floor(limit.value * largestDistance))
-  const source = `${inWords(tokens)} before the limit${distance ? ` (${distance.source})` : ''}`
+  const source = `${formatNumber(tokens)} before the limit${distance ? ` (${distance.source})` : ''}`
   const value = limit.value - tokens
   return value >= 0 ? { value, source } : { value: 0, source, clamped: { from: value, why: 'a size is never below 0' } }
 }
 
 function blockingFrom(asked: Setting<number>, window: number): Figure {
   if (asked.value <= window) return { value: asked.value, source: asked.source }
-  const why = `the effective window is ${inWords(window)}`
+  const why = `the effective window is ${formatNumber(window)}`
   return { value: window, source: asked.source, clamped: { from: asked.value, why } }
 }
 
 function tooEarly(figure: Figure, window: number): ConfigurationError {
   return new ConfigurationError(
-    `${figure.source} would compact at ${inWords(figure.value)} of ${inWords(window)} tokens; ` +
-      `at least ${inWords(leastUsable)} must be usable, or every turn would compact.`,
+    `${figure.source} would compact at ${formatNumber(figure.value)} of ${formatNumber(window)} tokens; ` +
+      `at least ${formatNumber(leastUsable)} must be usable, or every turn would compact.`,
     { threshold: figure.value, effectiveWindow: window, needed: leastUsable },
   )
 }

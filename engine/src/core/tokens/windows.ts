@@ -1,6 +1,6 @@
 // The size of the window, its source, and how much of it a conversation may fill.
 import { modelFacts } from '../catalog/models.ts'
-import { ConfigurationError, type Figure, inWords } from './figure.ts'
+import { ConfigurationError, type Figure, formatNumber } from './figure.ts'
 import type { ResolvedSettings, Setting } from './settings.ts'
 
 export type WindowFacts = {
@@ -44,7 +44,7 @@ export function resolveWindows(settings: ResolvedSettings, facts: WindowFacts = 
   const contextWindow = narrowed(full, settings.autoCompactWindow)
   const reserve: Figure = {
     value: Math.min(maxOutputTokens.value, largestReserve),
-    source: `the smaller of the output limit and ${inWords(largestReserve)}`,
+    source: `the smaller of the output limit and ${formatNumber(largestReserve)}`,
   }
   const effective = contextWindow.value - reserve.value
   if (effective < leastUsable) throw tooSmall(contextWindow, reserve)
@@ -73,8 +73,8 @@ function narrowed(full: Figure, asked: Setting<number> | undefined): Figure {
 
 function outputTooLarge(output: Figure, window: Figure): ConfigurationError {
   return new ConfigurationError(
-    `The output limit of ${inWords(output.value)} tokens (${output.source}) does not fit into a context window of ` +
-      `${inWords(window.value)} tokens (${window.source}).`,
+    `The output limit of ${formatNumber(output.value)} tokens (${output.source}) does not fit into a context window of ` +
+      `${formatNumber(window.value)} tokens (${window.source}).`,
     { maxOutputTokens: output.value, contextWindow: window.value },
   )
 }
@@ -82,8 +82,8 @@ function outputTooLarge(output: Figure, window: Figure): ConfigurationError {
 function tooSmall(window: Figure, reserve: Figure): ConfigurationError {
   const usable = window.value - reserve.value
   return new ConfigurationError(
-    `A context window of ${inWords(window.value)} tokens (${window.source}) less ${inWords(reserve.value)} for a summary ` +
-      `leaves ${usable < 0 ? 'nothing' : `${inWords(usable)} usable tokens`}; at least ${inWords(leastUsable)} are needed.`,
+    `A context window of ${formatNumber(window.value)} tokens (${window.source}) less ${formatNumber(reserve.value)} for a summary ` +
+      `leaves ${usable < 0 ? 'nothing' : `${formatNumber(usable)} usable tokens`}; at least ${formatNumber(leastUsable)} are needed.`,
     { contextWindow: window.value, reserve: reserve.value, usable, needed: leastUsable },
   )
 }

@@ -1,6 +1,6 @@
 // Turns a tool call into one typed value, whatever agent made it. Inputs are untrusted: a field that is missing or of the
 // wrong type is absent, and nothing throws. It looks at names and inputs only, never at results.
-import { arrayAt, isObject, numberAt, stringAt, stringsAt } from '../message/json.ts'
+import { arrayAt, defined, isObject, numberAt, stringAt, stringsAt } from '../message/json.ts'
 import { isFromServer, type ToolJob, toolJob } from './names.ts'
 import { type PatchedFile, readPatch, readReplacements, type TextEdit } from './patch.ts'
 import { readTodos, type TodoChange } from './todos.ts'
@@ -104,7 +104,7 @@ function detailsOf(job: ToolJob, input: unknown): Details {
     case 'view-image':
       return { type: 'read', lines: linesIn(input) }
     case 'write':
-      return { type: 'write', ...optional('text', firstString(input, writtenKeys)) }
+      return { type: 'write', ...defined({ text: firstString(input, writtenKeys) }) }
     case 'edit':
     case 'edit-notebook':
     case 'editor':
@@ -116,26 +116,26 @@ function detailsOf(job: ToolJob, input: unknown): Details {
     case 'grep':
     case 'glob':
     case 'outline':
-      return { type: 'search', ...optional('query', firstString(input, queryKeys)) }
+      return { type: 'search', ...defined({ query: firstString(input, queryKeys) }) }
     case 'web-fetch':
     case 'web-search':
-      return { type: 'fetch', ...optional('url', stringAt(input, 'url')) }
+      return { type: 'fetch', ...defined({ url: stringAt(input, 'url') }) }
     case 'todo':
-      return { type: 'todo', ...optional('change', readTodos(input)) }
+      return { type: 'todo', ...defined({ change: readTodos(input) }) }
     case 'enter-plan':
       return { type: 'plan', act: 'enter' }
     case 'exit-plan':
-      return { type: 'plan', act: 'exit', ...optional('text', stringAt(input, 'plan')) }
+      return { type: 'plan', act: 'exit', ...defined({ text: stringAt(input, 'plan') }) }
     case 'question':
       return { type: 'question' }
     case 'agent':
       return {
         type: 'agent',
-        ...optional('task', stringAt(input, 'description')),
-        ...optional('agentType', stringAt(input, 'subagent_type')),
+        ...defined({ task: stringAt(input, 'description') }),
+        ...defined({ agentType: stringAt(input, 'subagent_type') }),
       }
     case 'skill':
-      return { type: 'skill', ...optional('skill', firstString(input, ['skill', 'name'])) }
+      return { type: 'skill', ...defined({ skill: firstString(input, ['skill', 'name']) }) }
   }
 }
 
@@ -143,7 +143,7 @@ function detailsOf(job: ToolJob, input: unknown): Details {
 function editorDetails(job: ToolJob, input: unknown): Details {
   const command = stringAt(input, 'command')
   if (command === 'view') return { type: 'read', lines: linesIn(input) }
-  if (command === 'create') return { type: 'write', ...optional('text', firstString(input, writtenKeys)) }
+  if (command === 'create') return { type: 'write', ...defined({ text: firstString(input, writtenKeys) }) }
   const isEdit = command === undefined || ['str_replace', 'insert', 'undo_edit'].includes(command)
   if (job === 'editor' && (command === undefined || !isEdit)) return { type: 'other' }
   const patch = pathIn(input) === undefined ? patchIn(input) : undefined
@@ -244,8 +244,4 @@ function firstString(input: unknown, keys: readonly string[]): string | undefine
 function anyString(input: unknown, keys: readonly string[]): string | undefined {
   for (const key of keys) if (stringAt(input, key) !== undefined) return stringAt(input, key)
   return undefined
-}
-
-function optional<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: Value })
 }

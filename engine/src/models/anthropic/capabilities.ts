@@ -1,11 +1,11 @@
-// What Claude models can do: read off the catalogue, or off the Models API's answer.
+// What Claude models can do: read off the catalog, or off the Models API's answer.
 import { modelFacts } from '../../core/catalog/models.ts'
 import { numberAt, objectAt } from '../../core/message/json.ts'
 import type { ModelCapabilities } from '../../core/ports/model.ts'
 import { noCapabilities } from '../capabilities.ts'
 
-/** A model that the catalogue does not know may sit behind somebody's gateway: it is asked for nothing special. */
-export function fromCatalogue(model: string): ModelCapabilities {
+/** A model that the catalog does not know may sit behind somebody's gateway: it is asked for nothing special. */
+export function fromCatalog(model: string): ModelCapabilities {
   const facts = modelFacts(model)
   if (facts === undefined) return { ...noCapabilities, promptCache: true }
   return {

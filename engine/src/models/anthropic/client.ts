@@ -9,7 +9,7 @@ import { createCaller, defaultSilenceMs, loadedOnce, type PerRequest, type SdkOp
 import { readStream, tryOnce } from '../stream.ts'
 import { createAccumulator } from './accumulate.ts'
 import { countBody, messageBody } from './body.ts'
-import { fromCatalogue, fromModelInfo } from './capabilities.ts'
+import { fromCatalog, fromModelInfo } from './capabilities.ts'
 
 export type AnthropicOptions = SdkOptions & {
   readonly model: string
@@ -42,7 +42,7 @@ const publicEndpoint = 'https://api.anthropic.com'
 export function anthropic(options: AnthropicOptions): ModelClient {
   const ports = options.ports ?? systemPorts
   const { capabilities: set } = options
-  const book = createCapabilities({ catalogue: fromCatalogue, ...(set === undefined ? {} : { set }) })
+  const book = createCapabilities({ catalog: fromCatalog, ...(set === undefined ? {} : { set }) })
   const load = loadedOnce('@anthropic-ai/sdk', async () => options.client ?? makeClient(options, ports))
   const call = createCaller(options, ports)
   const endpoint = options.client?.baseURL ?? options.baseURL ?? publicEndpoint

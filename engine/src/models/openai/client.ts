@@ -42,7 +42,7 @@ export function openai(options: OpenAIOptions): ModelClient {
   const ports = options.ports ?? systemPorts
   const endpoint = options.client?.baseURL ?? options.baseURL ?? publicEndpoint
   const { capabilities: set } = options
-  const book = createCapabilities({ catalogue: fromCatalogue, ...(set === undefined ? {} : { set }) })
+  const book = createCapabilities({ catalog: fromCatalog, ...(set === undefined ? {} : { set }) })
   const load = loadedOnce('openai', async () => options.client ?? makeClient(options, ports))
   const call = createCaller(options, ports)
   const defaults = { maxTokensField: fieldFor(endpoint), ...options }
@@ -111,7 +111,7 @@ function fieldFor(endpoint: string): ChatDefaults['maxTokensField'] {
 }
 
 /** Prefixes are cached by most servers without being asked. */
-function fromCatalogue(model: string): ModelCapabilities {
+function fromCatalog(model: string): ModelCapabilities {
   const facts = modelFacts(model)
   const known = facts === undefined ? {} : { window: facts.window, maxOutput: facts.maxOutput }
   return { ...noCapabilities, ...known, promptCache: true }

@@ -22,7 +22,7 @@ function assistant({ content }: Message): readonly JsonObject[] {
   }))
   const text = blocks
     .filter((block) => !isToolUse(block))
-    .map(inWords)
+    .map(formatNumber)
     .filter((part) => part !== '')
     .join('\n')
   if (text === '' && calls.length === 0) return []
@@ -50,12 +50,12 @@ function user({ content }: Message): readonly JsonObject[] {
 function userContent(blocks: readonly Block[]): string | readonly JsonObject[] {
   const [only] = blocks
   if (blocks.length === 1 && only !== undefined && isText(only)) return only.text
-  return blocks.map((block) => partOf(block) ?? { type: 'text', text: inWords(block) })
+  return blocks.map((block) => partOf(block) ?? { type: 'text', text: formatNumber(block) })
 }
 
 function resultText(content: unknown): string {
   return blocksOf(content)
-    .map((block) => (partOf(block) === undefined ? inWords(block) : `[${block.type}: see the next user message]`))
+    .map((block) => (partOf(block) === undefined ? formatNumber(block) : `[${block.type}: see the next user message]`))
     .join('\n')
 }
 
@@ -72,7 +72,7 @@ function partOf(block: Block): JsonObject | undefined {
   return { type: 'file', file: { filename: stringAt(block, 'title') ?? 'document.pdf', file_data: encoded } }
 }
 
-function inWords(block: Block): string {
+function formatNumber(block: Block): string {
   if (isText(block)) return block.text
   // A summary that another API wrote is a summary here too.
   if (block.type === 'compaction') return stringAt(block, 'content') ?? ''

@@ -62,7 +62,7 @@ describe('statistics', () => {
       return truth
     })
     const run = session()
-      .user('summarise')
+      .user('summarize')
       .assistant('so far', { model: 'claude-opus-5', tokens: { input: 100, output: 50 } })
     write('many/s1/subagents/agent-acompact-1.jsonl', run.text)
     write('many/agent-a.jsonl', session().user('sub').text)

@@ -25,7 +25,7 @@ export const joiners = list(
   '|',
 )
 export const phrases = list(
-  'the test passes again|nothing else depends on it|the old behaviour stays as it was|' +
+  'the test passes again|nothing else depends on it|the old behavior stays as it was|' +
     'it fails only on the second run|the caller already holds the lock|we read the value twice|' +
     'the order of the rows is not fixed|the page loads without it|the type says otherwise|' +
     'the limit is counted per minute|the log shows two requests|the fixture has a trailing space|' +

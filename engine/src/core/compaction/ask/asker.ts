@@ -111,7 +111,7 @@ async function send({ request, sends }: Asking, { ports, signal }: Surroundings)
         ...(signal ? { signal } : {}),
         onEvent: (event) => {
           if (event.type !== 'progress') return
-          ports.emit({ type: 'compaction-progressed', phase: 'summarising', outputTokens: event.outputTokens })
+          ports.emit({ type: 'compaction-progressed', phase: 'summarizing', outputTokens: event.outputTokens })
         },
       }),
     )
@@ -129,7 +129,7 @@ async function keptAlive<T>(ports: CompactionPorts, work: () => Promise<T>): Pro
   const beat = async (): Promise<void> => {
     while (!over.signal.aborted) {
       await ports.wait(keepAliveEvery, over.signal)
-      if (!over.signal.aborted) ports.emit({ type: 'compaction-progressed', phase: 'summarising', keepAlive: true })
+      if (!over.signal.aborted) ports.emit({ type: 'compaction-progressed', phase: 'summarizing', keepAlive: true })
     }
   }
   const beating = beat()

@@ -62,7 +62,7 @@ describe('judging', () => {
     ['dots', [text('...')], 'no_summary'],
     [
       'an excuse',
-      [text('I’m sorry, but I cannot help with summarising this conversation. I can’t.'.replaceAll('’', "'"))],
+      [text('I’m sorry, but I cannot help with summarizing this conversation. I can’t.'.replaceAll('’', "'"))],
       'no_summary',
     ],
     ['an error', [text('API Error: 529 {"type":"error"}')], 'api_error'],

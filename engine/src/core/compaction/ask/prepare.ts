@@ -1,4 +1,4 @@
-// Makes messages ready for a summariser that gets them in a request of its own: smaller, without media, without thinking,
+// Makes messages ready for a summarizer that gets them in a request of its own: smaller, without media, without thinking,
 // with every call and result paired. The conversation itself is never changed.
 import { type Block, blocksOf, isMedia, isThinking, isToolResult, textOf } from '../../message/block.ts'
 import type { Message, ViewMessage } from '../../message/message.ts'
@@ -20,7 +20,7 @@ const reinjected = new Set([
   'token_usage',
 ])
 
-/** One for each message that a summariser is to see, in their order; not merged yet. */
+/** One for each message that a summarizer is to see, in their order; not merged yet. */
 export function preparedMessages(pieces: readonly ViewMessage[]): readonly PreparedMessage[] {
   const found: PreparedMessage[] = []
   const last = pieces.findLastIndex((piece) => isShown(piece) && !isOnlyThinking(piece))

@@ -5,7 +5,7 @@ import type { Block } from '../../message/block.ts'
 import { isObject } from '../../message/json.ts'
 import type { Message } from '../../message/message.ts'
 import type { ModelRequest } from '../../ports/model.ts'
-import { summariserSystem } from '../../prompts/summary.ts'
+import { summarizerSystem } from '../../prompts/summary.ts'
 import { requestMessages } from './prepare.ts'
 
 /**
@@ -36,7 +36,7 @@ export function directRequest({ model, messages, prompt, maxTokens }: DirectInpu
   return {
     source: 'compact',
     model,
-    system: summariserSystem,
+    system: summarizerSystem,
     messages: requestMessages([...messages, asking(prompt)]),
     maxTokens,
     ...(canSwitchOff && facts.thinksUnasked ? { thinking: { type: 'disabled' } } : {}),

@@ -1,4 +1,4 @@
-// A history many times as long as the summariser's window, in windows: oldest first, each one small enough to be read at
+// A history many times as long as the summarizer's window, in windows: oldest first, each one small enough to be read at
 // once. A message larger than a window is cut in its middle, which is said. Nothing is sent from here.
 import { type Block, isText, isToolResult, isToolUse, textOf } from '../../message/block.ts'
 import type { Message } from '../../message/message.ts'

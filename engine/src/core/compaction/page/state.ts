@@ -3,7 +3,7 @@
 
 import type { CommandFact, Commit, Ledger, RepositoryFact, Todo } from '../../ledger/facts.ts'
 import { oneLine } from '../../ledger/text.ts'
-import { groupBy } from '../../text/group-by.ts'
+import { groupBy } from '../../message/group-by.ts'
 import { neutralize } from '../../text/neutralize.ts'
 
 export type StateInput = {

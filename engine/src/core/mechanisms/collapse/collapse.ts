@@ -1,7 +1,7 @@
 // Collapse: finished spans give way to summaries of their own, which were staged in the background. Each keeps its
 // originals in the transcript and can be expanded again by undoing it.
 import type { Explanation } from '../../tokens/explain.ts'
-import { inWords } from '../../tokens/figure.ts'
+import { formatNumber } from '../../tokens/figure.ts'
 import type { Edit } from '../../transcript/format/edits.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import {
@@ -40,11 +40,11 @@ type Placed = { readonly parts: readonly Part[]; readonly text: string; readonly
 function plan(view: View, situation: Situation, staged: readonly Staged[]): Plan | Declined {
   const { explanation } = situation
   if (collapseState(explanation) === 'idle') {
-    const at = inWords(Math.ceil(explanation.effectiveWindow.value * commitAt))
+    const at = formatNumber(Math.ceil(explanation.effectiveWindow.value * commitAt))
     return declined(
       name,
       'below-commit',
-      `${inWords(explanation.size.tokens)} tokens; staged summaries are used from ${at} on.`,
+      `${formatNumber(explanation.size.tokens)} tokens; staged summaries are used from ${at} on.`,
     )
   }
   const parts = partsOf(view)

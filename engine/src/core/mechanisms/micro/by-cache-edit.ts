@@ -3,7 +3,7 @@
 
 import { worthOf } from '../../cache/economics.ts'
 import { type CacheEditState, noCacheEdits, withSeen } from '../../cache/edit-state.ts'
-import { inWords } from '../../tokens/figure.ts'
+import { formatNumber } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import {
   type CacheEdit,
@@ -38,7 +38,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   if (cache.type !== 'warm') return declined(name, 'cache-not-warm', `The cache is ${cache.type}.`)
   const active = activeResults(clearableResults(view, situation), state)
   if (active.length < trigger) {
-    const detail = `${inWords(active.length)} results are active; from ${inWords(trigger)} on the old ones are deleted.`
+    const detail = `${formatNumber(active.length)} results are active; from ${formatNumber(trigger)} on the old ones are deleted.`
     return declined(name, 'nothing-to-do', detail)
   }
   const keep = newestStaying(view, settings, { results: active, keep: settings.byCacheEdit.keep })
@@ -46,7 +46,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const request = requestFor(view, situation, { going, keep, state })
   if (going.length === 0 || !request) return declined(name, 'nothing-to-do', 'There is nothing left to delete.')
   const items = going.map((result) => itemOf(result, `not among the newest ${keep}`))
-  const reason = `${inWords(active.length)} tool results are in the cached prefix`
+  const reason = `${formatNumber(active.length)} tool results are in the cached prefix`
   if (!client.cacheEdits && hasClearedHere(view, situation)) {
     const clearing = {
       mechanism: name,

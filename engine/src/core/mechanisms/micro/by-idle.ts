@@ -1,7 +1,7 @@
 // Micro-compact by idle time: after a long pause the provider has forgotten the prefix, all of it is processed again
 // anyway, and clearing costs nothing. A clock that cannot be trusted clears nothing.
 import { newestAnswerTime } from '../../cache/state.ts'
-import { inWords } from '../../tokens/figure.ts'
+import { formatNumber } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import { type Declined, declined, type Plan, type PlanningMechanism, type Situation } from '../mechanism.ts'
 import { clearToolUses } from '../native/native-options.ts'
@@ -21,8 +21,9 @@ function plan(view: View, situation: Situation): Plan | Declined {
   if (last === undefined) return declined(name, 'clock-unreliable', 'The newest answer has no time.')
   const gap = now - last
   if (!(gap >= 0)) return declined(name, 'clock-unreliable', 'The newest answer is from the future.')
-  const pause = `${inWords(gap / minute)} minutes since the newest answer`
-  if (gap <= minutes * minute) return declined(name, 'not-idle', `${pause}; more than ${inWords(minutes)} are needed.`)
+  const pause = `${formatNumber(gap / minute)} minutes since the newest answer`
+  if (gap <= minutes * minute)
+    return declined(name, 'not-idle', `${pause}; more than ${formatNumber(minutes)} are needed.`)
   const results = activeResults(view, situation)
   const keep = newestStaying(view, settings, { results, keep: settings.byIdle.keep })
   const old = results.slice(0, results.length - keep).map((result) => itemOf(result, `not among the newest ${keep}`))

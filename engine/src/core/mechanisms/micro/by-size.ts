@@ -1,7 +1,7 @@
 // Micro-compact by size: when old tool results weigh too much, stale ones go first, then the oldest. It never touches the
 // newest few, and does nothing where little would be saved.
 
-import { inWords } from '../../tokens/figure.ts'
+import { formatNumber } from '../../tokens/figure.ts'
 import { staleReads, type WhyStale } from '../../tokens/stale-reads.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import {
@@ -53,12 +53,12 @@ function plan(view: View, situation: Situation): Plan | Declined {
     return declined(
       name,
       'too-little',
-      `It would save ${inWords(saved)} tokens; below ${inWords(least)} nothing is done.`,
+      `It would save ${formatNumber(saved)} tokens; below ${formatNumber(least)} nothing is done.`,
     )
   }
   const planned = planClearing(view, situation, {
     mechanism: name,
-    reason: `tool results weigh ${inWords(total)} tokens`,
+    reason: `tool results weigh ${formatNumber(total)} tokens`,
     items,
     delegate: () => clearToolUses(view, situation, { trigger: 'now', keep: results.length - chosen.length }),
   })
@@ -69,7 +69,7 @@ function whyNot({ settings, explanation }: Situation): Declined | undefined {
   if (settings.microCompact === false) return declined(name, 'turned-off', 'The setting microCompact is false.')
   if (settings.microCompact === 'always' || explanation.isAboveWarning) return undefined
   const { size, warning } = explanation
-  const detail = `${inWords(size.tokens)} tokens are below the warning at ${inWords(warning.value)}.`
+  const detail = `${formatNumber(size.tokens)} tokens are below the warning at ${formatNumber(warning.value)}.`
   return declined(name, 'below-warning', detail)
 }
 

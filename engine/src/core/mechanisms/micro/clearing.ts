@@ -3,7 +3,7 @@
 import { type Worth, worthOf } from '../../cache/economics.ts'
 import { type Block, blocksOf, isThinking } from '../../message/block.ts'
 import type { ViewMessage } from '../../message/message.ts'
-import { inWords } from '../../tokens/figure.ts'
+import { formatNumber } from '../../tokens/figure.ts'
 import type { Edit } from '../../transcript/format/edits.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import {
@@ -193,8 +193,8 @@ export function weighed(plan: Plan | Declined, situation: Situation): Plan | Dec
 
 function whyWait({ saved, cost, deferral, freed, turns, pays }: Worth): string {
   if (pays) {
-    return `Clearing ${inWords(freed)} tokens is not due: carrying them has cost less than the ${inWords(cost)} to write again.`
+    return `Clearing ${formatNumber(freed)} tokens is not due: carrying them has cost less than the ${formatNumber(cost)} to write again.`
   }
-  const sum = `${inWords(saved)} saved, ${inWords(cost)} to write again, ${inWords(deferral)} for putting off a compaction`
-  return `Clearing ${inWords(freed)} tokens does not pay in ${inWords(turns)} requests: ${sum}.`
+  const sum = `${formatNumber(saved)} saved, ${formatNumber(cost)} to write again, ${formatNumber(deferral)} for putting off a compaction`
+  return `Clearing ${formatNumber(freed)} tokens does not pay in ${formatNumber(turns)} requests: ${sum}.`
 }

@@ -1,4 +1,4 @@
-// The provider's own compaction by threshold: an edit goes with every request, and the server summarises when the prompt
+// The provider's own compaction by threshold: an edit goes with every request, and the server summarizes when the prompt
 // is larger than its trigger. What it wrote is a block of its answer, which stays in the conversation as it is; the
 // server reads on from the last such block.
 import { worthOf } from '../../cache/economics.ts'
@@ -32,7 +32,7 @@ function plan(view: View, situation: Situation, input: ServerCompactionInput): P
   const { client, explanation, cache } = situation
   const ability = client.compaction ?? situation.model?.compaction ?? 'none'
   if (!client.contextManagement || ability === 'none') {
-    return declined(name, 'client-unable', 'The model does not summarise on the server.')
+    return declined(name, 'client-unable', 'The model does not summarize on the server.')
   }
   if (view.messages.length === 0) return declined(name, 'nothing-to-do', 'There is no conversation yet.')
   const trigger = Math.max(leastTrigger, input.trigger ?? explanation.autoCompactThreshold.value)

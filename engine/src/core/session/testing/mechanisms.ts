@@ -5,7 +5,7 @@ import { noTokens } from '../../message/usage.ts'
 import type { CompactionFailure } from '../../ports/events.ts'
 
 /** Replaces everything with a text. `during` runs before it commits. */
-export function plainRung(
+export function plainMechanism(
   text: string | ((context: MechanismContext) => string),
   {
     name = 'plain',
@@ -51,10 +51,10 @@ export function plainRung(
   }
 }
 
-export function failingRung(name: string, reason: CompactionFailure = 'api_error'): RunningMechanism {
+export function failingMechanism(name: string, reason: CompactionFailure = 'api_error'): RunningMechanism {
   return { name, run: async () => ({ type: 'failed', reason, why: `${name} could not` }) }
 }
 
-export function decliningRung(name: string): RunningMechanism {
+export function decliningMechanism(name: string): RunningMechanism {
   return { name, run: async () => ({ type: 'declined', why: `${name} would not` }) }
 }

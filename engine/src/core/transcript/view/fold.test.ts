@@ -470,7 +470,7 @@ describe('bound thinking', () => {
 describe('what peers got wrong', () => {
   const talk = () => session().user('one').assistant('1').user('two').assistant('2')
 
-  // pi#2608 and oh-my-pi#11515: what the first compaction kept is neither summarised nor kept by the second.
+  // pi#2608 and oh-my-pi#11515: what the first compaction kept is neither summarized nor kept by the second.
   test('messages kept by one compaction can be kept by the next', () => {
     const once = talk()
       .boundary({ kept: ['u2', 'a2'] })
