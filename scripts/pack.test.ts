@@ -72,11 +72,12 @@ test('the package holds built files, declarations, docs, README and license, and
   const files = readdirSync(join(host, 'node_modules/everlong'), { recursive: true, encoding: 'utf8' })
     .map((name) => name.replaceAll('\\', '/'))
     .toSorted()
-  expect(files.filter((name) => !/^(dist\/[\w-]+(\.d\.ts|\.js)|docs\/[\w-]+\.md)$/.test(name))).toEqual([
+  expect(files.filter((name) => !/^(dist\/[\w-]+(\.d\.ts|\.js)|docs\/(api\/)?[\w-]+\.md)$/.test(name))).toEqual([
     'LICENSE',
     'README.md',
     'dist',
     'docs',
+    'docs/api',
     'package.json',
   ])
   expect(files.length).toBeLessThan(90)

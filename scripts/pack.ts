@@ -20,8 +20,8 @@ async function prepare(): Promise<void> {
   rmSync(join(engine, 'dist'), { recursive: true, force: true })
   await import('./build.ts')
   copyFileSync(join(root, 'LICENSE'), join(engine, 'LICENSE'))
-  mkdirSync(docs, { recursive: true })
-  for (const name of globSync('*.md', { cwd: join(root, 'docs') })) {
+  mkdirSync(join(docs, 'api'), { recursive: true })
+  for (const name of globSync(['*.md', 'api/*.md'], { cwd: join(root, 'docs') })) {
     copyFileSync(join(root, 'docs', name), join(docs, name))
   }
   const published = publishedManifest(JSON.parse(readFileSync(manifest, 'utf8')))
