@@ -41,6 +41,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   gateway: { rooms: ['gateway'], packages: ['*'] },
   viewer: { rooms: ['viewer'], packages: ['*'] },
   cli: { rooms: ['cli'], packages: ['*'] },
+  plugins: { rooms: ['plugins'], packages: ['*'] },
   bench: { rooms: ['bench'], packages: ['*'] },
   // The fit writes the estimator's weights, so it must read its character classes, which are nobody else's business.
   'bench/src/tokens': { rooms: ['bench', `${core}/tokens`], packages: ['*'] },

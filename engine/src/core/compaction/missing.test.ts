@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { session } from '../../testing/records.ts'
+import { noPosition } from '../ports/store.ts'
+import { estimateTokens } from '../tokens/estimate/estimate.ts'
+import { foldEntries } from '../transcript/view/fold.ts'
+import { missingFromSummary } from './missing.ts'
+
+const wish = 'Rename the column total to amount in every report.'
+
+function jobOf(records: ReturnType<typeof session>['records']) {
+  const view = foldEntries(records.map((record) => ({ record, position: noPosition })))
+  return { trigger: 'manual', reason: 'test', view, threshold: 0, sessionId: 's' } as const
+}
+
+const talk = session()
+  .user(`Read the reports. Never touch schema.sql. ${'Please. '.repeat(5)}`)
+  .assistant('I have read them.')
+  .user(wish)
+  .assistant('It is renamed.')
+
+test('the words of the user that the summary lacks are what is missing', () => {
+  const missing = missingFromSummary(jobOf(talk.records), { summary: '1. The reports were read.' })
+  expect(missing).toContain(wish)
+  expect(missing).toContain('Never touch schema.sql.')
+  expect(missing).not.toContain('The reports were read')
+})
+
+test('a claim that the conversation does not support is named', () => {
+  const summary = `- "${wish}" The user approved the deployment to production.`
+  expect(missingFromSummary(jobOf(talk.records), { summary })).toContain('approved the deployment')
+})
+
+test('it keeps to the limit', () => {
+  const long = session()
+  for (let at = 0; at < 60; at++)
+    long.user(`Wish ${at}: rename the column number ${at} in every report.`).assistant('Done.')
+  for (const maxTokens of [200, 1_000]) {
+    const missing = missingFromSummary(jobOf(long.records), { summary: 'Nothing.', maxTokens })
+    expect(estimateTokens(missing)).toBeLessThanOrEqual(maxTokens)
+  }
+})

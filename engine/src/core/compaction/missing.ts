@@ -1,0 +1,41 @@
+// What a summary lacks, for hosts that compact by themselves: the user's words, rules, current state and doubts that
+// Everlong would have put next to it. The summary itself is not repeated.
+import { checkSummary } from './check.ts'
+import { composePage } from './compose.ts'
+import { historyOf, ledgerWith } from './history.ts'
+import { type CompactionJob, defaultCompaction } from './job.ts'
+import { piecesOf, textCounter } from './plan.ts'
+
+export type MissingOptions = {
+  readonly summary: string
+  /** What the answer may use. Default 2,000. */
+  readonly maxTokens?: number
+}
+
+/** Empty if the summary lacks nothing. `job` is the compaction as it would be run before the summary replaced anything. */
+export function missingFromSummary(job: CompactionJob, { summary, maxTokens = 2_000 }: MissingOptions): string {
+  const history = historyOf(job)
+  const messages = piecesOf(job.view)
+  const ledger = ledgerWith(history, job, messages)
+  const countTokens = textCounter(job.counting)
+  const { summaryTokens, userTokens } = { ...defaultCompaction, ...job.settings }
+  const page = composePage(
+    {
+      checked: checkSummary(summary, { messages, ledger }),
+      ledger,
+      since: history.carried.messages,
+      kept: [],
+      earlierSummary: history.summary,
+      instructions: '',
+      workspace: undefined,
+      variant: 'full',
+      recall: job.recall === true,
+      summaryTokens,
+      userTokens: Math.min(userTokens, maxTokens / 2),
+      offlineTokens: 0,
+      countTokens,
+    },
+    countTokens(summary) + maxTokens,
+  )
+  return page?.beside ?? ''
+}
