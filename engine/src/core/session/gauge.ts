@@ -260,23 +260,10 @@ function differs(factor: number, from: number, by: number): boolean {
   return Math.abs(factor / from - 1) > by
 }
 
+/** Those that sizes and thresholds depend on. */
 function tokenSettings(all: EngineSettings): TokenSettings {
-  const {
-    reductions,
-    summary,
-    recall,
-    isAutonomous,
-    collapse,
-    economy,
-    keep,
-    target,
-    background,
-    cacheMarks,
-    estimator,
-    askTimeoutMs,
-    ...tokens
-  } = all
-  return tokens
+  const names = Object.keys(resolveSettings({}))
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name))) as TokenSettings
 }
 
 /** As messages, so that the weigher can measure and remember them. */
