@@ -215,9 +215,8 @@ export class Gauge {
   }
 
   /** Calibrates the estimate with the usage of an answer: both count what came since the answer before. */
-  calibrate(usage: Usage): void {
-    const { learned, conversation } = this.input
-    const view = conversation.view()
+  calibrate(usage: Usage, view: View): void {
+    const { learned } = this.input
     const { source, freed, reported: before, estimated: guess } = this.size(view)
     if (freed !== undefined || (source === 'estimate' && view.edits.length > 0)) return
     const reported = usage.input + usage.cacheRead + usage.cacheWrite - before

@@ -7,6 +7,7 @@ import { windowExceeded } from '../ladder/recovery.ts'
 import { appliedEdits } from '../mechanisms/native/server-cleared.ts'
 import { numberAt } from '../message/json.ts'
 import { billedCounts, contextTokens, readUsage, type Usage } from '../message/usage.ts'
+import type { View } from '../transcript/view/fold.ts'
 import { type AnswerMessage, type ApiAnswer, answerBody, answerMessage } from './input.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -21,15 +22,17 @@ export type RecordInput = {
   readonly printOf: (parts: RequestParts) => Fingerprint
   /** The view has changed since the request, so the answer's usage says nothing about it. */
   readonly isOutdated: boolean
+  /** What was sent; undefined for an answer to no request of ours. */
+  readonly view: View | undefined
 }
 
 /** Returns the message as it was stored. */
 export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessage {
   const { conversation, gauge, tracker, usage: meter } = runtime
-  const { uuid, isOutdated } = input
+  const { uuid, isOutdated, view } = input
   const message = newMessage(runtime, input)
   const usage = readUsage(message.usage)
-  if (usage && !isOutdated) gauge.calibrate(usage)
+  if (usage && view && !isOutdated) gauge.calibrate(usage, view)
   conversation.append([answerBody(message, { isOutdated })], [uuid])
   tracker.answer()
   const isCleared = noteCleared(runtime, message)

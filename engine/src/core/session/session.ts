@@ -13,6 +13,7 @@ import type { ModelAnswer, ModelRequest } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import { predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
+import type { View } from '../transcript/view/fold.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
 import { runSessionHooks } from './callbacks.ts'
 import { parseAnswer, parseMessages } from './input.ts'
@@ -55,8 +56,10 @@ class ManagedSession implements Session {
   /** Answers that came during a compaction. */
   private lateAnswers: readonly (() => void)[] = []
   private sent: SentRequests = {}
-  /** A request whose answer has not come yet: the state of the view it was made from. */
-  private pending: { readonly changes: number } | undefined
+  /** A request whose answer has not come yet: the view it was made from. */
+  private pending: { readonly changes: number; readonly view: View } | undefined
+  /** How many tools each answer called that was recorded without a request and that no background worker has seen. */
+  private imported: readonly number[] = []
 
   constructor(input: SessionInput) {
     this.id = input.id
@@ -83,6 +86,7 @@ class ManagedSession implements Session {
     this.mutex.run(async () => {
       this.pending = undefined
       this.queue.flush()
+      this.showImported()
       const applied = await this.applyBackground()
       const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
       if (prepared.compaction) await this.cancelBackground()
@@ -100,9 +104,10 @@ class ManagedSession implements Session {
     const uuid = runtime.ports.newId()
     const write = () => {
       const isOutdated = pending !== undefined && pending.changes !== runtime.tracker.now().changes
-      const { content } = recordAnswer(runtime, { uuid, answer, sent, printOf, isOutdated })
-      const calls = content.filter(isToolUse).length
-      for (const worker of runtime.background) worker.afterAnswer(this.backgroundContext(), calls)
+      const { content } = recordAnswer(runtime, { uuid, answer, sent, printOf, isOutdated, view: pending?.view })
+      this.imported = [...this.imported, content.filter(isToolUse).length]
+      // Background workers look at the whole view. For a history that is being imported, once at the end is enough.
+      if (pending) this.showImported()
     }
     // An answer that comes during a compaction must be written after its boundary.
     if (this.mutex.isBusy()) this.lateAnswers = [...this.lateAnswers, write]
@@ -148,6 +153,7 @@ class ManagedSession implements Session {
 
   compact: Session['compact'] = ({ instructions, from, upTo, signal } = {}) =>
     this.mutex.run(async () => {
+      this.showImported()
       await this.cancelBackground()
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
@@ -188,6 +194,7 @@ class ManagedSession implements Session {
   }
 
   idle: Session['idle'] = async () => {
+    this.showImported()
     for (const worker of this.runtime.background) await worker.idle()
   }
 
@@ -214,7 +221,8 @@ class ManagedSession implements Session {
   }
 
   private requestSent(request: ModelRequest): void {
-    this.pending = { changes: this.runtime.tracker.now().changes }
+    const { conversation, tracker } = this.runtime
+    this.pending = { changes: tracker.now().changes, view: conversation.view() }
     this.sent = { ...(this.sent.now ? { before: this.sent.now } : {}), now: request }
   }
 
@@ -231,6 +239,14 @@ class ManagedSession implements Session {
     this.lateAnswers = []
     for (const write of lateAnswers) write()
     if (this.pending === undefined) this.queue.flush()
+  }
+
+  private showImported(): void {
+    const { imported } = this
+    this.imported = []
+    for (const calls of imported) {
+      for (const worker of this.runtime.background) worker.afterAnswer(this.backgroundContext(), calls)
+    }
   }
 
   private answered(answer: ModelAnswer, before: Pick<Answered, 'prepared' | 'compactions'>): Turn {
