@@ -9,11 +9,9 @@ import { contextFrame } from './core/message/reminder.ts'
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
 import type { Emit, Tried } from './core/ports/events.ts'
 import type { FidelityReport } from './core/ports/fidelity.ts'
-import { createGuard } from './core/ports/guarded.ts'
-import { guardedModel } from './core/ports/guarded-model.ts'
-import { guardedHooks, guardedRestore } from './core/ports/guarded-ports.ts'
+import { createGuard, createListeners } from './core/ports/guarded.ts'
+import { guardedHooks, guardedModel, guardedRestore } from './core/ports/guarded-ports.ts'
 import { type Hooks, noHooks } from './core/ports/hooks.ts'
-import { createListeners } from './core/ports/listeners.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import type { Restore } from './core/ports/restore.ts'
 import { neutralizeReminders } from './core/text/neutralize.ts'
@@ -98,7 +96,7 @@ export async function compact<M extends PlainMessage>(
 ): Promise<CompactOutcome<M>> {
   const plain = readPlain(checkPlain(messages, 'compact'))
   const keep = checkKeep(options.keep)
-  const { emit } = createListeners(options.onEvent ? [options.onEvent] : [])
+  const { emit } = createListeners(options.onEvent)
   const guard = createGuard({ emit, wait: systemPorts.wait })
   const refusal = refusalOf(options, { keep, length: plain.view.messages.length })
   if (refusal) return { type: 'failed', ...refusal, tried: [], usage: noTokens, messages: messages as M[] }
@@ -123,7 +121,7 @@ export async function compact<M extends PlainMessage>(
       now: systemPorts.now,
       newId: () => crypto.randomUUID(),
       model: guardedModel(options.model ?? offline(), guard),
-      hooks: guardedHooks(options.hooks ?? noHooks, systemPorts),
+      hooks: guardedHooks(options.hooks ?? noHooks, systemPorts.wait),
       files: { read: async () => ({ type: 'missing' }) },
       emit,
       wait: systemPorts.wait,

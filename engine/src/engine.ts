@@ -6,10 +6,9 @@ import type { Ladder } from './core/ladder/ladder.ts'
 import { defined, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'
-import { createGuard } from './core/ports/guarded.ts'
+import { createGuard, createListeners } from './core/ports/guarded.ts'
 import { guardedHooks, guardedWorkspace } from './core/ports/guarded-ports.ts'
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
-import { createListeners } from './core/ports/listeners.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { Restore } from './core/ports/restore.ts'
@@ -133,7 +132,7 @@ function sessionOrClosed(shared: Shared, opened: OpenedSession, options: Session
   const { id, store } = opened
   const { onEvent } = shared.options
   const agentId = stringAt(options.envelope, 'agentId')
-  const listeners = createListeners(onEvent ? [onEvent] : [], { sessionId: id, ...defined({ agentId }) })
+  const listeners = createListeners(onEvent, { sessionId: id, ...defined({ agentId }) })
   try {
     const runtime = runtimeFor(shared, opened, { options, emit: listeners.emit })
     const close = closing(() => session.runHooks(endOf(agentId)), store)
@@ -223,7 +222,7 @@ function hooksIn(
   { platform, ports }: Pick<Shared, 'platform' | 'ports'>,
   session: HookedSession,
 ): Hooks {
-  return hooks ? guardedHooks(hooks, { wait: ports.wait }) : platform.hooks(session)
+  return hooks ? guardedHooks(hooks, ports.wait) : platform.hooks(session)
 }
 
 async function startSubagent(shared: Shared, parent: OpenedSession, options: SessionOptions): Promise<EngineSession> {

@@ -5,7 +5,6 @@ import { blocksOf } from '../message/block.ts'
 import { defined, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import type { Tried } from '../ports/events.ts'
-import { describeValue } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import type { Repair } from '../request/draft.ts'
 import { type MessagesBody, messagesBody } from '../request/messages-body.ts'
@@ -230,11 +229,8 @@ export async function isAllowed(
 ): Promise<boolean> {
   if (!ask) return false
   const question = { tokens: size.tokens, threshold: autoCompactThreshold.value }
-  const asked = await guard.call<unknown>('ask', () => ask(question), { timeoutMs: patience(settings), signal })
-  if (asked.type !== 'returned') return false
-  const { value } = asked
-  if (value !== undefined && typeof value !== 'boolean') guard.report('ask', `returned ${describeValue(value)}`)
-  return value === true
+  const isValid = (value: unknown) => value === undefined || typeof value === 'boolean'
+  return (await guard.read('ask', () => ask(question), { isValid, timeoutMs: patience(settings), signal })) === true
 }
 
 /** Reports each state once, and only when it got worse. */

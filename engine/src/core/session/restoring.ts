@@ -6,7 +6,7 @@ import { textOf } from '../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
-import { describeValue, type Guard } from '../ports/guarded.ts'
+import type { Guard } from '../ports/guarded.ts'
 import type { Restoration, RestoreRequest } from '../ports/restore.ts'
 import { rulePlaces } from '../restore/from-disk.ts'
 import { pinnedTitle } from '../restore/listed.ts'
@@ -28,18 +28,12 @@ export type HostState = () => Provided | Promise<Provided>
 /** Drops fields of the wrong shape and reports them. */
 export function guardedState(host: HostState, guard: Guard): HostState {
   return async () => {
-    const called = await guard.call<unknown>('state', host)
-    if (called.type !== 'returned' || called.value === undefined) return {}
-    if (!isObject(called.value)) {
-      guard.report('state', `returned ${describeValue(called.value)}`)
-      return {}
-    }
-    const { plan, ...lists } = called.value
-    const wrong = Object.keys(lists).filter((name) => lists[name] !== undefined && !Array.isArray(lists[name]))
-    if (plan !== undefined && !isObject(plan)) wrong.push('plan')
-    if (wrong.length > 0) guard.report('state', `fields of the wrong shape: ${wrong.join(', ')}`)
-    const isFine = ([name, value]: readonly [string, unknown]) => value !== undefined && !wrong.includes(name)
-    return Object.fromEntries(Object.entries(called.value).filter(isFine))
+    const isValid = (value: unknown) => value === undefined || isObject(value)
+    const given = Object.entries((await guard.read('state', host, { isValid })) ?? {})
+    const fields = given.filter(([, value]) => value !== undefined)
+    const wrong = fields.filter(([name, value]) => !(name === 'plan' ? isObject(value) : Array.isArray(value)))
+    if (wrong.length > 0) guard.report('state', `fields of the wrong shape: ${wrong.map(([name]) => name).join(', ')}`)
+    return Object.fromEntries(fields.filter((field) => !wrong.includes(field)))
   }
 }
 

@@ -6,9 +6,8 @@ import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { EngineEvent } from '../../ports/events.ts'
 import type { FileStore } from '../../ports/files.ts'
-import { createGuard, hostTimeoutMs } from '../../ports/guarded.ts'
+import { createGuard, createListeners, hostTimeoutMs } from '../../ports/guarded.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
-import { createListeners } from '../../ports/listeners.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { memoryStore, type Store } from '../../ports/store.ts'
 import { createCleanUps } from '../callbacks.ts'
@@ -105,7 +104,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const store = options.store ?? memoryStore()
   const model = options.model ?? scripted(() => 'Done.')
   const { settings = {}, learned = nothingLearned(), hooks = noHooks, wait = shortWait } = options
-  const listeners = createListeners([(event) => events.push(event)], { sessionId: 'session-1' })
+  const listeners = createListeners((event) => void events.push(event), { sessionId: 'session-1' })
   const { emit } = listeners
   const guard = createGuard({ emit, wait })
   const collapser = settings.collapse ? new Collapser() : undefined
