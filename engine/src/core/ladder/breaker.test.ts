@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { ModelFailure } from '../ports/model.ts'
-import type { Session } from '../session/session-types.ts'
+import type { Session } from '../session/session.ts'
 import type { EngineSettings } from '../session/settings.ts'
 import { failingMechanism, plainMechanism } from '../session/testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'

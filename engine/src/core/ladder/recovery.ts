@@ -46,7 +46,7 @@ const stepsInOrder: readonly Step[] = [lowerOutput, stripMedia, clearResults, sh
 export async function recover(
   runtime: Runtime,
   failure: ModelFailure,
-  { signal }: { readonly signal?: AbortSignalPort | undefined } = {},
+  signal: AbortSignalPort | undefined,
 ): Promise<Recovery> {
   const steps: Tried[] = []
   if (!isAboutLength(failure)) return { type: 'unrecovered', failure, steps }

@@ -1,6 +1,6 @@
 // What runs around a session and its compactions: hooks of the host, and clean-ups of whatever describes the state before a
 // compaction. Which skills were listed is deliberately not cleaned up: listing them again would cost thousands of tokens.
-import { callNow } from '../ports/guarded.ts'
+import { callNow, type Guard } from '../ports/guarded.ts'
 import type { HookCall, HookOutcome, Hooks } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
@@ -24,16 +24,14 @@ export type CleanUps = {
 /** For one conversation. `shared` holds those of all conversations of an engine; a sub-agent's compaction skips them. */
 export function createCleanUps(
   shared: Set<CleanUp>,
-  { isSubagent, onProblem }: { readonly isSubagent: boolean; readonly onProblem: (problem: string) => void },
+  { isSubagent, guard }: { readonly isSubagent: boolean; readonly guard: Guard },
 ): CleanUps {
   const own = new Set<CleanUp>()
   return {
     register: (owner) => {
       const home = owner.scope === 'all' ? shared : own
       home.add(owner)
-      return () => {
-        home.delete(owner)
-      }
+      return () => void home.delete(owner)
     },
     run: (after) => {
       const owners = [...own, ...(isSubagent ? [] : shared)]
@@ -41,7 +39,7 @@ export function createCleanUps(
       for (const owner of owners)
         callNow(
           () => owner.clear(after),
-          (why) => onProblem(`${owner.name}: ${why}`),
+          (why) => guard.report('clean-up', `${owner.name}: ${why}`),
         )
     },
   }

@@ -6,8 +6,7 @@ import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
 import { viewSize } from '../mechanisms/size.ts'
 import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
-import type { Block } from '../message/block.ts'
-import { defined, type JsonObject } from '../message/json.ts'
+import { defined } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import type { Guard } from '../ports/guarded.ts'
@@ -24,20 +23,9 @@ import { resolveWindows } from '../tokens/windows.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
+import type { RequestBase } from './input.ts'
 import { compactionMode, type EngineSettings, reductionsOf, targetShare } from './settings.ts'
 import type { Tracker } from './tracking.ts'
-
-/** What every request carries besides the messages. */
-export type RequestBase = {
-  readonly system?: string | readonly Block[]
-  readonly tools?: readonly JsonObject[]
-  readonly maxTokens?: number
-  readonly thinking?: JsonObject
-  readonly betas?: readonly string[]
-  readonly options?: JsonObject
-  /** Tools whose results can be produced again, so old ones may be cleared. Not part of the request itself. */
-  readonly reproducible?: readonly string[]
-}
 
 export type ModelChoice = { readonly client: ModelClient; readonly name: string }
 

@@ -1,7 +1,7 @@
 // Parses what a host passes in (prompts, results, answers, typed as loosely as any SDK's messages) and turns it into
 // transcript records in the Claude Code format, which get their ids and time later.
 import { type Block, blocksOf, type Content, isBlock, isMedia, isText, isToolResult } from '../message/block.ts'
-import { fromChatAnswer, fromChatContent, isChatMessage } from '../message/chat-completions.ts'
+import { fromChatAnswer, fromChatContent, fromChatTool, isChatMessage } from '../message/chat-completions.ts'
 import { isObject, type JsonObject, kindOf, objectAt, stringAt } from '../message/json.ts'
 import type { Role } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
@@ -53,6 +53,33 @@ export type AnswerInput =
       readonly choices: readonly { readonly message: object; readonly finish_reason?: string | null }[]
       readonly usage?: object | null
     }
+
+/** What goes with every request besides the messages, as the SDKs type it. */
+export type RequestInput = {
+  readonly system?: string | readonly InputBlock[]
+  /** Tools of the Messages API or of chat completions. */
+  readonly tools?: readonly object[]
+  readonly maxTokens?: number
+  readonly thinking?: object
+  readonly betas?: readonly string[]
+  /** Everything else of the Messages API: tool_choice, metadata … */
+  readonly options?: object
+  /** Names of tools whose results can be produced again: old ones may be cleared. Not part of the request itself. */
+  readonly reproducible?: readonly string[]
+}
+
+/** The same, as the session keeps it. */
+export type RequestBase = Omit<RequestInput, 'system' | 'tools' | 'thinking' | 'options'> & {
+  readonly system?: string | readonly Block[]
+  readonly tools?: readonly JsonObject[]
+  readonly thinking?: JsonObject
+  readonly options?: JsonObject
+}
+
+export function requestBase({ tools, ...rest }: RequestInput): RequestBase {
+  const base = rest as Omit<RequestBase, 'tools'>
+  return tools === undefined ? base : { ...base, tools: tools.map((tool) => fromChatTool(tool as JsonObject)) }
+}
 
 /** The answer as the transcript stores it: the API's message object. */
 export type AnswerMessage = JsonObject & { readonly content: readonly Block[] }

@@ -16,7 +16,7 @@ import { neutralizeReminders } from '../text/neutralize.ts'
 import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
 import { actionOf } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { RequestBase } from './gauge.ts'
+import type { RequestBase } from './input.ts'
 import type { Runtime } from './runtime.ts'
 
 export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: readonly Repair[] }

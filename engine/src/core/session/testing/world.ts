@@ -13,10 +13,10 @@ import { memoryStore, type Store } from '../../ports/store.ts'
 import { createCleanUps } from '../callbacks.ts'
 import { Collapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
-import { type Learned, nothingLearned, type RequestBase } from '../gauge.ts'
+import { type Learned, nothingLearned } from '../gauge.ts'
+import type { RequestBase } from '../input.ts'
 import { type Ask, createRuntime, type Runtime } from '../runtime.ts'
-import { createSession } from '../session.ts'
-import type { Session } from '../session-types.ts'
+import { createSession, type Session } from '../session.ts'
 import type { EngineSettings } from '../settings.ts'
 
 export type WorldOptions = {
@@ -127,7 +127,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
     learned,
     model: { client: model, name: model.model },
     base: options.base ?? {},
-    cleanUps: createCleanUps(new Set(), { isSubagent: false, onProblem: (why) => guard.report('clean-up', why) }),
+    cleanUps: createCleanUps(new Set(), { isSubagent: false, guard }),
     background: collapser ? [collapser] : [],
   })
   const session = createSession({ id: 'session-1', runtime, listeners, close: () => store.close() })
