@@ -7,7 +7,7 @@ import { failingMechanism, plainMechanism } from '../session/testing/mechanisms.
 import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
 import { Tracker } from '../session/tracking.ts'
 import { afterApplied, afterFailure, afterHand, afterHuman, afterRecovery, closedBreaker } from './breaker.ts'
-import { climb } from './compaction.ts'
+import { climb } from './climb.ts'
 import { breakerText } from './guards.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }

@@ -1,51 +1,51 @@
 // Whether automatic compaction may run, and if not, why. Asking a person is up to the caller.
 import type { QuerySource } from '../ports/model.ts'
-import type { Tracking } from '../session/tracking.ts'
+import type { Runtime } from '../session/runtime.ts'
+import { compactionMode } from '../session/settings.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 
-/** reactive-only: only after the provider refused a request. collapse: another mechanism keeps the context small. */
-export type CompactionMode = 'proactive' | 'reactive-only' | 'collapse'
-
-export type GuardReason =
-  | 'query-source' // the request of a compaction would wait for itself
-  | 'below-threshold'
-  | 'auto-compact-off'
-  | 'reactive-only'
-  | 'collapse-on'
-  | 'breaker-open'
-  | 'overhead' // system prompt and tools alone are over the threshold
-  | 'refused' // ask mode: no, or no answer
-
-export type Guarded =
-  | { readonly type: 'allowed'; readonly asks: boolean }
-  | { readonly type: 'refused'; readonly why: GuardReason; readonly detail: string }
-
-export type GuardInput = {
-  readonly source: QuerySource
-  readonly explanation: Explanation
-  readonly mode: CompactionMode
-  readonly tracking: Tracking
-  /** Tokens of system prompt, tools and memory files. */
-  readonly overhead: number
-  /** Below the threshold a compaction may come because it pays. */
-  readonly pays?: boolean
+export type Refusal = {
+  readonly why:
+    | 'query-source' // the request of a compaction would wait for itself
+    | 'below-threshold'
+    | 'auto-compact-off'
+    | 'reactive-only'
+    | 'collapse-on'
+    | 'breaker-open'
+    | 'overhead' // system prompt and tools alone are over the threshold
+    | 'refused' // ask mode: no, or no answer
+  readonly detail: string
 }
 
-export function guardAutoCompact({ source, explanation, mode, tracking, overhead, pays }: GuardInput): Guarded {
+export type GuardOptions = {
+  readonly source: QuerySource
+  /** It pays to compact before the threshold is reached. */
+  readonly pays: boolean
+}
+
+/** Undefined when it may run. */
+export function refusalOf(
+  { gauge, settings, tracker }: Runtime,
+  explanation: Explanation,
+  { source, pays }: GuardOptions,
+): Refusal | undefined {
   const { autoCompact, autoCompactThreshold: threshold, size, isAboveThreshold } = explanation
-  const refuse = (why: GuardReason, detail: string): Guarded => ({ type: 'refused', why, detail })
+  const { breaker, isRefused } = tracker.now()
+  const mode = compactionMode(settings)
+  const refuse = (why: Refusal['why'], detail: string): Refusal => ({ why, detail })
   if (source !== 'turn') return refuse('query-source', `A request of ${source} never compacts.`)
   if (autoCompact.mode === false) return refuse('auto-compact-off', `Auto-compact is off: ${autoCompact.source}.`)
-  if (!isAboveThreshold && pays !== true) {
+  if (!isAboveThreshold && !pays) {
     return refuse('below-threshold', `${formatNumber(size.tokens)} tokens are below ${formatNumber(threshold.value)}.`)
   }
   if (mode === 'reactive-only') return refuse('reactive-only', 'Compaction waits until the provider refuses.')
   if (mode === 'collapse') return refuse('collapse-on', 'Collapsing keeps the context small.')
+  const overhead = isAboveThreshold ? gauge.overhead() : 0
   if (overhead >= threshold.value) return refuse('overhead', overheadText(overhead, threshold.value))
-  if (tracking.breaker.isOpen) return refuse('breaker-open', breakerText)
-  if (autoCompact.mode === 'ask' && tracking.isRefused) return refuse('refused', 'It was asked for, and not allowed.')
-  return { type: 'allowed', asks: autoCompact.mode === 'ask' }
+  if (breaker.isOpen) return refuse('breaker-open', breakerText)
+  if (autoCompact.mode === 'ask' && isRefused) return refuse('refused', 'It was asked for, and not allowed.')
+  return undefined
 }
 
 function overheadText(overhead: number, threshold: number): string {

@@ -1,14 +1,14 @@
 // A compaction prepared while work goes on. It summarizes the view as it was at the start, and is applied between two
 // requests if that part has not changed. What was added meanwhile is kept verbatim.
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
-import { guardAutoCompact } from '../ladder/guards.ts'
+import { refusalOf } from '../ladder/guards.ts'
 import { isObject, type JsonObject, stringsAt } from '../message/json.ts'
 import { errorText } from '../ports/guarded.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Runtime } from './runtime.ts'
-import { compactionMode, headStart } from './settings.ts'
+import { headStart } from './settings.ts'
 
 export type BackgroundCompaction = {
   /** Whether it is finished or has failed. */
@@ -66,20 +66,13 @@ function notWritten(error: unknown): CompactionNotDone {
 }
 
 /** The same guards as for any automatic compaction, as if the threshold were reached already. */
-function isDue({ gauge, settings, tracker }: Runtime): boolean {
-  const from = headStart(settings)
+function isDue(runtime: Runtime): boolean {
+  const from = headStart(runtime.settings)
   if (from === undefined) return false
-  const explanation = gauge.explanation()
+  const explanation = runtime.gauge.explanation()
   const { size, autoCompactThreshold: threshold, autoCompact } = explanation
   if (size.tokens < threshold.value * from || autoCompact.mode !== true) return false
-  const guarded = guardAutoCompact({
-    source: 'turn',
-    explanation: { ...explanation, isAboveThreshold: true },
-    mode: compactionMode(settings),
-    tracking: tracker.now(),
-    overhead: gauge.overhead(),
-  })
-  return guarded.type === 'allowed'
+  return !refusalOf(runtime, { ...explanation, isAboveThreshold: true }, { source: 'turn', pays: false })
 }
 
 /** The entries of a view and the edits that apply to them. */

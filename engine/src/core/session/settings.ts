@@ -1,7 +1,6 @@
 // The settings of an engine: windows and thresholds, reductions, and the session itself.
 
 import type { CompactionSettings } from '../compaction/job.ts'
-import type { CompactionMode } from '../ladder/guards.ts'
 import type { ReductionChoices } from '../mechanisms/settings.ts'
 import type { MemoryKeep } from '../memory/plan.ts'
 import type { MemorySettings } from '../memory/trigger.ts'
@@ -53,8 +52,8 @@ export function withEnvironment(settings: EngineSettings, environment: Environme
   return isCollapsing ? { ...settings, collapse: true } : settings
 }
 
-/** What keeps the context small before the provider refuses. */
-export function compactionMode({ compaction, collapse }: EngineSettings): CompactionMode {
+/** What keeps the context small: compaction, nothing until the provider refuses a request, or collapse. */
+export function compactionMode({ compaction, collapse }: EngineSettings): 'proactive' | 'reactive-only' | 'collapse' {
   if (collapse) return 'collapse'
   return compaction === 'reactive' ? 'reactive-only' : 'proactive'
 }
