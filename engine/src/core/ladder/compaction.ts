@@ -2,7 +2,7 @@
 // automatic and reactive compactions all go through here; whether one may run was decided before.
 import type { CompactionCause, CompactRange, MechanismContext } from '../mechanisms/mechanism.ts'
 import { defined, type JsonObject } from '../message/json.ts'
-import { noTokens, type TokenCounts } from '../message/usage.ts'
+import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
 import type { Trigger } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
@@ -10,7 +10,6 @@ import type { CommitResult, CompactionPorts } from '../ports/ports.ts'
 import type { ModelChoice } from '../session/gauge.ts'
 import { type Runtime, withFreed } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
-import { metered } from '../session/usage.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { inARow } from './breaker.ts'
@@ -132,7 +131,7 @@ function targetOf({ gauge }: Runtime, { cause, fits }: CompactionOptions, view: 
   return cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target
 }
 
-/** The session's ports with a model client that is metered and knows the window as the session does. */
+/** The session's ports with a model client whose requests are counted and that knows the window as the session does. */
 function summarizerPorts({ gauge, ports, usage }: Runtime): CompactionPorts {
   const { client, name } = gauge.model()
   const capabilities: typeof client.capabilities = (model) => {
@@ -140,9 +139,15 @@ function summarizerPorts({ gauge, ports, usage }: Runtime): CompactionPorts {
     const window = model === name ? gauge.window() : (gauge.limit(client, model) ?? known.window)
     return { ...known, ...defined({ window }) }
   }
+  const send: typeof client.send = async (request, options) => {
+    const result = await client.send(request, options)
+    const counts = result.type === 'answer' ? billedCounts(result.usage) : noTokens
+    usage.add({ source: request.source, usage: counts, model: request.model })
+    return result
+  }
   return {
     ...ports,
-    model: { ...metered(client, usage, name), capabilities },
+    model: { ...client, capabilities, send },
     // A limit that the summarizer met is learned here, which emits the event under the session's name.
     emit: (event) => (event.type === 'limit-learned' ? gauge.learnLimit(event) : ports.emit(event)),
   }

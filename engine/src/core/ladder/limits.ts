@@ -1,7 +1,6 @@
 // What is known about a model's limits beyond our table: what its provider says, and what overflow errors taught, for each
 // endpoint and model. A limit that cannot be a window is ignored.
 import { modelFacts } from '../catalog/models.ts'
-import type { Guard } from '../ports/guarded.ts'
 import type { ModelClient } from '../ports/model.ts'
 import { leastUsable, type WindowFacts } from '../tokens/windows.ts'
 
@@ -47,17 +46,3 @@ export function providerFacts(
     maxOutput: maxOutput === table?.maxOutput ? undefined : maxOutput,
   }
 }
-
-const describeTimeoutMs = 5_000
-
-/** Asks the provider for the window of a model that our table does not know. `described` lists the models asked before. */
-export async function describeModel(client: ModelClient, model: string, use: DescribeOptions): Promise<void> {
-  const { guard, described } = use
-  const key = keyOf(client, model)
-  if (!client.describe || described.has(key) || modelFacts(model) !== undefined) return
-  if (client.capabilities(model).window !== undefined) return
-  described.add(key)
-  await guard.call('model', () => client.describe?.(model), { timeoutMs: describeTimeoutMs })
-}
-
-type DescribeOptions = { readonly guard: Guard; readonly described: Set<string> }

@@ -85,7 +85,11 @@ export class Collapser implements BackgroundWorker {
   private async stage(context: BackgroundContext, span: Span): Promise<void> {
     const { signal, countTokens, emit } = context
     const model = context.model()
-    const staging = await attempt({ span, model: context.client(), modelName: model, countTokens, signal })
+    const input = { span, model: context.client(), modelName: model, countTokens, signal }
+    // A client that throws has failed: nobody waits for this promise.
+    const staging = await stageCollapse(input).catch(
+      (error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }),
+    )
     const { usage } = staging
     if (totalOf(usage) > 0) context.addUsage('collapse', usage)
     if (signal.aborted) return
@@ -100,14 +104,5 @@ export class Collapser implements BackgroundWorker {
     this.waiting = [...this.waiting, staging.staged]
     const cost = totalOf(usage) === 0 ? undefined : costOf(usage, model)
     emit({ type: 'collapse-staged', tokens: span.tokens, usage, ...defined({ cost }) })
-  }
-}
-
-/** A client that throws has failed: nobody waits for this promise. */
-async function attempt(input: Parameters<typeof stageCollapse>[0]): Promise<Staging> {
-  try {
-    return await stageCollapse(input)
-  } catch (error) {
-    return { type: 'failed', reason: errorText(error), usage: noTokens }
   }
 }

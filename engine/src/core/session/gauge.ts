@@ -1,7 +1,8 @@
 // The model in use, and how full its context window is. Everybody reads the same size and the same thresholds here: the
 // gauge a person sees, the trigger of compaction, and the check whether a compaction was worth it.
 import { cacheStateOf, lifetimeWritten } from '../cache/state.ts'
-import { describeModel, endpointOf, type LearnedLimits, limitOf, providerFacts, withLimit } from '../ladder/limits.ts'
+import { modelFacts } from '../catalog/models.ts'
+import { endpointOf, type LearnedLimits, limitOf, providerFacts, withLimit } from '../ladder/limits.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
 import { viewSize } from '../mechanisms/size.ts'
@@ -60,6 +61,8 @@ const worthWeighingAgain = 0.1
 
 /** An answer that ends this close to the known window confirms it. */
 const nearlyFull = 0.01
+
+const describeTimeoutMs = 5_000
 
 export class Gauge {
   private readonly input: GaugeInput
@@ -157,17 +160,35 @@ export class Gauge {
 
   /** Between two requests: adopts what was learned if it makes a difference, and notes in the transcript what now holds. */
   settle(): void {
-    const { ports, learned } = this.input
+    const { conversation, ports, learned, settings } = this.input
     const calibration = calibrationOf(learned.calibrations, this.choice.name)
     if (differs(calibration.factor, this.calibration.factor, worthAdopting)) this.calibration = calibration
     if (differs(this.calibration.factor, this.weights.factor, worthWeighingAgain)) this.weighAgain()
-    this.note(new Date(ports.now()).toISOString())
+    const { client, name: model } = this.choice
+    const learnedWindow = this.limit(client, model)
+    const note = {
+      model,
+      overhead: this.overhead(),
+      calibration: this.calibration,
+      settings: tokenSettings(settings),
+      provider: providerFacts(client, model, learnedWindow),
+      ...defined({ learnedWindow }),
+    }
+    const text = JSON.stringify(note)
+    if (text === this.noted) return
+    this.noted = text
+    const timestamp = new Date(ports.now()).toISOString()
+    conversation.note([contextNoteRecord(note, { timestamp, sessionId: conversation.place().sessionId })])
   }
 
-  /** Asks the provider about a model that our table does not know, unless the host has set the window. */
+  /** Asks the provider, once, about a model that our table does not know, unless the host has set the window. */
   async describe({ client, name }: ModelChoice = this.choice): Promise<void> {
     const { settings, guard, learned } = this.input
-    if (settings.contextWindow === undefined) await describeModel(client, name, { guard, described: learned.described })
+    const isKnown = settings.contextWindow !== undefined || modelFacts(name) || client.capabilities(name).window
+    const key = `${endpointOf(client)} ${name}`
+    if (!client.describe || isKnown || learned.described.has(key)) return
+    learned.described.add(key)
+    await guard.call('model', () => client.describe?.(name), { timeoutMs: describeTimeoutMs })
   }
 
   /** The model's whole window, even if a setting lets the session use only part of it. */
@@ -222,24 +243,6 @@ export class Gauge {
 
   cacheWritten(usage: Usage): void {
     if (usage.cacheWrite > 0) this.lifetime = lifetimeWritten(usage)
-  }
-
-  private note(timestamp: string): void {
-    const { conversation, settings } = this.input
-    const { client, name: model } = this.choice
-    const learnedWindow = this.limit(client, model)
-    const note = {
-      model,
-      overhead: this.overhead(),
-      calibration: this.calibration,
-      settings: tokenSettings(settings),
-      provider: providerFacts(client, model, learnedWindow),
-      ...defined({ learnedWindow }),
-    }
-    const text = JSON.stringify(note)
-    if (text === this.noted) return
-    this.noted = text
-    conversation.note([contextNoteRecord(note, { timestamp, sessionId: conversation.place().sessionId })])
   }
 }
 

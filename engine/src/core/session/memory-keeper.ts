@@ -28,12 +28,6 @@ export type MemoryDeclined = NonNullable<MemoryState['declined']>
 /** The keeper, or why there are no notes. */
 export type Memory = MemoryKeeper | MemoryDeclined
 
-export type KeeperInput = {
-  readonly store: SessionMemory
-  readonly choices?: MemoryChoices | undefined
-  readonly isResumed: boolean
-}
-
 /** A view in which an extraction was due. */
 type Due = {
   readonly context: BackgroundContext
@@ -54,8 +48,13 @@ export class MemoryKeeper implements BackgroundWorker {
   private problem: string | undefined
   private compactions = 0
 
-  constructor({ store, choices = {}, isResumed }: KeeperInput) {
-    const { keep, ...settings } = choices
+  constructor(input: {
+    readonly store: SessionMemory
+    readonly choices?: MemoryChoices | undefined
+    readonly isResumed: boolean
+  }) {
+    const { store, isResumed } = input
+    const { keep, ...settings } = input.choices ?? {}
     this.store = store
     this.settings = { ...defaultMemory, ...settings }
     this.keep = { ...defaultKeep, ...keep }
@@ -137,14 +136,17 @@ export class MemoryKeeper implements BackgroundWorker {
     const model = context.model()
     const compactions = this.compactions
     const calls = this.current.toolCallsSince
-    const extraction = await this.attempt({
-      conversation: context.requestFor(view),
-      messages: view.messages,
-      ledger: context.ledger(),
-      model: context.client(),
-      countTokens,
-      signal,
-    })
+    const extraction = await this.store
+      .extract({
+        conversation: context.requestFor(view),
+        messages: view.messages,
+        ledger: context.ledger(),
+        model: context.client(),
+        countTokens,
+        signal,
+      })
+      // An error of the store, such as a full disk, is a failed extraction.
+      .catch((error: unknown): Extraction => ({ type: 'failed', reason: errorText(error), usage: noTokens }))
     const { usage } = extraction
     if (totalOf(usage) > 0) context.addUsage('session-memory', usage)
     // Closing the session is not a failure.
@@ -164,15 +166,6 @@ export class MemoryKeeper implements BackgroundWorker {
     const cost = totalOf(usage) === 0 ? undefined : costOf(usage, model)
     const noted = countTokens(renderNotes(extraction.notes))
     emit({ type: 'memory-extracted', tokens: noted, usage, ...defined({ cost }) })
-  }
-
-  /** An error of the store, such as a full disk, is a failed extraction. */
-  private async attempt(input: Parameters<SessionMemory['extract']>[0]): Promise<Extraction> {
-    try {
-      return await this.store.extract(input)
-    } catch (error) {
-      return { type: 'failed', reason: errorText(error), usage: noTokens }
-    }
   }
 
   /** For the next process. If it cannot be written, that one starts from the beginning. */

@@ -39,19 +39,16 @@ export type Tracking = {
   readonly state: ContextState
 }
 
-function newTracking(turnId: string): Tracking {
-  return {
-    turnId,
-    turns: 0,
-    breaker: closedBreaker,
-    watch: freshWatch,
-    cacheEdits: noCacheEdits,
-    isRefused: false,
-    isOverheadReported: false,
-    freedBySnips: 0,
-    changes: 0,
-    state: 'ok',
-  }
+const atFirst: Omit<Tracking, 'turnId'> = {
+  turns: 0,
+  breaker: closedBreaker,
+  watch: freshWatch,
+  cacheEdits: noCacheEdits,
+  isRefused: false,
+  isOverheadReported: false,
+  freedBySnips: 0,
+  changes: 0,
+  state: 'ok',
 }
 
 export class Tracker {
@@ -59,7 +56,7 @@ export class Tracker {
   private options: RequestOptions | undefined
 
   constructor(turnId: string, initial: Partial<Tracking> = {}) {
-    this.value = { ...newTracking(turnId), ...initial }
+    this.value = { ...atFirst, turnId, ...initial }
   }
 
   now = (): Tracking => this.value
@@ -119,7 +116,6 @@ export class Tracker {
     this.viewChange()
     this.set({ freedBySnips: 0 })
   }
-
   snipped = (tokens: number): void => this.set({ freedBySnips: Math.max(0, this.value.freedBySnips + tokens) })
 
   askServer = (options: RequestOptions | undefined): void => {
@@ -147,14 +143,8 @@ export class Tracker {
   /** How the next compaction relates to the last one. */
   chain(threshold: number): ChainInfo {
     const { previous, turns } = this.value
-    if (!previous) return { isRecompaction: false, threshold, source: 'turn' }
-    return {
-      isRecompaction: !previous.hasHumanSince,
-      turnsSincePrevious: turns,
-      previousTurnId: previous.turnId,
-      threshold,
-      source: 'turn',
-    }
+    const since = previous && { turnsSincePrevious: turns, previousTurnId: previous.turnId }
+    return { isRecompaction: previous?.hasHumanSince === false, ...since, threshold, source: 'turn' }
   }
 
   private set(changed: Partial<Tracking>): void {

@@ -1,7 +1,7 @@
 // What a session has used since it was opened, by purpose: turns, compactions, session memory, collapse.
 import { costOf } from '../cache/prices.ts'
-import { addCounts, billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
-import type { ModelClient, QuerySource } from '../ports/model.ts'
+import { addCounts, noTokens, type TokenCounts } from '../message/usage.ts'
+import type { QuerySource } from '../ports/model.ts'
 
 export type PurposeUsage = {
   readonly requests: number
@@ -26,24 +26,6 @@ export function createUsageMeter(): UsageMeter {
       const more = costOf(usage, model)
       const cost = paid === undefined || more === undefined ? undefined : paid + more
       total = { ...total, [source]: { requests: requests + 1, usage: addCounts(before, usage), cost } }
-    },
-  }
-}
-
-/** The same client; every request it sends is counted, even one that fails. */
-export function metered(client: ModelClient, { add }: UsageMeter, model: string): ModelClient {
-  return {
-    provider: client.provider,
-    model: client.model,
-    ...(client.endpoint === undefined ? {} : { endpoint: client.endpoint }),
-    capabilities: (name) => client.capabilities(name),
-    ...(client.count ? { count: client.count.bind(client) } : {}),
-    ...(client.describe ? { describe: client.describe.bind(client) } : {}),
-    send: async (request, options) => {
-      const result = await client.send(request, options)
-      const usage = result.type === 'answer' ? billedCounts(result.usage) : noTokens
-      add({ source: request.source, usage, model: request.model ?? model })
-      return result
     },
   }
 }
