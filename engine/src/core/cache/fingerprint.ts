@@ -1,5 +1,6 @@
 // Hashes of the parts of a request: enough to tell which part of a prefix changed. Not cryptographic.
 import { blocksOf } from '../message/block.ts'
+import { defined } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import { hashText } from '../text/hash.ts'
 
@@ -28,7 +29,7 @@ export function createFingerprinter(): (parts: RequestParts) => Fingerprint {
     return found
   }
   return ({ model, system, tools, messages }) => ({
-    ...(model === undefined ? {} : { model }),
+    ...defined({ model }),
     system: hashOf(typeof system === 'string' ? blocksOf(system) : (system ?? [])),
     tools: hashOf(tools ?? []),
     messages: messages.map(printOf),

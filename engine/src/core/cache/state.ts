@@ -41,10 +41,6 @@ export function lifetimeWritten({ cacheWrite, cacheWriteHour }: Pick<Usage, 'cac
 }
 
 function lifetimeOf(messages: readonly ViewMessage[]): number {
-  for (let at = messages.length - 1; at >= Math.max(0, messages.length - recentMessages); at--) {
-    const usage = messages[at]?.usage
-    if (usage === undefined || usage.cacheWrite === 0) continue
-    return lifetimeWritten(usage)
-  }
-  return cacheLifetimes.long
+  const usage = messages.slice(-recentMessages).findLast(({ usage }) => usage && usage.cacheWrite > 0)?.usage
+  return usage ? lifetimeWritten(usage) : cacheLifetimes.long
 }
