@@ -6,9 +6,16 @@ import type { EngineSettings } from '../session/settings.ts'
 import { failingMechanism, plainMechanism } from '../session/testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
 import { Tracker } from '../session/tracking.ts'
-import { afterApplied, afterFailure, afterHand, afterHuman, afterRecovery, closedBreaker } from './breaker.ts'
-import { climb } from './climb.ts'
-import { breakerText } from './guards.ts'
+import {
+  afterApplied,
+  afterFailure,
+  afterHand,
+  afterHuman,
+  afterRecovery,
+  breakerText,
+  closedBreaker,
+} from './breaker.ts'
+import { climb } from './compaction.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))

@@ -85,3 +85,7 @@ export function afterRecovery(breaker: Breaker): Breaker {
 export function inARow({ failures, overTarget, rapid }: Breaker): number {
   return Math.max(failures, overTarget, rapid)
 }
+
+export const breakerText =
+  'Automatic compaction has stopped for this conversation: several in a row failed, or left the context nearly full. ' +
+  'Compact by hand, remove something large, or change the model; then go on.'

@@ -1,6 +1,12 @@
 // One compaction from the decision to the transcript: try the mechanisms of the ladder, measure, write, report. Manual,
 // automatic and reactive compactions all go through here; whether one may run was decided before.
-import type { CompactionCause, CompactRange, MechanismContext } from '../mechanisms/mechanism.ts'
+import type {
+  CompactionCause,
+  CompactRange,
+  Mechanism,
+  MechanismContext,
+  MechanismResult,
+} from '../mechanisms/mechanism.ts'
 import { defined, type JsonObject } from '../message/json.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
@@ -12,11 +18,10 @@ import { type Runtime, withFreed } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { inARow } from './breaker.ts'
-import { type Climbed, climb, type Solution } from './climb.ts'
+import { breakerText, inARow } from './breaker.ts'
 import { earlyTarget } from './economy.ts'
-import { breakerText } from './guards.ts'
 import type { LadderTrigger } from './ladder.ts'
+import { runMechanism } from './run-mechanism.ts'
 
 export type CompactionOptions = {
   readonly cause: CompactionCause
@@ -77,6 +82,58 @@ export async function compactNow(
   if (solution.type === 'delegated') tracker.askServer(solution.request)
   if (solution.type === 'reduced') conversation.edit(withFreed(solution))
   return succeeded(runtime, options, { ...climbed, context, solution, written, durationMs })
+}
+
+export type Solution = Exclude<MechanismResult, { readonly type: 'declined' | 'failed' }>
+
+/** Says why a result is not good enough; undefined when it is. Committed compactions have been measured already. */
+export type Judge = (solution: Solution) => string | undefined
+
+export type Climbed = {
+  readonly tried: readonly Tried[]
+  readonly solution?: Solution
+  /** Why the last mechanism failed, if none succeeded. */
+  readonly reason?: CompactionFailure | undefined
+}
+
+/** Tries one mechanism after the other until one has a result that is good enough. Applies nothing. */
+export async function climb(
+  mechanisms: readonly Mechanism[],
+  context: MechanismContext,
+  judge: Judge = () => undefined,
+): Promise<Climbed> {
+  const tried: Tried[] = []
+  let reason: CompactionFailure | undefined
+  const note = (mechanism: string, outcome: Tried['outcome'], why: string) => {
+    tried.push({ mechanism, outcome, why })
+    context.ports.emit({ type: 'mechanism-tried', mechanism, outcome, why })
+  }
+  for (const mechanism of mechanisms) {
+    const { name } = mechanism
+    if (context.signal?.aborted) return { tried, reason: 'aborted' }
+    const result = await runMechanism(mechanism, context)
+    if ('tried' in result) tried.push(...(result.tried ?? []))
+    if (result.type === 'declined') note(name, 'declined', result.why)
+    else if (result.type === 'failed') {
+      note(name, 'failed', result.why)
+      reason = result.reason
+      // A person or a hook that said no means the remaining mechanisms too.
+      if (reason === 'aborted' || reason === 'vetoed') return { tried, reason }
+    } else {
+      const problem = result.type === 'compacted' ? undefined : judge(result)
+      note(name, problem === undefined ? 'done' : 'failed', problem ?? describe(result))
+      if (problem === undefined) return { tried, solution: result }
+      reason = 'no_progress'
+    }
+  }
+  return { tried, ...defined({ reason }) }
+}
+
+function describe(solution: Solution): string {
+  if (solution.type === 'compacted') return `summarized by ${solution.mechanism}`
+  const { results, freed } = solution
+  if (solution.type === 'reduced') return `cleared ${results}, freed ${freed} tokens`
+  return `asked the server to leave out ${results}, about ${freed} tokens`
 }
 
 const ladderTriggers: Readonly<Record<CompactionCause, LadderTrigger>> = {

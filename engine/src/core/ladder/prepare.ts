@@ -9,17 +9,15 @@ import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.
 import type { Repair } from '../request/draft.ts'
 import { type MessagesBody, messagesBody } from '../request/messages-body.ts'
 import { type Runtime, reduceView } from '../session/runtime.ts'
-import { patience } from '../session/settings.ts'
+import { compactionMode, patience } from '../session/settings.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
-import { climb, type Solution } from './climb.ts'
-import { type CompactionDone, compactNow, contextFor } from './compaction.ts'
+import { breakerText } from './breaker.ts'
+import { type CompactionDone, climb, compactNow, contextFor, type Solution } from './compaction.ts'
 import { paysToCompact } from './economy.ts'
-import { breakerText, type GuardOptions, type Refusal, refusalOf } from './guards.ts'
-import { mediaOverLimit } from './media.ts'
-import { shortenUnseen } from './unseen.ts'
+import { mediaOverLimit, shortenUnseen } from './oversized.ts'
 
 type Prepared = {
   readonly explanation: Explanation
@@ -139,6 +137,56 @@ function applyMicro(runtime: Runtime, solution: Solution): void {
   if (solution.type === 'delegated') runtime.tracker.delegate(solution.request, solution.freed)
   else if (solution.type === 'reduced') reduceView(runtime, solution)
   else runtime.tracker.viewChange()
+}
+
+type Refusal = {
+  readonly why:
+    | 'query-source' // the request of a compaction would wait for itself
+    | 'below-threshold'
+    | 'auto-compact-off'
+    | 'reactive-only'
+    | 'collapse-on'
+    | 'breaker-open'
+    | 'overhead' // system prompt and tools alone are over the threshold
+    | 'refused' // ask mode: no, or no answer
+  readonly detail: string
+}
+
+type GuardOptions = {
+  readonly source: QuerySource
+  /** It pays to compact before the threshold is reached. */
+  readonly pays: boolean
+}
+
+/** Why automatic compaction may not run; undefined when it may. Asking a person is up to the caller. */
+export function refusalOf(
+  { gauge, settings, tracker }: Runtime,
+  explanation: Explanation,
+  { source, pays }: GuardOptions,
+): Refusal | undefined {
+  const { autoCompact, autoCompactThreshold: threshold, size, isAboveThreshold } = explanation
+  const { breaker, isRefused } = tracker.now()
+  const mode = compactionMode(settings)
+  const refuse = (why: Refusal['why'], detail: string): Refusal => ({ why, detail })
+  if (source !== 'turn') return refuse('query-source', `A request of ${source} never compacts.`)
+  if (autoCompact.mode === false) return refuse('auto-compact-off', `Auto-compact is off: ${autoCompact.source}.`)
+  if (!isAboveThreshold && !pays) {
+    return refuse('below-threshold', `${formatNumber(size.tokens)} tokens are below ${formatNumber(threshold.value)}.`)
+  }
+  if (mode === 'reactive-only') return refuse('reactive-only', 'Compaction waits until the provider refuses.')
+  if (mode === 'collapse') return refuse('collapse-on', 'Collapsing keeps the context small.')
+  const overhead = isAboveThreshold ? gauge.overhead() : 0
+  if (overhead >= threshold.value) return refuse('overhead', overheadText(overhead, threshold.value))
+  if (breaker.isOpen) return refuse('breaker-open', breakerText)
+  if (autoCompact.mode === 'ask' && isRefused) return refuse('refused', 'It was asked for, and not allowed.')
+  return undefined
+}
+
+function overheadText(overhead: number, threshold: number): string {
+  return (
+    `The system prompt, tools and memory files alone take ${formatNumber(overhead)} tokens, and the threshold is ` +
+    `${formatNumber(threshold)}: compacting the conversation cannot help. Use fewer tools or a larger window.`
+  )
 }
 
 type AutoCompacted = Omit<Prepared, 'explanation'>

@@ -10,11 +10,9 @@ import { type Runtime, reduceView } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
-import { climb } from './climb.ts'
-import { type CompactionDone, compactNow, contextFor } from './compaction.ts'
-import { mediaRefused } from './media.ts'
+import { type CompactionDone, climb, compactNow, contextFor } from './compaction.ts'
+import { mediaRefused, shortenUnseen } from './oversized.ts'
 import { isAllowed } from './prepare.ts'
-import { shortenUnseen } from './unseen.ts'
 
 /** What to send now. */
 type Remedy = { readonly request: ModelRequest; readonly compaction?: CompactionDone }

@@ -18,8 +18,7 @@ import type { Conversation } from './conversation.ts'
 import { Gauge, type Learned, type ModelChoice } from './gauge.ts'
 import type { RequestBase } from './input.ts'
 import type { EngineSettings } from './settings.ts'
-import { Tracker } from './tracking.ts'
-import { createUsageMeter, type UsageMeter } from './usage.ts'
+import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 
 /** Ask mode: undefined, or no answer in time, means no. */
 export type Ask = (question: { readonly tokens: number; readonly threshold: number }) => Promise<boolean | undefined>

@@ -41,9 +41,8 @@ import {
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
 import { recordAnswer, type SentRequests } from './record-answer.ts'
 import type { BackgroundContext, MemoryState, Runtime } from './runtime.ts'
-import type { Tracking } from './tracking.ts'
+import type { Tracking, UsageByPurpose } from './tracking.ts'
 import { buildRequest } from './turn-request.ts'
-import type { UsageByPurpose } from './usage.ts'
 
 export type CompactOptions = {
   readonly instructions?: string

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Mechanism, MechanismContext, MechanismResult } from '../mechanisms/mechanism.ts'
-import { climb, type Judge } from './climb.ts'
+import { climb, type Judge } from './compaction.ts'
 
 /** Climbs these mechanisms, and says which were tried. */
 async function climbing(

@@ -1,62 +1,9 @@
-// Tries the mechanisms of a ladder one after the other until one has a result that is good enough. A mechanism may be the
-// host's own code: it ends in bounded time with a valid result, and what it committed stays committed.
+// Runs one mechanism, which may be the host's own code: it ends in bounded time with a valid result. What it committed
+// stays committed, whatever it returns or throws afterwards.
 import type { Mechanism, MechanismContext, MechanismResult, PlanningMechanism } from '../mechanisms/mechanism.ts'
-import { defined, isObject, type JsonObject } from '../message/json.ts'
+import { isObject, type JsonObject } from '../message/json.ts'
 import { noTokens } from '../message/usage.ts'
-import type { CompactionFailure, Tried } from '../ports/events.ts'
 import { describeValue, guarded, slowTimeoutMs } from '../ports/guarded.ts'
-
-export type Solution = Exclude<MechanismResult, { readonly type: 'declined' | 'failed' }>
-
-/** Says why a result is not good enough; undefined when it is. Committed compactions have been measured already. */
-export type Judge = (solution: Solution) => string | undefined
-
-export type Climbed = {
-  readonly tried: readonly Tried[]
-  readonly solution?: Solution
-  /** Why the last mechanism failed, if none succeeded. */
-  readonly reason?: CompactionFailure | undefined
-}
-
-/** Applies nothing. */
-export async function climb(
-  mechanisms: readonly Mechanism[],
-  context: MechanismContext,
-  judge: Judge = () => undefined,
-): Promise<Climbed> {
-  const tried: Tried[] = []
-  let reason: CompactionFailure | undefined
-  const note = (mechanism: string, outcome: Tried['outcome'], why: string) => {
-    tried.push({ mechanism, outcome, why })
-    context.ports.emit({ type: 'mechanism-tried', mechanism, outcome, why })
-  }
-  for (const mechanism of mechanisms) {
-    const { name } = mechanism
-    if (context.signal?.aborted) return { tried, reason: 'aborted' }
-    const result = await runMechanism(mechanism, context)
-    if ('tried' in result) tried.push(...(result.tried ?? []))
-    if (result.type === 'declined') note(name, 'declined', result.why)
-    else if (result.type === 'failed') {
-      note(name, 'failed', result.why)
-      reason = result.reason
-      // A person or a hook that said no means the remaining mechanisms too.
-      if (reason === 'aborted' || reason === 'vetoed') return { tried, reason }
-    } else {
-      const problem = result.type === 'compacted' ? undefined : judge(result)
-      note(name, problem === undefined ? 'done' : 'failed', problem ?? describe(result))
-      if (problem === undefined) return { tried, solution: result }
-      reason = 'no_progress'
-    }
-  }
-  return { tried, ...defined({ reason }) }
-}
-
-function describe(solution: Solution): string {
-  if (solution.type === 'compacted') return `summarized by ${solution.mechanism}`
-  const { results, freed } = solution
-  if (solution.type === 'reduced') return `cleared ${results}, freed ${freed} tokens`
-  return `asked the server to leave out ${results}, about ${freed} tokens`
-}
 
 /** How long a mechanism may take to end after an abort. */
 const abortGraceMs = 5_000
