@@ -2,7 +2,6 @@
 // gauge a person sees, the trigger of compaction, and the check whether a compaction was worth it.
 import { cacheStateOf, lifetimeWritten } from '../cache/state.ts'
 import { modelFacts } from '../catalog/models.ts'
-import { endpointOf, type LearnedLimits, limitOf, providerFacts, withLimit } from '../ladder/limits.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
 import { viewSize } from '../mechanisms/size.ts'
@@ -20,7 +19,7 @@ import { familyFactor } from '../tokens/estimate/family.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
 import { type Environment, resolveSettings, type TokenSettings } from '../tokens/settings.ts'
-import { resolveWindows } from '../tokens/windows.ts'
+import { leastUsable, resolveWindows, type WindowFacts } from '../tokens/windows.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
@@ -33,13 +32,14 @@ export type ModelChoice = { readonly client: ModelClient; readonly name: string 
 /** What all sessions of an engine learn together. */
 export type Learned = {
   calibrations: Calibrations
-  limits: LearnedLimits
+  /** Of windows, by endpoint and model, as overflows showed them. */
+  readonly limits: Map<string, number>
   /** Models that the provider was asked about. */
   readonly described: Set<string>
 }
 
 export function nothingLearned(): Learned {
-  return { calibrations: {}, limits: {}, described: new Set() }
+  return { calibrations: {}, limits: new Map(), described: new Set() }
 }
 
 export type GaugeInput = {
@@ -63,6 +63,9 @@ const worthWeighingAgain = 0.1
 const nearlyFull = 0.01
 
 const describeTimeoutMs = 5_000
+
+/** Room for a summary and a conversation. With a lower limit no settings would work. */
+const leastLimit = leastUsable + 4_000
 
 export class Gauge {
   private readonly input: GaugeInput
@@ -137,15 +140,12 @@ export class Gauge {
     const { environment, ports, settings, tracker } = this.input
     const { thinking, reproducible = [] } = this.requestBase
     const { cacheEdits, contextManagement } = client.capabilities(model)
-    const learnedWindow = this.limit(client, model)
     const reductions = reductionsOf(settings)
     return situationOf(view, {
       now: ports.now(),
-      model,
+      ...this.windowFacts(client, model),
       settings,
       environment,
-      provider: providerFacts(client, model, learnedWindow),
-      learnedWindow,
       size: this.size(view, model),
       weigher: this.weights,
       client: { cacheEdits, contextManagement },
@@ -164,15 +164,12 @@ export class Gauge {
     const calibration = calibrationOf(learned.calibrations, this.choice.name)
     if (differs(calibration.factor, this.calibration.factor, worthAdopting)) this.calibration = calibration
     if (differs(this.calibration.factor, this.weights.factor, worthWeighingAgain)) this.weighAgain()
-    const { client, name: model } = this.choice
-    const learnedWindow = this.limit(client, model)
+    const { client, name } = this.choice
     const note = {
-      model,
+      ...this.windowFacts(client, name),
       overhead: this.overhead(),
       calibration: this.calibration,
       settings: tokenSettings(settings),
-      provider: providerFacts(client, model, learnedWindow),
-      ...defined({ learnedWindow }),
     }
     const text = JSON.stringify(note)
     if (text === this.noted) return
@@ -185,7 +182,7 @@ export class Gauge {
   async describe({ client, name }: ModelChoice = this.choice): Promise<void> {
     const { settings, guard, learned } = this.input
     const isKnown = settings.contextWindow !== undefined || modelFacts(name) || client.capabilities(name).window
-    const key = `${endpointOf(client)} ${name}`
+    const key = keyOf(client, name)
     if (!client.describe || isKnown || learned.described.has(key)) return
     learned.described.add(key)
     await guard.call('model', () => client.describe?.(name), { timeoutMs: describeTimeoutMs })
@@ -194,32 +191,46 @@ export class Gauge {
   /** The model's whole window, even if a setting lets the session use only part of it. */
   window(): number {
     const { client, name: model } = this.choice
-    const { environment, settings } = this.input
-    const learnedWindow = this.limit(client, model)
-    const resolved = resolveSettings({ settings, environment, model })
-    const facts = { model, provider: providerFacts(client, model, learnedWindow), learnedWindow }
+    const resolved = resolveSettings({ ...this.input, model })
+    const facts = this.windowFacts(client, model)
     return resolveWindows({ ...resolved, autoCompactWindow: undefined }, facts).contextWindow.value
   }
 
-  /** The learned limit of a model, if there is one. */
+  /** What an overflow taught about the window of a model. */
   limit(client: ModelClient, model: string): number | undefined {
-    return limitOf(this.input.learned.limits, client, model)
+    return this.input.learned.limits.get(keyOf(client, model))
   }
 
-  /** Notes a limit that the provider told us. A limit with which no settings could work is ignored. */
+  /** What the provider says is left out where the client only repeats our table, or where an overflow proved it wrong. */
+  private windowFacts(client: ModelClient, model: string) {
+    const { window, maxOutput } = client.capabilities(model)
+    const table = modelFacts(model)
+    const learnedWindow = this.limit(client, model)
+    const isOverruled = learnedWindow !== undefined && window !== undefined && learnedWindow < window
+    const provider: NonNullable<WindowFacts['provider']> = {
+      window: isOverruled || window === table?.window ? undefined : window,
+      maxOutput: maxOutput === table?.maxOutput ? undefined : maxOutput,
+    }
+    return { model, provider, ...defined({ learnedWindow }) }
+  }
+
+  /** Notes a limit that the provider told us. One that cannot be a window, or that no settings could work with, is ignored. */
   learnLimit({ limit, model = this.choice.name }: { readonly limit: number; readonly model?: string }): void {
     const { learned, ports } = this.input
-    const { client } = this.choice
-    const before = learned.limits
-    if (model === this.choice.name && limit === this.explanation().contextWindow.value) return
-    learned.limits = withLimit(before, { client, model, limit })
-    if (learned.limits === before) return
+    const { client, name } = this.choice
+    const { limits } = learned
+    const key = keyOf(client, model)
+    const before = limits.get(key)
+    if (!Number.isSafeInteger(limit) || limit < leastLimit || limit === before) return
+    if (model === name && limit === this.explanation().contextWindow.value) return
+    limits.set(key, limit)
     try {
       this.situation()
-      ports.emit({ type: 'limit-learned', endpoint: endpointOf(client), model, limit })
+      ports.emit({ type: 'limit-learned', endpoint: client.endpoint ?? client.provider, model, limit })
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error
-      learned.limits = before
+      if (before === undefined) limits.delete(key)
+      else limits.set(key, before)
     }
   }
 
@@ -244,6 +255,10 @@ export class Gauge {
   cacheWritten(usage: Usage): void {
     if (usage.cacheWrite > 0) this.lifetime = lifetimeWritten(usage)
   }
+}
+
+function keyOf({ endpoint, provider }: ModelClient, model: string): string {
+  return `${endpoint ?? provider} ${model}`
 }
 
 function differs(factor: number, from: number, by: number): boolean {

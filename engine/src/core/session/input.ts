@@ -2,7 +2,7 @@
 // transcript records in the Claude Code format, which get their ids and time later.
 import { type Block, blocksOf, type Content, isBlock, isMedia, isText, isToolResult } from '../message/block.ts'
 import { fromChatAnswer, fromChatContent, fromChatTool, isChatMessage } from '../message/chat-completions.ts'
-import { isObject, type JsonObject, kindOf, objectAt, stringAt } from '../message/json.ts'
+import { defined, isObject, type JsonObject, kindOf, objectAt, stringAt } from '../message/json.ts'
 import type { Role } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { ModelAnswer } from '../ports/model.ts'
@@ -108,10 +108,11 @@ export function parseAnswer(input: AnswerInput): ApiAnswer {
   return given as ApiAnswer
 }
 
+const asMeta =
+  'instructions belong to the session (`system`), a note of the client is a user message with origin: "meta"'
 const otherRoles: Readonly<Record<string, string>> = {
-  system: 'instructions belong to the session (`system`), a note of the client is a user message with origin: "meta"',
-  developer:
-    'instructions belong to the session (`system`), a note of the client is a user message with origin: "meta"',
+  system: asMeta,
+  developer: asMeta,
   tool: 'a result is a user message with a block of type tool_result',
 }
 
@@ -142,42 +143,31 @@ const neededBy: Readonly<Record<string, readonly string[]>> = {
   tool_result: ['tool_use_id'],
 }
 
-function contentOf(content: unknown): Content {
-  return typeof content === 'string' ? content : blocksOf(content)
-}
-
 export function answerMessage(
   given: ApiAnswer,
   fallback: { readonly id: string; readonly model: string },
 ): AnswerMessage {
-  const isOurs = stringAt(given, 'type') === 'answer'
-  const ours = isOurs ? (given as ModelAnswer) : undefined
-  const { type: _, stopReason: __, usage, extra, content, ...rest } = given as JsonObject
-  const base = ours ? (ours.extra ?? {}) : rest
+  const ours = stringAt(given, 'type') === 'answer' ? (given as ModelAnswer) : undefined
+  const { type: _, stopReason: __, usage: reported, extra, content, ...rest } = given as JsonObject
+  const known = ours ? { ...objectAt(extra, 'usage'), ...usageRecord(ours.usage) } : reported
+  const usage = isObject(known) ? known : undefined
   return {
-    ...base,
+    ...(ours ? ours.extra : rest),
     id: stringAt(given, 'id') ?? fallback.id,
     type: 'message',
     role: 'assistant',
     model: stringAt(given, 'model') ?? fallback.model,
     content: blocksOf(content),
-    stop_reason: ours ? ours.stopReason : (stringAt(given, 'stop_reason') ?? null),
+    stop_reason: ours?.stopReason ?? stringAt(given, 'stop_reason') ?? null,
     stop_sequence: stringAt(given, 'stop_sequence') ?? null,
-    ...(ours
-      ? { usage: { ...objectAt(extra, 'usage'), ...usageRecord(ours.usage) } }
-      : isObject(usage)
-        ? { usage }
-        : {}),
+    ...defined({ usage }),
   }
 }
 
 /** Our counts under the API's names. */
 function usageRecord(usage: ModelAnswer['usage']): JsonObject {
-  const { iterations } = usage
-  return {
-    ...countsRecord(usage),
-    ...(iterations ? { iterations: iterations.map((item) => ({ ...countsRecord(item), type: item.type })) } : {}),
-  }
+  const iterations = usage.iterations?.map((item) => ({ ...countsRecord(item), type: item.type }))
+  return { ...countsRecord(usage), ...defined({ iterations }) }
 }
 
 function countsRecord(counts: TokenCounts): JsonObject {
@@ -198,7 +188,7 @@ export type Body = JsonObject & { readonly type: string }
 
 /** One record has one origin: tool results, and what a person typed with them, become two records. */
 export function messageBodies(message: ApiMessage): readonly Body[] {
-  const content = contentOf(message.content)
+  const content: Content = typeof message.content === 'string' ? message.content : blocksOf(message.content)
   if (content.length === 0) return []
   if (message.role === 'assistant') {
     return [{ type: 'assistant', message: { type: 'message', role: 'assistant', content: blocksOf(content) } }]
@@ -208,23 +198,20 @@ export function messageBodies(message: ApiMessage): readonly Body[] {
   }
   const results = typeof content === 'string' ? [] : content.filter(isToolResult)
   const others = typeof content === 'string' ? content : content.filter((block) => !isToolResult(block))
-  const raw = message.toolUseResult === undefined ? {} : { toolUseResult: message.toolUseResult }
+  const { origin, toolUseResult } = message
   return [
-    ...(results.length > 0 ? [{ type: 'user', message: { role: 'user', content: results }, ...raw } as const] : []),
-    ...(others.length > 0 ? [userBody(others, message.origin)] : []),
-  ]
+    { type: 'user', message: { role: 'user', content: results }, ...defined({ toolUseResult }) },
+    { type: 'user', ...(origin && userMarks[origin]), message: { role: 'user', content: others } },
+  ].filter(({ message }) => message.content.length > 0)
 }
 
-function userBody(content: unknown, origin: ApiMessage['origin']): Body {
-  const marks = origin === 'meta' ? { isMeta: true } : origin === 'human' ? { origin: { kind: 'human' } } : {}
-  return { type: 'user', ...marks, message: { role: 'user', content } }
-}
+const userMarks = { meta: { isMeta: true }, human: { origin: { kind: 'human' } }, attachment: {} }
 
 /** One string if everything is text; images and documents stay blocks. */
 function attached(content: ApiMessage['content']): string | readonly Block[] {
-  const blocks = blocksOf(content).map((block): Block => {
-    return isText(block) || isMedia(block) ? block : { type: 'text', text: JSON.stringify(block) }
-  })
+  const blocks = blocksOf(content).map(
+    (block): Block => (isText(block) || isMedia(block) ? block : { type: 'text', text: JSON.stringify(block) }),
+  )
   return blocks.every(isText) ? blocks.map(({ text }) => text).join('\n') : blocks
 }
 

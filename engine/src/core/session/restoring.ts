@@ -55,7 +55,7 @@ export class Restoring {
   private book: StateBook = createStateBook()
   /** Pinned entries, with their text once it was looked up. */
   private readonly pins = new Map<string, string | undefined>()
-  private hostPaths: ReadonlySet<string> = new Set()
+  private hostPaths: ReadonlySet<string | undefined> = new Set()
   private rulePaths: ReadonlySet<string> = new Set()
 
   constructor(input: RestoringInput) {
@@ -89,25 +89,13 @@ export class Restoring {
     const { root, named, files } = this.input
     const host = (await this.input.host?.()) ?? {}
     const touched = this.touched(conversation)
-    this.hostPaths = new Set([...(host.memoryFiles ?? []), ...(host.plan?.path === undefined ? [] : [host.plan.path])])
+    this.hostPaths = new Set([...(host.memoryFiles ?? []), host.plan?.path])
     this.rulePaths = new Set(rulePlaces(touched, root))
-    const state = {
-      ...this.book.state(conversation.ledger().todos),
-      ...host,
-      pinned: this.pinned(kept, conversation),
-    }
+    const found = this.book.state(conversation.ledger().todos)
+    const state = { ...found, ...host, pinned: this.pinned(kept, conversation) }
+    const { transcript: transcriptPath } = conversation.place()
     return restoreContext(
-      {
-        files,
-        countTokens,
-        touched,
-        kept,
-        state,
-        root,
-        named,
-        recordOf: conversation.record,
-        transcriptPath: conversation.place().transcript,
-      },
+      { files, countTokens, touched, kept, state, root, named, recordOf: conversation.record, transcriptPath },
       // The summary does not include a list that the host provides.
       { budget, without: host.todos === undefined ? without : [] },
     )
@@ -122,27 +110,21 @@ export class Restoring {
   }
 
   /** The text of pinned entries that are not among the kept messages. */
-  private pinned(kept: readonly ViewMessage[], conversation: Conversation): SessionState['pinned'] {
+  private pinned(kept: readonly ViewMessage[], { record }: Conversation): SessionState['pinned'] {
     const stays = new Set(kept.map(({ uuid }) => uuid))
-    const unknown = [...this.pins].flatMap(([uuid, text]) => (text === undefined ? [uuid] : []))
-    for (const [uuid, text] of this.textsOf(unknown, conversation)) this.pins.set(uuid, text)
+    const isUnknown = (uuid: string) => this.pins.has(uuid) && this.pins.get(uuid) === undefined
+    const look = (uuid: string, found: JsonObject | undefined) => {
+      const message = found && messageOf(found)
+      if (message) this.pins.set(uuid, textOf(message.content))
+    }
+    for (const uuid of this.pins.keys()) if (isUnknown(uuid)) look(uuid, record(uuid))
+    if ([...this.pins.keys()].some(isUnknown)) {
+      for (const entry of this.input.entries()) {
+        const uuid = stringAt(entry.record, 'uuid') ?? ''
+        if (isUnknown(uuid)) look(uuid, entry.record)
+      }
+    }
     return [...this.pins].flatMap(([uuid, text]) => (text === undefined || stays.has(uuid) ? [] : [{ uuid, text }]))
-  }
-
-  private textsOf(uuids: readonly string[], { record }: Conversation): ReadonlyMap<string, string> {
-    const found = new Map<string, string>()
-    const take = (uuid: string, from: JsonObject | undefined) => {
-      const message = from && messageOf(from)
-      if (message) found.set(uuid, textOf(message.content))
-    }
-    for (const uuid of uuids) take(uuid, record(uuid))
-    const far = new Set(uuids.filter((uuid) => !found.has(uuid)))
-    if (far.size === 0) return found
-    for (const entry of this.input.entries()) {
-      const uuid = stringAt(entry.record, 'uuid')
-      if (uuid !== undefined && far.has(uuid)) take(uuid, entry.record)
-    }
-    return found
   }
 
   /** The pinned entry may be older than what was read at the opening; its restored copy is not. */
