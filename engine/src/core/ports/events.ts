@@ -45,6 +45,9 @@ export type EventSource = {
 
 export type EngineEvent = EventSource & WhatHappened
 
+type Reduced = { readonly mechanism: string; readonly tokensBefore: number; readonly tokensAfter: number }
+type Spent = { readonly usage: TokenCounts; readonly cost?: number }
+
 type WhatHappened =
   | {
       readonly type: 'threshold-checked'
@@ -55,13 +58,7 @@ type WhatHappened =
       readonly source: QuerySource
     }
   | { readonly type: 'threshold-crossed'; readonly state: string; readonly tokens: number; readonly threshold: number }
-  | {
-      readonly type: 'micro-compacted'
-      readonly mechanism: string
-      readonly results: number
-      readonly tokensBefore: number
-      readonly tokensAfter: number
-    }
+  | ({ readonly type: 'micro-compacted'; readonly results: number } & Reduced)
   | { readonly type: 'compaction-started'; readonly trigger: Trigger; readonly tokens: number }
   | {
       readonly type: 'compaction-progressed'
@@ -70,40 +67,31 @@ type WhatHappened =
       /** Every 30 seconds while a summary runs, so that no connection times out. */
       readonly keepAlive?: boolean
     }
-  | {
+  | ({
       readonly type: 'compaction-finished'
       readonly trigger: Trigger
-      readonly mechanism: string
-      readonly tokensBefore: number
-      readonly tokensAfter: number
       readonly durationMs: number
-      readonly usage: TokenCounts
-      readonly cost?: number
       readonly chain: ChainInfo
       readonly restored: number
-    }
+    } & Reduced &
+      Spent)
   | {
       readonly type: 'compaction-failed'
       readonly trigger: Trigger
       readonly reason: CompactionFailure
       readonly detail: string
     }
-  | {
-      readonly type: 'mechanism-tried'
-      readonly mechanism: string
-      readonly outcome: 'declined' | 'failed' | 'done'
-      readonly why: string
-    }
+  | ({ readonly type: 'mechanism-tried' } & Omit<Tried, 'reason'>)
   | {
       readonly type: 'prompt-too-long-retried'
       readonly attempt: number
       readonly dropped: number
       readonly left: number
     }
-  | { readonly type: 'memory-extracted'; readonly tokens: number; readonly usage: TokenCounts; readonly cost?: number }
+  | ({ readonly type: 'memory-extracted'; readonly tokens: number } & Spent)
+  | ({ readonly type: 'collapse-staged'; readonly tokens: number } & Spent)
   | { readonly type: 'memory-failed'; readonly reason: string; readonly failures: number; readonly usage: TokenCounts }
   | { readonly type: 'memory-declined'; readonly reason: string }
-  | { readonly type: 'collapse-staged'; readonly tokens: number; readonly usage: TokenCounts; readonly cost?: number }
   | { readonly type: 'collapse-failed'; readonly reason: string; readonly usage: TokenCounts }
   | { readonly type: 'file-restored'; readonly path: string; readonly tokens: number }
   | { readonly type: 'file-not-restored'; readonly path: string; readonly reason: string }

@@ -53,14 +53,15 @@ export type Workspace = {
 
 /** The state in a few lines. Names of files, branches and commits are quoted so that they cannot pass for anything else. */
 export function describeWorkspace(state: WorkspaceState): string {
-  const lists = [
-    filesLine('Conflicts', state.conflicts, state),
-    filesLine('Staged', state.staged, state),
-    filesLine('Unstaged', state.unstaged, state),
-    filesLine('Untracked', state.untracked, state),
-  ].filter((line) => line !== '')
-  const changes = lists.length > 0 ? lists : ['Nothing is staged, changed or untracked.']
-  return [headLine(state), ...changes, ...commitsLine(state)].join('\n')
+  const { conflicts, staged, unstaged, untracked, isPartial } = state
+  const lists = Object.entries({ Conflicts: conflicts, Staged: staged, Unstaged: unstaged, Untracked: untracked })
+  const changes = lists.flatMap(([title, files]) => {
+    const items = files.items.map(({ path, change }) => `${shownName(path)}${change ? ` (${change})` : ''}`)
+    const count = `${isPartial ? 'at least ' : ''}${files.count}`
+    return files.count === 0 ? [] : [`${title} (${count}): ${[...items, ...more(files)].join(', ')}.`]
+  })
+  const nothing = changes.length > 0 ? [] : ['Nothing is staged, changed or untracked.']
+  return [headLine(state), ...changes, ...nothing, ...commitsLine(state)].join('\n')
 }
 
 function headLine({ branch, head, upstream }: WorkspaceState): string {
@@ -77,12 +78,6 @@ function upstreamText({ name, counts }: NonNullable<WorkspaceState['upstream']>)
   if (behind === 0) return `, ${ahead} ahead of ${remote}`
   if (ahead === 0) return `, ${behind} behind ${remote}`
   return `, ${ahead} ahead of and ${behind} behind ${remote}`
-}
-
-function filesLine(title: string, files: Capped<WorkspaceFile>, { isPartial }: WorkspaceState): string {
-  if (files.count === 0) return ''
-  const items = files.items.map(({ path, change }) => `${shownName(path)}${change ? ` (${change})` : ''}`)
-  return `${title} (${isPartial ? 'at least ' : ''}${files.count}): ${[...items, ...more(files)].join(', ')}.`
 }
 
 function commitsLine({ commits, isPartial }: WorkspaceState): readonly string[] {

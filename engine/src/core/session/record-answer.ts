@@ -1,7 +1,7 @@
 // Records an answer: its entry, what the server left out, what the cache did, how good the estimate was.
 import { type BreakCause, watchAnswer } from '../cache/break-detector.ts'
 import { afterAnswer, afterCacheBreak } from '../cache/edit-state.ts'
-import type { Fingerprint, RequestParts } from '../cache/fingerprint.ts'
+import { fingerprintOf, type RequestParts } from '../cache/fingerprint.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { windowExceeded } from '../ladder/recovery.ts'
 import { appliedEdits } from '../mechanisms/native/server-cleared.ts'
@@ -19,7 +19,6 @@ export type RecordInput = {
   readonly uuid: string
   readonly answer: ApiAnswer
   readonly sent: SentRequests
-  readonly printOf: (parts: RequestParts) => Fingerprint
   /** The view has changed since the request, so the answer's usage says nothing about it. */
   readonly isOutdated: boolean
   /** What was sent; undefined for an answer to no request of ours. */
@@ -58,7 +57,7 @@ function noteCleared({ conversation }: Runtime, message: AnswerMessage): boolean
 
 type Reported = { readonly usage: Usage; readonly message: AnswerMessage; readonly isRewritten: boolean | undefined }
 
-function watchCache(runtime: Runtime, { sent, printOf }: RecordInput, reported: Reported): void {
+function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported): void {
   const { gauge, tracker, ports } = runtime
   const { usage, message, isRewritten } = reported
   const { client, name } = gauge.model()
@@ -73,8 +72,8 @@ function watchCache(runtime: Runtime, { sent, printOf }: RecordInput, reported: 
   tracker.cacheSeen({ watch, cacheEdits: isStale ? afterCacheBreak() : afterAnswer(cacheEdits, { deletedTokens }) })
   if (!found) return
   // Nearly every answer hits the cache, so fingerprints are computed only now.
-  const baseline = before.baseline && { ...before.baseline, print: sent.before && printOf(sent.before) }
-  const printed = { ...seen, print: sent.now && printOf(sent.now) }
+  const baseline = before.baseline && { ...before.baseline, print: sent.before && fingerprintOf(sent.before) }
+  const printed = { ...seen, print: sent.now && fingerprintOf(sent.now) }
   const { causes, dropped, diagnosis } = watchAnswer({ ...before, ...defined({ baseline }) }, printed).found ?? found
   const why = [...causes.map(describeCause), ...(diagnosis ? [`the API says ${diagnosis.reason}`] : [])].join('; ')
   const price = modelFacts(name)?.price?.input

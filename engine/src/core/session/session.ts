@@ -1,5 +1,4 @@
 // A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
-import { createFingerprinter } from '../cache/fingerprint.ts'
 import { textCounter } from '../compaction/plan.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
@@ -109,7 +108,6 @@ class ManagedSession {
   private readonly runtime: Runtime
   private readonly queue: ReturnType<typeof createMessageQueue>
   private readonly mutex = createMutex(() => this.flush())
-  private readonly printOf = createFingerprinter()
   private readonly stop = createStop()
   private background: BackgroundCompaction | undefined
   /** Answers that came during a compaction. */
@@ -160,11 +158,11 @@ class ManagedSession {
 
   record = (input: AnswerInput): string => {
     const answer = parseAnswer(input)
-    const { runtime, pending, sent, printOf } = this
+    const { runtime, pending, sent } = this
     const uuid = runtime.ports.newId()
     const write = () => {
       const isOutdated = pending !== undefined && pending.changes !== runtime.tracker.now().changes
-      const { content } = recordAnswer(runtime, { uuid, answer, sent, printOf, isOutdated, view: pending?.view })
+      const { content } = recordAnswer(runtime, { uuid, answer, sent, isOutdated, view: pending?.view })
       this.imported.push(content.filter(isToolUse).length)
       // Background workers look at the whole view. For a history that is being imported, once at the end is enough.
       if (pending) this.showImported()
