@@ -95,7 +95,6 @@ export function createEngineOn(platform: Platform, options: EngineOptions): Engi
   return { model: options.model, run, start: (session = {}) => run(inMemory(ports.newId()), session) }
 }
 
-/** What all sessions of an engine have in common. */
 type Shared = {
   readonly platform: Platform
   readonly options: EngineOptions
@@ -212,7 +211,6 @@ function runtimeFor(
   })
 }
 
-/** The ladder, and what works in the background for it. */
 function mechanismsFor(
   { ladder }: EngineOptions,
   settings: EngineSettings,

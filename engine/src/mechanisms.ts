@@ -1,5 +1,5 @@
-// everlong/mechanisms: for whoever changes how a context is measured and made smaller. Your own mechanisms, the compaction
-// procedure and its parts, and the figures behind them. A host that only runs sessions needs none of it.
+// everlong/mechanisms: for those who change how a context is measured and made smaller. A host that only runs sessions needs
+// none of it.
 
 // Mechanisms
 

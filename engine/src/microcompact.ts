@@ -14,11 +14,11 @@ export type MicrocompactOptions = {
   readonly keep?: number
   /** Tokens of tool results that may stay; the oldest go first. Default 0: all but the newest go. */
   readonly target?: number
-  /** Names of your tools whose results can be had again. Those of well-known agents (Read, Bash, Grep …) are known. */
+  /** Your tools whose results can be produced again. Those of well-known agents (Read, Bash, Grep …) are known. */
   readonly reproducible?: readonly string[]
   /** The model that will read the messages: some void their thinking when something before it changes. */
   readonly model?: string
-  /** Where `DISABLE_COMPACT` is looked up: the environment of the process unless said. */
+  /** Where `DISABLE_COMPACT` is looked up. Default: the environment of the process. */
   readonly environment?: Environment
 }
 
@@ -32,7 +32,7 @@ export type Microcompacted<M extends PlainMessage> = {
 }
 
 /**
- * Makes a conversation smaller without a model: old tool results that can be had again are cleared.
+ * Makes a conversation smaller without a model: old tool results that can be produced again are cleared.
  *
  * ```ts
  * const { messages } = microcompact(history, { keep: 5 })

@@ -1,5 +1,5 @@
-// The engine's events as OpenTelemetry metrics and spans, under the GenAI conventions where they have a name for it. The
-// host hands in its meter and tracer: nothing leaves the machine unless they send it somewhere.
+// The engine's events as OpenTelemetry metrics and spans, named by the GenAI conventions where those have a name. Nothing
+// leaves the machine unless the host's meter and tracer send it.
 import type { Attributes, Meter, Span, Tracer } from '@opentelemetry/api'
 import { type TokenCounts, totalOf } from '../core/message/usage.ts'
 import type { Emit } from '../core/ports/events.ts'

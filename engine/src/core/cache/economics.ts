@@ -5,7 +5,6 @@ import { defined } from '../message/json.ts'
 import { type CacheState, cacheLifetimes } from './state.ts'
 
 export type WorthInput = {
-  /** Tokens removed. */
   readonly freed: number
   /** Tokens after the first changed message, which must be written to the cache again. */
   readonly suffix: number
@@ -29,7 +28,6 @@ export type CompactionAhead = {
   readonly after: number
   /** In input tokens: reading everything, writing the summary, caching the rest. */
   readonly cost: number
-  /** Context growth per request. */
   readonly growth: number
 }
 
@@ -44,7 +42,6 @@ export type Worth = {
   readonly write: number
   /** The cost of a token per request: read from the cache, or sometimes written again. */
   readonly rent: number
-  /** Saved over all turns. */
   readonly saved: number
   /** Paid once because the cached prefix ends earlier; 0 if there was none. */
   readonly cost: number

@@ -5,7 +5,6 @@ import type { Usage } from '../message/usage.ts'
 export type CacheState = {
   /** unknown: no answer, no time, or a clock that went backwards. */
   readonly type: 'warm' | 'cold' | 'unknown'
-  /** Time of the newest answer. */
   readonly lastAnswer?: number
   /** How long a prefix is kept, in milliseconds. */
   readonly lifetime: number

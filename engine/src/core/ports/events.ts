@@ -1,5 +1,4 @@
-// What the engine tells whoever listens: one union, noun-verb names. Telemetry, the command line, the gateway's feed and
-// the viewer read it. No event carries text of the conversation.
+// The events of the engine, for telemetry, the command line and hosts. No event carries text of the conversation.
 import type { TokenCounts } from '../message/usage.ts'
 import type { Trigger } from './hooks.ts'
 import type { QuerySource } from './model.ts'
@@ -95,7 +94,7 @@ type WhatHappened =
   | { readonly type: 'collapse-failed'; readonly reason: string; readonly usage: TokenCounts }
   | { readonly type: 'file-restored'; readonly path: string; readonly tokens: number }
   | { readonly type: 'file-not-restored'; readonly path: string; readonly reason: string }
-  /** Results were cleared from the view and could not be put beside the session. The transcript has them. */
+  /** Cleared results could not be stored next to the session. The transcript has them. */
   | { readonly type: 'results-not-stored'; readonly reason: string }
   | { readonly type: 'cache-broken'; readonly why: string; readonly tokens: number; readonly cost?: number }
   | { readonly type: 'breaker-tripped'; readonly failures: number }
@@ -107,7 +106,7 @@ type WhatHappened =
   /** Code of the host threw, hung, or returned something of the wrong shape. The session goes on without it. */
   | { readonly type: 'host-code-failed'; readonly code: HostCode; readonly problem: string }
 
-/** How a compaction stands to the one before it. */
+/** How a compaction relates to the one before it. */
 export type ChainInfo = {
   /** No human message since the compaction before. */
   readonly isRecompaction: boolean

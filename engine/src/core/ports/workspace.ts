@@ -29,7 +29,7 @@ export type WorkspaceState = {
   readonly unstaged: Capped<WorkspaceFile>
   readonly untracked: Capped<WorkspaceFile>
   readonly conflicts: Capped<WorkspaceFile>
-  /** Newest first. Absent when nobody asked for them, or git does not know where to start. */
+  /** Newest first. Absent if not asked for, or if git does not know where to start. */
   readonly commits?: Capped<Commit> & { readonly since: Since }
   /** A size limit was reached: counts are minimums. */
   readonly isPartial: boolean
@@ -98,7 +98,7 @@ const longestTitle = 120
 
 function shownCommit({ hash, title }: Commit): string {
   const text = title.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-  // A generic type in a title stays readable, and a tag is none any more.
+  // A generic type in a title stays readable; a tag does not stay a tag.
   return `${hash.slice(0, shortHash)} "${clipped(text, longestTitle)
     .replace(/<(?=[/!?a-z])/gi, '< ')
     .replaceAll('"', "'")}"`

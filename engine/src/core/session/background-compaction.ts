@@ -15,7 +15,6 @@ export type BackgroundCompaction = {
   readonly isReady: () => boolean
   /** Writes it, if what it summarized is still the same. */
   readonly apply: () => Promise<CompactionDone | CompactionNotDone>
-  /** It is not needed any more. */
   readonly cancel: (why: string) => Promise<void>
 }
 

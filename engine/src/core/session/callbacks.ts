@@ -23,7 +23,6 @@ export function createCleanUps(
 ) {
   const own = new Set<CleanUp>()
   return {
-    /** Returns a function that unregisters it. */
     register: (owner: CleanUp): (() => void) => {
       const home = owner.scope === 'all' ? shared : own
       home.add(owner)

@@ -64,9 +64,8 @@ class StoredConversation {
   ledger = (): Ledger => this.book.ledger()
   /** What the user typed while the agent worked, as far as no message holds it. */
   queued = (): readonly QueuedWords[] => queuedWords(this.entries)
-  /** How many entries are in memory, for tests. */
+  /** For tests. */
   entryCount = (): number => this.entries.length
-  /** Whether an answer in memory has this message id. */
   hasAnswer = (id: unknown): boolean => this.answerIds.has(id)
 
   /** Any entry of the session, in the view or not. */
@@ -130,7 +129,6 @@ class StoredConversation {
     return stored
   }
 
-  /** The view as it would be with these records. */
   tryOut = (records: readonly JsonObject[]): View =>
     foldEntries([...this.entries, ...records.map((record) => ({ record, position: noPosition }))])
 

@@ -77,7 +77,6 @@ export class Gauge {
   private lifetime: number
   /** The last computed size: it is needed several times before each request. */
   private known: { readonly view: View; readonly key: string; readonly size: ContextSize } | undefined
-  /** The newest context note in the transcript. */
   private noted: string | undefined
 
   constructor(input: GaugeInput) {
@@ -265,7 +264,6 @@ function differs(factor: number, from: number, by: number): boolean {
   return Math.abs(factor / from - 1) > by
 }
 
-/** Those that sizes and thresholds depend on. */
 function tokenSettings(all: EngineSettings): TokenSettings {
   const names = Object.keys(resolveSettings({}))
   return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name))) as TokenSettings

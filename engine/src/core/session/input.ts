@@ -22,7 +22,6 @@ export type ApiMessage = {
   readonly toolUseResult?: unknown
 }
 
-/** An answer of the Messages API, or our own ModelAnswer. */
 export type ApiAnswer =
   | ModelAnswer
   | {
@@ -41,7 +40,6 @@ export type ChatMessage = {
   readonly tool_call_id?: string
 }
 
-/** What `add` accepts: messages of the Messages API or of chat completions. */
 export type MessageInput = ApiMessage | ChatMessage
 
 /** What `record` accepts: an answer of the Messages API, a chat completion, or a ModelAnswer of one of our clients. */
@@ -57,7 +55,6 @@ export type AnswerInput =
 /** What goes with every request besides the messages, as the SDKs type it. */
 export type RequestInput = {
   readonly system?: string | readonly InputBlock[]
-  /** Tools of the Messages API or of chat completions. */
   readonly tools?: readonly object[]
   readonly maxTokens?: number
   readonly thinking?: object
@@ -100,7 +97,6 @@ function fromChat(message: unknown): unknown {
   return { ...rest, role: message.role === 'tool' ? 'user' : message.role, content: fromChatContent(message) }
 }
 
-/** Throws a TypeError that says what is wrong. */
 export function parseAnswer(input: AnswerInput): ApiAnswer {
   const given: unknown = isObject(input) ? (fromChatAnswer(input) ?? input) : input
   const wrong = isObject(given) ? wrongInContent(given.content) : `is ${kindOf(given)}, not an answer`

@@ -1,6 +1,5 @@
 // Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
-// counts what it costs. Compacting from the notes is the business of ladder/memory-mechanism.ts.
-import { costOf } from '../cache/prices.ts'
+// counts what it costs. ladder/memory-mechanism.ts compacts from the notes.
 import type { Extraction } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'
 import { defaultKeep, type MemoryKeep } from '../memory/plan.ts'
@@ -17,7 +16,7 @@ import {
 } from '../memory/trigger.ts'
 import { blocksOf, isToolResult } from '../message/block.ts'
 import { defined } from '../message/json.ts'
-import { noTokens, totalOf } from '../message/usage.ts'
+import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { BackgroundContext, BackgroundWorker, MemoryState } from './runtime.ts'
@@ -148,7 +147,7 @@ export class MemoryKeeper implements BackgroundWorker {
       // An error of the store, such as a full disk, is a failed extraction.
       .catch((error: unknown): Extraction => ({ type: 'failed', reason: errorText(error), usage: noTokens }))
     const { usage } = extraction
-    if (totalOf(usage) > 0) context.addUsage('session-memory', usage)
+    const cost = context.addUsage('session-memory', usage, model)
     // Closing the session is not a failure.
     if (signal.aborted) return
     if (extraction.type === 'failed') {
@@ -163,7 +162,6 @@ export class MemoryKeeper implements BackgroundWorker {
       this.isFresh = false
     } else this.current = { ...this.current, failures: 0 }
     this.saveProgress()
-    const cost = totalOf(usage) === 0 ? undefined : costOf(usage, model)
     const noted = countTokens(renderNotes(extraction.notes))
     emit({ type: 'memory-extracted', tokens: noted, usage, ...defined({ cost }) })
   }

@@ -1,4 +1,5 @@
 // A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
+import { costOf } from '../cache/prices.ts'
 import { textCounter } from '../compaction/plan.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
@@ -7,6 +8,7 @@ import type { SnipInput } from '../mechanisms/snip.ts'
 import { isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import { totalOf } from '../message/usage.ts'
 import type { EngineEvent, Tried } from '../ports/events.ts'
 import { callNow, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
@@ -340,7 +342,11 @@ class ManagedSession {
       countTokens: (text) => textCounter(gauge.counting())(text),
       isCompactionOff: () => compactionOff(this.runtime) !== undefined,
       emit: ports.emit,
-      addUsage: (source, counts) => usage.add({ source, usage: counts, model: gauge.model().name }),
+      addUsage: (source, counts, model) => {
+        if (totalOf(counts) === 0) return undefined
+        usage.add({ source, usage: counts, model })
+        return costOf(counts, model)
+      },
       signal: this.stop.signal,
     }
   }

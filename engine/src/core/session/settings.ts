@@ -30,14 +30,14 @@ export type EngineSettings = TokenSettings & {
    * tokens. Never more than half of the compaction's target. Default: none.
    */
   readonly keep?: number | { readonly tokens: number }
-  /** A compaction must get below this share of the threshold: 0.6 unless said. */
+  /** A compaction must get below this share of the threshold. Default: 0.6. */
   readonly target?: number
   /** Prepare a compaction while work goes on, from this share of the threshold on: 0.8 when only turned on. */
   readonly background?: boolean | { readonly from: number }
   /** Marks for the prompt cache; `false` for none. */
   readonly cacheMarks?: false | '5m' | '1h'
   readonly estimator?: EstimatorName
-  /** How long the host may think in ask mode, in milliseconds: 60,000 unless said. No answer means no. */
+  /** How long the host may take to answer in ask mode, in milliseconds. Default: 60,000. No answer means no. */
   readonly askTimeoutMs?: number
 }
 
