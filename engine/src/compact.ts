@@ -1,19 +1,16 @@
-// compact(messages, options): the compaction procedure for whoever holds plain messages and no session. Nothing is read
-// from or written to a disk.
+// compact(messages, options): a compaction for hosts that hold plain messages and no session. It reads and writes no files.
 import { modelFacts } from './core/catalog/models.ts'
 import type { CompactionFailed, CompactionSettings } from './core/compaction/job.ts'
 import { runCompaction } from './core/compaction/run.ts'
 import { fromJson, toJson } from './core/ledger/json.ts'
-import { type JsonObject, objectAt, stringAt } from './core/message/json.ts'
+import { defined, type JsonObject, objectAt, stringAt } from './core/message/json.ts'
 import { contextFrame } from './core/message/reminder.ts'
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
 import type { Emit, Tried } from './core/ports/events.ts'
 import type { FidelityReport } from './core/ports/fidelity.ts'
-import { createGuard } from './core/ports/guarded.ts'
-import { guardedModel } from './core/ports/guarded-model.ts'
-import { guardedHooks, guardedRestore } from './core/ports/guarded-ports.ts'
+import { createGuard, createListeners } from './core/ports/guarded.ts'
+import { guardedHooks, guardedModel, guardedRestore } from './core/ports/guarded-ports.ts'
 import { type Hooks, noHooks } from './core/ports/hooks.ts'
-import { createListeners } from './core/ports/listeners.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from './core/ports/model.ts'
 import type { Restore } from './core/ports/restore.ts'
 import { neutralizeReminders } from './core/text/neutralize.ts'
@@ -23,33 +20,29 @@ import { compactionOff, type Environment } from './core/tokens/settings.ts'
 import { offline } from './models/offline.ts'
 import { systemPorts } from './models/ports.ts'
 import {
-  checkPlain,
   firstOfNewest,
   indexOfPlain,
   type PlainMessage,
   readPlain,
-  type UserText,
-  userText,
   uuidOfPlain,
   withoutThinking,
-  withText,
 } from './plain-messages.ts'
 
 export type CompactMessagesOptions = {
   /** Writes the summary: `anthropic(…)`, `openai(…)`. Left out, the summary is made by code, without a model. */
   readonly model?: ModelClient
-  /** What the summary is to pay heed to. */
+  /** What the summary should pay attention to. */
   readonly instructions?: string
   /** Tokens that the new messages may have together, by `countTokens`. */
   readonly budget?: number
   /**
-   * Keep so many of the newest messages as they are. The cut moves so that no call loses its result. Thinking in them goes
-   * unless the model (of `conversation`, else of `model`) is known not to bind it to what came before. Default 0.
+   * How many of the newest messages stay as they are; default 0. The cut moves so that no call loses its result. Their
+   * thinking goes, unless the model (of `conversation`, else of `model`) is known not to bind it to what came before.
    */
   readonly keep?: number
-  /** The conversation's own request, to share its prompt cache: one message is put behind it. */
+  /** The conversation's own request, to share its prompt cache. */
   readonly conversation?: ModelRequest
-  /** What the compaction before gave back: facts of the conversation, carried from round to round. */
+  /** From the result of the compaction before: facts that are carried from one to the next. */
   readonly ledger?: JsonObject
   readonly settings?: Partial<CompactionSettings>
   readonly counting?: Counting
@@ -57,18 +50,15 @@ export type CompactMessagesOptions = {
   readonly restore?: Restore
   readonly onEvent?: Emit
   readonly signal?: AbortSignalPort
-  /** Where `DISABLE_COMPACT` is looked up: the environment of the process unless said. */
+  /** Where `DISABLE_COMPACT` is looked up. Default: the environment of the process. */
   readonly environment?: Environment
 }
 
-/** What came of it. On failure the messages are those that were given, untouched, and `reason` says why. */
+/** On failure the messages are those that were given, untouched, and `reason` says why. */
 export type CompactOutcome<M extends PlainMessage> =
   | {
       readonly type: 'compacted'
-      /**
-       * To go on with: system messages first, then the summary, then what was kept, as the objects that were given unless
-       * something had to change. A user's message that follows the summary is put into the summary's own.
-       */
+      /** System messages, the summary, what was kept. A user message after the summary is joined with it. */
       readonly messages: (M | UserText)[]
       readonly summary: string
       readonly tokens: { readonly before: number; readonly after: number }
@@ -78,14 +68,17 @@ export type CompactOutcome<M extends PlainMessage> =
       readonly tried: readonly Tried[]
       readonly usage: TokenCounts
       readonly cost?: number
-      /** To hand in the next time. */
+      /** To pass in the next time. */
       readonly ledger: JsonObject
     }
   | (Pick<CompactionFailed, 'type' | 'reason' | 'detail' | 'tried' | 'usage'> & { readonly messages: M[] })
 
+/** A message of ours, in both shapes. */
+type UserText = { role: 'user'; content: string }
+
 /**
- * Makes a long conversation short: older messages become one summary that is held against its source, the newest may
- * stay word for word. Takes messages in the shape of the Messages API or of chat completions, and gives them back in it.
+ * Makes a long conversation short: older messages become one summary that is checked against them, the newest may stay
+ * verbatim. Takes messages in the shape of the Messages API or of chat completions, and returns them in it.
  *
  * ```ts
  * const result = await compact(messages, { model: anthropic({ model: 'claude-sonnet-5' }), keep: 6 })
@@ -96,37 +89,39 @@ export async function compact<M extends PlainMessage>(
   messages: readonly M[],
   options: CompactMessagesOptions = {},
 ): Promise<CompactOutcome<M>> {
-  const plain = readPlain(checkPlain(messages, 'compact'))
-  const keep = checkKeep(options.keep)
-  const { emit } = createListeners(options.onEvent ? [options.onEvent] : [])
-  const guard = createGuard({ emit, wait: systemPorts.wait })
-  const refusal = refusalOf(options, { keep, length: plain.view.messages.length })
+  const { view, system } = readPlain(messages, 'compact')
+  const { keep = 0, ledger, conversation, instructions, budget, restore, settings, counting } = options
+  if (!Number.isInteger(keep) || keep < 0)
+    throw new TypeError(`compact(): keep is ${String(keep)}; it must be a whole number of messages, 0 or more.`)
+  const { emit } = createListeners(options.onEvent)
+  const { now, wait } = systemPorts
+  const guard = createGuard({ emit, wait })
+  const refusal = refusalOf(options, keep, view.messages.length)
   if (refusal) return { type: 'failed', ...refusal, tried: [], usage: noTokens, messages: messages as M[] }
-  const partial = partialOf(messages, keep)
+  const first = keep === 0 ? 0 : firstOfNewest(messages, keep)
   const result = await runCompaction(
     {
       trigger: 'manual',
       reason: 'compact()',
-      view: plain.view,
+      view,
       threshold: 0,
       sessionId: 'plain',
-      ...(options.ledger ? { carried: fromJson(options.ledger) } : {}),
-      ...(partial ? { partial: { type: 'up-to', uuid: uuidOfPlain(partial.first) } } : {}),
-      conversation: options.conversation,
-      instructions: options.instructions,
-      budget: options.budget,
-      restore: options.restore && guardedRestore(options.restore, guard),
-      ...(options.settings ? { settings: options.settings } : {}),
-      ...(options.counting ? { counting: options.counting } : {}),
+      ...(ledger ? { carried: fromJson(ledger) } : {}),
+      ...(first > 0 ? { partial: { type: 'up-to', uuid: uuidOfPlain(first) } } : {}),
+      conversation,
+      instructions,
+      budget,
+      restore: restore && guardedRestore(restore, guard),
+      ...defined({ settings, counting }),
     },
     {
-      now: systemPorts.now,
+      now,
       newId: () => crypto.randomUUID(),
       model: guardedModel(options.model ?? offline(), guard),
-      hooks: guardedHooks(options.hooks ?? noHooks, systemPorts),
+      hooks: guardedHooks(options.hooks ?? noHooks, wait),
       files: { read: async () => ({ type: 'missing' }) },
       emit,
-      wait: systemPorts.wait,
+      wait,
     },
     options.signal,
   )
@@ -134,40 +129,31 @@ export async function compact<M extends PlainMessage>(
     const { reason, detail, tried, usage } = result
     return { type: 'failed', reason, detail, tried, usage, messages: messages as M[] }
   }
-  const kept = new Set(result.keptUuids.map(indexOfPlain))
-  const { tokens, mechanism, fidelity, tried, usage, cost } = result
+  const { summary, tokens, mechanism, fidelity, tried, usage, cost, records, contextAfter, keptUuids } = result
+  const kept = keptUuids.flatMap((uuid) => messages[indexOfPlain(uuid)] ?? [])
+  // Thinking is void behind a summary if the model binds it to what came before; an unknown model may do so.
+  const isFree = modelFacts(conversation?.model || options.model?.model || '')?.bindsThinking === false
+  const context = contextIn(records.slice(2), contextAfter)
+  const opened = withSummary(wellFormed(neutralizeReminders(summary)), isFree ? kept : kept.flatMap(withoutThinking))
   return {
     type: 'compacted',
-    messages: [
-      ...plain.system.flatMap((index) => messages[index] ?? []),
-      ...behindSummary(wellFormed(neutralizeReminders(result.summary)), {
-        kept: withoutBoundThinking(
-          messages.filter((_, index) => kept.has(index)),
-          options,
-        ),
-        context: contextIn(result.records.slice(2), result.contextAfter),
-      }),
-    ],
-    summary: result.summary,
+    messages: [...system.flatMap((index) => messages[index] ?? []), ...withContext(opened, context)],
+    summary,
     tokens,
     mechanism,
     fidelity,
     tried,
     usage,
-    ...(cost === undefined ? {} : { cost }),
+    ...defined({ cost }),
     ledger: toJson(result.ledger),
   }
-}
-
-function checkKeep(keep = 0): number {
-  if (Number.isInteger(keep) && keep >= 0) return keep
-  throw new TypeError(`compact(): keep is ${String(keep)}; it must be a whole number of messages, 0 or more.`)
 }
 
 /** Why nothing is tried at all. */
 function refusalOf(
   { environment = globalThis.process?.env }: CompactMessagesOptions,
-  { keep, length }: { readonly keep: number; readonly length: number },
+  keep: number,
+  length: number,
 ): Pick<CompactionFailed, 'reason' | 'detail'> | undefined {
   const off = compactionOff({ environment })
   if (off !== undefined) return { reason: 'vetoed', detail: off }
@@ -176,7 +162,7 @@ function refusalOf(
   return { reason: 'nothing_to_compact', detail }
 }
 
-/** What was put back, and what hooks said, as one text that says what it is. */
+/** What was restored, and what hooks said, as one text that says what it is. */
 function contextIn(records: readonly JsonObject[], after: readonly string[]): string | undefined {
   const pieces = [...records.flatMap(({ attachment }) => stringAt(attachment, 'content') ?? []), ...after]
   const last = records.flatMap((record) => stringAt(objectAt(record, 'message'), 'content') ?? [])
@@ -184,31 +170,28 @@ function contextIn(records: readonly JsonObject[], after: readonly string[]): st
   return wellFormed([contextFrame(pieces), ...last.map(neutralizeReminders)].join('\n\n'))
 }
 
-/** The summary before what was kept, the context behind it, and no two messages of the user in a row because of them. */
-function behindSummary<M extends PlainMessage>(
-  summary: string,
-  { kept, context }: { readonly kept: readonly M[]; readonly context: string | undefined },
-): readonly (M | UserText)[] {
+/** The summary, then what was kept. No two user messages follow each other because of it. */
+function withSummary<M extends PlainMessage>(summary: string, kept: readonly M[]): readonly (M | UserText)[] {
   const [first, ...rest] = kept
-  const opened = first?.role === 'user' ? [withText(first, { before: summary }), ...rest] : [userText(summary), ...kept]
-  if (context === undefined) return opened
-  const last = opened.at(-1)
-  return last?.role === 'user'
-    ? [...opened.slice(0, -1), withText(last, { behind: context })]
-    : [...opened, userText(context)]
+  if (first?.role !== 'user') return [{ role: 'user', content: summary }, ...kept]
+  const { content } = first
+  const text = [{ type: 'text', text: summary }]
+  return [
+    { ...first, content: typeof content === 'string' ? `${summary}\n\n${content}` : [...text, ...(content ?? [])] },
+    ...rest,
+  ]
 }
 
-/** Thinking is void behind a summary where the model binds it to what came before; a model nobody knows may do so. */
-function withoutBoundThinking<M extends PlainMessage>(
-  kept: readonly M[],
-  { conversation, model }: CompactMessagesOptions,
-): readonly M[] {
-  const isFree = modelFacts(conversation?.model || model?.model || '')?.bindsThinking === false
-  return isFree ? kept : kept.flatMap(withoutThinking)
-}
-
-function partialOf(messages: readonly PlainMessage[], keep: number): { readonly first: number } | undefined {
-  if (keep <= 0) return undefined
-  const first = firstOfNewest(messages, keep)
-  return first > 0 ? { first } : undefined
+/** The context at the end, in the last message if that is the user's. */
+function withContext<M extends PlainMessage>(
+  messages: readonly M[],
+  context: string | undefined,
+): readonly (M | UserText)[] {
+  const last = messages.at(-1)
+  if (context === undefined) return messages
+  if (last?.role !== 'user') return [...messages, { role: 'user', content: context }]
+  const { content } = last
+  const text = [{ type: 'text', text: context }]
+  const joined = typeof content === 'string' ? `${content}\n\n${context}` : [...(content ?? []), ...text]
+  return [...messages.slice(0, -1), { ...last, content: joined }]
 }

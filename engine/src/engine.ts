@@ -1,41 +1,33 @@
 // The engine: starts sessions and gives each what it needs. It runs anywhere and keeps sessions in memory; node-engine.ts
 // adds those on disk. What a session does is in core/session and core/ladder.
-
+import { type CompactMechanismOptions, compactMechanism } from './core/ladder/compact-mechanism.ts'
 import { withEconomy } from './core/ladder/economy.ts'
-import type { Ladder } from './core/ladder/ladder.ts'
+import { defaultLadder, type Ladder } from './core/ladder/ladder.ts'
+import { memoryMechanism } from './core/ladder/memory-mechanism.ts'
 import { defined, type JsonObject, stringAt } from './core/message/json.ts'
 import type { Emit, EngineEvent } from './core/ports/events.ts'
 import type { FileStore } from './core/ports/files.ts'
-import { createGuard } from './core/ports/guarded.ts'
-import { guardedHooks, guardedWorkspace } from './core/ports/guarded-ports.ts'
+import { createGuard, createListeners } from './core/ports/guarded.ts'
+import { guardedFiles, guardedHooks, guardedRestore, guardedWorkspace } from './core/ports/guarded-ports.ts'
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
-import { createListeners } from './core/ports/listeners.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { Restore } from './core/ports/restore.ts'
-import type { Store } from './core/ports/store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
-import { type CleanUp, hooksInto } from './core/session/callbacks.ts'
+import { type CleanUp, createCleanUps, hooksInto } from './core/session/callbacks.ts'
+import { Collapser } from './core/session/collapser.ts'
 import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
-import {
-  barePlatform,
-  type HookedSession,
-  inMemory,
-  type OpenedSession,
-  type Platform,
-} from './core/session/platform.ts'
+import { type RequestInput, requestBase } from './core/session/input.ts'
+import { type Memory, MemoryKeeper, memoryState } from './core/session/memory-keeper.ts'
+import { barePlatform, inMemory, type OpenedSession, type Platform, type Recalled } from './core/session/platform.ts'
 import { leftInQueue } from './core/session/queue.ts'
-import type { Recalled } from './core/session/recall.ts'
-import { type RequestInput, requestBase } from './core/session/request-input.ts'
-import type { HostState } from './core/session/restoring.ts'
+import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
 import { type Ask, createRuntime, type Runtime } from './core/session/runtime.ts'
-import { createSession } from './core/session/session.ts'
-import type { Session } from './core/session/session-types.ts'
-import { type EngineSettings, withEnvironment } from './core/session/settings.ts'
+import { createSession, type Session } from './core/session/session.ts'
+import { type EngineSettings, memoryChoices, withEnvironment } from './core/session/settings.ts'
 import type { Environment } from './core/tokens/settings.ts'
 import { systemPorts } from './models/ports.ts'
-import { sessionParts } from './session-parts.ts'
 
 export type EngineOptions = {
   readonly model: ModelClient
@@ -51,7 +43,7 @@ export type EngineOptions = {
    * folder, unless `files` are the host's own or the session was recorded in another folder.
    */
   readonly workspace?: Workspace
-  /** Brings back context after a compaction, in place of the engine's own: files, todos, plan, skills. */
+  /** Restores context after a compaction, in place of the engine's own: files, todos, plan, skills. */
   readonly restore?: Restore
   /** Replaces default mechanisms by trigger. A function gets the defaults, which know the session's notes and files. */
   readonly ladder?: Partial<Ladder> | ((defaults: Ladder) => Partial<Ladder>)
@@ -59,11 +51,11 @@ export type EngineOptions = {
   readonly ask?: Ask
   readonly environment?: Environment
   readonly onEvent?: (event: EngineEvent) => void
-  readonly ports?: Partial<Pick<CompactionPorts, 'now' | 'newId' | 'wait'>>
+  readonly ports?: Partial<Ports>
 }
 
 export type SessionOptions = RequestInput & {
-  /** Another than the client's own. */
+  /** If not the client's own. */
   readonly model?: string
   /** Further fields of each record: cwd, version, gitBranch … */
   readonly envelope?: JsonObject
@@ -76,7 +68,7 @@ export type EngineSession = Session & {
   readonly recall: (words: string, options?: { readonly limit?: number }) => Promise<Recalled>
   /** An original by the id that recall gave, an entry's uuid, or a tool use id (its result); undefined when none has it. */
   readonly read: (id: string) => Promise<string | undefined>
-  /** A conversation of its own: its own window, state and breaker; its file lies in this session's folder. */
+  /** A conversation with its own window, state and breaker; its file is in this session's folder. */
   readonly subagent: (options?: SessionOptions) => Promise<EngineSession>
 }
 
@@ -97,13 +89,12 @@ export type EngineOn = Engine & {
 }
 
 export function createEngineOn(platform: Platform, options: EngineOptions): EngineOn {
-  const ports = portsOf(options)
+  const ports = { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...options.ports }
   const shared: Shared = { platform, options, learned: nothingLearned(), ports, cleanUps: new Set() }
   const run: EngineOn['run'] = (opened, session) => sessionOn(shared, opened, session)
   return { model: options.model, run, start: (session = {}) => run(inMemory(ports.newId()), session) }
 }
 
-/** What all sessions of an engine have in common. */
 type Shared = {
   readonly platform: Platform
   readonly options: EngineOptions
@@ -114,29 +105,47 @@ type Shared = {
 
 type Ports = Pick<CompactionPorts, 'now' | 'newId' | 'wait'>
 
-function portsOf({ ports }: EngineOptions): Ports {
-  return { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...ports }
-}
-
 async function sessionOn(shared: Shared, opened: OpenedSession, options: SessionOptions): Promise<EngineSession> {
   const session = sessionOrClosed(shared, opened, options)
-  await session.runHooks(startOf(session, opened))
+  const { agentId } = session
+  const source = opened.entries.length > 0 ? 'resume' : 'startup'
+  await session.runHooks(
+    agentId === undefined
+      ? { event: 'SessionStart', source }
+      : { event: 'SubagentStart', details: { agent_id: agentId } },
+  )
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => opened.recall(words, limit),
     read: (id: string) => opened.read(id),
-    subagent: (own: SessionOptions = {}) => startSubagent(shared, opened, { ...options, ...own }),
+    subagent: async (own: SessionOptions = {}) => {
+      const agentId = shared.ports.newId()
+      const envelope = { ...(own.envelope ?? options.envelope), isSidechain: true, agentId }
+      return sessionOn(shared, await opened.subagent(agentId), { ...options, ...own, envelope })
+    },
   })
 }
 
 /** Releases the store when the settings cannot work. */
 function sessionOrClosed(shared: Shared, opened: OpenedSession, options: SessionOptions): Session {
   const { id, store } = opened
-  const { onEvent } = shared.options
   const agentId = stringAt(options.envelope, 'agentId')
-  const listeners = createListeners(onEvent ? [onEvent] : [], { sessionId: id, ...defined({ agentId }) })
+  const listeners = createListeners(shared.options.onEvent, { sessionId: id, ...defined({ agentId }) })
+  const end: HookCall =
+    agentId === undefined
+      ? { event: 'SessionEnd', details: { reason: 'other' } }
+      : { event: 'SubagentStop', details: { agent_id: agentId } }
+  let isClosed = false
   try {
     const runtime = runtimeFor(shared, opened, { options, emit: listeners.emit })
-    const close = closing(() => session.runHooks(endOf(agentId)), store)
+    const close = async () => {
+      try {
+        // Once, even if the session is closed twice.
+        if (!isClosed) await session.runHooks(end)
+      } finally {
+        isClosed = true
+        store.close()
+      }
+    }
     const queued = leftInQueue(opened.entries)
     const session: Session = createSession({ id, path: store.path, agentId, runtime, listeners, queued, close })
     return session
@@ -146,88 +155,88 @@ function sessionOrClosed(shared: Shared, opened: OpenedSession, options: Session
   }
 }
 
-/** Runs the hooks once, even if the session is closed twice. */
-function closing(runHooks: () => Promise<unknown>, store: Store): () => Promise<void> {
-  let isClosed = false
-  return async () => {
-    try {
-      if (!isClosed) await runHooks()
-    } finally {
-      isClosed = true
-      store.close()
-    }
-  }
-}
-
-function endOf(agentId: string | undefined): HookCall {
-  if (agentId !== undefined) return { event: 'SubagentStop', details: { agent_id: agentId } }
-  return { event: 'SessionEnd', details: { reason: 'other' } }
-}
-
-function startOf({ agentId }: Session, { entries }: OpenedSession): HookCall {
-  if (agentId !== undefined) return { event: 'SubagentStart', details: { agent_id: agentId } }
-  return { event: 'SessionStart', source: entries.length > 0 ? 'resume' : 'startup' }
-}
-
 function runtimeFor(
   { platform, options: engine, learned, ports, cleanUps }: Shared,
   opened: OpenedSession,
   { options, emit }: { readonly options: SessionOptions; readonly emit: Emit },
 ): Runtime {
-  const { environment = platform.environment, ladder, model: client, ask, restore, files } = engine
-  const { model: name = client.model, envelope, state: host, ...base } = options
+  const { id, store, entries, isWhole } = opened
+  const { environment = platform.environment, model: client, ask } = engine
+  const { model: name = client.model, envelope, state, ...base } = options
   const settings = withEnvironment(withEconomy(engine.settings ?? {}), environment)
+  // The workspace folder as the host names it, never as a transcript does.
   const cwd = stringAt(envelope, 'cwd') ?? platform.cwd
   const isSubagent = envelope?.isSidechain === true
   const guard = createGuard({ emit, wait: ports.wait })
-  const workspace = engine.workspace
-    ? guardedWorkspace(engine.workspace, guard)
-    : platform.workspace({ given: files, entries: opened.entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
-  const given = { platform, cwd, settings, restore, files, host, guard }
-  const parts = sessionParts({ ...opened, ...given, shared: cleanUps, isSubagent })
+  const given = engine.files && guardedFiles(engine.files, guard)
+  const named = settings.reductions?.toolKinds
+  const { files, see } = platform.files({ given, entries, cwd, named, permitted: (path) => restoring.permitted(path) })
+  const ofTurnOnly = settings.economy === 'thrifty'
+  const host = state && guardedState(state, guard)
+  const restoring: Restoring = new Restoring({ files, ofTurnOnly, host, root: cwd, named, entries: store.entries })
   const written = createConversation({
-    store: opened.store,
-    sessionId: opened.id,
-    entries: opened.entries,
-    isWhole: opened.isWhole,
+    store,
+    sessionId: id,
+    entries,
+    isWhole,
     envelope: { userType: 'external', cwd, ...envelope },
     now: ports.now,
     newId: ports.newId,
-    watch: parts.watch,
-    onRewind: parts.onRewind,
+    watch: (record, message, how) => {
+      restoring.add(record, message)
+      if (message) see(message, record, how)
+    },
+    onRewind: restoring.readAgain,
   })
   const conversation = opened.wrap?.(written, (reason) => emit({ type: 'results-not-stored', reason })) ?? written
-  const { ladder: defaults } = parts
-  const hooked = { id: opened.id, path: opened.store.path, cwd }
-  const hooks = hooksInto(conversation, hooksIn(engine, { platform, ports }, hooked))
+  const hooks = engine.hooks ? guardedHooks(engine.hooks, ports.wait) : platform.hooks({ id, path: store.path, cwd })
+  const workspace = engine.workspace
+    ? guardedWorkspace(engine.workspace, guard)
+    : platform.workspace({ given, entries, cwd, isNamed: cwd === stringAt(envelope, 'cwd') })
   return createRuntime({
+    ...mechanismsFor(engine, settings, memoryFor(opened, settings, { isSubagent })),
     conversation,
     settings,
     environment,
-    ladder: { ...defaults, ...(typeof ladder === 'function' ? ladder(defaults) : ladder) },
-    ports: { ...ports, emit, hooks, files: parts.files, workspace },
-    restore: parts.restoreFor(conversation),
+    ports: { ...ports, emit, hooks: hooksInto(conversation, hooks), files, workspace },
+    restore: engine.restore
+      ? guardedRestore(engine.restore, guard)
+      : (request) => restoring.restore(request, conversation),
     guard,
     ask,
     learned,
     model: { client, name },
     base: requestBase(base),
-    cleanUps: parts.cleanUps,
-    background: parts.background,
-    memoryState: parts.memoryState,
+    cleanUps: createCleanUps(cleanUps, { isSubagent, guard }),
   })
 }
 
-function hooksIn(
-  { hooks }: EngineOptions,
-  { platform, ports }: Pick<Shared, 'platform' | 'ports'>,
-  session: HookedSession,
-): Hooks {
-  return hooks ? guardedHooks(hooks, { wait: ports.wait }) : platform.hooks(session)
+function mechanismsFor(
+  { ladder }: EngineOptions,
+  settings: EngineSettings,
+  memory: Memory,
+): Pick<Runtime, 'ladder' | 'background' | 'memoryState'> {
+  const { keep, summary, recall, isAutonomous } = settings
+  const options: CompactMechanismOptions = { keep, ...defined({ settings: summary, recall, isAutonomous }) }
+  const collapser = settings.collapse ? new Collapser() : undefined
+  const defaults = defaultLadder([compactMechanism(options)], {
+    memory: memoryMechanism(memory, options),
+    collapse: collapser?.mechanism,
+    isNative: settings.reductions?.native !== undefined,
+  })
+  return {
+    ladder: { ...defaults, ...(typeof ladder === 'function' ? ladder(defaults) : ladder) },
+    background: [...('store' in memory ? [memory] : []), ...(collapser ? [collapser] : [])],
+    memoryState: () => memoryState(memory),
+  }
 }
 
-async function startSubagent(shared: Shared, parent: OpenedSession, options: SessionOptions): Promise<EngineSession> {
-  const agentId = shared.ports.newId()
-  const own = { ...options, envelope: { ...options.envelope, isSidechain: true, agentId } }
-  return sessionOn(shared, await parent.subagent(agentId), own)
+function memoryFor(
+  { notes, entries }: OpenedSession,
+  settings: EngineSettings,
+  { isSubagent }: { readonly isSubagent: boolean },
+): Memory {
+  if (isSubagent) return { why: 'turned-off', detail: 'Sub-agents keep no notes.' }
+  if (notes) return new MemoryKeeper({ store: notes, choices: memoryChoices(settings), isResumed: entries.length > 0 })
+  return { why: 'in-memory', detail: 'The session is only in memory, and notes are a file next to the transcript.' }
 }

@@ -316,6 +316,8 @@ describe.each(Object.keys(faults) as Fault[])('closing a session whose host code
       session.add({ role: 'user', content: `Task ${at}. ${'plain words here '.repeat(1_200)}` })
       session.record({ content: [{ type: 'text', text: 'Done.' }] })
     }
+    // What was recorded without a request is looked at now.
+    void session.idle()
     await expect.poll(() => new Set(asked)).toEqual(new Set(['session-memory', 'collapse']))
     await session.close()
     expect(unhandled).toEqual([])

@@ -1,5 +1,5 @@
-// everlong/mechanisms: for whoever changes how a context is measured and made smaller. Your own mechanisms, the compaction
-// procedure and its parts, and the figures behind them. A host that only runs sessions needs none of it.
+// everlong/mechanisms: for those who change how a context is measured and made smaller. A host that only runs sessions needs
+// none of it.
 
 // Mechanisms
 
@@ -51,12 +51,12 @@ export { runCompaction } from './core/compaction/run.ts'
 export type { Ledger } from './core/ledger/facts.ts'
 export { fromJson as ledgerFromJson, toJson as ledgerToJson } from './core/ledger/json.ts'
 export { createLedger } from './core/ledger/ledger.ts'
-export { describeWorkspace } from './core/ports/describe-workspace.ts'
 export type { CompactionPhase, Tried } from './core/ports/events.ts'
 export type { FidelityReport } from './core/ports/fidelity.ts'
 export { noHooks, noOutcome } from './core/ports/hooks.ts'
 export type { CompactionPorts } from './core/ports/ports.ts'
 export type { Restore } from './core/ports/restore.ts'
+export { describeWorkspace } from './core/ports/workspace.ts'
 export { sectionTitles } from './core/prompts/summary.ts'
 export { defaultRestorers, restoreContext } from './core/restore/restore.ts'
 export type { Restorer } from './core/restore/restorer.ts'
@@ -86,8 +86,8 @@ export { cutAfter, cutBefore, legalCuts } from './core/message/cut-points.ts'
 export { roundsOf, turnsOf } from './core/message/rounds.ts'
 export { contextTokens } from './core/message/usage.ts'
 export { type ContextNote, readContextNote } from './core/session/context-note.ts'
-export type { Preparation } from './core/session/session-types.ts'
-export type { PurposeUsage } from './core/session/usage.ts'
+export type { Preparation } from './core/session/session.ts'
+export type { PurposeUsage } from './core/session/tracking.ts'
 export { type Breakdown, breakdown, type KindTokens } from './core/tokens/breakdown.ts'
 export { type ContextSize, contextSize } from './core/tokens/context-size.ts'
 export { recalibrate, uncalibrated } from './core/tokens/estimate/calibrate.ts'

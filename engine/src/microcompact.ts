@@ -1,25 +1,24 @@
 // microcompact(messages, options): clears old tool results from plain messages. It asks no model, drops no message, and
 // leaves the newest results as they are.
 
-import type { Plan } from './core/mechanisms/mechanism.ts'
 import { microBySize } from './core/mechanisms/micro/by-size.ts'
 import { situationOf } from './core/mechanisms/situation.ts'
-import { isObject } from './core/message/json.ts'
+import { defined, isObject } from './core/message/json.ts'
 import { countTokens } from './core/tokens/estimate/counting.ts'
 import { compactionOff, type Environment } from './core/tokens/settings.ts'
 import { clearedText } from './core/transcript/format/messages.ts'
-import { checkPlain, indexOfPlain, type PlainMessage, readPlain, withoutThinking } from './plain-messages.ts'
+import { indexOfPlain, type PlainMessage, readPlain, withoutThinking } from './plain-messages.ts'
 
 export type MicrocompactOptions = {
   /** How many of the newest tool results stay. Default 3. */
   readonly keep?: number
   /** Tokens of tool results that may stay; the oldest go first. Default 0: all but the newest go. */
   readonly target?: number
-  /** Names of your tools whose results can be had again. Those of well-known agents (Read, Bash, Grep …) are known. */
+  /** Your tools whose results can be produced again. Those of well-known agents (Read, Bash, Grep …) are known. */
   readonly reproducible?: readonly string[]
   /** The model that will read the messages: some void their thinking when something before it changes. */
   readonly model?: string
-  /** Where `DISABLE_COMPACT` is looked up: the environment of the process unless said. */
+  /** Where `DISABLE_COMPACT` is looked up. Default: the environment of the process. */
   readonly environment?: Environment
 }
 
@@ -33,7 +32,7 @@ export type Microcompacted<M extends PlainMessage> = {
 }
 
 /**
- * Makes a conversation smaller without a model: old tool results that can be had again are cleared.
+ * Makes a conversation smaller without a model: old tool results that can be produced again are cleared.
  *
  * ```ts
  * const { messages } = microcompact(history, { keep: 5 })
@@ -44,7 +43,7 @@ export function microcompact<M extends PlainMessage>(
   options: MicrocompactOptions = {},
 ): Microcompacted<M> {
   const { keep = 3, target = 0, reproducible = [], model, environment = globalThis.process?.env } = options
-  const { view } = readPlain(checkPlain(messages, 'microcompact'))
+  const { view } = readPlain(messages, 'microcompact')
   const before = countTokens(view.messages, { model })
   const unchanged = (why: string) => ({ messages: [...messages], cleared: 0, tokens: { before, after: before }, why })
   const off = compactionOff({ environment })
@@ -54,7 +53,7 @@ export function microcompact<M extends PlainMessage>(
     situationOf(view, {
       // The clock matters for the price of a cache only, and nothing is weighed here.
       now: 0,
-      ...(model === undefined ? {} : { model }),
+      ...defined({ model }),
       reductions: {
         microCompact: 'always',
         weigh: false,
@@ -65,23 +64,16 @@ export function microcompact<M extends PlainMessage>(
     }),
   )
   if (plan.type === 'declined') return unchanged(plan.detail)
-  const { ids, thinkingAfter } = changesOf(plan)
+  const edits = plan.outcome.type === 'edits' ? plan.outcome.edits : []
+  const ids = new Set(edits.flatMap((edit) => (edit.type === 'clear-results' ? edit.toolUseIds : [])))
+  const unthought = edits.flatMap((edit) => (edit.type === 'clear-thinking' && edit.after ? [edit.after] : []))
+  const thinkingAfter = Math.min(...unthought.map(indexOfPlain))
   const cleared = messages.flatMap((message, at) => {
     const kept = withoutResults(message, ids)
     return at > thinkingAfter ? withoutThinking(kept) : [kept]
   })
-  const after = countTokens(readPlain(cleared).view.messages, { model })
+  const after = countTokens(readPlain(cleared, 'microcompact').view.messages, { model })
   return { messages: cleared, cleared: ids.size, tokens: { before, after } }
-}
-
-type Changes = { readonly ids: ReadonlySet<string>; readonly thinkingAfter: number }
-
-function changesOf({ outcome }: Plan): Changes {
-  const edits = outcome.type === 'edits' ? outcome.edits : []
-  const ids = new Set(edits.flatMap((edit) => (edit.type === 'clear-results' ? edit.toolUseIds : [])))
-  const unthink = edits.find((edit) => edit.type === 'clear-thinking')
-  const after = unthink?.type === 'clear-thinking' ? unthink.after : undefined
-  return { ids, thinkingAfter: after === undefined ? Number.POSITIVE_INFINITY : indexOfPlain(after) }
 }
 
 /** In either shape: a block of type tool_result, or a message of role tool. */

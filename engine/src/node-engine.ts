@@ -1,5 +1,6 @@
 // The engine on Node: sessions in transcripts on disk, files and git of the working directory, hooks from settings files.
 
+import { defined } from './core/message/json.ts'
 import { noHooks } from './core/ports/hooks.ts'
 import { fromEntries, type OpenedSession, type Platform } from './core/session/platform.ts'
 import {
@@ -26,9 +27,9 @@ export type EngineOptions = AnyEngineOptions & {
 }
 
 export type SessionOptions = AnySessionOptions & {
-  /** Who writes, for whoever finds the session taken. */
+  /** The name of the writer, shown to others who find the session taken. */
   readonly owner?: string
-  /** When somebody else writes this session: refuse (the default), or go on in a copy of it. */
+  /** If another process writes this session: refuse (the default), or continue in a copy. */
   readonly ifHeld?: 'refuse' | 'fork'
 }
 
@@ -43,7 +44,7 @@ export function createEngine({ hookSettings, ...options }: EngineOptions): Engin
   const { start, run, model } = createEngineOn(nodePlatform(hookSettings), options)
   const onDisk = async (path: string, file: SessionFileOptions['file'], session: SessionOptions) => {
     const { owner = 'everlong', ifHeld, ...others } = session
-    return run(await openOnDisk(path, { file, owner, ...(ifHeld === undefined ? {} : { ifHeld }) }), others)
+    return run(await openOnDisk(path, { file, owner, ...defined({ ifHeld }) }), others)
   }
   return {
     model,
@@ -72,7 +73,7 @@ async function openOnDisk(path: string, options: SessionFileOptions): Promise<Op
   const opened = await openSessionFile(path, options)
   if (opened.type === 'failed') throw new Error(opened.why)
   const { store, entries, isWhole, sessionId } = opened
-  // A fork lies elsewhere.
+  // A fork is at another path.
   const { path: place = path } = store
   return {
     id: sessionId,
@@ -90,9 +91,7 @@ async function openOnDisk(path: string, options: SessionFileOptions): Promise<Op
   }
 }
 
-type Recall = Pick<OpenedSession, 'recall' | 'read'>
-
-function fromArchive(path: string): Recall {
+function fromArchive(path: string): Pick<OpenedSession, 'recall' | 'read'> {
   return {
     recall: (words, limit) => withArchive(path, (archive) => archive.search({ words, limit })),
     read: (id) => withArchive(path, (archive) => archive.read(id)?.text),

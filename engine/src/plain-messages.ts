@@ -1,5 +1,4 @@
-// Messages as people hold them, in the shape of the Messages API or of chat completions, read into a view and given back
-// in the shape they came in. What is kept comes back as the very object that was given.
+// Messages in the shape of the Messages API or of chat completions, read into a view.
 import { type Block, blocksOf, isBlock, isThinking, isToolResult } from './core/message/block.ts'
 import { fromChatContent } from './core/message/chat-completions.ts'
 import { isObject, type JsonObject, kindOf } from './core/message/json.ts'
@@ -17,27 +16,7 @@ export type OpenAIMessage = ChatMessage
 
 export type PlainMessage = AnthropicMessage | OpenAIMessage
 
-/** A message of ours, in both shapes. */
-export type UserText = { role: 'user'; content: string }
-
-export type PlainView = {
-  readonly view: View
-  /** Stands before the conversation and is no part of it: system and developer messages. */
-  readonly system: readonly number[]
-}
-
 const roles = ['system', 'developer', 'user', 'assistant', 'tool']
-
-/** The messages as they are, or an error that says which of them is none. `caller` is the function they were given to. */
-export function checkPlain<M extends PlainMessage>(messages: readonly M[], caller: string): readonly M[] {
-  const given: unknown = messages
-  if (!Array.isArray(given)) throw new TypeError(`${caller}(): messages must be an array; it is ${kindOf(given)}.`)
-  for (const [at, message] of given.entries()) {
-    const wrong = isObject(message) ? wrongIn(message) : `is ${kindOf(message)}, not an object`
-    if (wrong !== undefined) throw new TypeError(`${caller}(): message ${at} ${wrong}.`)
-  }
-  return messages
-}
 
 function wrongIn({ role, content, tool_calls: calls }: JsonObject): string | undefined {
   if (!roles.includes(String(role))) return `has the role ${JSON.stringify(role)}, which is none of ${roles.join(', ')}`
@@ -46,17 +25,30 @@ function wrongIn({ role, content, tool_calls: calls }: JsonObject): string | und
   return `has a content that is ${kindOf(content)}, neither a string nor an array of blocks`
 }
 
-/** Each message is an entry of its own; its uuid says which of the given ones it is. */
-export function readPlain(messages: readonly PlainMessage[]): PlainView {
-  const system: number[] = []
-  const read = messages.flatMap((message, index): readonly ViewMessage[] => {
-    if (message.role === 'system' || message.role === 'developer') {
-      system.push(index)
-      return []
-    }
-    return [viewMessage(message, index)]
-  })
-  return { view: viewOf(read), system }
+/**
+ * Each message is an entry; its uuid says which of the given ones it is. System and developer messages are no part of the
+ * conversation: `system` are their places. Throws a TypeError that says which message is wrong.
+ */
+export function readPlain(
+  messages: readonly PlainMessage[],
+  caller: string,
+): { readonly view: View; readonly system: readonly number[] } {
+  const given: unknown = messages
+  if (!Array.isArray(given)) throw new TypeError(`${caller}(): messages must be an array; it is ${kindOf(given)}.`)
+  for (const [at, message] of given.entries()) {
+    const wrong = isObject(message) ? wrongIn(message) : `is ${kindOf(message)}, not an object`
+    if (wrong !== undefined) throw new TypeError(`${caller}(): message ${at} ${wrong}.`)
+  }
+  const isSystem = ({ role }: PlainMessage) => role === 'system' || role === 'developer'
+  const read = messages.flatMap((message, at) => (isSystem(message) ? [] : [viewMessage(message, at)]))
+  const sources = read.map((message) => ({
+    uuids: [message.uuid ?? ''],
+    edits: [],
+    isPinned: false,
+    pieces: [message],
+  }))
+  const view: View = { messages: read, sources, edits: [], pins: [], changed: new Set() }
+  return { view, system: messages.flatMap((message, at) => (isSystem(message) ? [at] : [])) }
 }
 
 export function uuidOfPlain(index: number): string {
@@ -72,43 +64,9 @@ function viewMessage(message: PlainMessage, index: number): ViewMessage {
   const content = fromChatContent(message as JsonObject)
   if (message.role === 'assistant') return { role: 'assistant', content, origin: 'assistant', uuid }
   const record = { type: 'user', message: { content } }
-  const text =
-    typeof content === 'string' ? content : String(blocksOf(content).find(({ type }) => type === 'text')?.text)
+  const text = String(blocksOf(content).find(({ type }) => type === 'text')?.text)
   const origin = isContinuation(text) ? 'summary' : (originOf(record) ?? 'meta')
   return { role: 'user', content, origin, uuid }
-}
-
-function viewOf(messages: readonly ViewMessage[]): View {
-  return {
-    messages,
-    sources: messages.map((message) => ({
-      uuids: [message.uuid ?? ''],
-      edits: [],
-      isPinned: false,
-      pieces: [message],
-    })),
-    edits: [],
-    pins: [],
-    changed: new Set(),
-  }
-}
-
-/** What stands in the place of the messages that went: a user's message in either shape. */
-export function userText(content: string): UserText {
-  return { role: 'user', content }
-}
-
-/** A user's message with a text of ours before or behind its own. */
-export function withText<M extends PlainMessage>(
-  message: M,
-  { before, behind }: { readonly before?: string; readonly behind?: string },
-): M {
-  const { content } = message
-  if (typeof content === 'string') {
-    return { ...message, content: [before, content, behind].filter((part) => part !== undefined).join('\n\n') }
-  }
-  const part = (text: string | undefined) => (text === undefined ? [] : [{ type: 'text', text }])
-  return { ...message, content: [...part(before), ...(content ?? []), ...part(behind)] }
 }
 
 /** None when there was nothing else in it. */
@@ -120,19 +78,12 @@ export function withoutThinking<M extends PlainMessage>(message: M): readonly M[
   return left.length === 0 ? [] : [{ ...message, content: left }]
 }
 
-/** The first of the newest messages that may be kept: what one of them answers is kept with it. */
+/** The first of the newest messages that may be kept: a call that one of them answers is kept with it. */
 export function firstOfNewest(messages: readonly PlainMessage[], keep: number): number {
   const first = Math.max(0, messages.length - keep)
-  for (let at = first; at < messages.length; at++) {
-    const message = messages[at]
-    if (message && !isAnswerToCall(message)) return at
-  }
-  return first
-}
-
-function isAnswerToCall(message: PlainMessage): boolean {
-  if (message.role === 'tool') return true
-  return (
-    Array.isArray(message.content) && message.content.some((block) => isObject(block) && isToolResult(block as Block))
-  )
+  const isResult = ({ role, content }: PlainMessage) =>
+    role === 'tool' ||
+    (Array.isArray(content) && content.some((block) => isObject(block) && isToolResult(block as Block)))
+  const start = messages.findIndex((message, at) => at >= first && !isResult(message))
+  return start < 0 ? first : start
 }

@@ -1,5 +1,5 @@
-// The engine's events as OpenTelemetry metrics and spans, under the GenAI conventions where they have a name for it. The
-// host hands in its meter and tracer: nothing leaves the machine unless they send it somewhere.
+// The engine's events as OpenTelemetry metrics and spans, named by the GenAI conventions where those have a name. Nothing
+// leaves the machine unless the host's meter and tracer send it.
 import type { Attributes, Meter, Span, Tracer } from '@opentelemetry/api'
 import { type TokenCounts, totalOf } from '../core/message/usage.ts'
 import type { Emit } from '../core/ports/events.ts'
@@ -11,8 +11,6 @@ export type TelemetryOptions = {
   readonly attributes?: Attributes
 }
 
-type Used = { readonly usage: TokenCounts; readonly cost?: number }
-
 export function openTelemetry({ meter, tracer, attributes = {} }: TelemetryOptions): Emit {
   const count = meter && countEvents(meter, attributes)
   const trace = tracer && traceCompactions(tracer, attributes)
@@ -22,49 +20,42 @@ export function openTelemetry({ meter, tracer, attributes = {} }: TelemetryOptio
   }
 }
 
+type Used = { readonly usage: TokenCounts; readonly cost?: number }
+
 function countEvents(meter: Meter, attributes: Attributes): Emit {
-  const events = meter.createCounter('everlong.events', { description: 'Events of the engine by type' })
-  const freed = meter.createCounter('everlong.tokens.freed', {
-    unit: '{token}',
-    description: 'Tokens taken out of contexts',
-  })
-  const cost = meter.createCounter('everlong.cost', { unit: 'USD', description: 'What context management itself cost' })
+  const counter = (name: string, description: string, unit?: string) =>
+    meter.createCounter(`everlong.${name}`, { description, ...(unit === undefined ? {} : { unit }) })
+  const events = counter('events', 'Events of the engine by type')
+  const freed = counter('tokens.freed', 'Tokens taken out of contexts', '{token}')
+  const cost = counter('cost', 'What context management itself cost', 'USD')
   const tokens = meter.createHistogram('gen_ai.client.token.usage', { unit: '{token}' })
   const duration = meter.createHistogram('gen_ai.client.operation.duration', { unit: 's' })
   const used = (operation: string, { usage, cost: price }: Used) => {
     if (totalOf(usage) === 0) return
     const named = { ...attributes, 'gen_ai.operation.name': operation }
-    tokens.record(usage.input + usage.cacheRead + usage.cacheWrite, { ...named, 'gen_ai.token.type': 'input' })
+    tokens.record(inputOf(usage), { ...named, 'gen_ai.token.type': 'input' })
     tokens.record(usage.output, { ...named, 'gen_ai.token.type': 'output' })
     if (price !== undefined) cost.add(price, named)
   }
   return (event) => {
-    events.add(1, { ...attributes, 'everlong.event': event.type })
-    switch (event.type) {
-      case 'compaction-finished':
-        used('compact', event)
-        duration.record(event.durationMs / 1000, { ...attributes, 'gen_ai.operation.name': 'compact' })
-        freed.add(Math.max(0, event.tokensBefore - event.tokensAfter), {
-          ...attributes,
-          'everlong.mechanism': event.mechanism,
-        })
-        break
-      case 'micro-compacted':
-        freed.add(Math.max(0, event.tokensBefore - event.tokensAfter), {
-          ...attributes,
-          'everlong.mechanism': event.mechanism,
-        })
-        break
-      // What came to nothing was paid for as well.
-      case 'memory-extracted':
-      case 'memory-failed':
-        used('extract_memory', event)
-        break
-      case 'collapse-staged':
-      case 'collapse-failed':
-        used('collapse', event)
+    const { type } = event
+    events.add(1, { ...attributes, 'everlong.event': type })
+    if (type === 'compaction-finished' || type === 'micro-compacted') {
+      const named = { ...attributes, 'everlong.mechanism': event.mechanism }
+      freed.add(Math.max(0, event.tokensBefore - event.tokensAfter), named)
     }
+    if (type === 'compaction-finished') {
+      used('compact', event)
+      duration.record(event.durationMs / 1000, { ...attributes, 'gen_ai.operation.name': 'compact' })
+    }
+    // What failed was paid for as well.
+    if (type === 'memory-extracted' || type === 'memory-failed') used('extract_memory', event)
+    if (type === 'collapse-staged' || type === 'collapse-failed') used('collapse', event)
   }
+}
+
+function inputOf({ input, cacheRead, cacheWrite }: TokenCounts): number {
+  return input + cacheRead + cacheWrite
 }
 
 /** One span for each compaction, from its start to its end, with its phases as events of the span. */
@@ -78,27 +69,20 @@ function traceCompactions(tracer: Tracer, attributes: Attributes): Emit {
     span = undefined
   }
   return (event) => {
-    switch (event.type) {
-      case 'compaction-started':
-        end({})
-        span = tracer.startSpan('compact', {
-          attributes: { ...attributes, 'gen_ai.operation.name': 'compact', 'everlong.trigger': event.trigger },
-        })
-        break
-      case 'compaction-progressed':
-        if (event.keepAlive !== true) span?.addEvent(event.phase)
-        break
-      case 'compaction-finished':
-        end({
-          'everlong.mechanism': event.mechanism,
-          'everlong.tokens.before': event.tokensBefore,
-          'everlong.tokens.after': event.tokensAfter,
-          'gen_ai.usage.input_tokens': event.usage.input + event.usage.cacheRead + event.usage.cacheWrite,
-          'gen_ai.usage.output_tokens': event.usage.output,
-        })
-        break
-      case 'compaction-failed':
-        end({ 'error.type': event.reason }, event.reason)
+    if (event.type === 'compaction-started') {
+      end({})
+      const own = { 'gen_ai.operation.name': 'compact', 'everlong.trigger': event.trigger }
+      span = tracer.startSpan('compact', { attributes: { ...attributes, ...own } })
     }
+    if (event.type === 'compaction-progressed' && event.keepAlive !== true) span?.addEvent(event.phase)
+    if (event.type === 'compaction-failed') end({ 'error.type': event.reason }, event.reason)
+    if (event.type !== 'compaction-finished') return
+    end({
+      'everlong.mechanism': event.mechanism,
+      'everlong.tokens.before': event.tokensBefore,
+      'everlong.tokens.after': event.tokensAfter,
+      'gen_ai.usage.input_tokens': inputOf(event.usage),
+      'gen_ai.usage.output_tokens': event.usage.output,
+    })
   }
 }

@@ -8,9 +8,8 @@ import {
   readDiagnosis,
   watchAnswer,
 } from './break-detector.ts'
-import { createFingerprinter, type RequestParts } from './fingerprint.ts'
+import { fingerprintOf as printOf, type RequestParts } from './fingerprint.ts'
 
-const printOf = createFingerprinter()
 const seen = (cacheRead: number, more: Partial<AnswerSeen> = {}): AnswerSeen => ({ usage: { cacheRead }, ...more })
 const after = (first: AnswerSeen): CacheWatch => watchAnswer(freshWatch, first).watch
 

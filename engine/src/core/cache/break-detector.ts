@@ -1,5 +1,5 @@
 // Detects that the provider's cache was missed where it should have been hit, and names the likely causes.
-import { numberAt, objectAt, stringAt } from '../message/json.ts'
+import { defined, numberAt, objectAt, stringAt } from '../message/json.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { Fingerprint } from './fingerprint.ts'
 
@@ -52,15 +52,16 @@ export type CacheBreak = {
   readonly diagnosis?: Diagnosis
 }
 
-export type Watched = { readonly watch: CacheWatch; readonly found?: CacheBreak }
-
 /** Both must be exceeded: caches are read in blocks, so small drops mean nothing. */
 const minShare = 0.05
 const minTokens = 2_000
 
 export const freshWatch: CacheWatch = { deletedTokens: 0 }
 
-export function watchAnswer(watch: CacheWatch, seen: AnswerSeen): Watched {
+export function watchAnswer(
+  watch: CacheWatch,
+  seen: AnswerSeen,
+): { readonly watch: CacheWatch; readonly found?: CacheBreak } {
   const { usage, time, print } = seen
   const deletedTokens = seen.deletedTokens ?? watch.deletedTokens
   const next: CacheWatch = { baseline: { cacheRead: usage.cacheRead, time, print }, deletedTokens }
@@ -68,18 +69,10 @@ export function watchAnswer(watch: CacheWatch, seen: AnswerSeen): Watched {
   const expected = Math.max(0, watch.baseline.cacheRead - Math.max(0, deletedTokens - watch.deletedTokens))
   const dropped = expected - usage.cacheRead
   if (dropped <= minTokens || dropped <= expected * minShare) return { watch: next }
-  const diagnosis = readDiagnosis(seen.answer)
-  return {
-    watch: next,
-    found: {
-      type: 'cache-broken',
-      expected,
-      read: usage.cacheRead,
-      dropped,
-      causes: causesOf(watch, seen),
-      ...(diagnosis ? { diagnosis } : {}),
-    },
-  }
+  const diagnosis = defined({ diagnosis: readDiagnosis(seen.answer) })
+  const read = usage.cacheRead
+  const causes = causesOf(watch, seen)
+  return { watch: next, found: { type: 'cache-broken', expected, read, dropped, causes, ...diagnosis } }
 }
 
 /** Every compaction changes the prefix, so a drop is expected. */
@@ -87,26 +80,22 @@ export function afterCompaction(watch: CacheWatch): CacheWatch {
   return watch.baseline === undefined && watch.deletedTokens === 0 ? watch : freshWatch
 }
 
-function causesOf({ baseline }: CacheWatch, { print, time, lifetime }: AnswerSeen): readonly BreakCause[] {
-  const causes = [...changesBetween(baseline?.print, print)]
+function causesOf({ baseline }: CacheWatch, { print: now, time, lifetime }: AnswerSeen): readonly BreakCause[] {
+  const causes: BreakCause[] = []
+  const before = baseline?.print
+  if (before && now) {
+    const { model: from = '', messages } = before
+    if (before.model !== now.model) causes.push({ type: 'model-changed', from, to: now.model ?? '' })
+    if (before.tools !== now.tools) causes.push({ type: 'tools-changed' })
+    if (before.system !== now.system) causes.push({ type: 'system-changed' })
+    const message = messages.findIndex((print, at) => print !== now.messages[at])
+    if (message >= 0) causes.push({ type: 'messages-changed', message })
+  }
   if (baseline?.time !== undefined && time !== undefined && lifetime !== undefined) {
     const idle = time - baseline.time
     if (idle >= lifetime) causes.push({ type: 'expired', idle, lifetime })
   }
   return causes.length > 0 ? causes : [{ type: 'unknown' }]
-}
-
-function changesBetween(before: Fingerprint | undefined, after: Fingerprint | undefined): readonly BreakCause[] {
-  if (!before || !after) return []
-  const message = before.messages.findIndex((print, at) => print !== after.messages[at])
-  return [
-    ...(before.model !== after.model
-      ? [{ type: 'model-changed', from: before.model ?? '', to: after.model ?? '' } as const]
-      : []),
-    ...(before.tools === after.tools ? [] : [{ type: 'tools-changed' } as const]),
-    ...(before.system === after.system ? [] : [{ type: 'system-changed' } as const]),
-    ...(message < 0 ? [] : [{ type: 'messages-changed', message } as const]),
-  ]
 }
 
 /** `diagnostics.cache_miss_reason`; null means that the comparison was still running. */
@@ -115,6 +104,5 @@ export function readDiagnosis(answer: unknown): Diagnosis | undefined {
   const detail = objectAt(diagnostics, 'cache_miss_reason')
   const reason = stringAt(diagnostics, 'cache_miss_reason') ?? stringAt(detail, 'type')
   if (reason === undefined) return undefined
-  const missedTokens = numberAt(detail, 'cache_missed_input_tokens')
-  return { reason, ...(missedTokens === undefined ? {} : { missedTokens }) }
+  return { reason, ...defined({ missedTokens: numberAt(detail, 'cache_missed_input_tokens') }) }
 }

@@ -1,10 +1,10 @@
 // Whether a reduction pays: what it saves in the turns to come against writing everything after the change to the cache
 // again.
 import { cachePrices, type Price } from '../catalog/models.ts'
-import type { CacheState } from './state.ts'
+import { defined } from '../message/json.ts'
+import { type CacheState, cacheLifetimes } from './state.ts'
 
 export type WorthInput = {
-  /** Tokens removed. */
   readonly freed: number
   /** Tokens after the first changed message, which must be written to the cache again. */
   readonly suffix: number
@@ -28,7 +28,6 @@ export type CompactionAhead = {
   readonly after: number
   /** In input tokens: reading everything, writing the summary, caching the rest. */
   readonly cost: number
-  /** Context growth per request. */
   readonly growth: number
 }
 
@@ -43,7 +42,6 @@ export type Worth = {
   readonly write: number
   /** The cost of a token per request: read from the cache, or sometimes written again. */
   readonly rent: number
-  /** Saved over all turns. */
   readonly saved: number
   /** Paid once because the cached prefix ends earlier; 0 if there was none. */
   readonly cost: number
@@ -66,15 +64,14 @@ export function worthOf(input: WorthInput): Worth {
   const { freed, suffix, turns, cache, coldShare = 0, price, compaction, prices } = input
   const multiples = { ...cachePrices, ...prices }
   const { read } = multiples
-  const write = cache.lifetime > fiveMinutes ? multiples.writeHour : multiples.write
+  const write = cache.lifetime > cacheLifetimes.short ? multiples.writeHour : multiples.write
   const isCold = cache.type === 'cold'
   const cost = isCold ? 0 : suffix * (write - read)
-  const reads = freed * read
   const rent = read + coldShare * (write - read)
   const saved = turns <= 0 ? 0 : isCold ? freed * (write + rent * (turns - 1)) : freed * rent * turns
-  const deferral = compaction ? deferralOf(compaction, { freed, rent }) : 0
+  const deferral = compaction ? deferralOf(compaction, freed, rent) : 0
   const net = saved + deferral - cost
-  const breakEven = isCold ? 0 : cost === 0 ? 0 : reads > 0 ? cost / reads : undefined
+  const breakEven = cost === 0 ? 0 : freed * read > 0 ? tidy(cost / (freed * read)) : undefined
   const inDollars = (tokens: number) => (tokens * (price?.input ?? 0)) / 1_000_000
   return {
     cache: cache.type,
@@ -88,7 +85,7 @@ export function worthOf(input: WorthInput): Worth {
     cost: tidy(cost),
     deferral: tidy(deferral),
     net: tidy(net),
-    ...(breakEven === undefined ? {} : { breakEven: tidy(breakEven) }),
+    ...defined({ breakEven }),
     pays: net > 0,
     isDue: (input.carried ?? Number.POSITIVE_INFINITY) * rent >= cost,
     ...(price ? { dollars: { saved: inDollars(saved), cost: inDollars(cost), net: inDollars(net) } } : {}),
@@ -101,18 +98,10 @@ export function worthOf(input: WorthInput): Worth {
  * compaction over more requests, but each of them reads what the compaction would have dropped (on average half of the
  * difference). Exact for steady growth.
  */
-function deferralOf(
-  ahead: CompactionAhead,
-  { freed, rent }: { readonly freed: number; readonly rent: number },
-): number {
-  const { at, after, cost, growth } = ahead
+function deferralOf({ at, after, cost, growth }: CompactionAhead, freed: number, rent: number): number {
   if (growth <= 0 || at <= after) return 0
-  const sharePutOff = freed / (at - after)
-  const carried = at - freed - after
-  return cost * sharePutOff - (rent * carried * freed) / (2 * growth)
+  return (cost * freed) / (at - after) - (rent * (at - freed - after) * freed) / (2 * growth)
 }
-
-const fiveMinutes = 300_000
 
 /** Removes floating-point noise. */
 function tidy(value: number): number {

@@ -45,7 +45,6 @@ export function afterAnswer(
   return { ...rest, deletedTokens }
 }
 
-/** The edited prefix is gone. */
 export function afterCacheBreak(): CacheEditState {
   return noCacheEdits
 }

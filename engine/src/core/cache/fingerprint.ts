@@ -1,5 +1,6 @@
 // Hashes of the parts of a request: enough to tell which part of a prefix changed. Not cryptographic.
 import { blocksOf } from '../message/block.ts'
+import { defined } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import { hashText } from '../text/hash.ts'
 
@@ -17,22 +18,13 @@ export type Fingerprint = {
   readonly messages: readonly number[]
 }
 
-/** Keep one per conversation: unchanged messages are hashed once. */
-export function createFingerprinter(): (parts: RequestParts) => Fingerprint {
-  const known = { user: new WeakMap<object, number>(), assistant: new WeakMap<object, number>() }
-  const printOf = ({ role, content }: Message): number => {
-    const print = () => hashOf({ role, content: blocksOf(content) })
-    if (typeof content === 'string') return print()
-    const found = known[role].get(content) ?? print()
-    known[role].set(content, found)
-    return found
-  }
-  return ({ model, system, tools, messages }) => ({
-    ...(model === undefined ? {} : { model }),
+export function fingerprintOf({ model, system, tools, messages }: RequestParts): Fingerprint {
+  return {
+    ...defined({ model }),
     system: hashOf(typeof system === 'string' ? blocksOf(system) : (system ?? [])),
     tools: hashOf(tools ?? []),
-    messages: messages.map(printOf),
-  })
+    messages: messages.map(({ role, content }) => hashOf({ role, content: blocksOf(content) })),
+  }
 }
 
 /** Cache markers move from request to request and change no prefix. */

@@ -5,7 +5,6 @@ import type { Usage } from '../message/usage.ts'
 export type CacheState = {
   /** unknown: no answer, no time, or a clock that went backwards. */
   readonly type: 'warm' | 'cold' | 'unknown'
-  /** Time of the newest answer. */
   readonly lastAnswer?: number
   /** How long a prefix is kept, in milliseconds. */
   readonly lifetime: number
@@ -41,10 +40,6 @@ export function lifetimeWritten({ cacheWrite, cacheWriteHour }: Pick<Usage, 'cac
 }
 
 function lifetimeOf(messages: readonly ViewMessage[]): number {
-  for (let at = messages.length - 1; at >= Math.max(0, messages.length - recentMessages); at--) {
-    const usage = messages[at]?.usage
-    if (usage === undefined || usage.cacheWrite === 0) continue
-    return lifetimeWritten(usage)
-  }
-  return cacheLifetimes.long
+  const usage = messages.slice(-recentMessages).findLast(({ usage }) => usage && usage.cacheWrite > 0)?.usage
+  return usage ? lifetimeWritten(usage) : cacheLifetimes.long
 }

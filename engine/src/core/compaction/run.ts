@@ -2,12 +2,12 @@
 // Manual, automatic and reactive, full and partial go through here. Until the records are written nothing has changed.
 import { costOf } from '../cache/prices.ts'
 import { noTokens, type TokenCounts, totalOf } from '../message/usage.ts'
-import { describeWorkspace } from '../ports/describe-workspace.ts'
 import type { CompactionFailure, CompactionPhase, Tried } from '../ports/events.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restoration } from '../ports/restore.ts'
+import { describeWorkspace } from '../ports/workspace.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { askForSummary, type Summary } from './ask/ask.ts'

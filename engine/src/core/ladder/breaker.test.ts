@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import type { ModelFailure } from '../ports/model.ts'
-import type { Session } from '../session/session-types.ts'
+import type { Session } from '../session/session.ts'
 import type { EngineSettings } from '../session/settings.ts'
 import { failingMechanism, plainMechanism } from '../session/testing/mechanisms.ts'
 import { answerOf, createTestWorld, scripted } from '../session/testing/world.ts'
 import { Tracker } from '../session/tracking.ts'
-import { afterApplied, afterFailure, afterHand, afterHuman, closedBreaker } from './breaker.ts'
+import {
+  afterApplied,
+  afterFailure,
+  afterHand,
+  afterHuman,
+  afterRecovery,
+  breakerText,
+  closedBreaker,
+} from './breaker.ts'
 import { climb } from './compaction.ts'
-import { breakerText } from './guards.ts'
 
 const small: EngineSettings = { contextWindow: 40_000, maxOutputTokens: 4_000 }
 const words = (tokens: number) => 'lorem ipsum '.repeat(Math.round(tokens / 2.5))
@@ -37,6 +44,8 @@ describe('the breaker', () => {
   test('that opened for a chain closes when somebody is there; one that opened for failures does not', () => {
     const chained = afterApplied(afterApplied(afterApplied(closedBreaker, rapid), rapid), rapid)
     expect([afterHuman(chained).isOpen, afterHand(chained).isOpen]).toEqual([false, false])
+    // The next time it opens, a refused prompt is compacted once again.
+    expect(afterHuman(afterApplied(afterRecovery(chained), rapid))).toEqual(closedBreaker)
     const failed = afterFailure(afterFailure(afterFailure(closedBreaker)))
     expect(afterHuman(failed)).toEqual(failed)
   })
@@ -122,12 +131,16 @@ describe('compactions that follow one another at once', () => {
   const reduced = { ...small, reductions: { microCompact: false } } as const
   const opened = { type: 'breaker-tripped', failures: 3, sessionId: 'session-1' }
 
-  /** Five rounds without a person. */
-  async function rounds(settings: EngineSettings, compact: (session: Session) => Promise<readonly string[]>) {
+  /** Rounds without a person. */
+  async function rounds(
+    settings: EngineSettings,
+    compact: (session: Session) => Promise<readonly string[]>,
+    count = 5,
+  ) {
     const world = createTestWorld({ settings, compaction: [plainMechanism('In short.')] })
     world.session.add({ role: 'user', content: 'Go on until it is done.' })
     const notices: string[] = []
-    for (let at = 0; at < 5; at++) {
+    for (let at = 0; at < count; at++) {
       world.session.record(answerOf(words(3_000), { id: `msg_${at}`, usage: usage(15_000) }))
       world.session.add({ role: 'user', content: 'Go on.', origin: 'meta' })
       notices.push(...(await compact(world.session)))
@@ -158,6 +171,13 @@ describe('compactions that follow one another at once', () => {
     expect(finished).toBe(5)
     expect(tripped).toEqual([opened])
     expect(notices).toEqual([breakerText])
+  })
+
+  test('are not continued for refused prompts: one more is allowed while the breaker is open', async () => {
+    const recover = async (session: Session) => [(await session.recover(refused('too long'))).type]
+    const { finished, notices: types } = await rounds({ ...reduced, compaction: 'reactive' }, recover, 7)
+    expect(finished).toBe(5)
+    expect(types.slice(4)).toEqual(['recovered', 'unrecovered', 'unrecovered'])
   })
 
   test('leave it closed when a person asked for them', async () => {

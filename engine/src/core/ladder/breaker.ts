@@ -45,7 +45,8 @@ export type Applied = {
 
 export function afterApplied(breaker: Breaker, { isBelowTarget, isChained, isRapid }: Applied): Breaker {
   const rapid = isChained && isRapid ? breaker.rapid + 1 : 0
-  if (isBelowTarget) return { ...closedBreaker, rapid, isOpen: rapid >= mostRapid }
+  // While it stays open, an overflow is still compacted once only.
+  if (isBelowTarget) return settled({ ...closedBreaker, rapid, hasRecovered: breaker.hasRecovered }, rapid >= mostRapid)
   const overTarget = isChained ? breaker.overTarget + 1 : 1
   const isOpen = breaker.isOpen || overTarget >= mostOverTarget || rapid >= mostRapid
   return { ...breaker, overTarget, rapid, isOpen }
@@ -58,7 +59,12 @@ export function afterHand(breaker: Breaker): Breaker {
 /** A person is present, so compactions in quick succession are no reason to stay open. */
 function unchained(breaker: Breaker): Breaker {
   const isOpen = breaker.failures >= mostFailures || breaker.overTarget >= mostOverTarget
-  return { ...breaker, rapid: 0, isOpen: breaker.isOpen && isOpen }
+  return settled({ ...breaker, rapid: 0 }, breaker.isOpen && isOpen)
+}
+
+/** A breaker that closes forgets that it let a recovery through. */
+function settled(breaker: Breaker, isOpen: boolean): Breaker {
+  return { ...breaker, isOpen, hasRecovered: isOpen && breaker.hasRecovered }
 }
 
 export function afterChange(breaker: Breaker): Breaker {
@@ -79,3 +85,7 @@ export function afterRecovery(breaker: Breaker): Breaker {
 export function inARow({ failures, overTarget, rapid }: Breaker): number {
   return Math.max(failures, overTarget, rapid)
 }
+
+export const breakerText =
+  'Automatic compaction has stopped for this conversation: several in a row failed, or left the context nearly full. ' +
+  'Compact by hand, remove something large, or change the model; then go on.'

@@ -49,6 +49,11 @@ export function mechanismResult(result: CompactionResult): MechanismResult {
 
 export function jobFor(context: MechanismContext, options: CompactMechanismOptions): CompactionJob {
   const { trigger, view, instructions, counting, overhead, target, queued, turnId, commit, place, situation } = context
+  const { autoCompactThreshold, contextWindow } = situation.explanation
+  const { settings, isAutonomous, recall } = options
+  const size = context.size.tokens
+  // Cache sharing sends the whole request again with the instruction at its end, which has to fit the window.
+  const shareCache = settings?.shareCache !== false && size + instructionRoom < contextWindow.value
   return {
     trigger,
     reason: context.cause,
@@ -56,16 +61,16 @@ export function jobFor(context: MechanismContext, options: CompactMechanismOptio
     recordOf: context.record,
     instructions,
     partial: partialOf(context, options.keep),
-    settings: { ...options.settings, shareCache: canShare(context, options) },
+    settings: { ...settings, shareCache },
     counting,
     viewTokens: situation.weigher.tokens(view.messages, counting),
     overhead,
-    size: context.size.tokens,
-    threshold: situation.explanation.autoCompactThreshold.value,
+    size,
+    threshold: autoCompactThreshold.value,
     target,
     queued,
     restore: options.restore ?? context.restore,
-    ...defined({ isAutonomous: options.isAutonomous, recall: options.recall }),
+    ...defined({ isAutonomous, recall }),
     transcriptPath: place.transcript,
     turnId,
     sessionId: place.sessionId,
@@ -78,18 +83,11 @@ export function jobFor(context: MechanismContext, options: CompactMechanismOptio
 /** Tokens for the instruction to summarize. */
 const instructionRoom = 3_000
 
-/** Cache sharing sends the whole request again with the instruction at its end, which has to fit the window. */
-function canShare({ size, situation }: MechanismContext, { settings }: CompactMechanismOptions): boolean {
-  const { contextWindow } = situation.explanation
-  return settings?.shareCache !== false && size.tokens + instructionRoom < contextWindow.value
-}
-
 function partialOf(context: MechanismContext, keep: Keep | undefined): PartialChoice | undefined {
-  const { from, upTo } = context.range
-  if (from !== undefined) return { type: 'from', uuid: from }
-  const most = keptBy(context, keep)
-  const wanted = earlier(context.view, [upTo, most && newestMessages(context, most)])
-  const uuid = beforeUnseen(context.view, wanted)
+  const { view, range } = context
+  if (range.from !== undefined) return { type: 'from', uuid: range.from }
+  const wanted = earlier(view, [range.upTo, firstKept(context, keep)])
+  const uuid = beforeUnseen(view, wanted)
   return uuid === undefined ? undefined : { type: 'up-to', uuid }
 }
 
@@ -99,15 +97,6 @@ function beforeUnseen(view: View, wanted: string | undefined): string | undefine
   if (unseen === undefined) return wanted
   const end = wanted === undefined ? unseen : view.sources.findIndex(({ uuids }) => uuids.includes(wanted))
   return end < unseen ? wanted : (view.sources[unseen - 1]?.uuids[0] ?? wanted)
-}
-
-/** How much of the newest part is kept; undefined for none. A person who compacts says what to keep. */
-function keptBy({ target, size, trigger, cause }: MechanismContext, keep: Keep | undefined): Kept | undefined {
-  const most = Math.min(target, size.tokens)
-  if (cause === 'overflow') return { room: most * keptInRecovery }
-  if (keep === undefined || trigger !== 'auto') return undefined
-  const room = most * longestKept
-  return typeof keep === 'number' ? { room, messages: keep } : { room: Math.min(keep.tokens, room) }
 }
 
 /** The one that comes first in the view, so that everything either of them keeps is kept. */
@@ -122,21 +111,26 @@ const keptInRecovery = 0.25
 /** The same share for the setting `keep`; the rest is for the summary. */
 const longestKept = 0.5
 
-type Kept = {
-  /** Tokens. */
-  readonly room: number
-  readonly messages?: number
+/** The first of the newest messages that are kept. A person who compacts says what to keep. */
+function firstKept(context: MechanismContext, keep: Keep | undefined): string | undefined {
+  const { target, size, trigger, cause } = context
+  const most = Math.min(target, size.tokens)
+  if (cause === 'overflow') return newestMessages(context, most * keptInRecovery)
+  if (keep === undefined || trigger !== 'auto') return undefined
+  const room = most * longestKept
+  return typeof keep === 'number'
+    ? newestMessages(context, room, keep)
+    : newestMessages(context, Math.min(keep.tokens, room))
 }
 
-/** As many of the newest messages as fit; none if even the newest round is too large. */
-function newestMessages({ view, situation }: MechanismContext, { room, messages: most }: Kept): string | undefined {
+/** As many of the newest messages as fit into `room` tokens; none if even the newest round is too large. */
+function newestMessages({ view, situation }: MechanismContext, room: number, most?: number): string | undefined {
   const { messages } = view
   const first = most === undefined ? 1 : Math.max(1, messages.length - most)
   let weight = 0
   let start = messages.length
-  while (start > first) {
-    const message = messages[start - 1]
-    weight += message ? situation.weigher.message(message) : 0
+  for (const message of messages.slice(first).toReversed()) {
+    weight += situation.weigher.message(message)
     if (weight > room) break
     start--
   }

@@ -1,18 +1,36 @@
 // One compaction from the decision to the transcript: try the mechanisms of the ladder, measure, write, report. Manual,
 // automatic and reactive compactions all go through here; whether one may run was decided before.
-import type { CompactionCause, Mechanism, MechanismContext, MechanismResult } from '../mechanisms/mechanism.ts'
+import type {
+  CompactionCause,
+  CompactRange,
+  Mechanism,
+  MechanismContext,
+  MechanismResult,
+} from '../mechanisms/mechanism.ts'
 import { defined, type JsonObject } from '../message/json.ts'
-import { noTokens, type TokenCounts } from '../message/usage.ts'
+import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
-import type { CommitResult } from '../ports/ports.ts'
+import type { Trigger } from '../ports/hooks.ts'
+import type { AbortSignalPort } from '../ports/model.ts'
+import type { CommitResult, CompactionPorts } from '../ports/ports.ts'
+import type { ModelChoice } from '../session/gauge.ts'
 import { type Runtime, withFreed } from '../session/runtime.ts'
+import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { inARow } from './breaker.ts'
-import { type CompactionOptions, contextFor, targetOf, triggerOf } from './context.ts'
-import { breakerText } from './guards.ts'
+import { breakerText, inARow } from './breaker.ts'
+import { earlyTarget } from './economy.ts'
 import type { LadderTrigger } from './ladder.ts'
 import { runMechanism } from './run-mechanism.ts'
+
+export type CompactionOptions = {
+  readonly cause: CompactionCause
+  readonly instructions?: string | undefined
+  readonly range?: CompactRange | undefined
+  /** The model whose window the context must fit, if that is not the one that summarizes. */
+  readonly fits?: ModelChoice | undefined
+  readonly signal?: AbortSignalPort | undefined
+}
 
 export type CompactionDone = {
   readonly type: 'compacted'
@@ -40,12 +58,10 @@ export type CompactionNotDone = {
 /** Holds finished records back until they may be written; a string says why they may not. */
 export type Gate = (records: readonly JsonObject[]) => Promise<readonly JsonObject[] | string>
 
-const openGate: Gate = async (records) => records
-
 export async function compactNow(
   runtime: Runtime,
   options: CompactionOptions,
-  gate = openGate,
+  gate: Gate = async (records) => records,
 ): Promise<CompactionDone | CompactionNotDone> {
   const { conversation, ladder, ports, tracker } = runtime
   const started = ports.now()
@@ -58,18 +74,14 @@ export async function compactNow(
     return committed
   })
   ports.emit({ type: 'compaction-started', trigger: context.trigger, tokens: context.size.tokens })
-  const mechanisms = ladder[ladderTrigger(options.cause)]
-  const { tried, solution, reason } = await climb(mechanisms, context, (found) => judge(runtime, context, found))
+  const mechanisms = ladder[ladderTriggers[options.cause]]
+  const climbed = await climb(mechanisms, context, (found) => judge(runtime, context, found))
+  const { solution } = climbed
   const durationMs = ports.now() - started
-  if (!solution) return failed(runtime, options, { tried, reason })
+  if (!solution) return failed(runtime, options, climbed)
   if (solution.type === 'delegated') tracker.askServer(solution.request)
   if (solution.type === 'reduced') conversation.edit(withFreed(solution))
-  return succeeded(runtime, options, { context, solution, tried, written, durationMs })
-}
-
-function ladderTrigger(cause: CompactionCause): LadderTrigger {
-  if (cause === 'person') return 'manual'
-  return cause === 'overflow' ? 'overflow' : 'over-threshold'
+  return succeeded(runtime, options, { ...climbed, context, solution, written, durationMs })
 }
 
 export type Solution = Exclude<MechanismResult, { readonly type: 'declined' | 'failed' }>
@@ -118,66 +130,133 @@ export async function climb(
 }
 
 function describe(solution: Solution): string {
-  switch (solution.type) {
-    case 'reduced':
-      return `cleared ${solution.results}, freed ${solution.freed} tokens`
-    case 'delegated':
-      return `asked the server to leave out ${solution.results}, about ${solution.freed} tokens`
-    case 'compacted':
-      return `summarized by ${solution.mechanism}`
+  if (solution.type === 'compacted') return `summarized by ${solution.mechanism}`
+  const { results, freed } = solution
+  if (solution.type === 'reduced') return `cleared ${results}, freed ${freed} tokens`
+  return `asked the server to leave out ${results}, about ${freed} tokens`
+}
+
+const ladderTriggers: Readonly<Record<CompactionCause, LadderTrigger>> = {
+  person: 'manual',
+  overflow: 'overflow',
+  threshold: 'over-threshold',
+  economy: 'over-threshold',
+  'model-switch': 'over-threshold',
+  background: 'over-threshold',
+}
+
+const noCommit: MechanismContext['commit'] = async () => ({ type: 'failed', message: 'No compaction was requested.' })
+
+/** What a mechanism gets when it runs. Without `commit` it cannot compact. */
+export function contextFor(runtime: Runtime, options: CompactionOptions, commit = noCommit): MechanismContext {
+  const { conversation, gauge, tracker, restore } = runtime
+  const { cause, instructions = '', range = {}, fits, signal } = options
+  const view = conversation.view()
+  const situation = gauge.situation(view, fits)
+  const { size, autoCompactThreshold } = situation.explanation
+  return {
+    view,
+    situation,
+    queued: conversation.queued(),
+    trigger: triggerOf(options),
+    cause,
+    instructions,
+    range,
+    target: targetOf(runtime, options, view),
+    size,
+    overhead: gauge.overhead(fits?.name),
+    counting: gauge.counting(fits?.name),
+    turnId: tracker.now().turnId,
+    request: () => buildRequest(runtime, view).request,
+    chain: tracker.chain(autoCompactThreshold.value),
+    place: conversation.place(),
+    record: conversation.record,
+    commit,
+    restore,
+    ports: summarizerPorts(runtime),
+    signal,
+  }
+}
+
+function triggerOf({ cause }: CompactionOptions): Trigger {
+  return cause === 'person' ? 'manual' : 'auto'
+}
+
+/** What the size must get below: a share of the threshold, or of the size if the compaction comes before the threshold. */
+function targetOf({ gauge }: Runtime, { cause, fits }: CompactionOptions, view: View): number {
+  const situation = gauge.situation(view, fits)
+  return cause === 'economy' ? earlyTarget(view, situation, gauge.overhead()) : situation.target
+}
+
+/** The session's ports with a model client whose requests are counted and that knows the window as the session does. */
+function summarizerPorts({ gauge, ports, usage }: Runtime): CompactionPorts {
+  const { client, name } = gauge.model()
+  const capabilities: typeof client.capabilities = (model) => {
+    const known = client.capabilities(model)
+    const window = model === name ? gauge.window() : (gauge.limit(client, model) ?? known.window)
+    return { ...known, ...defined({ window }) }
+  }
+  const send: typeof client.send = async (request, options) => {
+    const result = await client.send(request, options)
+    const counts = result.type === 'answer' ? billedCounts(result.usage) : noTokens
+    usage.add({ source: request.source, usage: counts, model: request.model })
+    return result
+  }
+  return {
+    ...ports,
+    model: { ...client, capabilities, send },
+    // A limit that the summarizer met is learned here, which emits the event under the session's name.
+    emit: (event) => (event.type === 'limit-learned' ? gauge.learnLimit(event) : ports.emit(event)),
   }
 }
 
 /** Measures before it writes. */
 function commit(runtime: Runtime, options: CompactionOptions, records: readonly JsonObject[]): CommitResult {
   const { conversation, gauge } = runtime
-  const { cause, fits, signal } = options
-  if (signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'It was stopped.' }
-  const model = fits?.name
+  if (options.signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'It was stopped.' }
+  const model = options.fits?.name
   const view = conversation.view()
   const next = conversation.tryOut(records)
-  // The size before may be reported and the size after is estimated, so both are also counted the same way.
+  const before = gauge.size(view, model).tokens
+  const after = gauge.size(next, model).tokens
+  // The size before may be reported and the size after is estimated: counted the same way it may still be smaller.
   const count = ({ messages }: View) => gauge.weigher().tokens(messages, gauge.counting(model))
-  const sizes = { before: gauge.size(view, model).tokens, after: gauge.size(next, model).tokens }
-  const refusal =
-    (count(next) < count(view) ? undefined : notSmaller(sizes)) ??
-    (triggerOf(cause) === 'auto' ? notEnough(sizes, targetOf(runtime, options, view)) : undefined)
-  if (refusal !== undefined) return { type: 'failed', reason: 'no_progress', message: refusal }
+  const isSmaller = after < before || count(next) < count(view)
+  const target = triggerOf(options) === 'auto' ? targetOf(runtime, options, view) : undefined
+  const problem = problemWith({ before, after, isSmaller, target })
+  if (problem !== undefined) return { type: 'failed', reason: 'no_progress', message: problem }
   const stored = conversation.commit(records)
   return stored.type === 'stored' ? { type: 'committed' } : { type: 'failed', message: stored.why }
 }
 
 /** For a result that is not applied yet. */
-function judge(
-  { conversation, gauge }: Runtime,
-  { trigger, target, size }: MechanismContext,
-  solution: Solution,
-): string | undefined {
+function judge({ conversation, gauge }: Runtime, context: MechanismContext, solution: Solution): string | undefined {
+  const before = context.size.tokens
   const after =
     solution.type === 'reduced'
       ? gauge.size(conversation.tryOut(conversation.editRecords(withFreed(solution)))).tokens
-      : size.tokens - (solution.type === 'delegated' ? solution.freed : 0)
-  const sizes = { before: size.tokens, after }
-  return notSmaller(sizes) ?? (trigger === 'auto' ? notEnough(sizes, target) : undefined)
+      : before - (solution.type === 'delegated' ? solution.freed : 0)
+  const target = context.trigger === 'auto' ? context.target : undefined
+  return problemWith({ before, after, isSmaller: after < before, target })
 }
 
-/** By hand, smaller is enough. An automatic compaction must get well below the threshold, or the next follows at once. */
-type Sizes = { readonly before: number; readonly after: number }
-
-function notSmaller({ before, after }: Sizes): string | undefined {
-  if (after < before) return undefined
-  return `It would not make the context smaller: ${formatNumber(before)} → ${formatNumber(after)} tokens.`
+type Sizes = {
+  readonly before: number
+  readonly after: number
+  readonly isSmaller: boolean
+  /** By hand, smaller is enough. An automatic compaction must get well below the threshold, or the next follows at once. */
+  readonly target: number | undefined
 }
 
-function notEnough({ before, after }: Sizes, target: number): string | undefined {
-  if (after < target) return undefined
-  return `It frees too little: ${formatNumber(before)} → ${formatNumber(after)} tokens, and the target is ${formatNumber(target)}.`
+function problemWith({ before, after, isSmaller, target }: Sizes): string | undefined {
+  const sizes = `${formatNumber(before)} → ${formatNumber(after)} tokens`
+  if (!isSmaller) return `It would not make the context smaller: ${sizes}.`
+  if (target === undefined || after < target) return undefined
+  return `It frees too little: ${sizes}, and the target is ${formatNumber(target)}.`
 }
 
-type Success = {
+type Success = Required<Pick<Climbed, 'tried' | 'solution'>> & {
   readonly context: MechanismContext
-  readonly solution: Solution
-  readonly tried: readonly Tried[]
   readonly written: readonly JsonObject[]
   readonly durationMs: number
 }
@@ -196,7 +275,7 @@ function succeeded(runtime: Runtime, { cause, fits }: CompactionOptions, success
   for (const worker of runtime.background) worker.afterCompaction(after)
   cleanUps.run({ tokens: after })
   const figures = {
-    mechanism: report?.mechanism ?? tried.at(-1)?.mechanism ?? ladderTrigger(cause),
+    mechanism: report?.mechanism ?? tried.at(-1)?.mechanism ?? ladderTriggers[cause],
     usage: report?.usage ?? noTokens,
     ...defined({ cost: report?.cost }),
     durationMs,
@@ -209,15 +288,12 @@ function succeeded(runtime: Runtime, { cause, fits }: CompactionOptions, success
   return { type: 'compacted', before, after, records: written, tried, notices, ...figures }
 }
 
-function failed(
-  runtime: Runtime,
-  { cause, signal }: CompactionOptions,
-  { tried, reason: last }: Climbed,
-): CompactionNotDone {
+function failed(runtime: Runtime, options: CompactionOptions, { tried, reason: last }: Climbed): CompactionNotDone {
   const { tracker, ports } = runtime
-  const trigger = triggerOf(cause)
-  const reason = signal?.aborted ? 'aborted' : (last ?? 'nothing_to_compact')
-  const detail = tried.findLast(({ outcome }) => outcome === 'failed')?.why ?? tried.at(-1)?.why ?? nothingThere
+  const trigger = triggerOf(options)
+  const reason = options.signal?.aborted ? 'aborted' : (last ?? 'nothing_to_compact')
+  const cause = tried.findLast(({ outcome }) => outcome === 'failed') ?? tried.at(-1)
+  const detail = cause?.why ?? 'Not enough messages to compact.'
   ports.emit({ type: 'compaction-failed', trigger, reason, detail })
   // An abort, or a manual compaction that cannot work, says nothing about the next automatic one.
   if (reason !== 'aborted' && trigger === 'auto') {
@@ -235,5 +311,3 @@ function hasTripped({ tracker, ports }: Runtime, wasOpen: boolean): boolean {
   ports.emit({ type: 'breaker-tripped', failures: inARow(breaker) })
   return true
 }
-
-const nothingThere = 'Not enough messages to compact.'

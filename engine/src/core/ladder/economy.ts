@@ -14,7 +14,7 @@ import type { View } from '../transcript/view/fold.ts'
 const thriftyTarget = 10_000
 const thriftyKeep = 8
 const afterPause = 3
-/** From so many results on it is asked whether clearing pays. */
+/** The number of results from which on clearing is weighed. */
 const thriftyTrigger = 6
 
 /**

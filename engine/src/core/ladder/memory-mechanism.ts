@@ -33,7 +33,6 @@ export function memoryMechanism(memory: Memory, options: CompactMechanismOptions
   }
 }
 
-type Planned = { readonly type: 'planned'; readonly job: CompactionJob }
 type NotPlanned = MemoryDeclined & { readonly type: 'declined' }
 
 function declined(why: MemoryDeclined['why'], detail: string): NotPlanned {
@@ -44,7 +43,7 @@ async function plan(
   keeper: MemoryKeeper,
   context: MechanismContext,
   options: CompactMechanismOptions,
-): Promise<Planned | NotPlanned> {
+): Promise<{ readonly type: 'planned'; readonly job: CompactionJob } | NotPlanned> {
   const { instructions, range, size, overhead, view } = context
   if (!keeper.settings.isOn) return declined('turned-off', 'Session memory is turned off.')
   if (instructions.trim() !== '' || range.from !== undefined || range.upTo !== undefined) {

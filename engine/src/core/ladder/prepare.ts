@@ -5,7 +5,6 @@ import { blocksOf } from '../message/block.ts'
 import { defined, objectAt } from '../message/json.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import type { Tried } from '../ports/events.ts'
-import { describeValue } from '../ports/guarded.ts'
 import type { AbortSignalPort, ModelRequest, QuerySource } from '../ports/model.ts'
 import type { Repair } from '../request/draft.ts'
 import { type MessagesBody, messagesBody } from '../request/messages-body.ts'
@@ -15,35 +14,33 @@ import { buildRequest } from '../session/turn-request.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
-import { type CompactionDone, climb, compactNow, type Solution } from './compaction.ts'
-import { contextFor } from './context.ts'
+import { breakerText } from './breaker.ts'
+import { type CompactionDone, climb, compactNow, contextFor, type Solution } from './compaction.ts'
 import { paysToCompact } from './economy.ts'
-import { breakerText, type Guarded, guardAutoCompact } from './guards.ts'
-import { mediaOverLimit } from './media.ts'
-import { shortenUnseen } from './unseen.ts'
+import { mediaOverLimit, shortenUnseen } from './oversized.ts'
 
-/** A request that can be sent: as it is with our clients, by its `body` with any other. */
-export type Ready = ModelRequest & {
-  readonly type: 'ready'
-  /** The parameters of the Messages API, in types that fit its SDK. */
-  readonly body: MessagesBody
+type Prepared = {
   readonly explanation: Explanation
   /** What was tried to make the context smaller, and why. */
   readonly tried: readonly Tried[]
   readonly compaction?: CompactionDone
   /** What a person should know, each told once. */
   readonly notices: readonly string[]
-  readonly repairs: readonly Repair[]
 }
 
-export type Blocked = {
+/** A request that can be sent: as it is with our clients, by its `body` with any other. */
+export type Ready = ModelRequest &
+  Prepared & {
+    readonly type: 'ready'
+    /** The parameters of the Messages API, in types that fit its SDK. */
+    readonly body: MessagesBody
+    readonly repairs: readonly Repair[]
+  }
+
+export type Blocked = Prepared & {
   readonly type: 'blocked'
   readonly why: 'blocking-limit' | 'nothing-to-send'
   readonly detail: string
-  readonly explanation: Explanation
-  readonly tried: readonly Tried[]
-  readonly compaction?: CompactionDone
-  readonly notices: readonly string[]
 }
 
 export type PrepareOptions = {
@@ -64,21 +61,20 @@ export async function prepareTurn(
   // A compaction that pays sees what would have been cleared.
   const pays = !isOff && paysNow(runtime)
   const micro = isOff || isMicroOff || pays ? [] : await microCompact(runtime, signal)
-  const { tried, notices, compaction } = await autoCompact(runtime, { signal, source, pays })
+  const { tried, notices, compaction } = await autoCompact(runtime, { source, pays }, signal)
   const view = conversation.view()
   const { explanation } = gauge.situation(view)
   const done = { explanation, tried: [...media, ...micro, ...tried], notices, ...defined({ compaction }) }
   reportCrossing(runtime, explanation)
-  if (view.messages.length === 0) {
-    return { type: 'blocked', why: 'nothing-to-send', detail: 'There is no message to send yet.', ...done }
-  }
+  const nothingToSend = (detail: string): Blocked => ({ type: 'blocked', why: 'nothing-to-send', detail, ...done })
+  if (view.messages.length === 0) return nothingToSend('There is no message to send yet.')
   if (explanation.isBlocking) {
     return { type: 'blocked', why: 'blocking-limit', detail: blockedBecause(runtime, explanation), ...done }
   }
   const { request, repairs } = buildRequest(runtime, view)
   if (source === 'turn' && endsInAnswer(runtime, request)) {
-    const detail = `The last message is the assistant's, and ${request.model} does not continue it: add a message first.`
-    return { type: 'blocked', why: 'nothing-to-send', detail, ...done }
+    const { model } = request
+    return nothingToSend(`The last message is the assistant's, and ${model} does not continue it: add a message first.`)
   }
   const body = messagesBody(request, explanation.reserve.value)
   return { type: 'ready', ...request, source, body, ...done, repairs }
@@ -90,9 +86,8 @@ function endsInAnswer({ conversation }: Runtime, { model, messages }: ModelReque
   if (last?.role !== 'assistant' || modelFacts(model)?.takesPrefill !== false) return false
   const block = blocksOf(last.content).at(-1)
   if (block?.type === 'compaction' || (block && pairHalfOf(block)?.tool === 'server')) return false
-  const uuid = conversation.view().messages.at(-1)?.uuid
-  const record = uuid === undefined ? undefined : conversation.record(uuid)
-  return objectAt(record, 'message')?.stop_reason !== 'pause_turn'
+  const { uuid = '' } = conversation.view().messages.at(-1) ?? {}
+  return objectAt(conversation.record(uuid), 'message')?.stop_reason !== 'pause_turn'
 }
 
 function blockedBecause({ settings }: Runtime, { size, blocking }: Explanation): string {
@@ -124,22 +119,17 @@ async function microCompact(runtime: Runtime, signal?: AbortSignalPort): Promise
   // Results that the server leaves out must stay out; everything else is requested anew each time.
   if (!last?.leftOut) tracker.askServer(undefined)
   const { solution, tried } = await climb(ladder['every-request'], context)
-  if (!solution) return tried
-  if (solution.type === 'delegated') {
-    const { request, results } = solution
-    // One request cannot ask for both, and what is left out must not come back.
-    if (last?.leftOut && !request.leftOut) return tried
-    applyMicro(runtime, solution)
-    // Nothing new was requested, or nothing happens before the context is larger.
-    if (JSON.stringify(last) === JSON.stringify(request) || results === 0) return tried
-  } else applyMicro(runtime, solution)
-  ports.emit({
-    type: 'micro-compacted',
-    mechanism: tried.at(-1)?.mechanism ?? 'every-request',
-    results: solution.type === 'compacted' ? 0 : solution.results,
-    tokensBefore: context.size.tokens,
-    tokensAfter: gauge.size().tokens,
-  })
+  // One request cannot ask for both, and what is left out must not come back.
+  const isInTheWay = solution?.type === 'delegated' && last?.leftOut && !solution.request.leftOut
+  if (!solution || isInTheWay) return tried
+  applyMicro(runtime, solution)
+  const results = solution.type === 'compacted' ? 0 : solution.results
+  // Nothing new was requested, or nothing happens before the context is larger.
+  const isOld = solution.type === 'delegated' && JSON.stringify(last) === JSON.stringify(solution.request)
+  if (isOld || (solution.type === 'delegated' && results === 0)) return tried
+  const mechanism = tried.at(-1)?.mechanism ?? 'every-request'
+  const sizes = { tokensBefore: context.size.tokens, tokensAfter: gauge.size().tokens }
+  ports.emit({ type: 'micro-compacted', mechanism, results, ...sizes })
   return tried
 }
 
@@ -149,46 +139,88 @@ function applyMicro(runtime: Runtime, solution: Solution): void {
   else runtime.tracker.viewChange()
 }
 
-type Compacting = {
-  readonly signal: AbortSignalPort | undefined
+type Refusal = {
+  readonly why:
+    | 'query-source' // the request of a compaction would wait for itself
+    | 'below-threshold'
+    | 'auto-compact-off'
+    | 'reactive-only'
+    | 'collapse-on'
+    | 'breaker-open'
+    | 'overhead' // system prompt and tools alone are over the threshold
+    | 'refused' // ask mode: no, or no answer
+  readonly detail: string
+}
+
+type GuardOptions = {
   readonly source: QuerySource
   /** It pays to compact before the threshold is reached. */
   readonly pays: boolean
 }
 
-type AutoCompacted = {
-  readonly tried: readonly Tried[]
-  readonly notices: readonly string[]
-  readonly compaction?: CompactionDone
+/** Why automatic compaction may not run; undefined when it may. Asking a person is up to the caller. */
+export function refusalOf(
+  { gauge, settings, tracker }: Runtime,
+  explanation: Explanation,
+  { source, pays }: GuardOptions,
+): Refusal | undefined {
+  const { autoCompact, autoCompactThreshold: threshold, size, isAboveThreshold } = explanation
+  const { breaker, isRefused } = tracker.now()
+  const mode = compactionMode(settings)
+  const refuse = (why: Refusal['why'], detail: string): Refusal => ({ why, detail })
+  if (source !== 'turn') return refuse('query-source', `A request of ${source} never compacts.`)
+  if (autoCompact.mode === false) return refuse('auto-compact-off', `Auto-compact is off: ${autoCompact.source}.`)
+  if (!isAboveThreshold && !pays) {
+    return refuse('below-threshold', `${formatNumber(size.tokens)} tokens are below ${formatNumber(threshold.value)}.`)
+  }
+  if (mode === 'reactive-only') return refuse('reactive-only', 'Compaction waits until the provider refuses.')
+  if (mode === 'collapse') return refuse('collapse-on', 'Collapsing keeps the context small.')
+  const overhead = isAboveThreshold ? gauge.overhead() : 0
+  if (overhead >= threshold.value) return refuse('overhead', overheadText(overhead, threshold.value))
+  if (breaker.isOpen) return refuse('breaker-open', breakerText)
+  if (autoCompact.mode === 'ask' && isRefused) return refuse('refused', 'It was asked for, and not allowed.')
+  return undefined
 }
 
-async function autoCompact(runtime: Runtime, { signal, source, pays }: Compacting): Promise<AutoCompacted> {
-  const { gauge, ports, settings, tracker } = runtime
+function overheadText(overhead: number, threshold: number): string {
+  return (
+    `The system prompt, tools and memory files alone take ${formatNumber(overhead)} tokens, and the threshold is ` +
+    `${formatNumber(threshold)}: compacting the conversation cannot help. Use fewer tools or a larger window.`
+  )
+}
+
+type AutoCompacted = Omit<Prepared, 'explanation'>
+
+async function autoCompact(
+  runtime: Runtime,
+  options: GuardOptions,
+  signal: AbortSignalPort | undefined,
+): Promise<AutoCompacted> {
+  const { gauge, ports, tracker } = runtime
   const explanation = gauge.explanation()
   const { size, autoCompactThreshold: threshold, effectiveWindow } = explanation
-  const tracking = tracker.now()
+  const { freedBySnips, breaker } = tracker.now()
   ports.emit({
     type: 'threshold-checked',
     tokens: size.tokens,
     threshold: threshold.value,
     effectiveWindow: effectiveWindow.value,
-    freedBySnips: tracking.freedBySnips,
-    source,
+    freedBySnips,
+    source: options.source,
   })
-  const mode = compactionMode(settings)
-  const overhead = explanation.isAboveThreshold ? gauge.overhead() : 0
-  const guarded = guardAutoCompact({ source, explanation, mode, tracking, overhead, pays })
-  if (guarded.type === 'refused') return refusal(runtime, guarded, explanation)
-  if (guarded.asks && !(await isAllowed(runtime, explanation, signal))) {
+  const refusal = refusalOf(runtime, explanation, options)
+  if (refusal) return afterRefusal(runtime, refusal, explanation)
+  if (explanation.autoCompact.mode === 'ask' && !(await isAllowed(runtime, explanation, signal))) {
     tracker.refused()
     return { tried: [{ mechanism: 'ask', outcome: 'declined', why: 'The host did not allow it.' }], notices: [] }
   }
+  const { pays } = options
   const shortened = shortenUnseen(runtime)
   if (!pays && shortened.length > 0 && !gauge.explanation().isAboveThreshold) return { tried: shortened, notices: [] }
   const outcome = await compactNow(runtime, { cause: pays ? 'economy' : 'threshold', signal })
   const tried = [...shortened, ...outcome.tried]
   if (outcome.type === 'compacted') return { tried, notices: outcome.notices, compaction: outcome }
-  const hasTripped = tracker.now().breaker.isOpen && !tracking.breaker.isOpen
+  const hasTripped = tracker.now().breaker.isOpen && !breaker.isOpen
   return { tried, notices: hasTripped ? [breakerText] : [] }
 }
 
@@ -205,11 +237,9 @@ function paysNow({ conversation, gauge, settings, tracker }: Runtime): boolean {
   return compactionComes && !explanation.isAboveThreshold && paysToCompact(view, situation)
 }
 
-type Refused = Extract<Guarded, { readonly type: 'refused' }>
-
-function refusal(
+function afterRefusal(
   runtime: Runtime,
-  { why, detail }: Refused,
+  { why, detail }: Refusal,
   { isBlocking, manualCompact }: Explanation,
 ): AutoCompacted {
   const { tracker } = runtime
@@ -230,27 +260,19 @@ export async function isAllowed(
 ): Promise<boolean> {
   if (!ask) return false
   const question = { tokens: size.tokens, threshold: autoCompactThreshold.value }
-  const asked = await guard.call<unknown>('ask', () => ask(question), { timeoutMs: patience(settings), signal })
-  if (asked.type !== 'returned') return false
-  const { value } = asked
-  if (value !== undefined && typeof value !== 'boolean') guard.report('ask', `returned ${describeValue(value)}`)
-  return value === true
+  const isValid = (value: unknown) => value === undefined || typeof value === 'boolean'
+  return (await guard.read('ask', () => ask(question), { isValid, timeoutMs: patience(settings), signal })) === true
 }
 
 /** Reports each state once, and only when it got worse. */
 function reportCrossing({ tracker, ports }: Runtime, explanation: Explanation): void {
-  const { state, size } = explanation
+  const { state, size, warning, error, autoCompactThreshold, blocking } = explanation
   const before = tracker.now().state
   if (state === before) return
   tracker.reported(state)
-  if (severity.indexOf(state) < severity.indexOf(before)) return
-  ports.emit({ type: 'threshold-crossed', state, tokens: size.tokens, threshold: crossed(explanation) })
-}
-
-const severity: readonly Explanation['state'][] = ['ok', 'warning', 'error', 'over-threshold', 'blocking']
-
-function crossed({ state, warning, error, autoCompactThreshold, blocking }: Explanation): number {
-  if (state === 'blocking') return blocking.value
-  if (state === 'over-threshold') return autoCompactThreshold.value
-  return state === 'error' ? error.value : warning.value
+  // In order of severity.
+  const limits = { ok: warning, warning, error, 'over-threshold': autoCompactThreshold, blocking }
+  const states = Object.keys(limits)
+  if (states.indexOf(state) < states.indexOf(before)) return
+  ports.emit({ type: 'threshold-crossed', state, tokens: size.tokens, threshold: limits[state].value })
 }

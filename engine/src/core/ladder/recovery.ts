@@ -10,23 +10,17 @@ import { type Runtime, reduceView } from '../session/runtime.ts'
 import { buildRequest } from '../session/turn-request.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
-import { type CompactionDone, climb, compactNow } from './compaction.ts'
-import { contextFor } from './context.ts'
-import { mediaRefused } from './media.ts'
+import { type CompactionDone, climb, compactNow, contextFor } from './compaction.ts'
+import { mediaRefused, shortenUnseen } from './oversized.ts'
 import { isAllowed } from './prepare.ts'
-import { shortenUnseen } from './unseen.ts'
 
-export type Recovery =
-  | {
-      readonly type: 'recovered'
-      readonly request: ModelRequest
-      readonly steps: readonly Tried[]
-      readonly compaction?: CompactionDone
-    }
-  | { readonly type: 'unrecovered'; readonly failure: ModelFailure; readonly steps: readonly Tried[] }
+/** What to send now. */
+type Remedy = { readonly request: ModelRequest; readonly compaction?: CompactionDone }
 
-/** With less room than this there is no point in asking for an answer. */
-const leastOutput = 1_024
+export type Recovery = { readonly steps: readonly Tried[] } & (
+  | ({ readonly type: 'recovered' } & Remedy)
+  | { readonly type: 'unrecovered'; readonly failure: ModelFailure }
+)
 
 type Attempt = {
   readonly runtime: Runtime
@@ -35,9 +29,7 @@ type Attempt = {
   readonly steps: Tried[]
 }
 
-/** What to send now; undefined when the step is not enough. */
-type Remedy = { readonly request: ModelRequest; readonly compaction?: CompactionDone }
-
+/** Undefined when the step is not enough. */
 type Step = (attempt: Attempt) => Promise<Remedy | undefined> | Remedy | undefined
 
 /** The first step that yields a request ends the recovery. */
@@ -46,7 +38,7 @@ const stepsInOrder: readonly Step[] = [lowerOutput, stripMedia, clearResults, sh
 export async function recover(
   runtime: Runtime,
   failure: ModelFailure,
-  { signal }: { readonly signal?: AbortSignalPort | undefined } = {},
+  signal: AbortSignalPort | undefined,
 ): Promise<Recovery> {
   const steps: Tried[] = []
   if (!isAboutLength(failure)) return { type: 'unrecovered', failure, steps }
@@ -72,34 +64,30 @@ export function reportRecovery({ gauge, ports }: Runtime, steps: readonly Tried[
   else ports.emit({ type: 'overflow-recovered', steps: names, tokens: gauge.size().tokens })
 }
 
+/** With less room than this there is no point in asking for an answer. */
+const leastOutput = 1_024
+
 /** Input and output together were too much: less output may be enough. */
 function lowerOutput({ runtime, failure, steps }: Attempt): Remedy | undefined {
   const { actual, limit, maxTokens } = failure.overflow ?? {}
   if (actual === undefined || limit === undefined || maxTokens === undefined) return undefined
   const room = limit - actual
-  const mechanism = 'lower-output'
-  if (room < leastOutput) {
-    steps.push({ mechanism, outcome: 'declined', why: `Only ${formatNumber(Math.max(0, room))} tokens are left.` })
-    return undefined
-  }
-  steps.push({
-    mechanism,
-    outcome: 'done',
-    why: `${formatNumber(maxTokens)} → ${formatNumber(room)} tokens of output.`,
-  })
-  return { request: { ...currentRequest(runtime), maxTokens: room } }
+  const isEnough = room >= leastOutput
+  const why = isEnough
+    ? `${formatNumber(maxTokens)} → ${formatNumber(room)} tokens of output.`
+    : `Only ${formatNumber(Math.max(0, room))} tokens are left.`
+  steps.push({ mechanism: 'lower-output', outcome: isEnough ? 'done' : 'declined', why })
+  return isEnough ? { request: { ...remedyFor(runtime).request, maxTokens: room } } : undefined
 }
 
 function stripMedia({ runtime, failure, steps }: Attempt): Remedy | undefined {
   if (failure.reason !== 'too-large') return undefined
   const reduction = mediaRefused(runtime.conversation.view(), runtime.gauge.weigher(), failure)
-  if (!reduction) {
-    steps.push({ mechanism: 'strip-media', outcome: 'declined', why: 'There are no images or documents.' })
-    return undefined
-  }
+  const why = reduction ? 'Images and documents left the context.' : 'There are no images or documents.'
+  steps.push({ mechanism: 'strip-media', outcome: reduction ? 'done' : 'declined', why })
+  if (!reduction) return undefined
   reduceView(runtime, reduction)
-  steps.push({ mechanism: 'strip-media', outcome: 'done', why: 'Images and documents left the context.' })
-  return { request: currentRequest(runtime) }
+  return remedyFor(runtime)
 }
 
 /** Clears old results, however few. Enough when that covers the gap that the provider named. */
@@ -116,7 +104,7 @@ async function clearResults({ runtime, failure, signal, steps }: Attempt): Promi
   steps.push(...tried)
   if (solution?.type !== 'reduced') return undefined
   reduceView(runtime, solution)
-  return coversGap(runtime, failure, solution.freed) ? { request: currentRequest(runtime) } : undefined
+  return coversGap(runtime, failure, solution.freed) ? remedyFor(runtime) : undefined
 }
 
 /** Shortens results that no answer has seen: one alone may be larger than the window. */
@@ -125,7 +113,7 @@ function shortenNew({ runtime, failure, steps }: Attempt): Remedy | undefined {
   const done = shortenUnseen(runtime)
   steps.push(...done)
   const isEnough = done.length > 0 && coversGap(runtime, failure, before - runtime.gauge.size().tokens)
-  return isEnough ? { request: currentRequest(runtime) } : undefined
+  return isEnough ? remedyFor(runtime) : undefined
 }
 
 /** With a quarter more than the gap, since our count may be off. */
@@ -142,25 +130,25 @@ async function compactAll({ runtime, signal, steps }: Attempt): Promise<Remedy |
   const why = await whyNotCompact(runtime, signal)
   if (why !== undefined) {
     steps.push({ mechanism: 'compact', outcome: 'declined', why })
-    return isSmaller ? { request: currentRequest(runtime) } : undefined
+    return isSmaller ? remedyFor(runtime) : undefined
   }
   runtime.tracker.recovery()
   const outcome = await compactNow(runtime, { cause: 'overflow', signal })
   steps.push(...outcome.tried)
-  if (outcome.type === 'compacted') return { request: currentRequest(runtime), compaction: outcome }
-  return isSmaller && outcome.reason !== 'aborted' ? { request: currentRequest(runtime) } : undefined
+  if (outcome.type === 'compacted') return { ...remedyFor(runtime), compaction: outcome }
+  return isSmaller && outcome.reason !== 'aborted' ? remedyFor(runtime) : undefined
 }
 
-function currentRequest(runtime: Runtime): ModelRequest {
-  return buildRequest(runtime, runtime.conversation.view()).request
+function remedyFor(runtime: Runtime): Remedy {
+  return { request: buildRequest(runtime, runtime.conversation.view()).request }
 }
 
 async function whyNotCompact(runtime: Runtime, signal: AbortSignalPort | undefined): Promise<string | undefined> {
-  const { gauge, tracker } = runtime
-  const explanation = gauge.explanation()
+  const explanation = runtime.gauge.explanation()
   const { autoCompact } = explanation
   if (autoCompact.mode === false) return `Auto-compact is off: ${autoCompact.source}.`
   // With the breaker open it is tried once: without a compaction the conversation would be stuck.
+  const { tracker } = runtime
   const { breaker, isRefused } = tracker.now()
   if (breaker.isOpen && breaker.hasRecovered) return 'Automatic compaction has stopped for this conversation.'
   if (autoCompact.mode !== 'ask') return undefined
@@ -178,14 +166,11 @@ export const windowExceeded = 'model_context_window_exceeded'
  */
 export function failureIfEmpty(runtime: Runtime, result: ModelAnswer | ModelFailure): ModelAnswer | ModelFailure {
   const { gauge, usage } = runtime
-  if (result.type === 'failed' || result.content.some(saysSomething)) return result
+  if (result.type === 'failed') return result
+  if (result.content.some((block) => isToolUse(block) || (isText(block) && block.text.trim() !== ''))) return result
   if (!overflowOfAnswer(result, gauge.explanation().contextWindow.value)) return result
   usage.add({ source: 'turn', usage: billedCounts(result.usage), model: gauge.model().name })
   if (result.stopReason === windowExceeded) gauge.learnFromFullWindow(contextTokens(result.usage))
   const message = 'The context window was full before the answer said anything.'
   return { type: 'failed', reason: 'overflow', message, tries: 1 }
-}
-
-function saysSomething(block: ModelAnswer['content'][number]): boolean {
-  return isToolUse(block) || (isText(block) && block.text.trim() !== '')
 }

@@ -30,32 +30,27 @@ export async function runMechanism(mechanism: Mechanism, context: MechanismConte
       isCommitting = false
     }
   }
-  const own = { ...context, ports: { ...ports, emit }, commit }
-  const call = () => ('plan' in mechanism ? runPlan(mechanism, own) : mechanism.run(own))
   // Events are a sign of life. A compaction prepared in the background has to wait for its turn to commit.
   const isAlive = () => {
     const isAlive = wasHeard || isCommitting
     wasHeard = false
     return isAlive
   }
-  const called = await guarded<unknown>(call, {
-    wait: ports.wait,
-    timeoutMs: slowTimeoutMs,
-    graceMs: abortGraceMs,
-    signal,
-    isAlive,
-  })
+  const own = { ...context, ports: { ...ports, emit }, commit }
+  const call = () => ('plan' in mechanism ? runPlan(mechanism, own) : mechanism.run(own))
+  const limits = { wait: ports.wait, timeoutMs: slowTimeoutMs, graceMs: abortGraceMs, signal, isAlive }
+  const called = await guarded<unknown>(call, limits)
   isGivenUp = true
-  if (called.type === 'aborted' && !isCommitted) return { type: 'failed', reason: 'aborted', why: 'It was stopped.' }
-  const broken = called.type === 'broke' ? called.why : undefined
-  const problem = called.type === 'returned' ? problemWith(called.value, isCommitted) : broken
-  if (problem === undefined && called.type === 'returned') return called.value as MechanismResult
-  if (problem !== undefined) ports.emit({ type: 'host-code-failed', code: 'mechanism', problem: `${name}: ${problem}` })
+  const problem = called.type === 'returned' ? problemWith(called.value, isCommitted) : undefined
+  if (called.type === 'returned' && problem === undefined) return called.value as MechanismResult
+  const why = called.type === 'broke' ? called.why : problem
+  if (why !== undefined) ports.emit({ type: 'host-code-failed', code: 'mechanism', problem: `${name}: ${why}` })
   if (isCommitted) return { type: 'compacted', mechanism: name, usage: noTokens, restored: 0 }
-  return { type: 'failed', reason: 'no_summary', why: `It did not work: ${problem}.` }
+  if (why === undefined) return { type: 'failed', reason: 'aborted', why: 'It was stopped.' }
+  return { type: 'failed', reason: 'no_summary', why: `It did not work: ${why}.` }
 }
 
-/** The plan is all there is to do; whoever called applies it. */
+/** The plan is all there is to do; the caller applies it. */
 export function runPlan({ plan }: PlanningMechanism, { view, situation }: MechanismContext): MechanismResult {
   const made = plan(view, situation)
   if (made.type === 'declined') return { type: 'declined', why: `${made.why}: ${made.detail}` }
@@ -73,20 +68,12 @@ function problemWith(value: unknown, isCommitted: boolean): string | undefined {
   return undefined
 }
 
-function isResult(value: JsonObject): boolean {
+function isResult({ type, why, ...value }: JsonObject): boolean {
   const isCounted = Number.isFinite(value.freed) && Number.isFinite(value.results)
-  switch (value.type) {
-    case 'reduced':
-      return isCounted && Array.isArray(value.edits) && value.edits.every(isObject)
-    case 'delegated':
-      return isCounted && isObject(value.request)
-    case 'compacted':
-      return typeof value.mechanism === 'string' && isObject(value.usage) && Number.isFinite(value.restored)
-    case 'declined':
-      return typeof value.why === 'string'
-    case 'failed':
-      return typeof value.why === 'string' && typeof value.reason === 'string'
-    default:
-      return false
-  }
+  if (type === 'reduced') return isCounted && Array.isArray(value.edits) && value.edits.every(isObject)
+  if (type === 'delegated') return isCounted && isObject(value.request)
+  if (type === 'declined') return typeof why === 'string'
+  if (type === 'failed') return typeof why === 'string' && typeof value.reason === 'string'
+  const isMeasured = isObject(value.usage) && Number.isFinite(value.restored)
+  return type === 'compacted' && typeof value.mechanism === 'string' && isMeasured
 }

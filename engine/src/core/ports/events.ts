@@ -1,5 +1,4 @@
-// What the engine tells whoever listens: one union, noun-verb names. Telemetry, the command line, the gateway's feed and
-// the viewer read it. No event carries text of the conversation.
+// The events of the engine, for telemetry, the command line and hosts. No event carries text of the conversation.
 import type { TokenCounts } from '../message/usage.ts'
 import type { Trigger } from './hooks.ts'
 import type { QuerySource } from './model.ts'
@@ -45,6 +44,9 @@ export type EventSource = {
 
 export type EngineEvent = EventSource & WhatHappened
 
+type Reduced = { readonly mechanism: string; readonly tokensBefore: number; readonly tokensAfter: number }
+type Spent = { readonly usage: TokenCounts; readonly cost?: number }
+
 type WhatHappened =
   | {
       readonly type: 'threshold-checked'
@@ -55,13 +57,7 @@ type WhatHappened =
       readonly source: QuerySource
     }
   | { readonly type: 'threshold-crossed'; readonly state: string; readonly tokens: number; readonly threshold: number }
-  | {
-      readonly type: 'micro-compacted'
-      readonly mechanism: string
-      readonly results: number
-      readonly tokensBefore: number
-      readonly tokensAfter: number
-    }
+  | ({ readonly type: 'micro-compacted'; readonly results: number } & Reduced)
   | { readonly type: 'compaction-started'; readonly trigger: Trigger; readonly tokens: number }
   | {
       readonly type: 'compaction-progressed'
@@ -70,44 +66,35 @@ type WhatHappened =
       /** Every 30 seconds while a summary runs, so that no connection times out. */
       readonly keepAlive?: boolean
     }
-  | {
+  | ({
       readonly type: 'compaction-finished'
       readonly trigger: Trigger
-      readonly mechanism: string
-      readonly tokensBefore: number
-      readonly tokensAfter: number
       readonly durationMs: number
-      readonly usage: TokenCounts
-      readonly cost?: number
       readonly chain: ChainInfo
       readonly restored: number
-    }
+    } & Reduced &
+      Spent)
   | {
       readonly type: 'compaction-failed'
       readonly trigger: Trigger
       readonly reason: CompactionFailure
       readonly detail: string
     }
-  | {
-      readonly type: 'mechanism-tried'
-      readonly mechanism: string
-      readonly outcome: 'declined' | 'failed' | 'done'
-      readonly why: string
-    }
+  | ({ readonly type: 'mechanism-tried' } & Omit<Tried, 'reason'>)
   | {
       readonly type: 'prompt-too-long-retried'
       readonly attempt: number
       readonly dropped: number
       readonly left: number
     }
-  | { readonly type: 'memory-extracted'; readonly tokens: number; readonly usage: TokenCounts; readonly cost?: number }
+  | ({ readonly type: 'memory-extracted'; readonly tokens: number } & Spent)
+  | ({ readonly type: 'collapse-staged'; readonly tokens: number } & Spent)
   | { readonly type: 'memory-failed'; readonly reason: string; readonly failures: number; readonly usage: TokenCounts }
   | { readonly type: 'memory-declined'; readonly reason: string }
-  | { readonly type: 'collapse-staged'; readonly tokens: number; readonly usage: TokenCounts; readonly cost?: number }
   | { readonly type: 'collapse-failed'; readonly reason: string; readonly usage: TokenCounts }
   | { readonly type: 'file-restored'; readonly path: string; readonly tokens: number }
   | { readonly type: 'file-not-restored'; readonly path: string; readonly reason: string }
-  /** Results were cleared from the view and could not be put beside the session. The transcript has them. */
+  /** Cleared results could not be stored next to the session. The transcript has them. */
   | { readonly type: 'results-not-stored'; readonly reason: string }
   | { readonly type: 'cache-broken'; readonly why: string; readonly tokens: number; readonly cost?: number }
   | { readonly type: 'breaker-tripped'; readonly failures: number }
@@ -119,7 +106,7 @@ type WhatHappened =
   /** Code of the host threw, hung, or returned something of the wrong shape. The session goes on without it. */
   | { readonly type: 'host-code-failed'; readonly code: HostCode; readonly problem: string }
 
-/** How a compaction stands to the one before it. */
+/** How a compaction relates to the one before it. */
 export type ChainInfo = {
   /** No human message since the compaction before. */
   readonly isRecompaction: boolean

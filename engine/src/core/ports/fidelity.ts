@@ -1,11 +1,11 @@
-// The fidelity report: what code found when it held a summary against its source. It is part of the boundary's metadata,
-// so it has counts and short quotations, never a text without a cap.
+// What code found when it checked a summary against its source. It is part of the boundary's metadata, so every text in it
+// is short.
 
 export type FidelityReport = {
   /** Human messages since the last boundary. */
   readonly humanMessages: {
     readonly total: number
-    /** In the new context word for word. */
+    /** Verbatim in the new context. */
     readonly verbatim: number
     /** With less than all of its words. */
     readonly shortened: number
@@ -14,7 +14,7 @@ export type FidelityReport = {
   }
   /** Quotations of the user that were not found: marked. */
   readonly falseQuotes: readonly string[]
-  /** Claims of an approval that no message of the user bears out: marked. */
+  /** Claims of an approval that no message of the user supports: marked. */
   readonly inferredApprovals: readonly string[]
   /** Claims about state that contradict what was last seen: marked. */
   readonly contradicted: readonly string[]

@@ -1,4 +1,4 @@
-// Files as restoring sees them: on disk of the workspace, or rebuilt from a transcript.
+// Files as restoring sees them: from the disk, or rebuilt from a transcript.
 
 export type FileRead =
   | { readonly type: 'text'; readonly text: string }

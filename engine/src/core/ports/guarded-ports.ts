@@ -1,26 +1,25 @@
-// Ports that a host has written itself, made safe to call: hooks, files, restoring, the workspace. Each answers in bounded time with
-// something of the right shape; what went wrong is reported.
+// Ports that a host has written itself, made safe to call: model client, hooks, files, restoring, workspace. Each answers in
+// bounded time with something of the right shape; what went wrong is reported.
 import { isObject, objectAt } from '../message/json.ts'
+import { noTokens, type Usage } from '../message/usage.ts'
 import type { FileRead, FileStore } from './files.ts'
-import { describeValue, type Guard, guarded, hostTimeoutMs } from './guarded.ts'
+import { callNow, describeValue, type Guard, guarded, hostTimeoutMs, slowTimeoutMs } from './guarded.ts'
 import { type Hooks, noOutcome, readOutcome } from './hooks.ts'
+import type { FailureReason, ModelAnswer, ModelCapabilities, ModelClient, ModelFailure } from './model.ts'
 import type { CompactionPorts } from './ports.ts'
 import { nothingRestored, type Restoration, type Restore } from './restore.ts'
 import type { NoWorkspaceState, Workspace, WorkspaceState } from './workspace.ts'
 
 /** A hook that breaks has nothing to say; `problems` tells why. */
-export function guardedHooks(hooks: Hooks, { wait }: Pick<CompactionPorts, 'wait'>): Hooks {
+export function guardedHooks(hooks: Hooks, wait: CompactionPorts['wait']): Hooks {
   return {
     run: async (call, { signal } = {}) => {
-      const called = await guarded<unknown>(() => hooks.run(call, { signal }), {
-        wait,
-        timeoutMs: hostTimeoutMs,
-        signal,
-      })
-      const broken = (why: string) => ({ ...noOutcome, problems: [`the hooks of ${call.event}: ${why}`] })
+      const options = { wait, timeoutMs: hostTimeoutMs, signal }
+      const called = await guarded<unknown>(() => hooks.run(call, { signal }), options)
       if (called.type === 'aborted') return noOutcome
-      if (called.type === 'broke') return broken(called.why)
-      return readOutcome(called.value) ?? broken(`returned ${describeValue(called.value)}`)
+      const outcome = called.type === 'returned' ? readOutcome(called.value) : undefined
+      const why = called.type === 'returned' ? `returned ${describeValue(called.value)}` : called.why
+      return outcome ?? { ...noOutcome, problems: [`the hooks of ${call.event}: ${why}`] }
     },
   }
 }
@@ -29,29 +28,22 @@ const fileTimeoutMs = 10_000
 
 /** While a read hangs no other is begun: a compaction that restores many files would wait for each of them. */
 export function guardedFiles(files: FileStore, guard: Guard): FileStore {
-  let hanging = 0
-  const refused: FileRead = { type: 'refused', why: 'it could not be read' }
+  const hanging = new Set<object>()
   return {
     read: async (path) => {
-      if (hanging > 0) return { type: 'refused', why: 'an earlier read has not come back' }
-      let state: 'running' | 'hanging' | 'over' = 'running'
-      const reading = async (): Promise<unknown> => {
+      if (hanging.size > 0) return { type: 'refused', why: 'an earlier read has not come back' }
+      let isOver = false
+      const read = async (): Promise<unknown> => {
         try {
           return await files.read(path)
         } finally {
-          if (state === 'hanging') hanging--
-          state = 'over'
+          isOver = true
+          hanging.delete(read)
         }
       }
-      const called = await guard.call('files', reading, { timeoutMs: fileTimeoutMs })
-      if (state === 'running') {
-        state = 'hanging'
-        hanging++
-      }
-      if (called.type !== 'returned') return refused
-      if (isFileRead(called.value)) return called.value
-      guard.report('files', `read() returned ${describeValue(called.value)}`)
-      return refused
+      const file = await guard.read('files', read, { isValid: isFileRead, timeoutMs: fileTimeoutMs })
+      if (!isOver) hanging.add(read)
+      return file ?? { type: 'refused', why: 'it could not be read' }
     },
   }
 }
@@ -62,38 +54,135 @@ function isFileRead(value: unknown): value is FileRead {
   return value.type === 'missing' || value.type === 'binary' || value.type === 'refused'
 }
 
-/** Restoring of the host's own. */
 export function guardedRestore(restore: Restore, guard: Guard): Restore {
-  return async (request) => {
-    const called = await guard.call<unknown>('restore', () => restore(request))
-    if (called.type !== 'returned') return nothingRestored
-    if (isRestoration(called.value)) return called.value
-    guard.report('restore', `returned ${describeValue(called.value)}`)
-    return nothingRestored
-  }
-}
-
-function isRestoration(value: unknown): value is Restoration {
-  return isObject(value) && Array.isArray(value.pieces) && Array.isArray(value.notRestored)
-}
-
-export function guardedWorkspace(workspace: Workspace, guard: Guard): Workspace {
-  return {
-    state: async (query) => {
-      const { signal } = query ?? {}
-      const called = await guard.call<unknown>('workspace', () => workspace.state(query), { signal })
-      if (called.type !== 'returned') return { type: 'unknown', why: 'the workspace could not be asked' }
-      if (isWorkspaceState(called.value)) return called.value
-      guard.report('workspace', `state() returned ${describeValue(called.value)}`)
-      return { type: 'unknown', why: 'the workspace gave no answer that can be read' }
-    },
-  }
+  const isValid = (value: unknown): value is Restoration =>
+    isObject(value) && Array.isArray(value.pieces) && Array.isArray(value.notRestored)
+  return async (request) => (await guard.read('restore', () => restore(request), { isValid })) ?? nothingRestored
 }
 
 const workspaceLists = ['staged', 'unstaged', 'untracked', 'conflicts'] as const
 
-function isWorkspaceState(value: unknown): value is WorkspaceState | NoWorkspaceState {
-  if (!isObject(value)) return false
-  if (value.type === 'unknown') return typeof value.why === 'string'
-  return value.type === 'state' && workspaceLists.every((list) => Array.isArray(objectAt(value, list)?.items))
+export function guardedWorkspace(workspace: Workspace, guard: Guard): Workspace {
+  const isValid = (value: unknown): value is WorkspaceState | NoWorkspaceState =>
+    isObject(value) &&
+    (value.type === 'unknown'
+      ? typeof value.why === 'string'
+      : value.type === 'state' && workspaceLists.every((list) => Array.isArray(objectAt(value, list)?.items)))
+  return {
+    state: async (query) => {
+      const { signal } = query ?? {}
+      const state = await guard.read('workspace', () => workspace.state(query), { isValid, signal })
+      return state ?? { type: 'unknown', why: 'the workspace could not be asked' }
+    },
+  }
+}
+
+/** How long a client may take to end by itself after an abort. */
+const abortGraceMs = 2_000
+
+/** What a client throws, what it returns that is no answer, and a silence that does not end become a ModelFailure. */
+export function guardedModel(client: ModelClient, guard: Guard): ModelClient {
+  const { provider, model, endpoint } = client
+  const report = (problem: string) => guard.report('model', `${provider}: ${problem}`)
+  return {
+    provider,
+    model,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    capabilities: safeCapabilities(client, report),
+    send: async (request, options = {}) => {
+      let wasHeard = false
+      const onEvent: NonNullable<typeof options.onEvent> = (event) => {
+        wasHeard = true
+        callNow(
+          () => options.onEvent?.(event),
+          (why) => guard.report('listener', `at ${event.type}: ${why}`),
+        )
+      }
+      const called = await guard.call<unknown>('model', () => client.send(request, { ...options, onEvent }), {
+        timeoutMs: slowTimeoutMs,
+        graceMs: abortGraceMs,
+        signal: options.signal,
+        isAlive: () => {
+          const isAlive = wasHeard
+          wasHeard = false
+          return isAlive
+        },
+      })
+      if (called.type === 'aborted') return failure('aborted', 'aborted')
+      if (called.type === 'broke') return failure('invalid', `The model client failed: ${called.why}`)
+      return readResult(called.value, report)
+    },
+    ...(client.count ? { count: client.count.bind(client) } : {}),
+    ...(client.describe ? { describe: client.describe.bind(client) } : {}),
+  }
+}
+
+const noCapabilities: ModelCapabilities = {
+  cacheEdits: false,
+  contextManagement: false,
+  compaction: 'none',
+  promptCache: false,
+  offline: false,
+}
+
+/** A client that breaks keeps the capabilities it had. It is asked often, so the same problem is reported once. */
+function safeCapabilities(client: ModelClient, report: (problem: string) => void): ModelClient['capabilities'] {
+  const known = new Map<string, ModelCapabilities>()
+  const reported = new Set<string>()
+  const reportOnce = (problem: string) => {
+    if (!reported.has(problem)) report(`capabilities() ${problem}`)
+    reported.add(problem)
+  }
+  return (model) => {
+    let found: unknown
+    const ask = () => {
+      found = client.capabilities(model)
+      return found
+    }
+    callNow(ask, (why) => reportOnce(`failed: ${why}`))
+    if (isObject(found) && !(found instanceof Promise)) known.set(model, { ...noCapabilities, ...found })
+    else reportOnce(`returned ${describeValue(found)}`)
+    return known.get(model) ?? noCapabilities
+  }
+}
+
+function failure(reason: FailureReason, message: string): ModelFailure {
+  return { type: 'failed', reason, message, tries: 1 }
+}
+
+const reasons: readonly unknown[] = [
+  'overflow',
+  'too-large',
+  'aborted',
+  'transient',
+  'refused',
+  'invalid',
+] satisfies FailureReason[]
+
+function readResult(value: unknown, report: (problem: string) => void): ModelAnswer | ModelFailure {
+  if (isObject(value) && value.type === 'answer' && Array.isArray(value.content)) {
+    return { ...(value as ModelAnswer), usage: readUsage(value.usage, report) }
+  }
+  if (isObject(value) && value.type === 'failed' && reasons.includes(value.reason)) {
+    const { message, tries } = value
+    return {
+      ...(value as ModelFailure),
+      message: typeof message === 'string' ? message : describeValue(message),
+      tries: typeof tries === 'number' && tries >= 1 ? tries : 1,
+    }
+  }
+  const problem = `send() returned ${describeValue(value)} that is neither an answer nor a failure`
+  report(problem)
+  return failure('invalid', `The model client failed: ${problem}`)
+}
+
+/** An invalid count would spoil every size that is computed from it: it counts as 0. */
+function readUsage(usage: unknown, report: (problem: string) => void): Usage {
+  const found = isObject(usage) ? usage : {}
+  const isCount = (value: unknown) => typeof value === 'number' && Number.isFinite(value) && value >= 0
+  const wrong = Object.keys(noTokens).filter((key) => found[key] !== undefined && !isCount(found[key]))
+  if (!isObject(usage) || wrong.length > 0) {
+    report(`the usage of an answer is ${wrong.length > 0 ? `wrong (${wrong.join(', ')})` : describeValue(usage)}`)
+  }
+  return { ...noTokens, ...found, ...Object.fromEntries(wrong.map((key) => [key, 0])) }
 }

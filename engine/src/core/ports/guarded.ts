@@ -1,6 +1,6 @@
-// Calls code that is not ours: hooks, model clients, file stores, mechanisms. Whatever it does (throws, rejects, hangs), the
-// call ends in bounded time with a value or with a reason.
-import type { Emit, HostCode } from './events.ts'
+// Calls code that is not ours: hooks, model clients, file stores, mechanisms, listeners. Whatever it does (throws, rejects,
+// hangs), the call ends in bounded time with a value or with a reason.
+import type { EngineEvent, EventSource, HostCode } from './events.ts'
 import type { AbortSignalPort } from './model.ts'
 import type { CompactionPorts } from './ports.ts'
 import { createStop } from './stop.ts'
@@ -14,7 +14,7 @@ export type GuardOptions = {
   readonly wait: CompactionPorts['wait']
   readonly timeoutMs: number
   readonly signal?: AbortSignalPort | undefined
-  /** How long the call may take to end by itself after an abort: 0 unless said. */
+  /** How long the call may take to end by itself after an abort. Default: 0. */
   readonly graceMs?: number
   /** Asked when the time is up: `true` gives the call as much time again. */
   readonly isAlive?: () => boolean
@@ -25,37 +25,34 @@ export const hostTimeoutMs = 60_000
 /** Without any sign of life. */
 export const slowTimeoutMs = 600_000
 
-/** Never rejects. A call that is given up keeps running, but nobody hears of it any more. */
+/** Never rejects. A call that is given up keeps running, but its result is ignored. */
 export async function guarded<T>(call: () => T | Promise<T>, options: GuardOptions): Promise<Called<T>> {
-  const { signal } = options
+  const { signal, wait, timeoutMs, graceMs, isAlive } = options
   if (signal?.aborted) return { type: 'aborted' }
   const over = createStop()
-  const answer = settled(call)
+  const returned = async (): Promise<Called<T>> => {
+    try {
+      return { type: 'returned', value: await call() }
+    } catch (error) {
+      return { type: 'broke', why: errorText(error) }
+    }
+  }
+  const timedOut = async (): Promise<Called<T>> => {
+    do await wait(timeoutMs, over.signal)
+    while (!over.signal.aborted && isAlive?.())
+    return { type: 'broke', why: `did not answer within ${timeoutMs / 1000} s` }
+  }
   const aborted = new Promise<Called<T>>((resolve) => {
     const end = async () => {
-      if (options.graceMs) await options.wait(options.graceMs, over.signal)
+      if (graceMs) await wait(graceMs, over.signal)
       resolve({ type: 'aborted' })
     }
     signal?.addEventListener('abort', end, { once: true })
     over.signal.addEventListener('abort', () => signal?.removeEventListener('abort', end))
   })
-  const result = await Promise.race([answer, timedOut(options, over.signal), aborted])
+  const result = await Promise.race([returned(), timedOut(), aborted])
   over.stop()
   return result
-}
-
-async function settled<T>(call: () => T | Promise<T>): Promise<Called<T>> {
-  try {
-    return { type: 'returned', value: await call() }
-  } catch (error) {
-    return { type: 'broke', why: errorText(error) }
-  }
-}
-
-async function timedOut(options: GuardOptions, over: AbortSignalPort): Promise<{ type: 'broke'; why: string }> {
-  do await options.wait(options.timeoutMs, over)
-  while (!over.aborted && options.isAlive?.())
-  return { type: 'broke', why: `did not answer within ${options.timeoutMs / 1000} s` }
 }
 
 const longestProblem = 300
@@ -86,25 +83,67 @@ export function callNow(call: () => unknown, onProblem: (why: string) => void): 
   }
 }
 
-/** What one session calls its host code with. */
+type CallOptions = Partial<Omit<GuardOptions, 'wait'>>
+
+/** What one session calls its host code with. Whatever goes wrong is reported as an event. */
 export type Guard = {
-  /** Undefined when it broke or was aborted; a break has been reported. */
-  readonly call: <T>(
+  readonly call: <T>(code: HostCode, call: () => T | Promise<T>, options?: CallOptions) => Promise<Called<T>>
+  /** Undefined if the call broke, was aborted, or returned something of the wrong shape. */
+  readonly read: <T>(
     code: HostCode,
-    call: () => T | Promise<T>,
-    options?: Partial<Omit<GuardOptions, 'wait'>>,
-  ) => Promise<Called<T>>
+    call: () => unknown,
+    options: CallOptions & { readonly isValid: (value: unknown) => value is T },
+  ) => Promise<T | undefined>
   readonly report: (code: HostCode, problem: string) => void
 }
 
-export function createGuard({ emit, wait }: { readonly emit: Emit; readonly wait: CompactionPorts['wait'] }): Guard {
+export function createGuard({ emit, wait }: Pick<CompactionPorts, 'emit' | 'wait'>): Guard {
   const report: Guard['report'] = (code, problem) => emit({ type: 'host-code-failed', code, problem })
+  const call: Guard['call'] = async (code, run, options = {}) => {
+    const called = await guarded(run, { wait, timeoutMs: hostTimeoutMs, ...options })
+    if (called.type === 'broke') report(code, called.why)
+    return called
+  }
   return {
     report,
-    call: async (code, call, options = {}) => {
-      const called = await guarded(call, { wait, timeoutMs: hostTimeoutMs, ...options })
-      if (called.type === 'broke') report(code, called.why)
-      return called
+    call,
+    read: async (code, run, { isValid, ...options }) => {
+      const called = await call(code, run, options)
+      if (called.type !== 'returned') return undefined
+      if (isValid(called.value)) return called.value
+      report(code, `returned ${describeValue(called.value)}`)
+      return undefined
+    },
+  }
+}
+
+type Listener = (event: EngineEvent) => void
+
+export type Listeners = {
+  readonly emit: Listener
+  /** Returns a function that removes it. */
+  readonly add: (listener: Listener) => () => void
+}
+
+/** A listener that throws or rejects stops nobody: the others are told. `source` is added to every event. */
+export function createListeners(first: Listener | undefined, source: EventSource = {}): Listeners {
+  const all = new Set(first ? [first] : [])
+  const emit = (event: EngineEvent): void => {
+    for (const listener of all)
+      callNow(
+        () => listener({ ...event, ...source }),
+        (why) => {
+          // A listener that breaks on the report as well is not reported again.
+          if (event.type === 'host-code-failed' && event.code === 'listener') return
+          emit({ type: 'host-code-failed', code: 'listener', problem: `at ${event.type}: ${why}` })
+        },
+      )
+  }
+  return {
+    emit,
+    add: (listener) => {
+      all.add(listener)
+      return () => void all.delete(listener)
     },
   }
 }

@@ -1,5 +1,4 @@
-// Hooks: what a host or a settings file may do at fixed points. Running them (functions, shell commands) is done
-// outside; here is what they are told and what they may say.
+// Hooks: what they are told at fixed points, and what they may answer. node/hooks runs them.
 import { isObject } from '../message/json.ts'
 import type { FidelityReport } from './fidelity.ts'
 import type { AbortSignalPort } from './model.ts'
@@ -24,29 +23,29 @@ export type HookCall =
 
 /** All hooks of an event together, in the order of configuration. Empty strings were taken out. */
 export type HookOutcome = {
-  /** PreCompact only: somebody said no. The first reason counts. */
+  /** PreCompact only: the first reason why not. */
   readonly veto?: string
-  /** For the summarizer, behind the person's own. */
+  /** For the summarizer, after the person's own. */
   readonly instructions: readonly string[]
-  /** PreCompact only: this is the summary; no model is asked. The first counts. */
+  /** PreCompact only: the summary; no model is asked. The first counts. */
   readonly summary?: string
-  /** What the model is to see. */
+  /** For the model. */
   readonly context: readonly string[]
   /** For the person. */
   readonly messages: readonly string[]
-  /** Time-outs, garbage, odd exit codes: reported, never fatal. */
+  /** Timeouts, invalid output, unknown exit codes: reported, never fatal. */
   readonly problems: readonly string[]
 }
 
 export type Hooks = {
-  /** When the signal is aborted, nobody waits for the answer any longer. */
+  /** Once the signal is aborted, the answer is ignored. */
   readonly run: (call: HookCall, options?: { readonly signal?: AbortSignalPort | undefined }) => Promise<HookOutcome>
 }
 
 export const noOutcome: HookOutcome = { instructions: [], context: [], messages: [], problems: [] }
 export const noHooks: Hooks = { run: async () => noOutcome }
 
-/** What a hook returned, as far as it can be read. Nothing at all is fine; undefined means that it is no outcome. */
+/** Reads what a hook returned; undefined when that is no outcome. */
 export function readOutcome(value: unknown): HookOutcome | undefined {
   if (value === undefined || value === null) return noOutcome
   if (!isObject(value)) return undefined

@@ -1,5 +1,4 @@
-// The seam to a model: one request, one answer or one failure that says why. Implementations are in engine/src/models;
-// nobody in core knows which provider answers.
+// The port to a model: one request, one answer or one failure that says why. Implementations are in engine/src/models.
 import type { Block } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
@@ -14,11 +13,11 @@ export type ModelRequest = {
   readonly system?: string | readonly Block[]
   readonly tools?: readonly JsonObject[]
   readonly messages: readonly Message[]
-  /** Left out: the client's own for turns. A summary that shares the cache must not set one. */
+  /** Default: the client's own. A summary that shares the cache must not set one. */
   readonly maxTokens?: number
   readonly thinking?: JsonObject
   readonly betas?: readonly string[]
-  /** Everything else of the Messages API, as it stands: cache_control, context_management, tool_choice, metadata … */
+  /** Everything else of the Messages API: cache_control, context_management, tool_choice, metadata … */
   readonly options?: JsonObject
 }
 
@@ -29,7 +28,7 @@ export type ModelAnswer = {
   readonly content: readonly Block[]
   readonly stopReason: string
   readonly usage: Usage
-  /** What the API says besides: context_management, diagnostics, input_transformations. */
+  /** Other fields of the API: context_management, diagnostics, input_transformations. */
   readonly extra?: JsonObject
 }
 
@@ -47,24 +46,21 @@ export type ModelFailure = {
   /** In the provider's words. */
   readonly message: string
   readonly status?: number
-  /** The provider's own name for it, where it has one: `compaction_nothing_to_summarize`, `context_length_exceeded` … */
+  /** The provider's code for it, if any: `compaction_nothing_to_summarize`, `context_length_exceeded` … */
   readonly code?: string
-  /** Of an overflow, as far as the words can be read. */
   readonly overflow?: Overflow
-  /** Images and document pages together, and how many of them a request may hold. */
+  /** Images and document pages in the request, and how many are allowed. */
   readonly media?: { readonly count: number; readonly limit: number }
   /** How often it was sent. */
   readonly tries: number
-  /** When the server would be asked again, as it said, where waiting so long was not wanted. */
+  /** The wait that the server asked for, if it was too long for a retry. */
   readonly retryAfterMs?: number
 }
 
 export type Overflow = {
-  /** Tokens of the prompt. */
   readonly actual?: number
-  /** What the window takes. */
   readonly limit?: number
-  /** Input and output together are too much: asking for less output may be enough. */
+  /** Set if input and output together are too much: less output may be enough. */
   readonly maxTokens?: number
 }
 
@@ -77,27 +73,26 @@ export type ModelCapabilities = {
   readonly contextManagement: boolean
   /** Summarizes on the server: when a threshold is passed, on demand. */
   readonly compaction: 'none' | 'by-threshold' | 'on-demand'
-  /** Keeps a prompt cache that a summary request can share. */
   readonly promptCache: boolean
-  /** Answers without a model: deterministic, free, and no conversation partner. */
+  /** Answers without a model: deterministic and free. */
   readonly offline: boolean
 }
 
 export type StreamEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly text: string }
-  /** Tokens of the answer so far, by estimate. */
+  /** Tokens of the answer so far, estimated. */
   | { readonly type: 'progress'; readonly outputTokens: number }
-  /** Sent again after the wait: what came before belongs to a try that came to nothing. */
+  /** Sent again after the wait; what was streamed before belongs to the failed attempt. */
   | { readonly type: 'retrying'; readonly attempt: number; readonly waitMs: number; readonly why: string }
 
 export type SendOptions = {
   readonly signal?: AbortSignalPort
-  /** As the answer comes. Never asked to wait. */
+  /** Called while the answer comes in. Its result is not awaited. */
   readonly onEvent?: (event: StreamEvent) => void
 }
 
-/** As much of an AbortSignal as core looks at and hands on. */
+/** The part of AbortSignal that core uses. */
 export type AbortSignalPort = {
   readonly aborted: boolean
   readonly addEventListener: (type: 'abort', listener: () => void, options?: { readonly once?: boolean }) => void
@@ -109,12 +104,11 @@ export type ModelClient = {
   readonly provider: string
   /** The model of requests that name none. */
   readonly model: string
-  /** The address, where there is one: learned limits belong to it and a model. */
+  /** Learned limits belong to an endpoint and a model. */
   readonly endpoint?: string
   readonly capabilities: (model: string) => ModelCapabilities
   /** Streams; an expected failure is a value. Retries what is transient, never an overflow. */
   readonly send: (request: ModelRequest, options?: SendOptions) => Promise<ModelAnswer | ModelFailure>
-  /** Counts without answering, where the provider offers it. */
   readonly count?: (request: ModelRequest, options?: SendOptions) => Promise<CountedTokens | ModelFailure>
   /** Asks the provider about a model, once; from then on `capabilities` knows it better than the catalog. */
   readonly describe?: (model: string, options?: SendOptions) => Promise<DescribedModel | ModelFailure>

@@ -1,4 +1,4 @@
-// Everything a compaction may reach, handed in as one record and never pulled from the air.
+// Everything outside that a compaction may use, passed in as one record.
 import type { CompactionFailure, Emit } from './events.ts'
 import type { FileStore } from './files.ts'
 import type { Hooks } from './hooks.ts'
@@ -12,10 +12,10 @@ export type CompactionPorts = {
   readonly model: ModelClient
   readonly hooks: Hooks
   readonly files: FileStore
-  /** Absent where there is no workspace to ask, as for a transcript from another machine. */
+  /** Absent if there is none, as for a transcript from another machine. */
   readonly workspace?: Workspace | undefined
   readonly emit: Emit
-  /** Resolves after so many milliseconds, or at once when the signal is aborted; back-off and keep-alive use it. */
+  /** Resolves after this time, or at once when the signal is aborted. */
   readonly wait: (milliseconds: number, signal?: AbortSignalPort) => Promise<void>
 }
 

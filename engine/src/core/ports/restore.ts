@@ -1,16 +1,15 @@
-// What a compaction asks of restoring, and what it gets: titled pieces for the new context, and what could not be had.
+// What a compaction asks of restoring, and what it gets: titled pieces for the new context, and what could not be restored.
 import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 
 export type RestoreRequest = {
-  /** What stays in the context word for word: what is visible there is not restored again. */
+  /** Messages that stay verbatim: what they show is not restored again. */
   readonly kept: readonly ViewMessage[]
-  /** What is about to leave it. */
   readonly removed: readonly ViewMessage[]
-  /** Tokens, for everything together. */
+  /** Tokens for all pieces. */
   readonly budget: number
   readonly countTokens: (text: string) => number
-  /** Kinds that the new context holds anyway. */
+  /** Kinds that the new context has already. */
   readonly without?: readonly string[]
 }
 
@@ -22,9 +21,9 @@ export type Piece = {
   readonly text: string
   readonly tokens: number
   readonly path?: string
-  /** The entry it was taken from, word for word. */
+  /** The entry that it is a verbatim copy of. */
   readonly entry?: string
-  /** What it says about the session's state, to be read back when the session is opened again. */
+  /** What it says about the session's state, for when the session is opened again. */
   readonly state?: JsonObject
 }
 
@@ -40,7 +39,6 @@ export type Restored = {
 }
 
 export type Restoration = Restored & {
-  /** Of the pieces together. */
   readonly tokens: number
 }
 

@@ -1,4 +1,4 @@
-// A signal of our own: something in core is over, and whoever waits for its sake need not wait any longer.
+// An abort signal that core can make by itself.
 import type { AbortSignalPort } from './model.ts'
 
 export type Stop = { readonly signal: AbortSignalPort; readonly stop: () => void }

@@ -1,4 +1,5 @@
 // The state of the workspace, asked at the moment it is needed instead of remembered from the conversation.
+import { clipped } from '../text/cut.ts'
 import type { AbortSignalPort } from './model.ts'
 
 export type Commit = { readonly hash: string; readonly title: string }
@@ -28,7 +29,7 @@ export type WorkspaceState = {
   readonly unstaged: Capped<WorkspaceFile>
   readonly untracked: Capped<WorkspaceFile>
   readonly conflicts: Capped<WorkspaceFile>
-  /** Newest first. Absent when nobody asked for them, or git does not know where to start. */
+  /** Newest first. Absent if not asked for, or if git does not know where to start. */
   readonly commits?: Capped<Commit> & { readonly since: Since }
   /** A size limit was reached: counts are minimums. */
   readonly isPartial: boolean
@@ -48,4 +49,67 @@ export type WorkspaceQuery = {
 export type Workspace = {
   /** Never rejects, changes nothing, and answers within a time limit of its own. */
   readonly state: (query?: WorkspaceQuery) => Promise<WorkspaceState | NoWorkspaceState>
+}
+
+/** The state in a few lines. Names of files, branches and commits are quoted so that they cannot pass for anything else. */
+export function describeWorkspace(state: WorkspaceState): string {
+  const { conflicts, staged, unstaged, untracked, isPartial } = state
+  const lists = Object.entries({ Conflicts: conflicts, Staged: staged, Unstaged: unstaged, Untracked: untracked })
+  const changes = lists.flatMap(([title, files]) => {
+    const items = files.items.map(({ path, change }) => `${shownName(path)}${change ? ` (${change})` : ''}`)
+    const count = `${isPartial ? 'at least ' : ''}${files.count}`
+    return files.count === 0 ? [] : [`${title} (${count}): ${[...items, ...more(files)].join(', ')}.`]
+  })
+  const nothing = changes.length > 0 ? [] : ['Nothing is staged, changed or untracked.']
+  return [headLine(state), ...changes, ...nothing, ...commitsLine(state)].join('\n')
+}
+
+function headLine({ branch, head, upstream }: WorkspaceState): string {
+  const where = branch === undefined ? 'HEAD is detached' : `On branch ${shownName(branch)}`
+  const at = head ? ` at ${shownCommit(head)}` : ', which has no commits yet'
+  return `${where}${at}${upstream ? upstreamText(upstream) : ''}.`
+}
+
+function upstreamText({ name, counts }: NonNullable<WorkspaceState['upstream']>): string {
+  const remote = shownName(name)
+  if (!counts) return `, upstream ${remote} is gone`
+  const { ahead, behind } = counts
+  if (ahead === 0 && behind === 0) return `, level with ${remote}`
+  if (behind === 0) return `, ${ahead} ahead of ${remote}`
+  if (ahead === 0) return `, ${behind} behind ${remote}`
+  return `, ${ahead} ahead of and ${behind} behind ${remote}`
+}
+
+function commitsLine({ commits, isPartial }: WorkspaceState): readonly string[] {
+  if (!commits) return []
+  const { since, items, count } = commits
+  const from = 'commit' in since ? shownName(since.commit.slice(0, shortHash)) : 'this session began'
+  if (count === 0) return [`No commits since ${from}.`]
+  const shown = [...items.map(shownCommit), ...more(commits)]
+  return [`Commits since ${from} (${isPartial ? 'at least ' : ''}${count}), newest first: ${shown.join('; ')}.`]
+}
+
+function more({ items, count }: Capped<unknown>): readonly string[] {
+  return count > items.length ? [`and ${count - items.length} more`] : []
+}
+
+const shortHash = 7
+const longestTitle = 120
+
+function shownCommit({ hash, title }: Commit): string {
+  const text = title.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  // A generic type in a title stays readable; a tag does not stay a tag.
+  return `${hash.slice(0, shortHash)} "${clipped(text, longestTitle)
+    .replace(/<(?=[/!?a-z])/gi, '< ')
+    .replaceAll('"', "'")}"`
+}
+
+const plainName = /^[\p{L}\p{M}\p{N}._/@+#%=~()[\]{}-]+$/u
+
+/** As it is, or quoted with escapes where a name could be misread. */
+function shownName(name: string): string {
+  if (plainName.test(name)) return name
+  return JSON.stringify(name).replace(/[<\p{C}\p{Zl}\p{Zp}]/gu, (odd) =>
+    Array.from({ length: odd.length }, (_, at) => `\\u${odd.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  )
 }

@@ -1,21 +1,20 @@
 // A compaction prepared while work goes on. It summarizes the view as it was at the start, and is applied between two
 // requests if that part has not changed. What was added meanwhile is kept verbatim.
-import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
-import { guardAutoCompact } from '../ladder/guards.ts'
-import { isObject, type JsonObject, stringsAt } from '../message/json.ts'
+import { type CompactionDone, type CompactionNotDone, compactNow, type Gate } from '../ladder/compaction.ts'
+import { refusalOf } from '../ladder/prepare.ts'
+import { type JsonObject, objectAt, stringsAt } from '../message/json.ts'
 import { errorText } from '../ports/guarded.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Runtime } from './runtime.ts'
-import { compactionMode, headStart } from './settings.ts'
+import { headStart } from './settings.ts'
 
 export type BackgroundCompaction = {
   /** Whether it is finished or has failed. */
   readonly isReady: () => boolean
   /** Writes it, if what it summarized is still the same. */
   readonly apply: () => Promise<CompactionDone | CompactionNotDone>
-  /** It is not needed any more. */
   readonly cancel: (why: string) => Promise<void>
 }
 
@@ -24,35 +23,36 @@ export function startInBackground(runtime: Runtime, signal: AbortSignalPort): Ba
   if (!isDue(runtime)) return undefined
   const { conversation } = runtime
   const source = sourceOf(conversation.view())
-  const finished: { records?: readonly JsonObject[]; write?: (verdict: readonly JsonObject[] | string) => void } = {}
+  let finished: { readonly records: readonly JsonObject[]; readonly write: (verdict: Verdict) => void } | undefined
   let cancelled: string | undefined
   let isOver = false
   const stop = createStop()
   signal.addEventListener('abort', stop.stop, { once: true })
   const outcome = compactNow(runtime, { cause: 'background', signal: stop.signal }, async (records) => {
     if (cancelled !== undefined) return cancelled
-    return new Promise((resolve) => {
-      finished.records = records
-      finished.write = resolve
+    return new Promise((write) => {
+      finished = { records, write }
     })
   })
-    .catch(notWritten)
+    // Nobody may be waiting when it cannot be written.
+    .catch((error: unknown): CompactionNotDone => {
+      return { type: 'not-compacted', reason: 'write_failed', detail: errorText(error), tried: [] }
+    })
     .finally(() => {
       isOver = true
       signal.removeEventListener('abort', stop.stop)
     })
   return {
-    isReady: () => isOver || finished.write !== undefined,
+    isReady: () => isOver || finished !== undefined,
     apply: () => {
       const added = addedSince(source, sourceOf(conversation.view()))
-      finished.write?.(
-        added ? withKept(finished.records ?? [], added, runtime) : 'What it summarized has changed meanwhile.',
-      )
+      const { tip } = conversation.place()
+      finished?.write(added ? withKept(finished.records, added, tip) : 'What it summarized has changed meanwhile.')
       return outcome
     },
     cancel: async (why) => {
       cancelled = why
-      finished.write?.(why)
+      finished?.write(why)
       // Do not wait for a model that is still writing.
       stop.stop()
       await outcome
@@ -60,26 +60,16 @@ export function startInBackground(runtime: Runtime, signal: AbortSignalPort): Ba
   }
 }
 
-/** Nobody may be waiting when it cannot be written. */
-function notWritten(error: unknown): CompactionNotDone {
-  return { type: 'not-compacted', reason: 'write_failed', detail: errorText(error), tried: [] }
-}
+type Verdict = Awaited<ReturnType<Gate>>
 
 /** The same guards as for any automatic compaction, as if the threshold were reached already. */
-function isDue({ gauge, settings, tracker }: Runtime): boolean {
-  const from = headStart(settings)
+function isDue(runtime: Runtime): boolean {
+  const from = headStart(runtime.settings)
   if (from === undefined) return false
-  const explanation = gauge.explanation()
+  const explanation = runtime.gauge.explanation()
   const { size, autoCompactThreshold: threshold, autoCompact } = explanation
   if (size.tokens < threshold.value * from || autoCompact.mode !== true) return false
-  const guarded = guardAutoCompact({
-    source: 'turn',
-    explanation: { ...explanation, isAboveThreshold: true },
-    mode: compactionMode(settings),
-    tracking: tracker.now(),
-    overhead: gauge.overhead(),
-  })
-  return guarded.type === 'allowed'
+  return !refusalOf(runtime, { ...explanation, isAboveThreshold: true }, { source: 'turn', pays: false })
 }
 
 /** The entries of a view and the edits that apply to them. */
@@ -99,26 +89,19 @@ function addedSince(source: Source, now: Source): readonly string[] | undefined 
 }
 
 /** The same records, with what was added meanwhile among the kept messages. */
-function withKept(
-  records: readonly JsonObject[],
-  uuids: readonly string[],
-  { conversation }: Runtime,
-): readonly JsonObject[] {
-  if (uuids.length === 0) return records
-  const { tip } = conversation.place()
-  const anchor = records.find(({ isCompactSummary }) => isCompactSummary === true)?.uuid
-  return records.map((record) =>
-    record.subtype === 'compact_boundary'
-      ? { ...record, logicalParentUuid: tip, ...keptIn(record, uuids, anchor) }
-      : record,
-  )
-}
-
-function keptIn({ compactMetadata }: JsonObject, uuids: readonly string[], anchorUuid: unknown): JsonObject {
-  const data = isObject(compactMetadata) ? compactMetadata : {}
-  const all = [...stringsAt(data.preservedMessages, 'uuids'), ...uuids]
-  const preservedSegment = { headUuid: all[0], anchorUuid, tailUuid: all.at(-1) }
-  return {
-    compactMetadata: { ...data, preservedSegment, preservedMessages: { anchorUuid, uuids: all, allUuids: all } },
-  }
+function withKept(records: readonly JsonObject[], added: readonly string[], tip: string | null): readonly JsonObject[] {
+  if (added.length === 0) return records
+  const anchorUuid = records.find(({ isCompactSummary }) => isCompactSummary === true)?.uuid
+  return records.map((record) => {
+    if (record.subtype !== 'compact_boundary') return record
+    const data = objectAt(record, 'compactMetadata')
+    const uuids = [...stringsAt(data?.preservedMessages, 'uuids'), ...added]
+    const preservedSegment = { headUuid: uuids[0], anchorUuid, tailUuid: uuids.at(-1) }
+    const preservedMessages = { anchorUuid, uuids, allUuids: uuids }
+    return {
+      ...record,
+      logicalParentUuid: tip,
+      compactMetadata: { ...data, preservedSegment, preservedMessages },
+    }
+  })
 }

@@ -1,6 +1,6 @@
 // What runs around a session and its compactions: hooks of the host, and clean-ups of whatever describes the state before a
 // compaction. Which skills were listed is deliberately not cleaned up: listing them again would cost thousands of tokens.
-import { callNow } from '../ports/guarded.ts'
+import { callNow, type Guard } from '../ports/guarded.ts'
 import type { HookCall, HookOutcome, Hooks } from '../ports/hooks.ts'
 import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
@@ -14,57 +14,47 @@ export type CleanUp = {
   readonly clear: (after: { readonly tokens: number }) => void
 }
 
-export type CleanUps = {
-  /** Returns a function that unregisters it. */
-  readonly register: (owner: CleanUp) => () => void
-  /** Called after a compaction; runs in the order of registration. */
-  readonly run: (after: { readonly tokens: number }) => void
-}
+export type CleanUps = ReturnType<typeof createCleanUps>
 
 /** For one conversation. `shared` holds those of all conversations of an engine; a sub-agent's compaction skips them. */
 export function createCleanUps(
   shared: Set<CleanUp>,
-  { isSubagent, onProblem }: { readonly isSubagent: boolean; readonly onProblem: (problem: string) => void },
-): CleanUps {
+  { isSubagent, guard }: { readonly isSubagent: boolean; readonly guard: Guard },
+) {
   const own = new Set<CleanUp>()
   return {
-    register: (owner) => {
+    register: (owner: CleanUp): (() => void) => {
       const home = owner.scope === 'all' ? shared : own
       home.add(owner)
-      return () => {
-        home.delete(owner)
-      }
+      return () => void home.delete(owner)
     },
-    run: (after) => {
+    /** After a compaction, in the order of registration. */
+    run: (after: { readonly tokens: number }): void => {
       const owners = [...own, ...(isSubagent ? [] : shared)]
       // One that throws must not stop the others: the compaction is already written.
       for (const owner of owners)
         callNow(
           () => owner.clear(after),
-          (why) => onProblem(`${owner.name}: ${why}`),
+          (why) => guard.report('clean-up', `${owner.name}: ${why}`),
         )
     },
   }
 }
 
-/** A compaction places, and measures, what its own SessionStart hooks add. */
-function joinsConversation(call: HookCall): boolean {
-  if (call.event === 'SessionStart') return call.source !== 'compact'
-  return call.event === 'PostCompact' || call.event === 'SubagentStart'
-}
+const joining = ['SessionStart', 'PostCompact', 'SubagentStart']
 
 /** The same hooks. What they add after a compaction, or when a session starts, is appended to the conversation. */
 export function hooksInto(conversation: Conversation, hooks: Hooks): Hooks {
   return {
     run: async (call, options) => {
       const outcome = await hooks.run(call, options)
-      if (joinsConversation(call) && outcome.context.length > 0) {
-        const hookName = call.event === 'SessionStart' ? `${call.event}:${call.source}` : call.event
-        const facts = { type: 'hook_additional_context', hookEvent: call.event, hookName }
-        conversation.append(
-          outcome.context.map((content) => ({ type: 'attachment', attachment: { ...facts, content } })),
-        )
-      }
+      const { event } = call
+      const source = 'source' in call ? call.source : undefined
+      // A compaction places, and measures, what its own SessionStart hooks add.
+      if (!joining.includes(event) || source === 'compact') return outcome
+      const hookName = source === undefined ? event : `${event}:${source}`
+      const facts = { type: 'hook_additional_context', hookEvent: event, hookName }
+      conversation.append(outcome.context.map((content) => ({ type: 'attachment', attachment: { ...facts, content } })))
       return outcome
     },
   }

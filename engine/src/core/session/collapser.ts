@@ -1,13 +1,12 @@
 // Collapse in a session: summarizes finished spans in the background, one at a time, and puts the summaries in their place
 // when the context is nearly full. A span that an undo expanded again is not collapsed a second time.
-import { costOf } from '../cache/prices.ts'
 import { runPlan } from '../ladder/run-mechanism.ts'
 import { collapse, collapseState, type Staged, waitAt } from '../mechanisms/collapse/collapse.ts'
 import { finishedSpans, type Span } from '../mechanisms/collapse/spans.ts'
 import { type Staging, stageCollapse } from '../mechanisms/collapse/stage.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { defined } from '../message/json.ts'
-import { noTokens, totalOf } from '../message/usage.ts'
+import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
 import type { BackgroundContext, BackgroundWorker } from './runtime.ts'
 
@@ -85,9 +84,13 @@ export class Collapser implements BackgroundWorker {
   private async stage(context: BackgroundContext, span: Span): Promise<void> {
     const { signal, countTokens, emit } = context
     const model = context.model()
-    const staging = await attempt({ span, model: context.client(), modelName: model, countTokens, signal })
+    const input = { span, model: context.client(), modelName: model, countTokens, signal }
+    // A client that throws has failed: nobody waits for this promise.
+    const staging = await stageCollapse(input).catch(
+      (error: unknown): Staging => ({ type: 'failed', reason: errorText(error), usage: noTokens }),
+    )
     const { usage } = staging
-    if (totalOf(usage) > 0) context.addUsage('collapse', usage)
+    const cost = context.addUsage('collapse', usage, model)
     if (signal.aborted) return
     if (staging.type === 'failed') {
       this.failures++
@@ -98,16 +101,6 @@ export class Collapser implements BackgroundWorker {
     // A compaction may have removed the span meanwhile.
     if (!this.seen.has(span.from)) return
     this.waiting = [...this.waiting, staging.staged]
-    const cost = totalOf(usage) === 0 ? undefined : costOf(usage, model)
     emit({ type: 'collapse-staged', tokens: span.tokens, usage, ...defined({ cost }) })
-  }
-}
-
-/** A client that throws has failed: nobody waits for this promise. */
-async function attempt(input: Parameters<typeof stageCollapse>[0]): Promise<Staging> {
-  try {
-    return await stageCollapse(input)
-  } catch (error) {
-    return { type: 'failed', reason: errorText(error), usage: noTokens }
   }
 }

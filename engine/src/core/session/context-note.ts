@@ -36,8 +36,18 @@ export function readContextNote(entries: readonly Entry[]): ContextNote | undefi
     model,
     overhead: numberAt(note, 'overhead') ?? 0,
     calibration: { factor: factor !== undefined && factor >= 0.5 && factor <= 2 ? factor : 1, samples: 0 },
-    settings: isObject(note.settings) ? (note.settings as TokenSettings) : {},
+    settings: settingsIn(note.settings),
     provider: defined({ window: numberAt(note.provider, 'window'), maxOutput: numberAt(note.provider, 'maxOutput') }),
     ...defined({ learnedWindow: numberAt(note, 'learnedWindow') }),
   }
+}
+
+/** Old notes have three settings in place of `compaction`. */
+function settingsIn(noted: unknown): TokenSettings {
+  if (!isObject(noted)) return {}
+  const { autoCompact, disableCompact, disableAutoCompact, ...settings } = noted
+  const isManual = autoCompact === false || disableAutoCompact === true
+  const compaction: TokenSettings['compaction'] =
+    disableCompact === true ? 'off' : isManual ? 'manual' : autoCompact === 'ask' ? 'ask' : undefined
+  return { ...defined({ compaction }), ...settings }
 }

@@ -1,6 +1,5 @@
 // One conversation: the store it is written to, the fold that makes the view, the ledger of its facts. It knows records
 // and edits, but no sizes, models or requests.
-
 import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger, type LedgerBook } from '../ledger/ledger.ts'
@@ -34,38 +33,13 @@ export type ConversationInput = {
   readonly onRewind?: (entries: readonly Entry[]) => void
 }
 
-export type Conversation = {
-  readonly view: () => View
-  readonly ledger: () => Ledger
-  /** What the user typed while the agent worked, as far as no message holds it. */
-  readonly queued: () => readonly QueuedWords[]
-  readonly place: () => RecordPlace
-  /** Whether an answer in memory has this message id. */
-  readonly hasAnswer: (id: unknown) => boolean
-  /** Any entry of the session, in the view or not. */
-  readonly record: (uuid: string) => JsonObject | undefined
-  /** Appends in one write and returns the uuids, which may be given. Throws a StoreError when that fails. */
-  readonly append: (bodies: readonly Body[], uuids?: readonly string[]) => readonly string[]
-  /** Appends records that annotate the session and have no place in the tree. */
-  readonly note: (records: readonly JsonObject[]) => void
-  readonly edit: (edits: readonly Edit[]) => readonly string[]
-  /** Appends a compaction's records, all or none. */
-  readonly commit: (records: readonly JsonObject[]) => StoreResult
-  /** The view as it would be with these records. */
-  readonly tryOut: (records: readonly JsonObject[]) => View
-  /** These edits as a chain of records, not written yet. */
-  readonly editRecords: (edits: readonly Edit[]) => readonly JsonObject[]
-  /** The changes of the newest action in force, oldest first. */
-  readonly lastAction: () => readonly Undoable[]
-  /** How many entries are in memory, for tests. */
-  readonly entryCount: () => number
-}
+export type Conversation = Readonly<Pick<StoredConversation, keyof StoredConversation>>
 
 export function createConversation(input: ConversationInput): Conversation {
   return new StoredConversation(input)
 }
 
-class StoredConversation implements Conversation {
+class StoredConversation {
   private readonly input: ConversationInput
   private book: LedgerBook = createLedger()
   private hasRewound = false
@@ -88,49 +62,65 @@ class StoredConversation implements Conversation {
 
   view = (): View => this.fold.view()
   ledger = (): Ledger => this.book.ledger()
+  /** What the user typed while the agent worked, as far as no message holds it. */
   queued = (): readonly QueuedWords[] => queuedWords(this.entries)
+  /** For tests. */
+  entryCount = (): number => this.entries.length
+  hasAnswer = (id: unknown): boolean => this.answerIds.has(id)
+
+  /** Any entry of the session, in the view or not. */
   record = (uuid: string): JsonObject | undefined => {
     if (!this.fold.entry(uuid)) this.loadOlder()
     return this.fold.entry(uuid)?.record
   }
-
-  entryCount = (): number => this.entries.length
-
-  hasAnswer = (id: unknown): boolean => this.answerIds.has(id)
 
   place = (): RecordPlace => {
     const { sessionId, envelope, store } = this.input
     return { tip: this.tip, sessionId, envelope, transcript: store.path }
   }
 
-  append = (bodies: readonly Body[], uuids: readonly string[] = []): readonly string[] => {
-    const records = this.chained(bodies, uuids)
-    this.write(records)
-    return records.map(({ uuid }) => String(uuid))
+  /** Appends in one write and returns the uuids, which may be given. Throws a StoreError when that fails. */
+  append = (bodies: readonly Body[], given: readonly string[] = []): readonly string[] => {
+    const { sessionId, envelope, now, newId } = this.input
+    const timestamp = new Date(now()).toISOString()
+    const uuids = bodies.map((_, at) => given[at] ?? newId())
+    const frame = { isSidechain: false, ...envelope, sessionId }
+    this.note(
+      bodies.map((body, at) => {
+        const parentUuid = uuids[at - 1] ?? this.tip
+        return { parentUuid, ...frame, ...body, uuid: uuids[at], timestamp }
+      }),
+    )
+    return uuids
   }
 
-  note = (records: readonly JsonObject[]): void => this.write(records)
+  /** Appends records as they are: without a uuid they annotate the session and have no place in the tree. */
+  note = (records: readonly JsonObject[]): void => {
+    if (records.length === 0) return
+    const stored = this.store(records)
+    if (stored.type === 'store-failed') throw new StoreError(stored.why)
+  }
 
+  /** These edits as a chain of records, not written yet. */
   editRecords = (edits: readonly Edit[]): readonly JsonObject[] => {
     const { sessionId, envelope, now, newId } = this.input
     const timestamp = new Date(now()).toISOString()
     return editRecords(edits, { uuids: edits.map(() => newId()), parentUuid: this.tip, timestamp, sessionId, envelope })
   }
 
-  edit = (edits: readonly Edit[]): readonly string[] => {
+  edit = (edits: readonly Edit[]): void => {
+    const changesBranch = edits.some(({ type }) => type === 'undo' || type === 'rewind')
     // Both may bring back entries that are not in memory.
-    if (edits.some(changesBranch)) this.loadOlder()
-    const records = this.editRecords(edits)
-    this.write(records)
-    if (this.hasRewound && edits.some(changesBranch)) this.readAgain()
-    return records.map(({ uuid }) => String(uuid))
+    if (changesBranch) this.loadOlder()
+    this.note(this.editRecords(edits))
+    if (this.hasRewound && changesBranch) this.readAgain()
   }
 
+  /** Appends a compaction's records, all or none. */
   commit = (records: readonly JsonObject[]): StoreResult => {
     const before = this.view()
-    const stored = this.input.store.append(records)
+    const stored = this.store(records)
     if (stored.type === 'store-failed') return stored
-    for (const record of records) this.take({ record, position: noPosition })
     const left = retained(this.entries, before)
     if (left.length < this.entries.length) {
       this.isWhole = false
@@ -142,42 +132,35 @@ class StoredConversation implements Conversation {
   tryOut = (records: readonly JsonObject[]): View =>
     foldEntries([...this.entries, ...records.map((record) => ({ record, position: noPosition }))])
 
+  /** The changes of the newest action in force, oldest first. */
   lastAction = (): readonly Undoable[] => {
     if (lastAction(this.entries).length === 0) this.loadOlder()
     return lastAction(this.entries)
   }
 
-  /** Each record is a child of the one before it. */
-  private chained(bodies: readonly Body[], uuids: readonly string[]): readonly JsonObject[] {
-    const { sessionId, envelope, now, newId } = this.input
-    const timestamp = new Date(now()).toISOString()
-    let parentUuid = this.tip
-    return bodies.map((body, at) => {
-      const uuid = uuids[at] ?? newId()
-      const record = stamped(body, { uuid, parentUuid, timestamp, sessionId, envelope })
-      parentUuid = uuid
-      return record
-    })
-  }
-
-  private write(records: readonly JsonObject[]): void {
-    if (records.length === 0) return
+  private store(records: readonly JsonObject[]): StoreResult {
     const stored = this.input.store.append(records)
-    if (stored.type === 'store-failed') throw new StoreError(stored.why)
-    for (const record of records) this.take({ record, position: noPosition })
+    if (stored.type === 'stored') for (const record of records) this.take({ record, position: noPosition })
+    return stored
   }
 
-  private take(entry: Entry, { isKnown }: { readonly isKnown: boolean } = { isKnown: false }): void {
+  /** `isKnown`: the ledger has its facts already. */
+  private take(entry: Entry, { isKnown } = { isKnown: false }): void {
     const { record } = entry
-    this.entries.push(entry)
-    this.fold.add(entry)
+    this.keep(entry)
     const isOwn = this.isOwn(record)
     if (readEdit(record)?.type === 'rewind') this.hasRewound = true
     if (typeof record.uuid === 'string' && isOwn) this.tip = record.uuid
-    if (record.type === 'assistant') this.answerIds.add(stringAt(record.message, 'id'))
     const message = isKnown && !this.input.watch ? undefined : messageOf(record)
     if (message && !isKnown) this.addFacts(message, record)
     if (isOwn) this.input.watch?.(record, message, { isLive: this.isOpen })
+  }
+
+  private keep(entry: Entry): void {
+    const { type, message } = entry.record
+    this.entries.push(entry)
+    this.fold.add(entry)
+    if (type === 'assistant') this.answerIds.add(stringAt(message, 'id'))
   }
 
   private isOwn({ isSidechain }: JsonObject): boolean {
@@ -209,13 +192,10 @@ class StoredConversation implements Conversation {
   }
 
   private hold(entries: Iterable<Entry>): void {
-    this.entries = [...entries]
+    this.entries = []
     this.fold = createFold()
     this.answerIds = new Set()
-    for (const entry of this.entries) {
-      this.fold.add(entry)
-      if (entry.record.type === 'assistant') this.answerIds.add(stringAt(entry.record.message, 'id'))
-    }
+    for (const entry of entries) this.keep(entry)
   }
 
   /** Reads entries that were dropped from memory, or never read. */
@@ -226,23 +206,6 @@ class StoredConversation implements Conversation {
   }
 }
 
-/** Edits after which the view may show another part of the transcript. */
-function changesBranch({ type }: Edit): boolean {
-  return type === 'undo' || type === 'rewind'
-}
-
-function stamped(body: Body, { uuid, parentUuid, timestamp, sessionId, envelope }: Stamp): JsonObject {
-  return { parentUuid, isSidechain: false, ...envelope, sessionId, ...body, uuid, timestamp }
-}
-
-type Stamp = {
-  readonly uuid: string
-  readonly parentUuid: string | null
-  readonly timestamp: string
-  readonly sessionId: string
-  readonly envelope: JsonObject
-}
-
 /**
  * The entries that stay in memory after a compaction: those of the view, and everything since the boundary before the
  * newest one. `view` is the view before the newest boundary.
@@ -251,12 +214,10 @@ function retained(entries: readonly Entry[], view: View): readonly Entry[] {
   const boundaries = entries.flatMap((entry, at) => (headOf(entry).boundary ? [at] : []))
   const from = boundaries.at(-2)
   if (from === undefined) return entries
-  const wanted = new Set<string>(view.sources.flatMap(({ uuids, edits }) => [...uuids, ...edits]))
-  const left = entries.filter(({ record }, at) => at >= from || wanted.has(String(record.uuid)) || isPin(record))
+  const wanted = new Set<unknown>(view.sources.flatMap(({ uuids, edits }) => [...uuids, ...edits]))
+  const isPin = (type: Edit['type'] | undefined) => type === 'pin' || type === 'unpin'
+  const left = entries.filter(
+    ({ record }, at) => at >= from || wanted.has(record.uuid) || isPin(readEdit(record)?.type),
+  )
   return isSelfContained(left) ? left : entries
-}
-
-function isPin(record: Entry['record']): boolean {
-  const type = readEdit(record)?.type
-  return type === 'pin' || type === 'unpin'
 }

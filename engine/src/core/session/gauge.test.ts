@@ -115,3 +115,29 @@ test('says when the next compaction is to be expected', () => {
   expect(size.tokens).toBe(15_000)
   expect(prediction).toMatchObject({ growth: 4_000, turns: 2 })
 })
+
+describe('a limit that the provider named', () => {
+  const learnedBy = (...limits: readonly number[]) => {
+    const { runtime } = createTestWorld()
+    const { gauge } = runtime
+    for (const limit of limits) gauge.learnLimit({ limit, model: 'claude-a' })
+    return { gauge, client: gauge.model().client }
+  }
+
+  test('holds for its endpoint and its model, and for no other', () => {
+    const { gauge, client } = learnedBy(90_000)
+    expect(gauge.limit(client, 'claude-a')).toBe(90_000)
+    expect(gauge.limit(client, 'claude-b')).toBeUndefined()
+    expect(gauge.limit({ ...client, endpoint: 'https://two' }, 'claude-a')).toBeUndefined()
+    expect(gauge.limit(client, 'constructor')).toBeUndefined()
+  })
+
+  test('replaces the one before, unless it cannot be a window', () => {
+    for (const limit of [90_000, 0, -1, 1_000, 90_000.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      const { gauge, client } = learnedBy(90_000, limit)
+      expect(gauge.limit(client, 'claude-a')).toBe(90_000)
+    }
+    const { gauge, client } = learnedBy(90_000, 80_000)
+    expect(gauge.limit(client, 'claude-a')).toBe(80_000)
+  })
+})

@@ -1,13 +1,12 @@
 // The model in use, and how full its context window is. Everybody reads the same size and the same thresholds here: the
 // gauge a person sees, the trigger of compaction, and the check whether a compaction was worth it.
 import { cacheStateOf, lifetimeWritten } from '../cache/state.ts'
-import { describeModel, endpointOf, type LearnedLimits, limitOf, providerFacts, withLimit } from '../ladder/limits.ts'
+import { modelFacts } from '../catalog/models.ts'
 import type { Situation } from '../mechanisms/mechanism.ts'
 import { situationOf } from '../mechanisms/situation.ts'
 import { viewSize } from '../mechanisms/size.ts'
 import { createWeigher, type Weigher } from '../mechanisms/weigher.ts'
-import type { Block } from '../message/block.ts'
-import { defined, type JsonObject } from '../message/json.ts'
+import { defined } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { Usage } from '../message/usage.ts'
 import type { Guard } from '../ports/guarded.ts'
@@ -20,37 +19,27 @@ import { familyFactor } from '../tokens/estimate/family.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { ConfigurationError } from '../tokens/figure.ts'
 import { type Environment, resolveSettings, type TokenSettings } from '../tokens/settings.ts'
-import { resolveWindows } from '../tokens/windows.ts'
+import { leastUsable, resolveWindows, type WindowFacts } from '../tokens/windows.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { contextNoteRecord } from './context-note.ts'
 import type { Conversation } from './conversation.ts'
+import type { RequestBase } from './input.ts'
 import { compactionMode, type EngineSettings, reductionsOf, targetShare } from './settings.ts'
 import type { Tracker } from './tracking.ts'
-
-/** What every request carries besides the messages. */
-export type RequestBase = {
-  readonly system?: string | readonly Block[]
-  readonly tools?: readonly JsonObject[]
-  readonly maxTokens?: number
-  readonly thinking?: JsonObject
-  readonly betas?: readonly string[]
-  readonly options?: JsonObject
-  /** Tools whose results can be produced again, so old ones may be cleared. Not part of the request itself. */
-  readonly reproducible?: readonly string[]
-}
 
 export type ModelChoice = { readonly client: ModelClient; readonly name: string }
 
 /** What all sessions of an engine learn together. */
 export type Learned = {
   calibrations: Calibrations
-  limits: LearnedLimits
+  /** Of windows, by endpoint and model, as overflows showed them. */
+  readonly limits: Map<string, number>
   /** Models that the provider was asked about. */
   readonly described: Set<string>
 }
 
 export function nothingLearned(): Learned {
-  return { calibrations: {}, limits: {}, described: new Set() }
+  return { calibrations: {}, limits: new Map(), described: new Set() }
 }
 
 export type GaugeInput = {
@@ -73,6 +62,11 @@ const worthWeighingAgain = 0.1
 /** An answer that ends this close to the known window confirms it. */
 const nearlyFull = 0.01
 
+const describeTimeoutMs = 5_000
+
+/** Room for a summary and a conversation. With a lower limit no settings would work. */
+const leastLimit = leastUsable + 4_000
+
 export class Gauge {
   private readonly input: GaugeInput
   private choice: ModelChoice
@@ -83,7 +77,6 @@ export class Gauge {
   private lifetime: number
   /** The last computed size: it is needed several times before each request. */
   private known: { readonly view: View; readonly key: string; readonly size: ContextSize } | undefined
-  /** The newest context note in the transcript. */
   private noted: string | undefined
 
   constructor(input: GaugeInput) {
@@ -146,15 +139,12 @@ export class Gauge {
     const { environment, ports, settings, tracker } = this.input
     const { thinking, reproducible = [] } = this.requestBase
     const { cacheEdits, contextManagement } = client.capabilities(model)
-    const learnedWindow = this.limit(client, model)
     const reductions = reductionsOf(settings)
     return situationOf(view, {
       now: ports.now(),
-      model,
+      ...this.windowFacts(client, model),
       settings,
       environment,
-      provider: providerFacts(client, model, learnedWindow),
-      learnedWindow,
       size: this.size(view, model),
       weigher: this.weights,
       client: { cacheEdits, contextManagement },
@@ -169,55 +159,83 @@ export class Gauge {
 
   /** Between two requests: adopts what was learned if it makes a difference, and notes in the transcript what now holds. */
   settle(): void {
-    const { ports, learned } = this.input
+    const { conversation, ports, learned, settings } = this.input
     const calibration = calibrationOf(learned.calibrations, this.choice.name)
     if (differs(calibration.factor, this.calibration.factor, worthAdopting)) this.calibration = calibration
     if (differs(this.calibration.factor, this.weights.factor, worthWeighingAgain)) this.weighAgain()
-    this.note(new Date(ports.now()).toISOString())
+    const { client, name } = this.choice
+    const note = {
+      ...this.windowFacts(client, name),
+      overhead: this.overhead(),
+      calibration: this.calibration,
+      settings: tokenSettings(settings),
+    }
+    const text = JSON.stringify(note)
+    if (text === this.noted) return
+    this.noted = text
+    const timestamp = new Date(ports.now()).toISOString()
+    conversation.note([contextNoteRecord(note, { timestamp, sessionId: conversation.place().sessionId })])
   }
 
-  /** Asks the provider about a model that our table does not know, unless the host has set the window. */
+  /** Asks the provider, once, about a model that our table does not know, unless the host has set the window. */
   async describe({ client, name }: ModelChoice = this.choice): Promise<void> {
     const { settings, guard, learned } = this.input
-    if (settings.contextWindow === undefined) await describeModel(client, name, { guard, described: learned.described })
+    const isKnown = settings.contextWindow !== undefined || modelFacts(name) || client.capabilities(name).window
+    const key = keyOf(client, name)
+    if (!client.describe || isKnown || learned.described.has(key)) return
+    learned.described.add(key)
+    await guard.call('model', () => client.describe?.(name), { timeoutMs: describeTimeoutMs })
   }
 
   /** The model's whole window, even if a setting lets the session use only part of it. */
   window(): number {
     const { client, name: model } = this.choice
-    const { environment, settings } = this.input
-    const learnedWindow = this.limit(client, model)
-    const resolved = resolveSettings({ settings, environment, model })
-    const facts = { model, provider: providerFacts(client, model, learnedWindow), learnedWindow }
+    const resolved = resolveSettings({ ...this.input, model })
+    const facts = this.windowFacts(client, model)
     return resolveWindows({ ...resolved, autoCompactWindow: undefined }, facts).contextWindow.value
   }
 
-  /** The learned limit of a model, if there is one. */
+  /** What an overflow taught about the window of a model. */
   limit(client: ModelClient, model: string): number | undefined {
-    return limitOf(this.input.learned.limits, client, model)
+    return this.input.learned.limits.get(keyOf(client, model))
   }
 
-  /** Notes a limit that the provider told us. A limit with which no settings could work is ignored. */
+  /** What the provider says is left out where the client only repeats our table, or where an overflow proved it wrong. */
+  private windowFacts(client: ModelClient, model: string) {
+    const { window, maxOutput } = client.capabilities(model)
+    const table = modelFacts(model)
+    const learnedWindow = this.limit(client, model)
+    const isOverruled = learnedWindow !== undefined && window !== undefined && learnedWindow < window
+    const provider: NonNullable<WindowFacts['provider']> = {
+      window: isOverruled || window === table?.window ? undefined : window,
+      maxOutput: maxOutput === table?.maxOutput ? undefined : maxOutput,
+    }
+    return { model, provider, ...defined({ learnedWindow }) }
+  }
+
+  /** Notes a limit that the provider told us. One that cannot be a window, or that no settings could work with, is ignored. */
   learnLimit({ limit, model = this.choice.name }: { readonly limit: number; readonly model?: string }): void {
     const { learned, ports } = this.input
-    const { client } = this.choice
-    const before = learned.limits
-    if (model === this.choice.name && limit === this.explanation().contextWindow.value) return
-    learned.limits = withLimit(before, { client, model, limit })
-    if (learned.limits === before) return
+    const { client, name } = this.choice
+    const { limits } = learned
+    const key = keyOf(client, model)
+    const before = limits.get(key)
+    if (!Number.isSafeInteger(limit) || limit < leastLimit || limit === before) return
+    if (model === name && limit === this.explanation().contextWindow.value) return
+    limits.set(key, limit)
     try {
       this.situation()
-      ports.emit({ type: 'limit-learned', endpoint: endpointOf(client), model, limit })
+      ports.emit({ type: 'limit-learned', endpoint: client.endpoint ?? client.provider, model, limit })
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error
-      learned.limits = before
+      if (before === undefined) limits.delete(key)
+      else limits.set(key, before)
     }
   }
 
   /** Calibrates the estimate with the usage of an answer: both count what came since the answer before. */
-  calibrate(usage: Usage): void {
-    const { learned, conversation } = this.input
-    const view = conversation.view()
+  calibrate(usage: Usage, view: View): void {
+    const { learned } = this.input
     const { source, freed, reported: before, estimated: guess } = this.size(view)
     if (freed !== undefined || (source === 'estimate' && view.edits.length > 0)) return
     const reported = usage.input + usage.cacheRead + usage.cacheWrite - before
@@ -236,24 +254,10 @@ export class Gauge {
   cacheWritten(usage: Usage): void {
     if (usage.cacheWrite > 0) this.lifetime = lifetimeWritten(usage)
   }
+}
 
-  private note(timestamp: string): void {
-    const { conversation, settings } = this.input
-    const { client, name: model } = this.choice
-    const learnedWindow = this.limit(client, model)
-    const note = {
-      model,
-      overhead: this.overhead(),
-      calibration: this.calibration,
-      settings: tokenSettings(settings),
-      provider: providerFacts(client, model, learnedWindow),
-      ...defined({ learnedWindow }),
-    }
-    const text = JSON.stringify(note)
-    if (text === this.noted) return
-    this.noted = text
-    conversation.note([contextNoteRecord(note, { timestamp, sessionId: conversation.place().sessionId })])
-  }
+function keyOf({ endpoint, provider }: ModelClient, model: string): string {
+  return `${endpoint ?? provider} ${model}`
 }
 
 function differs(factor: number, from: number, by: number): boolean {
@@ -261,22 +265,8 @@ function differs(factor: number, from: number, by: number): boolean {
 }
 
 function tokenSettings(all: EngineSettings): TokenSettings {
-  const {
-    reductions,
-    summary,
-    recall,
-    isAutonomous,
-    collapse,
-    economy,
-    keep,
-    target,
-    background,
-    cacheMarks,
-    estimator,
-    askTimeoutMs,
-    ...tokens
-  } = all
-  return tokens
+  const names = Object.keys(resolveSettings({}))
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name))) as TokenSettings
 }
 
 /** As messages, so that the weigher can measure and remember them. */

@@ -1,8 +1,8 @@
 // Parses what a host passes in (prompts, results, answers, typed as loosely as any SDK's messages) and turns it into
 // transcript records in the Claude Code format, which get their ids and time later.
 import { type Block, blocksOf, type Content, isBlock, isMedia, isText, isToolResult } from '../message/block.ts'
-import { fromChatAnswer, fromChatContent, isChatMessage } from '../message/chat-completions.ts'
-import { isObject, type JsonObject, kindOf, objectAt, stringAt } from '../message/json.ts'
+import { fromChatAnswer, fromChatContent, fromChatTool, isChatMessage } from '../message/chat-completions.ts'
+import { defined, isObject, type JsonObject, kindOf, objectAt, stringAt } from '../message/json.ts'
 import type { Role } from '../message/message.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { ModelAnswer } from '../ports/model.ts'
@@ -22,7 +22,6 @@ export type ApiMessage = {
   readonly toolUseResult?: unknown
 }
 
-/** An answer of the Messages API, or our own ModelAnswer. */
 export type ApiAnswer =
   | ModelAnswer
   | {
@@ -41,7 +40,6 @@ export type ChatMessage = {
   readonly tool_call_id?: string
 }
 
-/** What `add` accepts: messages of the Messages API or of chat completions. */
 export type MessageInput = ApiMessage | ChatMessage
 
 /** What `record` accepts: an answer of the Messages API, a chat completion, or a ModelAnswer of one of our clients. */
@@ -53,6 +51,32 @@ export type AnswerInput =
       readonly choices: readonly { readonly message: object; readonly finish_reason?: string | null }[]
       readonly usage?: object | null
     }
+
+/** What goes with every request besides the messages, as the SDKs type it. */
+export type RequestInput = {
+  readonly system?: string | readonly InputBlock[]
+  readonly tools?: readonly object[]
+  readonly maxTokens?: number
+  readonly thinking?: object
+  readonly betas?: readonly string[]
+  /** Everything else of the Messages API: tool_choice, metadata … */
+  readonly options?: object
+  /** Names of tools whose results can be produced again: old ones may be cleared. Not part of the request itself. */
+  readonly reproducible?: readonly string[]
+}
+
+/** The same, as the session keeps it. */
+export type RequestBase = Omit<RequestInput, 'system' | 'tools' | 'thinking' | 'options'> & {
+  readonly system?: string | readonly Block[]
+  readonly tools?: readonly JsonObject[]
+  readonly thinking?: JsonObject
+  readonly options?: JsonObject
+}
+
+export function requestBase({ tools, ...rest }: RequestInput): RequestBase {
+  const base = rest as Omit<RequestBase, 'tools'>
+  return tools === undefined ? base : { ...base, tools: tools.map((tool) => fromChatTool(tool as JsonObject)) }
+}
 
 /** The answer as the transcript stores it: the API's message object. */
 export type AnswerMessage = JsonObject & { readonly content: readonly Block[] }
@@ -73,7 +97,6 @@ function fromChat(message: unknown): unknown {
   return { ...rest, role: message.role === 'tool' ? 'user' : message.role, content: fromChatContent(message) }
 }
 
-/** Throws a TypeError that says what is wrong. */
 export function parseAnswer(input: AnswerInput): ApiAnswer {
   const given: unknown = isObject(input) ? (fromChatAnswer(input) ?? input) : input
   const wrong = isObject(given) ? wrongInContent(given.content) : `is ${kindOf(given)}, not an answer`
@@ -81,10 +104,11 @@ export function parseAnswer(input: AnswerInput): ApiAnswer {
   return given as ApiAnswer
 }
 
+const asMeta =
+  'instructions belong to the session (`system`), a note of the client is a user message with origin: "meta"'
 const otherRoles: Readonly<Record<string, string>> = {
-  system: 'instructions belong to the session (`system`), a note of the client is a user message with origin: "meta"',
-  developer:
-    'instructions belong to the session (`system`), a note of the client is a user message with origin: "meta"',
+  system: asMeta,
+  developer: asMeta,
   tool: 'a result is a user message with a block of type tool_result',
 }
 
@@ -115,42 +139,31 @@ const neededBy: Readonly<Record<string, readonly string[]>> = {
   tool_result: ['tool_use_id'],
 }
 
-function contentOf(content: unknown): Content {
-  return typeof content === 'string' ? content : blocksOf(content)
-}
-
 export function answerMessage(
   given: ApiAnswer,
   fallback: { readonly id: string; readonly model: string },
 ): AnswerMessage {
-  const isOurs = stringAt(given, 'type') === 'answer'
-  const ours = isOurs ? (given as ModelAnswer) : undefined
-  const { type: _, stopReason: __, usage, extra, content, ...rest } = given as JsonObject
-  const base = ours ? (ours.extra ?? {}) : rest
+  const ours = stringAt(given, 'type') === 'answer' ? (given as ModelAnswer) : undefined
+  const { type: _, stopReason: __, usage: reported, extra, content, ...rest } = given as JsonObject
+  const known = ours ? { ...objectAt(extra, 'usage'), ...usageRecord(ours.usage) } : reported
+  const usage = isObject(known) ? known : undefined
   return {
-    ...base,
+    ...(ours ? ours.extra : rest),
     id: stringAt(given, 'id') ?? fallback.id,
     type: 'message',
     role: 'assistant',
     model: stringAt(given, 'model') ?? fallback.model,
     content: blocksOf(content),
-    stop_reason: ours ? ours.stopReason : (stringAt(given, 'stop_reason') ?? null),
+    stop_reason: ours?.stopReason ?? stringAt(given, 'stop_reason') ?? null,
     stop_sequence: stringAt(given, 'stop_sequence') ?? null,
-    ...(ours
-      ? { usage: { ...objectAt(extra, 'usage'), ...usageRecord(ours.usage) } }
-      : isObject(usage)
-        ? { usage }
-        : {}),
+    ...defined({ usage }),
   }
 }
 
 /** Our counts under the API's names. */
 function usageRecord(usage: ModelAnswer['usage']): JsonObject {
-  const { iterations } = usage
-  return {
-    ...countsRecord(usage),
-    ...(iterations ? { iterations: iterations.map((item) => ({ ...countsRecord(item), type: item.type })) } : {}),
-  }
+  const iterations = usage.iterations?.map((item) => ({ ...countsRecord(item), type: item.type }))
+  return { ...countsRecord(usage), ...defined({ iterations }) }
 }
 
 function countsRecord(counts: TokenCounts): JsonObject {
@@ -171,7 +184,7 @@ export type Body = JsonObject & { readonly type: string }
 
 /** One record has one origin: tool results, and what a person typed with them, become two records. */
 export function messageBodies(message: ApiMessage): readonly Body[] {
-  const content = contentOf(message.content)
+  const content: Content = typeof message.content === 'string' ? message.content : blocksOf(message.content)
   if (content.length === 0) return []
   if (message.role === 'assistant') {
     return [{ type: 'assistant', message: { type: 'message', role: 'assistant', content: blocksOf(content) } }]
@@ -181,23 +194,20 @@ export function messageBodies(message: ApiMessage): readonly Body[] {
   }
   const results = typeof content === 'string' ? [] : content.filter(isToolResult)
   const others = typeof content === 'string' ? content : content.filter((block) => !isToolResult(block))
-  const raw = message.toolUseResult === undefined ? {} : { toolUseResult: message.toolUseResult }
+  const { origin, toolUseResult } = message
   return [
-    ...(results.length > 0 ? [{ type: 'user', message: { role: 'user', content: results }, ...raw } as const] : []),
-    ...(others.length > 0 ? [userBody(others, message.origin)] : []),
-  ]
+    { type: 'user', message: { role: 'user', content: results }, ...defined({ toolUseResult }) },
+    { type: 'user', ...(origin && userMarks[origin]), message: { role: 'user', content: others } },
+  ].filter(({ message }) => message.content.length > 0)
 }
 
-function userBody(content: unknown, origin: ApiMessage['origin']): Body {
-  const marks = origin === 'meta' ? { isMeta: true } : origin === 'human' ? { origin: { kind: 'human' } } : {}
-  return { type: 'user', ...marks, message: { role: 'user', content } }
-}
+const userMarks = { meta: { isMeta: true }, human: { origin: { kind: 'human' } }, attachment: {} }
 
 /** One string if everything is text; images and documents stay blocks. */
 function attached(content: ApiMessage['content']): string | readonly Block[] {
-  const blocks = blocksOf(content).map((block): Block => {
-    return isText(block) || isMedia(block) ? block : { type: 'text', text: JSON.stringify(block) }
-  })
+  const blocks = blocksOf(content).map(
+    (block): Block => (isText(block) || isMedia(block) ? block : { type: 'text', text: JSON.stringify(block) }),
+  )
   return blocks.every(isText) ? blocks.map(({ text }) => text).join('\n') : blocks
 }
 

@@ -16,21 +16,16 @@ export type EditOutcome =
 export type UndoOutcome = { readonly type: 'undone'; readonly change: Undoable } | { readonly type: 'nothing-to-undo' }
 
 /** Undoes the newest action in force: a compaction, or all edits that were made together. */
-export function undoNewest(runtime: Runtime): UndoOutcome {
-  const { conversation, tracker } = runtime
+export function undoNewest({ conversation, tracker }: Runtime): UndoOutcome {
   const changes = conversation.lastAction()
   const [change] = changes
   if (!change) return { type: 'nothing-to-undo' }
-  const snipped = changes.reduce((sum, { uuid }) => sum + freedBySnip(runtime, uuid), 0)
+  const edits = changes.map(({ uuid }) => readEdit(conversation.record(uuid) ?? {}))
+  const snipped = edits.reduce((sum, edit) => sum + ((edit?.type === 'drop-range' && edit.freed) || 0), 0)
   conversation.edit(changes.map(({ uuid }) => ({ type: 'undo', uuid })))
   tracker.viewChange()
   tracker.snipped(-snipped)
   return { type: 'undone', change }
-}
-
-function freedBySnip({ conversation }: Runtime, uuid: string): number {
-  const edit = readEdit(conversation.record(uuid) ?? {})
-  return edit?.type === 'drop-range' ? (edit.freed ?? 0) : 0
 }
 
 export function snipRange(runtime: Runtime, input: SnipInput): EditOutcome {

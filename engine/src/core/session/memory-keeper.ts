@@ -1,6 +1,5 @@
 // Keeps the notes of one session up to date in the background: starts an extraction when one is due, one at a time, and
-// counts what it costs. Compacting from the notes is the business of ladder/memory-mechanism.ts.
-import { costOf } from '../cache/prices.ts'
+// counts what it costs. ladder/memory-mechanism.ts compacts from the notes.
 import type { Extraction } from '../memory/extract.ts'
 import { renderNotes } from '../memory/notes.ts'
 import { defaultKeep, type MemoryKeep } from '../memory/plan.ts'
@@ -17,7 +16,7 @@ import {
 } from '../memory/trigger.ts'
 import { blocksOf, isToolResult } from '../message/block.ts'
 import { defined } from '../message/json.ts'
-import { noTokens, totalOf } from '../message/usage.ts'
+import { noTokens } from '../message/usage.ts'
 import { errorText } from '../ports/guarded.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { BackgroundContext, BackgroundWorker, MemoryState } from './runtime.ts'
@@ -27,12 +26,6 @@ export type MemoryDeclined = NonNullable<MemoryState['declined']>
 
 /** The keeper, or why there are no notes. */
 export type Memory = MemoryKeeper | MemoryDeclined
-
-export type KeeperInput = {
-  readonly store: SessionMemory
-  readonly choices?: MemoryChoices | undefined
-  readonly isResumed: boolean
-}
 
 /** A view in which an extraction was due. */
 type Due = {
@@ -54,8 +47,13 @@ export class MemoryKeeper implements BackgroundWorker {
   private problem: string | undefined
   private compactions = 0
 
-  constructor({ store, choices = {}, isResumed }: KeeperInput) {
-    const { keep, ...settings } = choices
+  constructor(input: {
+    readonly store: SessionMemory
+    readonly choices?: MemoryChoices | undefined
+    readonly isResumed: boolean
+  }) {
+    const { store, isResumed } = input
+    const { keep, ...settings } = input.choices ?? {}
     this.store = store
     this.settings = { ...defaultMemory, ...settings }
     this.keep = { ...defaultKeep, ...keep }
@@ -137,16 +135,19 @@ export class MemoryKeeper implements BackgroundWorker {
     const model = context.model()
     const compactions = this.compactions
     const calls = this.current.toolCallsSince
-    const extraction = await this.attempt({
-      conversation: context.requestFor(view),
-      messages: view.messages,
-      ledger: context.ledger(),
-      model: context.client(),
-      countTokens,
-      signal,
-    })
+    const extraction = await this.store
+      .extract({
+        conversation: context.requestFor(view),
+        messages: view.messages,
+        ledger: context.ledger(),
+        model: context.client(),
+        countTokens,
+        signal,
+      })
+      // An error of the store, such as a full disk, is a failed extraction.
+      .catch((error: unknown): Extraction => ({ type: 'failed', reason: errorText(error), usage: noTokens }))
     const { usage } = extraction
-    if (totalOf(usage) > 0) context.addUsage('session-memory', usage)
+    const cost = context.addUsage('session-memory', usage, model)
     // Closing the session is not a failure.
     if (signal.aborted) return
     if (extraction.type === 'failed') {
@@ -161,18 +162,8 @@ export class MemoryKeeper implements BackgroundWorker {
       this.isFresh = false
     } else this.current = { ...this.current, failures: 0 }
     this.saveProgress()
-    const cost = totalOf(usage) === 0 ? undefined : costOf(usage, model)
     const noted = countTokens(renderNotes(extraction.notes))
     emit({ type: 'memory-extracted', tokens: noted, usage, ...defined({ cost }) })
-  }
-
-  /** An error of the store, such as a full disk, is a failed extraction. */
-  private async attempt(input: Parameters<SessionMemory['extract']>[0]): Promise<Extraction> {
-    try {
-      return await this.store.extract(input)
-    } catch (error) {
-      return { type: 'failed', reason: errorText(error), usage: noTokens }
-    }
   }
 
   /** For the next process. If it cannot be written, that one starts from the beginning. */

@@ -5,14 +5,8 @@ import type { Entry } from '../transcript/format/entry.ts'
 import { type ApiMessage, messageBodies } from './input.ts'
 import type { Runtime } from './runtime.ts'
 
-export type Mutex = {
-  readonly run: <T>(task: () => Promise<T> | T) => Promise<T>
-  /** Whether a task is running or waiting. */
-  readonly isBusy: () => boolean
-}
-
-/** `afterEach` runs after every task, even one that threw. */
-export function createMutex(afterEach: () => void): Mutex {
+/** `afterEach` runs after every task, even one that threw. It is busy while a task is running or waiting. */
+export function createMutex(afterEach: () => void) {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
   const run = <T>(task: () => Promise<T> | T): Promise<T> => {
@@ -35,28 +29,20 @@ export function createMutex(afterEach: () => void): Mutex {
 /** With the uuids that its entries will have. */
 export type QueuedMessage = { readonly message: ApiMessage; readonly uuids: readonly string[] }
 
-export type MessageQueue = {
-  /** Returns the uuids that the entries have, or will have if the message has to wait. */
-  readonly add: (message: ApiMessage, options: { readonly isWaiting: boolean }) => readonly string[]
-  /** Writes the waiting messages into the conversation, in order. */
-  readonly flush: () => void
-}
-
 /** `left` is what an earlier process left in the queue. */
-export function createMessageQueue(runtime: Runtime, left: readonly QueuedMessage[] = []): MessageQueue {
-  const { conversation, tracker, ports } = runtime
+export function createMessageQueue({ conversation, tracker, ports }: Runtime, left: readonly QueuedMessage[] = []) {
   let waiting = left
-  const stamp = () => ({
-    timestamp: new Date(ports.now()).toISOString(),
-    sessionId: conversation.place().sessionId,
-  })
+  const stamp = (): Stamp => {
+    return { timestamp: new Date(ports.now()).toISOString(), sessionId: conversation.place().sessionId }
+  }
   const write = ({ message, uuids }: QueuedMessage) => {
     conversation.append(messageBodies(message), uuids)
     if (message.role === 'assistant') tracker.answer()
     if (isHuman(message)) tracker.human(ports.newId())
   }
   return {
-    add: (message, { isWaiting }) => {
+    /** Returns the uuids that the entries have, or will have if the message has to wait. */
+    add: (message: ApiMessage, { isWaiting }: { readonly isWaiting: boolean }): readonly string[] => {
       const queued = { message, uuids: messageBodies(message).map(() => ports.newId()) }
       if (isWaiting) {
         conversation.note([enqueueRecord(queued, stamp())])
@@ -64,10 +50,10 @@ export function createMessageQueue(runtime: Runtime, left: readonly QueuedMessag
       } else write(queued)
       return queued.uuids
     },
-    flush: () => {
-      for (;;) {
+    /** Writes the waiting messages into the conversation, in order. */
+    flush: (): void => {
+      while (waiting[0]) {
         const [first, ...others] = waiting
-        if (!first) return
         waiting = others
         write(first)
         conversation.note([{ type: 'queue-operation', operation: 'dequeue', ...stamp() }])
@@ -82,10 +68,9 @@ function isHuman({ role, origin, content }: ApiMessage): boolean {
   return typeof content === 'string' || content.some(({ type }) => type !== 'tool_result')
 }
 
-export function enqueueRecord(
-  { message, uuids }: QueuedMessage,
-  { timestamp, sessionId }: { readonly timestamp: string; readonly sessionId: string },
-): JsonObject {
+type Stamp = { readonly timestamp: string; readonly sessionId: string }
+
+export function enqueueRecord({ message, uuids }: QueuedMessage, { timestamp, sessionId }: Stamp): JsonObject {
   const content = typeof message.content === 'string' ? message.content : JSON.stringify(message.content)
   return { type: 'queue-operation', operation: 'enqueue', timestamp, sessionId, content, everlong: { message, uuids } }
 }

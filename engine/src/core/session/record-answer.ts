@@ -1,12 +1,13 @@
 // Records an answer: its entry, what the server left out, what the cache did, how good the estimate was.
 import { type BreakCause, watchAnswer } from '../cache/break-detector.ts'
 import { afterAnswer, afterCacheBreak } from '../cache/edit-state.ts'
-import type { Fingerprint, RequestParts } from '../cache/fingerprint.ts'
+import { fingerprintOf, type RequestParts } from '../cache/fingerprint.ts'
 import { modelFacts } from '../catalog/models.ts'
 import { windowExceeded } from '../ladder/recovery.ts'
 import { appliedEdits } from '../mechanisms/native/server-cleared.ts'
-import { numberAt } from '../message/json.ts'
+import { defined, numberAt } from '../message/json.ts'
 import { billedCounts, contextTokens, readUsage, type Usage } from '../message/usage.ts'
+import type { View } from '../transcript/view/fold.ts'
 import { type AnswerMessage, type ApiAnswer, answerBody, answerMessage } from './input.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -18,18 +19,21 @@ export type RecordInput = {
   readonly uuid: string
   readonly answer: ApiAnswer
   readonly sent: SentRequests
-  readonly printOf: (parts: RequestParts) => Fingerprint
   /** The view has changed since the request, so the answer's usage says nothing about it. */
   readonly isOutdated: boolean
+  /** What was sent; undefined for an answer to no request of ours. */
+  readonly view: View | undefined
 }
 
 /** Returns the message as it was stored. */
 export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessage {
-  const { conversation, gauge, tracker, usage: meter } = runtime
-  const { uuid, isOutdated } = input
-  const message = newMessage(runtime, input)
+  const { conversation, gauge, ports, tracker, usage: meter } = runtime
+  const { uuid, isOutdated, view } = input
+  const given = answerMessage(input.answer, { id: ports.newId(), model: gauge.model().name })
+  // Entries with the same message id are parts of one answer, so an id that is taken is replaced.
+  const message = conversation.hasAnswer(given.id) ? { ...given, id: ports.newId() } : given
   const usage = readUsage(message.usage)
-  if (usage && !isOutdated) gauge.calibrate(usage)
+  if (usage && view && !isOutdated) gauge.calibrate(usage, view)
   conversation.append([answerBody(message, { isOutdated })], [uuid])
   tracker.answer()
   const isCleared = noteCleared(runtime, message)
@@ -39,12 +43,6 @@ export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessag
   const isRewritten = isCleared || usage.iterations?.some(({ type }) => type === 'compaction')
   watchCache(runtime, input, { usage, message, isRewritten })
   return message
-}
-
-/** Entries with the same message id are parts of one answer, so an id that is taken is replaced. */
-function newMessage({ conversation, gauge, ports }: Runtime, { answer }: RecordInput): AnswerMessage {
-  const message = answerMessage(answer, { id: ports.newId(), model: gauge.model().name })
-  return conversation.hasAnswer(message.id) ? { ...message, id: ports.newId() } : message
 }
 
 /** The server reports the whole history each time; it is written down when it differs from the last report. */
@@ -59,7 +57,7 @@ function noteCleared({ conversation }: Runtime, message: AnswerMessage): boolean
 
 type Reported = { readonly usage: Usage; readonly message: AnswerMessage; readonly isRewritten: boolean | undefined }
 
-function watchCache(runtime: Runtime, { sent, printOf }: RecordInput, reported: Reported): void {
+function watchCache(runtime: Runtime, { sent }: RecordInput, reported: Reported): void {
   const { gauge, tracker, ports } = runtime
   const { usage, message, isRewritten } = reported
   const { client, name } = gauge.model()
@@ -74,32 +72,24 @@ function watchCache(runtime: Runtime, { sent, printOf }: RecordInput, reported: 
   tracker.cacheSeen({ watch, cacheEdits: isStale ? afterCacheBreak() : afterAnswer(cacheEdits, { deletedTokens }) })
   if (!found) return
   // Nearly every answer hits the cache, so fingerprints are computed only now.
-  const { baseline } = before
-  const print = sent.before && printOf(sent.before)
-  const explained = watchAnswer(
-    { ...before, ...(baseline ? { baseline: { ...baseline, print } } : {}) },
-    { ...seen, print: sent.now && printOf(sent.now) },
-  ).found
-  const { causes, dropped, diagnosis } = explained ?? found
+  const baseline = before.baseline && { ...before.baseline, print: sent.before && fingerprintOf(sent.before) }
+  const printed = { ...seen, print: sent.now && fingerprintOf(sent.now) }
+  const { causes, dropped, diagnosis } = watchAnswer({ ...before, ...defined({ baseline }) }, printed).found ?? found
   const why = [...causes.map(describeCause), ...(diagnosis ? [`the API says ${diagnosis.reason}`] : [])].join('; ')
   const price = modelFacts(name)?.price?.input
-  const cost = price === undefined ? {} : { cost: (dropped * price) / 1_000_000 }
-  ports.emit({ type: 'cache-broken', why, tokens: dropped, ...cost })
+  const cost = price === undefined ? undefined : (dropped * price) / 1_000_000
+  ports.emit({ type: 'cache-broken', why, tokens: dropped, ...defined({ cost }) })
 }
 
 function describeCause(cause: BreakCause): string {
-  switch (cause.type) {
-    case 'model-changed':
-      return `the model changed from ${cause.from} to ${cause.to}`
-    case 'tools-changed':
-      return 'the tools changed'
-    case 'system-changed':
-      return 'the system prompt changed'
-    case 'messages-changed':
-      return `message ${cause.message} changed`
-    case 'expired':
-      return `the cache expired after ${Math.round(cause.lifetime / 60_000)} minutes`
-    case 'unknown':
-      return 'no cause is known here'
-  }
+  if (cause.type === 'model-changed') return `the model changed from ${cause.from} to ${cause.to}`
+  if (cause.type === 'messages-changed') return `message ${cause.message} changed`
+  if (cause.type === 'expired') return `the cache expired after ${Math.round(cause.lifetime / 60_000)} minutes`
+  return causeTexts[cause.type]
+}
+
+const causeTexts = {
+  'tools-changed': 'the tools changed',
+  'system-changed': 'the system prompt changed',
+  unknown: 'no cause is known here',
 }

@@ -57,6 +57,13 @@ describe('an answer', () => {
     expect(await learned('outdated')).toEqual([])
   })
 
+  test('that belongs to no request of the session teaches nothing', () => {
+    const { session, learned } = createTestWorld()
+    session.add({ role: 'user', content: words(9_000) })
+    session.record(answerOf('ok', { usage: usage(9_000) }))
+    expect(learned.calibrations).toEqual({})
+  })
+
   test('that tells again what the server left out is written down once', () => {
     const world = createTestWorld()
     const tell = (tokens: number) => {
@@ -68,6 +75,29 @@ describe('an answer', () => {
     const cleared = world.records().flatMap(({ everlong }) => JSON.stringify(everlong)?.match(/"tokens":\d+/g) ?? [])
     expect(cleared).toEqual(['"tokens":900', '"tokens":1200'])
   })
+})
+
+test('a history is imported without computing the view for each answer', async () => {
+  const viewsFor = async (answers: number) => {
+    const { session, runtime } = createTestWorld({ settings: { collapse: true } })
+    const { view } = runtime.conversation
+    const views = new Set<object>()
+    const counted = () => {
+      views.add(view())
+      return view()
+    }
+    Object.assign(runtime.conversation, { view: counted })
+    for (let at = 0; at < answers; at++) {
+      session.add({ role: 'user', content: `Step ${at}.` })
+      session.record(answerOf('ok', { id: `msg_${at}`, usage: usage(1_000 + at) }))
+    }
+    await session.prepare()
+    return [session.messages().length, views.size]
+  }
+  expect([await viewsFor(1), await viewsFor(100)]).toEqual([
+    [2, 2],
+    [200, 2],
+  ])
 })
 
 describe('a message', () => {

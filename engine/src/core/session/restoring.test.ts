@@ -62,10 +62,10 @@ test('a rewind takes back the to-do list, the plan and the pin that came after i
     'plan: There is no plan yet.',
     'todos: - [pending] #1 Paint the shed',
   ])
-  const [rewind = ''] = conversation.edit([{ type: 'rewind', to: then }])
+  conversation.edit([{ type: 'rewind', to: then }])
   expect(await titles({ restoring, conversation })).toEqual(before)
   expect(await titles(reopened())).toEqual(before)
-  conversation.edit([{ type: 'undo', uuid: rewind }])
+  conversation.edit(conversation.lastAction().map(({ uuid }) => ({ type: 'undo', uuid })))
   expect(await titles({ restoring, conversation })).toEqual(after)
   expect(await titles(reopened())).toEqual(after)
 })

@@ -6,7 +6,7 @@ import { textOf } from '../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
-import { describeValue, type Guard } from '../ports/guarded.ts'
+import type { Guard } from '../ports/guarded.ts'
 import type { Restoration, RestoreRequest } from '../ports/restore.ts'
 import { rulePlaces } from '../restore/from-disk.ts'
 import { pinnedTitle } from '../restore/listed.ts'
@@ -28,18 +28,12 @@ export type HostState = () => Provided | Promise<Provided>
 /** Drops fields of the wrong shape and reports them. */
 export function guardedState(host: HostState, guard: Guard): HostState {
   return async () => {
-    const called = await guard.call<unknown>('state', host)
-    if (called.type !== 'returned' || called.value === undefined) return {}
-    if (!isObject(called.value)) {
-      guard.report('state', `returned ${describeValue(called.value)}`)
-      return {}
-    }
-    const { plan, ...lists } = called.value
-    const wrong = Object.keys(lists).filter((name) => lists[name] !== undefined && !Array.isArray(lists[name]))
-    if (plan !== undefined && !isObject(plan)) wrong.push('plan')
-    if (wrong.length > 0) guard.report('state', `fields of the wrong shape: ${wrong.join(', ')}`)
-    const isFine = ([name, value]: readonly [string, unknown]) => value !== undefined && !wrong.includes(name)
-    return Object.fromEntries(Object.entries(called.value).filter(isFine))
+    const isValid = (value: unknown) => value === undefined || isObject(value)
+    const given = Object.entries((await guard.read('state', host, { isValid })) ?? {})
+    const fields = given.filter(([, value]) => value !== undefined)
+    const wrong = fields.filter(([name, value]) => !(name === 'plan' ? isObject(value) : Array.isArray(value)))
+    if (wrong.length > 0) guard.report('state', `fields of the wrong shape: ${wrong.map(([name]) => name).join(', ')}`)
+    return Object.fromEntries(fields.filter((field) => !wrong.includes(field)))
   }
 }
 
@@ -61,7 +55,7 @@ export class Restoring {
   private book: StateBook = createStateBook()
   /** Pinned entries, with their text once it was looked up. */
   private readonly pins = new Map<string, string | undefined>()
-  private hostPaths: ReadonlySet<string> = new Set()
+  private hostPaths: ReadonlySet<string | undefined> = new Set()
   private rulePaths: ReadonlySet<string> = new Set()
 
   constructor(input: RestoringInput) {
@@ -95,25 +89,13 @@ export class Restoring {
     const { root, named, files } = this.input
     const host = (await this.input.host?.()) ?? {}
     const touched = this.touched(conversation)
-    this.hostPaths = new Set([...(host.memoryFiles ?? []), ...(host.plan?.path === undefined ? [] : [host.plan.path])])
+    this.hostPaths = new Set([...(host.memoryFiles ?? []), host.plan?.path])
     this.rulePaths = new Set(rulePlaces(touched, root))
-    const state = {
-      ...this.book.state(conversation.ledger().todos),
-      ...host,
-      pinned: this.pinned(kept, conversation),
-    }
+    const found = this.book.state(conversation.ledger().todos)
+    const state = { ...found, ...host, pinned: this.pinned(kept, conversation) }
+    const { transcript: transcriptPath } = conversation.place()
     return restoreContext(
-      {
-        files,
-        countTokens,
-        touched,
-        kept,
-        state,
-        root,
-        named,
-        recordOf: conversation.record,
-        transcriptPath: conversation.place().transcript,
-      },
+      { files, countTokens, touched, kept, state, root, named, recordOf: conversation.record, transcriptPath },
       // The summary does not include a list that the host provides.
       { budget, without: host.todos === undefined ? without : [] },
     )
@@ -128,27 +110,21 @@ export class Restoring {
   }
 
   /** The text of pinned entries that are not among the kept messages. */
-  private pinned(kept: readonly ViewMessage[], conversation: Conversation): SessionState['pinned'] {
+  private pinned(kept: readonly ViewMessage[], { record }: Conversation): SessionState['pinned'] {
     const stays = new Set(kept.map(({ uuid }) => uuid))
-    const unknown = [...this.pins].flatMap(([uuid, text]) => (text === undefined ? [uuid] : []))
-    for (const [uuid, text] of this.textsOf(unknown, conversation)) this.pins.set(uuid, text)
+    const isUnknown = (uuid: string) => this.pins.has(uuid) && this.pins.get(uuid) === undefined
+    const look = (uuid: string, found: JsonObject | undefined) => {
+      const message = found && messageOf(found)
+      if (message) this.pins.set(uuid, textOf(message.content))
+    }
+    for (const uuid of this.pins.keys()) if (isUnknown(uuid)) look(uuid, record(uuid))
+    if ([...this.pins.keys()].some(isUnknown)) {
+      for (const entry of this.input.entries()) {
+        const uuid = stringAt(entry.record, 'uuid') ?? ''
+        if (isUnknown(uuid)) look(uuid, entry.record)
+      }
+    }
     return [...this.pins].flatMap(([uuid, text]) => (text === undefined || stays.has(uuid) ? [] : [{ uuid, text }]))
-  }
-
-  private textsOf(uuids: readonly string[], { record }: Conversation): ReadonlyMap<string, string> {
-    const found = new Map<string, string>()
-    const take = (uuid: string, from: JsonObject | undefined) => {
-      const message = from && messageOf(from)
-      if (message) found.set(uuid, textOf(message.content))
-    }
-    for (const uuid of uuids) take(uuid, record(uuid))
-    const far = new Set(uuids.filter((uuid) => !found.has(uuid)))
-    if (far.size === 0) return found
-    for (const entry of this.input.entries()) {
-      const uuid = stringAt(entry.record, 'uuid')
-      if (uuid !== undefined && far.has(uuid)) take(uuid, entry.record)
-    }
-    return found
   }
 
   /** The pinned entry may be older than what was read at the opening; its restored copy is not. */

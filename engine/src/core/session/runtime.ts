@@ -6,7 +6,7 @@ import type { MemoryDecline } from '../memory/plan.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { Emit } from '../ports/events.ts'
 import type { Guard } from '../ports/guarded.ts'
-import { guardedModel } from '../ports/guarded-model.ts'
+import { guardedModel } from '../ports/guarded-ports.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest, QuerySource } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restore } from '../ports/restore.ts'
@@ -15,10 +15,9 @@ import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { CleanUps } from './callbacks.ts'
 import type { Conversation } from './conversation.ts'
-import { Gauge, type Learned, type ModelChoice, type RequestBase } from './gauge.ts'
+import { Gauge, type GaugeInput } from './gauge.ts'
 import type { EngineSettings } from './settings.ts'
-import { Tracker } from './tracking.ts'
-import { createUsageMeter, type UsageMeter } from './usage.ts'
+import { createUsageMeter, Tracker, type UsageMeter } from './tracking.ts'
 
 /** Ask mode: undefined, or no answer in time, means no. */
 export type Ask = (question: { readonly tokens: number; readonly threshold: number }) => Promise<boolean | undefined>
@@ -35,26 +34,22 @@ export type Runtime = {
   readonly environment: Environment
   readonly ladder: Ladder
   readonly ports: Omit<CompactionPorts, 'model'>
-  /** What is restored after a compaction. */
   readonly restore?: Restore | undefined
   /** For calls of host code that have no port of their own. */
   readonly guard: Guard
   readonly ask?: Ask | undefined
   readonly cleanUps: CleanUps
   readonly background: readonly BackgroundWorker[]
-  /** About session memory, for explain(). */
   readonly memoryState?: (() => MemoryState) | undefined
 }
 
-/** Works beside the conversation: takes notes, stages summaries. Nothing waits for it, except `close()`. */
+/** Takes notes or stages summaries in the background. Only `close()` waits for it. */
 export type BackgroundWorker = {
-  /** An answer was recorded that calls so many tools. */
+  /** An answer was recorded; `calls` is the number of tools it called. */
   readonly afterAnswer: (context: BackgroundContext, calls: number) => void
-  /** A request is about to be sent. */
   readonly beforeRequest?: (context: BackgroundContext) => void
   /** A compaction left a context of this size. */
   readonly afterCompaction: (tokens: number) => void
-  /** Resolves when nothing is running. */
   readonly idle: () => Promise<void>
 }
 
@@ -66,14 +61,14 @@ export type BackgroundContext = {
   readonly ledger: () => Ledger
   readonly weigher: () => Weigher
   readonly client: () => ModelClient
-  /** The model's name in requests. */
   readonly model: () => string
   /** The conversation's own request for a view. */
   readonly requestFor: (view: View) => ModelRequest
   readonly countTokens: (text: string) => number
   readonly isCompactionOff: () => boolean
   readonly emit: Emit
-  readonly addUsage: (source: QuerySource, usage: TokenCounts) => void
+  /** Returns what it cost, if it cost anything and the price is known. */
+  readonly addUsage: (source: QuerySource, usage: TokenCounts, model: string) => number | undefined
   /** Aborted when the session is closed. */
   readonly signal: AbortSignalPort
 }
@@ -91,11 +86,7 @@ export type MemoryState = {
   readonly problem?: string
 }
 
-export type RuntimeInput = Omit<Runtime, 'gauge' | 'tracker' | 'usage'> & {
-  readonly model: ModelChoice
-  readonly base: RequestBase
-  readonly learned: Learned
-}
+type RuntimeInput = Omit<Runtime, 'gauge' | 'tracker' | 'usage'> & Pick<GaugeInput, 'model' | 'base' | 'learned'>
 
 export function createRuntime({ model, base, learned, ...parts }: RuntimeInput): Runtime {
   const tracker = new Tracker(parts.ports.newId())

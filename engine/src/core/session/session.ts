@@ -1,33 +1,88 @@
 // A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
-import { createFingerprinter } from '../cache/fingerprint.ts'
+import { costOf } from '../cache/prices.ts'
 import { textCounter } from '../compaction/plan.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
-import { type Blocked, prepareTurn, type Ready } from '../ladder/prepare.ts'
-import { failureIfEmpty, isAboutLength, recover, reportRecovery } from '../ladder/recovery.ts'
+import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
+import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from '../ladder/recovery.ts'
+import type { SnipInput } from '../mechanisms/snip.ts'
 import { isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'
-import { callNow } from '../ports/guarded.ts'
-import { guardedModel } from '../ports/guarded-model.ts'
-import type { Listeners } from '../ports/listeners.ts'
-import type { ModelAnswer, ModelRequest } from '../ports/model.ts'
+import type { ViewMessage } from '../message/message.ts'
+import { totalOf } from '../message/usage.ts'
+import type { EngineEvent, Tried } from '../ports/events.ts'
+import { callNow, type Listeners } from '../ports/guarded.ts'
+import { guardedModel } from '../ports/guarded-ports.ts'
+import type { HookCall, HookOutcome } from '../ports/hooks.ts'
+import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
-import { predictCompaction, turnSizes } from '../tokens/predict.ts'
+import type { Explanation } from '../tokens/explain.ts'
+import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
+import type { View } from '../transcript/view/fold.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
-import { runSessionHooks } from './callbacks.ts'
-import { parseAnswer, parseMessages } from './input.ts'
-import { editEntry, snipRange, switchModel, undoNewest } from './manual-edits.ts'
-import { createMessageQueue, createMutex, type MessageQueue, type QueuedMessage } from './queue.ts'
+import { type CleanUp, runSessionHooks } from './callbacks.ts'
+import type { ModelChoice } from './gauge.ts'
+import {
+  type AnswerInput,
+  type MessageInput,
+  parseAnswer,
+  parseMessages,
+  type RequestInput,
+  requestBase,
+} from './input.ts'
+import {
+  type EditOutcome,
+  editEntry,
+  type Switched,
+  snipRange,
+  switchModel,
+  type UndoOutcome,
+  undoNewest,
+} from './manual-edits.ts'
+import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
 import { recordAnswer, type SentRequests } from './record-answer.ts'
-import { requestBase } from './request-input.ts'
-import type { BackgroundContext, Runtime } from './runtime.ts'
-import type { Preparation, Session, Turn } from './session-types.ts'
+import type { BackgroundContext, MemoryState, Runtime } from './runtime.ts'
+import type { Tracking, UsageByPurpose } from './tracking.ts'
 import { buildRequest } from './turn-request.ts'
+
+export type CompactOptions = {
+  readonly instructions?: string
+  /** Summarize from this entry on, or up to it; everything when neither is given. */
+  readonly from?: string
+  readonly upTo?: string
+  readonly signal?: AbortSignalPort
+}
+
+/** What was done to the conversation before a request was sent. */
+export type Preparation = {
+  readonly compaction?: CompactionDone
+  /** What a person should know. */
+  readonly notices: readonly string[]
+}
+
+export type TurnOptions = SendOptions & {
+  /** Called before each request is sent: before the first, and before the second one after a recovery. */
+  readonly onPrepared?: (preparation: Preparation) => void
+}
+
+type Answered = { readonly type: 'answered'; readonly answer: ModelAnswer; readonly uuid: string }
+/** The provider's own failure, and what was tried about it. */
+type Failed = { readonly type: 'failed'; readonly failure: ModelFailure; readonly steps: readonly Tried[] }
+
+export type Turn = {
+  /** Every compaction that was applied during the turn, oldest first. */
+  readonly compactions: readonly CompactionDone[]
+} & (Blocked | ((Answered | Failed) & { readonly prepared: Ready }))
+
+/** The numbers that everybody sees, when to expect a compaction, and the state of session memory. */
+export type SessionExplanation = Explanation & {
+  readonly prediction?: Prediction | undefined
+  readonly sessionMemory?: MemoryState
+}
 
 export type SessionInput = {
   readonly id: string
   readonly path?: string | undefined
-  /** Of a sub-agent. */
   readonly agentId?: string | undefined
   readonly runtime: Runtime
   readonly listeners: Listeners
@@ -36,27 +91,34 @@ export type SessionInput = {
   readonly close: () => void | Promise<void>
 }
 
+export type Session = Readonly<Pick<ManagedSession, keyof ManagedSession>>
+
 /** Throws a ConfigurationError, before anything is written, when the settings cannot work. */
 export function createSession(input: SessionInput): Session {
   return new ManagedSession(input)
 }
 
-class ManagedSession implements Session {
+type Signaled = { readonly signal?: AbortSignalPort | undefined }
+
+class ManagedSession {
   readonly id: string
+  /** Of a sub-agent. */
   readonly agentId: string | undefined
+  /** Of the transcript, if it is a file. */
   readonly path: string | undefined
   private readonly input: SessionInput
   private readonly runtime: Runtime
-  private readonly queue: MessageQueue
+  private readonly queue: ReturnType<typeof createMessageQueue>
   private readonly mutex = createMutex(() => this.flush())
-  private readonly printOf = createFingerprinter()
   private readonly stop = createStop()
   private background: BackgroundCompaction | undefined
   /** Answers that came during a compaction. */
   private lateAnswers: readonly (() => void)[] = []
   private sent: SentRequests = {}
-  /** A request whose answer has not come yet: the state of the view it was made from. */
-  private pending: { readonly changes: number } | undefined
+  /** A request whose answer has not come yet: the view it was made from. */
+  private pending: { readonly changes: number; readonly view: View } | undefined
+  /** Answers without a request that no background worker has seen: how many tools each called. */
+  private imported: number[] = []
 
   constructor(input: SessionInput) {
     this.id = input.id
@@ -70,7 +132,8 @@ class ManagedSession implements Session {
     this.queue.flush()
   }
 
-  add: Session['add'] = (messages) =>
+  /** Returns the uuids of the entries. During a request or a compaction they are queued and added after it. */
+  add = (messages: MessageInput | readonly MessageInput[]): readonly string[] =>
     parseMessages(messages).flatMap((message) => {
       // A host that adds the answer itself will not record another one.
       if (message.role === 'assistant') this.pending = undefined
@@ -79,10 +142,11 @@ class ManagedSession implements Session {
       return uuids
     })
 
-  prepare: Session['prepare'] = (options = {}) =>
+  prepare = (options: PrepareOptions = {}): Promise<Ready | Blocked> =>
     this.mutex.run(async () => {
       this.pending = undefined
       this.queue.flush()
+      this.showImported()
       const applied = await this.applyBackground()
       const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
       if (prepared.compaction) await this.cancelBackground()
@@ -94,15 +158,16 @@ class ManagedSession implements Session {
       return applied ? withBackground(prepared, applied) : prepared
     })
 
-  record: Session['record'] = (input) => {
+  record = (input: AnswerInput): string => {
     const answer = parseAnswer(input)
-    const { runtime, pending, sent, printOf } = this
+    const { runtime, pending, sent } = this
     const uuid = runtime.ports.newId()
     const write = () => {
       const isOutdated = pending !== undefined && pending.changes !== runtime.tracker.now().changes
-      const { content } = recordAnswer(runtime, { uuid, answer, sent, printOf, isOutdated })
-      const calls = content.filter(isToolUse).length
-      for (const worker of runtime.background) worker.afterAnswer(this.backgroundContext(), calls)
+      const { content } = recordAnswer(runtime, { uuid, answer, sent, isOutdated, view: pending?.view })
+      this.imported.push(content.filter(isToolUse).length)
+      // Background workers look at the whole view. For a history that is being imported, once at the end is enough.
+      if (pending) this.showImported()
     }
     // An answer that comes during a compaction must be written after its boundary.
     if (this.mutex.isBusy()) this.lateAnswers = [...this.lateAnswers, write]
@@ -111,7 +176,8 @@ class ManagedSession implements Session {
     return uuid
   }
 
-  send: Session['send'] = async ({ onPrepared, ...options } = {}) => {
+  /** Prepare, send, recover if the prompt was too long, record. */
+  send = async ({ onPrepared, ...options }: TurnOptions = {}): Promise<Turn> => {
     const { runtime } = this
     const send = async (request: ModelRequest) =>
       failureIfEmpty(runtime, await runtime.gauge.model().client.send(request, options))
@@ -124,38 +190,45 @@ class ManagedSession implements Session {
     const compactions = prepared.compaction ? [prepared.compaction] : []
     report(prepared)
     if (prepared.type === 'blocked') return { ...prepared, compactions }
+    const before = { prepared, compactions }
+    const failed = (failure: ModelFailure, steps: readonly Tried[]): Turn => {
+      this.requestEnded()
+      return { type: 'failed', failure, steps, ...before }
+    }
     const first = await send(prepared)
-    if (first.type === 'answer') return this.answered(first, { prepared, compactions })
+    if (first.type === 'answer') return { type: 'answered', answer: first, uuid: this.record(first), ...before }
     const recovery = await this.recover(first, options)
     const { steps } = recovery
-    if (recovery.type === 'unrecovered') return this.failed({ failure: first, steps, prepared, compactions })
+    if (recovery.type === 'unrecovered') return failed(first, steps)
     const { request, compaction } = recovery
     if (compaction) compactions.push(compaction)
     report({ ...defined({ compaction }), notices: compaction?.notices ?? [] })
     const second = await send(request)
     reportRecovery(runtime, steps, second.type === 'answer')
-    if (second.type === 'answer') return this.answered(second, { prepared, compactions })
-    return this.failed({ failure: isAboutLength(second) ? first : second, steps, prepared, compactions })
+    if (second.type === 'answer') return { type: 'answered', answer: second, uuid: this.record(second), ...before }
+    return failed(isAboutLength(second) ? first : second, steps)
   }
 
-  recover: Session['recover'] = (failure, { signal } = {}) =>
+  /** For hosts that send requests themselves: what to send instead of a prompt that was too long. */
+  recover = (failure: ModelFailure, { signal }: PrepareOptions = {}): Promise<Recovery> =>
     this.mutex.run(async () => {
-      const recovery = await recover(this.runtime, failure, { signal })
+      const recovery = await recover(this.runtime, failure, signal)
       if (recovery.type === 'recovered') this.requestSent(recovery.request)
       else if (isAboutLength(failure)) reportRecovery(this.runtime, recovery.steps, false)
       return recovery
     })
 
-  compact: Session['compact'] = ({ instructions, from, upTo, signal } = {}) =>
+  compact = (options: CompactOptions = {}): Promise<CompactionDone | CompactionNotDone> =>
     this.mutex.run(async () => {
+      const { instructions, from, upTo, signal } = options
+      this.showImported()
       await this.cancelBackground()
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
-      const range = defined({ from, upTo })
-      return compactNow(this.runtime, { cause: 'person', instructions, range, signal })
+      return compactNow(this.runtime, { cause: 'person', instructions, range: defined({ from, upTo }), signal })
     })
 
-  explain: Session['explain'] = () => {
+  explain = (): SessionExplanation => {
     const { conversation, gauge, memoryState } = this.runtime
     const explanation = gauge.explanation()
     const turns = turnSizes(conversation.view().messages, explanation.size.tokens)
@@ -163,35 +236,48 @@ class ManagedSession implements Session {
     return { ...explanation, ...defined({ prediction, sessionMemory: memoryState?.() }) }
   }
 
-  messages: Session['messages'] = () => this.runtime.conversation.view().messages
-  tracking: Session['tracking'] = () => this.runtime.tracker.now()
-  spent: Session['spent'] = () => this.runtime.usage.total()
-  cleanUp: Session['cleanUp'] = (owner) => this.runtime.cleanUps.register(owner)
-  runHooks: Session['runHooks'] = (call, options = {}) => runSessionHooks(this.runtime.ports, call, options)
-  undo: Session['undo'] = () => this.mutex.run(() => undoNewest(this.runtime))
-  snip: Session['snip'] = (input) => this.mutex.run(() => snipRange(this.runtime, input))
-  pin: Session['pin'] = (uuid) => this.mutex.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
-  unpin: Session['unpin'] = (uuid) => this.mutex.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
-  rewind: Session['rewind'] = (to) => this.mutex.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
-  on: Session['on'] = (listener) => this.input.listeners.add(listener)
+  /** What the next request would carry, before it is repaired. */
+  messages = (): readonly ViewMessage[] => this.runtime.conversation.view().messages
+  tracking = (): Tracking => this.runtime.tracker.now()
+  /** Tokens and cost since the session was opened, by purpose. */
+  spent = (): UsageByPurpose => this.runtime.usage.total()
+  /** Registers how to clear something that a compaction makes invalid. Returns a function that unregisters it. */
+  cleanUp = (owner: CleanUp): (() => void) => this.runtime.cleanUps.register(owner)
+  /** Runs the hooks of an event that only the host knows of: `Stop`, `PermissionRequest`. Others run by themselves. */
+  runHooks = (call: HookCall, options: Signaled = {}): Promise<HookOutcome> =>
+    runSessionHooks(this.runtime.ports, call, options)
+  undo = (): Promise<UndoOutcome> => this.mutex.run(() => undoNewest(this.runtime))
+  snip = (input: SnipInput): Promise<EditOutcome> => this.mutex.run(() => snipRange(this.runtime, input))
+  pin = (uuid: string): Promise<EditOutcome> =>
+    this.mutex.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
+  unpin = (uuid: string): Promise<EditOutcome> =>
+    this.mutex.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
+  /** Goes back to the view in which this entry was the newest. */
+  rewind = (to: string): Promise<EditOutcome> =>
+    this.mutex.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
+  on = (listener: (event: EngineEvent) => void): (() => void) => this.input.listeners.add(listener)
 
-  useModel: Session['useModel'] = (choice, { signal } = {}) =>
+  useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
     this.mutex.run(async () => {
       await this.cancelBackground()
       const client = guardedModel(choice.client, this.runtime.guard)
       return switchModel(this.runtime, { ...choice, client }, signal)
     })
 
-  configure: Session['configure'] = (base) => {
+  /** Changes what every request carries: system prompt, tools, limits. */
+  configure = (base: RequestInput): void => {
     this.runtime.gauge.configure(requestBase(base))
     this.runtime.tracker.userChange()
   }
 
-  idle: Session['idle'] = async () => {
+  /** Resolves when the background work (notes, staged summaries) is done. Nobody has to wait for it. */
+  idle = async (): Promise<void> => {
+    this.showImported()
     for (const worker of this.runtime.background) await worker.idle()
   }
 
-  close: Session['close'] = async () => {
+  /** Waits for what is running and releases the transcript. */
+  close = async (): Promise<void> => {
     this.stop.stop()
     this.pending = undefined
     await this.mutex.run(() => this.cancelBackground())
@@ -214,8 +300,9 @@ class ManagedSession implements Session {
   }
 
   private requestSent(request: ModelRequest): void {
-    this.pending = { changes: this.runtime.tracker.now().changes }
-    this.sent = { ...(this.sent.now ? { before: this.sent.now } : {}), now: request }
+    const { conversation, tracker } = this.runtime
+    this.pending = { changes: tracker.now().changes, view: conversation.view() }
+    this.sent = { ...defined({ before: this.sent.now }), now: request }
   }
 
   /** The answer is here, or will not come. */
@@ -233,18 +320,16 @@ class ManagedSession implements Session {
     if (this.pending === undefined) this.queue.flush()
   }
 
-  private answered(answer: ModelAnswer, before: Pick<Answered, 'prepared' | 'compactions'>): Turn {
-    return { type: 'answered', answer, uuid: this.record(answer), ...before }
-  }
-
-  private failed(how: Omit<Extract<Turn, { readonly type: 'failed' }>, 'type'>): Turn {
-    this.requestEnded()
-    return { type: 'failed', ...how }
+  private showImported(): void {
+    const { imported } = this
+    this.imported = []
+    for (const calls of imported) {
+      for (const worker of this.runtime.background) worker.afterAnswer(this.backgroundContext(), calls)
+    }
   }
 
   private backgroundContext(): BackgroundContext {
-    const { runtime, stop } = this
-    const { conversation, gauge, usage, ports } = runtime
+    const { conversation, gauge, usage, ports } = this.runtime
     return {
       view: conversation.view,
       tokens: () => gauge.size().tokens,
@@ -253,17 +338,19 @@ class ManagedSession implements Session {
       weigher: gauge.weigher,
       client: () => gauge.model().client,
       model: () => gauge.model().name,
-      requestFor: (view) => buildRequest(runtime, view).request,
+      requestFor: (view) => buildRequest(this.runtime, view).request,
       countTokens: (text) => textCounter(gauge.counting())(text),
-      isCompactionOff: () => compactionOff(runtime) !== undefined,
+      isCompactionOff: () => compactionOff(this.runtime) !== undefined,
       emit: ports.emit,
-      addUsage: (source, counts) => usage.add({ source, usage: counts, model: gauge.model().name }),
-      signal: stop.signal,
+      addUsage: (source, counts, model) => {
+        if (totalOf(counts) === 0) return undefined
+        usage.add({ source, usage: counts, model })
+        return costOf(counts, model)
+      },
+      signal: this.stop.signal,
     }
   }
 }
-
-type Answered = Extract<Turn, { readonly type: 'answered' }>
 
 /** A background compaction was written before this request was made, so it comes first. */
 function withBackground(prepared: Ready | Blocked, applied: CompactionDone | CompactionNotDone): Ready | Blocked {

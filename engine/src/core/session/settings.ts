@@ -1,7 +1,6 @@
 // The settings of an engine: windows and thresholds, reductions, and the session itself.
 
 import type { CompactionSettings } from '../compaction/job.ts'
-import type { CompactionMode } from '../ladder/guards.ts'
 import type { ReductionChoices } from '../mechanisms/settings.ts'
 import type { MemoryKeep } from '../memory/plan.ts'
 import type { MemorySettings } from '../memory/trigger.ts'
@@ -31,14 +30,14 @@ export type EngineSettings = TokenSettings & {
    * tokens. Never more than half of the compaction's target. Default: none.
    */
   readonly keep?: number | { readonly tokens: number }
-  /** A compaction must get below this share of the threshold: 0.6 unless said. */
+  /** A compaction must get below this share of the threshold. Default: 0.6. */
   readonly target?: number
   /** Prepare a compaction while work goes on, from this share of the threshold on: 0.8 when only turned on. */
   readonly background?: boolean | { readonly from: number }
   /** Marks for the prompt cache; `false` for none. */
   readonly cacheMarks?: false | '5m' | '1h'
   readonly estimator?: EstimatorName
-  /** How long the host may think in ask mode, in milliseconds: 60,000 unless said. No answer means no. */
+  /** How long the host may take to answer in ask mode, in milliseconds. Default: 60,000. No answer means no. */
   readonly askTimeoutMs?: number
 }
 
@@ -53,8 +52,8 @@ export function withEnvironment(settings: EngineSettings, environment: Environme
   return isCollapsing ? { ...settings, collapse: true } : settings
 }
 
-/** What keeps the context small before the provider refuses. */
-export function compactionMode({ compaction, collapse }: EngineSettings): CompactionMode {
+/** What keeps the context small: compaction, nothing until the provider refuses a request, or collapse. */
+export function compactionMode({ compaction, collapse }: EngineSettings): 'proactive' | 'reactive-only' | 'collapse' {
   if (collapse) return 'collapse'
   return compaction === 'reactive' ? 'reactive-only' : 'proactive'
 }

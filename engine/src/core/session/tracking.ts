@@ -1,7 +1,8 @@
 // What a session remembers about one conversation besides its transcript: turns, breaker, cache, what the server was asked
-// to leave out. Only the tracker changes it; each sub-agent has its own.
+// to leave out, what was spent. Each sub-agent has its own.
 import { afterCompaction, type CacheWatch, freshWatch } from '../cache/break-detector.ts'
 import { type CacheEditState, noCacheEdits, withDeleted } from '../cache/edit-state.ts'
+import { costOf } from '../cache/prices.ts'
 import {
   afterApplied,
   afterChange,
@@ -14,7 +15,9 @@ import {
   fewAnswers,
 } from '../ladder/breaker.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
+import { addCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { ChainInfo } from '../ports/events.ts'
+import type { QuerySource } from '../ports/model.ts'
 import type { ContextState } from '../tokens/explain.ts'
 
 export type Tracking = {
@@ -39,19 +42,16 @@ export type Tracking = {
   readonly state: ContextState
 }
 
-function newTracking(turnId: string): Tracking {
-  return {
-    turnId,
-    turns: 0,
-    breaker: closedBreaker,
-    watch: freshWatch,
-    cacheEdits: noCacheEdits,
-    isRefused: false,
-    isOverheadReported: false,
-    freedBySnips: 0,
-    changes: 0,
-    state: 'ok',
-  }
+const atFirst: Omit<Tracking, 'turnId'> = {
+  turns: 0,
+  breaker: closedBreaker,
+  watch: freshWatch,
+  cacheEdits: noCacheEdits,
+  isRefused: false,
+  isOverheadReported: false,
+  freedBySnips: 0,
+  changes: 0,
+  state: 'ok',
 }
 
 export class Tracker {
@@ -59,7 +59,7 @@ export class Tracker {
   private options: RequestOptions | undefined
 
   constructor(turnId: string, initial: Partial<Tracking> = {}) {
-    this.value = { ...newTracking(turnId), ...initial }
+    this.value = { ...atFirst, turnId, ...initial }
   }
 
   now = (): Tracking => this.value
@@ -119,7 +119,6 @@ export class Tracker {
     this.viewChange()
     this.set({ freedBySnips: 0 })
   }
-
   snipped = (tokens: number): void => this.set({ freedBySnips: Math.max(0, this.value.freedBySnips + tokens) })
 
   askServer = (options: RequestOptions | undefined): void => {
@@ -147,17 +146,38 @@ export class Tracker {
   /** How the next compaction relates to the last one. */
   chain(threshold: number): ChainInfo {
     const { previous, turns } = this.value
-    if (!previous) return { isRecompaction: false, threshold, source: 'turn' }
-    return {
-      isRecompaction: !previous.hasHumanSince,
-      turnsSincePrevious: turns,
-      previousTurnId: previous.turnId,
-      threshold,
-      source: 'turn',
-    }
+    const since = previous && { turnsSincePrevious: turns, previousTurnId: previous.turnId }
+    return { isRecompaction: previous?.hasHumanSince === false, ...since, threshold, source: 'turn' }
   }
 
   private set(changed: Partial<Tracking>): void {
     this.value = { ...this.value, ...changed }
+  }
+}
+
+export type PurposeUsage = {
+  readonly requests: number
+  readonly usage: TokenCounts
+  /** In dollars; undefined when a price is not known. */
+  readonly cost: number | undefined
+}
+
+export type UsageByPurpose = Readonly<Record<QuerySource, PurposeUsage>>
+
+export type UsageMeter = ReturnType<typeof createUsageMeter>
+
+/** What a session has used since it was opened, by purpose. */
+export function createUsageMeter() {
+  const none: PurposeUsage = { requests: 0, usage: noTokens, cost: 0 }
+  let total: UsageByPurpose = { turn: none, compact: none, 'session-memory': none, collapse: none }
+  return {
+    total: (): UsageByPurpose => total,
+    add: (used: { readonly source: QuerySource; readonly usage: TokenCounts; readonly model: string }): void => {
+      const { source, usage, model } = used
+      const { requests, usage: before, cost: paid } = total[source]
+      const more = costOf(usage, model)
+      const cost = paid === undefined || more === undefined ? undefined : paid + more
+      total = { ...total, [source]: { requests: requests + 1, usage: addCounts(before, usage), cost } }
+    },
   }
 }

@@ -5,7 +5,7 @@ import { providerSummaryIn } from '../compaction/provider-summary.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'
-import { defined, isObject, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { arrayAt, defined, type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { withCacheMarks } from '../request/cache-marks.ts'
@@ -16,12 +16,12 @@ import { neutralizeReminders } from '../text/neutralize.ts'
 import { wellFormed, wellFormedValue } from '../text/well-formed.ts'
 import { actionOf } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { RequestBase } from './gauge.ts'
 import type { Runtime } from './runtime.ts'
 
-export type BuiltRequest = { readonly request: ModelRequest; readonly repairs: readonly Repair[] }
-
-export function buildRequest(runtime: Runtime, view: View): BuiltRequest {
+export function buildRequest(
+  runtime: Runtime,
+  view: View,
+): { readonly request: ModelRequest; readonly repairs: readonly Repair[] } {
   const { gauge, settings, tracker } = runtime
   const { client, name: model } = gauge.model()
   const base = wellFormedValue(gauge.base())
@@ -32,7 +32,7 @@ export function buildRequest(runtime: Runtime, view: View): BuiltRequest {
   const { messages, isNative } = withProviderSummary(runtime, view, mended)
   // Manual thinking cannot start in the middle of an answer; it is back with the next question.
   const thinking = isManual && continuesUnthought(mended) ? undefined : base.thinking
-  const { betas, options } = serverParts(runtime, { base, messages, isNative })
+  const { betas, options } = serverParts(runtime, messages, { isNative })
   const request: ModelRequest = {
     source: 'turn',
     model,
@@ -99,26 +99,23 @@ function withProviderSummary(
   return { messages: [block, { role: first.role, content }, ...rest], isNative: true }
 }
 
-type Parts = { readonly base: RequestBase; readonly messages: readonly Message[]; readonly isNative: boolean }
-
 /** What the server is asked to do with the context. */
 function serverParts(
-  { tracker }: Runtime,
-  { base, messages, isNative }: Parts,
+  { gauge, tracker }: Runtime,
+  messages: readonly Message[],
+  { isNative }: { readonly isNative: boolean },
 ): { readonly betas: readonly string[]; readonly options: JsonObject | undefined } {
+  const base = wellFormedValue(gauge.base())
   const planned = tracker.serverOptions()
   const asked = planned?.leftOut ? stillLeftOut(planned, tracker.now().cacheEdits.deleted, messages) : planned
-  const own = base.betas ?? []
-  const betas = [...new Set([...own, ...(asked?.betas ?? []), ...(isNative ? [onDemandBeta] : [])])]
+  const betas = [...new Set([...(base.betas ?? []), ...(asked?.betas ?? []), ...(isNative ? [onDemandBeta] : [])])]
   if (!asked?.contextManagement) return { betas, options: base.options }
-  const management = base.options?.context_management
-  const edits = isObject(management) && Array.isArray(management.edits) ? management.edits : []
-  // The API refuses both kinds of compaction in one request.
-  const all = [...asked.contextManagement.edits, ...edits].filter(
-    ({ type }) => !isNative || type !== 'compact_20260112',
+  const management = objectAt(base.options, 'context_management')
+  const edits = [...asked.contextManagement.edits, ...arrayAt(management, 'edits')].filter(
+    // The API refuses both kinds of compaction in one request.
+    (edit) => !isNative || stringAt(edit, 'type') !== 'compact_20260112',
   )
-  const merged = { ...(isObject(management) ? management : {}), edits: all }
-  return { betas, options: { ...base.options, context_management: merged } }
+  return { betas, options: { ...base.options, context_management: { ...management, edits } } }
 }
 
 /**

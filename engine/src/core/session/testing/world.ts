@@ -6,18 +6,17 @@ import type { JsonObject } from '../../message/json.ts'
 import { noTokens } from '../../message/usage.ts'
 import type { EngineEvent } from '../../ports/events.ts'
 import type { FileStore } from '../../ports/files.ts'
-import { createGuard, hostTimeoutMs } from '../../ports/guarded.ts'
+import { createGuard, createListeners, hostTimeoutMs } from '../../ports/guarded.ts'
 import { type Hooks, noHooks } from '../../ports/hooks.ts'
-import { createListeners } from '../../ports/listeners.ts'
 import type { ModelAnswer, ModelCapabilities, ModelClient, ModelFailure, ModelRequest } from '../../ports/model.ts'
 import { memoryStore, type Store } from '../../ports/store.ts'
 import { createCleanUps } from '../callbacks.ts'
 import { Collapser } from '../collapser.ts'
 import { createConversation } from '../conversation.ts'
-import { type Learned, nothingLearned, type RequestBase } from '../gauge.ts'
+import { type Learned, nothingLearned } from '../gauge.ts'
+import type { RequestBase } from '../input.ts'
 import { type Ask, createRuntime, type Runtime } from '../runtime.ts'
-import { createSession } from '../session.ts'
-import type { Session } from '../session-types.ts'
+import { createSession, type Session } from '../session.ts'
 import type { EngineSettings } from '../settings.ts'
 
 export type WorldOptions = {
@@ -105,7 +104,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
   const store = options.store ?? memoryStore()
   const model = options.model ?? scripted(() => 'Done.')
   const { settings = {}, learned = nothingLearned(), hooks = noHooks, wait = shortWait } = options
-  const listeners = createListeners([(event) => events.push(event)], { sessionId: 'session-1' })
+  const listeners = createListeners((event) => void events.push(event), { sessionId: 'session-1' })
   const { emit } = listeners
   const guard = createGuard({ emit, wait })
   const collapser = settings.collapse ? new Collapser() : undefined
@@ -128,7 +127,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
     learned,
     model: { client: model, name: model.model },
     base: options.base ?? {},
-    cleanUps: createCleanUps(new Set(), { isSubagent: false, onProblem: (why) => guard.report('clean-up', why) }),
+    cleanUps: createCleanUps(new Set(), { isSubagent: false, guard }),
     background: collapser ? [collapser] : [],
   })
   const session = createSession({ id: 'session-1', runtime, listeners, close: () => store.close() })

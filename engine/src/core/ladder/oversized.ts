@@ -1,12 +1,15 @@
-// Removes images and documents from the view when a request would hold too many, or was refused for that: oldest first.
-// Pinned entries keep theirs.
-
+// Makes a request that is too large sendable: removes images and documents, oldest first, and shortens tool results that no
+// answer has seen yet. The model would request a result that it never saw again and again, so it is neither cleared nor
+// summarized. Pinned entries keep their images.
 import { mediaLimit, modelFacts } from '../catalog/models.ts'
+import { shortenResults } from '../mechanisms/shorten.ts'
 import type { Weigher } from '../mechanisms/weigher.ts'
 import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
+import type { Tried } from '../ports/events.ts'
 import type { ModelFailure } from '../ports/model.ts'
-import type { Reduction } from '../session/runtime.ts'
+import { type Reduction, type Runtime, writeReduction } from '../session/runtime.ts'
+import { targetShare } from '../session/settings.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import { mediaIn, withoutMedia } from '../transcript/view/edited.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -46,23 +49,22 @@ function oldestMedia(view: View, weigher: Weigher, most: number): Reduction | un
   return removal(weigher, { going: free, keep })
 }
 
-type Piece = ViewMessage
+type Pieces = readonly ViewMessage[]
 
-function piecesWithMedia(view: View): { readonly all: readonly Piece[]; readonly free: readonly Piece[] } {
-  if (!view.messages.some(({ content }) => mediaIn(content) > 0)) return { all: [], free: [] }
+function piecesWithMedia(view: View): { readonly all: Pieces; readonly free: Pieces } {
   const pins = new Set(view.pins)
   const all = view.sources.flatMap((source) => source.pieces).filter(({ content }) => mediaIn(content) > 0)
   return { all, free: all.filter(({ uuid }) => uuid !== undefined && !pins.has(uuid)) }
 }
 
-function countIn(pieces: readonly Piece[]): number {
+function countIn(pieces: Pieces): number {
   return pieces.reduce((sum, { content }) => sum + mediaIn(content), 0)
 }
 
 /** `keep` is how many the last of the pieces keeps. */
 function removal(
   weigher: Weigher,
-  { going, keep }: { readonly going: readonly Piece[]; readonly keep?: number },
+  { going, keep }: { readonly going: Pieces; readonly keep?: number },
 ): Reduction | undefined {
   if (going.length === 0) return undefined
   const freed = going.reduce((sum, piece, at) => {
@@ -78,4 +80,26 @@ function removal(
     reason: 'the request was too large',
   }
   return { edits: [edit], freed: Math.max(0, Math.round(freed)) }
+}
+
+/** Of the target of a compaction; the rest is for the summary. */
+const unseenShare = 0.5
+
+/** Shortens results that no answer has seen. Returns what was done. */
+export function shortenUnseen(runtime: Runtime): readonly Tried[] {
+  const { conversation, gauge, tracker, settings, ports } = runtime
+  const view = conversation.view()
+  const situation = gauge.situation(view)
+  const { size, autoCompactThreshold } = situation.explanation
+  const room = autoCompactThreshold.value * targetShare(settings) * unseenShare
+  const { name: mechanism, plan } = shortenResults({ room })
+  const planned = plan(view, situation)
+  if (planned.type === 'declined' || planned.outcome.type !== 'edits') return []
+  const { freed, items, outcome } = planned
+  writeReduction(runtime, { edits: outcome.edits, freed })
+  tracker.tailChange()
+  const results = items.length
+  const sizes = { tokensBefore: size.tokens, tokensAfter: gauge.size().tokens }
+  ports.emit({ type: 'micro-compacted', mechanism, results, ...sizes })
+  return [{ mechanism, outcome: 'done', why: `shortened ${results}, freed ${freed} tokens` }]
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { session } from '../../testing/index.ts'
-import { recallFrom } from './recall.ts'
+import { recallFrom } from './platform.ts'
 
 const entriesOf = (text: string) =>
   session()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
 import { createGuard } from './guarded.ts'
-import { guardedModel } from './guarded-model.ts'
+import { guardedModel } from './guarded-ports.ts'
 import type { ModelAnswer, ModelClient, SendOptions } from './model.ts'
 
 const answer: ModelAnswer = {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { describeWorkspace } from './describe-workspace.ts'
-import type { WorkspaceState } from './workspace.ts'
+import { describeWorkspace, type WorkspaceState } from './workspace.ts'
 
 const none = { items: [], count: 0 }
 const clean: WorkspaceState = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { noTokens } from '../message/usage.ts'
-import { createUsageMeter } from './usage.ts'
+import { createUsageMeter } from './tracking.ts'
 
 const usage = { ...noTokens, input: 1_000_000, output: 10 }
 

@@ -3,6 +3,7 @@ import { textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
 import type { ModelFailure } from '../ports/model.ts'
 import { checkRequest } from '../request/check-request.ts'
+import { nothingLearned } from '../session/gauge.ts'
 import type { EngineSettings } from '../session/settings.ts'
 import { answerOf, createTestWorld, scripted, type World, type WorldOptions } from '../session/testing/world.ts'
 import { compactMechanism } from './compact-mechanism.ts'
@@ -51,7 +52,9 @@ test('without the recall tool the model is told to ask for a part', async () => 
 })
 
 test('a compaction keeps the result that is yet to be seen, and the call it answers', async () => {
-  const world = called(20_500, `${words(2_000)} ERROR-77`)
+  const calibrations = { 'claude-opus-4-5': { factor: 1.15, samples: 1 } }
+  const learned = { ...nothingLearned(), calibrations }
+  const world = called(20_500, `${words(2_000)} ERROR-77`, { learned })
   const { prepared, sent } = await readyIn(world)
   expect(prepared.compaction).toMatchObject({ mechanism: 'offline' })
   expect(shapeOf(world.session.messages())).toBe('u a[tu] u[tr]')
