@@ -30,22 +30,21 @@ export function pairHalfOf(block: Block): PairHalf | undefined {
   return undefined
 }
 
-/** Every id that a use or a result names, in the order of their first block. */
+/** Every id that a use or a result names: the client's tools, then the server's, each in the order of their first block. */
 export function pairsOf(messages: readonly Message[]): readonly Pair[] {
-  const pairs = new Map<string, Pair & { readonly uses: BlockPlace[]; readonly results: BlockPlace[] }>()
+  const pairs = { client: new Map<string, GrowingPair>(), server: new Map<string, GrowingPair>() }
   for (const [message, { content }] of messages.entries()) {
     if (typeof content === 'string') continue
     for (const [block, item] of blocksOf(content).entries()) {
       const half = pairHalfOf(item)
       if (!half) continue
-      const key = `${half.tool} ${half.id}`
-      let pair = pairs.get(key)
-      if (!pair) {
-        pair = { id: half.id, tool: half.tool, uses: [], results: [] }
-        pairs.set(key, pair)
-      }
+      const { tool, id } = half
+      const pair = pairs[tool].get(id) ?? { id, tool, uses: [], results: [] }
+      if (pair.uses.length + pair.results.length === 0) pairs[tool].set(id, pair)
       pair[half.half === 'use' ? 'uses' : 'results'].push({ message, block })
     }
   }
-  return [...pairs.values()]
+  return [...pairs.client.values(), ...pairs.server.values()]
 }
+
+type GrowingPair = Pair & { readonly uses: BlockPlace[]; readonly results: BlockPlace[] }
