@@ -1,7 +1,7 @@
 // Puts together what mechanisms may know besides the view. The clock reading and everything else from outside are
 // handed in.
 
-import type { CompactionAhead } from '../cache/economics.ts'
+import { type CompactionAhead, type Worth, type WorthInput, worthOf } from '../cache/economics.ts'
 import type { CacheEditState } from '../cache/edit-state.ts'
 import { type CacheState, cacheLifetimes, cacheStateOf } from '../cache/state.ts'
 import { cachePrices, modelFacts } from '../catalog/models.ts'
@@ -74,12 +74,18 @@ const usualTurns = 20
  * dropped all of it. Else until the context is full again, since what goes makes room for more of them. A guess when
  * nothing is known.
  */
-export function turnsAhead(situation: Situation, freed: number): number {
+function turnsAhead(situation: Situation, freed: number): number {
   const { expectedTurns, growth, explanation } = situation
   if (expectedTurns !== undefined) return expectedTurns
   if (growth === undefined || growth <= 0) return usualTurns
   const room = explanation.limit.value - explanation.size.tokens + (isCompactionComing(situation) ? 0 : freed)
   return Math.min(mostTurns, Math.max(1, Math.ceil(room / growth)))
+}
+
+/** What it is worth to free so many tokens with so many behind them. */
+export function worthIn(situation: Situation, sum: Omit<WorthInput, 'turns' | 'cache' | 'price'>): Worth {
+  const { cache, model } = situation
+  return worthOf({ ...sum, turns: turnsAhead(situation, sum.freed), cache, price: model?.price })
 }
 
 /** Tokens of a summary at most, and of what a first compaction leaves besides system prompt and tools. */

@@ -28,7 +28,6 @@ export type Repaired = {
 
 const opening = '[The conversation before this point is not part of this request.]'
 const passes: readonly Pass[] = [
-  inWholeCharacters,
   withoutNameless,
   withoutEmpty,
   merged,
@@ -44,17 +43,18 @@ const mostRounds = 12
 export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
   const repairs: Repair[] = []
   const report: Report = (repair) => repairs.push(repair)
-  const isStripped = stripping(options)
-  const isUntouched = !messages.some(({ content }, index) => isStripped(blocksOf(content), index))
-  if (isUntouched && checkRequest(messages).length === 0) return { messages, repairs }
-  let drafts: readonly Draft[] = messages.map((whole, index) => {
-    const draft = { role: whole.role, blocks: blocksOf(whole.content), index, whole }
-    return isStripped(draft.blocks, index) ? withoutThinking(draft, report) : draft
-  })
-  for (let round = 0; checkRequest(drafts.map(messageOf)).length > 0; round++) {
+  const given = stripped(messages, options, report)
+  const problems = checkRequest(given)
+  if (problems.length === 0) return { messages: given, repairs }
+  const asDraft = (whole: Message, index: number): Draft => {
+    return { role: whole.role, blocks: blocksOf(whole.content), index, whole }
+  }
+  let drafts: readonly Draft[] = given.map(asDraft)
+  if (problems.some(({ type }) => type === 'text-ill-formed')) drafts = inWholeCharacters(drafts, report)
+  for (let round = 0; ; round++) {
     const before = repairs.length
     for (const pass of passes) drafts = pass(drafts, report)
-    if (repairs.length === before) break
+    if (repairs.length === before || checkRequest(drafts.map(messageOf)).length === 0) break
     if (round === mostRounds) throw new Error('The repair of a request came to no end.')
   }
   return repairs.length === 0 ? { messages, repairs } : { messages: drafts.map(messageOf), repairs }
@@ -64,13 +64,21 @@ function messageOf({ role, blocks, whole }: Draft): Message {
   return whole ?? { role, content: blocks }
 }
 
-/** Whether the message with these blocks, at this index, loses its thinking. */
-function stripping({ thinking = 'strip-unsigned', changed }: RepairOptions) {
-  return (blocks: readonly Block[], index: number): boolean => {
-    if (thinking === 'keep' || !blocks.some(isThinking)) return false
+/** The very array where no thinking goes. */
+function stripped(messages: readonly Message[], options: RepairOptions, report: Report): readonly Message[] {
+  const { thinking = 'strip-unsigned', changed } = options
+  if (thinking === 'keep') return messages
+  const isGoing = ({ content }: Message, index: number): boolean => {
+    if (typeof content === 'string' || !blocksOf(content).some(isThinking)) return false
     const isChanged = thinking === 'strip-changed' && changed?.has(index) === true
-    return thinking === 'strip-all' || isChanged || !blocks.filter(isThinking).every(isSigned)
+    return thinking === 'strip-all' || isChanged || !blocksOf(content).filter(isThinking).every(isSigned)
   }
+  if (!messages.some(isGoing)) return messages
+  return messages.map((message, index) => {
+    if (!isGoing(message, index)) return message
+    report({ type: 'thinking-dropped', message: index })
+    return { role: message.role, content: blocksOf(message.content).filter((block) => !isThinking(block)) }
+  })
 }
 
 /** The API refuses thinking without it. */
@@ -108,6 +116,7 @@ function withoutStrayThinking(drafts: readonly Draft[], report: Report): readonl
 /** A call or a result without an id cannot be paired; what it says stays, as text. */
 function withoutNameless(drafts: readonly Draft[], report: Report): readonly Draft[] {
   return drafts.map((draft) => {
+    if (!draft.blocks.some(isNameless)) return draft
     const blocks = draft.blocks.flatMap((block) => {
       if (!isNameless(block)) return [block]
       const isUse = block.type === 'tool_use'

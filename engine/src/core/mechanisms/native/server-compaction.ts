@@ -1,12 +1,11 @@
 // The provider's own compaction by threshold: an edit goes with every request, and the server summarizes when the prompt
 // is larger than its trigger. What it wrote is a block of its answer, which stays in the conversation as it is; the
 // server reads on from the last such block.
-import { worthOf } from '../../cache/economics.ts'
 import { blocksOf } from '../../message/block.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import { type Declined, declined, type Plan, type PlanningMechanism, type Situation } from '../mechanism.ts'
-import { turnsAhead } from '../situation.ts'
-import { contextManagementBeta } from './native-options.ts'
+import { worthIn } from '../situation.ts'
+import { managementOf } from './native-options.ts'
 
 const name = 'server-compaction'
 const beta = 'compact-2026-01-12'
@@ -29,7 +28,7 @@ export function serverCompaction(input: ServerCompactionInput = {}): PlanningMec
 }
 
 function plan(view: View, situation: Situation, input: ServerCompactionInput): Plan | Declined {
-  const { client, explanation, cache } = situation
+  const { client, explanation } = situation
   const ability = client.compaction ?? situation.model?.compaction ?? 'none'
   if (!client.contextManagement || ability === 'none') {
     return declined(name, 'client-unable', 'The model does not summarize on the server.')
@@ -51,11 +50,8 @@ function plan(view: View, situation: Situation, input: ServerCompactionInput): P
     items: [],
     freed,
     thinking: 'delegated',
-    worth: worthOf({ freed, suffix: 0, turns: turnsAhead(situation, freed), cache, price: situation.model?.price }),
-    outcome: {
-      type: 'request',
-      request: { contextManagement: { edits: [edit] }, betas: [contextManagementBeta, beta] },
-    },
+    worth: worthIn(situation, { freed, suffix: 0 }),
+    outcome: { type: 'request', request: managementOf([edit], beta) },
   }
 }
 
