@@ -16,29 +16,21 @@ export function roundsOf(messages: readonly CutMessage[]): readonly Round[] {
   const rounds: Round[] = []
   for (const [index, message] of messages.entries()) {
     const last = rounds.at(-1)
-    if (last && belongs(messages, { round: last, message })) rounds[rounds.length - 1] = { ...last, end: index + 1 }
+    if (last && goesOn(last, message, messages[last.start])) rounds[rounds.length - 1] = { ...last, end: index + 1 }
     else rounds.push({ type: message.role === 'assistant' ? 'answer' : 'prompt', start: index, end: index + 1 })
   }
   return rounds
 }
 
-function belongs(
-  messages: readonly CutMessage[],
-  { round, message }: { readonly round: Round; readonly message: CutMessage },
-): boolean {
-  if (round.type === 'prompt') return message.role === 'user' && !hasResults(message)
-  if (message.role === 'user') return hasResults(message)
-  const id = messages[round.start]?.messageId
-  return id !== undefined && id === message.messageId
-}
-
-function hasResults(message: Message): boolean {
-  return typeof message.content !== 'string' && blocksOf(message.content).some(isToolResult)
+/** Results belong to the answer before them, and so do the other pieces of that answer. */
+function goesOn({ type }: Round, { role, content, messageId }: CutMessage, first: CutMessage | undefined): boolean {
+  if (role === 'user') return blocksOf(content).some(isToolResult) === (type === 'answer')
+  return type === 'answer' && messageId !== undefined && messageId === first?.messageId
 }
 
 /**
  * Turns: each begins with a message that holds something a person typed; what stands before the first is a turn too.
- * A view's message can hold results and a typed text at once: whoever cuts there asks the legal cuts as well.
+ * A view's message can hold results and a typed text at once: to cut there, ask the legal cuts as well.
  */
 export function turnsOf<M extends Message>(
   messages: readonly M[],

@@ -38,8 +38,11 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '')
 }
 
+/** By the names as written, which need no look at each letter, and by the plain ones. */
 const jobs: ReadonlyMap<string, ToolJob> = new Map(
-  Object.entries(names).flatMap(([job, row]) => row.split(' ').map((name) => [plain(name), job as ToolJob])),
+  Object.entries(names).flatMap(([job, row]) =>
+    row.split(' ').flatMap((name) => [name, plain(name)].map((key) => [key, job as ToolJob] as const)),
+  ),
 )
 
 /** An MCP server may name a tool as it likes, so its tools never speak for the user or the agent. */
@@ -47,7 +50,7 @@ const notForServers: ReadonlySet<ToolJob> = new Set(['todo', 'enter-plan', 'exit
 
 /** By the name alone. The prefix of an MCP server (`mcp__server__tool`) is ignored. */
 export function toolJob(name: string): ToolJob | undefined {
-  const job = jobs.get(plain(name.split('__').at(-1) ?? name))
+  const job = jobs.get(name) ?? jobs.get(plain(name.split('__').at(-1) ?? name))
   return job !== undefined && isFromServer(name) && notForServers.has(job) ? undefined : job
 }
 

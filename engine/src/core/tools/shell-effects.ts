@@ -24,13 +24,10 @@ export type Script = {
 
 export function readScript(text: string): Script {
   const commands = commandsIn(text)
-  const folder = folderOf(commands)
+  const [program, folder] = commands[0]?.words ?? []
   const files = commands
     .flatMap((command, at) => filesOf(command, commands[at + 1]))
-    .map((file) => ({
-      ...file,
-      path: joined(folder, file.name),
-    }))
+    .map((file) => ({ ...file, path: joined(program === 'cd' ? folder : undefined, file.name) }))
   const isWide =
     codeThatWrites.some(([who, what]) => who.test(text) && what.test(text)) ||
     commands.some(isRewrite) ||
@@ -56,12 +53,6 @@ function isSame(written: string, path: string): boolean {
 /** Whether anything may have changed: whatever is not known to only read or check. */
 export function mayChangeAnything(commands: readonly Command[]): boolean {
   return !commands.every((command) => onlyReads(command) || isCheck(command))
-}
-
-/** The first folder a script changes to. */
-function folderOf(commands: readonly Command[]): string | undefined {
-  const [program, folder] = commands[0]?.words ?? []
-  return program === 'cd' ? folder : undefined
 }
 
 function joined(folder: string | undefined, name: string): string {
