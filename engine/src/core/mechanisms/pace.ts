@@ -3,17 +3,6 @@ import { cacheLifetimes } from '../cache/state.ts'
 import { contextTokens } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
 
-export type Pace = {
-  /** Mean tokens per answer. A median would miss the few large results that make up most of the growth. */
-  readonly growth: number | undefined
-  /** The smallest context that was reported: what no reduction gets below. */
-  readonly base: number | undefined
-  /** How many requests carried what is still in the context. */
-  readonly carried: Carried | undefined
-  /** The share of requests that find the cache cold. */
-  readonly coldShare: number
-}
-
 /** A stack of sizes, each with the number of answers since which the context was never smaller. */
 export type Carried = { readonly size: number; readonly answers: number; readonly below: Carried | undefined }
 
@@ -33,7 +22,8 @@ export function carriedAbove(
 const usualColdShare = { short: 0.03, long: 0.007 } as const
 const usualLength = 50
 
-export function paceOf({ messages }: View, lifetime: number): Pace {
+/** Growth is a mean: a median would miss the few large results that make up most of it. */
+export function paceOf({ messages }: View, lifetime: number) {
   const grown = { tokens: 0, steps: 0 }
   const timed = { answers: 0, cold: 0 }
   let carried: Carried | undefined

@@ -1,4 +1,5 @@
 // The settings of the reductions that need no model, with the numbers of the specification as defaults.
+import { defined } from '../message/json.ts'
 import type { NamedKinds } from '../tools/call.ts'
 
 export type ReductionSettings = {
@@ -72,10 +73,9 @@ export const defaultReductions: ReductionSettings = {
 /** Numbers below 0, and what is not a number at all, count as not given. */
 export function reductionSettings(choices: ReductionChoices = {}): ReductionSettings {
   const { bySize, byIdle, byCacheEdit, native, ...rest } = choices
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   return {
     ...defaultReductions,
-    ...given,
+    ...defined(rest),
     bySize: merged(defaultReductions.bySize, bySize),
     byIdle: merged(defaultReductions.byIdle, byIdle),
     byCacheEdit: merged(defaultReductions.byCacheEdit, byCacheEdit),
@@ -84,9 +84,7 @@ export function reductionSettings(choices: ReductionChoices = {}): ReductionSett
 }
 
 function merged<T extends Readonly<Record<string, number | boolean>>>(defaults: T, choices: Partial<T> = {}): T {
-  const usable = Object.entries(choices).filter(([key, value]) => {
-    if (typeof value !== typeof defaults[key]) return false
-    return typeof value !== 'number' || (Number.isFinite(value) && value >= 0)
-  })
-  return { ...defaults, ...Object.fromEntries(usable) }
+  const isUsable = ([key, value]: readonly [string, unknown]) =>
+    typeof value === typeof defaults[key] && (typeof value !== 'number' || (Number.isFinite(value) && value >= 0))
+  return { ...defaults, ...Object.fromEntries(Object.entries(choices).filter(isUsable)) }
 }

@@ -3,7 +3,7 @@
 
 import { type CompactionAhead, type Worth, type WorthInput, worthOf } from '../cache/economics.ts'
 import type { CacheEditState } from '../cache/edit-state.ts'
-import { type CacheState, cacheLifetimes, cacheStateOf } from '../cache/state.ts'
+import { cacheLifetimes, cacheStateOf } from '../cache/state.ts'
 import { cachePrices, modelFacts } from '../catalog/models.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -39,15 +39,14 @@ export function situationOf(view: View, input: SituationInput): Situation {
   const { model } = explanation
   const cache = cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime })
   const weigher = input.weigher ?? createWeigher({ ...input, model })
-  const { growth, base, carried, coldShare } = paceOf(view, cache.lifetime)
   const facts = model === undefined ? undefined : modelFacts(model)
   const client = { cacheEdits: false, contextManagement: false, ...input.client }
   const settings = reductionSettings(input.reductions)
   return {
+    ...paceOf(view, cache.lifetime),
     explanation,
     weigher,
     cache,
-    coldShare,
     compactionComes: explanation.autoCompact.mode === true && input.compactionComes !== false,
     target: Math.floor(explanation.autoCompactThreshold.value * (input.targetShare ?? usualTarget)),
     now: input.now,
@@ -56,12 +55,9 @@ export function situationOf(view: View, input: SituationInput): Situation {
     thinks: input.thinks ?? (facts?.thinking === 'always' || facts?.thinksUnasked === true),
     // A cache edit reaches results only: what else it left would be counted as gone.
     settings: client.cacheEdits ? { ...settings, clearInputs: false } : settings,
-    ...(input.expectedTurns === undefined ? {} : { expectedTurns: input.expectedTurns }),
-    ...(growth === undefined ? {} : { growth }),
-    ...(base === undefined ? {} : { base }),
-    carried,
+    expectedTurns: input.expectedTurns,
     isCompacted: messages[0]?.origin === 'summary',
-    ...(input.cacheEdits === undefined ? {} : { cacheEdits: input.cacheEdits }),
+    cacheEdits: input.cacheEdits,
   }
 }
 
@@ -123,15 +119,11 @@ export function compactionCosts(situation: Situation): CompactionCosts | undefin
   const { growth, base, model, cache, coldShare, isCompacted } = situation
   if (growth === undefined || base === undefined) return undefined
   const { read } = cachePrices
-  const write = writePrice(cache)
+  const write = cache.lifetime > cacheLifetimes.short ? cachePrices.writeHour : cachePrices.write
   const after = isCompacted ? base : base + usualLeft
   const outputPrice = model?.price ? model.price.output / model.price.input : 5
   const fixed = usualSummary * outputPrice + after * write
   return { after, fixed, perToken: read, growth, rent: read + coldShare * (write - read) }
-}
-
-function writePrice({ lifetime }: CacheState): number {
-  return lifetime > cacheLifetimes.short ? cachePrices.writeHour : cachePrices.write
 }
 
 function isCompactionComing({ compactionComes, expectedTurns }: Situation): boolean {

@@ -1,6 +1,6 @@
 // Makes the summary of one finished span, by a model or without one. What the person asked stands in it word for word.
 import { createLedger } from '../../ledger/ledger.ts'
-import { blocksOf, isText, textOf } from '../../message/block.ts'
+import { textOf } from '../../message/block.ts'
 import { isRequest } from '../../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
 import type { AbortSignalPort, ModelClient } from '../../ports/model.ts'
@@ -50,11 +50,7 @@ export async function stageCollapse(input: StageInput): Promise<Staging> {
   )
   if (answer.type === 'failed') return { type: 'failed', reason: answer.message, usage: noTokens }
   const usage = billedCounts(answer.usage)
-  const text = blocksOf(answer.content)
-    .filter(isText)
-    .map((block) => block.text)
-    .join('\n')
-    .trim()
+  const text = textOf(answer.content).trim()
   if (text === '') return { type: 'failed', reason: 'The answer holds no text.', usage }
   if (countTokens(text) > span.tokens / 2) {
     return { type: 'failed', reason: 'The summary is more than half as long as the span.', usage }
