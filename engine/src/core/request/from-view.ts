@@ -30,16 +30,11 @@ export function requestMessages(view: View, choices: RequestChoices = {}): Reque
 /** Answers whose thinking is void on a model that binds it: given on another prefix, or by another model. */
 function voidedIn({ messages, changed }: View, model: string | undefined): ReadonlySet<number> {
   if (model === undefined) return changed
-  const others = new Set(
-    messages.map((message) => message.model).filter((own) => own !== undefined && isOther(own, model)),
-  )
-  const foreign = messages.flatMap(({ role, model: own }, at) => (role === 'assistant' && others.has(own) ? [at] : []))
-  return others.size === 0 ? changed : new Set([...changed, ...foreign])
-}
-
-/** Answers name their model more exactly than requests do: a date does not make it another one. */
-function isOther(own: string, model: string): boolean {
-  if (own === model) return false
   const facts = modelFacts(model)
-  return facts === undefined || modelFacts(own) !== facts
+  // Answers name their model more exactly than requests do: a date does not make it another one.
+  const isOther = (own: string) => own !== model && (facts === undefined || modelFacts(own) !== facts)
+  const others = new Set(messages.map((message) => message.model).filter((own) => own !== undefined && isOther(own)))
+  if (others.size === 0) return changed
+  const foreign = messages.flatMap(({ role, model: own }, at) => (role === 'assistant' && others.has(own) ? [at] : []))
+  return new Set([...changed, ...foreign])
 }

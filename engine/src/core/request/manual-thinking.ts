@@ -20,10 +20,8 @@ export function withThinkingFirst(messages: readonly Message[]): readonly Messag
     return first !== undefined && !isThinking(first) && blocksOf(message.content).some(isThinking)
   }
   if (!messages.some(isOdd)) return messages
-  return messages.map((message) => {
-    if (!isOdd(message)) return message
-    return { ...message, content: blocksOf(message.content).filter((block) => !isThinking(block)) }
-  })
+  const unthought = ({ content }: Message) => blocksOf(content).filter((block) => !isThinking(block))
+  return messages.map((message) => (isOdd(message) ? { ...message, content: unthought(message) } : message))
 }
 
 function firstOf(message: Message | undefined): Block | undefined {

@@ -1,6 +1,6 @@
 // What a provider's refusal means: too long, too large, refused, invalid, or only for now. Pure and table-driven. A rate
 // limit is never an overflow, whatever words it shares with one.
-import { isObject, numberAt, objectAt, parseObject, stringAt } from '../message/json.ts'
+import { defined, isObject, numberAt, objectAt, parseObject, stringAt } from '../message/json.ts'
 import { totalOf } from '../message/usage.ts'
 import type { FailureReason, ModelAnswer, ModelFailure, Overflow } from '../ports/model.ts'
 import { headOf } from '../text/cut.ts'
@@ -51,8 +51,9 @@ export function readRefusal(refusal: Refusal): Verdict {
 export function overflowOfAnswer(answer: ModelAnswer, window?: number): Overflow | undefined {
   const last = answer.usage.iterations?.at(-1) ?? answer.usage
   const actual = totalOf(last) - last.output
-  const limit = window === undefined ? {} : { limit: window }
-  if (answer.stopReason === 'model_context_window_exceeded') return { ...(actual > 0 ? { actual } : {}), ...limit }
+  if (answer.stopReason === 'model_context_window_exceeded') {
+    return defined({ actual: actual > 0 ? actual : undefined, limit: window })
+  }
   if (window === undefined) return undefined
   const saidNothing = answer.content.length === 0 && last.output === 0
   return actual > window || (saidNothing && actual >= window * 0.99) ? { actual, limit: window } : undefined
@@ -93,11 +94,7 @@ function numbersIn(groups: { readonly [name: string]: string | undefined }): Ove
     read('actual') ??
     (total === undefined ? undefined : total - (output ?? 0)) ??
     (limit !== undefined && over !== undefined ? limit + over : undefined)
-  return {
-    ...(actual === undefined ? {} : { actual }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(output === undefined || output === 0 ? {} : { maxTokens: output }),
-  }
+  return defined({ actual, limit, maxTokens: output || undefined })
 }
 
 /** Pages and images together; the wording without pages counts documents. */
@@ -110,9 +107,7 @@ function mediaIn(text: string): Pick<Verdict, 'media'> {
 /** llama.cpp tells its numbers in fields. */
 function fieldsIn(body: unknown): Overflow {
   const error = errorIn(body)
-  const actual = numberAt(error, 'n_prompt_tokens')
-  const limit = numberAt(error, 'n_ctx')
-  return { ...(actual === undefined ? {} : { actual }), ...(limit === undefined ? {} : { limit }) }
+  return defined({ actual: numberAt(error, 'n_prompt_tokens'), limit: numberAt(error, 'n_ctx') })
 }
 
 const refusedWords =

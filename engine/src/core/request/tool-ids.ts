@@ -17,27 +17,22 @@ const longestReadable = 40
  * nothing has to change.
  */
 export function withLegalCalls(messages: readonly Message[]): readonly Message[] {
-  if (!messages.some(({ content }) => typeof content !== 'string' && content.some(needsChange))) return messages
-  return messages.map((message) => {
+  let isChanged = false
+  const legal = messages.map((message) => {
     const { content } = message
     if (typeof content === 'string' || !content.some(needsChange)) return message
+    isChanged = true
     return { ...message, content: content.map(legalBlock) }
   })
-}
-
-/** Ids by which a block names calls: its own, the one it answers, those it asks the cache to drop. */
-function idsIn(block: Block): readonly string[] {
-  if (isToolUse(block)) return [block.id]
-  if (isToolResult(block)) return [block.tool_use_id]
-  return block.type === 'cache_edits' ? cacheEdits(block).map(({ cache_reference }) => String(cache_reference)) : []
-}
-
-function cacheEdits(block: Block): readonly Block[] {
-  return blocksOf(block.edits)
+  return isChanged ? legal : messages
 }
 
 function needsChange(block: Block): boolean {
-  return idsIn(block).some((id) => !legalId.test(id)) || (isToolUse(block) && !isLegalCall(block))
+  if (isToolUse(block)) return !legalId.test(block.id) || !isLegalCall(block)
+  if (isToolResult(block)) return !legalId.test(block.tool_use_id)
+  return (
+    block.type === 'cache_edits' && blocksOf(block.edits).some((edit) => !legalId.test(String(edit.cache_reference)))
+  )
 }
 
 function isLegalCall({ name, input }: ToolUseBlock): boolean {
@@ -51,19 +46,15 @@ function legalIdFor(id: string): string {
   return `${readable}-${hashText(id).toString(36)}`
 }
 
+/** Ids by which a block names calls: its own, the one it answers, those it asks the cache to drop. */
 function legalBlock(block: Block): Block {
-  if (isToolUse(block)) return { ...legalCall(block), id: legalIdFor(block.id) }
+  if (isToolUse(block)) {
+    const { input } = block
+    const name = String(block.name || 'unknown').slice(0, longestName)
+    return { ...block, name, input: isObject(input) ? input : { input: input ?? null }, id: legalIdFor(block.id) }
+  }
   if (isToolResult(block)) return { ...block, tool_use_id: legalIdFor(block.tool_use_id) }
   if (block.type !== 'cache_edits') return block
-  const edits = cacheEdits(block).map((edit) => ({
-    ...edit,
-    cache_reference: legalIdFor(String(edit.cache_reference)),
-  }))
-  return { ...block, edits }
-}
-
-function legalCall(call: ToolUseBlock): ToolUseBlock {
-  if (isLegalCall(call)) return call
-  const name = String(call.name || 'unknown').slice(0, longestName)
-  return { ...call, name, input: isObject(call.input) ? call.input : { input: call.input ?? null } }
+  const legal = (edit: Block) => ({ ...edit, cache_reference: legalIdFor(String(edit.cache_reference)) })
+  return { ...block, edits: blocksOf(block.edits).map(legal) }
 }
