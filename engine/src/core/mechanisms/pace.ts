@@ -1,4 +1,4 @@
-// How a conversation has gone so far: how fast it grows, how small it once was, how often its cache had gone cold.
+// How a conversation has gone so far: how fast it grows, how small it once was, how often its cache was cold.
 import { cacheLifetimes } from '../cache/state.ts'
 import { contextTokens } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -6,7 +6,7 @@ import type { View } from '../transcript/view/fold.ts'
 /** A stack of sizes, each with the number of answers since which the context was never smaller. */
 export type Carried = { readonly size: number; readonly answers: number; readonly below: Carried | undefined }
 
-/** Tokens times requests: what was carried above a size, counting only what a context of `now` tokens still holds. */
+/** Tokens times requests above a size, counting only what a context of `now` tokens still holds. */
 export function carriedAbove(
   carried: Carried | undefined,
   { above, now }: { readonly above: number; readonly now: number },

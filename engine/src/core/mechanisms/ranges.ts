@@ -1,5 +1,4 @@
-// Stretches of a view as entries of the transcript, and the plan that puts a line or a summary in their place. Shared by
-// snip and collapse.
+// Ranges of a view as entries of the transcript, and the plan that replaces them, for snip and collapse.
 import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type Stretch, widened } from '../message/rounds.ts'
@@ -63,7 +62,7 @@ export function replacementOf(
   return { parts, text, item }
 }
 
-/** What the messages weigh less without these parts: injected context has a frame, which goes with the last of it. */
+/** What the messages weigh less without these parts, frames of injected context included. */
 function weightOf(
   { messages, sources }: View,
   parts: readonly Part[],
@@ -84,7 +83,6 @@ export type RangePlanInput = {
   readonly reason: string
   /** All entries of the view. */
   readonly parts: readonly Part[]
-  /** At least one. */
   readonly replacements: readonly Replacement[]
   readonly editOf: (range: { readonly from: string; readonly to: string; readonly text: string }) => Edit
 }
@@ -120,11 +118,7 @@ export function planRanges(view: View, situation: Situation, input: RangePlanInp
   }
 }
 
-/**
- * The view shows an answer's pieces before its results; in the transcript a result can stand between two pieces, and
- * when the last call was interrupted its piece is the last line of the round. Times tell, in this one case: elsewhere
- * they cannot be trusted, since a compaction moves what it keeps.
- */
+/** An interrupted call can be written behind the results of its round; the view shows it before them. Times tell. */
 function lastWritten(parts: readonly Part[]): Part | undefined {
   const last = parts.at(-1)
   if (last?.origin !== 'tool-result') return last

@@ -1,5 +1,4 @@
-// The reductions that need neither a model nor a word from anybody, and what each of them would do now: its plan or why
-// it declines, with the sum of what it saves and what it costs in cache. It shows; it never decides and never performs.
+// The reductions that need no model, and what each of them would do now. It decides and performs nothing.
 import type { Worth } from '../cache/economics.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -14,11 +13,11 @@ export const reductions: readonly PlanningMechanism[] = [microBySize, microByIdl
 export type ExplainedReduction = {
   readonly mechanism: string
   readonly outcome: Plan | Declined
-  /** Of the plan; of what a rule held back, as if the rule were not there. Absent when there is nothing to weigh. */
+  /** Of the plan, or of what a rule about the time held back. */
   readonly worth?: Worth
 }
 
-/** Pure. Each mechanism is asked by itself: what one of them would take, another may name as well. */
+/** Each mechanism is asked by itself: two of them may name the same result. */
 export function explainReductions(
   view: View,
   situation: Situation,
@@ -43,7 +42,7 @@ function unruly(situation: Situation): Situation {
   return { ...situation, settings: { ...settings, microCompact: 'always', bySize: { ...settings.bySize, least: 0 } } }
 }
 
-/** The sum as a sentence: what is saved, what is written again, who wins. In tokens at the input price, then dollars. */
+/** What is saved, what is written again and the balance, in tokens at the input price, then in dollars. */
 export function worthInWords(worth: Worth): string {
   const { freed, net, dollars, breakEven } = worth
   if (freed <= 0) return 'Nothing is freed, so nothing is saved.'
@@ -61,7 +60,6 @@ export function worthInWords(worth: Worth): string {
   return `${parts.join('; ')}: ${worth.pays ? `pays by ${formatNumber(net)}${money}` : `does not pay${money}${when}`}.`
 }
 
-/** The price of a turn is shown as it was reckoned with, whatever went into it. */
 function gainInWords({ freed, turns, write, cache, saved }: Worth): string {
   const all = `${formatNumber(turns)} ${turns === 1 ? 'turn' : 'turns'}`
   if (cache !== 'cold')
@@ -87,7 +85,6 @@ function tidy(value: number): number {
   return Math.round(value * 1_000) / 1_000
 }
 
-/** Small sums are the usual case: three digits behind the point, and the sign in front. */
 function inDollars(value: number): string {
   return `${value < 0 ? '-' : '+'}$${Math.abs(value).toFixed(3)}`
 }

@@ -1,5 +1,4 @@
-// Shortens tool results that no answer has seen yet and that are too large to be sent: head and tail stay in their place,
-// and a line says what is missing. They are never cleared or summarized unseen, or the model would ask for them again.
+// Shortens new tool results that are too large to be sent. They are never cleared unseen: the model would ask again.
 import { blocksOf, isText, isToolResult, type ToolResultBlock } from '../message/block.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
@@ -25,7 +24,7 @@ export function shortenResults({ room }: { readonly room: number }): PlanningMec
   return { name, plan: (view, situation) => plan(view, situation, room) }
 }
 
-/** The message with the results that came after the newest answer; undefined when there are none. */
+/** The message with the results that came after the newest answer. */
 export function unseenResults(view: View): number | undefined {
   const at = seenUpTo(view) + 1
   return at > 0 && blocksOf(view.messages[at]?.content).some(isToolResult) ? at : undefined
@@ -79,7 +78,7 @@ function plan(view: View, situation: Situation, room: number): Plan | Declined {
   }
 }
 
-/** So much each of them may have at most, that together they have no more than this. */
+/** The most that each may have so that together they fit. */
 function fairShare(tokens: readonly number[], room: number): number {
   const sorted = tokens.toSorted((a, b) => a - b)
   let left = room

@@ -1,5 +1,4 @@
-// Snip: a stretch that the user or the model named leaves the view, one line stands in its place. The stretch grows to
-// whole rounds so that no pair is split; what is pinned stays; the originals stay in the transcript.
+// Snip: replaces a range that the user or the model named with one line. It grows to whole rounds; pinned entries stay.
 import { widened } from '../message/rounds.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'

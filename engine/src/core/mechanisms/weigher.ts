@@ -1,5 +1,5 @@
-// Weighs blocks and messages in the tokens of a model and remembers the weights: the same conversation is planned before
-// each request, and reading all of its text again would take longer than everything else.
+// Weighs blocks and messages in a model's tokens and remembers the weights: reading all text again before each request
+// would take longer than everything else.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { addMeasures, type Measure, type Measuring, measureContent, nothing } from '../tokens/estimate/blocks.ts'
@@ -12,17 +12,15 @@ export type Weigher = {
   readonly block: (block: Block) => number
   readonly content: (content: Content) => number
   readonly message: (message: Message) => number
-  /** All messages from this index on, together. */
   readonly from: (messages: readonly Message[], first: number) => number
   /** Not scaled yet, and possibly with another estimator or model than the weigher's. */
   readonly measured: (message: Message, how: Measuring) => Measure
-  /** What countTokens says of these messages. */
   readonly tokens: (messages: readonly Message[], counting: Counting) => number
-  /** What `find` says of a thing that does not change, such as a view, found out once. */
+  /** The result of `find` for something that does not change, such as a view, computed once. */
   readonly once: <K extends object, T>(find: (thing: K) => T, thing: K) => T
 }
 
-/** Keep one for each conversation, as long as the counting stays the same. */
+/** Keep one per conversation while the counting stays the same. */
 export function createWeigher(counting: Counting = {}): Weigher {
   const findings = new Map<unknown, WeakMap<object, unknown>>()
   const once = <K extends object, T>(find: (thing: K) => T, thing: K): T => {
@@ -61,10 +59,7 @@ export function createWeigher(counting: Counting = {}): Weigher {
   return { factor, block, content, message, from, measured, tokens, once }
 }
 
-/**
- * Weighs each thing once without keeping it alive. The map holds small integers, indices into a list of weights: a
- * WeakMap with a hundred thousand values on the heap, which fractions are, makes a full garbage collection take seconds.
- */
+/** Maps to indices into a list: a WeakMap with 100,000 fractions, which are on the heap, makes a GC take seconds. */
 function createWeights<T extends object>(weigh: (thing: T) => number): (thing: T) => number {
   const places = new WeakMap<T, number>()
   const weights: number[] = []

@@ -1,24 +1,19 @@
-// Where a conversation may be cut. A cut at index i lies before message i: 0 is before everything, the number of messages
-// is behind everything.
+// Where a conversation may be cut. A cut at index i lies before message i.
 import { blocksOf, isThinking } from './block.ts'
 import type { Message } from './message.ts'
 import { pairsOf } from './pairing.ts'
 
-/** A message as far as cutting is concerned: pieces of one answer share an id. */
+/** Pieces of one answer share an id. */
 export type CutMessage = Message & { readonly messageId?: string }
 
-/** Says of an index whether it may be cut there. */
 export type CutSet = (index: number) => boolean
 
 export type CutOptions = {
-  /** What will stand before the part behind the cut: nothing, or a message of the user's such as a summary. */
+  /** What will precede the part behind the cut. */
   readonly before?: 'nothing' | 'user-message'
 }
 
-/**
- * Where a view may be cut so that the part behind it is a valid request: never between a use and its result, inside an
- * answer that is stored in pieces, or between thinking and what it belongs to.
- */
+/** Never inside a pair of use and result, an answer stored in pieces, or thinking and what it belongs to. */
 export function legalCuts(messages: readonly CutMessage[], { before = 'nothing' }: CutOptions = {}): CutSet {
   const isInside = insideOf([...pairSpans(messages), ...answerSpans(messages)], messages.length)
   return (index) => {

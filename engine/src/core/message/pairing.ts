@@ -1,9 +1,7 @@
-// Which block answers which: tool uses and their results, of the client's tools and of the server's. It looks and
-// says; it changes nothing.
+// Which block answers which: tool uses and their results, of the client's tools and of the server's.
 import { type Block, blocksOf, isToolResult, isToolUse } from './block.ts'
 import type { Message } from './message.ts'
 
-/** Where a block lies: the message, and the block within it. */
 export type BlockPlace = { readonly message: number; readonly block: number }
 
 export type Pair = {
@@ -14,7 +12,6 @@ export type Pair = {
   readonly results: readonly BlockPlace[]
 }
 
-/** What a block is in a pair, and the id that joins it with the other half. */
 export type PairHalf = { readonly tool: Pair['tool']; readonly half: 'use' | 'result'; readonly id: string }
 
 export function pairHalfOf(block: Block): PairHalf | undefined {
@@ -30,7 +27,7 @@ export function pairHalfOf(block: Block): PairHalf | undefined {
   return undefined
 }
 
-/** Every id that a use or a result names: the client's tools, then the server's, each in the order of their first block. */
+/** By id, in the order of the first block; those of the server's tools last. */
 export function pairsOf(messages: readonly Message[]): readonly Pair[] {
   const pairs = { client: new Map<string, GrowingPair>(), server: new Map<string, GrowingPair>() }
   for (const [message, { content }] of messages.entries()) {

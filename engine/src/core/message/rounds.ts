@@ -1,10 +1,9 @@
-// A conversation in larger units: rounds (an answer with the results of its calls) and turns (from one human message
-// to the next). Both are stretches of message indices that leave no gap.
+// Rounds (an answer with the results of its calls) and turns (from one human message to the next), without gaps.
 import { blocksOf, isToolResult } from './block.ts'
 import { type CutMessage, cutAfter, cutBefore, legalCuts } from './cut-points.ts'
 import type { Message } from './message.ts'
 
-/** Messages from `start` up to, and without, `end`. */
+/** Without `end`. */
 export type Stretch = { readonly start: number; readonly end: number }
 
 export type Round = Stretch & {
@@ -28,10 +27,7 @@ function goesOn({ type }: Round, { role, content, messageId }: CutMessage, first
   return type === 'answer' && messageId !== undefined && messageId === first?.messageId
 }
 
-/**
- * Turns: each begins with a message that holds something a person typed; what stands before the first is a turn too.
- * A view's message can hold results and a typed text at once: to cut there, ask the legal cuts as well.
- */
+/** A message can hold results and typed text at once: to cut at a turn, check the legal cuts as well. */
 export function turnsOf<M extends Message>(
   messages: readonly M[],
   isHuman: (message: M, index: number) => boolean,
@@ -40,7 +36,7 @@ export function turnsOf<M extends Message>(
   return starts.map((start, at) => ({ start, end: starts[at + 1] ?? messages.length }))
 }
 
-/** The smallest stretch around this one that can be taken out without splitting a pair, an answer or its thinking. */
+/** The smallest stretch around this one that splits no pair, answer or thinking. */
 export function widened(messages: readonly CutMessage[], { start, end }: Stretch): Stretch {
   const cuts = legalCuts(messages, { before: 'user-message' })
   return {

@@ -1,5 +1,4 @@
-// Token counts as an API answer reports them. The size of the context and the tokens billed are two numbers:
-// a server-side loop bills every iteration, but only the last one says how full the window is.
+// Token counts of an answer. A server-side loop bills every iteration; the last one says how full the window is.
 import { arrayAt, isObject, type JsonObject, numberAt } from './json.ts'
 
 export type TokenCounts = {
@@ -19,10 +18,7 @@ export type Usage = TokenCounts & {
 
 export const noTokens: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
 
-/**
- * Reads an API usage object; undefined when it is none, or says what cannot be: less than nothing, no number. Returns
- * `known` where it says the same, since every line of an answer repeats it.
- */
+/** Undefined if the counts are impossible. Returns `known` if equal: every line of an answer repeats its usage. */
 export function readUsage(value: unknown, known?: Usage): Usage | undefined {
   if (!isObject(value) || reportedKeys.some((key) => isAbsurd(value[key]))) return undefined
   const listed = arrayAt(value, 'iterations').filter(isObject)
@@ -65,7 +61,7 @@ export function totalOf(counts: TokenCounts): number {
   return counts.input + counts.cacheRead + counts.cacheWrite + counts.output
 }
 
-/** How full the window was after this answer: the last sampling iteration where the answer lists them. */
+/** After this answer: the last sampling iteration, if they are listed. */
 export function contextTokens(usage: Usage): number {
   const last = usage.iterations?.findLast((iteration) => iteration.type !== 'compaction' && totalOf(iteration) > 0)
   return totalOf(last ?? usage)
@@ -81,7 +77,7 @@ export function addCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
   }
 }
 
-/** What is paid for: every iteration where the answer lists them, since its top level leaves compactions out. */
+/** Every iteration, if they are listed: the top level leaves compactions out. */
 export function billedCounts(usage: Usage): TokenCounts {
   return usage.iterations ? usage.iterations.reduce(addCounts, noTokens) : usage
 }

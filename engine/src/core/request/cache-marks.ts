@@ -1,6 +1,4 @@
-// Marks for the prompt cache, where the API looks for them: behind the tools or the system prompt, where a change of the
-// messages ended, behind what the request before ended with, and at the end. At most four. They change no prefix and
-// nothing that was handed in.
+// Marks for the prompt cache, at most four: behind tools or system prompt, where changes ended, and at the end.
 import { type Block, blocksOf, isText, isThinking } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
@@ -13,9 +11,9 @@ export type Markable = {
 
 export type Marking = {
   readonly lifetime: '5m' | '1h'
-  /** Of tools and system prompt, which outlive every pause of the messages; as theirs unless told. Never the shorter one. */
+  /** Of tools and system prompt; never shorter than that of the messages, which is the default. */
   readonly head?: '5m' | '1h'
-  /** Where changes of the messages ended, oldest first: the next change will begin behind the last of them. */
+  /** Where changes of the messages ended, oldest first: the next change begins behind the last of them. */
   readonly anchors?: readonly number[]
 }
 
@@ -51,10 +49,7 @@ function markOf(lifetime: '5m' | '1h'): JsonObject {
   return { type: 'ephemeral', ...(lifetime === '1h' ? { ttl: '1h' } : {}) }
 }
 
-/**
- * The last user message first. The one before it where one answer with many calls is longer than a prefix is looked for;
- * then the places where changes ended, so that a change behind them leaves what is before them cached.
- */
+/** The last user message, the one before it if the answer between is too long, then where changes ended. */
 function placesIn(messages: readonly Message[], anchors: readonly number[], most: number): ReadonlySet<number> {
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const before = messages.findLastIndex(({ role }, at) => role === 'user' && at < last)

@@ -1,5 +1,4 @@
-// What a request must be, as code: the rules of the Messages API that a cut or an edit can break. Written without the
-// repairer in mind, and used to test it. It reports and never mends.
+// The rules of the Messages API that a cut or an edit can break. It only reports; the repair goes on until it is silent.
 
 import { type Block, blocksOf, isBlank, isEmptyText, isThinking } from '../message/block.ts'
 import type { Message } from '../message/message.ts'

@@ -24,7 +24,6 @@ export type Repair = {
 export type Draft = {
   readonly role: Role
   readonly blocks: readonly Block[]
-  /** Index in the request before the repair. */
   readonly index: number
   /** The message itself, until something about it changes. */
   readonly whole?: Message

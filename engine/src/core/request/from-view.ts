@@ -1,5 +1,4 @@
-// From the view to the messages of a request: repaired, without what only we know of a message, and without thinking that
-// the model bound to another prefix. The view stays as it is.
+// From the view to the messages of a request: repaired, and without thinking that is bound to another prefix.
 import { modelFacts } from '../catalog/models.ts'
 import type { Message } from '../message/message.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -12,11 +11,11 @@ export type RequestMessages = {
 }
 
 export type RequestChoices = {
-  /** The model that is asked. An unknown one is taken to bind thinking, which is the safe side. */
+  /** An unknown model is assumed to bind thinking, which is the safe side. */
   readonly model?: string | undefined
-  /** Whether that model binds thinking to the prefix, for who knows better. */
+  /** Overrides what is known about the model. */
   readonly bindsThinking?: boolean | undefined
-  /** What is asked now, where the transcript does not have it yet. */
+  /** What is asked now, if the transcript does not have it yet. */
   readonly next?: readonly Message[] | undefined
 }
 

@@ -1,15 +1,11 @@
-// The passes of a repair that pair calls and results: every call has its result in the next message, every result has
-// its call, and server tools are answered within their answer.
+// The passes of a repair that pair calls and results, of the client's tools and of the server's.
 import { type Block, isToolResult, isToolUse, type ToolResultBlock } from '../message/block.ts'
 import { pairHalfOf } from '../message/pairing.ts'
 import { type Draft, type Report, resultAsText, useAsText, withBlocks } from './draft.ts'
 
 const noResult = '[No result: the call was interrupted, or its result is not part of this conversation]'
 
-/**
- * Of calls that share an id the first stays. A copy of it goes; a different call becomes text. A result behind the second
- * call is not given to a first one that had none: the answers in between were told so, and their thinking is bound to that.
- */
+/** Of calls with one id the first stays. It does not get the result of the second: the answers between saw none. */
 export function uniqueUses(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const seen = new Map<string, { readonly block: Block; readonly draft: Draft }>()
   const answered = new Set<string>()
@@ -106,7 +102,6 @@ function chooseResults(drafts: readonly Draft[]): ReadonlyMap<string, Chosen> {
   return chosen
 }
 
-/** What is left of a result that no call gets. */
 function leftover(
   block: ToolResultBlock,
   used: Found | undefined,
@@ -117,7 +112,7 @@ function leftover(
   return isCopy ? [] : resultAsText(block)
 }
 
-/** Other changes have been reported already: this one reports a mere change of order. */
+/** Reports a mere change of order; other changes have been reported. */
 function arranged(draft: Draft, blocks: readonly Block[], report: Report): Draft {
   const arrangement = withBlocks(draft, blocks)
   if (arrangement !== draft && blocks.length === draft.blocks.length) {

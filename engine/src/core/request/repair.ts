@@ -1,5 +1,4 @@
-// Makes a request valid, whatever was cut out of it. Everything that goes to a model passes through here. It reports what
-// it did, leaves a valid request alone, and never puts words in a person's mouth.
+// Makes a request valid, whatever was cut out of it. Everything that goes to a model passes through here.
 import { type Block, blocksOf, isBlank, isEmptyText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { wellFormedValue } from '../text/well-formed.ts'
@@ -16,7 +15,7 @@ export type ThinkingRepair = 'keep' | 'strip-unsigned' | 'strip-changed' | 'stri
 
 export type RepairOptions = {
   readonly thinking?: ThinkingRepair
-  /** Messages whose thinking was made for another prefix than the one that now stands before them. */
+  /** Messages whose thinking was made for another prefix. */
   readonly changed?: ReadonlySet<number>
 }
 
@@ -64,7 +63,7 @@ function messageOf({ role, blocks, whole }: Draft): Message {
   return whole ?? { role, content: blocks }
 }
 
-/** The very array where no thinking goes. */
+/** The same array if no thinking goes. */
 function stripped(messages: readonly Message[], options: RepairOptions, report: Report): readonly Message[] {
   const { thinking = 'strip-unsigned', changed } = options
   if (thinking === 'keep') return messages
@@ -147,10 +146,7 @@ function withoutEmptyTexts(block: Block): Block {
   return { ...block, content: block.content.filter((part) => !isEmptyText(part)) }
 }
 
-/**
- * Where two answers follow each other and the first made calls of which none has a result, results are added between
- * them: the second answer was given on a request that had those, and its thinking may be bound to that.
- */
+/** Between two answers it adds missing results: the second answer was given on a request that had those. */
 function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
   const answered = new Set(
     drafts.flatMap(({ blocks }) => blocks.filter(isToolResult).map((block) => block.tool_use_id)),

@@ -1,5 +1,4 @@
-// Calls as the Messages API takes them. Other providers allow more: ids such as `functions.Read:0` or `call_a|fc_b`,
-// inputs that are no objects, calls without a name. Only the request is changed; the transcript keeps the original.
+// Makes calls legal for the Messages API. Other providers allow ids such as `call_a|fc_b`, and inputs that are no objects.
 
 import { type Block, blocksOf, isToolResult, isToolUse, type ToolUseBlock } from '../message/block.ts'
 import { isObject } from '../message/json.ts'
@@ -11,11 +10,7 @@ const longestName = 200
 /** Enough to recognize an id in a log. */
 const longestReadable = 40
 
-/**
- * A call and its result get the same id, and different ids stay different. What an id becomes depends on that id alone,
- * so a message keeps its form, and its place in the cache, whatever is added later. Returns the array it was given when
- * nothing has to change.
- */
+/** Depends on the id alone, so that a message keeps its place in the cache. The same array if nothing changes. */
 export function withLegalCalls(messages: readonly Message[]): readonly Message[] {
   let isChanged = false
   const legal = messages.map((message) => {
@@ -46,7 +41,6 @@ function legalIdFor(id: string): string {
   return `${readable}-${hashText(id).toString(36)}`
 }
 
-/** Ids by which a block names calls: its own, the one it answers, those it asks the cache to drop. */
 function legalBlock(block: Block): Block {
   if (isToolUse(block)) {
     const { input } = block

@@ -18,7 +18,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null
 }
 
-/** Deeper values, and rings, are left to the repair, which does not recurse: tool input may be deeper than the stack. */
+/** Deeper values and rings are left to the repair, which does not recurse: tool input may be deeper than the stack. */
 const deepest = 50
 
 /** By plain loops: this reads every block of a conversation before each request. */

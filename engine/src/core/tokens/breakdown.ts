@@ -1,5 +1,4 @@
-// What the context consists of. The kinds add up to the context size exactly: the rest is "unattributed", and negative
-// where the estimates exceed what the API counted.
+// What the context consists of. The kinds and the unattributed rest, which may be negative, add up to the size.
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
@@ -33,7 +32,6 @@ export type KindTokens = {
 
 export type BreakdownInput = SizeOptions & {
   readonly messages: readonly ViewMessage[]
-  /** The size, if already known. */
   readonly size?: ContextSize | undefined
   readonly systemPrompt?: string | undefined
   readonly tools?: readonly ToolDefinition[] | undefined
@@ -61,7 +59,6 @@ export type Breakdown = {
   }
 }
 
-/** Adds to a kind, and to a part of it. */
 type Book = (kind: Kind, measure: Measure, part?: string) => void
 
 /** The default model is that of the newest answer. */
@@ -133,7 +130,6 @@ function bookRequest(input: BreakdownInput, book: Book, servers: Map<string, num
   for (const { name, server, definition } of tools) {
     const measure = measureContent(name + JSON.stringify(definition ?? ''), input)
     book('tool-definitions', measure, name)
-    // MCP tools are named mcp__server__tool.
     const from = server ?? /^mcp__(.+?)__/.exec(name)?.[1] ?? 'built-in'
     servers.set(from, (servers.get(from) ?? 0) + scaled(measure, input))
   }

@@ -5,21 +5,15 @@ import { addMeasures, type Measure, type Measuring, measureContent, nothing } fr
 import { type Counting, scaled, withMargin } from './estimate/counting.ts'
 
 export type SizeOptions = Counting & {
-  /**
-   * The first message whose usage is valid, by index or uuid: earlier usage predates a compaction or an edit. An
-   * unknown uuid means none is.
-   */
+  /** Index or uuid of the first message with valid usage. With an unknown uuid, none is valid. */
   readonly freshFrom?: number | string | undefined
   /** Estimated tokens of system prompt and tools, counted only while no usage includes them. */
   readonly overhead?: number | undefined
   /** Like measureContent, and may cache. */
   readonly measure?: ((message: ViewMessage, how: Measuring) => Measure) | undefined
-  /**
-   * For a view, which knows its answers: those whose usage is valid, each with the tokens removed since. Replaces all
-   * other checks.
-   */
+  /** For a view: the answers with valid usage, and the tokens removed since each. Replaces all other checks. */
   readonly trusted?: ReadonlyMap<number, number> | undefined
-  /** Tokens that the provider was asked to drop since the newest answer and that are still in the messages. */
+  /** Tokens still in the messages that the provider was asked to drop since the newest answer. */
   readonly leftOut?: number | undefined
   /** An answer that reports more than the largest window is not believed. */
   readonly window?: number | undefined
@@ -28,12 +22,10 @@ export type SizeOptions = Counting & {
 export type ContextSize = {
   readonly tokens: number
   readonly reported: number
-  /** Including the margin. */
   readonly estimated: number
   readonly source: 'usage' | 'usage+estimate' | 'estimate'
   /** Subtracted because it was removed afterwards; negative if something came back. */
   readonly freed?: number
-  /** The first message of the answer whose usage was used. */
   readonly anchorUuid?: string
 }
 
@@ -75,19 +67,13 @@ export function contextSize(messages: readonly ViewMessage[], given: SizeOptions
   }
 }
 
-/**
- * The size after a removal. Sizes are reported and removals estimated, so they may disagree: the share removed is never
- * larger than by the estimate alone.
- */
+/** Sizes are reported, removals estimated: the share removed is never larger than by the estimate alone. */
 function afterRemoval(size: number, gone: number, left: number): number {
   const share = gone / (gone + Math.max(0, left))
   return Math.round(Math.max(size - gone, size * (1 - share)))
 }
 
-/**
- * Clients up to early 2026 stored the output count from the start of the stream (1 to 10). A long answer with so few
- * tokens is estimated instead.
- */
+/** Clients up to early 2026 stored the output count from the start of the stream (1 to 10). */
 function hasStubOutput({ usage, own }: Anchor): boolean {
   return usage.output <= 10 && own.text > 200
 }
@@ -103,7 +89,6 @@ function measureAll(messages: readonly ViewMessage[], options: SizeOptions): Mea
 /** No model has a larger window: a server that reports more made it up. */
 const largestWindow = 2_000_000
 
-/** The usage of an assistant message, if plausible. */
 function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
   if (role !== 'assistant' || !usage) return undefined
   const tokens = contextTokens(usage)

@@ -1,5 +1,4 @@
-// How full the context is, what happens at which size, and where each number comes from. Gauge, trigger and command
-// line all use it; nothing else computes these numbers.
+// How full the context is, what happens at which size, and why. Nothing else computes these numbers.
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
 import { resolveSettings, type SettingsInput } from './settings.ts'
@@ -9,7 +8,6 @@ import { resolveWindows, type WindowFacts, type Windows } from './windows.ts'
 export type ExplainInput = SettingsInput &
   WindowFacts &
   SizeOptions & {
-    /** The size, if already known; else the messages are counted. */
     readonly size?: ContextSize | undefined
     readonly messages?: readonly ViewMessage[] | undefined
   }
@@ -28,7 +26,6 @@ export type Explanation = Windows &
     /** Never true while auto-compact is off. */
     readonly isAboveThreshold: boolean
     readonly isBlocking: boolean
-    /** Settings that were ignored because they are invalid. */
     readonly warnings: readonly string[]
   }
 

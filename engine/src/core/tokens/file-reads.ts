@@ -1,23 +1,19 @@
-// Reads of files in a conversation, and which of them are stale: a later read shows the same lines, or the file was
-// changed since. It looks at tool calls and their results; it never reads files.
+// Reads of files in a conversation, and which are stale: read again later, or the file was changed since.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
 
-/** A call with its result. */
 export type AnsweredCall = { readonly call: ToolCall; readonly result: ToolResultBlock }
 
 export type FileRead = {
   readonly path: string
-  /** First and last line, both included; the last is Infinity when the read goes to the end. */
+  /** Both included; `to` is Infinity if the read goes to the end. */
   readonly from: number
   readonly to: number
   readonly toolUseId: string
-  /** The result as it stands in the conversation. */
   readonly result: ToolResultBlock
 }
 
-/** Which lines of a file a call showed. */
 export function readBy(call: ToolCall, result: ToolResultBlock): FileRead | undefined {
   if (call.type !== 'read' || call.path === undefined) return undefined
   const [from, to] = call.lines
@@ -69,10 +65,7 @@ export function duplicateReads(messages: readonly Message[]): readonly FileRead[
 
 export type WhyStale = 'read-again' | 'changed-since'
 
-/**
- * By tool use id, from calls in their order. A result for which `isGone` holds, or that only points to an older one, shows no
- * line again.
- */
+/** By tool use id. A result for which `isGone` holds, or that points to an older one, shows no line again. */
 export function staleReads<Call extends AnsweredCall>(
   calls: readonly Call[],
   isGone: (call: Call) => boolean,
@@ -96,7 +89,6 @@ export function staleReads<Call extends AnsweredCall>(
   return stale
 }
 
-/** The lines of each file that were shown so far. */
 function createCoverage(): (path: string) => Covered {
   const files = new Map<string, Covered>()
   return (path) => {
@@ -109,13 +101,9 @@ function createCoverage(): (path: string) => Covered {
 type Range = Pick<FileRead, 'from' | 'to'>
 type Covered = { readonly holds: (range: Range) => boolean; readonly add: (range: Range) => void }
 
-/**
- * Whether a single read shows all of a range. A read inside another is dropped, so first and last lines rise together and
- * one look-up is enough: the same file may be read thousands of times.
- */
+/** Whether a single read shows all of a range. Reads inside others are dropped, so one binary search is enough. */
 function createCovered(): Covered {
   const rising: Range[] = []
-  /** How many begin at this line or before it. */
   const upTo = (line: number): number => {
     let low = 0
     let high = rising.length

@@ -1,5 +1,4 @@
-// The settings of this room and the environment variables that override them. The environment is handed in; what
-// cannot be read is ignored with one warning each.
+// Token settings and the environment variables that override them. What cannot be read is ignored with a warning.
 
 /** A number of tokens, or a share of the effective window. */
 export type Mark = number | `${number}%`
@@ -32,7 +31,6 @@ const compactionValues = ['auto', 'ask', 'reactive', 'manual', 'off'] as const
 
 export type Environment = { readonly [name: string]: string | undefined }
 
-/** A setting that was found, and the name it goes by. */
 export type Setting<T> = { readonly value: T; readonly source: string }
 
 type NumberSetting = Exclude<keyof TokenSettings, 'compaction' | 'autoCompactAt'>
@@ -104,7 +102,7 @@ export function resolveSettings({ settings = {}, environment = {}, model }: Sett
   }
 }
 
-/** Why nothing compacts, in words, or undefined where something may: the one answer of all who compact. */
+/** Why nothing compacts, or undefined if something may. */
 export function compactionOff(input: SettingsInput): string | undefined {
   const { value, source } = resolveSettings(input).compaction
   return value === 'off' ? `Compaction is off: ${source}.` : undefined
@@ -150,7 +148,6 @@ function shareOf(mark: string): number {
   return readNumber(mark.slice(0, -1).trim())
 }
 
-/** A mark in tokens of this window. */
 export function tokensOfMark(mark: Mark, window: number): number {
   return typeof mark === 'number' ? mark : Math.floor((window * shareOf(mark)) / 100)
 }

@@ -4,7 +4,6 @@ import { type ResolvedSettings, type Setting, tokensOfMark } from './settings.ts
 import { leastUsable } from './windows.ts'
 
 export type AutoCompact = {
-  /** `ask` asks a person before compacting. */
   readonly mode: boolean | 'ask'
   readonly source: string
 }

@@ -1,5 +1,4 @@
-// Turns a tool call into one typed value, whatever agent made it. Inputs are untrusted: a field that is missing or of the
-// wrong type is absent, and nothing throws. It looks at names and inputs only, never at results.
+// Turns a tool call of any agent into one typed value. A field that is missing or of the wrong type is absent.
 import { arrayAt, defined, isObject, numberAt, stringAt, stringsAt } from '../message/json.ts'
 import { isFromServer, type ToolJob, toolJob } from './names.ts'
 import { type PatchedFile, readPatch, readReplacements, type TextEdit } from './patch.ts'
@@ -10,7 +9,7 @@ const toolKinds = ['read', 'shell', 'grep', 'glob', 'web-fetch', 'web-search', '
 /** Tools whose result can be had again or is a mere confirmation, in the words of the `toolKinds` setting. */
 export type ToolKind = (typeof toolKinds)[number]
 
-/** What the host says its tools are: `null` for a tool that is not what its name suggests. */
+/** What the host says its tools are; null for a tool that is not what its name suggests. */
 export type NamedKinds = Readonly<Record<string, ToolKind | null>>
 
 /** A range of lines, both ends included. */
@@ -55,19 +54,17 @@ export function toolCall({ name, input }: CallLike, named: NamedKinds = {}): Too
   }
 }
 
-/** Notebooks, images and outlines are not on the list of what may be cleared. */
+/** Notebooks, images and outlines may not be cleared. */
 function kindOf(job: ToolJob, { type }: Details): ToolKind | undefined {
   const own = job === 'editor' ? type : job === 'patch' ? 'edit' : job
   return toolKinds.find((kind) => kind === own)
 }
 
-/** Every file that the call reads, writes or changes. */
 export function pathsOf(call: ToolCall): readonly string[] {
   const patched = call.type === 'patch' ? call.files.map(({ path }) => path) : []
   return [...new Set([...(call.path === undefined ? [] : [call.path]), ...patched])]
 }
 
-/** The files that the call changes. */
 export function changedBy(call: ToolCall): readonly string[] {
   return call.type === 'write' || call.type === 'edit' || call.type === 'patch' ? pathsOf(call) : []
 }
@@ -158,17 +155,9 @@ const longestScript = 20_000
 
 const writtenKeys = ['content', 'file_text', 'contents']
 const queryKeys = ['pattern', 'query', 'regex']
-const pathKeys = [
-  'file_path',
-  'path',
-  'filename',
-  'filePath',
-  'file',
-  'target_file',
-  'absolute_path',
-  'relative_path',
-  'notebook_path',
-]
+const pathKeys = 'file_path path filename filePath file target_file absolute_path relative_path notebook_path'.split(
+  ' ',
+)
 
 function pathIn(input: unknown): string | undefined {
   const path = firstString(input, pathKeys)

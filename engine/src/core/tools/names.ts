@@ -1,11 +1,6 @@
-// What well-known agents call their tools. To teach Everlong a new agent's tools, add their names to the rows; how inputs
-// look is in call.ts.
+// What well-known agents call their tools. Add a new agent's names to the rows; how inputs look is in call.ts.
 
-/**
- * For each job, its names in Claude Code (old and new), Codex, pi, opencode, Gemini CLI, Cline, Roo Code, Cursor, OpenHands,
- * Anthropic's own tools and MCP file servers. Case, digits and separators do not matter. An editor does several jobs: its
- * `command` says which.
- */
+/** Case, digits and separators do not matter. An editor does several jobs: its `command` says which. */
 const names = {
   read: 'Read read_file read_many_files read_text_file view view_file open_file fs_read cat',
   'read-notebook': 'NotebookRead',
@@ -30,7 +25,6 @@ const names = {
   skill: 'Skill',
 } as const
 
-/** What a tool is for. */
 export type ToolJob = keyof typeof names
 
 /** `read_file`, `ReadFile` and `readFile` are one name, and so are `bash` and `bash_20250124`. */
@@ -38,7 +32,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '')
 }
 
-/** By the names as written, which need no look at each letter, and by the plain ones. */
+/** As written, which is the fast way, and plain. */
 const jobs: ReadonlyMap<string, ToolJob> = new Map(
   Object.entries(names).flatMap(([job, row]) =>
     row.split(' ').flatMap((name) => [name, plain(name)].map((key) => [key, job as ToolJob] as const)),

@@ -1,5 +1,4 @@
-// What a shell script does to files, as far as its words tell, and what it is for. Read once for everybody who asks which
-// files were read, changed, or may no longer be what they were.
+// What a shell script does to files, as far as its words tell, and what it is for.
 import type { Lines } from './call.ts'
 import { type Command, commandsIn } from './shell.ts'
 
@@ -40,7 +39,6 @@ export function mayChange({ files, isWide }: Script, path: string): boolean {
   return isWide || files.some(({ name, act }) => act !== 'read' && isSame(name, path))
 }
 
-/** Whether this file is no longer there, if the script succeeded. */
 export function removes({ files }: Script, path: string): boolean {
   return files.some(({ name, isGone }) => isGone && isSame(name, path))
 }
@@ -174,7 +172,6 @@ const reading = setOf(
 )
 const readingGit = setOf('status diff log show rev-parse ls-files blame')
 
-/** Known to change nothing. */
 export function onlyReads({ words, text, into }: Command): boolean {
   const [program = '', ...rest] = words
   if (into.some((name) => name !== '/dev/null') || /-exec\b|-delete\b|--output\b|\$\(|`/.test(text)) return false

@@ -1,5 +1,4 @@
-// Collapse: finished spans give way to summaries of their own, which were staged in the background. Each keeps its
-// originals in the transcript and can be expanded again by undoing it.
+// Collapse: replaces finished spans with summaries that were staged in the background. Undoing it expands them again.
 import type { Explanation } from '../../tokens/explain.ts'
 import { formatNumber } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/view/fold.ts'
@@ -8,10 +7,9 @@ import { partsOf, planRanges, replacementOf } from '../ranges.ts'
 
 const name = 'collapse'
 
-/** A summary that waits to take the place of a span. */
 export type Staged = { readonly from: string; readonly to: string; readonly text: string }
 
-/** Shares of the effective window: where staged summaries take their places, and where the next request waits for one. */
+/** Shares of the effective window at which staged summaries are used, and at which the next request waits for one. */
 export const commitAt = 0.9
 export const waitAt = 0.95
 
@@ -36,7 +34,7 @@ function plan(view: View, situation: Situation, staged: readonly Staged[]): Plan
     .flatMap(({ from, to, text }) => {
       const start = parts.findIndex(({ uuid }) => uuid === from)
       const own = start < 0 ? [] : parts.slice(start, parts.findIndex(({ uuid }) => uuid === to) + 1)
-      // Its span is not in the view as it was, or something in it was pinned.
+      // The span is not in the view as it was, or something in it was pinned.
       if (own.length === 0 || own.some(({ isPinned }) => isPinned)) return []
       return [replacementOf(view, situation, { parts: own, text: () => text, why: 'a finished span' })]
     })

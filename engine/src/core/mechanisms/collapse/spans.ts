@@ -6,17 +6,15 @@ import { type Part, partsOf } from '../ranges.ts'
 import type { Weigher } from '../weigher.ts'
 
 export type Span = {
-  /** The first and the last entry. */
   readonly from: string
   readonly to: string
   readonly parts: readonly Part[]
   readonly tokens: number
 }
 
-/** Less is not worth a summary of its own. */
 const leastSpan = 2_000
 
-/** Spans that can be collapsed, oldest first: whole, nothing pinned in them, no summary. */
+/** Oldest first; none with anything pinned or with a summary. */
 export function finishedSpans(view: View, weigher: Weigher, least: number = leastSpan): readonly Span[] {
   const parts = partsOf(view)
   const turns = turnsOf(parts, ({ origin }) => isRequest(origin)).slice(0, -1)

@@ -1,5 +1,5 @@
-// Micro-compact by cache edit: while the cache is warm the provider is asked to delete old results from the prefix it
-// holds, and the messages stay as they are. What was deleted is kept by the session, as a value.
+// Micro-compact by cache edit: while the cache is warm, asks the provider to delete old results from the cached prefix.
+// The messages stay as they are.
 import { type CacheEditState, noCacheEdits } from '../../cache/edit-state.ts'
 import { formatNumber } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/view/fold.ts'
@@ -20,7 +20,7 @@ const name = 'micro-by-cache-edit'
 
 export const microByCacheEdit: PlanningMechanism = { name, plan }
 
-/** To be sent with every request as long as the cache is hit. */
+/** Sent with every request while the cache is hit. */
 export function pinnedCacheEdits({ deleted }: Pick<CacheEditState, 'deleted'>): readonly CacheEdit[] {
   return deleted.map((id) => ({ type: 'delete', cache_reference: id }))
 }

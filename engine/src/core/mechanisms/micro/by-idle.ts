@@ -1,5 +1,4 @@
-// Micro-compact by idle time: after a long pause the provider has forgotten the prefix, all of it is processed again
-// anyway, and clearing costs nothing. A clock that cannot be trusted clears nothing.
+// Micro-compact by idle time: after a long pause the provider has forgotten the prefix, so clearing costs nothing.
 import { newestAnswerTime } from '../../cache/state.ts'
 import { formatNumber } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/view/fold.ts'
@@ -26,7 +25,6 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const results = activeResults(view, situation)
   const keep = newestStaying(view, settings, { results, keep: settings.byIdle.keep })
   const old = results.slice(0, results.length - keep).map((result) => itemOf(result, `not among the newest ${keep}`))
-  // The provider has forgotten the prefix, whatever lifetime somebody assumed.
   const cold: Situation = { ...situation, cache: { ...situation.cache, type: 'cold' } }
   const items = old.filter(({ frees }) => frees > 0)
   return planClearing(view, cold, { mechanism: name, reason: pause, items, serverKeeps: keep })

@@ -1,5 +1,5 @@
-// Micro-compact by size: when old tool results weigh too much, stale ones go first, then the oldest. It never touches the
-// newest few, and does nothing where little would be saved.
+// Micro-compact by size: clears stale tool results, then the oldest, if they weigh too much. Never the newest few, and
+// nothing if little would be saved.
 import { textOf } from '../../message/block.ts'
 import { parseObject, stringAt } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'

@@ -1,5 +1,5 @@
-// Which tool results may be cleared, and what each weighs. Only what can be had again: never what is unknown, never what
-// a person was asked, never what is pinned or cleared already.
+// Which tool results may be cleared, and what each weighs: only what can be had again, never what is unknown, pinned or
+// cleared already.
 import {
   blocksOf,
   isMedia,
@@ -17,12 +17,11 @@ import type { PlannedItem, Situation } from '../mechanism.ts'
 import type { ReductionSettings } from '../settings.ts'
 import type { Weigher } from '../weigher.ts'
 
-/** What one image or document counts for in the rules, whatever its size. */
+/** What one image or document counts for in the rules. */
 const mediaTokens = 2_000
 
 export type ClearableKind = ToolKind | 'reproducible'
 
-/** A result that may go; the mechanism that takes it adds the reason. */
 export type Clearable = Omit<PlannedItem, 'why' | 'path'> & {
   readonly toolUseId: string
   readonly tool: string
@@ -30,10 +29,7 @@ export type Clearable = Omit<PlannedItem, 'why' | 'path'> & {
   readonly path: string | undefined
 }
 
-/**
- * The host's word comes first. A tool of an MCP server may be called anything: its name says nothing about what it
- * does, so without the host's word it stays.
- */
+/** The host's word comes first. The name of an MCP server's tool says nothing, so without that it stays. */
 export function clearableKind(
   { name, kind }: ToolCall,
   { reproducible, toolKinds }: Pick<ReductionSettings, 'reproducible' | 'toolKinds'>,
@@ -48,7 +44,7 @@ export function isWriting(kind: ClearableKind | undefined): boolean {
   return kind === 'write' || kind === 'edit'
 }
 
-/** In order of arrival: those on the list that are not cleared yet. Found once for a view and its settings. */
+/** Oldest first. Found once per view and settings. */
 export function clearableResults(view: View, situation: Situation): readonly Clearable[] {
   const known = situation.weigher.once(resultsBySettings, view)
   const results = known.get(situation.settings) ?? findClearable(view, situation)
@@ -60,16 +56,13 @@ function resultsBySettings(_view: View): Map<ReductionSettings, readonly Clearab
   return new Map()
 }
 
-/** Without those that the provider was asked to leave out, which no longer weigh anything. */
+/** Without those that the provider already leaves out. */
 export function activeResults(view: View, situation: Situation): readonly Clearable[] {
   const gone = deletedIn(situation)
   return clearableResults(view, situation).filter(({ toolUseId }) => !gone.has(toolUseId))
 }
 
-/**
- * How many of the newest results stay. Without `keepFinished`, only results of the current turn are kept. Results that
- * no answer has seen yet always stay.
- */
+/** How many of the newest stay: without `keepFinished` only those of the current turn; always those not seen yet. */
 export function newestStaying(
   view: View,
   { keepFinished }: Pick<ReductionSettings, 'keepFinished'>,
@@ -82,7 +75,7 @@ export function newestStaying(
   return results.length - 1 - results.findLastIndex(isGoing)
 }
 
-/** The newest answer: it has seen the messages before it, and none of those behind. */
+/** The newest answer, which has seen the messages before it. */
 export function seenUpTo({ messages }: View): number {
   return messages.findLastIndex(({ role }) => role === 'assistant')
 }
@@ -91,12 +84,9 @@ export function deletedIn({ cacheEdits }: Pick<Situation, 'cacheEdits'>): Readon
   return new Set(cacheEdits?.deleted)
 }
 
-/** A call and its result. */
 type CallInView = AnsweredCall & {
   readonly use: ToolUseBlock
-  /** Index of the message with the result. */
   readonly message: number
-  /** Of the entries they came from. */
   readonly callUuid: string | undefined
   readonly resultUuid: string | undefined
   /** Whether an edit can reach the result. */
@@ -105,7 +95,7 @@ type CallInView = AnsweredCall & {
 
 type Use = Pick<CallInView, 'call' | 'use' | 'callUuid'>
 
-/** Every call, and every result whose call stands before it, in the order of the view. Read once for all plans. */
+/** Every call, and every result whose call precedes it. Read once for all plans. */
 export function callsIn({ sources }: View): {
   readonly uses: readonly Use[]
   readonly answered: readonly CallInView[]
@@ -180,7 +170,7 @@ function withCopy(before: Clearable | undefined, copy: Clearable | undefined): C
   return { ...before, uuids: [...uuids, ...copy.uuids], tokens: tokens + copy.tokens, frees: frees + copy.frees }
 }
 
-/** The weight, with each image or document counted at the same figure. */
+/** The weight, with the same figure for each image or document. */
 function ruleTokens({ content }: ToolResultBlock, weight: number, weigher: Weigher): number {
   if (typeof content === 'string') return Math.round(weight)
   const parts = blocksOf(content)
@@ -189,7 +179,7 @@ function ruleTokens({ content }: ToolResultBlock, weight: number, weigher: Weigh
   return Math.round(weigher.content(texts)) + (parts.length - texts.length) * mediaTokens
 }
 
-/** As an item of a plan. Written out, since a plan has thousands: leaving one key out of a copy takes much longer. */
+/** Written out, since a plan has thousands: leaving a key out of a copy takes much longer. */
 export function itemOf(result: Clearable, why: string): PlannedItem {
   const { type, toolUseId, tool, path, uuids, message, tokens, frees } = result
   return path === undefined

@@ -1,5 +1,4 @@
-// From the items that go to a plan: the edits, the tokens they free, what happens to bound thinking, and whether it pays.
-// Shared by the mechanisms that clear; each chooses its own items.
+// Makes a plan from the items that a mechanism chose: edits, tokens freed, bound thinking, and whether it pays.
 import type { Worth } from '../../cache/economics.ts'
 import { type Block, isThinking } from '../../message/block.ts'
 import { formatNumber } from '../../tokens/figure.ts'
@@ -13,17 +12,15 @@ import { clearableResults, deletedIn, isWriting, itemOf } from './clearable.ts'
 export type ClearingInput = {
   readonly mechanism: string
   readonly reason: string
-  /** In the order of the view; each frees something. */
   readonly items: readonly PlannedItem[]
-  /** How many tool uses the server keeps if it clears instead, where it can and thinking is bound. */
+  /** How many tool uses stay if the server clears instead because thinking is bound. */
   readonly serverKeeps?: number
 }
 
-/** Declines a plan that does not pay. */
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
   const { mechanism, reason, items, serverKeeps } = input
   if (items.length === 0) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
-  // What the provider already leaves out is cleared here too: a local edit ends what was asked of the provider.
+  // What the provider already leaves out is cleared too: a local edit ends what was asked of the provider.
   const gone = goneAlready(view, situation)
   const changed = gone.length === 0 ? items : [...gone, ...items]
   const from = firstMessage(changed)
@@ -58,7 +55,6 @@ export function planClearing(view: View, situation: Situation, input: ClearingIn
   )
 }
 
-/** Results that the provider already leaves out; clearing them frees nothing more. */
 function goneAlready(view: View, situation: Situation): readonly PlannedItem[] {
   const gone = deletedIn(situation)
   if (gone.size === 0) return []
@@ -66,7 +62,7 @@ function goneAlready(view: View, situation: Situation): readonly PlannedItem[] {
   return items.map((item) => ({ ...itemOf(item, ''), frees: 0 }))
 }
 
-/** With `clearInputs`, also the inputs of writing calls whose results go. */
+/** With `clearInputs`, also the inputs of writing calls. */
 function editsFor(view: View, situation: Situation, { mechanism, reason, items }: ClearingInput): readonly Edit[] {
   const { recall, clearInputs } = situation.settings
   const toolUseIds: string[] = []
@@ -92,13 +88,12 @@ function editsFor(view: View, situation: Situation, { mechanism, reason, items }
   return written.length === 0 ? [clear] : [clear, { type: 'clear-inputs', toolUseIds: written, mechanism, reason }]
 }
 
-/** Takes the thinking away that no longer fits the prefix. */
 export function unthink(after: string | undefined, mechanism: string): Edit {
   const reason = 'bound to the prefix that changed'
   return { type: 'clear-thinking', ...(after === undefined ? {} : { after }), mechanism, reason }
 }
 
-/** Thinking in the answers behind a changed message, on models that bind it; nothing on all others. */
+/** Thinking after a changed message, on models that bind it. */
 export function boundThinking(view: View, { model, weigher }: Situation, changed: number): readonly PlannedItem[] {
   if (model?.bindsThinking !== true) return []
   return weigher.once(thinkingIn, view).flatMap(({ message, blocks }): readonly PlannedItem[] => {
@@ -109,12 +104,10 @@ export function boundThinking(view: View, { model, weigher }: Situation, changed
   })
 }
 
-/** Whether there is any such thinking. */
 export function hasBoundThinking(view: View, { model, weigher }: Situation, changed: number): boolean {
   return model?.bindsThinking === true && (weigher.once(thinkingIn, view).at(-1)?.message ?? -1) > changed
 }
 
-/** Answers that think: their index in the view, and the blocks. */
 export function thinkingIn({ messages }: View) {
   return messages.flatMap(({ role, content }, message): readonly { message: number; blocks: readonly Block[] }[] => {
     if (role !== 'assistant' || typeof content === 'string' || !content.some(isThinking)) return []
@@ -122,7 +115,7 @@ export function thinkingIn({ messages }: View) {
   })
 }
 
-/** Tokens freed in all, and whether that pays: everything from the first changed message on is written to the cache again. */
+/** Everything from the first changed message on is written to the cache again. */
 export function sums(
   view: View,
   situation: Situation,
@@ -132,7 +125,6 @@ export function sums(
   const behind = situation.weigher.from(view.messages, firstMessage(items))
   const freed = Math.round(exact)
   const compaction = compactionAhead(situation)
-  // A host that says how many requests are to come has said it all.
   const isForecast = situation.growth !== undefined && situation.expectedTurns === undefined
   const worth = worthIn(situation, {
     freed,
@@ -143,21 +135,17 @@ export function sums(
   return { freed, worth }
 }
 
-/** Tokens times requests, counted back from the newest item. An answer and its results are two messages. */
+/** Tokens times requests, back from the newest item. An answer and its results are two messages. */
 function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]): number {
   const newest = items.reduce((most, { message }) => Math.max(most, message), 0)
   return items.reduce((sum, { message, frees }) => sum + (frees * (newest - message)) / 2, 0)
 }
 
-/** The first message that any of the items is in. */
 export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): number {
   return items.reduce((first, { message }) => Math.min(first, message), Number.POSITIVE_INFINITY)
 }
 
-/**
- * Declines a plan that does not pay, or that will soon pay better, unless it spares a compaction or no other help is
- * coming. A prefix that the server edits is written to the cache again too.
- */
+/** Declines a plan that does not pay yet, unless it spares a compaction or no other help is coming. */
 export function weighed(plan: Plan, situation: Situation): Plan | Declined {
   const { worth, mechanism, freed } = plan
   if (!situation.settings.weigh || sparesCompaction(situation, freed)) return plan

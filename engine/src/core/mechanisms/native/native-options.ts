@@ -1,5 +1,4 @@
-// Request options for the server's own context management, in the words of the Messages API. The history is sent as it
-// is; the server leaves out what these options name.
+// Request options for the server's context management. The history is sent whole; the server leaves out what they name.
 import type { JsonObject } from '../../message/json.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import type { RequestOptions, Situation } from '../mechanism.ts'
@@ -7,14 +6,13 @@ import { type Clearable, callsIn, clearableKind, clearableResults, deletedIn, is
 
 export type ToolUsesChoices = {
   readonly trigger: JsonObject
-  /** How many of the newest tool uses stay. */
   readonly keep: number
   readonly clearAtLeast?: number
   readonly results?: boolean
   readonly inputs: boolean
 }
 
-/** Asks the server to clear all but the newest tool uses at once; undefined when there is nothing to clear. */
+/** Clears all but the newest tool uses at once; undefined if there is nothing to clear. */
 export function clearToolUses(
   view: View,
   situation: Situation,
@@ -32,10 +30,7 @@ export function managementOf(edits: readonly JsonObject[], ...betas: readonly st
   return { contextManagement: { edits }, betas: ['context-management-2025-06-27', ...betas] }
 }
 
-/**
- * One edit for both strategies: the output of read-like tools, the input of write-like ones. Tools that may not be
- * cleared are named, since the server clears whatever is not excluded.
- */
+/** Clears outputs of reading tools and inputs of writing ones. Tools to spare are named: the server clears the rest. */
 export function toolUsesEdit(
   view: View,
   situation: Situation,
@@ -59,14 +54,14 @@ export function toolUsesEdit(
 
 type ToolIn = { readonly name: string; isClearable: boolean; isWriter: boolean }
 
-/** By name, in the order of the alphabet, so that the same conversation gives the same bytes. */
+/** Sorted, so that the same conversation gives the same bytes. */
 function toolsIn(view: View, { settings, weigher }: Situation): readonly ToolIn[] {
   const tools = new Map<string, ToolIn>()
   for (const { call } of weigher.once(callsIn, view).uses) {
     const { name } = call
     const kind = clearableKind(call, settings)
     const tool = tools.get(name) ?? { name, isClearable: true, isWriter: false }
-    // The server knows names only: a tool of which one call must stay, stays.
+    // The server knows only names: a tool stays if one of its calls must stay.
     tool.isClearable &&= kind !== undefined
     tool.isWriter ||= isWriting(kind)
     tools.set(name, tool)

@@ -1,5 +1,4 @@
-// The API's own context management, composed from independent strategies: results of read-like tools, inputs of
-// write-like ones, old thinking. The server decides at its trigger; what it did is recorded as an edit.
+// The API's own context management: results of reading tools, inputs of writing ones, old thinking.
 import type { JsonObject } from '../../message/json.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import { type Declined, declined, type Plan, type PlanningMechanism, type Situation } from '../mechanism.ts'
@@ -27,7 +26,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
     inputs: toolInputs,
   })
   const hasUses = (toolResults || toolInputs) && uses.items.length > 0
-  // The order matters to the API: thinking comes first.
+  // The API wants thinking first.
   const edits = [...(thinking ? thinkingEdits(view, situation) : []), ...(hasUses ? [uses.edit] : [])]
   if (edits.length === 0) return declined(name, 'nothing-to-do', 'There is nothing that the server could leave out.')
   const isDue = explanation.size.tokens > trigger
@@ -50,7 +49,6 @@ function plan(view: View, situation: Situation): Plan | Declined {
   }
 }
 
-/** How many of the newest results fit into so many tokens together; at least one. */
 function newestWorth(results: readonly Clearable[], tokens: number): number {
   let sum = 0
   const tooMany = results.toReversed().findIndex((result) => {

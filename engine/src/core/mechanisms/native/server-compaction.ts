@@ -1,6 +1,5 @@
-// The provider's own compaction by threshold: an edit goes with every request, and the server summarizes when the prompt
-// is larger than its trigger. What it wrote is a block of its answer, which stays in the conversation as it is; the
-// server reads on from the last such block.
+// The provider's own compaction: the server summarizes when the prompt exceeds a trigger, and reads on from the summary
+// in its answer.
 import { blocksOf } from '../../message/block.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import { type Declined, declined, type Plan, type PlanningMechanism, type Situation } from '../mechanism.ts'
@@ -11,15 +10,14 @@ const name = 'server-compaction'
 const beta = 'compact-2026-01-12'
 /** The API takes no smaller trigger. */
 const leastTrigger = 50_000
-/** What a summary of the server's is expected to leave. */
 const usualSummary = 8_000
 
 export type ServerCompactionInput = {
-  /** Input tokens; the threshold of automatic compaction when not given. */
+  /** Input tokens. Default: the threshold of automatic compaction. */
   readonly trigger?: number
-  /** Replaces the provider's own prompt. It should forbid tools: a model that calls one writes no summary. */
+  /** Replaces the provider's prompt. It should forbid tools: a model that calls one writes no summary. */
   readonly instructions?: string
-  /** The answer ends with the summary, so that something can be put behind it. */
+  /** The answer ends with the summary. */
   readonly pauses?: boolean
 }
 
@@ -55,7 +53,6 @@ function plan(view: View, situation: Situation, input: ServerCompactionInput): P
   }
 }
 
-/** The newest answer holds one: what stands before it is not read any more. */
 function endsWithSummary({ messages }: View): boolean {
   const newest = messages.findLast(({ role }) => role === 'assistant')
   return blocksOf(newest?.content).some(({ type }) => type === 'compaction')

@@ -1,5 +1,4 @@
-// Measures blocks and messages with either estimator. Text and media are separate: text still has to be scaled to the
-// model's tokens, media are not.
+// Measures blocks and messages with either estimator. Text still has to be scaled to the model's tokens, media not.
 import {
   type Block,
   blocksOf,
@@ -100,10 +99,7 @@ function addFitted(sum: Sum, block: Block, how: Measuring): void {
   else sum.text += estimateTokens(jsonOf(block))
 }
 
-/**
- * Clients often store thinking without its text, but it still costs tokens. Its signature then tells its length: in
- * sessions of mid 2026, 0.25–0.29 tokens per character.
- */
+/** Thinking stored without its text still costs tokens: about 0.25–0.29 per character of its signature (mid 2026). */
 function addThinking(sum: Sum, thinking = '', sealed = ''): void {
   if (thinking === '') sum.media += Math.round(sealed.length / 4)
   else sum.text += estimateTokens(thinking)
@@ -125,7 +121,6 @@ function addDocument(sum: Sum, block: Block, how: Measuring): void {
   else sum.media += flatMediaTokens
 }
 
-/** Never throws. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? ''

@@ -1,22 +1,17 @@
-// Reads the dimensions of an image from the head of its base64 data, and computes what the API charges. It decodes only
-// the bytes it looks at, and returns undefined for anything unknown.
+// Reads an image's dimensions from the head of its base64 data, and computes what the API charges.
 import { modelFacts } from '../../catalog/models.ts'
 
 export type Dimensions = { readonly width: number; readonly height: number }
 
 type Bytes = { readonly length: number; readonly at: (index: number) => number }
 
-/** PNG, JPEG, GIF and WebP. */
 export function imageSize(base64: string): Dimensions | undefined {
   const bytes = bytesOf(base64)
   const size = pngSize(bytes) ?? gifSize(bytes) ?? webpSize(bytes) ?? jpegSize(bytes)
   return size && size.width > 0 && size.height > 0 ? size : undefined
 }
 
-/**
- * width × height / 750 after the API has scaled the image down to 1,568 pixels and 1,600 tokens, or 2,576 pixels and
- * 3.75 megapixels for models with the newer tokenizer.
- */
+/** Pixels / 750, after the API has scaled the image down. */
 export function imageTokens({ width, height }: Dimensions, model?: string): number {
   const isNew = model !== undefined && modelFacts(model)?.tokenizer === 'claude-new'
   const [edge, most] = isNew ? [2_576, 5_000] : [1_568, 1_600]
