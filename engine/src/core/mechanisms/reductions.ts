@@ -2,7 +2,7 @@
 import type { Worth } from '../cache/economics.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Declined, DeclineReason, Plan, PlanningMechanism, Situation } from './mechanism.ts'
+import type { Declined, Plan, PlanningMechanism, Situation } from './mechanism.ts'
 import { microByCacheEdit } from './micro/by-cache-edit.ts'
 import { microByIdle } from './micro/by-idle.ts'
 import { microBySize } from './micro/by-size.ts'
@@ -23,23 +23,17 @@ export function explainReductions(
   situation: Situation,
   mechanisms: readonly PlanningMechanism[] = reductions,
 ): readonly ExplainedReduction[] {
-  return mechanisms.map((mechanism) => {
-    const outcome = mechanism.plan(view, situation)
-    const worth = outcome.worth ?? heldBack(outcome, () => mechanism.plan(view, unruly(situation)))?.worth
-    return { mechanism: mechanism.name, outcome, ...(worth === undefined ? {} : { worth }) }
-  })
-}
-
-/** Rules about when, not about what. */
-const rules: ReadonlySet<DeclineReason> = new Set(['below-warning', 'too-little'])
-
-function heldBack(outcome: Plan | Declined, again: () => Plan | Declined): Plan | Declined | undefined {
-  return outcome.type === 'declined' && rules.has(outcome.why) ? again() : undefined
-}
-
-function unruly(situation: Situation): Situation {
   const { settings } = situation
-  return { ...situation, settings: { ...settings, microCompact: 'always', bySize: { ...settings.bySize, least: 0 } } }
+  const withoutRules: Situation = {
+    ...situation,
+    settings: { ...settings, microCompact: 'always', bySize: { ...settings.bySize, least: 0 } },
+  }
+  return mechanisms.map(({ name, plan }) => {
+    const outcome = plan(view, situation)
+    const isHeldBack = outcome.type === 'declined' && (outcome.why === 'below-warning' || outcome.why === 'too-little')
+    const { worth } = isHeldBack ? plan(view, withoutRules) : outcome
+    return { mechanism: name, outcome, ...(worth === undefined ? {} : { worth }) }
+  })
 }
 
 /** What is saved, what is written again and the balance, in tokens at the input price, then in dollars. */
@@ -54,7 +48,7 @@ export function worthInWords(worth: Worth): string {
       ? []
       : [`putting off the next compaction ${deferral > 0 ? 'saves' : 'costs'} ${formatNumber(Math.abs(deferral))}`]),
   ]
-  const money = dollars === undefined ? '' : ` (${inDollars(dollars.net)})`
+  const money = dollars ? ` (${dollars.net < 0 ? '-' : '+'}$${Math.abs(dollars.net).toFixed(3)})` : ''
   const isMatterOfTime = !worth.pays && deferral === 0 && breakEven !== undefined
   const when = isMatterOfTime ? `, it would after ${formatNumber(Math.ceil(breakEven))} turns` : ''
   return `${parts.join('; ')}: ${worth.pays ? `pays by ${formatNumber(net)}${money}` : `does not pay${money}${when}`}.`
@@ -83,8 +77,4 @@ function priceOf(sum: number, tokens: number): number {
 
 function tidy(value: number): number {
   return Math.round(value * 1_000) / 1_000
-}
-
-function inDollars(value: number): string {
-  return `${value < 0 ? '-' : '+'}$${Math.abs(value).toFixed(3)}`
 }

@@ -50,17 +50,16 @@ export function fromChatAnswer(given: JsonObject): JsonObject | undefined {
   const { id, model } = given
   const refusal = stringAt(message, 'refusal')
   const content = blocksOf(fromChatContent({ ...message, role: 'assistant' }))
-  const { input, cacheRead, output } = chatUsage(objectAt(given, 'usage'))
   const hasCalls = content.some(({ type }) => type === 'tool_use')
+  const finish = chatStopReason(stringAt(choice, 'finish_reason') ?? 'stop', hasCalls)
+  const usage = objectAt(given, 'usage')
+  const { input, cacheRead, output } = chatUsage(usage)
   return {
     id,
     model,
     content: refusal === undefined ? content : [...content, { type: 'text', text: refusal }],
-    stop_reason:
-      refusal === undefined ? chatStopReason(stringAt(choice, 'finish_reason') ?? 'stop', hasCalls) : 'refusal',
-    ...(objectAt(given, 'usage')
-      ? { usage: { input_tokens: input, cache_read_input_tokens: cacheRead, output_tokens: output } }
-      : {}),
+    stop_reason: refusal === undefined ? finish : 'refusal',
+    ...(usage ? { usage: { input_tokens: input, cache_read_input_tokens: cacheRead, output_tokens: output } } : {}),
   }
 }
 

@@ -141,9 +141,9 @@ function editorDetails(job: ToolJob, input: unknown): Details {
 
 /** Codex runs apply_patch through its shell as well. With anything behind the patch it stays a command. */
 function commandDetails(script: string): Details {
-  const end = script.lastIndexOf(patchEnd)
   const isPatch = /^\s*(?:cd\s+\S+\s*&&\s*)?apply_patch\b/.test(script)
-  if (isPatch && end >= 0 && /^["']?\s*\w{0,20}["']?\s*$/.test(script.slice(end + patchEnd.length))) {
+  const end = isPatch ? script.lastIndexOf(patchEnd) : -1
+  if (end >= 0 && /^["']?\s*\w{0,20}["']?\s*$/.test(script.slice(end + patchEnd.length))) {
     return { type: 'patch', files: readPatch(script.slice(0, end)) }
   }
   return { type: 'command', script: script.slice(0, longestScript) }

@@ -67,22 +67,19 @@ type Found = Omit<ScriptFile, 'path'>
 function filesOf(command: Command, next: Command | undefined): readonly Found[] {
   const { words, into, hasDocument, isPiped } = command
   const [program = '', ...rest] = words
-  const given = rest.filter((word) => !word.startsWith('-') && !isSubstitution(word))
-  const as = (act: ScriptFile['act'], names: readonly string[]): readonly Found[] =>
+  const given = rest.filter((word) => !word.startsWith('-') && !/^s[^\w\s.]/.test(word))
+  const as = (act: ScriptFile['act'], names = given): readonly Found[] =>
     names.map((name) => ({ name, act: isPath(name) ? act : 'named' }))
   const isWritten = hasDocument && (program === 'cat' || program === 'tee')
-  const written = as(
-    isWritten ? 'written' : 'named',
-    into.filter((name) => !name.startsWith('/dev/')),
-  )
-  if (isWritten && program === 'tee') return [...written, ...as('written', given)]
-  if (program === 'rm') return [...written, ...gone(as('deleted', given))]
-  if (program === 'mv') return [...written, ...moved(as('named', given))]
+  const targets = into.filter((name) => !name.startsWith('/dev/'))
+  const written = as(isWritten ? 'written' : 'named', targets)
+  if (isWritten && program === 'tee') return [...written, ...as('written')]
+  if (program === 'rm') return [...written, ...gone(as('deleted'))]
+  if (program === 'mv') return [...written, ...moved(as('named'))]
   if (program === 'git') return [...written, ...goneInGit(gitWords(rest))]
-  if (editing.has(program) && rest.some((word) => /^-[a-z]*i|^--in-place/.test(word))) {
-    return [...written, ...as('edited', given)]
-  }
-  if (changing.has(program)) return [...written, ...as('named', given)]
+  const isInPlace = editing.has(program) && rest.some((word) => /^-[a-z]*i|^--in-place/.test(word))
+  if (isInPlace) return [...written, ...as('edited')]
+  if (changing.has(program)) return [...written, ...as('named')]
   const isShowing = showing.has(program) || (program === 'sed' && rest.includes('-n'))
   if (!isShowing || isPiped || into.length > 0) return written
   const lines = linesIn(words) ?? (next?.isPiped ? linesIn(next.words) : undefined)
@@ -108,10 +105,6 @@ function goneInGit([verb, ...rest]: readonly string[]): readonly Found[] {
 function linesIn([program, ...rest]: readonly string[]): Lines | undefined {
   const [, from, to] = program === 'sed' ? (/(?:^| )(\d+),(\d+)p/.exec(rest.join(' ')) ?? []) : []
   return from === undefined || to === undefined ? undefined : [Number(from), Number(to)]
-}
-
-function isSubstitution(word: string): boolean {
-  return /^s[^\w\s.]/.test(word)
 }
 
 /** Words with a dot or a slash, and without anything that a shell would expand. */
