@@ -1,6 +1,5 @@
-// Facts about models: windows, output limits, tokenizers, prices, cache minimums. One row each, matched by the longest
-// id prefix. Figures are from public documentation of August to November 2026; what a provider reports at run time
-// takes precedence.
+// Facts about models, one row each. Figures are from public documentation of August to November 2026; what a provider
+// reports at run time takes precedence.
 
 export type TokenizerFamily =
   | 'claude' // up to 4.6
@@ -34,7 +33,6 @@ export type ModelFacts = {
   readonly thinksUnasked: boolean
   /** Returns thinking blocks without text unless asked; the tokens count all the same. */
   readonly hidesThinking: boolean
-  /** The default `effort`. */
   readonly defaultEffort: 'medium' | 'high'
   /** Thinking of earlier turns stays in the context, not only that of the last turn. */
   readonly keepsThinking: boolean

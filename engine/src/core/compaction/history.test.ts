@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { emptyLedger } from '../ledger/facts.ts'
-import { viewOf } from '../mechanisms/examples.ts'
+import { viewOf } from '../mechanisms/testing/examples.ts'
 import type { JsonObject } from '../message/json.ts'
 import { historyOf, ledgerWith } from './history.ts'
 import type { CompactionJob } from './job.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { viewOf } from '../mechanisms/examples.ts'
+import { viewOf } from '../mechanisms/testing/examples.ts'
 import { textOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { EngineEvent } from '../ports/events.ts'

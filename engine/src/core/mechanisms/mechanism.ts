@@ -1,5 +1,5 @@
-// One seam for everything that makes the context smaller. A mechanism either plans (pure, and the plan is all there is to
-// do) or runs (asks a model, waits for something). It never writes to the transcript itself.
+// One interface for everything that makes the context smaller. A mechanism either plans (pure) or runs (asks a model,
+// waits). It never writes to the transcript.
 
 import type { Worth } from '../cache/economics.ts'
 import type { CacheEditState } from '../cache/edit-state.ts'
@@ -37,36 +37,33 @@ export type RunningMechanism = {
 
 /** What a mechanism may know besides the view. */
 export type Situation = {
-  /** Size, windows and thresholds, as everybody else sees them. */
   readonly explanation: Explanation
-  /** The one counter: plans are made and checked with it. */
+  /** Plans are made and checked with this counter. */
   readonly weigher: Weigher
   readonly cache: CacheState
   /** Milliseconds since 1970. */
   readonly now: number
-  /** Unknown models have none. */
   readonly model: ModelFacts | undefined
   readonly client: ClientAbilities
-  /** Whether the next request turns thinking on: the API refuses to manage thinking where it is off. */
+  /** Whether the next request turns thinking on; where it is off, the API refuses to manage it. */
   readonly thinks: boolean
   readonly settings: ReductionSettings
-  /** Requests still expected, where somebody knows; else they follow from the growth. */
+  /** Requests still to come, if known; else estimated from the growth. */
   readonly expectedTurns?: number | undefined
-  /** Tokens by which the context grows with each request, where that can be told. */
+  /** Tokens by which the context grows with each request, if known. */
   readonly growth?: number | undefined
-  /** The smallest context that was reported: after a compaction, about what the next one comes back to. */
+  /** The smallest context that was reported: about the size after the next compaction. */
   readonly base?: number | undefined
-  /** What stood in the context through how many requests, and stands there still. */
+  /** How many requests carried what is still in the context. */
   readonly carried?: Carried | undefined
-  /** The view begins with a summary. */
   readonly isCompacted: boolean
-  /** Of the requests to come, the share that will find the cache cold. */
+  /** The share of future requests that will find the cache cold. */
   readonly coldShare: number
-  /** Whether a compaction comes by itself when the context is full. */
+  /** Whether a compaction runs automatically when the context is full. */
   readonly compactionComes: boolean
   /** The size that a compaction has to get below. */
   readonly target: number
-  /** What has been deleted from the provider's cache so far, in conversations that use cache edits. */
+  /** What was deleted from the provider's cache so far. */
   readonly cacheEdits?: CacheEditState | undefined
 }
 
@@ -82,17 +79,15 @@ export type ClientAbilities = {
 
 export type PlannedItem = {
   readonly type: 'result' | 'attachment' | 'range' | 'thinking'
-  /** The tool use whose result goes. */
   readonly toolUseId?: string
   readonly tool?: string
   readonly path?: string
   /** Where the original stays. */
   readonly uuids: readonly string[]
-  /** Index of the message in the view. */
   readonly message: number
   /** What it weighs by the rule of the mechanism: an image 2,000. */
   readonly tokens: number
-  /** What is gained, by the counter, with what stands in its place taken off. */
+  /** What is gained, minus what replaces it. */
   readonly frees: number
   readonly why: string
 }
@@ -110,7 +105,6 @@ export type Plan = {
   readonly items: readonly PlannedItem[]
   readonly freed: number
   readonly thinking: ThinkingOutcome
-  /** The sum: what it saves and what it costs in cache. */
   readonly worth: Worth
   readonly outcome:
     | { readonly type: 'edits'; readonly edits: readonly Edit[] }
@@ -136,22 +130,18 @@ export type Declined = {
   readonly type: 'declined'
   readonly mechanism: string
   readonly why: DeclineReason
-  /** For a person, with the numbers. */
+  /** With the numbers, for a person. */
   readonly detail: string
-  /** The sum, where it was the reason. */
+  /** Present if it was the reason. */
   readonly worth?: Worth
 }
 
-/** What is added to the next request, in the words of the API. */
 export type RequestOptions = {
   readonly contextManagement?: { readonly edits: readonly JsonObject[] }
   readonly betas?: readonly string[]
-  /** All that are pinned, old and new: they are relative to the cached prefix and go with every request. */
+  /** Old and new: they are relative to the cached prefix and go with every request. */
   readonly cacheEdits?: readonly CacheEdit[]
-  /**
-   * Tool uses whose results the server leaves out from now on, those of before included. Like cache edits they go with
-   * every later request: a result that came back, or one more that went, would break the cache each time.
-   */
+  /** Tool uses whose results the server leaves out, earlier ones included: a change would break the cache. */
   readonly leftOut?: readonly string[]
 }
 
@@ -160,10 +150,9 @@ export type CacheEdit = { readonly type: 'delete'; readonly cache_reference: str
 /** Why a compaction runs: a person, the threshold, its price, an overflow, a smaller model, or work done in advance. */
 export type CompactionCause = 'person' | 'threshold' | 'economy' | 'overflow' | 'model-switch' | 'background'
 
-/** What a person wants summarized; everything when neither is given. Both are uuids of entries. */
+/** Uuids of the entries to summarize; everything if neither is given. */
 export type CompactRange = { readonly from?: string; readonly upTo?: string }
 
-/** What a running mechanism gets. */
 export type MechanismContext = {
   readonly view: View
   readonly situation: Situation
@@ -171,40 +160,32 @@ export type MechanismContext = {
   readonly cause: CompactionCause
   readonly instructions: string
   readonly range: CompactRange
-  /** The new size must be below this. */
   readonly target: number
-  /** The turn's own request, as it would be sent: a summary can share its cache. */
+  /** The turn's own request: a summary can share its cache. */
   readonly request: () => ModelRequest
   readonly chain: ChainInfo
   readonly place: RecordPlace
-  /** What the user typed while the agent worked, as far as no message holds it. */
+  /** What the user typed while the agent worked and no message holds. */
   readonly queued: readonly QueuedWords[]
   readonly size: ContextSize
-  /** The part of the size that no compaction can reduce: system prompt and tools. */
+  /** System prompt and tools, which no compaction can reduce. */
   readonly overhead: number
   readonly counting: Counting
   readonly turnId: string
-  /**
-   * Measures a compaction's records (boundary, summary, attachments, hook results) and appends all of them or none.
-   * Refuses a compaction that frees too little, with the numbers.
-   */
+  /** Appends all of a compaction's records or none. Refuses one that frees too little, with the numbers. */
   readonly commit: (records: readonly JsonObject[]) => Promise<CommitResult>
-  /** The record behind an entry of the view. */
   readonly record: (uuid: string) => JsonObject | undefined
-  /** What the session restores after a compaction. */
   readonly restore?: Restore | undefined
   readonly ports: CompactionPorts
   readonly signal?: AbortSignalPort | undefined
 }
 
-/** Where new records are attached. */
 export type RecordPlace = {
   /** The newest entry of the chain. */
   readonly tip: string | null
   readonly sessionId: string
   /** What the client puts on each record: cwd, version, gitBranch … */
   readonly envelope: JsonObject
-  /** The transcript's path, to be mentioned in texts. */
   readonly transcript?: string | undefined
 }
 
@@ -223,13 +204,10 @@ export type MechanismResult =
 /** About a compaction that was committed. */
 export type CompactionReport = {
   readonly mechanism: string
-  /** Of the summary. */
   readonly usage: TokenCounts
   readonly cost?: number | undefined
   readonly restored: number
-  /** What was tried on the way to it. */
   readonly tried?: readonly Tried[]
-  /** For the person. */
   readonly notices?: readonly string[]
 }
 

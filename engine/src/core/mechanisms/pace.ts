@@ -1,23 +1,12 @@
-// How a conversation has gone so far: how fast it grows, how small it once was, how often its cache had gone cold.
+// How a conversation has gone so far: how fast it grows, how small it once was, how often its cache was cold.
 import { cacheLifetimes } from '../cache/state.ts'
 import { contextTokens } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
 
-export type Pace = {
-  /** Mean tokens per answer. A median would miss the few large results that make up most of the growth. */
-  readonly growth: number | undefined
-  /** The smallest context that was reported: what no reduction gets below. */
-  readonly base: number | undefined
-  /** How many requests carried what is still in the context. */
-  readonly carried: Carried | undefined
-  /** The share of requests that find the cache cold. */
-  readonly coldShare: number
-}
-
 /** A stack of sizes, each with the number of answers since which the context was never smaller. */
 export type Carried = { readonly size: number; readonly answers: number; readonly below: Carried | undefined }
 
-/** Tokens times requests: what was carried above a size, counting only what a context of `now` tokens still holds. */
+/** Tokens times requests above a size, counting only what a context of `now` tokens still holds. */
 export function carriedAbove(
   carried: Carried | undefined,
   { above, now }: { readonly above: number; readonly now: number },
@@ -33,7 +22,8 @@ export function carriedAbove(
 const usualColdShare = { short: 0.03, long: 0.007 } as const
 const usualLength = 50
 
-export function paceOf({ messages }: View, lifetime: number): Pace {
+/** Growth is a mean: a median would miss the few large results that make up most of it. */
+export function paceOf({ messages }: View, lifetime: number) {
   const grown = { tokens: 0, steps: 0 }
   const timed = { answers: 0, cold: 0 }
   let carried: Carried | undefined

@@ -1,101 +1,131 @@
-// Stretches of a view as entries of the transcript: finding them, leaving out what is pinned, weighing them, and naming
-// their ends. Shared by the mechanisms that take a stretch out and put something in its place.
-import { blocksOf, isToolResult, isToolUse, type ToolResultBlock } from '../message/block.ts'
+// Ranges of a view as entries of the transcript, and the plan that replaces them, for snip and collapse.
+import { blocksOf, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
-import { widened } from '../message/rounds.ts'
+import { type Stretch, widened } from '../message/rounds.ts'
 import type { Edit } from '../transcript/format/edits.ts'
 import type { View } from '../transcript/view/fold.ts'
 import { mergedMessages } from '../transcript/view/merge.ts'
-import type { PlannedItem, Situation } from './mechanism.ts'
-import { piecesOf } from './micro/clearable.ts'
-import { boundThinking } from './micro/clearing.ts'
-import type { Weigher } from './weigher.ts'
+import { type Declined, declined, type Plan, type PlannedItem, type Situation } from './mechanism.ts'
+import { boundThinking, sums, unthink } from './micro/clearing.ts'
 
 /** An entry in the view: the message it is merged into, and whether it must stay. */
 export type Part = ViewMessage & { readonly piece: ViewMessage; readonly at: number; readonly isPinned: boolean }
 
 /** The entries that show in the view; what an edit put there is no entry. */
-export function partsOf(view: View): readonly Part[] {
-  const pins = new Set(view.pins)
-  const edits = new Set(view.edits.map(({ uuid }) => uuid))
-  const isEntry = (piece: ViewMessage) => piece.uuid !== undefined && !edits.has(piece.uuid)
-  return [...piecesOf(view)]
-    .filter(([, piece]) => isEntry(piece))
-    .map(([at, piece]) => ({ ...piece, piece, at, isPinned: pins.has(piece.uuid ?? '') }))
+export function partsOf({ sources, pins, edits }: View): readonly Part[] {
+  const pinned = new Set(pins)
+  const editUuids = new Set(edits.map(({ uuid }) => uuid))
+  return sources.flatMap(({ pieces }, at) =>
+    pieces
+      .filter(({ uuid }) => uuid !== undefined && !editUuids.has(uuid))
+      .map((piece) => ({ ...piece, piece, at, isPinned: pinned.has(piece.uuid ?? '') })),
+  )
 }
 
 /** What lies between the pinned rounds: a pinned call keeps its result, and a pinned result its call. */
-export function segmentsOf(
-  parts: readonly Part[],
-  { start, end }: { readonly start: number; readonly end: number },
-): readonly (readonly Part[])[] {
-  const isKept = new Set<number>()
+export function segmentsOf(parts: readonly Part[], { start, end }: Stretch): readonly (readonly Part[])[] {
+  const kept = new Set<number>()
   for (let at = start; at < end; at++) {
     if (!parts[at]?.isPinned) continue
     const round = widened(parts, { start: at, end: at + 1 })
-    for (let near = round.start; near < round.end; near++) isKept.add(near)
+    for (let near = round.start; near < round.end; near++) kept.add(near)
   }
   const segments: Part[][] = []
-  let current: Part[] | undefined
-  for (let at = start; at < end; at++) {
-    const part = parts[at]
-    if (!part || isKept.has(at)) {
-      current = undefined
-      continue
-    }
-    if (!current) {
-      current = []
-      segments.push(current)
-    }
-    current.push(part)
+  for (const [offset, part] of parts.slice(start, end).entries()) {
+    const at = start + offset
+    if (kept.has(at)) continue
+    if (at === start || kept.has(at - 1)) segments.push([])
+    segments.at(-1)?.push(part)
   }
   return segments
 }
 
-/** What the messages weigh less without these parts: injected context has a frame, which goes with the last of it. */
-export function weightOf({ messages, sources }: View, parts: readonly Part[], weigher: Weigher): number {
+/** Entries that go, and the text in their place. */
+export type Replacement = { readonly parts: readonly Part[]; readonly text: string; readonly item: PlannedItem }
+
+export function replacementOf(
+  view: View,
+  { weigher }: Situation,
+  input: { readonly parts: readonly Part[]; readonly text: (weight: number) => string; readonly why: string },
+): Replacement {
+  const { parts, why } = input
+  const weight = weightOf(view, parts, weigher.content)
+  const text = input.text(weight)
+  const item: PlannedItem = {
+    type: 'range',
+    uuids: parts.flatMap(({ uuid }) => (uuid === undefined ? [] : [uuid])),
+    message: parts[0]?.at ?? 0,
+    tokens: Math.round(weight),
+    frees: weight - weigher.content(text),
+    why,
+  }
+  return { parts, text, item }
+}
+
+/** What the messages weigh less without these parts, frames of injected context included. */
+function weightOf(
+  { messages, sources }: View,
+  parts: readonly Part[],
+  weigh: (content: ViewMessage['content']) => number,
+): number {
   const dropped = new Set(parts.map(({ piece }) => piece))
   let weight = 0
   for (const at of new Set(parts.map((part) => part.at))) {
     const left = (sources[at]?.pieces ?? []).filter((piece) => !dropped.has(piece))
-    weight += weigher.content(messages[at]?.content ?? '')
-    for (const { content } of mergedMessages(left)) weight -= weigher.content(content)
+    weight += weigh(messages[at]?.content ?? '')
+    for (const { content } of mergedMessages(left)) weight -= weigh(content)
   }
   return weight
 }
 
-/** Bound thinking of what stays behind a change that takes these parts out. */
-export function boundBehind(
-  view: View,
-  situation: Situation,
-  {
-    parts,
-    dropped,
-    first,
-  }: { readonly parts: readonly Part[]; readonly dropped: ReadonlySet<Part>; readonly first: number },
-): readonly PlannedItem[] {
-  return boundThinking(view, situation, first - 1).filter(({ message }) =>
-    parts.some((part) => part.at === message && !dropped.has(part)),
+export type RangePlanInput = {
+  readonly mechanism: string
+  readonly reason: string
+  /** All entries of the view. */
+  readonly parts: readonly Part[]
+  readonly replacements: readonly Replacement[]
+  readonly editOf: (range: { readonly from: string; readonly to: string; readonly text: string }) => Edit
+}
+
+/** Thinking behind the first replacement that the model bound to the prefix goes too. */
+export function planRanges(view: View, situation: Situation, input: RangePlanInput): Plan | Declined {
+  const { mechanism, reason, replacements } = input
+  const [first] = replacements.toSorted((a, b) => a.item.message - b.item.message)
+  const dropped = new Set(replacements.flatMap(({ parts }) => parts))
+  const staying = new Set(input.parts.filter((part) => !dropped.has(part)).map(({ at }) => at))
+  const bound = boundThinking(view, situation, (first?.item.message ?? 0) - 1).filter(({ message }) =>
+    staying.has(message),
   )
+  if (bound.length > 0 && situation.settings.boundThinking === 'decline') {
+    return declined(mechanism, 'thinking-bound', 'The model binds its thinking to the prefix that would change.')
+  }
+  const items = [...replacements.map(({ item }) => item), ...bound]
+  const edits = replacements.map(({ parts, text }) => {
+    const from = parts[0]?.uuid ?? ''
+    return input.editOf({ from, to: lastWritten(parts)?.uuid ?? from, text })
+  })
+  return {
+    type: 'planned',
+    mechanism,
+    reason,
+    items,
+    ...sums(view, situation, items),
+    thinking: bound.length > 0 ? 'removed' : 'untouched',
+    outcome: {
+      type: 'edits',
+      edits: bound.length > 0 ? [...edits, unthink(first?.parts[0]?.uuid, mechanism)] : edits,
+    },
+  }
 }
 
-/** Takes the thinking away that no longer fits the prefix. */
-export function unthink(after: string | undefined, mechanism: string): readonly Edit[] {
-  if (after === undefined) return []
-  return [{ type: 'clear-thinking', after, mechanism, reason: 'bound to the prefix that changed' }]
-}
-
-/**
- * The view shows an answer's pieces before its results; in the transcript a result can stand between two pieces, and
- * when the last call was interrupted its piece is the last line of the round. Times tell, in this one case: elsewhere
- * they cannot be trusted, since a compaction moves what it keeps.
- */
-export function lastWritten(parts: readonly Part[]): Part | undefined {
+/** An interrupted call can be written behind the results of its round; the view shows it before them. Times tell. */
+function lastWritten(parts: readonly Part[]): Part | undefined {
   const last = parts.at(-1)
   if (last?.origin !== 'tool-result') return last
-  const answered = new Set(
-    parts.filter(({ at }) => at === last.at).flatMap(({ content }) => blocksOf(content).filter(isToolResult).map(idOf)),
-  )
+  const results = parts
+    .filter(({ at }) => at === last.at)
+    .flatMap(({ content }) => blocksOf(content).filter(isToolResult))
+  const answered = new Set(results.map(({ tool_use_id }) => tool_use_id))
   const isOpen = ({ role, at, content }: Part) =>
     role === 'assistant' &&
     at === last.at - 1 &&
@@ -103,5 +133,3 @@ export function lastWritten(parts: readonly Part[]): Part | undefined {
   const open = parts.findLast(isOpen)
   return open?.time !== undefined && last.time !== undefined && open.time > last.time ? open : last
 }
-
-const idOf = ({ tool_use_id }: ToolResultBlock): string => tool_use_id

@@ -3,9 +3,9 @@ import { session } from '../../testing/index.ts'
 import { worthOf } from '../cache/economics.ts'
 import type { CacheState } from '../cache/state.ts'
 import { deepFrozen } from '../message/json.ts'
-import { text, viewOf } from './examples.ts'
 import { explainReductions, reductions, worthInWords } from './reductions.ts'
 import { type SituationInput, situationOf } from './situation.ts'
+import { text, viewOf } from './testing/examples.ts'
 
 const start = Date.parse('2026-03-02T09:00:00.000Z')
 const minute = 60_000

@@ -1,9 +1,8 @@
-// The reductions that need neither a model nor a word from anybody, and what each of them would do now: its plan or why
-// it declines, with the sum of what it saves and what it costs in cache. It shows; it never decides and never performs.
+// The reductions that need no model, and what each of them would do now. It decides and performs nothing.
 import type { Worth } from '../cache/economics.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import type { View } from '../transcript/view/fold.ts'
-import type { Declined, DeclineReason, Plan, PlanningMechanism, Situation } from './mechanism.ts'
+import type { Declined, Plan, PlanningMechanism, Situation } from './mechanism.ts'
 import { microByCacheEdit } from './micro/by-cache-edit.ts'
 import { microByIdle } from './micro/by-idle.ts'
 import { microBySize } from './micro/by-size.ts'
@@ -14,36 +13,30 @@ export const reductions: readonly PlanningMechanism[] = [microBySize, microByIdl
 export type ExplainedReduction = {
   readonly mechanism: string
   readonly outcome: Plan | Declined
-  /** Of the plan; of what a rule held back, as if the rule were not there. Absent when there is nothing to weigh. */
+  /** Of the plan, or of what a rule about the time held back. */
   readonly worth?: Worth
 }
 
-/** Pure. Each mechanism is asked by itself: what one of them would take, another may name as well. */
+/** Each mechanism is asked by itself: two of them may name the same result. */
 export function explainReductions(
   view: View,
   situation: Situation,
   mechanisms: readonly PlanningMechanism[] = reductions,
 ): readonly ExplainedReduction[] {
-  return mechanisms.map((mechanism) => {
-    const outcome = mechanism.plan(view, situation)
-    const worth = outcome.worth ?? heldBack(outcome, () => mechanism.plan(view, unruly(situation)))?.worth
-    return { mechanism: mechanism.name, outcome, ...(worth === undefined ? {} : { worth }) }
+  const { settings } = situation
+  const withoutRules: Situation = {
+    ...situation,
+    settings: { ...settings, microCompact: 'always', bySize: { ...settings.bySize, least: 0 } },
+  }
+  return mechanisms.map(({ name, plan }) => {
+    const outcome = plan(view, situation)
+    const isHeldBack = outcome.type === 'declined' && (outcome.why === 'below-warning' || outcome.why === 'too-little')
+    const { worth } = isHeldBack ? plan(view, withoutRules) : outcome
+    return { mechanism: name, outcome, ...(worth === undefined ? {} : { worth }) }
   })
 }
 
-/** Rules about when, not about what. */
-const rules: ReadonlySet<DeclineReason> = new Set(['below-warning', 'too-little'])
-
-function heldBack(outcome: Plan | Declined, again: () => Plan | Declined): Plan | Declined | undefined {
-  return outcome.type === 'declined' && rules.has(outcome.why) ? again() : undefined
-}
-
-function unruly(situation: Situation): Situation {
-  const { settings } = situation
-  return { ...situation, settings: { ...settings, microCompact: 'always', bySize: { ...settings.bySize, least: 0 } } }
-}
-
-/** The sum as a sentence: what is saved, what is written again, who wins. In tokens at the input price, then dollars. */
+/** What is saved, what is written again and the balance, in tokens at the input price, then in dollars. */
 export function worthInWords(worth: Worth): string {
   const { freed, net, dollars, breakEven } = worth
   if (freed <= 0) return 'Nothing is freed, so nothing is saved.'
@@ -55,13 +48,12 @@ export function worthInWords(worth: Worth): string {
       ? []
       : [`putting off the next compaction ${deferral > 0 ? 'saves' : 'costs'} ${formatNumber(Math.abs(deferral))}`]),
   ]
-  const money = dollars === undefined ? '' : ` (${inDollars(dollars.net)})`
+  const money = dollars ? ` (${dollars.net < 0 ? '-' : '+'}$${Math.abs(dollars.net).toFixed(3)})` : ''
   const isMatterOfTime = !worth.pays && deferral === 0 && breakEven !== undefined
   const when = isMatterOfTime ? `, it would after ${formatNumber(Math.ceil(breakEven))} turns` : ''
   return `${parts.join('; ')}: ${worth.pays ? `pays by ${formatNumber(net)}${money}` : `does not pay${money}${when}`}.`
 }
 
-/** The price of a turn is shown as it was reckoned with, whatever went into it. */
 function gainInWords({ freed, turns, write, cache, saved }: Worth): string {
   const all = `${formatNumber(turns)} ${turns === 1 ? 'turn' : 'turns'}`
   if (cache !== 'cold')
@@ -85,9 +77,4 @@ function priceOf(sum: number, tokens: number): number {
 
 function tidy(value: number): number {
   return Math.round(value * 1_000) / 1_000
-}
-
-/** Small sums are the usual case: three digits behind the point, and the sign in front. */
-function inDollars(value: number): string {
-  return `${value < 0 ? '-' : '+'}$${Math.abs(value).toFixed(3)}`
 }

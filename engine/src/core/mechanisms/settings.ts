@@ -1,4 +1,5 @@
-// The settings of the reductions that need no model, with the numbers of the specification as defaults.
+// Settings of the reductions that need no model.
+import { defined } from '../message/json.ts'
 import type { NamedKinds } from '../tools/call.ts'
 
 export type ReductionSettings = {
@@ -8,15 +9,15 @@ export type ReductionSettings = {
   readonly weigh: boolean
   /** Leave the id with which the recall tool finds the original. */
   readonly recall: boolean
-  /** Tools, by their exact names, whose results the host can have again: those of MCP servers too. */
+  /** Exact names of tools whose results the host can have again, those of MCP servers included. */
   readonly reproducible: readonly string[]
-  /** The host's own spellings, by exact name; null for a tool that must not be taken for what it is called. */
+  /** What the host's own tools are; null for a tool that is not what its name suggests. */
   readonly toolKinds: NamedKinds
-  /** What to do on a model that binds thinking to the prefix, where thinking stands behind the change. */
+  /** What to do if thinking behind the change is bound to the prefix. */
   readonly boundThinking: 'delegate' | 'remove' | 'decline'
-  /** Whether the newest results stay after their turn has ended too; false clears them once a person has spoken again. */
+  /** Whether the newest results also stay after their turn; false clears them once a person has spoken again. */
   readonly keepFinished: boolean
-  /** Whether what a tool was given to write goes together with its result, where it is long; not with cache edits. */
+  /** Whether long inputs of writing tools go with their results; not with cache edits. */
   readonly clearInputs: boolean
   readonly bySize: {
     readonly keep: number
@@ -35,7 +36,6 @@ export type ReductionSettings = {
     readonly trigger: number
     readonly keepTokens: number
     readonly clearAtLeast: number
-    /** After this the last thinking turn is enough. */
     readonly idleMinutes: number
   }
 }
@@ -72,10 +72,9 @@ export const defaultReductions: ReductionSettings = {
 /** Numbers below 0, and what is not a number at all, count as not given. */
 export function reductionSettings(choices: ReductionChoices = {}): ReductionSettings {
   const { bySize, byIdle, byCacheEdit, native, ...rest } = choices
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   return {
     ...defaultReductions,
-    ...given,
+    ...defined(rest),
     bySize: merged(defaultReductions.bySize, bySize),
     byIdle: merged(defaultReductions.byIdle, byIdle),
     byCacheEdit: merged(defaultReductions.byCacheEdit, byCacheEdit),
@@ -84,9 +83,7 @@ export function reductionSettings(choices: ReductionChoices = {}): ReductionSett
 }
 
 function merged<T extends Readonly<Record<string, number | boolean>>>(defaults: T, choices: Partial<T> = {}): T {
-  const usable = Object.entries(choices).filter(([key, value]) => {
-    if (typeof value !== typeof defaults[key]) return false
-    return typeof value !== 'number' || (Number.isFinite(value) && value >= 0)
-  })
-  return { ...defaults, ...Object.fromEntries(usable) }
+  const isUsable = ([key, value]: readonly [string, unknown]) =>
+    typeof value === typeof defaults[key] && (typeof value !== 'number' || (Number.isFinite(value) && value >= 0))
+  return { ...defaults, ...Object.fromEntries(Object.entries(choices).filter(isUsable)) }
 }

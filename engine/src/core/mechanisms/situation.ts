@@ -1,9 +1,8 @@
-// Puts together what mechanisms may know besides the view. The clock reading and everything else from outside are
-// handed in.
+// Collects what mechanisms may know besides the view. The time and everything else from outside is passed in.
 
-import type { CompactionAhead } from '../cache/economics.ts'
+import { type CompactionAhead, type Worth, type WorthInput, worthOf } from '../cache/economics.ts'
 import type { CacheEditState } from '../cache/edit-state.ts'
-import { type CacheState, cacheLifetimes, cacheStateOf } from '../cache/state.ts'
+import { cacheLifetimes, cacheStateOf } from '../cache/state.ts'
 import { cachePrices, modelFacts } from '../catalog/models.ts'
 import { type ExplainInput, explain } from '../tokens/explain.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -16,22 +15,21 @@ import { createWeigher, type Weigher } from './weigher.ts'
 export type SituationInput = ExplainInput & {
   readonly now: number
   readonly reductions?: ReductionChoices
-  /** Milliseconds that the provider keeps a prefix, where that is known. */
   readonly cacheLifetime?: number
   readonly client?: Partial<ClientAbilities>
-  /** Whether the next request turns thinking on; not said, it is taken to where the model does so by itself. */
+  /** Whether the next request turns thinking on. Default: whether the model does so by itself. */
   readonly thinks?: boolean
   readonly expectedTurns?: number
   readonly cacheEdits?: CacheEditState
-  /** false where none comes although the settings allow it: the breaker is open, the mode waits for a refusal. */
+  /** false if none comes although the settings allow it, for example while the breaker is open. */
   readonly compactionComes?: boolean
-  /** Of the threshold: a compaction has to get below it. 0.6 unless said. */
+  /** A compaction has to get below this share of the threshold. Default: 0.6. */
   readonly targetShare?: number
-  /** The one of the conversation, so that nothing is weighed twice. */
+  /** The conversation's, so that nothing is weighed twice. */
   readonly weigher?: Weigher
 }
 
-/** Throws a ConfigurationError when the settings of windows and thresholds cannot work. */
+/** Throws a ConfigurationError if windows and thresholds cannot work. */
 export function situationOf(view: View, input: SituationInput): Situation {
   const { messages } = view
   const size = input.size ?? viewSize(view, { ...input, measure: input.weigher?.measured })
@@ -39,29 +37,25 @@ export function situationOf(view: View, input: SituationInput): Situation {
   const { model } = explanation
   const cache = cacheStateOf({ messages, now: input.now, lifetime: input.cacheLifetime })
   const weigher = input.weigher ?? createWeigher({ ...input, model })
-  const { growth, base, carried, coldShare } = paceOf(view, cache.lifetime)
   const facts = model === undefined ? undefined : modelFacts(model)
   const client = { cacheEdits: false, contextManagement: false, ...input.client }
   const settings = reductionSettings(input.reductions)
   return {
+    ...paceOf(view, cache.lifetime),
     explanation,
     weigher,
     cache,
-    coldShare,
     compactionComes: explanation.autoCompact.mode === true && input.compactionComes !== false,
     target: Math.floor(explanation.autoCompactThreshold.value * (input.targetShare ?? usualTarget)),
     now: input.now,
     model: facts,
     client,
     thinks: input.thinks ?? (facts?.thinking === 'always' || facts?.thinksUnasked === true),
-    // A cache edit reaches results only: what else it left would be counted as gone.
+    // A cache edit reaches only results.
     settings: client.cacheEdits ? { ...settings, clearInputs: false } : settings,
-    ...(input.expectedTurns === undefined ? {} : { expectedTurns: input.expectedTurns }),
-    ...(growth === undefined ? {} : { growth }),
-    ...(base === undefined ? {} : { base }),
-    carried,
+    expectedTurns: input.expectedTurns,
     isCompacted: messages[0]?.origin === 'summary',
-    ...(input.cacheEdits === undefined ? {} : { cacheEdits: input.cacheEdits }),
+    cacheEdits: input.cacheEdits,
   }
 }
 
@@ -69,12 +63,8 @@ const usualTarget = 0.6
 const mostTurns = 200
 const usualTurns = 20
 
-/**
- * In how many requests what is freed will be saved. Where a compaction comes by itself: until then, since it would have
- * dropped all of it. Else until the context is full again, since what goes makes room for more of them. A guess when
- * nothing is known.
- */
-export function turnsAhead(situation: Situation, freed: number): number {
+/** Requests until the next compaction, or else until the context is full again. A guess if nothing is known. */
+function turnsAhead(situation: Situation, freed: number): number {
   const { expectedTurns, growth, explanation } = situation
   if (expectedTurns !== undefined) return expectedTurns
   if (growth === undefined || growth <= 0) return usualTurns
@@ -82,14 +72,16 @@ export function turnsAhead(situation: Situation, freed: number): number {
   return Math.min(mostTurns, Math.max(1, Math.ceil(room / growth)))
 }
 
-/** Tokens of a summary at most, and of what a first compaction leaves besides system prompt and tools. */
+export function worthIn(situation: Situation, sum: Omit<WorthInput, 'turns' | 'cache' | 'price'>): Worth {
+  const { cache, model } = situation
+  return worthOf({ ...sum, turns: turnsAhead(situation, sum.freed), cache, price: model?.price })
+}
+
+/** Tokens of a summary, and of what a first compaction leaves besides system prompt and tools. */
 const usualSummary = 6_000
 const usualLeft = 8_000
 
-/**
- * What the compaction that comes by itself will cost and leave; undefined where none comes, where too little is known,
- * and where it is further away than what is saved is counted: in a window of a million tokens it may never come.
- */
+/** The next compaction. Undefined if none comes, too little is known, or it is too far away to count. */
 export function compactionAhead(situation: Situation): CompactionAhead | undefined {
   const { explanation } = situation
   const costs = isCompactionComing(situation) ? compactionCosts(situation) : undefined
@@ -101,48 +93,40 @@ export function compactionAhead(situation: Situation): CompactionAhead | undefin
 
 /** In tokens at the input price. */
 export type CompactionCosts = {
-  /** The size it leaves. */
   readonly after: number
   /** The summary, and writing what is left to the cache. */
   readonly fixed: number
-  /** Of each token that is read for it. */
+  /** Per token read. */
   readonly perToken: number
   readonly growth: number
-  /** What a token in the context costs with each request. */
+  /** Per token and request. */
   readonly rent: number
 }
 
-/** What a compaction costs, whenever it comes; undefined where too little is known. */
+/** Undefined if too little is known. */
 export function compactionCosts(situation: Situation): CompactionCosts | undefined {
   const { growth, base, model, cache, coldShare, isCompacted } = situation
   if (growth === undefined || base === undefined) return undefined
   const { read } = cachePrices
-  const write = writePrice(cache)
+  const write = cache.lifetime > cacheLifetimes.short ? cachePrices.writeHour : cachePrices.write
   const after = isCompacted ? base : base + usualLeft
   const outputPrice = model?.price ? model.price.output / model.price.input : 5
   const fixed = usualSummary * outputPrice + after * write
   return { after, fixed, perToken: read, growth, rent: read + coldShare * (write - read) }
 }
 
-function writePrice({ lifetime }: CacheState): number {
-  return lifetime > cacheLifetimes.short ? cachePrices.writeHour : cachePrices.write
-}
-
 function isCompactionComing({ compactionComes, expectedTurns }: Situation): boolean {
   return compactionComes && expectedTurns === undefined
 }
 
-/**
- * No time to wait until it pays: no compaction will come to help, and less than half of the way from the warning to the
- * limit is left.
- */
+/** Too late to wait: no compaction comes, and more than half of the way from the warning to the limit is used. */
 export function isInDanger(situation: Situation): boolean {
   const { warning, limit, size, isBlocking } = situation.explanation
   if (situation.compactionComes) return false
   return isBlocking || size.tokens >= (warning.value + limit.value) / 2
 }
 
-/** The context is over the threshold, and with so much less it needs no compaction: that costs more than any cache. */
+/** Freeing so much makes a due compaction unnecessary, which costs more than any cache. */
 export function sparesCompaction({ explanation, target }: Situation, freed: number): boolean {
   return explanation.isAboveThreshold && explanation.size.tokens - freed < target
 }

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { session } from '../../testing/index.ts'
 import type { JsonObject } from '../message/json.ts'
 import { editRecord } from '../transcript/format/edits.ts'
-import { text, viewOf } from './examples.ts'
 import { editedSize, viewSize } from './size.ts'
+import { text, viewOf } from './testing/examples.ts'
 
 const counting = { estimator: 'chars/4' } as const
 

@@ -1,4 +1,4 @@
-// The size of a view that was edited after its newest answer: the usage of that answer still counts what has gone.
+// The size of a view that was edited after its newest answer, whose usage still counts what is gone.
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from '../tokens/context-size.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
@@ -11,10 +11,7 @@ export function viewSize(view: View, options: SizeOptions = {}): ContextSize {
   return noLargerThanBefore(size.source === 'estimate' ? less(size, serverCleared(view), options) : size, view, options)
 }
 
-/**
- * A reduction makes a context smaller, by the counter that measured both. Until an answer reports the new size, a guess
- * with its margin can come out above what was reported before: then that is the size, and what came since on top.
- */
+/** A reduction makes nothing larger: an estimate with its margin is limited to the last report plus what came since. */
 function noLargerThanBefore(size: ContextSize, { reduced, sources }: View, options: SizeOptions): ContextSize {
   const isGuess = size.anchorUuid === undefined || reduced?.uuids.has(size.anchorUuid)
   if (!reduced || !isGuess || size.tokens <= reduced.tokens) return size
@@ -25,10 +22,7 @@ function noLargerThanBefore(size: ContextSize, { reduced, sources }: View, optio
   return { ...size, tokens: most, reported, estimated: most - reported }
 }
 
-/**
- * The size of a view that was edited since its newest answer, when the view that this answer was given on is at hand:
- * what the answer reported, less what has gone since, or with what has come back.
- */
+/** As above, if the view that the answer was given on is known: what it reported, minus what is gone since. */
 export function editedSize(answered: View, now: View, options: SizeOptions = {}): ContextSize {
   const known = viewSize(now, options)
   const base = answered === now ? known : viewSize(answered, options)
@@ -38,13 +32,13 @@ export function editedSize(answered: View, now: View, options: SizeOptions = {})
   const weigher = createWeigher({ ...options, model: options.model ?? modelOf(now.messages) })
   const weight = ({ messages }: View, last: number) =>
     messages.slice(0, last + 1).reduce((sum, message) => sum + weigher.message(message), 0)
-  // What stands behind the answer is estimated as it is now; what it reported, it reported of what stood before.
+  // What follows the answer is estimated as it is now.
   const freed = Math.round(weight(answered, before) - weight(now, after))
   const size = contextSize(now.messages, { ...options, trusted: new Map([[after, freed]]) })
   return size.source === 'estimate' ? known : size
 }
 
-/** Where the answer whose usage counts stands in either view; its first piece may have left with its thinking. */
+/** Where the answer whose usage counts is in both views; its first piece may be gone with its thinking. */
 function anchors(answered: View, now: View, uuid: string | undefined): readonly [number, number] {
   const before = uuid === undefined ? -1 : answered.messages.findIndex((message) => message.uuid === uuid)
   const id = answered.messages[before]?.messageId
@@ -53,7 +47,7 @@ function anchors(answered: View, now: View, uuid: string | undefined): readonly 
   return [before, before < 0 ? -1 : now.messages.findIndex(isIt)]
 }
 
-/** Of an estimate. The server counts otherwise than we do: system prompt and tools stay, whatever it says it left out. */
+/** Of an estimate. System prompt and tools always stay, whatever the server says it left out. */
 function less(size: ContextSize, tokens: number, { overhead = 0 }: SizeOptions): ContextSize {
   if (tokens <= 0) return size
   const estimated = Math.max(size.estimated - tokens, Math.min(size.estimated, withMargin(overhead)))

@@ -3,10 +3,10 @@ import { type SessionBuilder, session, thinkingBlock, toolUseBlock } from '../..
 import { textOf } from '../message/block.ts'
 import { shapeOf } from '../message/shape.ts'
 import { type Edit, editRecord } from '../transcript/format/edits.ts'
-import { text, viewOf } from './examples.ts'
 import { type SituationInput, situationOf } from './situation.ts'
 import { viewSize } from './size.ts'
 import { type SnipInput, snip } from './snip.ts'
+import { text, viewOf } from './testing/examples.ts'
 
 const detour = () =>
   session()

@@ -1,15 +1,8 @@
-// Weighs blocks and messages in the tokens of a model and remembers the weights: the same conversation is planned before
-// each request, and reading all of its text again would take longer than everything else.
+// Weighs blocks and messages in a model's tokens and remembers the weights: reading all text again before each request
+// would take longer than everything else.
 import { type Block, blocksOf, type Content } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
-import {
-  addMeasures,
-  type Measure,
-  type Measuring,
-  measureBlock,
-  measureContent,
-  nothing,
-} from '../tokens/estimate/blocks.ts'
+import { addMeasures, type Measure, type Measuring, measureContent, nothing } from '../tokens/estimate/blocks.ts'
 import { type Counting, scaled } from '../tokens/estimate/counting.ts'
 
 export type Weigher = {
@@ -19,78 +12,62 @@ export type Weigher = {
   readonly block: (block: Block) => number
   readonly content: (content: Content) => number
   readonly message: (message: Message) => number
+  readonly from: (messages: readonly Message[], first: number) => number
   /** Not scaled yet, and possibly with another estimator or model than the weigher's. */
   readonly measured: (message: Message, how: Measuring) => Measure
-  /** What countTokens says of these messages. */
   readonly tokens: (messages: readonly Message[], counting: Counting) => number
-  /** What `find` says of a thing that does not change, such as a view, found out once. */
+  /** The result of `find` for something that does not change, such as a view, computed once. */
   readonly once: <K extends object, T>(find: (thing: K) => T, thing: K) => T
 }
 
-/** Keep one for each conversation, as long as the counting stays the same. */
+/** Keep one per conversation while the counting stays the same. */
 export function createWeigher(counting: Counting = {}): Weigher {
   const findings = new Map<unknown, WeakMap<object, unknown>>()
   const once = <K extends object, T>(find: (thing: K) => T, thing: K): T => {
-    let known = findings.get(find)
-    if (!known) {
-      known = new WeakMap()
-      findings.set(find, known)
-    }
-    const found = known.get(thing)
-    if (found !== undefined || known.has(thing)) return found as T
-    const fresh = find(thing)
-    known.set(thing, fresh)
-    return fresh
+    const known = findings.get(find) ?? new WeakMap<object, unknown>()
+    findings.set(find, known)
+    if (!known.has(thing)) known.set(thing, find(thing))
+    return known.get(thing) as T
   }
   const strings = new Map<string, number>()
-  const weigh = (block: Block): number => scaled(measureBlock(block, counting), counting)
-  const block = createWeights(weigh)
+  const block = createWeights((one: Block) => scaled(measureContent([one], counting), counting))
   const content = (given: Content): number => {
     if (typeof given !== 'string') return blocksOf(given).reduce((sum, item) => sum + block(item), 0)
-    const tokens = strings.get(given) ?? blocksOf(given).reduce((sum, item) => sum + weigh(item), 0)
+    const tokens = strings.get(given) ?? scaled(measureContent(given, counting), counting)
     strings.set(given, tokens)
     return tokens
   }
-  const measures = new Map<string, WeakMap<Message, Measure>>()
-  const measured = (message: Message, how: Measuring): Measure => {
-    const key = `${how.estimator} ${how.model}`
-    const known = measures.get(key) ?? new WeakMap<Message, Measure>()
-    measures.set(key, known)
-    const measure = known.get(message) ?? measureContent(message.content, how)
-    known.set(message, measure)
-    return measure
-  }
-  const tokens = (messages: readonly Message[], how: Counting): number =>
-    Math.round(
-      scaled(
-        messages.reduce((sum, message) => addMeasures(sum, measured(message, how)), nothing),
-        how,
-      ),
-    )
   const message = (given: Message): number => content(given.content)
+  const suffixes = (messages: readonly Message[]): Float64Array => {
+    const sums = new Float64Array(messages.length + 1)
+    for (let at = messages.length - 1; at >= 0; at--) sums[at] = (sums[at + 1] ?? 0) + message(messages[at] as Message)
+    return sums
+  }
+  const from = (messages: readonly Message[], first: number) => once(suffixes, messages)[Math.max(0, first)] ?? 0
+  const measurers = new Map<string, (message: Message) => Measure>()
+  const measured = (given: Message, how: Measuring): Measure => {
+    const key = `${how.estimator} ${how.model}`
+    const measure = measurers.get(key) ?? ((one: Message) => measureContent(one.content, how))
+    measurers.set(key, measure)
+    return once(measure, given)
+  }
+  const tokens = (messages: readonly Message[], how: Counting): number => {
+    const sum = messages.reduce((before, one) => addMeasures(before, measured(one, how)), nothing)
+    return Math.round(scaled(sum, how))
+  }
   const factor = counting.calibration?.factor ?? 1
-  return { factor, block, content, message, measured, tokens, once }
+  return { factor, block, content, message, from, measured, tokens, once }
 }
 
-/**
- * Weighs each thing once without keeping it alive. The map holds small integers, indices into a list of weights: a
- * WeakMap with a hundred thousand values on the heap, which fractions are, makes a full garbage collection take seconds.
- */
+/** Maps to indices into a list: a WeakMap with 100,000 fractions, which are on the heap, makes a GC take seconds. */
 function createWeights<T extends object>(weigh: (thing: T) => number): (thing: T) => number {
   const places = new WeakMap<T, number>()
-  let weights = new Float64Array(256)
-  let count = 0
+  const weights: number[] = []
   return (thing) => {
     const place = places.get(thing)
     if (place !== undefined) return weights[place] ?? 0
     const weight = weigh(thing)
-    if (count === weights.length) {
-      const larger = new Float64Array(count * 2)
-      larger.set(weights)
-      weights = larger
-    }
-    weights[count] = weight
-    places.set(thing, count++)
+    places.set(thing, weights.push(weight) - 1)
     return weight
   }
 }

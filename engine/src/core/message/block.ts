@@ -1,5 +1,4 @@
-// Content blocks as the Messages API has them. Transcripts hold blocks of every age, so a block is any object
-// with a type; the guards say when it is one of the kinds we know. Unknown kinds pass through untouched.
+// Content blocks as the Messages API has them. Any object with a type is a block; unknown kinds pass through.
 import { isObject, type JsonObject } from './json.ts'
 
 export type Block = JsonObject & { readonly type: string }
@@ -39,7 +38,6 @@ export function isEmptyText(block: unknown): boolean {
   return isBlock(block) && block.type === 'text' && (typeof block.text !== 'string' || block.text === '')
 }
 
-/** A text in which nothing stands, not even as text. */
 export function isBlank(block: Block): boolean {
   return block.type === 'text' && (typeof block.text !== 'string' || block.text.trim() === '')
 }
@@ -60,16 +58,16 @@ export function isMedia(block: Block): block is MediaBlock {
   return block.type === 'image' || block.type === 'document'
 }
 
-/** The content as blocks: a string counts as one text block, anything that is not a block is left out. */
+/** A string counts as one text block; anything that is not a block is left out. */
 export function blocksOf(content: unknown): readonly Block[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content } satisfies TextBlock]
   if (!Array.isArray(content)) return []
-  // Nearly always they all are: the very same list then, since this is asked of every message again and again.
+  // Nearly always all are blocks: then the same list, since this is called for every message again and again.
   for (let index = 0; index < content.length; index++) if (!isBlock(content[index])) return content.filter(isBlock)
   return content
 }
 
-/** The text a reader would see: text blocks joined by newlines, the text of tool results included. */
+/** Text blocks joined by newlines, with the text of tool results. */
 export function textOf(content: unknown): string {
   const parts: string[] = []
   for (const block of blocksOf(content)) {

@@ -1,5 +1,4 @@
-// Messages, answers and tools of chat completions, read into the shapes of the Messages API. Somebody else wrote them:
-// nothing throws, and what cannot be read is left out.
+// Reads messages, answers and tools of chat completions as those of the Messages API. What cannot be read is left out.
 import { type Block, blocksOf } from './block.ts'
 import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from './json.ts'
 import { noTokens, type Usage } from './usage.ts'
@@ -43,7 +42,7 @@ function toolUse(call: unknown): readonly Block[] {
   return [{ type: 'tool_use', id, name: stringAt(made, 'name') ?? 'unknown', input }]
 }
 
-/** The answer of a whole chat completion as the Messages API would give it; undefined when it is none. */
+/** Undefined if it is no chat completion. */
 export function fromChatAnswer(given: JsonObject): JsonObject | undefined {
   const [choice] = arrayAt(given, 'choices')
   const message = objectAt(choice, 'message')
@@ -51,17 +50,16 @@ export function fromChatAnswer(given: JsonObject): JsonObject | undefined {
   const { id, model } = given
   const refusal = stringAt(message, 'refusal')
   const content = blocksOf(fromChatContent({ ...message, role: 'assistant' }))
-  const { input, cacheRead, output } = chatUsage(objectAt(given, 'usage'))
   const hasCalls = content.some(({ type }) => type === 'tool_use')
+  const finish = chatStopReason(stringAt(choice, 'finish_reason') ?? 'stop', hasCalls)
+  const usage = objectAt(given, 'usage')
+  const { input, cacheRead, output } = chatUsage(usage)
   return {
     id,
     model,
     content: refusal === undefined ? content : [...content, { type: 'text', text: refusal }],
-    stop_reason:
-      refusal === undefined ? chatStopReason(stringAt(choice, 'finish_reason') ?? 'stop', hasCalls) : 'refusal',
-    ...(objectAt(given, 'usage')
-      ? { usage: { input_tokens: input, cache_read_input_tokens: cacheRead, output_tokens: output } }
-      : {}),
+    stop_reason: refusal === undefined ? finish : 'refusal',
+    ...(usage ? { usage: { input_tokens: input, cache_read_input_tokens: cacheRead, output_tokens: output } } : {}),
   }
 }
 

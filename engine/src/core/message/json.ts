@@ -1,4 +1,4 @@
-// Looking into JSON that somebody else wrote. Nothing here throws, and nothing is assumed to have a type it does not show.
+// Reads JSON that somebody else wrote. Nothing throws, and nothing is assumed to have a type that it does not have.
 
 export type JsonObject = { readonly [key: string]: unknown }
 
@@ -13,7 +13,7 @@ export function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** The object that a text stands for; undefined when it stands for none. */
+/** Undefined if the text is no JSON object. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -34,7 +34,7 @@ export function stringAt(value: unknown, key: string): string | undefined {
   return typeof found === 'string' ? found : undefined
 }
 
-/** A finite number, or undefined: NaN and Infinity cannot come out of JSON, strings are not numbers. */
+/** A finite number. */
 export function numberAt(value: unknown, key: string): number | undefined {
   const found = isObject(value) ? value[key] : undefined
   return typeof found === 'number' && Number.isFinite(found) ? found : undefined
@@ -45,7 +45,6 @@ export function arrayAt(value: unknown, key: string): readonly unknown[] {
   return Array.isArray(found) ? found : []
 }
 
-/** The strings of an array; whatever else it holds is left out. */
 export function stringsAt(value: unknown, key: string): readonly string[] {
   return arrayAt(value, key).filter((item) => typeof item === 'string')
 }
@@ -59,7 +58,7 @@ export function defined<T extends object>(values: T): Defined<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
 }
 
-/** Whoever tries to change it gets an error. */
+/** Any change of it then throws. */
 export function deepFrozen<T>(value: T): T {
   if ((isObject(value) || Array.isArray(value)) && !Object.isFrozen(value)) {
     Object.freeze(value)

@@ -4,7 +4,7 @@ import type { Usage } from './usage.ts'
 
 export type Role = 'user' | 'assistant'
 
-/** Who put a message into the conversation. The API knows two roles; people and engines need to know more. */
+/** Who put a message into the conversation. */
 export type Origin =
   | 'human' // typed by a person
   | 'agent' // asked of a sub-agent by the agent that started it
@@ -14,7 +14,7 @@ export type Origin =
   | 'attachment' // context the client injected as an attachment record
   | 'meta' // any other text the client injected: command output, caveats, reminders
 
-/** What the conversation is to serve: a person's words, or in a sub-agent's conversation those of another agent. */
+/** What the conversation is for: a person's words, or in a sub-agent's conversation those of another agent. */
 export function isRequest(origin: Origin): boolean {
   return origin === 'human' || origin === 'agent'
 }
@@ -26,7 +26,6 @@ export type Message = {
 
 export type ViewMessage = Message & {
   readonly origin: Origin
-  /** The transcript entry it came from. */
   readonly uuid?: string
   /** Milliseconds since 1970, when the record has a readable timestamp. */
   readonly time?: number
@@ -35,6 +34,5 @@ export type ViewMessage = Message & {
   readonly model?: string
   /** As reported with the answer. Absent on synthetic messages, whose zeros mean nothing. */
   readonly usage?: Usage
-  /** For attachments: which kind (file, skill_listing, …). */
   readonly attachment?: string
 }

@@ -1,9 +1,7 @@
-// Which block answers which: tool uses and their results, of the client's tools and of the server's. It looks and
-// says; it changes nothing.
+// Which block answers which: tool uses and their results, of the client's tools and of the server's.
 import { type Block, blocksOf, isToolResult, isToolUse } from './block.ts'
 import type { Message } from './message.ts'
 
-/** Where a block lies: the message, and the block within it. */
 export type BlockPlace = { readonly message: number; readonly block: number }
 
 export type Pair = {
@@ -14,7 +12,6 @@ export type Pair = {
   readonly results: readonly BlockPlace[]
 }
 
-/** What a block is in a pair, and the id that joins it with the other half. */
 export type PairHalf = { readonly tool: Pair['tool']; readonly half: 'use' | 'result'; readonly id: string }
 
 export function pairHalfOf(block: Block): PairHalf | undefined {
@@ -30,22 +27,21 @@ export function pairHalfOf(block: Block): PairHalf | undefined {
   return undefined
 }
 
-/** Every id that a use or a result names, in the order of their first block. */
+/** By id, in the order of the first block; those of the server's tools last. */
 export function pairsOf(messages: readonly Message[]): readonly Pair[] {
-  const pairs = new Map<string, Pair & { readonly uses: BlockPlace[]; readonly results: BlockPlace[] }>()
+  const pairs = { client: new Map<string, GrowingPair>(), server: new Map<string, GrowingPair>() }
   for (const [message, { content }] of messages.entries()) {
     if (typeof content === 'string') continue
     for (const [block, item] of blocksOf(content).entries()) {
       const half = pairHalfOf(item)
       if (!half) continue
-      const key = `${half.tool} ${half.id}`
-      let pair = pairs.get(key)
-      if (!pair) {
-        pair = { id: half.id, tool: half.tool, uses: [], results: [] }
-        pairs.set(key, pair)
-      }
+      const { tool, id } = half
+      const pair = pairs[tool].get(id) ?? { id, tool, uses: [], results: [] }
+      if (pair.uses.length + pair.results.length === 0) pairs[tool].set(id, pair)
       pair[half.half === 'use' ? 'uses' : 'results'].push({ message, block })
     }
   }
-  return [...pairs.values()]
+  return [...pairs.client.values(), ...pairs.server.values()]
 }
+
+type GrowingPair = Pair & { readonly uses: BlockPlace[]; readonly results: BlockPlace[] }

@@ -1,5 +1,4 @@
-// The system reminder: how context that nobody said joins a request. It claims no more for its pieces than that they may
-// help. Nothing inside can end it, open another, or read as a piece of its own.
+// The system reminder: how injected context joins a request. Nothing inside can end it, open another or imitate a piece.
 import { neutralizePiece } from '../text/neutralize.ts'
 
 /** A piece begins with `# kind` where it has one. */

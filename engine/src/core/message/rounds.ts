@@ -1,10 +1,9 @@
-// A conversation in larger units: rounds (an answer with the results of its calls) and turns (from one human message
-// to the next). Both are stretches of message indices that leave no gap.
+// Rounds (an answer with the results of its calls) and turns (from one human message to the next), without gaps.
 import { blocksOf, isToolResult } from './block.ts'
 import { type CutMessage, cutAfter, cutBefore, legalCuts } from './cut-points.ts'
 import type { Message } from './message.ts'
 
-/** Messages from `start` up to, and without, `end`. */
+/** Without `end`. */
 export type Stretch = { readonly start: number; readonly end: number }
 
 export type Round = Stretch & {
@@ -16,30 +15,19 @@ export function roundsOf(messages: readonly CutMessage[]): readonly Round[] {
   const rounds: Round[] = []
   for (const [index, message] of messages.entries()) {
     const last = rounds.at(-1)
-    if (last && belongs(messages, { round: last, message })) rounds[rounds.length - 1] = { ...last, end: index + 1 }
+    if (last && goesOn(last, message, messages[last.start])) rounds[rounds.length - 1] = { ...last, end: index + 1 }
     else rounds.push({ type: message.role === 'assistant' ? 'answer' : 'prompt', start: index, end: index + 1 })
   }
   return rounds
 }
 
-function belongs(
-  messages: readonly CutMessage[],
-  { round, message }: { readonly round: Round; readonly message: CutMessage },
-): boolean {
-  if (round.type === 'prompt') return message.role === 'user' && !hasResults(message)
-  if (message.role === 'user') return hasResults(message)
-  const id = messages[round.start]?.messageId
-  return id !== undefined && id === message.messageId
+/** Results belong to the answer before them, and so do the other pieces of that answer. */
+function goesOn({ type }: Round, { role, content, messageId }: CutMessage, first: CutMessage | undefined): boolean {
+  if (role === 'user') return blocksOf(content).some(isToolResult) === (type === 'answer')
+  return type === 'answer' && messageId !== undefined && messageId === first?.messageId
 }
 
-function hasResults(message: Message): boolean {
-  return typeof message.content !== 'string' && blocksOf(message.content).some(isToolResult)
-}
-
-/**
- * Turns: each begins with a message that holds something a person typed; what stands before the first is a turn too.
- * A view's message can hold results and a typed text at once: whoever cuts there asks the legal cuts as well.
- */
+/** A message can hold results and typed text at once: to cut at a turn, check the legal cuts as well. */
 export function turnsOf<M extends Message>(
   messages: readonly M[],
   isHuman: (message: M, index: number) => boolean,
@@ -48,7 +36,7 @@ export function turnsOf<M extends Message>(
   return starts.map((start, at) => ({ start, end: starts[at + 1] ?? messages.length }))
 }
 
-/** The smallest stretch around this one that can be taken out without splitting a pair, an answer or its thinking. */
+/** The smallest stretch around this one that splits no pair, answer or thinking. */
 export function widened(messages: readonly CutMessage[], { start, end }: Stretch): Stretch {
   const cuts = legalCuts(messages, { before: 'user-message' })
   return {

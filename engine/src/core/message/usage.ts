@@ -1,6 +1,5 @@
-// Token counts as an API answer reports them. The size of the context and the tokens billed are two numbers:
-// a server-side loop bills every iteration, but only the last one says how full the window is.
-import { isObject, type JsonObject } from './json.ts'
+// Token counts of an answer. A server-side loop bills every iteration; the last one says how full the window is.
+import { arrayAt, isObject, type JsonObject, numberAt } from './json.ts'
 
 export type TokenCounts = {
   readonly input: number
@@ -19,94 +18,50 @@ export type Usage = TokenCounts & {
 
 export const noTokens: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }
 
-/**
- * Reads an API usage object; undefined when it is none, or says what cannot be: less than nothing, no number. The very same as one that is known where it says the same: every
- * line of an answer repeats it.
- */
+/** Undefined if the counts are impossible. Returns `known` if equal: every line of an answer repeats its usage. */
 export function readUsage(value: unknown, known?: Usage): Usage | undefined {
-  if (!isObject(value) || !isPossible(value)) return undefined
-  if (known && saysTheSame(value, known)) return known
-  const iterations = readIterations(value.iterations)
-  const { input, output, cacheRead, cacheWrite, cacheWriteHour } = readCounts(value)
-  return iterations
-    ? { input, output, cacheRead, cacheWrite, cacheWriteHour, iterations }
-    : { input, output, cacheRead, cacheWrite, cacheWriteHour }
+  if (!isObject(value) || reportedKeys.some((key) => isAbsurd(value[key]))) return undefined
+  const listed = arrayAt(value, 'iterations').filter(isObject)
+  const iterations = listed.map((one) => ({ ...readCounts(one), type: String(one.type ?? 'message') }))
+  const usage = iterations.length > 0 ? { ...readCounts(value), iterations } : readCounts(value)
+  return known && isSame(usage, known) ? known : usage
 }
 
-function isPossible({ input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens }: JsonObject) {
-  return (
-    !isAbsurd(input_tokens) &&
-    !isAbsurd(output_tokens) &&
-    !isAbsurd(cache_read_input_tokens) &&
-    !isAbsurd(cache_creation_input_tokens)
-  )
-}
+const reportedKeys = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']
 
 function isAbsurd(value: unknown): boolean {
   return typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY)
 }
 
-/** Written out, and a list of just its length: every line of every answer has these. */
-function readIterations(listed: unknown): Usage['iterations'] {
-  if (!Array.isArray(listed)) return undefined
-  const objects: readonly JsonObject[] = listed.every(isObject) ? listed : listed.filter(isObject)
-  if (objects.length === 0) return undefined
-  return objects.map((iteration) => {
-    const { input, output, cacheRead, cacheWrite, cacheWriteHour } = readCounts(iteration)
-    return { input, output, cacheRead, cacheWrite, cacheWriteHour, type: String(iteration.type ?? 'message') }
-  })
-}
-
-function saysTheSame(value: JsonObject, known: Usage): boolean {
-  if (!hasCounts(value, known)) return false
-  const listed = Array.isArray(value.iterations) ? value.iterations : none
-  const iterations = known.iterations ?? none
-  if (listed.length !== iterations.length) return false
-  for (let at = 0; at < listed.length; at++) {
-    const iteration: unknown = listed[at]
-    const other = iterations[at]
-    if (!other || !isObject(iteration) || !hasCounts(iteration, other)) return false
-    if (String(iteration.type ?? 'message') !== other.type) return false
-  }
-  return true
-}
-
-const none: readonly never[] = []
-
-function hasCounts(value: JsonObject, { input, output, cacheRead, cacheWrite, cacheWriteHour }: TokenCounts): boolean {
-  return (
-    countIn(value.output_tokens) === output &&
-    countIn(value.input_tokens) === input &&
-    countIn(value.cache_read_input_tokens) === cacheRead &&
-    countIn(value.cache_creation_input_tokens) === cacheWrite &&
-    countIn(hourIn(value)) === cacheWriteHour
-  )
-}
-
-function hourIn({ cache_creation: written }: JsonObject): unknown {
-  return isObject(written) ? written.ephemeral_1h_input_tokens : undefined
-}
-
 function readCounts(value: JsonObject): TokenCounts {
   return {
-    input: countIn(value.input_tokens),
-    output: countIn(value.output_tokens),
-    cacheRead: countIn(value.cache_read_input_tokens),
-    cacheWrite: countIn(value.cache_creation_input_tokens),
-    cacheWriteHour: countIn(hourIn(value)),
+    input: countAt(value, 'input_tokens'),
+    output: countAt(value, 'output_tokens'),
+    cacheRead: countAt(value, 'cache_read_input_tokens'),
+    cacheWrite: countAt(value, 'cache_creation_input_tokens'),
+    cacheWriteHour: countAt(value.cache_creation, 'ephemeral_1h_input_tokens'),
   }
 }
 
-function countIn(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0
+function countAt(value: unknown, key: string): number {
+  return Math.max(0, numberAt(value, key) ?? 0)
 }
+
+function isSame(one: Usage, other: Usage): boolean {
+  const [own, others] = [one.iterations ?? [], other.iterations ?? []]
+  const isEqual = (a: TokenCounts, b: TokenCounts | undefined) => countNames.every((name) => a[name] === b?.[name])
+  if (!isEqual(one, other) || own.length !== others.length) return false
+  return own.every((iteration, at) => iteration.type === others[at]?.type && isEqual(iteration, others[at]))
+}
+
+const countNames = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteHour'] as const
 
 /** Everything that occupies the window: cached tokens do too. */
 export function totalOf(counts: TokenCounts): number {
   return counts.input + counts.cacheRead + counts.cacheWrite + counts.output
 }
 
-/** How full the window was after this answer: the last sampling iteration where the answer lists them. */
+/** After this answer: the last sampling iteration, if they are listed. */
 export function contextTokens(usage: Usage): number {
   const last = usage.iterations?.findLast((iteration) => iteration.type !== 'compaction' && totalOf(iteration) > 0)
   return totalOf(last ?? usage)
@@ -122,7 +77,7 @@ export function addCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
   }
 }
 
-/** What is paid for: every iteration where the answer lists them, since its top level leaves compactions out. */
+/** Every iteration, if they are listed: the top level leaves compactions out. */
 export function billedCounts(usage: Usage): TokenCounts {
   return usage.iterations ? usage.iterations.reduce(addCounts, noTokens) : usage
 }

@@ -1,6 +1,4 @@
-// Marks for the prompt cache, where the API looks for them: behind the tools or the system prompt, where a change of the
-// messages ended, behind what the request before ended with, and at the end. At most four. They change no prefix and
-// nothing that was handed in.
+// Marks for the prompt cache, at most four: behind tools or system prompt, where changes ended, and at the end.
 import { type Block, blocksOf, isText, isThinking } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
@@ -13,9 +11,9 @@ export type Markable = {
 
 export type Marking = {
   readonly lifetime: '5m' | '1h'
-  /** Of tools and system prompt, which outlive every pause of the messages; as theirs unless told. Never the shorter one. */
+  /** Of tools and system prompt; never shorter than that of the messages, which is the default. */
   readonly head?: '5m' | '1h'
-  /** Where changes of the messages ended, oldest first: the next change will begin behind the last of them. */
+  /** Where changes of the messages ended, oldest first: the next change begins behind the last of them. */
   readonly anchors?: readonly number[]
 }
 
@@ -24,19 +22,26 @@ const mostMarks = 4
 const lookback = 20
 
 /** The system prompt's mark covers the tools: theirs comes last, where one is left. */
-export function withCacheMarks<T extends Markable>(request: T, { lifetime, head, anchors = [] }: Marking): T {
-  const mark = markOf(lifetime)
-  const headMark = markOf(head ?? lifetime)
-  const { system, tools, messages } = request
-  const hasSystem = system !== undefined && system.length > 0
-  const hasTools = tools !== undefined && tools.length > 0
-  const places = placesIn(messages, anchors, mostMarks - (hasSystem || hasTools ? 1 : 0))
-  const isToolsLeft = !hasSystem || places.size + 1 < mostMarks
+export function withCacheMarks<T extends Markable>(
+  request: T,
+  { lifetime, head = lifetime, anchors = [] }: Marking,
+): T {
+  const { system = '', tools = [], messages } = request
+  const hasHead = system.length > 0 || tools.length > 0
+  const places = placesIn(messages, anchors, mostMarks - (hasHead ? 1 : 0))
+  const isToolsLeft = system.length === 0 || places.size + 1 < mostMarks
+  const headMark = markOf(head)
   return {
     ...request,
-    ...(hasTools && isToolsLeft ? { tools: markedLast(tools, headMark) } : {}),
-    ...(hasSystem ? { system: markedBlocks(blocksOf(system), headMark) } : {}),
-    messages: markedMessages(messages, places, mark),
+    ...(tools.length > 0 && isToolsLeft
+      ? { tools: [...tools.slice(0, -1), { ...tools.at(-1), cache_control: headMark }] }
+      : {}),
+    ...(system.length > 0 ? { system: markedBlocks(blocksOf(system), headMark) } : {}),
+    messages: messages.map((message, at) =>
+      places.has(at)
+        ? { role: message.role, content: markedBlocks(blocksOf(message.content), markOf(lifetime)) }
+        : message,
+    ),
   }
 }
 
@@ -44,14 +49,7 @@ function markOf(lifetime: '5m' | '1h'): JsonObject {
   return { type: 'ephemeral', ...(lifetime === '1h' ? { ttl: '1h' } : {}) }
 }
 
-function markedLast(tools: readonly JsonObject[], mark: JsonObject): readonly JsonObject[] {
-  return [...tools.slice(0, -1), { ...tools.at(-1), cache_control: mark }]
-}
-
-/**
- * The last user message first. The one before it where one answer with many calls is longer than a prefix is looked for;
- * then the places where changes ended, so that a change behind them leaves what is before them cached.
- */
+/** The last user message, the one before it if the answer between is too long, then where changes ended. */
 function placesIn(messages: readonly Message[], anchors: readonly number[], most: number): ReadonlySet<number> {
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const before = messages.findLastIndex(({ role }, at) => role === 'user' && at < last)
@@ -61,24 +59,9 @@ function placesIn(messages: readonly Message[], anchors: readonly number[], most
   return new Set([...new Set(wanted)].slice(0, most))
 }
 
-function markedMessages(
-  messages: readonly Message[],
-  places: ReadonlySet<number>,
-  mark: JsonObject,
-): readonly Message[] {
-  const marked = messages.slice()
-  for (const at of places) {
-    const message = marked[at]
-    if (message) marked[at] = { role: message.role, content: markedBlocks(blocksOf(message.content), mark) }
-  }
-  return marked
-}
-
 function markedBlocks(blocks: readonly Block[], mark: JsonObject): readonly Block[] {
-  const at = blocks.findLastIndex(canBeMarked)
+  const at = blocks.findLastIndex(
+    (block) => !isThinking(block) && block.type !== 'cache_edits' && !(isText(block) && block.text.trim() === ''),
+  )
   return blocks.map((block, index) => (index === at ? { ...block, cache_control: mark } : block))
-}
-
-function canBeMarked(block: Block): boolean {
-  return !isThinking(block) && block.type !== 'cache_edits' && !(isText(block) && block.text.trim() === '')
 }

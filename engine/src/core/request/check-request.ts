@@ -1,71 +1,67 @@
-// What a request must be, as code: the rules of the Messages API that a cut or an edit can break. Written without the
-// repairer in mind, and used to test it. It reports and never mends.
+// The rules of the Messages API that a cut or an edit can break. It only reports; the repair goes on until it is silent.
 
 import { type Block, blocksOf, isBlank, isEmptyText, isThinking } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { pairHalfOf, pairsOf } from '../message/pairing.ts'
 import { wellFormedValue } from '../text/well-formed.ts'
 
-export type Problem = {
-  readonly type:
-    | 'request-empty'
-    | 'opening-not-user'
-    | 'roles-not-alternating'
-    | 'content-empty'
-    | 'text-empty'
-    | 'id-missing'
-    | 'use-without-result' // its result is not in the very next message
-    | 'result-without-use' // its use is not in the very message before
-    | 'use-repeated'
-    | 'result-repeated'
-    | 'results-not-first'
-    | 'block-in-wrong-role'
-    | 'server-use-without-result'
-    | 'server-result-without-use'
-    | 'thinking-unsigned'
-    | 'thinking-last' // an answer may not end with thinking
-    | 'text-ill-formed' // a lone surrogate, in whatever string of the message
-  readonly message: number
-  readonly id?: string
-}
+const types = [
+  'request-empty',
+  'opening-not-user',
+  'roles-not-alternating',
+  'content-empty',
+  'text-empty',
+  'id-missing',
+  'use-without-result', // its result is not in the very next message
+  'result-without-use', // its use is not in the very message before
+  'use-repeated',
+  'result-repeated',
+  'results-not-first',
+  'block-in-wrong-role',
+  'server-use-without-result',
+  'server-result-without-use',
+  'thinking-unsigned',
+  'thinking-last', // an answer may not end with thinking
+  'text-ill-formed', // a lone surrogate, in whatever string of the message
+] as const
+
+export type Problem = { readonly type: (typeof types)[number]; readonly message: number; readonly id?: string }
 
 export function checkRequest(messages: readonly Message[]): readonly Problem[] {
   if (messages.length === 0) return [{ type: 'request-empty', message: 0 }]
   return [...messages.flatMap((_, index) => checkMessage(messages, index)), ...checkPairs(messages)]
 }
 
+/** One loop over the blocks: this looks at a whole conversation before each request. */
 function checkMessage(messages: readonly Message[], index: number): readonly Problem[] {
-  const message = messages[index]
-  if (!message) return []
-  const found: Problem[] = []
-  const say = (type: Problem['type']) => found.push({ type, message: index })
-  const blocks = blocksOf(message.content)
-  if (index === 0 && message.role !== 'user') say('opening-not-user')
-  if (index > 0 && messages[index - 1]?.role === message.role) say('roles-not-alternating')
-  if (blocks.length === 0) say('content-empty')
-  if (blocks.some((block) => isBlank(block) || blocksOf(block.content).some(isEmptyText))) say('text-empty')
-  if (blocks.some(lacksId)) say('id-missing')
-  const firstOther = blocks.findIndex((block) => block.type !== 'tool_result')
-  if (firstOther >= 0 && blocks.slice(firstOther).some((block) => block.type === 'tool_result')) {
-    say('results-not-first')
+  const { role, content } = messages[index] as Message
+  const found = new Set<Problem['type']>()
+  const blocks = blocksOf(content)
+  if (index === 0 && role !== 'user') found.add('opening-not-user')
+  if (index > 0 && messages[index - 1]?.role === role) found.add('roles-not-alternating')
+  if (blocks.length === 0) found.add('content-empty')
+  for (const [at, block] of blocks.entries()) {
+    const isResult = block.type === 'tool_result'
+    if (isBlank(block) || (Array.isArray(block.content) && block.content.some(isEmptyText))) found.add('text-empty')
+    if (lacksId(block)) found.add('id-missing')
+    if (isResult && at > 0 && blocks[at - 1]?.type !== 'tool_result') found.add('results-not-first')
+    if ((roleOf(block) ?? role) !== role) found.add('block-in-wrong-role')
+    if (isUnsigned(block)) found.add('thinking-unsigned')
+    if (isThinking(block) && at === blocks.length - 1) found.add('thinking-last')
   }
-  if (blocks.some((block) => !mayStandIn(message, block))) say('block-in-wrong-role')
-  if (blocks.some(isUnsigned)) say('thinking-unsigned')
-  const last = blocks.at(-1)
-  if (last && isThinking(last)) say('thinking-last')
-  if (wellFormedValue(message.content) !== message.content) say('text-ill-formed')
-  return found
+  if (wellFormedValue(content) !== content) found.add('text-ill-formed')
+  return found.size === 0 ? [] : types.filter((type) => found.has(type)).map((type) => ({ type, message: index }))
 }
 
 function lacksId({ type, id, tool_use_id: answered }: Block): boolean {
   return (type === 'tool_use' && typeof id !== 'string') || (type === 'tool_result' && typeof answered !== 'string')
 }
 
-function mayStandIn({ role }: Message, block: Block): boolean {
+/** Whose messages may hold it; undefined: both. */
+function roleOf(block: Block): Message['role'] | undefined {
   const half = pairHalfOf(block)
-  const isUsers = half?.tool === 'client' && half.half === 'result'
-  if (isUsers) return role === 'user'
-  return half === undefined && !isThinking(block) ? true : role === 'assistant'
+  if (half === undefined) return isThinking(block) ? 'assistant' : undefined
+  return half.tool === 'client' && half.half === 'result' ? 'user' : 'assistant'
 }
 
 function isUnsigned(block: Block): boolean {

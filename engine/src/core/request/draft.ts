@@ -1,5 +1,4 @@
 // What the passes of a repair work on: a message as blocks, and the reports of what was done.
-
 import { type Block, blocksOf, type TextBlock, textOf } from '../message/block.ts'
 import type { Message, Role } from '../message/message.ts'
 import { neutralize } from '../text/neutralize.ts'
@@ -25,27 +24,19 @@ export type Repair = {
 export type Draft = {
   readonly role: Role
   readonly blocks: readonly Block[]
-  /** Index in the request before the repair. */
   readonly index: number
   /** The message itself, until something about it changes. */
-  readonly whole: Message | undefined
+  readonly whole?: Message
 }
 
 export type Report = (repair: Repair) => void
+/** Reports in the order of the drafts, and returns a draft that it leaves alone as it is. */
 export type Pass = (drafts: readonly Draft[], report: Report) => readonly Draft[]
-
-export function draftOf(message: Message, index: number): Draft {
-  return { role: message.role, blocks: blocksOf(message.content), index, whole: message }
-}
-
-export function messageOfDraft({ role, blocks, whole }: Draft): Message {
-  return whole ?? { role, content: blocks }
-}
 
 /** The draft with these blocks; the same object when they are the same. */
 export function withBlocks(draft: Draft, blocks: readonly Block[]): Draft {
   const isSame = blocks.length === draft.blocks.length && blocks.every((block, at) => block === draft.blocks[at])
-  return isSame ? draft : { ...draft, blocks, whole: undefined }
+  return isSame ? draft : { role: draft.role, blocks, index: draft.index }
 }
 
 export function note(text: string): TextBlock {
@@ -56,11 +47,8 @@ export function note(text: string): TextBlock {
 export function resultAsText(result: Block): readonly Block[] {
   const text = textOf(result.content)
   const title = '[Result of a tool call that is no longer in this conversation]'
-  const media = Array.isArray(result.content) ? blocksOf(result.content).filter(({ type }) => type !== 'text') : []
-  return [
-    note(text === '' ? title : `${title}\n${neutralize(text)}`),
-    ...media.filter(({ type }) => !type.endsWith('_reference')),
-  ]
+  const isMedia = ({ type }: Block) => type !== 'text' && !type.endsWith('_reference')
+  return [note(text === '' ? title : `${title}\n${neutralize(text)}`), ...blocksOf(result.content).filter(isMedia)]
 }
 
 export function useAsText(use: Block): Block {

@@ -1,5 +1,4 @@
-// From the view to the messages of a request: repaired, without what only we know of a message, and without thinking that
-// the model bound to another prefix. The view stays as it is.
+// From the view to the messages of a request: repaired, and without thinking that is bound to another prefix.
 import { modelFacts } from '../catalog/models.ts'
 import type { Message } from '../message/message.ts'
 import type { View } from '../transcript/view/fold.ts'
@@ -12,11 +11,11 @@ export type RequestMessages = {
 }
 
 export type RequestChoices = {
-  /** The model that is asked. An unknown one is taken to bind thinking, which is the safe side. */
+  /** An unknown model is assumed to bind thinking, which is the safe side. */
   readonly model?: string | undefined
-  /** Whether that model binds thinking to the prefix, for who knows better. */
+  /** Overrides what is known about the model. */
   readonly bindsThinking?: boolean | undefined
-  /** What is asked now, where the transcript does not have it yet. */
+  /** What is asked now, if the transcript does not have it yet. */
   readonly next?: readonly Message[] | undefined
 }
 
@@ -30,16 +29,11 @@ export function requestMessages(view: View, choices: RequestChoices = {}): Reque
 /** Answers whose thinking is void on a model that binds it: given on another prefix, or by another model. */
 function voidedIn({ messages, changed }: View, model: string | undefined): ReadonlySet<number> {
   if (model === undefined) return changed
-  const others = new Set(
-    messages.map((message) => message.model).filter((own) => own !== undefined && isOther(own, model)),
-  )
-  const foreign = messages.flatMap(({ role, model: own }, at) => (role === 'assistant' && others.has(own) ? [at] : []))
-  return others.size === 0 ? changed : new Set([...changed, ...foreign])
-}
-
-/** Answers name their model more exactly than requests do: a date does not make it another one. */
-function isOther(own: string, model: string): boolean {
-  if (own === model) return false
   const facts = modelFacts(model)
-  return facts === undefined || modelFacts(own) !== facts
+  // Answers name their model more exactly than requests do: a date does not make it another one.
+  const isOther = (own: string) => own !== model && (facts === undefined || modelFacts(own) !== facts)
+  const others = new Set(messages.map((message) => message.model).filter((own) => own !== undefined && isOther(own)))
+  if (others.size === 0) return changed
+  const foreign = messages.flatMap(({ role, model: own }, at) => (role === 'assistant' && others.has(own) ? [at] : []))
+  return new Set([...changed, ...foreign])
 }

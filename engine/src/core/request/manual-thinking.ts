@@ -1,29 +1,23 @@
-// What manual thinking (`thinking: { type: 'enabled' }`) asks of the answers before: one that thinks begins with it. Answers
-// of other models need not.
+// Manual thinking (`thinking: { type: 'enabled' }`) wants every answer that thinks to begin with it.
 import { type Block, blocksOf, isThinking, isToolResult } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 
-/**
- * Whether a request continues an answer that began without thinking: a tool loop that goes on with results, or an answer
- * that was begun. Manual thinking would be refused there. Expects roles that alternate.
- */
+/** Whether a request continues an answer that began without thinking: manual thinking would be refused there. */
 export function continuesUnthought(messages: readonly Message[]): boolean {
   const asked = messages.findLastIndex(({ role, content }) => role === 'user' && !blocksOf(content).some(isToolResult))
   const first = firstOf(messages[asked + 1])
   return first !== undefined && !isThinking(first)
 }
 
-/** Without the thinking of answers that do not begin with it. The very array that was given when there are none. */
+/** Drops the thinking of answers that do not begin with it. The same array if there are none. */
 export function withThinkingFirst(messages: readonly Message[]): readonly Message[] {
   const isOdd = (message: Message) => {
     const first = firstOf(message)
     return first !== undefined && !isThinking(first) && blocksOf(message.content).some(isThinking)
   }
   if (!messages.some(isOdd)) return messages
-  return messages.map((message) => {
-    if (!isOdd(message)) return message
-    return { ...message, content: blocksOf(message.content).filter((block) => !isThinking(block)) }
-  })
+  const unthought = ({ content }: Message) => blocksOf(content).filter((block) => !isThinking(block))
+  return messages.map((message) => (isOdd(message) ? { ...message, content: unthought(message) } : message))
 }
 
 function firstOf(message: Message | undefined): Block | undefined {

@@ -1,5 +1,4 @@
-// A request as the Messages API takes it, in types that fit its official SDK without a cast. The types name the common
-// blocks only; what else a conversation holds passes through as it is.
+// A request in types that fit the official SDK without a cast. They name the common blocks; others pass through.
 import type { Message } from '../message/message.ts'
 import type { ModelRequest } from '../ports/model.ts'
 import { withLegalCalls } from './tool-ids.ts'

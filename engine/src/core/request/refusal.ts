@@ -1,16 +1,14 @@
-// What a provider's refusal means: too long, too large, refused, invalid, or only for now. Pure and table-driven. A rate
-// limit is never an overflow, whatever words it shares with one.
-import { isObject, numberAt, objectAt, parseObject, stringAt } from '../message/json.ts'
+// What a provider's refusal means. A rate limit is never an overflow, whatever words it shares with one.
+import { defined, isObject, numberAt, objectAt, parseObject, stringAt } from '../message/json.ts'
 import { totalOf } from '../message/usage.ts'
 import type { FailureReason, ModelAnswer, ModelFailure, Overflow } from '../ports/model.ts'
 import { headOf } from '../text/cut.ts'
 import { overflowRows, rateLimitWords, tooLargeWords, tooMuchMedia } from './overflow-shapes.ts'
 
-/** A refusal as it came, before anybody has interpreted it. */
 export type Refusal = {
-  /** Absent where the refusal came inside a stream that had begun with 200, or where nothing came at all. */
+  /** Absent if the refusal came inside a stream that began with 200, or if nothing came. */
   readonly status?: number
-  /** The whole body: an object, JSON as text, or any other text. */
+  /** An object, JSON as text, or any other text. */
   readonly body: unknown
   /** Who was asked: one provider refuses with a status and nothing else. */
   readonly endpoint?: string
@@ -23,7 +21,6 @@ export type Verdict = {
   readonly code?: string
   readonly overflow?: Overflow
   readonly media?: ModelFailure['media']
-  /** Which row of the table spoke, for people who look into it. */
   readonly shape?: string
 }
 
@@ -44,15 +41,13 @@ export function readRefusal(refusal: Refusal): Verdict {
   return { reason: reasonOf(status, all, isRateLimit), ...said }
 }
 
-/**
- * Of an answer that was not refused: the window ended it, the provider quietly took more than it holds (z.ai), or it cut
- * the prompt so that nothing was left to say (MiMo, LM Studio).
- */
+/** In an answer: the window ended it, the provider took too much (z.ai), or cut off the prompt (MiMo, LM Studio). */
 export function overflowOfAnswer(answer: ModelAnswer, window?: number): Overflow | undefined {
   const last = answer.usage.iterations?.at(-1) ?? answer.usage
   const actual = totalOf(last) - last.output
-  const limit = window === undefined ? {} : { limit: window }
-  if (answer.stopReason === 'model_context_window_exceeded') return { ...(actual > 0 ? { actual } : {}), ...limit }
+  if (answer.stopReason === 'model_context_window_exceeded') {
+    return defined({ actual: actual > 0 ? actual : undefined, limit: window })
+  }
   if (window === undefined) return undefined
   const saidNothing = answer.content.length === 0 && last.output === 0
   return actual > window || (saidNothing && actual >= window * 0.99) ? { actual, limit: window } : undefined
@@ -93,11 +88,7 @@ function numbersIn(groups: { readonly [name: string]: string | undefined }): Ove
     read('actual') ??
     (total === undefined ? undefined : total - (output ?? 0)) ??
     (limit !== undefined && over !== undefined ? limit + over : undefined)
-  return {
-    ...(actual === undefined ? {} : { actual }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(output === undefined || output === 0 ? {} : { maxTokens: output }),
-  }
+  return defined({ actual, limit, maxTokens: output || undefined })
 }
 
 /** Pages and images together; the wording without pages counts documents. */
@@ -110,9 +101,7 @@ function mediaIn(text: string): Pick<Verdict, 'media'> {
 /** llama.cpp tells its numbers in fields. */
 function fieldsIn(body: unknown): Overflow {
   const error = errorIn(body)
-  const actual = numberAt(error, 'n_prompt_tokens')
-  const limit = numberAt(error, 'n_ctx')
-  return { ...(actual === undefined ? {} : { actual }), ...(limit === undefined ? {} : { limit }) }
+  return defined({ actual: numberAt(error, 'n_prompt_tokens'), limit: numberAt(error, 'n_ctx') })
 }
 
 const refusedWords =

@@ -1,23 +1,10 @@
-// Makes a request valid, whatever was cut out of it. Everything that goes to a model passes through here. It reports what
-// it did, leaves a valid request alone, and never puts words in a person's mouth.
-
-import { type Block, isBlank, isEmptyText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
+// Makes a request valid, whatever was cut out of it. Everything that goes to a model passes through here.
+import { type Block, blocksOf, isBlank, isEmptyText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { wellFormedValue } from '../text/well-formed.ts'
-import {
-  type Draft,
-  draftOf,
-  messageOfDraft,
-  note,
-  type Pass,
-  type Repair,
-  type Report,
-  resultAsText,
-  useAsText,
-  withBlocks,
-} from './draft.ts'
-import { interruptedCalls, pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
-import { isSound } from './sound.ts'
+import { checkRequest } from './check-request.ts'
+import { type Draft, note, type Pass, type Repair, type Report, resultAsText, useAsText, withBlocks } from './draft.ts'
+import { idsOfCalls, missingResult, pairedResults, pairedServerTools, uniqueUses } from './repair-pairs.ts'
 
 /**
  * keep: as it is, for targets that do not look at it. strip-unsigned (the default): the API refuses thinking without
@@ -28,7 +15,7 @@ export type ThinkingRepair = 'keep' | 'strip-unsigned' | 'strip-changed' | 'stri
 
 export type RepairOptions = {
   readonly thinking?: ThinkingRepair
-  /** Messages whose thinking was made for another prefix than the one that now stands before them. */
+  /** Messages whose thinking was made for another prefix. */
   readonly changed?: ReadonlySet<number>
 }
 
@@ -55,35 +42,41 @@ const mostRounds = 12
 export function repairRequest(messages: readonly Message[], options: RepairOptions = {}): Repaired {
   const repairs: Repair[] = []
   const report: Report = (repair) => repairs.push(repair)
-  const given = stripThinking(messages.map(draftOf), { ...options, report })
-  const drafts = repairDrafts(inWholeCharacters(given, report), repairs, report)
-  return repairs.length === 0 ? { messages, repairs } : { messages: drafts.map(messageOfDraft), repairs }
-}
-
-/** Every pass reports in the order of the drafts, and returns a draft that it leaves alone as it is. */
-function repairDrafts(given: readonly Draft[], repairs: readonly Repair[], report: Report): readonly Draft[] {
-  let drafts = given
-  for (let round = 0; !isSound(drafts); round++) {
+  const given = stripped(messages, options, report)
+  const problems = checkRequest(given)
+  if (problems.length === 0) return { messages: given, repairs }
+  const asDraft = (whole: Message, index: number): Draft => {
+    return { role: whole.role, blocks: blocksOf(whole.content), index, whole }
+  }
+  let drafts: readonly Draft[] = given.map(asDraft)
+  if (problems.some(({ type }) => type === 'text-ill-formed')) drafts = inWholeCharacters(drafts, report)
+  for (let round = 0; ; round++) {
     const before = repairs.length
     for (const pass of passes) drafts = pass(drafts, report)
-    if (repairs.length === before) break
+    if (repairs.length === before || checkRequest(drafts.map(messageOf)).length === 0) break
     if (round === mostRounds) throw new Error('The repair of a request came to no end.')
   }
-  return drafts
+  return repairs.length === 0 ? { messages, repairs } : { messages: drafts.map(messageOf), repairs }
 }
 
-function stripThinking(
-  drafts: readonly Draft[],
-  { thinking = 'strip-unsigned', changed, report }: RepairOptions & { readonly report: Report },
-): readonly Draft[] {
-  if (thinking === 'keep') return drafts
-  return drafts.map((draft) => {
-    if (!draft.blocks.some(isThinking)) return draft
-    const blocks = draft.blocks.filter(isThinking)
-    const isChanged = thinking === 'strip-changed' && changed?.has(draft.index) === true
-    const isUnsigned = !blocks.every(isSigned)
-    if (thinking !== 'strip-all' && !isChanged && !isUnsigned) return draft
-    return withoutThinking(draft, report)
+function messageOf({ role, blocks, whole }: Draft): Message {
+  return whole ?? { role, content: blocks }
+}
+
+/** The same array if no thinking goes. */
+function stripped(messages: readonly Message[], options: RepairOptions, report: Report): readonly Message[] {
+  const { thinking = 'strip-unsigned', changed } = options
+  if (thinking === 'keep') return messages
+  const isGoing = ({ content }: Message, index: number): boolean => {
+    if (typeof content === 'string' || !blocksOf(content).some(isThinking)) return false
+    const isChanged = thinking === 'strip-changed' && changed?.has(index) === true
+    return thinking === 'strip-all' || isChanged || !blocksOf(content).filter(isThinking).every(isSigned)
+  }
+  if (!messages.some(isGoing)) return messages
+  return messages.map((message, index) => {
+    if (!isGoing(message, index)) return message
+    report({ type: 'thinking-dropped', message: index })
+    return { role: message.role, content: blocksOf(message.content).filter((block) => !isThinking(block)) }
   })
 }
 
@@ -94,10 +87,7 @@ function isSigned(block: Block): boolean {
 
 function withoutThinking(draft: Draft, report: Report): Draft {
   report({ type: 'thinking-dropped', message: draft.index })
-  return withBlocks(
-    draft,
-    draft.blocks.filter((block) => !isThinking(block)),
-  )
+  return { role: draft.role, blocks: draft.blocks.filter((block) => !isThinking(block)), index: draft.index }
 }
 
 /** Before everything else, since calls and results are paired by id. A signature does not fit a changed text. */
@@ -142,10 +132,7 @@ function isNameless(block: Block): boolean {
 }
 
 function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[] {
-  const isFull = ({ blocks }: Draft) => blocks.length > 0 && !blocks.some(holdsNothing)
-  if (drafts.every(isFull)) return drafts
   return drafts.flatMap((draft) => {
-    if (isFull(draft)) return draft
     const blocks = draft.blocks.filter((block) => !isBlank(block)).map(withoutEmptyTexts)
     const mended = withBlocks(draft, blocks)
     if (mended !== draft || blocks.length === 0) report({ type: 'empty-dropped', message: draft.index })
@@ -153,41 +140,40 @@ function withoutEmpty(drafts: readonly Draft[], report: Report): readonly Draft[
   })
 }
 
-/** Blank itself, or a result with an empty text in it. */
-function holdsNothing(block: Block): boolean {
-  return isBlank(block) || withoutEmptyTexts(block) !== block
-}
-
 /** A result may be empty, but may not hold an empty text. */
 function withoutEmptyTexts(block: Block): Block {
   if (!isToolResult(block) || !Array.isArray(block.content) || !block.content.some(isEmptyText)) return block
-  const content = block.content.filter((part) => !isEmptyText(part))
-  return { ...block, content }
+  return { ...block, content: block.content.filter((part) => !isEmptyText(part)) }
 }
 
+/** Between two answers it adds missing results: the second answer was given on a request that had those. */
 function merged(drafts: readonly Draft[], report: Report): readonly Draft[] {
-  if (drafts.every(({ role }, at) => role !== drafts[at - 1]?.role)) return drafts
-  const runs: Draft[][] = []
+  const answered = new Set(
+    drafts.flatMap(({ blocks }) => blocks.filter(isToolResult).map((block) => block.tool_use_id)),
+  )
+  const out: Draft[] = []
+  let last: Draft | undefined
+  let run: Block[] = []
   for (const draft of drafts) {
-    const run = runs.at(-1)
-    const last = run?.at(-1)
-    const results = last && last.role === draft.role ? interruptedCalls(last, drafts, report) : []
-    if (results.length > 0) runs.push([{ role: 'user', blocks: results, index: last?.index ?? 0, whole: undefined }])
-    if (run?.[0]?.role !== draft.role || results.length > 0) runs.push([draft])
-    else {
+    const calls = last?.role === draft.role ? idsOfCalls(last) : []
+    const before = out.at(-1)
+    if (last && calls.length > 0 && !calls.some((id) => answered.has(id))) {
+      const { index } = last
+      out.push({ role: 'user', blocks: calls.map((id) => missingResult(id, index, report)), index }, draft)
+    } else if (before?.role === draft.role) {
       report({ type: 'messages-merged', message: draft.index })
-      run.push(draft)
-    }
+      if (before.blocks !== run) run = [...before.blocks]
+      run.push(...draft.blocks)
+      out[out.length - 1] = { role: draft.role, blocks: run, index: before.index }
+    } else out.push(draft)
+    last = draft
   }
-  return runs.flatMap(([first, ...others]) => {
-    if (!first || others.length === 0) return first ?? []
-    return { ...first, blocks: [first, ...others].flatMap(({ blocks }) => blocks), whole: undefined }
-  })
+  return out
 }
 
 /** A request begins with the user. The note says what it is, so that nobody takes it for a question. */
 function opened(drafts: readonly Draft[], report: Report): readonly Draft[] {
   if (drafts[0]?.role !== 'assistant') return drafts
   report({ type: 'opening-added', message: 0 })
-  return [{ role: 'user', blocks: [note(opening)], index: 0, whole: undefined }, ...drafts]
+  return [{ role: 'user', blocks: [note(opening)], index: 0 }, ...drafts]
 }

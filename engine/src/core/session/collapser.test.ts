@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { session, textBlock } from '../../testing/index.ts'
 import { createLedger } from '../ledger/ledger.ts'
-import { viewOf } from '../mechanisms/examples.ts'
+import { viewOf } from '../mechanisms/testing/examples.ts'
 import { createWeigher } from '../mechanisms/weigher.ts'
 import type { ModelClient } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'

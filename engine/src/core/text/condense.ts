@@ -1,5 +1,4 @@
-// Shortens prose by whole paragraphs and sentences: the beginning says what it is about, the end what came of it. It cuts
-// inside a sentence only if that sentence alone is too long.
+// Shortens prose by whole paragraphs and sentences, from the middle. It cuts a sentence only if that alone is too long.
 import { headOf } from './cut.ts'
 
 const gap = '[…]'
@@ -44,7 +43,6 @@ export function gist(text: string, most: number): string {
   return kept.length === 0 ? condensed(text, most) : kept.join(' ').replace(/;$/, '')
 }
 
-/** Where one sentence ends and the next starts. */
 export const sentenceEnd = /(?<=[.!?。！？])\s+/
 
 /** Tables and fenced blocks whole, other lines one by one, or in sentences if a line is longer than `longest`. */

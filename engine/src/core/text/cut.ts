@@ -31,9 +31,7 @@ export function clippedAtWord(text: string, most: number): string {
 export type MiddleCut = {
   /** Characters kept; the marker is extra. */
   readonly most: number
-  /** The share of the head. */
   readonly headShare?: number
-  /** Replaces the given number of missing characters. */
   readonly marker?: (missing: number) => string
 }
 

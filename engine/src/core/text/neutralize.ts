@@ -1,7 +1,5 @@
-// Text from tools, files, models and people can imitate our own markup: tags, headings, markers. Neutralized, it stays
-// readable but cannot. Idempotent and linear.
+// Keeps quoted text from imitating our own tags, headings and markers. Idempotent and linear.
 
-/** Tags that we use. */
 const tags = [
   'system-reminder',
   'user-message',
@@ -101,7 +99,6 @@ export function neutralizeNotes(text: string): string {
   return text.replace(notesTag, '&lt;')
 }
 
-/** Quotes lines that read as our headings or markers. */
 function neutralizeHeadings(text: string): string {
   const parts: string[] = []
   let done = -1

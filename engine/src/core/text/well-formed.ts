@@ -5,14 +5,11 @@ export function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
 }
 
-/**
- * The same for every string and key in a JSON value; of two keys that become equal the last one stays. Iterative: tool
- * input may be nested deeper than the stack.
- */
+/** The same for every string and key in a JSON value; of two keys that become equal the last one stays. */
 export function wellFormedValue<T>(value: T): T
 export function wellFormedValue(value: unknown): unknown {
-  if (typeof value === 'string') return wellFormed(value)
-  return isNode(value) && !isFine(value) ? repaired(value) : value
+  if (isFine(value, 0)) return value
+  return isNode(value) ? repaired(value) : wellFormed(String(value))
 }
 
 type Node = Readonly<Record<string, unknown>> | readonly unknown[]
@@ -21,39 +18,20 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null
 }
 
-/** Deeper values, and rings, are looked at without recursion. */
+/** Deeper values and rings are left to the repair, which does not recurse: tool input may be deeper than the stack. */
 const deepest = 50
 
 /** By plain loops: this reads every block of a conversation before each request. */
-function isFine(node: Node, depth = 0): boolean {
-  if (depth === deepest) return isFineThroughout(node)
-  if (isList(node)) {
-    for (let at = 0; at < node.length; at++) if (!isFineValue(node[at], depth)) return false
+function isFine(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (!isNode(value)) return true
+  if (depth === deepest) return false
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) if (!isFine(value[at], depth + 1)) return false
     return true
   }
-  for (const key in node) if (!key.isWellFormed() || !isFineValue(node[key], depth)) return false
-  return true
-}
-
-function isFineValue(value: unknown, depth: number): boolean {
-  if (typeof value === 'string') return value.isWellFormed()
-  return !isNode(value) || isFine(value, depth + 1)
-}
-
-function isList(node: Node): node is readonly unknown[] {
-  return Array.isArray(node)
-}
-
-function isFineThroughout(root: Node): boolean {
-  const seen = new Set<Node>([root])
-  for (const node of seen) {
-    for (const [key, value] of Object.entries(node)) {
-      if (!isList(node) && !key.isWellFormed()) return false
-      if (typeof value === 'string' && !value.isWellFormed()) return false
-      // Iteration includes what is added meanwhile.
-      if (isNode(value)) seen.add(value)
-    }
-  }
+  const node = value as Readonly<Record<string, unknown>>
+  for (const key in node) if (!key.isWellFormed() || !isFine(node[key], depth + 1)) return false
   return true
 }
 

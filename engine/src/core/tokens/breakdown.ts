@@ -1,9 +1,8 @@
-// What the context consists of. The kinds add up to the context size exactly: the rest is "unattributed", and negative
-// where the estimates exceed what the API counted.
+// What the context consists of. The kinds and the unattributed rest, which may be negative, add up to the size.
 import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse } from '../message/block.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { type ContextSize, contextSize, modelOf, type SizeOptions } from './context-size.ts'
-import { type Measure, measureBlock, measureContent, nothing } from './estimate/blocks.ts'
+import { type Measure, measureBlock, measureContent } from './estimate/blocks.ts'
 import { scaled } from './estimate/counting.ts'
 import { duplicateReads } from './file-reads.ts'
 
@@ -33,7 +32,6 @@ export type KindTokens = {
 
 export type BreakdownInput = SizeOptions & {
   readonly messages: readonly ViewMessage[]
-  /** The size, if already known. */
   readonly size?: ContextSize | undefined
   readonly systemPrompt?: string | undefined
   readonly tools?: readonly ToolDefinition[] | undefined
@@ -61,14 +59,14 @@ export type Breakdown = {
   }
 }
 
-type Ledger = (kind: Kind, part: string | undefined, measure: Measure) => void
+type Book = (kind: Kind, measure: Measure, part?: string) => void
 
 /** The default model is that of the newest answer. */
 export function breakdown(given: BreakdownInput): Breakdown {
   const input = { ...given, model: given.model ?? modelOf(given.messages) }
   const measured = new Map<Kind, { all: number; parts: Map<string, number> }>()
   const servers = new Map<string, number>()
-  const book: Ledger = (kind, part, measure) => {
+  const book: Book = (kind, measure, part) => {
     const tokens = scaled(measure, input)
     const entry = measured.get(kind) ?? { all: 0, parts: new Map() }
     measured.set(kind, entry)
@@ -78,14 +76,12 @@ export function breakdown(given: BreakdownInput): Breakdown {
   bookMessages(input, book)
   bookRequest(input, book, servers)
   const found = [...measured].map(([kind, { all, parts }]) => ({ kind, tokens: Math.round(all), parts: ranked(parts) }))
-  const overhead = found
-    .filter(({ kind }) => outsideMessages.includes(kind))
-    .reduce((sum, { tokens }) => sum + tokens, 0)
+  const overhead = total(found.filter(({ kind }) => outsideMessages.includes(kind)))
   const size = input.size ?? contextSize(input.messages, { ...input, overhead: input.overhead ?? overhead })
   return {
     size,
     kinds: found.filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens),
-    unattributed: size.tokens - found.reduce((sum, { tokens }) => sum + tokens, 0),
+    unattributed: size.tokens - total(found),
     toolServers: ranked(servers),
     duplicateReads: duplicatesOf(input),
   }
@@ -93,37 +89,31 @@ export function breakdown(given: BreakdownInput): Breakdown {
 
 const outsideMessages: readonly Kind[] = ['system-prompt', 'tool-definitions', 'memory-files']
 
-function bookMessages(input: BreakdownInput, book: Ledger): void {
+function total(items: readonly { readonly tokens: number }[]): number {
+  return items.reduce((sum, { tokens }) => sum + tokens, 0)
+}
+
+function bookMessages(input: BreakdownInput, book: Book): void {
   const toolNames = new Map<string, string>()
   for (const message of input.messages) {
     for (const block of blocksOf(message.content)) {
-      if (isToolUse(block)) toolNames.set(block.id, block.name)
-      bookBlock({ block, message, toolNames, input }, book)
+      const measure = measureBlock(block, input)
+      if (isToolUse(block)) {
+        toolNames.set(block.id, block.name)
+        book('tool-requests', measure, block.name)
+      } else if (isToolResult(block)) {
+        // Images count separately, even inside a result.
+        const images = blocksOf(block.content).filter(({ type }) => type === 'image')
+        const ofImages = measureContent(images, input)
+        if (images.length > 0) book('images', ofImages)
+        const rest = { text: measure.text - ofImages.text, media: measure.media - ofImages.media }
+        book('tool-results', rest, toolNames.get(block.tool_use_id) ?? 'unknown tool')
+      } else if (block.type === 'image') book('images', measure)
+      else if (isThinking(block)) book('thinking', measure)
+      else if (message.origin === 'attachment') book('attachments', measure, message.attachment ?? 'unknown kind')
+      else book(kindOfText(block, message), measure)
     }
   }
-}
-
-type Booking = {
-  readonly block: Block
-  readonly message: ViewMessage
-  readonly toolNames: ReadonlyMap<string, string>
-  readonly input: BreakdownInput
-}
-
-function bookBlock({ block, message, toolNames, input }: Booking, book: Ledger): void {
-  const measure = measureBlock(block, input)
-  if (isToolResult(block)) {
-    // Images count separately, even inside a result.
-    const images = blocksOf(block.content).filter(({ type }) => type === 'image')
-    const ofImages = images.length === 0 ? nothing : measureContent(images, input)
-    if (images.length > 0) book('images', undefined, ofImages)
-    const rest = { text: measure.text - ofImages.text, media: measure.media - ofImages.media }
-    book('tool-results', toolNames.get(block.tool_use_id) ?? 'unknown tool', rest)
-  } else if (block.type === 'image') book('images', undefined, measure)
-  else if (isToolUse(block)) book('tool-requests', block.name, measure)
-  else if (isThinking(block)) book('thinking', undefined, measure)
-  else if (message.origin === 'attachment') book('attachments', message.attachment ?? 'unknown kind', measure)
-  else book(kindOfText(block, message), undefined, measure)
 }
 
 function kindOfText(block: Block, message: ViewMessage): Kind {
@@ -133,21 +123,16 @@ function kindOfText(block: Block, message: ViewMessage): Kind {
   return isText(block) ? 'injected-text' : 'other'
 }
 
-function bookRequest(input: BreakdownInput, book: Ledger, servers: Map<string, number>): void {
-  const text = (value: string): Measure => measureContent(value, input)
-  if (input.systemPrompt) book('system-prompt', undefined, text(input.systemPrompt))
-  for (const { path, text: content } of input.memoryFiles ?? []) book('memory-files', path, text(content))
-  for (const tool of input.tools ?? []) {
-    const measure = text(tool.name + JSON.stringify(tool.definition ?? ''))
-    book('tool-definitions', tool.name, measure)
-    const server = tool.server ?? serverOf(tool.name) ?? 'built-in'
-    servers.set(server, (servers.get(server) ?? 0) + scaled(measure, input))
+function bookRequest(input: BreakdownInput, book: Book, servers: Map<string, number>): void {
+  const { systemPrompt, memoryFiles = [], tools = [] } = input
+  if (systemPrompt) book('system-prompt', measureContent(systemPrompt, input))
+  for (const { path, text } of memoryFiles) book('memory-files', measureContent(text, input), path)
+  for (const { name, server, definition } of tools) {
+    const measure = measureContent(name + JSON.stringify(definition ?? ''), input)
+    book('tool-definitions', measure, name)
+    const from = server ?? /^mcp__(.+?)__/.exec(name)?.[1] ?? 'built-in'
+    servers.set(from, (servers.get(from) ?? 0) + scaled(measure, input))
   }
-}
-
-/** MCP tools are named mcp__server__tool. */
-function serverOf(name: string): string | undefined {
-  return /^mcp__(.+?)__/.exec(name)?.[1]
 }
 
 function duplicatesOf(input: BreakdownInput): Breakdown['duplicateReads'] {
@@ -159,7 +144,7 @@ function duplicatesOf(input: BreakdownInput): Breakdown['duplicateReads'] {
     file.tokens += Math.round(scaled(measureBlock(read.result, input), input))
   }
   const list = [...files].map(([path, file]) => ({ path, ...file })).toSorted((a, b) => b.tokens - a.tokens)
-  return { tokens: list.reduce((sum, { tokens }) => sum + tokens, 0), files: list }
+  return { tokens: total(list), files: list }
 }
 
 function ranked(parts: ReadonlyMap<string, number>): readonly { readonly name: string; readonly tokens: number }[] {

@@ -5,21 +5,15 @@ import { addMeasures, type Measure, type Measuring, measureContent, nothing } fr
 import { type Counting, scaled, withMargin } from './estimate/counting.ts'
 
 export type SizeOptions = Counting & {
-  /**
-   * The first message whose usage is valid, by index or uuid: earlier usage predates a compaction or an edit. An
-   * unknown uuid means none is.
-   */
+  /** Index or uuid of the first message with valid usage. With an unknown uuid, none is valid. */
   readonly freshFrom?: number | string | undefined
   /** Estimated tokens of system prompt and tools, counted only while no usage includes them. */
   readonly overhead?: number | undefined
   /** Like measureContent, and may cache. */
   readonly measure?: ((message: ViewMessage, how: Measuring) => Measure) | undefined
-  /**
-   * For a view, which knows its answers: those whose usage is valid, each with the tokens removed since. Replaces all
-   * other checks.
-   */
+  /** For a view: the answers with valid usage, and the tokens removed since each. Replaces all other checks. */
   readonly trusted?: ReadonlyMap<number, number> | undefined
-  /** Tokens that the provider was asked to drop since the newest answer and that are still in the messages. */
+  /** Tokens still in the messages that the provider was asked to drop since the newest answer. */
   readonly leftOut?: number | undefined
   /** An answer that reports more than the largest window is not believed. */
   readonly window?: number | undefined
@@ -28,12 +22,10 @@ export type SizeOptions = Counting & {
 export type ContextSize = {
   readonly tokens: number
   readonly reported: number
-  /** Including the margin. */
   readonly estimated: number
   readonly source: 'usage' | 'usage+estimate' | 'estimate'
   /** Subtracted because it was removed afterwards; negative if something came back. */
   readonly freed?: number
-  /** The first message of the answer whose usage was used. */
   readonly anchorUuid?: string
 }
 
@@ -43,37 +35,26 @@ type Anchor = {
   readonly own: Measure
   /** Everything after its first piece, except its pieces. */
   readonly after: Measure
-  readonly uuid?: string | undefined
+  readonly uuid: string | undefined
   /** Tokens removed since, and what is left of everything up to its last piece. */
-  readonly gone?: { readonly freed: number; readonly left: Measure } | undefined
+  readonly freed: number
+  readonly left: Measure
 }
 
 /** The default model is that of the newest answer; images are scaled only for a given model. */
-export function contextSize(messages: readonly ViewMessage[], options: SizeOptions = {}): ContextSize {
-  const anchor = findAnchor(messages, options)
-  const all = anchor
-    ? nothing
-    : messages.reduce((sum, message) => addMeasures(sum, measureOf(message, options)), nothing)
-  return sizeFrom({ anchor, all }, { ...options, model: options.model ?? modelOf(messages) })
-}
-
-/** `all` measures every message and counts only without an anchor. */
-function sizeFrom(
-  parts: { readonly anchor: Anchor | undefined; readonly all: Measure },
-  options: SizeOptions,
-): ContextSize {
-  const { anchor, all } = parts
+export function contextSize(messages: readonly ViewMessage[], given: SizeOptions = {}): ContextSize {
+  const anchor = findAnchor(messages, given)
+  const options = { ...given, model: given.model ?? modelOf(messages) }
+  const { overhead = 0, leftOut = 0 } = options
   if (!anchor) {
-    const said = Math.max(0, scaled(all, options) - (options.leftOut ?? 0))
-    const estimated = withMargin(said + (options.overhead ?? 0))
+    const said = Math.max(0, scaled(measureAll(messages, given), options) - leftOut)
+    const estimated = withMargin(said + overhead)
     return { tokens: estimated, reported: 0, estimated, source: 'estimate' }
   }
-  const isStub = hasStubOutput(anchor)
-  const counted = contextTokens(anchor.usage)
-  const { freed = 0, left = nothing } = anchor.gone ?? {}
-  const rest = scaled(left, options) + (options.overhead ?? 0) - (options.leftOut ?? 0)
-  const reported = freed > 0 ? afterRemoval(counted, freed, rest) : counted
-  const after = scaled(isStub ? addMeasures(anchor.after, anchor.own) : anchor.after, options)
+  const { usage, own, freed, left, uuid } = anchor
+  const counted = contextTokens(usage)
+  const reported = freed > 0 ? afterRemoval(counted, freed, scaled(left, options) + overhead - leftOut) : counted
+  const after = scaled(hasStubOutput(anchor) ? addMeasures(anchor.after, own) : anchor.after, options)
   // What came back was never reported.
   const estimated = withMargin(after) + Math.max(0, -freed)
   return {
@@ -82,23 +63,17 @@ function sizeFrom(
     estimated,
     source: estimated > 0 ? 'usage+estimate' : 'usage',
     ...(freed === 0 ? {} : { freed: freed > 0 ? counted - reported : freed }),
-    ...(anchor.uuid === undefined ? {} : { anchorUuid: anchor.uuid }),
+    ...(uuid === undefined ? {} : { anchorUuid: uuid }),
   }
 }
 
-/**
- * The size after a removal. Sizes are reported and removals estimated, so they may disagree: the share removed is never
- * larger than by the estimate alone.
- */
+/** Sizes are reported, removals estimated: the share removed is never larger than by the estimate alone. */
 function afterRemoval(size: number, gone: number, left: number): number {
   const share = gone / (gone + Math.max(0, left))
   return Math.round(Math.max(size - gone, size * (1 - share)))
 }
 
-/**
- * Clients up to early 2026 stored the output count from the start of the stream (1 to 10). A long answer with so few
- * tokens is estimated instead.
- */
+/** Clients up to early 2026 stored the output count from the start of the stream (1 to 10). */
 function hasStubOutput({ usage, own }: Anchor): boolean {
   return usage.output <= 10 && own.text > 200
 }
@@ -107,23 +82,17 @@ function measureOf(message: ViewMessage, options: SizeOptions): Measure {
   return options.measure ? options.measure(message, options) : measureContent(message.content, options)
 }
 
+function measureAll(messages: readonly ViewMessage[], options: SizeOptions): Measure {
+  return messages.reduce((sum, message) => addMeasures(sum, measureOf(message, options)), nothing)
+}
+
 /** No model has a larger window: a server that reports more made it up. */
 const largestWindow = 2_000_000
 
-/** The usage of an assistant message, if plausible. */
 function usableUsage({ role, usage }: ViewMessage, window = 0): Usage | undefined {
   if (role !== 'assistant' || !usage) return undefined
   const tokens = contextTokens(usage)
   return tokens > 0 && tokens <= Math.max(window, largestWindow) ? usage : undefined
-}
-
-/** Of two reports for one answer, the larger is the final one; of equal ones the later. */
-function laterUsage(known: Usage | undefined, fresh: Usage): Usage {
-  return known && contextTokens(known) > contextTokens(fresh) ? known : fresh
-}
-
-function isPieceOf(message: ViewMessage, messageId: string | undefined): boolean {
-  return messageId !== undefined && message.role === 'assistant' && message.messageId === messageId
 }
 
 function findAnchor(messages: readonly ViewMessage[], options: SizeOptions): Anchor | undefined {
@@ -134,26 +103,30 @@ function findAnchor(messages: readonly ViewMessage[], options: SizeOptions): Anc
   const answer = messages[newest]
   if (!answer) return undefined
   const first = firstPiece(messages, newest)
-  let usage: Usage | undefined
-  let own = nothing
-  let after = nothing
-  for (let index = first; index < messages.length; index++) {
-    const message = messages[index]
-    if (!message) continue
-    if (index === newest || isPieceOf(message, answer.messageId)) {
-      own = addMeasures(own, measureOf(message, options))
-      const reported = usageAt(message, index)
-      if (reported) usage = laterUsage(usage, reported)
-    } else after = addMeasures(after, measureOf(message, options))
-  }
-  return usage && { usage, own, after, uuid: messages[first]?.uuid, gone: goneSince(messages, newest, options) }
+  const isPiece = (message: ViewMessage) => message === answer || isPieceOf(message, answer.messageId)
+  const since = messages.slice(first)
+  // Of two reports for one answer, the larger is the final one; of equal ones the later.
+  const usage = since
+    .map((message, offset) => (isPiece(message) ? usageAt(message, first + offset) : undefined))
+    .reduce((known, next) => (next && !(known && contextTokens(known) > contextTokens(next)) ? next : known), undefined)
+  const freed = (options.trusted?.get(newest) ?? 0) + (options.leftOut ?? 0)
+  return (
+    usage && {
+      usage,
+      own: measureAll(since.filter(isPiece), options),
+      after: measureAll(
+        since.filter((message) => !isPiece(message)),
+        options,
+      ),
+      uuid: messages[first]?.uuid,
+      freed,
+      left: freed === 0 ? nothing : measureAll(messages.slice(0, newest + 1), options),
+    }
+  )
 }
 
-function goneSince(messages: readonly ViewMessage[], answer: number, options: SizeOptions): Anchor['gone'] {
-  const freed = (options.trusted?.get(answer) ?? 0) + (options.leftOut ?? 0)
-  if (freed === 0) return undefined
-  const left = messages.slice(0, answer + 1)
-  return { freed, left: left.reduce((sum, message) => addMeasures(sum, measureOf(message, options)), nothing) }
+function isPieceOf(message: ViewMessage, messageId: string | undefined): boolean {
+  return messageId !== undefined && message.role === 'assistant' && message.messageId === messageId
 }
 
 /** Tool results may separate the pieces of one answer, but never another answer. */
@@ -169,26 +142,20 @@ function firstPiece(messages: readonly ViewMessage[], newest: number): number {
   return first
 }
 
-type Freshness = (message: ViewMessage, index: number) => boolean
-
-/** A summary invalidates usage before it, and that of older messages kept after it. */
-function freshness(messages: readonly ViewMessage[], { freshFrom = 0, trusted }: SizeOptions): Freshness {
-  if (trusted) return (_, index) => trusted.has(index)
+/** Whether usage is valid: a summary invalidates usage before it, and that of older messages kept after it. */
+function freshness(messages: readonly ViewMessage[], { freshFrom = 0, trusted }: SizeOptions) {
+  if (trusted) return (_: ViewMessage, index: number): boolean => trusted.has(index)
   const named = typeof freshFrom === 'string' ? messages.findIndex((message) => message.uuid === freshFrom) : freshFrom
   const from = named < 0 ? messages.length : named
   const last = messages.findLastIndex(({ origin }) => origin === 'summary')
-  const time = messages.reduce(
-    (newest, message) => (message.origin === 'summary' ? Math.max(newest, message.time ?? newest) : newest),
-    Number.NEGATIVE_INFINITY,
-  )
-  return (message, index) => index >= from && index > last && (message.time === undefined || message.time >= time)
+  const times = messages.slice(0, last + 1).map(({ origin, time }) => (origin === 'summary' ? time : undefined))
+  const newest = Math.max(...times.filter((time) => time !== undefined))
+  return ({ time }: ViewMessage, index: number): boolean =>
+    index >= from && index > last && (time === undefined || time >= newest)
 }
 
-/** The model of an answer, unless synthetic. */
-function realModel({ role, model }: ViewMessage): string | undefined {
-  return role === 'assistant' && model !== '<synthetic>' ? model : undefined
-}
-
+/** Of the newest answer that is not synthetic. */
 export function modelOf(messages: readonly ViewMessage[]): string | undefined {
-  return messages.findLast((message) => realModel(message) !== undefined)?.model
+  return messages.findLast(({ role, model }) => role === 'assistant' && model !== undefined && model !== '<synthetic>')
+    ?.model
 }

@@ -8,7 +8,7 @@ export type Figure = {
   readonly clamped?: { readonly from: number; readonly why: string }
 }
 
-/** A setting that cannot work. Thrown rather than ignored, so that it never causes a compaction loop. */
+/** Thrown rather than ignored, so that a wrong setting never causes a compaction loop. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
   readonly numbers: Readonly<Record<string, number>>

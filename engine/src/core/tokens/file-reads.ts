@@ -1,37 +1,19 @@
-// Reads of files in a conversation, and those whose lines a later read shows again. It looks at tool calls and their
-// results; it never reads files.
-import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
+// Reads of files in a conversation, and which are stale: read again later, or the file was changed since.
+import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
 import type { Message } from '../message/message.ts'
 import { changedBy, type ToolCall, toolCall } from '../tools/call.ts'
 
-/** A call with its result. */
-export type AnsweredCall = { readonly call: ToolUseBlock; readonly result: ToolResultBlock }
+export type AnsweredCall = { readonly call: ToolCall; readonly result: ToolResultBlock }
 
 export type FileRead = {
   readonly path: string
-  /** First and last line, both included; the last is Infinity when the read goes to the end. */
+  /** Both included; `to` is Infinity if the read goes to the end. */
   readonly from: number
   readonly to: number
   readonly toolUseId: string
-  /** The result as it stands in the conversation. */
   readonly result: ToolResultBlock
 }
 
-export type FileEvent =
-  | { readonly type: 'read'; readonly read: FileRead }
-  | { readonly type: 'changed'; readonly paths: readonly string[] }
-
-/** What a call did to files; undefined when it did nothing, or failed. */
-export function fileEventOf({ call, result }: AnsweredCall): FileEvent | undefined {
-  if (result.is_error === true) return undefined
-  const made = toolCall(call)
-  const read = readBy(made, result)
-  if (read) return { type: 'read', read }
-  const paths = changedBy(made)
-  return paths.length > 0 ? { type: 'changed', paths } : undefined
-}
-
-/** Which lines of a file a call showed. */
 export function readBy(call: ToolCall, result: ToolResultBlock): FileRead | undefined {
   if (call.type !== 'read' || call.path === undefined) return undefined
   const [from, to] = call.lines
@@ -60,30 +42,68 @@ export function isPointer(result: ToolResultBlock): boolean {
 
 /** The reads whose every line a later read of the same file shows again, in order. A pointer shows no line. */
 export function duplicateReads(messages: readonly Message[]): readonly FileRead[] {
-  const later = new Map<string, Covered>()
-  const duplicates: FileRead[] = []
-  for (const call of answeredCalls(messages).toReversed()) {
-    const event = fileEventOf(call)
-    if (event?.type !== 'read' || isPointer(call.result)) continue
-    const { read } = event
-    const covered = later.get(read.path) ?? createCovered()
-    later.set(read.path, covered)
-    if (covered.holds(read)) duplicates.push(read)
-    else covered.add(read)
+  const calls = new Map<string, ToolCall>()
+  const reads: FileRead[] = []
+  for (const block of messages.flatMap(({ content }) => blocksOf(content))) {
+    if (isToolUse(block)) calls.set(block.id, toolCall(block))
+    const call = isToolResult(block) ? calls.get(block.tool_use_id) : undefined
+    if (!call || !isToolResult(block) || block.is_error === true || isPointer(block)) continue
+    const read = readBy(call, block)
+    if (read) reads.push(read)
   }
-  return duplicates.reverse()
+  const coveredAt = createCoverage()
+  return reads
+    .reverse()
+    .filter((read) => {
+      const covered = coveredAt(read.path)
+      if (covered.holds(read)) return true
+      covered.add(read)
+      return false
+    })
+    .reverse()
+}
+
+export type WhyStale = 'read-again' | 'changed-since'
+
+/** By tool use id. A result for which `isGone` holds, or that points to an older one, shows no line again. */
+export function staleReads<Call extends AnsweredCall>(
+  calls: readonly Call[],
+  isGone: (call: Call) => boolean,
+): ReadonlyMap<string, WhyStale> {
+  const stale = new Map<string, WhyStale>()
+  const coveredAt = createCoverage()
+  const changed = new Set<string>()
+  for (const answered of calls.toReversed()) {
+    const { call, result } = answered
+    if (result.is_error === true) continue
+    for (const path of changedBy(call)) changed.add(path)
+    const read = readBy(call, result)
+    if (!read) continue
+    const covered = coveredAt(read.path)
+    const isChanged = changed.has(read.path) && read.from === 1 && read.to === Number.POSITIVE_INFINITY
+    const why = covered.holds(read) ? 'read-again' : isChanged ? 'changed-since' : undefined
+    // Of several reads with one id the newest that is stale counts.
+    if (why !== undefined && !stale.has(read.toolUseId)) stale.set(read.toolUseId, why)
+    if (!isGone(answered) && !isPointer(result)) covered.add(read)
+  }
+  return stale
+}
+
+function createCoverage(): (path: string) => Covered {
+  const files = new Map<string, Covered>()
+  return (path) => {
+    const covered = files.get(path) ?? createCovered()
+    files.set(path, covered)
+    return covered
+  }
 }
 
 type Range = Pick<FileRead, 'from' | 'to'>
 type Covered = { readonly holds: (range: Range) => boolean; readonly add: (range: Range) => void }
 
-/**
- * Whether a single read shows all of a range. A read inside another is dropped, so first and last lines rise together and
- * one look-up is enough: the same file may be read thousands of times.
- */
-export function createCovered(): Covered {
+/** Whether a single read shows all of a range. Reads inside others are dropped, so one binary search is enough. */
+function createCovered(): Covered {
   const rising: Range[] = []
-  /** How many begin at this line or before it. */
   const upTo = (line: number): number => {
     let low = 0
     let high = rising.length
@@ -104,17 +124,6 @@ export function createCovered(): Covered {
       rising.splice(first, end - first, range)
     },
   }
-}
-
-function answeredCalls(messages: readonly Message[]): readonly AnsweredCall[] {
-  const calls = new Map<string, ToolUseBlock>()
-  const found: AnsweredCall[] = []
-  for (const block of messages.flatMap(({ content }) => blocksOf(content))) {
-    if (isToolUse(block)) calls.set(block.id, block)
-    const call = isToolResult(block) ? calls.get(block.tool_use_id) : undefined
-    if (call && isToolResult(block)) found.push({ call, result: block })
-  }
-  return found
 }
 
 function linesIn(text: string): number {

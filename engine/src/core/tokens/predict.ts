@@ -17,11 +17,9 @@ export function turnSizes(messages: readonly ViewMessage[], now: number): readon
 }
 
 export type Prediction = {
-  /** Turns until the threshold; 0 if it is reached already. */
   readonly turns: number
   /** Milliseconds since 1970, if the turns have times. */
   readonly time?: number
-  /** The median growth per turn, in tokens. */
   readonly growth: number
 }
 
@@ -50,10 +48,7 @@ export type WouldFall = {
   readonly tokensAfter: number
 }
 
-/**
- * Where compactions would have happened in a recorded session, given its sizes turn by turn. `after` is the size that a
- * compaction leaves. Where the session itself shrank, so does the simulation.
- */
+/** Where compactions would have happened in a recorded session. `after` is the size that a compaction leaves. */
 export function whereCompactionsWouldFall(
   sizes: readonly number[],
   options: { readonly threshold: number; readonly after?: number },

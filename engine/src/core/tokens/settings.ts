@@ -1,5 +1,4 @@
-// The settings of this room and the environment variables that override them. The environment is handed in; what
-// cannot be read is ignored with one warning each.
+// Token settings and the environment variables that override them. What cannot be read is ignored with a warning.
 
 /** A number of tokens, or a share of the effective window. */
 export type Mark = number | `${number}%`
@@ -32,20 +31,14 @@ const compactionValues = ['auto', 'ask', 'reactive', 'manual', 'off'] as const
 
 export type Environment = { readonly [name: string]: string | undefined }
 
-/** A setting that was found, and the name it goes by. */
 export type Setting<T> = { readonly value: T; readonly source: string }
 
+type NumberSetting = Exclude<keyof TokenSettings, 'compaction' | 'autoCompactAt'>
+
 /** What holds, each with its source; the environment comes before the settings. */
-export type ResolvedSettings = {
-  readonly contextWindow: Setting<number> | undefined
-  readonly maxOutputTokens: Setting<number> | undefined
-  readonly autoCompactWindow: Setting<number> | undefined
+export type ResolvedSettings = { readonly [Name in NumberSetting]: Setting<number> | undefined } & {
   readonly compaction: Setting<CompactionSetting>
   readonly autoCompactAt: Setting<Mark> | undefined
-  readonly autoCompactPercent: Setting<number> | undefined
-  readonly blockingLimit: Setting<number> | undefined
-  readonly warningDistance: Setting<number> | undefined
-  readonly errorDistance: Setting<number> | undefined
   readonly warnings: readonly string[]
 }
 
@@ -71,58 +64,48 @@ export function isTruthy(text: string | undefined): boolean {
 
 export function resolveSettings({ settings = {}, environment = {}, model }: SettingsInput): ResolvedSettings {
   const warnings: string[] = []
-  const number = (name: keyof TokenSettings, rule: Rule, variables: readonly string[] = []) =>
-    fromEnvironment({ environment, variables, rule, warnings }) ?? fromSettings({ settings, name, rule, warnings })
+  /** The first of the variables that can be read, else the setting; an empty variable is as good as none. */
+  const number = (name: NumberSetting, rule: Rule, ...variables: readonly string[]): Setting<number> | undefined => {
+    for (const variable of variables) {
+      const text = environment[variable]?.trim() ?? ''
+      if (text === '') continue
+      const value = readNumber(text)
+      if (rule.accepts(value)) return { value, source: variable }
+      warnings.push(`${variable} is ignored: "${text}" is not ${rule.wants}.`)
+    }
+    const value: unknown = settings[name]
+    if (typeof value === 'number' && rule.accepts(value)) return { value, source: `setting ${name}` }
+    if (value !== undefined) warnings.push(`The setting ${name} is ignored: ${String(value)} is not ${rule.wants}.`)
+    return undefined
+  }
   return {
     contextWindow: number('contextWindow', tokens),
     maxOutputTokens: number('maxOutputTokens', tokens),
-    autoCompactWindow: number('autoCompactWindow', tokens, [
+    autoCompactWindow: number(
+      'autoCompactWindow',
+      tokens,
       'EVERLONG_AUTO_COMPACT_WINDOW',
       'CLAUDE_CODE_AUTO_COMPACT_WINDOW',
-    ]),
+    ),
     compaction: compactionOf(settings.compaction, environment, warnings),
-    autoCompactAt: markOf(settings.autoCompactAt, { model, warnings }),
-    autoCompactPercent: number('autoCompactPercent', percent, [
+    autoCompactAt: markOf(settings.autoCompactAt, model, warnings),
+    autoCompactPercent: number(
+      'autoCompactPercent',
+      percent,
       'EVERLONG_AUTOCOMPACT_PCT',
       'CLAUDE_AUTOCOMPACT_PCT_OVERRIDE',
-    ]),
-    blockingLimit: number('blockingLimit', tokens, ['EVERLONG_BLOCKING_LIMIT', 'CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE']),
+    ),
+    blockingLimit: number('blockingLimit', tokens, 'EVERLONG_BLOCKING_LIMIT', 'CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE'),
     warningDistance: number('warningDistance', distance),
     errorDistance: number('errorDistance', distance),
     warnings,
   }
 }
 
-/** Why nothing compacts, in words, or undefined where something may: the one answer of all who compact. */
+/** Why nothing compacts, or undefined if something may. */
 export function compactionOff(input: SettingsInput): string | undefined {
   const { value, source } = resolveSettings(input).compaction
   return value === 'off' ? `Compaction is off: ${source}.` : undefined
-}
-
-type Search = { readonly rule: Rule; readonly warnings: string[] }
-
-/** The first of the spellings that can be read; an empty variable is as good as none. */
-function fromEnvironment(
-  search: Search & { readonly environment: Environment; readonly variables: readonly string[] },
-): Setting<number> | undefined {
-  for (const variable of search.variables) {
-    const text = search.environment[variable]?.trim() ?? ''
-    if (text === '') continue
-    const value = readNumber(text)
-    if (search.rule.accepts(value)) return { value, source: variable }
-    search.warnings.push(`${variable} is ignored: "${text}" is not ${search.rule.wants}.`)
-  }
-  return undefined
-}
-
-function fromSettings(
-  search: Search & { readonly settings: TokenSettings; readonly name: keyof TokenSettings },
-): Setting<number> | undefined {
-  const value: unknown = search.settings[search.name]
-  if (value === undefined) return undefined
-  if (typeof value === 'number' && search.rule.accepts(value)) return { value, source: `setting ${search.name}` }
-  search.warnings.push(`The setting ${search.name} is ignored: ${String(value)} is not ${search.rule.wants}.`)
-  return undefined
 }
 
 /** Digits, with underscores or commas between them and a fraction if need be; NaN for all else ("12abc", "0x10"). */
@@ -143,31 +126,28 @@ function compactionOf(given: unknown, environment: Environment, warnings: string
   return value === undefined ? { value: 'auto', source: 'default' } : { value, source: 'setting compaction' }
 }
 
+/** By model, the longest prefix of its id counts. */
 function markOf(
-  value: TokenSettings['autoCompactAt'],
-  at: { readonly model: string | undefined; readonly warnings: string[] },
+  given: TokenSettings['autoCompactAt'],
+  model: string | undefined,
+  warnings: string[],
 ): Setting<Mark> | undefined {
-  if (value === undefined) return undefined
-  const [name, mark] =
-    typeof value === 'object' && value !== null ? markOfModel(value, at.model) : ['autoCompactAt', value]
+  const isByModel = typeof given === 'object' && given !== null
+  const names = isByModel ? Object.keys(given).filter((name) => model?.startsWith(name)) : []
+  const [best = ''] = names.toSorted((a, b) => b.length - a.length)
+  const mark = isByModel ? given[best] : given
   if (mark === undefined) return undefined
-  const isShare =
-    typeof mark === 'string' && mark.endsWith('%') && percent.accepts(readNumber(mark.slice(0, -1).trim()))
-  if (isShare || (typeof mark === 'number' && tokens.accepts(mark))) return { value: mark, source: `setting ${name}` }
-  at.warnings.push(
-    `The setting ${name} is ignored: ${String(mark)} is neither ${tokens.wants} nor a share such as "80%".`,
-  )
+  const source = `setting autoCompactAt${isByModel ? `["${best}"]` : ''}`
+  const isShare = typeof mark === 'string' && mark.endsWith('%') && percent.accepts(shareOf(mark))
+  if (isShare || (typeof mark === 'number' && tokens.accepts(mark))) return { value: mark, source }
+  warnings.push(`The ${source} is ignored: ${String(mark)} is neither ${tokens.wants} nor a share such as "80%".`)
   return undefined
 }
 
-function markOfModel(marks: { readonly [model: string]: Mark }, model = ''): readonly [string, Mark | undefined] {
-  const [best] = Object.keys(marks)
-    .filter((name) => model.startsWith(name))
-    .toSorted((a, b) => b.length - a.length)
-  return [`autoCompactAt["${best}"]`, best === undefined ? undefined : marks[best]]
+function shareOf(mark: string): number {
+  return readNumber(mark.slice(0, -1).trim())
 }
 
-/** A mark in tokens of this window. */
 export function tokensOfMark(mark: Mark, window: number): number {
-  return typeof mark === 'number' ? mark : Math.floor((window * readNumber(mark.slice(0, -1).trim())) / 100)
+  return typeof mark === 'number' ? mark : Math.floor((window * shareOf(mark)) / 100)
 }

@@ -5,16 +5,13 @@ import type { ResolvedSettings, Setting } from './settings.ts'
 
 export type WindowFacts = {
   readonly model?: string | undefined
-  /** From the provider's Models API. */
   readonly provider?: { readonly window?: number | undefined; readonly maxOutput?: number | undefined } | undefined
-  /** From an overflow error of this endpoint and model. */
   readonly learnedWindow?: number | undefined
 }
 
 export type Windows = {
   readonly contextWindow: Figure
   readonly maxOutputTokens: Figure
-  /** Room for the summary, which is itself a model call. */
   readonly reserve: Figure
   readonly effectiveWindow: Figure
 }

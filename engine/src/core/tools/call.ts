@@ -1,14 +1,15 @@
-// Turns a tool call into one typed value, whatever agent made it. Inputs are untrusted: a field that is missing or of the
-// wrong type is absent, and nothing throws. It looks at names and inputs only, never at results.
+// Turns a tool call of any agent into one typed value. A field that is missing or of the wrong type is absent.
 import { arrayAt, defined, isObject, numberAt, stringAt, stringsAt } from '../message/json.ts'
 import { isFromServer, type ToolJob, toolJob } from './names.ts'
 import { type PatchedFile, readPatch, readReplacements, type TextEdit } from './patch.ts'
 import { readTodos, type TodoChange } from './todos.ts'
 
-/** Tools whose result can be had again or is a mere confirmation, in the words of the `toolKinds` setting. */
-export type ToolKind = 'read' | 'shell' | 'grep' | 'glob' | 'web-fetch' | 'web-search' | 'edit' | 'write'
+const toolKinds = ['read', 'shell', 'grep', 'glob', 'web-fetch', 'web-search', 'edit', 'write'] as const
 
-/** What the host says its tools are: `null` for a tool that is not what its name suggests. */
+/** Tools whose result can be had again or is a mere confirmation, in the words of the `toolKinds` setting. */
+export type ToolKind = (typeof toolKinds)[number]
+
+/** What the host says its tools are; null for a tool that is not what its name suggests. */
 export type NamedKinds = Readonly<Record<string, ToolKind | null>>
 
 /** A range of lines, both ends included. */
@@ -43,20 +44,27 @@ export function toolCall({ name, input }: CallLike, named: NamedKinds = {}): Too
   const isNamed = Object.hasOwn(named, name)
   const job = isNamed ? (named[name] ?? undefined) : toolJob(name)
   const path = pathIn(input)
-  const base = { name, ...(path === undefined ? {} : { path }) }
-  if (job === undefined) return isNamed ? { ...base, type: 'other' } : { ...base, ...guessed(input) }
-  const call = { ...base, ...detailsOf(job, input) }
-  const kind = kindOf(job, call)
-  return kind === undefined ? call : { ...call, kind }
+  const details = job !== undefined ? detailsOf(job, input) : isNamed ? ({ type: 'other' } as const) : guessed(input)
+  const kind = job === undefined ? undefined : kindOf(job, details)
+  return {
+    name,
+    ...(path === undefined ? {} : { path }),
+    ...details,
+    ...(kind === undefined ? {} : { kind }),
+  }
 }
 
-/** Every file that the call reads, writes or changes. */
+/** Notebooks, images and outlines may not be cleared. */
+function kindOf(job: ToolJob, { type }: Details): ToolKind | undefined {
+  const own = job === 'editor' ? type : job === 'patch' ? 'edit' : job
+  return toolKinds.find((kind) => kind === own)
+}
+
 export function pathsOf(call: ToolCall): readonly string[] {
   const patched = call.type === 'patch' ? call.files.map(({ path }) => path) : []
   return [...new Set([...(call.path === undefined ? [] : [call.path]), ...patched])]
 }
 
-/** The files that the call changes. */
 export function changedBy(call: ToolCall): readonly string[] {
   return call.type === 'write' || call.type === 'edit' || call.type === 'patch' ? pathsOf(call) : []
 }
@@ -64,24 +72,6 @@ export function changedBy(call: ToolCall): readonly string[] {
 /** A server's tool may answer anything; the host vouches for those that it names. */
 export function isVouched(name: string, named: NamedKinds = {}): boolean {
   return !isFromServer(name) || Object.hasOwn(named, name)
-}
-
-/** Notebooks, images and outlines are not on the list of what may be cleared. */
-const kinds: Readonly<Partial<Record<ToolJob, ToolKind>>> = {
-  read: 'read',
-  write: 'write',
-  edit: 'edit',
-  patch: 'edit',
-  shell: 'shell',
-  grep: 'grep',
-  glob: 'glob',
-  'web-fetch': 'web-fetch',
-  'web-search': 'web-search',
-}
-
-function kindOf(job: ToolJob, { type }: Details): ToolKind | undefined {
-  if (job !== 'editor') return kinds[job]
-  return type === 'read' || type === 'write' || type === 'edit' ? type : undefined
 }
 
 type Details = ToolCall extends infer Call
@@ -131,8 +121,7 @@ function detailsOf(job: ToolJob, input: unknown): Details {
     case 'agent':
       return {
         type: 'agent',
-        ...defined({ task: stringAt(input, 'description') }),
-        ...defined({ agentType: stringAt(input, 'subagent_type') }),
+        ...defined({ task: stringAt(input, 'description'), agentType: stringAt(input, 'subagent_type') }),
       }
     case 'skill':
       return { type: 'skill', ...defined({ skill: firstString(input, ['skill', 'name']) }) }
@@ -152,9 +141,9 @@ function editorDetails(job: ToolJob, input: unknown): Details {
 
 /** Codex runs apply_patch through its shell as well. With anything behind the patch it stays a command. */
 function commandDetails(script: string): Details {
-  const end = script.lastIndexOf(patchEnd)
   const isPatch = /^\s*(?:cd\s+\S+\s*&&\s*)?apply_patch\b/.test(script)
-  if (isPatch && end >= 0 && /^["']?\s*\w{0,20}["']?\s*$/.test(script.slice(end + patchEnd.length))) {
+  const end = isPatch ? script.lastIndexOf(patchEnd) : -1
+  if (end >= 0 && /^["']?\s*\w{0,20}["']?\s*$/.test(script.slice(end + patchEnd.length))) {
     return { type: 'patch', files: readPatch(script.slice(0, end)) }
   }
   return { type: 'command', script: script.slice(0, longestScript) }
@@ -166,17 +155,9 @@ const longestScript = 20_000
 
 const writtenKeys = ['content', 'file_text', 'contents']
 const queryKeys = ['pattern', 'query', 'regex']
-const pathKeys = [
-  'file_path',
-  'path',
-  'filename',
-  'filePath',
-  'file',
-  'target_file',
-  'absolute_path',
-  'relative_path',
-  'notebook_path',
-]
+const pathKeys = 'file_path path filename filePath file target_file absolute_path relative_path notebook_path'.split(
+  ' ',
+)
 
 function pathIn(input: unknown): string | undefined {
   const path = firstString(input, pathKeys)
@@ -210,7 +191,8 @@ function editsIn(input: unknown): readonly TextEdit[] {
   if (blocks !== undefined) return readReplacements(blocks)
   const several = arrayAt(input, 'edits').filter(isObject)
   return (several.length > 0 ? several : [input]).flatMap((edit) => {
-    const [before, after] = [anyString(edit, beforeKeys), anyString(edit, afterKeys)]
+    // An empty text counts: it is what a deletion puts in place.
+    const [before, after] = [beforeKeys, afterKeys].map((keys) => firstAt(keys, (key) => stringAt(edit, key)))
     if (before === undefined && after === undefined) return []
     const isAll = isObject(edit) && (edit.replace_all === true || edit.replaceAll === true)
     return [{ before: before ?? '', after: after ?? '', isAll }]
@@ -224,24 +206,21 @@ const lastLineKeys = ['end_line', 'endLine', 'line_end', 'end_line_one_indexed_i
 function linesIn(input: unknown): Lines {
   const [first, last] = arrayAt(input, 'view_range').filter((line) => typeof line === 'number')
   // Counted from 0 in some tools, from 1 in others: both 0 and 1 are the beginning.
-  const from = Math.max(1, first ?? firstNumber(input, firstLineKeys) ?? 1)
+  const firstNumber = (keys: readonly string[]) => firstAt(keys, (key) => numberAt(input, key))
+  const from = Math.max(1, first ?? firstNumber(firstLineKeys) ?? 1)
   const limit = numberAt(input, 'limit')
-  const to = last ?? firstNumber(input, lastLineKeys) ?? (limit === undefined ? undefined : from + limit - 1)
+  const to = last ?? firstNumber(lastLineKeys) ?? (limit === undefined ? undefined : from + limit - 1)
   return [from, to === undefined || to < 0 ? Number.POSITIVE_INFINITY : to]
 }
 
-function firstNumber(input: unknown, keys: readonly string[]): number | undefined {
-  for (const key of keys) if (numberAt(input, key) !== undefined) return numberAt(input, key)
-  return undefined
-}
-
 function firstString(input: unknown, keys: readonly string[]): string | undefined {
-  for (const key of keys) if (stringAt(input, key)) return stringAt(input, key)
-  return undefined
+  return firstAt(keys, (key) => stringAt(input, key) || undefined)
 }
 
-/** An empty text counts: it is what a deletion puts in place. */
-function anyString(input: unknown, keys: readonly string[]): string | undefined {
-  for (const key of keys) if (stringAt(input, key) !== undefined) return stringAt(input, key)
+function firstAt<T>(keys: readonly string[], at: (key: string) => T | undefined): T | undefined {
+  for (const key of keys) {
+    const found = at(key)
+    if (found !== undefined) return found
+  }
   return undefined
 }

@@ -1,11 +1,6 @@
-// What well-known agents call their tools. To teach Everlong a new agent's tools, add their names to the rows; how inputs
-// look is in call.ts.
+// What well-known agents call their tools. Add a new agent's names to the rows; how inputs look is in call.ts.
 
-/**
- * For each job, its names in Claude Code (old and new), Codex, pi, opencode, Gemini CLI, Cline, Roo Code, Cursor, OpenHands,
- * Anthropic's own tools and MCP file servers. Case, digits and separators do not matter. An editor does several jobs: its
- * `command` says which.
- */
+/** Case, digits and separators do not matter. An editor does several jobs: its `command` says which. */
 const names = {
   read: 'Read read_file read_many_files read_text_file view view_file open_file fs_read cat',
   'read-notebook': 'NotebookRead',
@@ -30,7 +25,6 @@ const names = {
   skill: 'Skill',
 } as const
 
-/** What a tool is for. */
 export type ToolJob = keyof typeof names
 
 /** `read_file`, `ReadFile` and `readFile` are one name, and so are `bash` and `bash_20250124`. */
@@ -38,8 +32,11 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '')
 }
 
+/** As written, which is the fast way, and plain. */
 const jobs: ReadonlyMap<string, ToolJob> = new Map(
-  Object.entries(names).flatMap(([job, row]) => row.split(' ').map((name) => [plain(name), job as ToolJob])),
+  Object.entries(names).flatMap(([job, row]) =>
+    row.split(' ').flatMap((name) => [name, plain(name)].map((key) => [key, job as ToolJob] as const)),
+  ),
 )
 
 /** An MCP server may name a tool as it likes, so its tools never speak for the user or the agent. */
@@ -47,7 +44,7 @@ const notForServers: ReadonlySet<ToolJob> = new Set(['todo', 'enter-plan', 'exit
 
 /** By the name alone. The prefix of an MCP server (`mcp__server__tool`) is ignored. */
 export function toolJob(name: string): ToolJob | undefined {
-  const job = jobs.get(plain(name.split('__').at(-1) ?? name))
+  const job = jobs.get(name) ?? jobs.get(plain(name.split('__').at(-1) ?? name))
   return job !== undefined && isFromServer(name) && notForServers.has(job) ? undefined : job
 }
 

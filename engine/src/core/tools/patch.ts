@@ -1,7 +1,6 @@
-// Reads patches and blocks of replacements as edits of text in files: the format of apply_patch, unified diffs, and the
-// SEARCH/REPLACE blocks of Cline and Roo Code. It applies nothing.
+// Reads patches as edits of files: apply_patch, unified diffs, and the SEARCH/REPLACE blocks of Cline and Roo Code.
 
-/** `before` is empty where text was inserted and the call does not say between what. */
+/** `before` is empty if text was inserted without saying where. */
 export type TextEdit = { readonly before: string; readonly after: string; readonly isAll: boolean }
 
 export type PatchedFile = {
@@ -35,7 +34,6 @@ function readPart(part: string): readonly PatchedFile[] {
 
 const movedTo = '*** Move to:'
 
-/** A unified diff: a pair of `---` and `+++` lines starts each file. */
 function readDiff(diff: string): readonly PatchedFile[] {
   const [, ...parts] = diff.split(/^--- (?=.*\n\+\+\+ )/m)
   return parts.flatMap((part): readonly PatchedFile[] => {

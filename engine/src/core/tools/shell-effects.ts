@@ -1,5 +1,4 @@
-// What a shell script does to files, as far as its words tell, and what it is for. Read once for everybody who asks which
-// files were read, changed, or may no longer be what they were.
+// What a shell script does to files, as far as its words tell, and what it is for.
 import type { Lines } from './call.ts'
 import { type Command, commandsIn } from './shell.ts'
 
@@ -24,13 +23,10 @@ export type Script = {
 
 export function readScript(text: string): Script {
   const commands = commandsIn(text)
-  const folder = folderOf(commands)
+  const [program, folder] = commands[0]?.words ?? []
   const files = commands
     .flatMap((command, at) => filesOf(command, commands[at + 1]))
-    .map((file) => ({
-      ...file,
-      path: joined(folder, file.name),
-    }))
+    .map((file) => ({ ...file, path: joined(program === 'cd' ? folder : undefined, file.name) }))
   const isWide =
     codeThatWrites.some(([who, what]) => who.test(text) && what.test(text)) ||
     commands.some(isRewrite) ||
@@ -43,7 +39,6 @@ export function mayChange({ files, isWide }: Script, path: string): boolean {
   return isWide || files.some(({ name, act }) => act !== 'read' && isSame(name, path))
 }
 
-/** Whether this file is no longer there, if the script succeeded. */
 export function removes({ files }: Script, path: string): boolean {
   return files.some(({ name, isGone }) => isGone && isSame(name, path))
 }
@@ -56,12 +51,6 @@ function isSame(written: string, path: string): boolean {
 /** Whether anything may have changed: whatever is not known to only read or check. */
 export function mayChangeAnything(commands: readonly Command[]): boolean {
   return !commands.every((command) => onlyReads(command) || isCheck(command))
-}
-
-/** The first folder a script changes to. */
-function folderOf(commands: readonly Command[]): string | undefined {
-  const [program, folder] = commands[0]?.words ?? []
-  return program === 'cd' ? folder : undefined
 }
 
 function joined(folder: string | undefined, name: string): string {
@@ -78,22 +67,19 @@ type Found = Omit<ScriptFile, 'path'>
 function filesOf(command: Command, next: Command | undefined): readonly Found[] {
   const { words, into, hasDocument, isPiped } = command
   const [program = '', ...rest] = words
-  const given = rest.filter((word) => !word.startsWith('-') && !isSubstitution(word))
-  const as = (act: ScriptFile['act'], names: readonly string[]): readonly Found[] =>
+  const given = rest.filter((word) => !word.startsWith('-') && !/^s[^\w\s.]/.test(word))
+  const as = (act: ScriptFile['act'], names = given): readonly Found[] =>
     names.map((name) => ({ name, act: isPath(name) ? act : 'named' }))
   const isWritten = hasDocument && (program === 'cat' || program === 'tee')
-  const written = as(
-    isWritten ? 'written' : 'named',
-    into.filter((name) => !name.startsWith('/dev/')),
-  )
-  if (isWritten && program === 'tee') return [...written, ...as('written', given)]
-  if (program === 'rm') return [...written, ...gone(as('deleted', given))]
-  if (program === 'mv') return [...written, ...moved(as('named', given))]
+  const targets = into.filter((name) => !name.startsWith('/dev/'))
+  const written = as(isWritten ? 'written' : 'named', targets)
+  if (isWritten && program === 'tee') return [...written, ...as('written')]
+  if (program === 'rm') return [...written, ...gone(as('deleted'))]
+  if (program === 'mv') return [...written, ...moved(as('named'))]
   if (program === 'git') return [...written, ...goneInGit(gitWords(rest))]
-  if (editing.has(program) && rest.some((word) => /^-[a-z]*i|^--in-place/.test(word))) {
-    return [...written, ...as('edited', given)]
-  }
-  if (changing.has(program)) return [...written, ...as('named', given)]
+  const isInPlace = editing.has(program) && rest.some((word) => /^-[a-z]*i|^--in-place/.test(word))
+  if (isInPlace) return [...written, ...as('edited')]
+  if (changing.has(program)) return [...written, ...as('named')]
   const isShowing = showing.has(program) || (program === 'sed' && rest.includes('-n'))
   if (!isShowing || isPiped || into.length > 0) return written
   const lines = linesIn(words) ?? (next?.isPiped ? linesIn(next.words) : undefined)
@@ -119,10 +105,6 @@ function goneInGit([verb, ...rest]: readonly string[]): readonly Found[] {
 function linesIn([program, ...rest]: readonly string[]): Lines | undefined {
   const [, from, to] = program === 'sed' ? (/(?:^| )(\d+),(\d+)p/.exec(rest.join(' ')) ?? []) : []
   return from === undefined || to === undefined ? undefined : [Number(from), Number(to)]
-}
-
-function isSubstitution(word: string): boolean {
-  return /^s[^\w\s.]/.test(word)
 }
 
 /** Words with a dot or a slash, and without anything that a shell would expand. */
@@ -183,7 +165,6 @@ const reading = setOf(
 )
 const readingGit = setOf('status diff log show rev-parse ls-files blame')
 
-/** Known to change nothing. */
 export function onlyReads({ words, text, into }: Command): boolean {
   const [program = '', ...rest] = words
   if (into.some((name) => name !== '/dev/null') || /-exec\b|-delete\b|--output\b|\$\(|`/.test(text)) return false

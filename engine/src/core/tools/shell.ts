@@ -1,5 +1,4 @@
-// Splits a shell script into its commands and their words. It knows quotes, redirections, here-documents and comments, and
-// nothing of what programs do: that is in shell-effects.ts.
+// Splits a shell script into its commands and their words. What programs do is in shell-effects.ts.
 
 export type Command = {
   /** As written. */
@@ -8,9 +7,7 @@ export type Command = {
   readonly words: readonly string[]
   /** The words with "" in place of what was quoted: a message about a test is not a test. */
   readonly bare: string
-  /** Files that its output is redirected to. */
   readonly into: readonly string[]
-  /** It reads a here-document. */
   readonly hasDocument: boolean
   /** Its input comes from the command before it. */
   readonly isPiped: boolean

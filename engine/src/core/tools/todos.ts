@@ -1,5 +1,5 @@
 // What a call does to the todo list: it replaces the list, or changes one item of it.
-import { isObject, stringAt } from '../message/json.ts'
+import { defined, isObject, stringAt } from '../message/json.ts'
 
 export type TodoStatus = 'pending' | 'in-progress' | 'done'
 export type Todo = { readonly id: string; readonly text: string; readonly status: TodoStatus }
@@ -24,12 +24,8 @@ export function readTodos(input: unknown): TodoChange | undefined {
   const subject = stringAt(input, 'subject') ?? stringAt(input, 'title')
   if (id === undefined) return subject === undefined ? undefined : { type: 'item-added', text: subject }
   const status = stringAt(input, 'status')
-  return {
-    type: 'item-changed',
-    id,
-    ...(subject === undefined ? {} : { text: subject }),
-    ...(status === undefined ? {} : { status: status === 'deleted' ? 'gone' : statusOf(status) }),
-  }
+  const changed = status === undefined ? undefined : status === 'deleted' ? ('gone' as const) : statusOf(status)
+  return { type: 'item-changed', id, ...defined({ text: subject, status: changed }) }
 }
 
 const textKeys = ['content', 'step', 'subject', 'text', 'description']

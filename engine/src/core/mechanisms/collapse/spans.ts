@@ -6,29 +6,26 @@ import { type Part, partsOf } from '../ranges.ts'
 import type { Weigher } from '../weigher.ts'
 
 export type Span = {
-  /** The first and the last entry. */
   readonly from: string
   readonly to: string
   readonly parts: readonly Part[]
   readonly tokens: number
 }
 
-/** Less is not worth a summary of its own. */
-export const leastSpan = 2_000
+const leastSpan = 2_000
 
-/** Spans that can be collapsed, oldest first: whole, nothing pinned in them, no summary. */
+/** Oldest first; none with anything pinned or with a summary. */
 export function finishedSpans(view: View, weigher: Weigher, least: number = leastSpan): readonly Span[] {
   const parts = partsOf(view)
   const turns = turnsOf(parts, ({ origin }) => isRequest(origin)).slice(0, -1)
   return turns.flatMap(({ start, end }): readonly Span[] => {
     const own = parts.slice(start, end)
-    const [first] = own
+    const [first, last] = [own[0], own.at(-1)]
+    if (first?.uuid === undefined || last?.uuid === undefined) return []
     const isPlain = own.every(({ isPinned, origin }) => !isPinned && origin !== 'summary')
-    const isAlone = !parts.slice(end).some(({ at }) => at === own.at(-1)?.at)
-    if (!first || !isRequest(first.origin) || first.uuid === undefined || own.at(-1)?.role !== 'assistant') return []
-    if (!isPlain || !isAlone || parts[start - 1]?.at === first.at) return []
+    const isAlone = parts[start - 1]?.at !== first.at && parts[end]?.at !== last.at
+    if (!isRequest(first.origin) || last.role !== 'assistant' || !isPlain || !isAlone) return []
     const tokens = own.reduce((sum, { piece }) => sum + weigher.message(piece), 0)
-    const to = own.findLast(({ uuid }) => uuid !== undefined)?.uuid ?? first.uuid
-    return tokens < least ? [] : [{ from: first.uuid, to, parts: own, tokens: Math.round(tokens) }]
+    return tokens < least ? [] : [{ from: first.uuid, to: last.uuid, parts: own, tokens: Math.round(tokens) }]
   })
 }

@@ -1,6 +1,6 @@
-// Makes the summary of one finished span, by a model or without one. What the person asked stands in it word for word.
+// Summarizes one finished span, with or without a model. What the person asked stays verbatim.
 import { createLedger } from '../../ledger/ledger.ts'
-import { blocksOf, isText, textOf } from '../../message/block.ts'
+import { textOf } from '../../message/block.ts'
 import { isRequest } from '../../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
 import type { AbortSignalPort, ModelClient } from '../../ports/model.ts'
@@ -15,7 +15,6 @@ import type { Span } from './spans.ts'
 export type StageInput = {
   readonly span: Span
   readonly model: ModelClient
-  /** The model's name in the request; the client's own unless said. */
   readonly modelName?: string
   readonly countTokens: (text: string) => number
   readonly signal?: AbortSignalPort
@@ -50,11 +49,7 @@ export async function stageCollapse(input: StageInput): Promise<Staging> {
   )
   if (answer.type === 'failed') return { type: 'failed', reason: answer.message, usage: noTokens }
   const usage = billedCounts(answer.usage)
-  const text = blocksOf(answer.content)
-    .filter(isText)
-    .map((block) => block.text)
-    .join('\n')
-    .trim()
+  const text = textOf(answer.content).trim()
   if (text === '') return { type: 'failed', reason: 'The answer holds no text.', usage }
   if (countTokens(text) > span.tokens / 2) {
     return { type: 'failed', reason: 'The summary is more than half as long as the span.', usage }
@@ -70,14 +65,13 @@ function stagedAs({ span }: StageInput, summary: string, usage: TokenCounts): St
   return { type: 'staged', staged: { from, to, text: collapsedText(asked, summary) }, usage }
 }
 
-/** A long paste keeps its head and its tail, and says where the whole of it is. */
+/** A long text keeps head and tail, and says where the whole is. */
 function cutMiddle(text: string, uuid: string | undefined): string {
   const whole = uuid === undefined ? 'in the transcript' : `at ${recallPointer(uuid)}`
   const marker = (missing: number) => `\n[… ${missing} characters left out: the whole text is ${whole} …]\n`
   return withoutMiddle(text, { most: longestRequest, headShare: 0.5, marker })
 }
 
-/** What the agent reported at the end, and the last things it did. */
 function offlineSummary({ span }: StageInput): string {
   const book = createLedger()
   for (const { piece } of span.parts) book.add(piece)

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { session } from '../../../testing/index.ts'
 import { afterAnswer, afterCacheBreak, noCacheEdits, withDeleted, withSeen } from '../../cache/edit-state.ts'
 import { editRecord } from '../../transcript/format/edits.ts'
-import { text, viewOf } from '../examples.ts'
 import { type SituationInput, situationOf } from '../situation.ts'
+import { text, viewOf } from '../testing/examples.ts'
 import { microByCacheEdit, pinnedCacheEdits } from './by-cache-edit.ts'
 
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => `t${from + at}`)

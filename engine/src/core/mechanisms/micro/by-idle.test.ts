@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { session } from '../../../testing/index.ts'
-import { text, viewOf } from '../examples.ts'
 import { type SituationInput, situationOf } from '../situation.ts'
+import { text, viewOf } from '../testing/examples.ts'
 import { microByIdle } from './by-idle.ts'
 
 const minute = 60_000

@@ -1,12 +1,10 @@
-// Micro-compact by idle time: after a long pause the provider has forgotten the prefix, all of it is processed again
-// anyway, and clearing costs nothing. A clock that cannot be trusted clears nothing.
+// Micro-compact by idle time: after a long pause the provider has forgotten the prefix, so clearing costs nothing.
 import { newestAnswerTime } from '../../cache/state.ts'
 import { formatNumber } from '../../tokens/figure.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import { type Declined, declined, type Plan, type PlanningMechanism, type Situation } from '../mechanism.ts'
-import { clearToolUses } from '../native/native-options.ts'
 import { activeResults, itemOf, newestStaying } from './clearable.ts'
-import { planClearing, weighed } from './clearing.ts'
+import { planClearing } from './clearing.ts'
 
 const name = 'micro-by-idle'
 const minute = 60_000
@@ -27,13 +25,7 @@ function plan(view: View, situation: Situation): Plan | Declined {
   const results = activeResults(view, situation)
   const keep = newestStaying(view, settings, { results, keep: settings.byIdle.keep })
   const old = results.slice(0, results.length - keep).map((result) => itemOf(result, `not among the newest ${keep}`))
-  // The provider has forgotten the prefix, whatever lifetime somebody assumed.
   const cold: Situation = { ...situation, cache: { ...situation.cache, type: 'cold' } }
-  const planned = planClearing(view, cold, {
-    mechanism: name,
-    reason: pause,
-    items: old.filter(({ frees }) => frees > 0),
-    delegate: () => clearToolUses(view, situation, { trigger: 'now', keep }),
-  })
-  return weighed(planned, cold)
+  const items = old.filter(({ frees }) => frees > 0)
+  return planClearing(view, cold, { mechanism: name, reason: pause, items, serverKeeps: keep })
 }

@@ -5,9 +5,9 @@ import { shapeOf } from '../../message/shape.ts'
 import { countTokens } from '../../tokens/estimate/counting.ts'
 import type { CompactionSetting } from '../../tokens/settings.ts'
 import { editRecord } from '../../transcript/format/edits.ts'
-import { text, viewOf } from '../examples.ts'
 import type { ReductionChoices } from '../settings.ts'
 import { type SituationInput, situationOf } from '../situation.ts'
+import { text, viewOf } from '../testing/examples.ts'
 import { microBySize } from './by-size.ts'
 
 const planOf = (built: SessionBuilder, input: Partial<SituationInput> = {}, reductions: ReductionChoices = {}) => {

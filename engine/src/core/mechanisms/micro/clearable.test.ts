@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { session } from '../../../testing/index.ts'
+import { toolCall } from '../../tools/call.ts'
 import { foldEntries } from '../../transcript/view/fold.ts'
-import { viewOf } from '../examples.ts'
 import { defaultReductions } from '../settings.ts'
 import { situationOf } from '../situation.ts'
+import { viewOf } from '../testing/examples.ts'
 import { clearableKind, clearableResults, newestStaying } from './clearable.ts'
 
-const kindOf = (name: string, input: unknown = {}) => clearableKind({ name, input }, defaultReductions)
+const kindOf = (name: string, input: unknown = {}) => clearableKind(toolCall({ name, input }), defaultReductions)
 
 describe('which tools’ results may be cleared', () => {
   test.each([
@@ -61,7 +62,7 @@ describe('which tools’ results may be cleared', () => {
       reproducible: ['mcp__db__query', 'mcp__files__read_file'],
       toolKinds: { peek: 'read', Bash: null },
     } as const
-    const of = (name: string) => clearableKind({ name, input: {} }, rules)
+    const of = (name: string) => clearableKind(toolCall({ name, input: {} }), rules)
     expect(['mcp__db__query', 'mcp__files__read_file', 'peek', 'Bash'].map(of)).toEqual([
       'reproducible',
       'read',

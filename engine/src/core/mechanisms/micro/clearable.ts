@@ -1,7 +1,6 @@
-// Which tool results may be cleared, and what each weighs. Only what can be had again: never what is unknown, never what
-// a person was asked, never what is pinned or cleared already.
+// Which tool results may be cleared, and what each weighs: only what can be had again, never what is unknown, pinned or
+// cleared already.
 import {
-  type Block,
   blocksOf,
   isMedia,
   isToolResult,
@@ -9,9 +8,8 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
 } from '../../message/block.ts'
-import type { ViewMessage } from '../../message/message.ts'
 import type { AnsweredCall } from '../../tokens/file-reads.ts'
-import { type CallLike, isVouched, type ToolKind, toolCall } from '../../tools/call.ts'
+import { isVouched, type ToolCall, type ToolKind, toolCall } from '../../tools/call.ts'
 import { clearedText } from '../../transcript/format/messages.ts'
 import { clearedResult, withoutInput } from '../../transcript/view/edited.ts'
 import type { View } from '../../transcript/view/fold.ts'
@@ -19,12 +17,11 @@ import type { PlannedItem, Situation } from '../mechanism.ts'
 import type { ReductionSettings } from '../settings.ts'
 import type { Weigher } from '../weigher.ts'
 
-/** What one image or document counts for in the rules, whatever its size. */
+/** What one image or document counts for in the rules. */
 const mediaTokens = 2_000
 
 export type ClearableKind = ToolKind | 'reproducible'
 
-/** A result that may go; the mechanism that takes it adds the reason. */
 export type Clearable = Omit<PlannedItem, 'why' | 'path'> & {
   readonly toolUseId: string
   readonly tool: string
@@ -32,20 +29,14 @@ export type Clearable = Omit<PlannedItem, 'why' | 'path'> & {
   readonly path: string | undefined
 }
 
-export type ToolRules = Pick<ReductionSettings, 'reproducible' | 'toolKinds'>
-
-/**
- * The host's word comes first. A tool of an MCP server may be called anything: its name says nothing about what it
- * does, so without the host's word it stays.
- */
+/** The host's word comes first. The name of an MCP server's tool says nothing, so without that it stays. */
 export function clearableKind(
-  call: CallLike,
-  { reproducible, toolKinds }: ToolRules,
-  kind: ToolKind | undefined = toolCall(call).kind,
+  { name, kind }: ToolCall,
+  { reproducible, toolKinds }: Pick<ReductionSettings, 'reproducible' | 'toolKinds'>,
 ): ClearableKind | undefined {
-  if (Object.hasOwn(toolKinds, call.name)) return toolKinds[call.name] ?? undefined
-  if (reproducible.includes(call.name)) return kind ?? 'reproducible'
-  return isVouched(call.name) ? kind : undefined
+  if (Object.hasOwn(toolKinds, name)) return toolKinds[name] ?? undefined
+  if (reproducible.includes(name)) return kind ?? 'reproducible'
+  return isVouched(name) ? kind : undefined
 }
 
 /** Tools that are given what they write. */
@@ -53,11 +44,11 @@ export function isWriting(kind: ClearableKind | undefined): boolean {
   return kind === 'write' || kind === 'edit'
 }
 
-/** In order of arrival: those on the list that are not cleared yet. Found once for a view and its settings. */
-export function clearableResults(view: View, { settings, weigher }: Situation): readonly Clearable[] {
-  const known = weigher.once(resultsBySettings, view)
-  const results = known.get(settings) ?? findClearable(view, { rules: settings, pins: new Set(view.pins), weigher })
-  known.set(settings, results)
+/** Oldest first. Found once per view and settings. */
+export function clearableResults(view: View, situation: Situation): readonly Clearable[] {
+  const known = situation.weigher.once(resultsBySettings, view)
+  const results = known.get(situation.settings) ?? findClearable(view, situation)
+  known.set(situation.settings, results)
   return results
 }
 
@@ -65,17 +56,13 @@ function resultsBySettings(_view: View): Map<ReductionSettings, readonly Clearab
   return new Map()
 }
 
-/** Without those that the provider was asked to leave out, which no longer weigh anything. */
+/** Without those that the provider already leaves out. */
 export function activeResults(view: View, situation: Situation): readonly Clearable[] {
-  const results = clearableResults(view, situation)
   const gone = deletedIn(situation)
-  return gone.size === 0 ? results : results.filter(({ toolUseId }) => !gone.has(toolUseId))
+  return clearableResults(view, situation).filter(({ toolUseId }) => !gone.has(toolUseId))
 }
 
-/**
- * How many of the newest results stay. Without `keepFinished`, only results of the current turn are kept. Results that
- * no answer has seen yet always stay.
- */
+/** How many of the newest stay: without `keepFinished` only those of the current turn; always those not seen yet. */
 export function newestStaying(
   view: View,
   { keepFinished }: Pick<ReductionSettings, 'keepFinished'>,
@@ -83,16 +70,12 @@ export function newestStaying(
 ): number {
   const seen = seenUpTo(view)
   const asked = keepFinished ? -1 : view.messages.findLastIndex(({ origin }) => origin === 'human')
-  let staying = 0
-  for (let at = results.length - 1; at >= 0; at--) {
-    const message = results[at]?.message ?? 0
-    if (message < seen && (staying >= keep || message < asked)) break
-    staying++
-  }
-  return staying
+  const isGoing = ({ message }: Clearable, at: number) =>
+    message < seen && (results.length - 1 - at >= keep || message < asked)
+  return results.length - 1 - results.findLastIndex(isGoing)
 }
 
-/** The newest answer: it has seen the messages before it, and none of those behind. */
+/** The newest answer, which has seen the messages before it. */
 export function seenUpTo({ messages }: View): number {
   return messages.findLastIndex(({ role }) => role === 'assistant')
 }
@@ -101,73 +84,79 @@ export function deletedIn({ cacheEdits }: Pick<Situation, 'cacheEdits'>): Readon
   return new Set(cacheEdits?.deleted)
 }
 
-/** A call and its result. */
-export type CallInView = AnsweredCall & {
-  /** Index of the message with the result. */
+type CallInView = AnsweredCall & {
+  readonly use: ToolUseBlock
   readonly message: number
-  /** Of the entries they came from. */
   readonly callUuid: string | undefined
   readonly resultUuid: string | undefined
   /** Whether an edit can reach the result. */
   readonly isResultEntry: boolean
 }
 
-/** Every result whose call stands before it, in the order of the view. */
-export function answeredCalls(view: View): readonly CallInView[] {
-  const uses = new Map<string, { readonly call: ToolUseBlock; readonly uuid: string | undefined }>()
-  const calls: CallInView[] = []
-  for (const [message, { pieces }] of view.sources.entries()) {
+type Use = Pick<CallInView, 'call' | 'use' | 'callUuid'>
+
+/** Every call, and every result whose call precedes it. Read once for all plans. */
+export function callsIn({ sources }: View): {
+  readonly uses: readonly Use[]
+  readonly answered: readonly CallInView[]
+} {
+  const uses: Use[] = []
+  const byId = new Map<string, Use>()
+  const answered: CallInView[] = []
+  for (const [message, { pieces }] of sources.entries()) {
     for (const { uuid, content, origin } of pieces) {
       for (const block of typeof content === 'string' ? [] : content) {
-        if (isToolUse(block)) uses.set(block.id, { call: block, uuid })
-        if (!isToolResult(block)) continue
-        const use = uses.get(block.tool_use_id)
+        if (isToolUse(block)) {
+          const use = { call: toolCall(block), use: block, callUuid: uuid }
+          uses.push(use)
+          byId.set(block.id, use)
+        }
+        const found = isToolResult(block) ? byId.get(block.tool_use_id) : undefined
+        if (!found || !isToolResult(block)) continue
+        const { call, use, callUuid } = found
         const isResultEntry = origin === 'tool-result'
-        if (use)
-          calls.push({ call: use.call, result: block, message, callUuid: use.uuid, resultUuid: uuid, isResultEntry })
+        answered.push({ call, use, callUuid, result: block, message, resultUuid: uuid, isResultEntry })
       }
     }
   }
-  return calls
+  return { uses, answered }
 }
 
 export function isCleared({ content }: ToolResultBlock): boolean {
   return typeof content === 'string' && content.startsWith(clearedText)
 }
 
-type Judging = {
-  readonly rules: ToolRules & Pick<ReductionSettings, 'recall' | 'clearInputs'>
-  readonly pins: ReadonlySet<string>
-  readonly weigher: Weigher
-}
-
-function findClearable(view: View, judging: Judging): readonly Clearable[] {
+function findClearable(view: View, situation: Situation): readonly Clearable[] {
+  const pins = new Set(view.pins)
   const found = new Map<string, Clearable | undefined>()
-  for (const call of judging.weigher.once(answeredCalls, view)) {
+  for (const call of situation.weigher.once(callsIn, view).answered) {
     const id = call.result.tool_use_id
-    const before = found.get(id)
-    if (before === undefined && !found.has(id)) found.set(id, judged(call, judging))
+    const item = judged(call, situation, pins)
     // One copy that must stay keeps them all: an edit names the call, not the copy.
-    else found.set(id, before && withCopy(before, judged(call, judging)))
+    found.set(id, found.has(id) ? withCopy(found.get(id), item) : item)
   }
   return [...found.values()].filter((item) => item !== undefined)
 }
 
 /** Undefined when it has to stay. */
-function judged(found: CallInView, { rules, pins, weigher }: Judging): Clearable | undefined {
-  const { call, result, callUuid, resultUuid, isResultEntry, message } = found
+function judged(
+  { call, use, result, callUuid, resultUuid, isResultEntry, message }: CallInView,
+  { settings, weigher }: Situation,
+  pins: ReadonlySet<string>,
+): Clearable | undefined {
   const isPinned = pins.size > 0 && (pins.has(resultUuid ?? '') || pins.has(callUuid ?? ''))
-  const kind = isPinned || !isResultEntry || isCleared(result) ? undefined : clearableKind(call, rules)
+  const kind = isPinned || !isResultEntry || isCleared(result) ? undefined : clearableKind(call, settings)
   if (!kind) return undefined
+  const { recall, clearInputs } = settings
   const weight = weigher.block(result)
-  const stub = weigher.content(clearedResult(rules.recall ? result.tool_use_id : '', rules.recall))
-  const input = rules.clearInputs && isWriting(kind) ? weigher.block(call) - weigher.block(withoutInput(call)) : 0
+  const stub = weigher.content(clearedResult(recall ? result.tool_use_id : '', recall))
+  const input = clearInputs && isWriting(kind) ? weigher.block(use) - weigher.block(withoutInput(use)) : 0
   return {
     type: 'result',
     toolUseId: result.tool_use_id,
     tool: call.name,
     kind,
-    path: toolCall(call).path,
+    path: call.path,
     uuids: resultUuid === undefined ? [] : [resultUuid],
     message,
     tokens: ruleTokens(result, weight, weigher),
@@ -175,30 +164,25 @@ function judged(found: CallInView, { rules, pins, weigher }: Judging): Clearable
   }
 }
 
-function withCopy(before: Clearable, copy: Clearable | undefined): Clearable | undefined {
-  if (!copy) return undefined
+function withCopy(before: Clearable | undefined, copy: Clearable | undefined): Clearable | undefined {
+  if (!before || !copy) return undefined
   const { uuids, tokens, frees } = before
   return { ...before, uuids: [...uuids, ...copy.uuids], tokens: tokens + copy.tokens, frees: frees + copy.frees }
 }
 
-/** The weight, with each image or document counted at the same figure. */
+/** The weight, with the same figure for each image or document. */
 function ruleTokens({ content }: ToolResultBlock, weight: number, weigher: Weigher): number {
-  const parts = typeof content === 'string' ? [] : blocksOf(content)
-  const media = parts.filter(isMedia)
-  if (media.length === 0) return Math.round(weight)
-  const text = parts.filter((part: Block) => !isMedia(part)).reduce((sum, part) => sum + weigher.block(part), 0)
-  return Math.round(text) + media.length * mediaTokens
+  if (typeof content === 'string') return Math.round(weight)
+  const parts = blocksOf(content)
+  const texts = parts.filter((part) => !isMedia(part))
+  if (texts.length === parts.length) return Math.round(weight)
+  return Math.round(weigher.content(texts)) + (parts.length - texts.length) * mediaTokens
 }
 
-/** As an item of a plan. Written out, since a plan has thousands: leaving one key out of a copy takes much longer. */
+/** Written out, since a plan has thousands: leaving a key out of a copy takes much longer. */
 export function itemOf(result: Clearable, why: string): PlannedItem {
   const { type, toolUseId, tool, path, uuids, message, tokens, frees } = result
   return path === undefined
     ? { type, toolUseId, tool, uuids, message, tokens, frees, why }
     : { type, toolUseId, tool, path, uuids, message, tokens, frees, why }
-}
-
-/** The entries behind the messages, each with the index of its message. */
-export function* piecesOf({ sources }: View): Generator<readonly [number, ViewMessage]> {
-  for (const [index, { pieces }] of sources.entries()) for (const piece of pieces) yield [index, piece]
 }

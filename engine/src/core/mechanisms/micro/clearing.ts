@@ -1,192 +1,154 @@
-// From the items that go to a plan: the edits, the tokens they free, what happens to bound thinking, and whether it pays.
-// Shared by the mechanisms that clear; each chooses its own items.
-import { type Worth, worthOf } from '../../cache/economics.ts'
-import { type Block, blocksOf, isThinking } from '../../message/block.ts'
-import type { ViewMessage } from '../../message/message.ts'
+// Makes a plan from the items that a mechanism chose: edits, tokens freed, bound thinking, and whether it pays.
+import type { Worth } from '../../cache/economics.ts'
+import { type Block, isThinking } from '../../message/block.ts'
 import { formatNumber } from '../../tokens/figure.ts'
 import type { Edit } from '../../transcript/format/edits.ts'
 import type { View } from '../../transcript/view/fold.ts'
-import {
-  type Declined,
-  declined,
-  type Plan,
-  type PlannedItem,
-  type RequestOptions,
-  type Situation,
-} from '../mechanism.ts'
-import { compactionAhead, isInDanger, sparesCompaction, turnsAhead } from '../situation.ts'
-import type { Weigher } from '../weigher.ts'
-import { type Clearable, clearableResults, deletedIn, isWriting } from './clearable.ts'
+import { type Declined, declined, type Plan, type PlannedItem, type Situation } from '../mechanism.ts'
+import { clearToolUses } from '../native/native-options.ts'
+import { compactionAhead, isInDanger, sparesCompaction, worthIn } from '../situation.ts'
+import { clearableResults, deletedIn, isWriting, itemOf } from './clearable.ts'
 
 export type ClearingInput = {
   readonly mechanism: string
   readonly reason: string
-  /** In the order of the view; each frees something. */
   readonly items: readonly PlannedItem[]
-  /** What the server is asked to do instead, where it can and thinking is bound. */
-  readonly delegate: () => { readonly request: RequestOptions; readonly freed: number } | undefined
+  /** How many tool uses stay if the server clears instead because thinking is bound. */
+  readonly serverKeeps?: number
 }
 
 export function planClearing(view: View, situation: Situation, input: ClearingInput): Plan | Declined {
-  const { mechanism, reason, items } = input
+  const { mechanism, reason, items, serverKeeps } = input
   if (items.length === 0) return declined(mechanism, 'nothing-to-do', 'There is nothing left that may be cleared.')
-  // What the provider already leaves out is cleared here too: a local edit ends what was asked of the provider.
+  // What the provider already leaves out is cleared too: a local edit ends what was asked of the provider.
   const gone = goneAlready(view, situation)
   const changed = gone.length === 0 ? items : [...gone, ...items]
   const from = firstMessage(changed)
-  const edits = [clearEdit(changed, input, situation), ...inputEdits(view, situation, { ...input, items: changed })]
   const bound = boundThinking(view, situation, from)
-  const base = { type: 'planned', mechanism, reason } as const
-  if (bound.length === 0) {
-    const outcome = { type: 'edits', edits } as const
-    return { ...base, items, ...sums(view, situation, changed), thinking: 'untouched', outcome }
-  }
+  const base = { type: 'planned', mechanism, reason, items } as const
   const { boundThinking: policy } = situation.settings
-  const delegation = policy === 'delegate' && situation.client.contextManagement ? input.delegate() : undefined
+  const isDelegated = bound.length > 0 && policy === 'delegate' && situation.client.contextManagement
+  const delegation = isDelegated && serverKeeps !== undefined ? clearToolUses(view, situation, serverKeeps) : undefined
   if (delegation) {
     const { request, freed } = delegation
     const { worth } = sums(view, situation, items)
-    return { ...base, items, freed, worth, thinking: 'delegated', outcome: { type: 'request', request } }
+    return weighed({ ...base, freed, worth, thinking: 'delegated', outcome: { type: 'request', request } }, situation)
   }
-  if (policy === 'decline') {
+  if (bound.length > 0 && policy === 'decline') {
     const detail = `The model binds its thinking to the prefix, and ${bound.length} answers behind the change think.`
     return declined(mechanism, 'thinking-bound', detail)
   }
-  const all = [...items, ...bound]
-  const after = view.sources[from]?.uuids.at(-1)
-  const unthink: Edit = {
-    type: 'clear-thinking',
-    ...(after === undefined ? {} : { after }),
-    mechanism,
-    reason: 'bound to the prefix that changed',
+  const edits = editsFor(view, situation, { ...input, items: changed })
+  if (bound.length === 0) {
+    const outcome = { type: 'edits', edits } as const
+    return weighed({ ...base, ...sums(view, situation, changed), thinking: 'untouched', outcome }, situation)
   }
-  const outcome = { type: 'edits', edits: [...edits, unthink] } as const
-  return { ...base, items: all, ...sums(view, situation, [...changed, ...bound]), thinking: 'removed', outcome }
+  return weighed(
+    {
+      ...base,
+      items: [...items, ...bound],
+      ...sums(view, situation, [...changed, ...bound]),
+      thinking: 'removed',
+      outcome: { type: 'edits', edits: [...edits, unthink(view.sources[from]?.uuids.at(-1), mechanism)] },
+    },
+    situation,
+  )
 }
 
-/** What goes, as far as an edit names it. */
-type Named = Pick<PlannedItem, 'type' | 'toolUseId' | 'uuids'>
-type Going = Pick<ClearingInput, 'mechanism' | 'reason'> & { readonly items: readonly Named[] }
-
-/** Results that the provider already leaves out; clearing them frees nothing more. */
-function goneAlready(view: View, situation: Situation): readonly Clearable[] {
+function goneAlready(view: View, situation: Situation): readonly PlannedItem[] {
   const gone = deletedIn(situation)
   if (gone.size === 0) return []
   const items = clearableResults(view, situation).filter(({ toolUseId }) => gone.has(toolUseId))
-  return items.map((item) => ({ ...item, frees: 0 }))
+  return items.map((item) => ({ ...itemOf(item, ''), frees: 0 }))
 }
 
-function clearEdit(items: readonly Named[], { mechanism, reason }: ClearingInput, { settings }: Situation): Edit {
+/** With `clearInputs`, also the inputs of writing calls. */
+function editsFor(view: View, situation: Situation, { mechanism, reason, items }: ClearingInput): readonly Edit[] {
+  const { recall, clearInputs } = situation.settings
   const toolUseIds: string[] = []
   const attachments: string[] = []
   for (const { type, toolUseId, uuids } of items) {
     if (toolUseId !== undefined) toolUseIds.push(toolUseId)
     if (type === 'attachment') attachments.push(...uuids)
   }
-  return {
+  const clear: Edit = {
     type: 'clear-results',
     toolUseIds,
     ...(attachments.length > 0 ? { attachments } : {}),
-    ...(settings.recall ? { recall: true } : {}),
+    ...(recall ? { recall: true } : {}),
     mechanism,
     reason,
   }
-}
-
-/** With `clearInputs`, the inputs of writing calls whose results go. */
-function inputEdits(view: View, situation: Situation, { mechanism, reason, items }: Going): readonly Edit[] {
-  if (!situation.settings.clearInputs) return []
-  const going = new Set(items.map(({ toolUseId }) => toolUseId))
+  if (!clearInputs) return [clear]
+  const going = new Set(toolUseIds)
   const writing = clearableResults(view, situation).filter(
     ({ kind, toolUseId }) => isWriting(kind) && going.has(toolUseId),
   )
-  const toolUseIds = writing.map(({ toolUseId }) => toolUseId)
-  return toolUseIds.length === 0 ? [] : [{ type: 'clear-inputs', toolUseIds, mechanism, reason }]
+  const written = writing.map(({ toolUseId }) => toolUseId)
+  return written.length === 0 ? [clear] : [clear, { type: 'clear-inputs', toolUseIds: written, mechanism, reason }]
 }
 
-/** Thinking in the answers behind a changed message, on models that bind it; nothing on all others. */
+export function unthink(after: string | undefined, mechanism: string): Edit {
+  const reason = 'bound to the prefix that changed'
+  return { type: 'clear-thinking', ...(after === undefined ? {} : { after }), mechanism, reason }
+}
+
+/** Thinking after a changed message, on models that bind it. */
 export function boundThinking(view: View, { model, weigher }: Situation, changed: number): readonly PlannedItem[] {
   if (model?.bindsThinking !== true) return []
-  return thinkingIn(view).flatMap(({ message, blocks }): readonly PlannedItem[] => {
+  return weigher.once(thinkingIn, view).flatMap(({ message, blocks }): readonly PlannedItem[] => {
     if (message <= changed) return []
-    const frees = blocks.reduce((sum, block) => sum + weigher.block(block), 0)
+    const frees = weigher.content(blocks)
     const uuids = view.sources[message]?.uuids ?? []
     return [{ type: 'thinking', uuids, message, tokens: Math.round(frees), frees, why: 'bound to the prefix' }]
   })
 }
 
-/** Whether there is any such thinking. */
-export function hasBoundThinking(view: View, { model }: Situation, changed: number): boolean {
-  return model?.bindsThinking === true && (thinkingIn(view).at(-1)?.message ?? -1) > changed
+export function hasBoundThinking(view: View, { model, weigher }: Situation, changed: number): boolean {
+  return model?.bindsThinking === true && (weigher.once(thinkingIn, view).at(-1)?.message ?? -1) > changed
 }
 
-/** An answer that thinks: its index in the view, and the blocks. */
-export type Thinking = { readonly message: number; readonly blocks: readonly Block[] }
-
-export function thinkingIn({ messages }: View): readonly Thinking[] {
-  return messages.flatMap(({ role, content }, message): readonly Thinking[] => {
+export function thinkingIn({ messages }: View) {
+  return messages.flatMap(({ role, content }, message): readonly { message: number; blocks: readonly Block[] }[] => {
     if (role !== 'assistant' || typeof content === 'string' || !content.some(isThinking)) return []
-    return [{ message, blocks: blocksOf(content).filter(isThinking) }]
+    return [{ message, blocks: content.filter(isThinking) }]
   })
 }
 
-/** What the messages from this one on weigh together. */
-export function weightFrom({ messages }: View, weigher: Weigher, first: number): number {
-  let sum = 0
-  for (let at = Math.max(0, first); at < messages.length; at++) sum += weigher.message(messages[at] as ViewMessage)
-  return sum
-}
-
-/** Tokens freed in all, and whether that pays: everything from the first changed message on is written to the cache again. */
+/** Everything from the first changed message on is written to the cache again. */
 export function sums(
   view: View,
   situation: Situation,
   items: readonly Pick<PlannedItem, 'message' | 'frees'>[],
 ): Pick<Plan, 'freed' | 'worth'> {
-  const first = firstMessage(items)
-  let exact = 0
-  for (const { frees } of items) exact += frees
-  const behind = weightFrom(view, situation.weigher, first)
+  const exact = items.reduce((sum, { frees }) => sum + frees, 0)
+  const behind = situation.weigher.from(view.messages, firstMessage(items))
   const freed = Math.round(exact)
   const compaction = compactionAhead(situation)
-  // A host that says how many requests are to come has said it all.
   const isForecast = situation.growth !== undefined && situation.expectedTurns === undefined
-  const worth = worthOf({
+  const worth = worthIn(situation, {
     freed,
     suffix: Math.max(0, Math.round(behind - exact)),
-    turns: turnsAhead(situation, freed),
-    cache: situation.cache,
-    price: situation.model?.price,
     ...(isForecast ? { carried: carriedSoFar(items), coldShare: situation.coldShare } : {}),
     ...(compaction ? { compaction } : {}),
   })
   return { freed, worth }
 }
 
-/** Tokens times requests, counted back from the newest item. An answer and its results are two messages. */
+/** Tokens times requests, back from the newest item. An answer and its results are two messages. */
 function carriedSoFar(items: readonly Pick<PlannedItem, 'message' | 'frees'>[]): number {
-  let newest = 0
-  for (const { message } of items) if (message > newest) newest = message
-  let carried = 0
-  for (const { message, frees } of items) carried += (frees * (newest - message)) / 2
-  return carried
+  const newest = items.reduce((most, { message }) => Math.max(most, message), 0)
+  return items.reduce((sum, { message, frees }) => sum + (frees * (newest - message)) / 2, 0)
 }
 
-/** The first message that any of the items is in. */
 export function firstMessage(items: readonly Pick<PlannedItem, 'message'>[]): number {
-  let first = Number.POSITIVE_INFINITY
-  for (const { message } of items) if (message < first) first = message
-  return first
+  return items.reduce((first, { message }) => Math.min(first, message), Number.POSITIVE_INFINITY)
 }
 
-/**
- * Declines a plan that does not pay, or that will soon pay better, unless it spares a compaction or no other help is
- * coming. A prefix that the server edits is written to the cache again too.
- */
-export function weighed(plan: Plan | Declined, situation: Situation): Plan | Declined {
-  if (plan.type === 'declined' || !situation.settings.weigh) return plan
+/** Declines a plan that does not pay yet, unless it spares a compaction or no other help is coming. */
+export function weighed(plan: Plan, situation: Situation): Plan | Declined {
   const { worth, mechanism, freed } = plan
-  if (sparesCompaction(situation, freed)) return plan
+  if (!situation.settings.weigh || sparesCompaction(situation, freed)) return plan
   if ((worth.pays && worth.isDue) || worth.cache === 'unknown' || isInDanger(situation)) return plan
   return { ...declined(mechanism, 'does-not-pay', whyWait(worth)), worth }
 }

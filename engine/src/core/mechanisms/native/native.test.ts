@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { session, thinkingBlock, toolUseBlock } from '../../../testing/index.ts'
 import { editRecord } from '../../transcript/format/edits.ts'
-import { text, viewOf } from '../examples.ts'
 import { type SituationInput, situationOf } from '../situation.ts'
 import { viewSize } from '../size.ts'
+import { text, viewOf } from '../testing/examples.ts'
 import { native } from './native.ts'
 import { appliedEdits, serverCleared } from './server-cleared.ts'
 

@@ -1,19 +1,10 @@
-// The API's own context management, composed from independent strategies: results of read-like tools, inputs of
-// write-like ones, old thinking. The server decides at its trigger; what it did is recorded as an edit.
-import { worthOf } from '../../cache/economics.ts'
+// The API's own context management: results of reading tools, inputs of writing ones, old thinking.
 import type { JsonObject } from '../../message/json.ts'
 import type { View } from '../../transcript/view/fold.ts'
-import {
-  type Declined,
-  declined,
-  type Plan,
-  type PlannedItem,
-  type PlanningMechanism,
-  type Situation,
-} from '../mechanism.ts'
+import { type Declined, declined, type Plan, type PlanningMechanism, type Situation } from '../mechanism.ts'
 import { type Clearable, clearableResults, itemOf } from '../micro/clearable.ts'
-import { hasBoundThinking, thinkingIn, weightFrom } from '../micro/clearing.ts'
-import { turnsAhead } from '../situation.ts'
+import { firstMessage, hasBoundThinking, thinkingIn } from '../micro/clearing.ts'
+import { worthIn } from '../situation.ts'
 import { managementOf, toolUsesEdit } from './native-options.ts'
 
 const name = 'native'
@@ -22,28 +13,27 @@ const minute = 60_000
 export const native: PlanningMechanism = { name, plan }
 
 function plan(view: View, situation: Situation): Plan | Declined {
-  const { settings, client, cache, explanation } = situation
-  const { native: choices } = settings
+  const { client, explanation, weigher } = situation
+  const { trigger, keepTokens, clearAtLeast, toolResults, toolInputs, thinking } = situation.settings.native
   if (!client.contextManagement) {
     return declined(name, 'client-unable', 'The model client does not take context_management.')
   }
-  const keep = newestWorth(clearableResults(view, situation), choices.keepTokens)
   const uses = toolUsesEdit(view, situation, {
-    trigger: { inputTokens: choices.trigger },
-    keep,
-    clearAtLeast: choices.clearAtLeast,
-    results: choices.toolResults,
-    inputs: choices.toolInputs,
+    trigger: { type: 'input_tokens', value: trigger },
+    keep: newestWorth(clearableResults(view, situation), keepTokens),
+    clearAtLeast,
+    results: toolResults,
+    inputs: toolInputs,
   })
-  const hasUses = (choices.toolResults || choices.toolInputs) && uses.items.length > 0
-  // The order matters to the API: thinking comes first.
-  const edits = [...(choices.thinking ? thinkingEdits(view, situation) : []), ...(hasUses ? [uses.edit] : [])]
+  const hasUses = (toolResults || toolInputs) && uses.items.length > 0
+  // The API wants thinking first.
+  const edits = [...(thinking ? thinkingEdits(view, situation) : []), ...(hasUses ? [uses.edit] : [])]
   if (edits.length === 0) return declined(name, 'nothing-to-do', 'There is nothing that the server could leave out.')
-  const isDue = explanation.size.tokens > choices.trigger
+  const isDue = explanation.size.tokens > trigger
   const going = isDue && hasUses ? uses.items.filter(({ frees }) => frees > 0) : []
-  const items = going.map((result): PlannedItem => itemOf(result, 'the server leaves it out'))
+  const items = going.map((result) => itemOf(result, 'the server leaves it out'))
   const freed = Math.round(items.reduce((sum, { frees }) => sum + frees, 0))
-  const first = items[0]?.message ?? Number.POSITIVE_INFINITY
+  const first = firstMessage(items)
   return {
     type: 'planned',
     mechanism: name,
@@ -51,32 +41,26 @@ function plan(view: View, situation: Situation): Plan | Declined {
     items,
     freed,
     thinking: hasBoundThinking(view, situation, first) ? 'delegated' : 'untouched',
-    worth: worthOf({
+    worth: worthIn(situation, {
       freed,
-      suffix: isDue ? Math.round(weightFrom(view, situation.weigher, first)) - freed : 0,
-      turns: turnsAhead(situation, freed),
-      cache,
-      price: situation.model?.price,
+      suffix: isDue ? Math.round(weigher.from(view.messages, first)) - freed : 0,
     }),
     outcome: { type: 'request', request: managementOf(edits) },
   }
 }
 
-/** How many of the newest results fit into so many tokens together; at least one. */
 function newestWorth(results: readonly Clearable[], tokens: number): number {
   let sum = 0
-  let count = 0
-  while (count < results.length) {
-    sum += results[results.length - 1 - count]?.tokens ?? 0
-    if (sum > tokens) break
-    count++
-  }
-  return Math.max(1, count)
+  const tooMany = results.toReversed().findIndex((result) => {
+    sum += result.tokens
+    return sum > tokens
+  })
+  return Math.max(1, tooMany < 0 ? results.length : tooMany)
 }
 
 /** After a long pause the last thinking turn is enough; in active use all of it stays. */
-function thinkingEdits(view: View, { cache, now, settings, thinks }: Situation): readonly JsonObject[] {
-  if (!thinks || thinkingIn(view).length === 0) return []
+function thinkingEdits(view: View, { cache, now, settings, thinks, weigher }: Situation): readonly JsonObject[] {
+  if (!thinks || weigher.once(thinkingIn, view).length === 0) return []
   const isIdle = cache.lastAnswer !== undefined && now - cache.lastAnswer > settings.native.idleMinutes * minute
   const keep = isIdle ? { type: 'thinking_turns', value: 1 } : { type: 'all' }
   return [{ type: 'clear_thinking_20251015', keep }]

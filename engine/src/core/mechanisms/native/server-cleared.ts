@@ -1,13 +1,9 @@
-// What the server left out by itself: its report with an answer becomes an edit, so that local counting knows of it. The
-// edit changes no message, since the history has to be sent as it is.
+// Records what the server left out by itself as an edit, for counting. The messages are still sent whole.
 import { arrayAt, numberAt, objectAt } from '../../message/json.ts'
 import type { Edit } from '../../transcript/format/edits.ts'
 import type { View } from '../../transcript/view/fold.ts'
 
-/**
- * What the server says in `context_management.applied_edits` of an answer, as the edit to append; none when it left
- * nothing out. Each answer tells of the whole history, so the newest such edit is the one that counts.
- */
+/** From `context_management.applied_edits`. Each answer reports the whole history, so the newest such edit counts. */
 export function appliedEdits(answer: unknown): readonly Edit[] {
   const applied = arrayAt(objectAt(answer, 'context_management'), 'applied_edits')
   const sum = (key: string) => applied.reduce<number>((total, edit) => total + (numberAt(edit, key) ?? 0), 0)
@@ -20,7 +16,7 @@ export function appliedEdits(answer: unknown): readonly Edit[] {
   return [{ type: 'server-cleared', ...found, mechanism: 'native' }]
 }
 
-/** Tokens that are in the view but not in what the model sees. Usage knows of them; an estimate does not. */
+/** Tokens in the view that the model does not see. Usage accounts for them; an estimate does not. */
 export function serverCleared({ edits }: View): number {
   const newest = edits.findLast(({ edit }) => edit.type === 'server-cleared')?.edit
   return newest?.type === 'server-cleared' ? newest.tokens : 0

@@ -1,26 +1,23 @@
-// The provider's own compaction by threshold: an edit goes with every request, and the server summarizes when the prompt
-// is larger than its trigger. What it wrote is a block of its answer, which stays in the conversation as it is; the
-// server reads on from the last such block.
-import { worthOf } from '../../cache/economics.ts'
+// The provider's own compaction: the server summarizes when the prompt exceeds a trigger, and reads on from the summary
+// in its answer.
 import { blocksOf } from '../../message/block.ts'
 import type { View } from '../../transcript/view/fold.ts'
 import { type Declined, declined, type Plan, type PlanningMechanism, type Situation } from '../mechanism.ts'
-import { turnsAhead } from '../situation.ts'
-import { contextManagementBeta } from './native-options.ts'
+import { worthIn } from '../situation.ts'
+import { managementOf } from './native-options.ts'
 
 const name = 'server-compaction'
 const beta = 'compact-2026-01-12'
 /** The API takes no smaller trigger. */
 const leastTrigger = 50_000
-/** What a summary of the server's is expected to leave. */
 const usualSummary = 8_000
 
 export type ServerCompactionInput = {
-  /** Input tokens; the threshold of automatic compaction when not given. */
+  /** Input tokens. Default: the threshold of automatic compaction. */
   readonly trigger?: number
-  /** Replaces the provider's own prompt. It should forbid tools: a model that calls one writes no summary. */
+  /** Replaces the provider's prompt. It should forbid tools: a model that calls one writes no summary. */
   readonly instructions?: string
-  /** The answer ends with the summary, so that something can be put behind it. */
+  /** The answer ends with the summary. */
   readonly pauses?: boolean
 }
 
@@ -29,7 +26,7 @@ export function serverCompaction(input: ServerCompactionInput = {}): PlanningMec
 }
 
 function plan(view: View, situation: Situation, input: ServerCompactionInput): Plan | Declined {
-  const { client, explanation, cache } = situation
+  const { client, explanation } = situation
   const ability = client.compaction ?? situation.model?.compaction ?? 'none'
   if (!client.contextManagement || ability === 'none') {
     return declined(name, 'client-unable', 'The model does not summarize on the server.')
@@ -51,15 +48,11 @@ function plan(view: View, situation: Situation, input: ServerCompactionInput): P
     items: [],
     freed,
     thinking: 'delegated',
-    worth: worthOf({ freed, suffix: 0, turns: turnsAhead(situation, freed), cache, price: situation.model?.price }),
-    outcome: {
-      type: 'request',
-      request: { contextManagement: { edits: [edit] }, betas: [contextManagementBeta, beta] },
-    },
+    worth: worthIn(situation, { freed, suffix: 0 }),
+    outcome: { type: 'request', request: managementOf([edit], beta) },
   }
 }
 
-/** The newest answer holds one: what stands before it is not read any more. */
 function endsWithSummary({ messages }: View): boolean {
   const newest = messages.findLast(({ role }) => role === 'assistant')
   return blocksOf(newest?.content).some(({ type }) => type === 'compaction')

@@ -1,15 +1,5 @@
-// Measures blocks and messages with either estimator. Text and media are separate: text still has to be scaled to the
-// model's tokens, media are not.
-import {
-  type Block,
-  blocksOf,
-  type Content,
-  isBlock,
-  isMedia,
-  isText,
-  isToolResult,
-  isToolUse,
-} from '../../message/block.ts'
+// Measures blocks and messages with either estimator. Text still has to be scaled to the model's tokens, media not.
+import { type Block, blocksOf, type Content, isMedia, isText, isToolResult, isToolUse } from '../../message/block.ts'
 import { stringAt } from '../../message/json.ts'
 import { estimateTokens } from './estimate.ts'
 import { imageSize, imageTokens } from './image-size.ts'
@@ -55,38 +45,16 @@ type Sum = { text: number; media: number }
 export function addContent(sum: Sum, content: unknown, how: Measuring): void {
   const isBaseline = how.estimator === 'chars/4'
   if (typeof content === 'string') sum.text += isBaseline ? baselineTokens(content.length) : estimateTokens(content)
-  else if (!Array.isArray(content)) return
-  else if (!isBaseline) for (const block of blocksOf(content)) addFitted(sum, block, how)
-  else for (const block of content) if (isBlock(block)) addBaseline(sum, block)
-}
-
-/** One switch: checking the type five times would double the time. */
-function addBaseline(sum: Sum, block: Block): void {
-  switch (block.type) {
-    case 'text':
-      if (typeof block.text !== 'string') break
-      sum.text += baselineTokens(block.text.length)
-      return
-    case 'image':
-    case 'document':
-      sum.media += flatMediaTokens
-      return
-    case 'tool_use':
-      if (!isToolUse(block)) break
-      sum.text += baselineTokens(block.name.length + jsonOf(block.input).length)
-      return
-    case 'tool_result':
-      if (!isToolResult(block)) break
-      addBaselineResult(sum, block.content)
-      return
-  }
-  sum.text += baselineTokens(jsonOf(block).length)
+  else for (const block of blocksOf(content)) (isBaseline ? addBaseline : addFitted)(sum, block, how)
 }
 
 /** Only text and media of a result count, as documented. */
-function addBaselineResult(sum: Sum, content: unknown): void {
-  if (typeof content === 'string') sum.text += baselineTokens(content.length)
-  else for (const part of blocksOf(content)) if (isText(part) || isMedia(part)) addBaseline(sum, part)
+function addBaseline(sum: Sum, block: Block): void {
+  if (isText(block)) sum.text += baselineTokens(block.text.length)
+  else if (isMedia(block)) sum.media += flatMediaTokens
+  else if (isToolUse(block)) sum.text += baselineTokens(block.name.length + jsonOf(block.input).length)
+  else if (!isToolResult(block)) sum.text += baselineTokens(jsonOf(block).length)
+  else for (const part of blocksOf(block.content)) if (isText(part) || isMedia(part)) addBaseline(sum, part)
 }
 
 function addFitted(sum: Sum, block: Block, how: Measuring): void {
@@ -100,10 +68,7 @@ function addFitted(sum: Sum, block: Block, how: Measuring): void {
   else sum.text += estimateTokens(jsonOf(block))
 }
 
-/**
- * Clients often store thinking without its text, but it still costs tokens. Its signature then tells its length: in
- * sessions of mid 2026, 0.25–0.29 tokens per character.
- */
+/** Thinking stored without its text still costs tokens: about 0.25–0.29 per character of its signature (mid 2026). */
 function addThinking(sum: Sum, thinking = '', sealed = ''): void {
   if (thinking === '') sum.media += Math.round(sealed.length / 4)
   else sum.text += estimateTokens(thinking)
@@ -125,7 +90,6 @@ function addDocument(sum: Sum, block: Block, how: Measuring): void {
   else sum.media += flatMediaTokens
 }
 
-/** Never throws. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? ''

@@ -1,10 +1,8 @@
-// Learns per model how far the estimate is off. Bounded in both directions, and an exponential average, so that it
-// cannot ratchet.
+// Learns per model how far the estimate is off: a bounded exponential average.
 
 export type Calibration = {
   /** Multiplies an estimate (with the family factor, without the margin). */
   readonly factor: number
-  /** The number of comparisons so far. */
   readonly samples: number
 }
 

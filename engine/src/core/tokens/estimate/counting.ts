@@ -1,13 +1,18 @@
 // Converts measures to a model's tokens. The only place that applies scale and safety margin.
+import { modelFacts, type TokenizerFamily } from '../../catalog/models.ts'
 import type { Message } from '../../message/message.ts'
-import { addContent, type EstimatorName, type Measure } from './blocks.ts'
+import { addContent, type Measure, type Measuring } from './blocks.ts'
 import { type Calibration, uncalibrated } from './calibrate.ts'
-import { familyFactor } from './family.ts'
 
-export type Counting = {
-  readonly estimator?: EstimatorName | undefined
-  readonly model?: string | undefined
-  readonly calibration?: Calibration | undefined
+export type Counting = Measuring & { readonly calibration?: Calibration | undefined }
+
+/** Claude up to 4.6 was measured at 1.25–1.28; the newer one is inferred from "about 30 % more tokens". */
+const familyFactors: Readonly<Record<TokenizerFamily, number>> = { claude: 1.25, 'claude-new': 1.6, openai: 1 }
+
+/** Scales the estimate to a model's own tokenizer, before calibration. */
+export function familyFactor(model: string | undefined): number {
+  const facts = model === undefined ? undefined : modelFacts(model)
+  return facts ? familyFactors[facts.tokenizer] : 1
 }
 
 /** Not rounded. The baseline has no family factor, as documented. */

@@ -1,22 +1,17 @@
-// Reads the dimensions of an image from the head of its base64 data, and computes what the API charges. It decodes only
-// the bytes it looks at, and returns undefined for anything unknown.
+// Reads an image's dimensions from the head of its base64 data, and computes what the API charges.
 import { modelFacts } from '../../catalog/models.ts'
 
 export type Dimensions = { readonly width: number; readonly height: number }
 
 type Bytes = { readonly length: number; readonly at: (index: number) => number }
 
-/** PNG, JPEG, GIF and WebP. */
 export function imageSize(base64: string): Dimensions | undefined {
   const bytes = bytesOf(base64)
   const size = pngSize(bytes) ?? gifSize(bytes) ?? webpSize(bytes) ?? jpegSize(bytes)
   return size && size.width > 0 && size.height > 0 ? size : undefined
 }
 
-/**
- * width × height / 750 after the API has scaled the image down to 1,568 pixels and 1,600 tokens, or 2,576 pixels and
- * 3.75 megapixels for models with the newer tokenizer.
- */
+/** Pixels / 750, after the API has scaled the image down. */
 export function imageTokens({ width, height }: Dimensions, model?: string): number {
   const isNew = model !== undefined && modelFacts(model)?.tokenizer === 'claude-new'
   const [edge, most] = isNew ? [2_576, 5_000] : [1_568, 1_600]
@@ -24,9 +19,15 @@ export function imageTokens({ width, height }: Dimensions, model?: string): numb
   return Math.max(1, Math.min(most, Math.round((width * shrink * height * shrink) / 750)))
 }
 
+const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+/** Other characters count as 0: the header checks then fail. */
 function bytesOf(base64: string): Bytes {
   const start = base64.startsWith('data:') ? base64.indexOf(',') + 1 : 0
-  const digit = (index: number) => base64Value(base64.charCodeAt(start + index))
+  const digit = (index: number) => {
+    const letter = base64[start + index] ?? ''
+    return Math.max(0, digits.indexOf(letter === '-' ? '+' : letter === '_' ? '/' : letter))
+  }
   return {
     length: Math.floor(((base64.length - start) * 3) / 4),
     at: (index) => {
@@ -37,15 +38,6 @@ function bytesOf(base64: string): Bytes {
   }
 }
 
-/** 0 for other characters: the header checks then fail. */
-function base64Value(code: number): number {
-  if (code >= 65 && code <= 90) return code - 65
-  if (code >= 97 && code <= 122) return code - 71
-  if (code >= 48 && code <= 57) return code + 4
-  if (code === 43 || code === 45) return 62
-  return code === 47 || code === 95 ? 63 : 0
-}
-
 function bigEndian(bytes: Bytes, at: number, length: number): number {
   let value = 0
   for (let index = 0; index < length; index++) value = value * 256 + bytes.at(at + index)
@@ -53,9 +45,7 @@ function bigEndian(bytes: Bytes, at: number, length: number): number {
 }
 
 function littleEndian(bytes: Bytes, at: number, length: number): number {
-  let value = 0
-  for (let index = length - 1; index >= 0; index--) value = value * 256 + bytes.at(at + index)
-  return value
+  return bigEndian({ length, at: (index) => bytes.at(at + length - 1 - index) }, 0, length)
 }
 
 function spells(bytes: Bytes, at: number, text: string): boolean {

@@ -1,13 +1,13 @@
 // The contract of every mechanism that plans, as a test helper: plans over generated conversations, applies the plan, and
 // checks each promise. It knows nothing of any one mechanism.
 
-import { deepFrozen, type JsonObject, stringAt } from '../message/json.ts'
-import { checkRequest, type Problem } from '../request/check-request.ts'
-import { type RepairOptions, repairRequest } from '../request/repair.ts'
-import { type Edit, editRecord } from '../transcript/format/edits.ts'
-import type { Entry } from '../transcript/format/entry.ts'
-import { createFold, type Fold, type View } from '../transcript/view/fold.ts'
-import type { Declined, Plan, PlanningMechanism, Situation } from './mechanism.ts'
+import { deepFrozen, type JsonObject, stringAt } from '../../message/json.ts'
+import { checkRequest, type Problem } from '../../request/check-request.ts'
+import { type RepairOptions, repairRequest } from '../../request/repair.ts'
+import { type Edit, editRecord } from '../../transcript/format/edits.ts'
+import type { Entry } from '../../transcript/format/entry.ts'
+import { createFold, type Fold, type View } from '../../transcript/view/fold.ts'
+import type { Declined, Plan, PlanningMechanism, Situation } from '../mechanism.ts'
 
 export type ContractInput = {
   readonly mechanism: PlanningMechanism

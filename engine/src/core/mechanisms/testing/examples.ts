@@ -1,6 +1,6 @@
 // Views and small conversations for the tests of mechanisms.
-import type { JsonObject } from '../message/json.ts'
-import { foldEntries, type View } from '../transcript/view/fold.ts'
+import type { JsonObject } from '../../message/json.ts'
+import { foldEntries, type View } from '../../transcript/view/fold.ts'
 
 export function viewOf(records: readonly JsonObject[]): View {
   return foldEntries(
