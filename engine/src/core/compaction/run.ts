@@ -11,6 +11,7 @@ import type { Restoration } from '../ports/restore.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { askForSummary, type Summary } from './ask/ask.ts'
+import { requestUpTo } from './ask/request.ts'
 import { type Assembled, assemble, type Frame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
 import { checkSummary } from './check.ts'
 import { type ComposeInput, composePage, emptyPage, type Page } from './compose.ts'
@@ -247,7 +248,7 @@ function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): Mode
   if (!conversation || parts.variant !== 'up-to') return conversation
   const isView = conversation.messages.length === view.messages.length
   if (!isView || parts.cutMessage === undefined) return undefined
-  return { ...conversation, messages: conversation.messages.slice(0, parts.cutMessage) }
+  return requestUpTo(conversation, parts.cutMessage)
 }
 
 type Fitted = { readonly page: Page; readonly isShort: boolean }

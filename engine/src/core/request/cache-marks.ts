@@ -74,7 +74,7 @@ function markedMessages(
   return marked
 }
 
-function markedBlocks(blocks: readonly Block[], mark: JsonObject): readonly Block[] {
+export function markedBlocks(blocks: readonly Block[], mark: JsonObject): readonly Block[] {
   const at = blocks.findLastIndex(canBeMarked)
   return blocks.map((block, index) => (index === at ? { ...block, cache_control: mark } : block))
 }

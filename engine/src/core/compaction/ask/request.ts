@@ -1,11 +1,12 @@
 // The two requests for a summary. The first is the conversation's own with one message behind it, so that its whole
 // prefix is read from the cache; the second stands on its own feet. Nothing is sent from here.
 import { modelFacts } from '../../catalog/models.ts'
-import type { Block } from '../../message/block.ts'
+import { type Block, blocksOf } from '../../message/block.ts'
 import { isObject } from '../../message/json.ts'
 import type { Message } from '../../message/message.ts'
 import type { ModelRequest } from '../../ports/model.ts'
 import { summarizerSystem } from '../../prompts/summary.ts'
+import { markedBlocks } from '../../request/cache-marks.ts'
 import { requestMessages } from './prepare.ts'
 
 /**
@@ -16,6 +17,21 @@ import { requestMessages } from './prepare.ts'
  */
 export function sharingRequest(conversation: ModelRequest, prompt: string): ModelRequest {
   return { ...conversation, source: 'compact', messages: [...conversation.messages, asking(prompt)] }
+}
+
+/**
+ * The conversation's request up to this message. The cache is read at marks only, and the last one may be in the part that
+ * is left out: then the last user message gets it. An earlier request ended there, so nothing is written.
+ */
+export function requestUpTo(conversation: ModelRequest, end: number): ModelRequest {
+  const messages = conversation.messages.slice(0, end)
+  const left = conversation.messages.slice(end).flatMap(({ content }) => blocksOf(content))
+  const mark = left.findLast(({ cache_control }) => isObject(cache_control))?.cache_control
+  const last = messages.findLastIndex(({ role }) => role === 'user')
+  const message = messages[last]
+  if (!isObject(mark) || !message) return { ...conversation, messages }
+  const content = markedBlocks(blocksOf(message.content), mark)
+  return { ...conversation, messages: messages.with(last, { ...message, content }) }
 }
 
 function asking(prompt: string): Message {
