@@ -183,7 +183,10 @@ async function hooksBefore(run: Run): Promise<HookOutcome | Stop> {
 
 /** Where the summary came from; without text it is to be written by code. */
 type Written = Pick<Summary, 'mechanism'> &
-  Partial<Pick<Summary, 'text' | 'model' | 'block'>> & { readonly type: 'written'; readonly hitRate?: number }
+  Partial<Pick<Summary, 'text' | 'model' | 'block'>> & {
+    readonly type: 'written'
+    readonly hitRate?: number | undefined
+  }
 
 type Asking = { readonly hooks: HookOutcome; readonly instructions: string; readonly availableTokens: number }
 
@@ -207,21 +210,20 @@ async function getSummary(run: Run, { hooks, instructions, availableTokens }: As
   const result = await askForSummary(
     {
       pieces: parts.summarized,
+      sourceTokens: plan.tokens.summarized,
       retained: parts.variant === 'from' ? parts.kept : [],
       variant: parts.variant,
       instructions,
       conversation: isShared ? ownRequest(run) : undefined,
       isOnDemand: plan.mechanisms.includes('server-compaction'),
       model,
-      ...(model === job.conversation?.model ? { window: job.contextWindow } : {}),
+      window: model === job.conversation?.model ? job.contextWindow : undefined,
       maxTokens: plan.tokens.summary,
       availableTokens,
       counting: { ...job.counting, model },
     },
-    ports,
-    signal,
+    { ports, signal, note: (item) => note(run, item) },
   )
-  run.tried.push(...result.tried)
   run.usage = result.usage
   if (result.type === 'aborted' || signal?.aborted)
     return { type: 'stop', reason: 'aborted', detail: 'It was stopped.' }

@@ -28,11 +28,11 @@ export type SummaryPromptInput = {
   /** The person's, then those of hooks, already joined. */
   readonly instructions?: string
   /** from: how the first message of the part to be summarized begins, where the request cannot mark the place. */
-  readonly begins?: string
+  readonly begins?: string | undefined
   /** Tokens that the summary may use. */
   readonly maxTokens?: number | undefined
   /** One window of several: which, and of how many. */
-  readonly window?: { readonly number: number; readonly of: number }
+  readonly window?: { readonly number: number; readonly of: number } | undefined
 }
 
 const textOnly =
