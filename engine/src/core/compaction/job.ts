@@ -6,7 +6,7 @@ import type { TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
 import type { Trigger } from '../ports/hooks.ts'
-import type { ModelRequest, QuerySource } from '../ports/model.ts'
+import type { ModelRequest } from '../ports/model.ts'
 import type { CommitResult } from '../ports/ports.ts'
 import type { Restoration, Restore } from '../ports/restore.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
@@ -18,9 +18,6 @@ export type PartialChoice =
   | { readonly type: 'from'; readonly uuid: string }
   /** What comes before this message is summarized, the message and what follows it stay. */
   | { readonly type: 'up-to'; readonly uuid: string }
-
-/** A summary that exists already, and what it is called in the boundary. */
-export type GivenSummary = { readonly text: string; readonly mechanism: string; readonly why: string }
 
 export type CompactionSettings = {
   /** A summarizer other than the conversation's model; the conversation's cache cannot be shared then. */
@@ -70,8 +67,8 @@ export type CompactionJob = {
   readonly contextWindow?: number | undefined
   readonly instructions?: string | undefined
   readonly partial?: PartialChoice | undefined
-  /** Use this summary instead of asking a model. It goes through the same checks. */
-  readonly given?: GivenSummary | undefined
+  /** Use this summary instead of asking a model. It goes through the same checks; the boundary names its mechanism. */
+  readonly given?: { readonly text: string; readonly mechanism: string; readonly why: string } | undefined
   readonly settings?: Partial<CompactionSettings>
   readonly counting?: Counting
   /** The tokens of the view, where they are known; else all of it is counted. */
@@ -91,12 +88,10 @@ export type CompactionJob = {
   /** Words that the user typed while the agent worked and that are in no message. */
   readonly queued?: readonly QueuedWords[]
   readonly restore?: Restore | undefined
-  readonly discoveredTools?: readonly string[]
   readonly isAutonomous?: boolean
   readonly transcriptPath?: string | undefined
   /** The agent has the recall tool. */
   readonly recall?: boolean
-  readonly source?: QuerySource
   /** Of the turn in which this happens; the next compaction names it. */
   readonly turnId?: string | undefined
   readonly sessionId: string

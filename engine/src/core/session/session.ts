@@ -1,6 +1,5 @@
 // A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
 import { createFingerprinter } from '../cache/fingerprint.ts'
-import { textCounter } from '../compaction/plan.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { type Blocked, prepareTurn, type Ready } from '../ladder/prepare.ts'
 import { failureIfEmpty, isAboutLength, recover, reportRecovery } from '../ladder/recovery.ts'
@@ -11,6 +10,7 @@ import { guardedModel } from '../ports/guarded-model.ts'
 import type { Listeners } from '../ports/listeners.ts'
 import type { ModelAnswer, ModelRequest } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
+import { createTextCounter } from '../tokens/estimate/counting.ts'
 import { predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
@@ -254,7 +254,7 @@ class ManagedSession implements Session {
       client: () => gauge.model().client,
       model: () => gauge.model().name,
       requestFor: (view) => buildRequest(runtime, view).request,
-      countTokens: (text) => textCounter(gauge.counting())(text),
+      countTokens: (text) => createTextCounter(gauge.counting())(text),
       isCompactionOff: () => compactionOff(runtime) !== undefined,
       emit: ports.emit,
       addUsage: (source, counts) => usage.add({ source, usage: counts, model: gauge.model().name }),
