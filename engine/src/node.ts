@@ -21,9 +21,9 @@ export {
 
 export { type Archive, archiveFolder, openArchive } from './node/archive/archive.ts'
 export type { CaughtUp } from './node/archive/catch-up.ts'
-export type { Match, SearchResult } from './node/archive/matches.ts'
+
 export type { Reading } from './node/archive/originals.ts'
-export type { SearchQuery } from './node/archive/search.ts'
+export type { Match, SearchQuery, SearchResult } from './node/archive/search.ts'
 export { cardLine } from './node/recall/cards.ts'
 export { parseSearch } from './node/recall/input.ts'
 export { createRecallTool, createRecallTools, type RecallTool } from './node/recall/tool.ts'

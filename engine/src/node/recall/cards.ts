@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto'
 import { recalledNotice } from '../../core/prompts/recall.ts'
 import { clipped, headWithin } from '../../core/text/cut.ts'
 import { wellFormed } from '../../core/text/well-formed.ts'
-import type { Match, SearchResult } from '../archive/matches.ts'
-import type { Reading } from '../archive/originals.ts'
-import type { Card } from '../archive/rows.ts'
+import type { Card, Reading } from '../archive/originals.ts'
+import type { Match, SearchResult } from '../archive/search.ts'
 import type { ReadRequest } from './input.ts'
 
 export type Cap = {
