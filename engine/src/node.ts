@@ -5,10 +5,10 @@
 export type { HookFunction } from './node/hooks/hooks.ts'
 export { type HookSettings, readHookSettings } from './node/hooks/settings.ts'
 export { eventLog } from './node/session/event-log.ts'
+export { workspaceFiles } from './node/session/session-files.ts'
 export { sessionFolder } from './node/session/session-folder.ts'
 export { openMemory, type SessionMemory } from './node/session/session-memory.ts'
 export { gitWorkspace } from './node/session/workspace.ts'
-export { workspaceFiles } from './node/session/workspace-files.ts'
 export {
   createEngine,
   type Engine,

@@ -1,5 +1,5 @@
 // Parses what a model or a person asks of recall. Known fields must have the right type; others are ignored.
-import { isObject, type JsonObject, numberAt, stringAt } from '../../core/message/json.ts'
+import { defined, isObject, type JsonObject, numberAt, stringAt } from '../../core/message/json.ts'
 import { pointedId } from '../../core/prompts/recall.ts'
 import { pieceKinds } from '../../core/transcript/format/record-pieces.ts'
 import type { SearchQuery } from '../archive/search.ts'
@@ -109,10 +109,4 @@ function timeOf(value: unknown, edge: 'start' | 'end'): number | undefined {
   const time = Date.parse(value)
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value.trim())
   return isDay && edge === 'end' ? time + 24 * 3600 * 1000 - 1 : time
-}
-
-type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> }
-
-function defined<T extends object>(record: T): Defined<T> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Defined<T>
 }

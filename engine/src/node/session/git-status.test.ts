@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseStatus } from './git-status.ts'
+import { parseStatus } from './workspace.ts'
 
 const empty = {
   oid: undefined,
