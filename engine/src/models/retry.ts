@@ -21,7 +21,6 @@ export const defaultRetries: RetryPolicy = {
   longestWaitMs: 8_000,
 }
 
-/** One try that came to nothing. */
 export type FailedTry = Omit<ModelFailure, 'type' | 'tries'> & {
   readonly type: 'try-failed'
   /** The server's word on whether to come again, where it has said one. */

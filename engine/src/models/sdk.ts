@@ -7,10 +7,8 @@ import { type ModelPorts, systemPorts } from './ports.ts'
 import { defaultRetries, type FailedTry, type RetryPolicy, withRetries } from './retry.ts'
 import { type Accumulator, failedTry, MissingPackage, readStream } from './stream.ts'
 
-/** What every client on an SDK may be told. */
 export type SdkOptions = {
   readonly fetch?: Fetch
-  /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly retry?: Partial<RetryPolicy>
   /** A server that sends nothing for so long, headers or body, is given up on: five minutes unless told. */
@@ -32,7 +30,6 @@ type ClientOptions<Client> = SdkOptions & {
 /** Handed to the SDK with each request. Its own types know only the blocks of their day, so nothing is checked there. */
 type PerRequest = { readonly signal: AbortSignal; readonly maxRetries: 0; readonly headers?: SdkOptions['headers'] }
 
-/** What an SDK's constructor takes. */
 export type SdkSetup = {
   readonly apiKey?: string
   readonly baseURL?: string

@@ -81,7 +81,6 @@ async function orThrown<T>(run: () => Promise<T>): Promise<{ readonly type: 'got
   }
 }
 
-/** `error` is whatever was thrown while a request ran. */
 export function failedTry(error: unknown, at: { readonly now: number; readonly endpoint: string }): FailedTry {
   const status = numberAt(error, 'status')
   const body = bodyOf(error)

@@ -78,7 +78,6 @@ function withinHalf(text: string, { job, plan }: RestoreInput): string {
   return tokens <= most ? text : condensed(text, Math.floor((text.length * most * 0.8) / tokens))
 }
 
-/** For the words around restored context. */
 const frameTokens = 60
 const promised: readonly string[] = ['pinned', 'plan']
 
@@ -116,7 +115,6 @@ export type AssembleInput = {
   readonly page: string
   readonly isShort: boolean
   readonly restored: Restoration
-  /** What SessionStart hooks want the model to see. */
   readonly context: readonly string[]
   readonly limit: number
 }

@@ -13,11 +13,8 @@ import type { Counting } from '../tokens/estimate/counting.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
 
-export type PartialChoice =
-  /** What comes from this message on is summarized, what is before it stays. */
-  | { readonly type: 'from'; readonly uuid: string }
-  /** What comes before this message is summarized, the message and what follows it stay. */
-  | { readonly type: 'up-to'; readonly uuid: string }
+/** from: the message and what follows it is summarized. up-to: what comes before it is. The rest stays. */
+export type PartialChoice = { readonly type: 'from' | 'up-to'; readonly uuid: string }
 
 export type CompactionSettings = {
   /** A summarizer other than the conversation's model; the conversation's cache cannot be shared then. */
@@ -90,7 +87,6 @@ export type CompactionJob = {
   readonly restore?: Restore | undefined
   readonly isAutonomous?: boolean
   readonly transcriptPath?: string | undefined
-  /** The agent has the recall tool. */
   readonly recall?: boolean
   /** Of the turn in which this happens; the next compaction names it. */
   readonly turnId?: string | undefined
@@ -118,7 +114,6 @@ export type Compacted = {
   readonly type: 'compacted'
   /** In the order of the transcript, to be appended in one write. */
   readonly records: readonly JsonObject[]
-  /** The new context. */
   readonly messages: readonly ViewMessage[]
   readonly summary: string
   readonly composition: Composition
@@ -141,7 +136,6 @@ export type Compacted = {
   readonly ledger: Ledger
   readonly restored: Restoration
   readonly durationMs: number
-  /** What hooks say to the user. */
   readonly notices: readonly string[]
   /** What PostCompact hooks want the model to see. */
   readonly contextAfter: readonly string[]

@@ -31,7 +31,6 @@ export type CompactionPlan =
         readonly summary: number
         readonly restored: number
       }
-      /** In the order in which they would be tried. */
       readonly mechanisms: readonly string[]
       /** Of the summarizer. */
       readonly model: string

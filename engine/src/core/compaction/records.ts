@@ -19,7 +19,6 @@ import type { History } from './history.ts'
 import type { Compacted, CompactionJob } from './job.ts'
 import type { Planned } from './plan.ts'
 
-/** One compaction on its way. */
 export type Run = {
   readonly job: CompactionJob
   readonly plan: Planned

@@ -169,7 +169,6 @@ function note({ ports, tried }: Run, item: Tried): void {
 }
 
 type Asking = {
-  /** By a hook. */
   readonly given: string | undefined
   readonly instructions: string
   readonly availableTokens: number

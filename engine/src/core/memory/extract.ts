@@ -17,7 +17,6 @@ export type ExtractInput = {
   readonly ledger: Ledger
   readonly model: ModelClient
   readonly countTokens: (text: string) => number
-  /** The user's own prompt. */
   readonly prompt?: string | undefined
   readonly signal?: AbortSignalPort
 }

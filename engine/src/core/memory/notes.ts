@@ -28,7 +28,6 @@ export function renderNotes(notes: Notes): string {
   return `${sections.join('\n\n')}\n`
 }
 
-/** Nothing has been noted yet. */
 export function isEmpty(notes: Notes): boolean {
   return notes.every(({ body }) => body === '')
 }

@@ -24,7 +24,6 @@ export type MemoryDecline =
 export type MemoryPlan =
   | {
       readonly type: 'planned'
-      /** Index of the first message that stays. */
       readonly keepFrom: number
       readonly summary: string
       readonly tokensAfter: number
@@ -39,7 +38,6 @@ export const defaultKeep: MemoryKeep = { tokens: 10_000, mostTokens: 40_000, mes
 export type MemoryPlanInput = {
   readonly messages: readonly ViewMessage[]
   readonly notes: Notes | undefined
-  /** Where the whole file can be read. */
   readonly path: string
   /** The last summarized message; undefined when no extraction of this process has been. */
   readonly lastSeen: string | undefined

@@ -12,7 +12,6 @@ export type MemorySettings = {
 
 export const defaultMemory: MemorySettings = { isOn: true, first: 10_000, growth: 5_000, toolCalls: 3 }
 
-/** What is remembered between extractions. */
 export type MemoryProgress = {
   /** Size of the context at the last extraction; undefined before the first. */
   readonly tokens?: number
@@ -43,7 +42,6 @@ export function afterExtraction({ tokens, lastSeen }: Extracted): MemoryProgress
   return { tokens, ...defined({ lastSeen }), toolCallsSince: 0, failures: 0 }
 }
 
-/** Retried at the next trigger. */
 export function afterFailure(progress: MemoryProgress): MemoryProgress {
   return { ...progress, failures: progress.failures + 1 }
 }

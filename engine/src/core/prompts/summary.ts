@@ -29,7 +29,6 @@ export type SummaryPromptInput = {
   readonly instructions?: string
   /** from: how the first message of the part to be summarized begins, where the request cannot mark the place. */
   readonly begins?: string | undefined
-  /** Tokens that the summary may use. */
   readonly maxTokens?: number | undefined
   /** One window of several: which, and of how many. */
   readonly window?: { readonly number: number; readonly of: number } | undefined
@@ -38,7 +37,6 @@ export type SummaryPromptInput = {
 const textOnly =
   'Answer with text only. Do not call any tool: every call is refused, and it would waste the only turn you have.'
 
-/** The one message that is put behind the conversation. */
 export function summaryPrompt({
   variant = 'full',
   instructions = '',

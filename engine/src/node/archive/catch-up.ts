@@ -177,7 +177,6 @@ function readResult(sql: DatabaseSync, file: ArchiveFile, source: Source): Step 
   return { reached: file.size, isDone: true }
 }
 
-/** Adds what one transaction reads of a source. */
 function createFiler(sql: DatabaseSync, source: Source) {
   const statements = prepare(sql)
   const keep = pieceAdder(statements, source.name)
@@ -268,7 +267,6 @@ function idFrom(row: unknown): number {
   return (row as { readonly id: number }).id
 }
 
-/** Removes the entries of a source after this line. */
 function removeAfter(sql: DatabaseSync, source: number, line: number): void {
   const after = 'source = ? AND line > ?'
   const entries = `SELECT id FROM entries WHERE ${after}`

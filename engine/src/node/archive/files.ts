@@ -55,7 +55,6 @@ function below(folder: string): Found {
   return { transcripts, results: resultFolders(folder).flatMap(filesIn) }
 }
 
-/** At any depth. */
 function resultFolders(folder: string): readonly string[] {
   return itemsIn(folder)
     .filter((item) => item.isDirectory())
@@ -83,7 +82,6 @@ function statOf(path: string): { readonly size: number; readonly mtimeMs: number
 
 const headBytes = 64 << 10
 
-/** The session ids on the first lines. */
 function sessionIds(path: string): readonly string[] {
   const file = openSync(path, 'r')
   try {

@@ -9,7 +9,6 @@ import { createRecordReader, type Format } from '../../core/transcript/format/fo
 import { type PieceKind, pieceKinds, piecesOf } from '../../core/transcript/format/record-pieces.ts'
 import { readFully } from '../read/lines.ts'
 
-/** The place of a record. */
 type PlaceRow = {
   readonly entry: number
   readonly source: number
@@ -25,7 +24,6 @@ type PlaceRow = {
   readonly message: string | null
 }
 
-/** A text in a record. */
 export type PieceRow = PlaceRow & {
   readonly id: number
   readonly piece: number
@@ -64,14 +62,11 @@ function resultsOf(sql: DatabaseSync, toolUseId: string): readonly PieceRow[] {
 
 /** A piece without its text. */
 export type Card = {
-  /** To read it again. */
   readonly id: string
   readonly kind: PieceKind
-  /** ISO time. */
   readonly time: string | undefined
   /** Compactions of its file before it. */
   readonly epoch: number
-  /** Of a call or result. */
   readonly tool: string | undefined
   readonly path: string | undefined
   readonly toolUseId: string | undefined
@@ -224,7 +219,6 @@ export function readMessage(lookup: Lookup, messageId: string): readonly Origina
   return placesOfMessage(lookup, messageId).map((found) => original(lookup, found))
 }
 
-/** A tool result exactly as recorded. */
 export type OriginalResult = {
   readonly toolUseId: string
   readonly tool: string | undefined

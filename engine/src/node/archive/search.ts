@@ -168,7 +168,6 @@ function conditions(sql: DatabaseSync, query: SearchQuery, words: 'all' | 'none'
   }
 }
 
-/** Their ids, as JSON. */
 function namesLike(sql: DatabaseSync, isWanted: (name: string) => boolean): string {
   const names = sql.prepare('SELECT id, text FROM names').all() as { readonly id: number; readonly text: string }[]
   return JSON.stringify(names.filter((name) => isWanted(name.text)).map((name) => name.id))
@@ -223,7 +222,6 @@ function snippetIn(lookup: Lookup, row: PieceRow, terms: readonly Term[]): strin
 }
 
 const hitsPerTerm = 200
-/** Characters of a snippet. */
 const width = 240
 
 /** The part of a text where the search terms are closest together, on one line. */

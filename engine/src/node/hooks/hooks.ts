@@ -22,7 +22,6 @@ export type HookFunction = (
 
 export type HookChoices = Pick<HooksOptions, 'functions' | 'settings' | 'env' | 'timeoutMs'>
 
-/** The hooks of one session. */
 export function hooksFor(choices: HookChoices, { id, path, cwd }: HookedSession): Hooks {
   const folder = path === undefined ? join(tmpdir(), 'everlong') : sessionFolder(path)
   const outputFolder = join(folder, 'hook-output')

@@ -69,7 +69,6 @@ export function parseSearch(input: unknown): SearchRequest | Refused {
   return { type: 'search', query: defined(wanted) }
 }
 
-/** `key` is the field of the id. */
 export function parseRead(input: unknown, key: 'read' | 'id'): Extract<RecallRequest, { type: 'read' }> | Refused {
   if (!isObject(input) || typeof input[key] !== 'string')
     return refused(`"${key}" must be the id of a card or a pointer.`)
@@ -87,7 +86,6 @@ function refused(reason: string): Refused {
 
 type Property = { readonly type: string; readonly enum?: readonly string[] }
 
-/** Describes the first field with a wrong type. */
 function wrongType(input: JsonObject, properties: Readonly<Record<string, Property>>): string | undefined {
   for (const [key, { type, enum: allowed }] of Object.entries(properties)) {
     const value = input[key]

@@ -55,12 +55,14 @@ export function openMemory(transcript: string, ports: MemoryPorts = systemPorts)
       if ((await settled()) === 'still-running') return failed('another extraction is running')
       try {
         makeSessionFolder(folder)
-        const lease = takeLease(path, ports)
-        if (!lease) return failed('another extraction is running')
+        const { now } = ports
+        const terms = { owner: 'session memory', durationMs: deadAfterMs, graceMs: 0, ports: { now } }
+        const asked = acquireLease(path, terms)
+        if (asked.type !== 'acquired') return failed('another extraction is running')
         try {
-          return await extractInto({ path, folder, lease }, input)
+          return await extractInto({ path, folder, lease: asked.lease }, input)
         } finally {
-          lease.release()
+          asked.lease.release()
         }
       } catch (error) {
         return failed(diskProblem(error).message)
@@ -87,11 +89,6 @@ async function extractInto({ path, folder, lease }: Taken, input: Parameters<Ses
 
 function failed(reason: string): Extraction {
   return { type: 'failed', reason, usage: noTokens }
-}
-
-function takeLease(path: string, { now }: MemoryPorts): Lease | undefined {
-  const asked = acquireLease(path, { owner: 'session memory', durationMs: deadAfterMs, graceMs: 0, ports: { now } })
-  return asked.type === 'acquired' ? asked.lease : undefined
 }
 
 function isRunning(path: string, now: number): boolean {

@@ -16,7 +16,6 @@ import type {
 
 export type GitWorkspaceOptions = {
   readonly folder: string
-  /** For all commands together. */
   readonly timeoutMs?: number
   readonly git?: string
 }
@@ -24,7 +23,6 @@ export type GitWorkspaceOptions = {
 const maxOutputBytes = 1024 * 1024
 const maxFiles = 20
 const maxCommits = 20
-/** Commits are counted up to this. */
 const maxCounted = 500
 
 export function gitWorkspace({ folder, timeoutMs = 2_000, git = 'git' }: GitWorkspaceOptions): Workspace {

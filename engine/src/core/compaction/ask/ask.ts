@@ -29,9 +29,7 @@ export type Question = {
   readonly instructions: string
   /** The conversation's own request; left out when its cache cannot be shared. */
   readonly conversation?: ModelRequest | undefined
-  /** Ask the provider's own compaction first. */
   readonly isOnDemand: boolean
-  /** Of the summarizer. */
   readonly model: string
   /** Its window, where the host or an earlier error said so. */
   readonly window: number | undefined

@@ -12,10 +12,8 @@ export type Judged = { readonly type: 'summary'; readonly text: string } | Refus
 
 export type JudgeInput = {
   readonly answer: ModelAnswer
-  /** The words that asked for it. */
   readonly prompt: string
   readonly countTokens: (text: string) => number
-  /** Of what is summarized: a summary must have fewer. */
   readonly sourceTokens: number
 }
 

@@ -80,7 +80,6 @@ function foldedIn(dropped: readonly PreparedMessage[], { countTokens, budget }: 
 }
 
 export type WindowOptions = {
-  /** Tokens that one window may hold. */
   readonly size: number
   readonly weigh: (message: Message) => number
 }
