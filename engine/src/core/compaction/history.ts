@@ -7,11 +7,14 @@ import { textOf } from '../message/block.ts'
 import { groupBy } from '../message/group-by.ts'
 import { defined, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import type { ChainInfo } from '../ports/events.ts'
+import type { TokenCounts } from '../message/usage.ts'
+import type { ChainInfo, Tried } from '../ports/events.ts'
+import type { AbortSignalPort } from '../ports/model.ts'
+import type { CompactionPorts } from '../ports/ports.ts'
 import { discoveredTools } from '../restore/discovered-tools.ts'
 import { readCompaction } from '../transcript/format/compaction-records.ts'
 import type { CompactionJob } from './job.ts'
-import { piecesOf } from './plan.ts'
+import { type Planned, piecesOf } from './plan.ts'
 
 export type History = {
   readonly chain: ChainInfo
@@ -22,6 +25,19 @@ export type History = {
   readonly carried: Ledger
   /** The text of the first summary in the view. */
   readonly summary: string | undefined
+}
+
+/** One compaction on its way. */
+export type Run = {
+  readonly job: CompactionJob
+  readonly plan: Planned
+  readonly history: History
+  readonly ports: CompactionPorts
+  readonly signal: AbortSignalPort | undefined
+  readonly started: number
+  readonly tried: Tried[]
+  readonly notices: string[]
+  usage: TokenCounts
 }
 
 export function historyOf({ view, recordOf, threshold, carried }: CompactionJob): History {

@@ -6,30 +6,15 @@ import type { Ledger } from '../ledger/facts.ts'
 import { toJson } from '../ledger/json.ts'
 import { type Block, isBlock } from '../message/block.ts'
 import { defined, type JsonObject, objectAt, stringAt } from '../message/json.ts'
-import { type TokenCounts, totalOf } from '../message/usage.ts'
-import type { Tried } from '../ports/events.ts'
-import type { AbortSignalPort, ModelClient } from '../ports/model.ts'
-import type { CompactionPorts } from '../ports/ports.ts'
+import { totalOf } from '../message/usage.ts'
+import type { ModelClient } from '../ports/model.ts'
 import { withMargin } from '../tokens/estimate/counting.ts'
 import { type CompactionRecords, compactionRecords } from '../transcript/format/compaction-records.ts'
 import type { Summary } from './ask/ask.ts'
 import type { Assembled } from './assemble.ts'
 import type { Page } from './compose.ts'
-import type { History } from './history.ts'
-import type { Compacted, CompactionJob } from './job.ts'
-import type { Planned } from './plan.ts'
-
-export type Run = {
-  readonly job: CompactionJob
-  readonly plan: Planned
-  readonly history: History
-  readonly ports: CompactionPorts
-  readonly signal: AbortSignalPort | undefined
-  readonly started: number
-  readonly tried: Tried[]
-  readonly notices: string[]
-  usage: TokenCounts
-}
+import type { Run } from './history.ts'
+import type { Compacted } from './job.ts'
 
 /** Where the summary came from; without text it is to be written by code. */
 export type Written = Partial<Omit<Summary, 'type' | 'text'>> & {

@@ -2,22 +2,22 @@
 // Manual, automatic and reactive, full and partial go through here. Until the records are written nothing has changed.
 import { noTokens } from '../message/usage.ts'
 import { describeWorkspace } from '../ports/describe-workspace.ts'
-import type { CompactionFailure, CompactionPhase, Tried } from '../ports/events.ts'
+import type { CompactionFailure, CompactionPhase } from '../ports/events.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
-import type { AbortSignalPort, ModelRequest } from '../ports/model.ts'
+import type { AbortSignalPort } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
 import type { Restoration } from '../ports/restore.ts'
 import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
-import { askForSummary } from './ask/ask.ts'
-import { requestUpTo } from './ask/request.ts'
+import { askForSummary, type Question } from './ask/ask.ts'
+import { note } from './ask/asker.ts'
 import { type Assembled, assemble, type Frame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
 import { checkSummary } from './check.ts'
 import { type ComposeInput, composePage, emptyPage, type Page } from './compose.ts'
-import { historyOf, ledgerWith } from './history.ts'
+import { historyOf, ledgerWith, type Run } from './history.ts'
 import type { Compacted, CompactionJob, CompactionResult } from './job.ts'
 import { planCompaction } from './plan.ts'
-import { figuresOf, type Made, type Run, recordsOf, type Written } from './records.ts'
+import { figuresOf, type Made, recordsOf, type Written } from './records.ts'
 
 /** One compaction on its own: it also emits when it starts and how it ends. */
 export async function runCompaction(
@@ -105,7 +105,7 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   const frame = frameOf(job, plan, ledgerWith(history, job, all))
   if (isAborted(run, 'summarizing')) return wasStopped
   const availableTokens = limit - frame.sizeWith(frame.summaryWith(''))
-  const written = await getSummary(run, { given: hooks.summary, instructions, availableTokens })
+  const written = await getSummary(run, hooks.summary, { instructions, availableTokens })
   if (written.type === 'stop') return written
   if (isAborted(run, 'verifying')) return wasStopped
   const { text } = written
@@ -163,20 +163,10 @@ async function runHooks({ ports, notices, signal }: Run, call: HookCall): Promis
   return outcome
 }
 
-function note({ ports, tried }: Run, item: Tried): void {
-  tried.push(item)
-  ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
-}
-
-type Asking = {
-  readonly given: string | undefined
-  readonly instructions: string
-  readonly availableTokens: number
-}
-
-async function getSummary(run: Run, { given, instructions, availableTokens }: Asking): Promise<Written | Stop> {
+/** `given` is a hook's summary. */
+async function getSummary(run: Run, given: string | undefined, question: Question): Promise<Written | Stop> {
   const { job, plan, ports, signal } = run
-  const { parts, settings, model, mechanisms } = plan
+  const { offline } = plan.settings
   const without = (mechanism: string, why: string, text?: string): Written => {
     note(run, { mechanism, outcome: 'done', why })
     return { type: 'written', mechanism, text }
@@ -185,37 +175,13 @@ async function getSummary(run: Run, { given, instructions, availableTokens }: As
   if (job.given) return without(job.given.mechanism, job.given.why, job.given.text)
   // A recorded model needs no network either, but it has something to say.
   if (ports.model.provider === 'offline') return without('offline', 'no model is asked')
-  const result = await askForSummary(
-    {
-      pieces: parts.summarized,
-      sourceTokens: plan.tokens.summarized,
-      retained: parts.variant === 'from' ? parts.kept : [],
-      variant: parts.variant,
-      instructions,
-      conversation: mechanisms.includes('cache-sharing') ? ownRequest(run) : undefined,
-      isOnDemand: mechanisms.includes('server-compaction'),
-      model,
-      window: model === job.conversation?.model ? job.contextWindow : undefined,
-      maxTokens: plan.tokens.summary,
-      availableTokens,
-      counting: { ...job.counting, model },
-    },
-    { ports, signal, note: (item) => note(run, item) },
-  )
+  const result = await askForSummary(run, question)
   run.usage = result.usage
   if (result.type === 'aborted' || signal?.aborted) return wasStopped
   if (result.type === 'summary') return { ...result, type: 'written' }
   const { reason, why } = result
-  const mayBeOffline =
-    settings.offline === 'always' || (settings.offline === 'overflow' && reason === 'prompt_too_long')
+  const mayBeOffline = offline === 'always' || (offline === 'overflow' && reason === 'prompt_too_long')
   return mayBeOffline ? without('offline', `no model could write it: ${why}`) : stop(reason, why)
-}
-
-/** up-to: as far as the cut, where the conversation's messages are those of the view; elsewhere the cache is of no use. */
-function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): ModelRequest | undefined {
-  if (!conversation || parts.variant !== 'up-to') return conversation
-  const isView = conversation.messages.length === view.messages.length
-  return isView && parts.cutMessage !== undefined ? requestUpTo(conversation, parts.cutMessage) : undefined
 }
 
 type Fitted = { readonly page: Page; readonly isShort: boolean }

@@ -2,43 +2,24 @@
 // model could do is said with a reason; writing a summary without a model is the caller's business.
 import { modelFacts } from '../../catalog/models.ts'
 import { type Block, textOf } from '../../message/block.ts'
-import type { Message, ViewMessage } from '../../message/message.ts'
+import type { Message } from '../../message/message.ts'
 import type { CompactionFailure } from '../../ports/events.ts'
 import type { ModelRequest, Overflow } from '../../ports/model.ts'
-import { carriedText, partBegins, type SummaryVariant, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
+import { carriedText, partBegins, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
 import { withoutMiddle } from '../../text/cut.ts'
-import { type Counting, countTokens } from '../../tokens/estimate/counting.ts'
-import { type Asked, type Asker, type AskerOptions, createAsker, type Got } from './asker.ts'
+import { countTokens } from '../../tokens/estimate/counting.ts'
+import type { Run } from '../history.ts'
+import { type Asker, createAsker, type Got, note } from './asker.ts'
 import {
   directRequest,
   onDemandRequest,
   type PreparedMessage,
   preparedMessages,
+  requestUpTo,
   sharingRequest,
   shorterRequest,
 } from './request.ts'
 import { gapOf, truncated, windowsOf, withFoldedIn } from './too-long.ts'
-
-export type Question = {
-  /** What is to be summarized, one for each entry. */
-  readonly pieces: readonly ViewMessage[]
-  readonly sourceTokens: number
-  /** from: what comes before it and stays. */
-  readonly retained: readonly ViewMessage[]
-  readonly variant: SummaryVariant
-  readonly instructions: string
-  /** The conversation's own request; left out when its cache cannot be shared. */
-  readonly conversation?: ModelRequest | undefined
-  readonly isOnDemand: boolean
-  readonly model: string
-  /** Its window, where the host or an earlier error said so. */
-  readonly window: number | undefined
-  /** Tokens that the summary may use: the model is told. */
-  readonly maxTokens: number
-  /** Tokens that fit at the most: for a longer answer the model is asked once for a shorter one. */
-  readonly availableTokens: number
-  readonly counting: Counting
-}
 
 export type Summary = {
   readonly type: 'summary'
@@ -54,8 +35,14 @@ type Outcome =
   | { readonly type: 'none'; readonly reason: CompactionFailure; readonly why: string }
   | { readonly type: 'aborted' }
 
-type Work = Pick<AskerOptions, 'ports' | 'note'> & {
-  readonly question: Question
+export type Question = {
+  readonly instructions: string
+  /** Tokens that fit at the most: for a longer answer the model is asked once for a shorter one. */
+  readonly availableTokens: number
+}
+
+type Work = Question & {
+  readonly run: Run
   readonly asker: Asker
   readonly weigh: (message: Message) => number
   readonly countText: (text: string) => number
@@ -66,27 +53,25 @@ type Work = Pick<AskerOptions, 'ports' | 'note'> & {
 
 const mostOutput = 20_000
 
-export async function askForSummary(
-  question: Question,
-  options: Omit<AskerOptions, 'countTokens'>,
-): Promise<Outcome & ReturnType<Asker['spent']>> {
-  const { ports, note } = options
-  const { model } = question
-  const weigh = (message: Message) => countTokens([message], question.counting)
+export async function askForSummary(run: Run, question: Question): Promise<Outcome & ReturnType<Asker['spent']>> {
+  const { model } = run.plan
+  const counting = { ...run.job.counting, model }
+  const weigh = (message: Message) => countTokens([message], counting)
   const countText = (text: string) => weigh({ role: 'user', content: text })
-  const asker = createAsker({ ...options, countTokens: countText })
-  const maxOutput = ports.model.capabilities(model).maxOutput ?? modelFacts(model)?.maxOutput ?? mostOutput
+  const asker = createAsker(run, countText)
+  const maxOutput = run.ports.model.capabilities(model).maxOutput ?? modelFacts(model)?.maxOutput ?? mostOutput
   const maxTokens = Math.min(mostOutput, maxOutput)
-  const work = { question, ports, note, asker, weigh, countText, prompt: promptOf(question), maxTokens }
+  const work = { ...question, run, asker, weigh, countText, prompt: promptOf(run, question), maxTokens }
   return { ...(await climb(work)), ...asker.spent() }
 }
 
 async function climb(work: Work): Promise<Outcome> {
-  const { asker, prompt } = work
-  const { conversation, isOnDemand, sourceTokens } = work.question
+  const { run, asker, prompt } = work
+  const { mechanisms, tokens } = run.plan
+  const conversation = mechanisms.includes('cache-sharing') ? ownRequest(run) : undefined
   if (!conversation) return askDirectly(work)
-  const once = { prompt, sourceTokens, sends: 1 }
-  if (isOnDemand) {
+  const once = { prompt, sourceTokens: tokens.summarized, sends: 1 }
+  if (mechanisms.includes('server-compaction')) {
     const request = onDemandRequest(conversation, prompt)
     const served = await asker.ask({ mechanism: 'server-compaction', request, ...once })
     if (served.type === 'summary') return summaryOf(served, 'server-compaction')
@@ -99,33 +84,43 @@ async function climb(work: Work): Promise<Outcome> {
   })
   if (shared.type === 'summary') return shortEnough(work, shared, 'cache-sharing')
   if (shared.type === 'aborted') return shared
-  return askDirectly(work, shared.type === 'overflow' ? shared : undefined)
+  return askDirectly(work, shared.type === 'overflow' ? { ...shared, sent: conversation } : undefined)
 }
 
-function promptOf(question: Question, window?: { readonly number: number; readonly of: number }): string {
-  const { variant, instructions, pieces, maxTokens } = question
-  const texts = variant === 'from' ? pieces.map(({ content }) => textOf(content).trim()) : []
+/** up-to: as far as the cut, where the conversation's messages are those of the view; elsewhere the cache is of no use. */
+function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): ModelRequest | undefined {
+  if (!conversation || parts.variant !== 'up-to') return conversation
+  const isView = conversation.messages.length === view.messages.length
+  return isView && parts.cutMessage !== undefined ? requestUpTo(conversation, parts.cutMessage) : undefined
+}
+
+type Window = { readonly number: number; readonly of: number }
+
+function promptOf({ plan }: Run, { instructions }: Pick<Question, 'instructions'>, window?: Window): string {
+  const { variant, summarized } = plan.parts
+  const texts = variant === 'from' ? summarized.map(({ content }) => textOf(content).trim()) : []
   const begins = texts.find((text) => text !== '')?.slice(0, 120)
-  return summaryPrompt({ variant, instructions, maxTokens, begins, window })
+  return summaryPrompt({ variant, instructions, maxTokens: plan.tokens.summary, begins, window })
 }
 
 const mostRetries = 3
 const sendsEach = 3
 
-type TooLong = Extract<Asked, { type: 'overflow' }>
+/** What the provider said; `sent` is the conversation's own request, where that was too long: a direct one is smaller. */
+type TooLong = { readonly overflow: Overflow | undefined; readonly sent?: ModelRequest }
 
 /** The direct request, with fewer and fewer of the oldest rounds when it is too long. */
 async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
-  const { question, asker, prompt, maxTokens } = work
+  const { run, asker, prompt, maxTokens } = work
+  const { model, tokens } = run.plan
   let left = opening(work)
   let dropped: readonly PreparedMessage[] = []
   let tooLong = sharing
-  let retries = 0
-  for (let isFirst = true; ; isFirst = false) {
+  for (let retries = 0; ; ) {
     const { window, room, fold } = limitsOf(work, tooLong?.overflow)
     // More than one fold: to drop what does not fit would be to drop most of it.
     if (room !== undefined && weightOf(work, left) > 2 * window) return inWindows(work, left, room)
-    const next = tooLong && lessOf(work, { left, overflow: tooLong.overflow, isFirst })
+    const next = tooLong && lessOf(work, left, tooLong)
     if (next === 'only-one') {
       if (room !== undefined) return inWindows(work, left, room)
       return { type: 'none', reason: 'prompt_too_long', why: 'One round alone does not fit the summarizer’s window.' }
@@ -134,26 +129,26 @@ async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
       if (++retries > mostRetries) break
       left = next.left
       dropped = [...dropped, ...next.dropped]
-      work.ports.emit({ type: 'prompt-too-long-retried', attempt: retries, ...next.groups })
+      run.ports.emit({ type: 'prompt-too-long-retried', attempt: retries, ...next.groups })
     }
     const mechanism = dropped.length > 0 ? 'direct-truncated' : 'direct'
     const messages = withFoldedIn({ left, dropped }, { countTokens: work.countText, budget: fold })
-    const request = directRequest({ model: question.model, messages, prompt, maxTokens })
-    const { sourceTokens } = question
-    const asked = await asker.ask({ mechanism, request, prompt, sourceTokens, sends: sendsEach })
+    const request = directRequest({ model, messages, prompt, maxTokens })
+    const asked = await asker.ask({ mechanism, request, prompt, sourceTokens: tokens.summarized, sends: sendsEach })
     if (asked.type === 'summary') return shortEnough(work, asked, mechanism)
     if (asked.type !== 'overflow') return asked
     tooLong = asked
   }
   const why = `The conversation was too long for the summarizer ${mostRetries + 1} times, with less of it each time.`
-  work.note({ mechanism: 'direct-truncated', outcome: 'failed', why, reason: 'prompt_too_long' })
+  note(run, { mechanism: 'direct-truncated', outcome: 'failed', why, reason: 'prompt_too_long' })
   return { type: 'none', reason: 'prompt_too_long', why }
 }
 
 /** What stays in the context anyway is shown for understanding, and only where there is room for it. */
 function opening(work: Work): readonly PreparedMessage[] {
-  const recent = preparedMessages(work.question.pieces)
-  const retained = preparedMessages(work.question.retained)
+  const { summarized, kept, variant } = work.run.plan.parts
+  const recent = preparedMessages(summarized)
+  const retained = preparedMessages(variant === 'from' ? kept : [])
   if (retained.length === 0) return recent
   const { room = Number.POSITIVE_INFINITY } = limitsOf(work)
   if (weightOf(work, [...retained, ...recent]) > room) return recent
@@ -165,9 +160,11 @@ function opening(work: Work): readonly PreparedMessage[] {
 const mostFolded = 6_000
 
 /** The summarizer's window, and the tokens in it for folded-in facts and for the conversation; no room if it is unknown. */
-function limitsOf({ question, ports, maxTokens, prompt, countText }: Work, overflow?: Overflow) {
-  const { model } = question
-  const own = question.window ?? ports.model.capabilities(model).window ?? modelFacts(model)?.window
+function limitsOf({ run, maxTokens, prompt, countText }: Work, overflow?: Overflow) {
+  const { job, plan, ports } = run
+  const { model } = plan
+  const told = model === job.conversation?.model ? job.contextWindow : undefined
+  const own = told ?? ports.model.capabilities(model).window ?? modelFacts(model)?.window
   const fold = Math.min(mostFolded, Math.floor((own ?? Number.POSITIVE_INFINITY) * 0.05))
   const window = overflow?.limit ?? own
   if (window === undefined) return { window: Number.POSITIVE_INFINITY, room: undefined, fold }
@@ -180,26 +177,18 @@ function weightOf({ weigh }: Work, messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
-type Refused = {
-  readonly left: readonly PreparedMessage[]
-  readonly overflow: Overflow | undefined
-  /** What was too long was the conversation's own request, and the direct one is smaller. */
-  readonly isFirst: boolean
-}
-
 /** What to leave out next; nothing when preparing alone has saved enough. */
-function lessOf(work: Work, { left, overflow, isFirst }: Refused) {
+function lessOf(work: Work, left: readonly PreparedMessage[], { overflow, sent: own }: TooLong) {
   const { weigh, countText, maxTokens } = work
-  const { conversation } = work.question
   const { room, fold } = limitsOf(work, overflow)
   const weight = weightOf(work, left)
   const direct = weight + countText(work.prompt)
-  const sent = isFirst && conversation ? ownWeight(work, conversation) : direct
+  const sent = own ? ownWeight(work, own) : direct
   // Our count and the provider's differ: what it counted says by how much.
   const scale = overflow?.actual === undefined ? 1 : Math.min(2, Math.max(0.5, overflow.actual / sent))
   const saved = Math.max(0, sent - direct) * scale
   const known = gapOf(overflow)
-  if (isFirst && room !== undefined && weight * scale <= room && saved > (known ?? 0)) return undefined
+  if (own && room !== undefined && weight * scale <= room && saved > (known ?? 0)) return undefined
   // What fits the window must leave room to answer in, too.
   const answer = overflow?.maxTokens === undefined ? Math.min(maxTokens, Math.floor((overflow?.limit ?? 0) / 10)) : 0
   const gap = known === undefined ? undefined : Math.max(1, known - saved + fold + answer)
@@ -216,16 +205,17 @@ const shareOfCarried = 0.25
 
 /** Oldest first; what was written about one window stands before the next. */
 async function inWindows(work: Work, messages: readonly PreparedMessage[], room: number): Promise<Outcome> {
-  const { question, asker, weigh, countText, maxTokens } = work
+  const { run, asker, weigh, countText, maxTokens } = work
+  const { model } = run.plan
   let size = Math.floor(room * (1 - shareOfCarried))
   let windows = windowsOf(messages, { size, weigh })
   let carried = ''
   let shrinks = 0
   for (let at = 0; at < windows.length; ) {
     const window = windows[at] ?? []
-    const prompt = promptOf(question, { number: at + 1, of: windows.length })
+    const prompt = promptOf(run, work, { number: at + 1, of: windows.length })
     const before: Message[] = carried === '' ? [] : [{ role: 'user', content: carriedText('summary', carried) }]
-    const request = directRequest({ model: question.model, messages: [...before, ...window], prompt, maxTokens })
+    const request = directRequest({ model, messages: [...before, ...window], prompt, maxTokens })
     const sourceTokens = weightOf(work, window) + countText(carried)
     const asked = await asker.ask({ mechanism: 'windows', request, prompt, sourceTokens, sends: sendsEach })
     if (asked.type === 'summary') {
@@ -245,12 +235,12 @@ async function inWindows(work: Work, messages: readonly PreparedMessage[], room:
 
 /** A summary that does not fit is asked for once more, shorter, behind the first: the conversation stays cached. */
 async function shortEnough(work: Work, got: Got, mechanism: string): Promise<Outcome> {
-  const { question, asker, countText } = work
-  const { availableTokens, sourceTokens } = question
+  const { asker, countText, availableTokens } = work
+  const { summary, summarized } = work.run.plan.tokens
   if (countText(got.text) <= availableTokens) return summaryOf(got, mechanism)
-  const prompt = shorterPrompt(Math.min(question.maxTokens, availableTokens))
+  const prompt = shorterPrompt(Math.min(summary, availableTokens))
   const request = shorterRequest(got, prompt)
-  const again = await asker.ask({ mechanism: 'shorter', request, prompt, sourceTokens, sends: 1 })
+  const again = await asker.ask({ mechanism: 'shorter', request, prompt, sourceTokens: summarized, sends: 1 })
   if (again.type === 'aborted') return again
   const isShorter = again.type === 'summary' && countText(again.text) < countText(got.text)
   return summaryOf(isShorter ? again : got, mechanism)

@@ -1,9 +1,10 @@
 // Sends one request for a summary and says what came of it. Keeps connections awake meanwhile and adds up what was used.
 import { addCounts, billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
 import type { CompactionFailure, Tried } from '../../ports/events.ts'
-import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
+import type { ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
 import type { CompactionPorts } from '../../ports/ports.ts'
 import { createStop } from '../../ports/stop.ts'
+import type { Run } from '../history.ts'
 import { judgeSummary } from './judge.ts'
 import { onDemandText } from './request.ts'
 
@@ -30,30 +31,30 @@ export type Asking = {
   readonly sends: number
 }
 
-export type AskerOptions = {
-  readonly ports: CompactionPorts
-  readonly signal: AbortSignalPort | undefined
-  readonly note: (tried: Tried) => void
-  readonly countTokens: (text: string) => number
-}
-
 export type Asker = {
   readonly ask: (asking: Asking) => Promise<Asked>
   /** All requests together; the hit rate is that of the request that shared the cache. */
   readonly spent: () => { readonly usage: TokenCounts; readonly hitRate: number | undefined }
 }
 
-export function createAsker({ ports, signal, note, countTokens }: AskerOptions): Asker {
+/** For the result of the compaction, and for listeners now. */
+export function note({ ports, tried }: Run, item: Tried): void {
+  tried.push(item)
+  ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
+}
+
+export function createAsker(run: Run, countTokens: (text: string) => number): Asker {
+  const { ports, signal } = run
   let usage = noTokens
   let hitRate: number | undefined
   let toldLimit: number | undefined
   const ask = async (asking: Asking): Promise<Asked> => {
     const { mechanism, request, prompt, sourceTokens } = asking
     const noted = (reason: CompactionFailure, why: string) => {
-      note({ mechanism, outcome: 'failed', why, reason })
+      note(run, { mechanism, outcome: 'failed', why, reason })
       return { type: 'none', reason, why } as const
     }
-    const answer = await send(asking, { ports, signal })
+    const answer = await send(asking, run)
     if (signal?.aborted) return { type: 'aborted' }
     const { overflow } = answer.type === 'failed' ? answer : {}
     // The window as the provider names it, with every refusal: worth more than what any table says.
@@ -74,7 +75,7 @@ export function createAsker({ ports, signal, note, countTokens }: AskerOptions):
     const words = { ...answer, content: onDemandText(answer.content) }
     const judged = judgeSummary({ answer: words, prompt, countTokens, sourceTokens })
     if (judged.type === 'refused') return noted(judged.reason, judged.why)
-    note({ mechanism, outcome: 'done', why: `${countTokens(judged.text)} tokens` })
+    note(run, { mechanism, outcome: 'done', why: `${countTokens(judged.text)} tokens` })
     return { type: 'summary', text: judged.text, answer, request }
   }
   return { ask, spent: () => ({ usage, hitRate }) }
@@ -86,10 +87,7 @@ function isTooLong(answer: ModelAnswer | ModelFailure): boolean {
 }
 
 /** A client may have tried several times itself; all tries together count. */
-async function send(
-  { request, sends }: Asking,
-  { ports, signal }: Pick<AskerOptions, 'ports' | 'signal'>,
-): Promise<ModelAnswer | ModelFailure> {
+async function send({ request, sends }: Asking, { ports, signal }: Run): Promise<ModelAnswer | ModelFailure> {
   for (let sent = 0; ; ) {
     const answer = await keptAlive(ports, () =>
       ports.model.send(request, {
