@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { cacheFolder, cachePlace } from '../index/cache-place.ts'
 import { type CatchUpOptions, type CaughtUp, catchUp, removeSources } from './catch-up.ts'
 import { type Database, discardDatabase, inTransaction, isBroken, isDatabaseError, openDatabase } from './database.ts'
-import { createLister } from './files.ts'
+import { listFiles } from './files.ts'
 import {
   type Original,
   type OriginalResult,
@@ -47,7 +47,6 @@ export function archiveFolder(): string {
 export function openArchive(path: string, options: ArchiveOptions = {}): Archive {
   const root = resolve(path)
   const folder = options.folder ?? archiveFolder()
-  const list = createLister(root)
   const place = folder === false ? undefined : cachePlace(folder, root, 'db')
   const state = { database: openDatabase(place), paths: new Map<string, string>() }
 
@@ -72,7 +71,7 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
     }
   }
   const bringUpToDate = (sql: DatabaseSync, how: CatchUpOptions = {}): CaughtUp => {
-    const files = list()
+    const files = listFiles(root)
     state.paths = new Map(files.map(({ name, path }) => [name, path]))
     return catchUp(sql, files, how)
   }
