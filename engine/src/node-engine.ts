@@ -12,7 +12,7 @@ import {
 } from './engine.ts'
 import { type Archive, openArchive } from './node/archive/archive.ts'
 import { hasSqlite } from './node/archive/database.ts'
-import { type HookChoices, hooksFor } from './node/hooks/for-session.ts'
+import { type HookChoices, hooksFor } from './node/hooks/hooks.ts'
 import { subagentPath } from './node/read/subagents.ts'
 import { openSessionFile, type SessionFileOptions } from './node/session/session-file.ts'
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'

@@ -5,10 +5,10 @@
 export type { HookFunction } from './node/hooks/hooks.ts'
 export { type HookSettings, readHookSettings } from './node/hooks/settings.ts'
 export { eventLog } from './node/session/event-log.ts'
+export { workspaceFiles } from './node/session/session-files.ts'
 export { sessionFolder } from './node/session/session-folder.ts'
 export { openMemory, type SessionMemory } from './node/session/session-memory.ts'
 export { gitWorkspace } from './node/session/workspace.ts'
-export { workspaceFiles } from './node/session/workspace-files.ts'
 export {
   createEngine,
   type Engine,
@@ -21,9 +21,9 @@ export {
 
 export { type Archive, archiveFolder, openArchive } from './node/archive/archive.ts'
 export type { CaughtUp } from './node/archive/catch-up.ts'
-export type { Match, SearchResult } from './node/archive/matches.ts'
+
 export type { Reading } from './node/archive/originals.ts'
-export type { SearchQuery } from './node/archive/search.ts'
+export type { Match, SearchQuery, SearchResult } from './node/archive/search.ts'
 export { cardLine } from './node/recall/cards.ts'
 export { parseSearch } from './node/recall/input.ts'
 export { createRecallTool, createRecallTools, type RecallTool } from './node/recall/tool.ts'

@@ -1,7 +1,7 @@
 // What goes over the wire for one conversation that has everything: request-shape snapshots of both providers.
 import { expect, test } from 'vitest'
 import type { ModelRequest } from '../core/ports/model.ts'
-import { countBody, messageBody } from './anthropic/body.ts'
+import { countBody, messageBody } from './anthropic/client.ts'
 import { chatBody } from './openai/body.ts'
 
 /** With what a view knows besides; none of it is the API's business. */

@@ -38,8 +38,11 @@ export function keepingFetch(inner: Fetch | undefined, watch: Watch): Fetch {
     const { status, statusText, headers } = response
     const heard = new Response(watched(response.body, watch), { status, statusText, headers })
     if (!response.ok) return kept(heard)
-    const isJson = headers.get('content-type')?.includes('json') ?? false
-    return isJson && asksForStream(input) ? asStream(heard) : heard
+    // All that we send to these asks for a stream.
+    const asksForStream = /\/(?:messages|completions)(?:\?|$)/.test(
+      input instanceof Request ? input.url : String(input),
+    )
+    return asksForStream && headers.get('content-type')?.includes('json') ? asStream(heard) : heard
   }
 }
 
@@ -62,12 +65,6 @@ async function kept(response: Response): Promise<Response> {
   const copy = new Response(text === '' ? null : text, { status: response.status, headers: response.headers })
   bodies.set(copy.headers, text)
   return copy
-}
-
-/** Whatever we send there asks for a stream. */
-function asksForStream(input: Parameters<Fetch>[0]): boolean {
-  const url = input instanceof Request ? input.url : String(input)
-  return /\/(?:messages|completions)(?:\?|$)/.test(url)
 }
 
 /** Some servers answer 200 and no stream: with an error (LM Studio), or with the whole answer. The SDKs see neither. */

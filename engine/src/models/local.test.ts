@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ModelRequest } from '../core/ports/model.ts'
 import { runModelContract } from './contract.ts'
-import { offline, offlineNotice } from './offline.ts'
-import { recorded } from './recorded.ts'
+import { offline, offlineNotice, recorded } from './offline.ts'
 
 const request: ModelRequest = {
   source: 'compact',

@@ -1,9 +1,20 @@
-// The client for people without a model: deterministic, free, on this machine. It writes summaries; it converses with
-// nobody, and says so.
+// The clients without a server. offline() writes summaries, deterministic and free, converses with nobody, and says so.
+// recorded() answers summary requests with summaries that exist already.
 import { blocksOf, isText } from '../core/message/block.ts'
-import type { ModelClient, ModelRequest } from '../core/ports/model.ts'
+import { noTokens } from '../core/message/usage.ts'
+import type {
+  ModelAnswer,
+  ModelCapabilities,
+  ModelClient,
+  ModelFailure,
+  ModelRequest,
+  SendOptions,
+} from '../core/ports/model.ts'
 import { headOf } from '../core/text/cut.ts'
-import { localAnswer, localCapabilities } from './local.ts'
+import { estimateTokens } from '../core/tokens/estimate/estimate.ts'
+import { noCapabilities } from './ports.ts'
+
+const localCapabilities: ModelCapabilities = { ...noCapabilities, offline: true }
 
 export type OfflineOptions = {
   /** Writes the summary that a request of source `compact` or `collapse` asks for. */
@@ -20,11 +31,45 @@ export function offline({ summarize = plainExtract }: OfflineOptions = {}): Mode
     model: 'offline',
     capabilities: () => localCapabilities,
     send: async (request, options = {}) => {
-      if (request.source === 'session-memory')
-        return { type: 'failed', reason: 'refused', message: 'no model is set up to keep notes', tries: 1 }
+      if (request.source === 'session-memory') return refused('no model is set up to keep notes')
       return localAnswer(request.source === 'turn' ? offlineNotice : summarize(request), 'offline', options)
     },
   }
+}
+
+export type RecordedOptions = {
+  /** In the order in which they are asked for, or chosen by the request; undefined where there is none. */
+  readonly summaries: readonly string[] | ((request: ModelRequest) => string | undefined)
+}
+
+export function recorded({ summaries }: RecordedOptions): ModelClient {
+  let asked = 0
+  return {
+    provider: 'recorded',
+    model: 'recorded',
+    capabilities: () => localCapabilities,
+    send: async (request, options = {}) => {
+      if (options.signal?.aborted) return localAnswer('', 'recorded', options)
+      if (request.source !== 'compact') return refused('a recorded model answers summary requests only')
+      const text = typeof summaries === 'function' ? summaries(request) : summaries[asked++]
+      if (text === undefined) return refused('no recorded summary is left')
+      return localAnswer(text.includes('<summary>') ? text : `<summary>\n${text}\n</summary>`, 'recorded', options)
+    },
+  }
+}
+
+function refused(message: string): ModelFailure {
+  return { type: 'failed', reason: 'refused', message, tries: 1 }
+}
+
+/** Costs nothing, so its usage counts nothing. */
+function localAnswer(text: string, model: string, { signal, onEvent }: SendOptions): ModelAnswer | ModelFailure {
+  if (!signal?.aborted) onEvent?.({ type: 'text', text })
+  if (!signal?.aborted) onEvent?.({ type: 'progress', outputTokens: estimateTokens(text) })
+  if (signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'aborted', tries: 0 }
+  // Entries that share an id are read as pieces of one answer, so each answer has its own.
+  const id = `msg_${crypto.randomUUID()}`
+  return { type: 'answer', id, model, content: [{ type: 'text', text }], stopReason: 'end_turn', usage: noTokens }
 }
 
 const longestPart = 2_000
@@ -37,12 +82,11 @@ function plainExtract({ messages }: ModelRequest): string {
     .filter(({ role }) => role === 'user')
     .flatMap(({ content }) => blocksOf(content).filter(isText))
     .map(({ text }) => (text.length > longestPart ? `${headOf(text, longestPart)} […]` : text))
-  const kept: string[] = []
   let length = 0
-  for (const text of texts.toReversed()) {
+  const tooOld = texts.findLastIndex((text) => {
     length += text.length
-    if (length > longestExtract) break
-    kept.unshift(`- ${text}`)
-  }
+    return length > longestExtract
+  })
+  const kept = texts.slice(tooOld + 1).map((text) => `- ${text}`)
   return `<summary>\n${kept.join('\n')}\n</summary>`
 }

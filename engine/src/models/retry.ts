@@ -1,5 +1,6 @@
 // Sending again what failed for now: bounded in number and in time, with back-off, jitter and the server's own wishes.
 // Never sends an overflow twice, nor anything that would be refused again, and ends at once when it is aborted.
+import { defined } from '../core/message/json.ts'
 import type { ModelFailure, SendOptions } from '../core/ports/model.ts'
 import type { ModelPorts } from './ports.ts'
 
@@ -20,7 +21,6 @@ export const defaultRetries: RetryPolicy = {
   longestWaitMs: 8_000,
 }
 
-/** One try that came to nothing. */
 export type FailedTry = Omit<ModelFailure, 'type' | 'tries'> & {
   readonly type: 'try-failed'
   /** The server's word on whether to come again, where it has said one. */
@@ -32,23 +32,22 @@ type Retrying = SendOptions & { readonly ports: ModelPorts; readonly policy: Ret
 export async function withRetries<Done extends { readonly type: string }>(
   attempt: () => Promise<Done | FailedTry>,
   { signal, onEvent, ports, policy }: Retrying,
-): Promise<Exclude<Done, FailedTry> | ModelFailure> {
+): Promise<Done | ModelFailure> {
   const began = ports.now()
+  const aborted = (tries: number) => ({ type: 'failed', reason: 'aborted', message: 'aborted', tries }) as const
   for (let tries = 1; ; tries++) {
     if (signal?.aborted) return aborted(tries - 1)
     const result = await attempt()
-    if (!isFailedTry(result)) return result as Exclude<Done, FailedTry>
+    if (!isFailedTry(result)) return result
     if (signal?.aborted) return aborted(tries)
-    const waitMs = waitBefore(result, { policy, tries, random: ports.random })
+    const { type: _, shouldRetry: __, ...failed } = result
+    const step = Math.min(policy.longestWaitMs, policy.firstWaitMs * 2 ** (tries - 1))
+    const waitMs = failed.retryAfterMs ?? Math.round(step * (1 - ports.random() * 0.25))
     const isTooLate = ports.now() - began + waitMs > policy.totalMs
-    if (!isWorthAnother(result) || tries > policy.retries || isTooLate) return failureOf(result, tries)
-    onEvent?.({ type: 'retrying', attempt: tries, waitMs, why: result.message })
+    if (!isWorthAnother(result) || tries > policy.retries || isTooLate) return { type: 'failed', ...failed, tries }
+    onEvent?.({ type: 'retrying', attempt: tries, waitMs, why: failed.message })
     await ports.wait(waitMs, signal)
   }
-}
-
-function aborted(tries: number): ModelFailure {
-  return { type: 'failed', reason: 'aborted', message: 'aborted', tries }
 }
 
 function isFailedTry(result: { readonly type: string }): result is FailedTry {
@@ -63,42 +62,22 @@ function isWorthAnother({ reason, status, shouldRetry }: FailedTry): boolean {
   return shouldRetry ?? reason === 'transient'
 }
 
-function waitBefore(
-  { retryAfterMs }: FailedTry,
-  at: { readonly policy: RetryPolicy; readonly tries: number; readonly random: () => number },
-): number {
-  if (retryAfterMs !== undefined) return retryAfterMs
-  const { firstWaitMs, longestWaitMs } = at.policy
-  const step = Math.min(longestWaitMs, firstWaitMs * 2 ** (at.tries - 1))
-  return Math.round(step * (1 - at.random() * 0.25))
-}
-
-function failureOf({ type: _, shouldRetry: __, ...failed }: FailedTry, tries: number): ModelFailure {
-  return { type: 'failed', ...failed, tries }
-}
-
-/** What a server's headers say about coming again. */
+/** What a server's headers say about coming again: in milliseconds, in seconds or as a date. */
 export function retryHeaders(
   get: (name: string) => string | null,
   now: number,
 ): Pick<FailedTry, 'retryAfterMs' | 'shouldRetry'> {
-  const retryAfterMs = millisecondsIn(get('retry-after-ms')) ?? secondsOrDate(get('retry-after'), now)
+  const after = get('retry-after') ?? ''
+  const at = Date.parse(after)
+  const untilDate = Number.isNaN(Number(after)) && !Number.isNaN(at) ? Math.max(0, at - now) : undefined
   const should = get('x-should-retry')
-  return {
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(should === 'true' || should === 'false' ? { shouldRetry: should === 'true' } : {}),
-  }
+  return defined({
+    retryAfterMs: positive(get('retry-after-ms') ?? '') ?? positive(after, 1_000) ?? untilDate,
+    shouldRetry: should === 'true' || should === 'false' ? should === 'true' : undefined,
+  })
 }
 
-function millisecondsIn(value: string | null): number | undefined {
-  const number = value === null || value.trim() === '' ? Number.NaN : Number(value)
+function positive(text: string, unit = 1): number | undefined {
+  const number = text.trim() === '' ? Number.NaN : Number(text) * unit
   return Number.isFinite(number) && number >= 0 ? Math.round(number) : undefined
-}
-
-function secondsOrDate(value: string | null, now: number): number | undefined {
-  if (value === null || value.trim() === '') return undefined
-  const seconds = Number(value)
-  if (!Number.isNaN(seconds)) return millisecondsIn(String(seconds * 1_000))
-  const at = Date.parse(value)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }

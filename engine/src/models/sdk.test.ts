@@ -1,11 +1,11 @@
 // Before anything is sent: a package that is not there, a key that is not there.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ModelRequest } from '../core/ports/model.ts'
+import { createAccumulator } from './anthropic/accumulate.ts'
 import { anthropic } from './anthropic/client.ts'
 import { openai } from './openai/client.ts'
-import { systemPorts } from './ports.ts'
-import { createCaller, loadedOnce } from './sdk.ts'
-import { tryOnce } from './stream.ts'
+import { noCapabilities } from './ports.ts'
+import { createSdkClient, loadedOnce } from './sdk.ts'
 
 const hello: ModelRequest = { source: 'turn', model: '', messages: [{ role: 'user', content: 'Hello' }] }
 
@@ -15,19 +15,37 @@ function missing(): Promise<never> {
   return Promise.reject(Object.assign(error, { code: 'ERR_MODULE_NOT_FOUND' }))
 }
 
+type Sdk = Parameters<typeof createSdkClient>[1]
+
+function sdkClient(sdk: Partial<Sdk>, capabilities = {}) {
+  return createSdkClient<unknown>(
+    { model: 'm', capabilities },
+    {
+      provider: 'some',
+      name: '@anthropic-ai/sdk',
+      publicEndpoint: 'http://127.0.0.1:1',
+      make: async () => ({}),
+      bodyOf: () => ({}),
+      open: missing,
+      accumulator: createAccumulator,
+      catalog: () => noCapabilities,
+      describe: async () => undefined,
+      ...sdk,
+    },
+  )
+}
+
 describe('loading an SDK', () => {
   test('that is not installed is a refusal that says what to install', async () => {
-    const load = loadedOnce('@anthropic-ai/sdk', missing)
-    const result = await createCaller({}, systemPorts)({}, () =>
-      tryOnce(async () => ({ type: 'loaded', sdk: await load() }), { ports: systemPorts, endpoint: '' }),
-    )
-    expect(result).toEqual({
+    const { client } = sdkClient({ make: missing })
+    const refusal = {
       type: 'failed',
       reason: 'refused',
       message:
         'the package @anthropic-ai/sdk is not installed; it is an optional peer of everlong: npm install @anthropic-ai/sdk',
       tries: 1,
-    })
+    }
+    expect([await client.send(hello), await client.describe?.('m')]).toEqual([refusal, refusal])
   })
 
   test('happens once, and again only where it failed', async () => {
@@ -77,4 +95,22 @@ describe('without a key', () => {
     const answer = await openai({ model: 'm', baseURL: 'http://127.0.0.1:1/v1', fetch }).send(hello)
     expect(answer).toMatchObject({ type: 'answer', content: [{ text: 'Bearer none' }] })
   })
+})
+
+test('what the host says comes before what the provider said, and that before the catalog', async () => {
+  let asked = 0
+  const { client } = sdkClient(
+    {
+      catalog: () => ({ ...noCapabilities, window: 1, maxOutput: 1, promptCache: true }),
+      describe: async (_, model) => (asked++ === 0 && model === 'm' ? { window: 2, maxOutput: 2 } : undefined),
+    },
+    { window: 3 },
+  )
+  const before = { ...noCapabilities, window: 3, maxOutput: 1, promptCache: true }
+  const known = { ...noCapabilities, window: 3, maxOutput: 2, promptCache: true }
+  expect(client.capabilities('')).toEqual(before)
+  const described = { type: 'described', model: 'm', capabilities: known }
+  expect([await client.describe?.(''), await client.describe?.('m'), asked]).toEqual([described, described, 1])
+  expect([client.capabilities('m'), client.capabilities('another')]).toEqual([known, before])
+  expect(await client.describe?.('another')).toMatchObject({ type: 'failed', message: 'the server lists no another' })
 })

@@ -1,15 +1,14 @@
-// What the clients on an SDK share: loading it with the first request, and running one request with retries and an
-// abort signal that platforms understand.
-import type { ModelCapabilities, ModelFailure, SendOptions } from '../core/ports/model.ts'
-import { MissingPackage } from './failure.ts'
-import type { Fetch } from './http.ts'
-import type { ModelPorts } from './ports.ts'
+// What the clients on an SDK share: loading it with the first request, sending with retries, and knowing what its models
+// can do. The SDK's own retries are off, so that every retry is told.
+import { defined, type JsonObject } from '../core/message/json.ts'
+import type { ModelCapabilities, ModelClient, ModelFailure, SendOptions } from '../core/ports/model.ts'
+import { type Fetch, keepingFetch } from './http.ts'
+import { type ModelPorts, systemPorts } from './ports.ts'
 import { defaultRetries, type FailedTry, type RetryPolicy, withRetries } from './retry.ts'
+import { type Accumulator, failedTry, MissingPackage, readStream } from './stream.ts'
 
-/** What every client on an SDK may be told. */
 export type SdkOptions = {
   readonly fetch?: Fetch
-  /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly retry?: Partial<RetryPolicy>
   /** A server that sends nothing for so long, headers or body, is given up on: five minutes unless told. */
@@ -19,40 +18,120 @@ export type SdkOptions = {
   readonly ports?: ModelPorts
 }
 
-export const defaultSilenceMs = 300_000
+const defaultSilenceMs = 300_000
 
-/** Handed to the SDK with each request. Its own retries would go unseen. */
-export type PerRequest = {
-  readonly signal: AbortSignal
-  readonly maxRetries: 0
-  readonly headers?: Readonly<Record<string, string>>
+type ClientOptions<Client> = SdkOptions & {
+  readonly model: string
+  readonly apiKey?: string
+  readonly baseURL?: string
+  readonly client?: Client
 }
 
-export type Caller = <T extends { readonly type: string }>(
-  send: SendOptions,
-  attempt: (per: PerRequest) => Promise<T | FailedTry>,
-) => Promise<Exclude<T, FailedTry> | ModelFailure>
+/** Handed to the SDK with each request. Its own types know only the blocks of their day, so nothing is checked there. */
+type PerRequest = { readonly signal: AbortSignal; readonly maxRetries: 0; readonly headers?: SdkOptions['headers'] }
 
-export function createCaller({ headers, retry }: SdkOptions, ports: ModelPorts): Caller {
+export type SdkSetup = {
+  readonly apiKey?: string
+  readonly baseURL?: string
+  readonly fetch: Fetch
+  readonly maxRetries: 0
+  readonly logLevel: 'off'
+}
+
+type Sdk<Client> = {
+  readonly provider: string
+  /** The npm package. */
+  readonly name: string
+  readonly publicEndpoint: string
+  readonly make: (setup: SdkSetup) => Promise<Client>
+  readonly bodyOf: (request: Parameters<ModelClient['send']>[0], endpoint: string) => JsonObject
+  readonly open: (client: Client, body: JsonObject, per: PerRequest) => PromiseLike<unknown>
+  readonly accumulator: () => Accumulator
+  readonly catalog: (model: string) => ModelCapabilities
+  /** What the provider says about a model; undefined when it has none of this name. */
+  readonly describe: (client: Client, model: string, per: PerRequest) => Promise<Partial<ModelCapabilities> | undefined>
+}
+
+type Once<Client> = <T extends { readonly type: string }>(
+  send: SendOptions,
+  run: (client: Client, per: PerRequest) => Promise<T>,
+) => Promise<T | ModelFailure>
+
+export function createSdkClient<Client>(
+  options: ClientOptions<Client> & { readonly client?: { readonly baseURL?: string } },
+  sdk: Sdk<Client>,
+): { readonly client: ModelClient; readonly once: Once<Client> } {
+  const { ports = systemPorts, silenceMs = defaultSilenceMs, apiKey, baseURL } = options
+  const endpoint = options.client?.baseURL ?? baseURL ?? sdk.publicEndpoint
+  const fetch = keepingFetch(options.fetch, { ports, silenceMs })
+  const setup = { ...defined({ apiKey, baseURL }), fetch, maxRetries: 0, logLevel: 'off' } as const
+  const load = loadedOnce(sdk.name, async () => options.client ?? sdk.make(setup))
+  const call = createCaller(options, ports)
+  const once: Once<Client> = (send, run) =>
+    call(send, async (per) => {
+      try {
+        return await run(await load(), per)
+      } catch (error) {
+        return failedTry(error, { now: ports.now(), endpoint })
+      }
+    })
+  const learned = new Map<string, Partial<ModelCapabilities>>()
+  const capabilities = (named: string): ModelCapabilities => {
+    const model = named || options.model
+    return { ...sdk.catalog(model), ...learned.get(model), ...options.capabilities }
+  }
+  const client: ModelClient = {
+    provider: sdk.provider,
+    model: options.model,
+    endpoint,
+    capabilities,
+    send: async (request, send = {}) => {
+      const body = sdk.bodyOf(request, endpoint)
+      return call(send, (per) =>
+        readStream(async () => (await sdk.open(await load(), body, per)) as AsyncIterable<unknown>, {
+          ...send,
+          ports,
+          endpoint,
+          signal: per.signal,
+          accumulator: sdk.accumulator(),
+        }),
+      )
+    },
+    describe: async (named, send = {}) => {
+      const model = named || options.model
+      if (!learned.has(model)) {
+        const asked = await once(send, async (loaded, per) => {
+          return { type: 'asked', about: await sdk.describe(loaded, model, per) } as const
+        })
+        if (asked.type === 'failed') return asked
+        const { about } = asked
+        if (!about) return { type: 'failed', reason: 'refused', message: `the server lists no ${model}`, tries: 1 }
+        learned.set(model, about)
+      }
+      return { type: 'described', model, capabilities: capabilities(model) }
+    },
+  }
+  return { client, once }
+}
+
+/** Sends with retries, and an abort signal that platforms take for as much of one as core hands on. */
+function createCaller({ headers, retry }: SdkOptions, ports: ModelPorts) {
   const policy = { ...defaultRetries, ...retry }
-  return async (send, attempt) => {
-    const { signal, release } = bridged(send)
-    const per: PerRequest = { signal, maxRetries: 0, ...(headers === undefined ? {} : { headers }) }
+  return async <T extends { readonly type: string }>(
+    send: SendOptions,
+    attempt: (per: PerRequest) => Promise<T | FailedTry>,
+  ) => {
+    const controller = new AbortController()
+    const abort = (): void => controller.abort()
+    if (send.signal?.aborted) abort()
+    send.signal?.addEventListener('abort', abort, { once: true })
+    const per: PerRequest = { signal: controller.signal, maxRetries: 0, ...defined({ headers }) }
     try {
-      return await withRetries(() => attempt(per), { ...send, ports, policy })
+      return await withRetries<T>(() => attempt(per), { ...send, ports, policy })
     } finally {
-      release()
+      send.signal?.removeEventListener('abort', abort)
     }
   }
-}
-
-/** A signal that platforms take, for as much of one as core hands on. */
-function bridged({ signal: port }: SendOptions): { readonly signal: AbortSignal; readonly release: () => void } {
-  const controller = new AbortController()
-  const abort = (): void => controller.abort()
-  if (port?.aborted) abort()
-  port?.addEventListener('abort', abort, { once: true })
-  return { signal: controller.signal, release: () => port?.removeEventListener('abort', abort) }
 }
 
 /** Loads once, with the first call; a load that failed is tried again with the next. */
@@ -64,11 +143,8 @@ export function loadedOnce<T>(name: string, load: () => Promise<T>): () => Promi
       return await loading
     } catch (error) {
       loading = undefined
-      throw isMissing(error) ? new MissingPackage(name) : error
+      const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+      throw isMissing ? new MissingPackage(name) : error
     }
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
 }

@@ -1,10 +1,13 @@
-// Reading a stream to its end: what is thrown by the other side is told apart from a mistake of ours, and listeners hear
-// of text, thinking and progress in the order in which they come.
-import type { ModelAnswer, SendOptions, StreamEvent } from '../core/ports/model.ts'
+// Reading a stream to its end, and what was thrown on the way as a failed try with a reason. What the other side throws is
+// told apart from a mistake of ours. Errors are known by their shape: SDKs and hosts have classes of their own.
+import { defined, isObject, numberAt } from '../core/message/json.ts'
+import type { ModelAnswer, SendOptions } from '../core/ports/model.ts'
+import { readRefusal } from '../core/request/refusal.ts'
+import { headOf } from '../core/text/cut.ts'
 import { estimateTokens } from '../core/tokens/estimate/estimate.ts'
-import { BrokenStream, failedTry } from './failure.ts'
+import { bodyOfRefusal } from './http.ts'
 import type { ModelPorts } from './ports.ts'
-import type { FailedTry } from './retry.ts'
+import { type FailedTry, retryHeaders } from './retry.ts'
 
 /** Made of the events of one stream. `add` and `answer` throw BrokenStream for what cannot be. */
 export type Accumulator = {
@@ -17,9 +20,18 @@ export type Accumulator = {
 /** What an event adds to what people see; `json` is shown to nobody and counted all the same. */
 export type Piece = { readonly type: 'text' | 'thinking' | 'json'; readonly text: string }
 
+/** The stream ended before its answer did, or said what cannot be. */
+export class BrokenStream extends Error {}
+
+export class MissingPackage extends Error {
+  constructor(name: string) {
+    super(`the package ${name} is not installed; it is an optional peer of everlong: npm install ${name}`)
+  }
+}
+
 const abortedTry: FailedTry = { type: 'try-failed', reason: 'aborted', message: 'aborted' }
 
-type Trying = Pick<SendOptions, 'onEvent'> & {
+type Reading = Pick<SendOptions, 'onEvent'> & {
   readonly signal: AbortSignal
   readonly ports: ModelPorts
   readonly endpoint: string
@@ -27,69 +39,78 @@ type Trying = Pick<SendOptions, 'onEvent'> & {
 }
 
 export async function readStream(
-  open: () => PromiseLike<AsyncIterable<unknown>>,
-  { onEvent, ports, endpoint, accumulator, signal }: Trying,
+  open: () => Promise<AsyncIterable<unknown>>,
+  { onEvent, ports, endpoint, accumulator, signal }: Reading,
 ): Promise<ModelAnswer | FailedTry> {
   let outputTokens = 0
-  const tell = (event: StreamEvent): void => {
-    if (!signal.aborted) onEvent?.(event)
+  let events: AsyncIterator<unknown> | undefined
+  const next = async () => {
+    events ??= (await open())[Symbol.asyncIterator]()
+    return events.next()
   }
   try {
-    for await (const event of theirs(open)) {
+    for (;;) {
+      const got = await orThrown(next)
+      if (got.type === 'thrown' || got.value.done) events = undefined
       if (signal.aborted) return abortedTry
-      const piece = accumulator.add(event)
+      if (got.type === 'thrown' && !accumulator.isComplete())
+        return failedTry(got.error, { now: ports.now(), endpoint })
+      if (got.type === 'thrown' || got.value.done) return accumulator.answer()
+      const piece = accumulator.add(got.value.value)
       if (piece === undefined || piece.text === '') continue
       outputTokens += estimateTokens(piece.text)
-      if (piece.type !== 'json') tell({ type: piece.type, text: piece.text })
-      tell({ type: 'progress', outputTokens })
+      if (piece.type !== 'json') onEvent?.({ type: piece.type, text: piece.text })
+      if (!signal.aborted) onEvent?.({ type: 'progress', outputTokens })
     }
-    if (signal.aborted) return abortedTry
-    return accumulator.answer()
   } catch (error) {
-    if (error instanceof Theirs && signal.aborted) return abortedTry
-    if (error instanceof Theirs && accumulator.isComplete()) return accumulator.answer()
-    if (error instanceof Theirs) return failedTry(error.cause, { now: ports.now(), endpoint })
     if (error instanceof BrokenStream) return { type: 'try-failed', reason: 'transient', message: error.message }
     throw error
-  }
-}
-
-/** Whatever `run` throws is the other side's doing. */
-export async function tryOnce<T extends object>(
-  run: () => PromiseLike<T>,
-  { ports, endpoint }: Pick<Trying, 'ports' | 'endpoint'>,
-): Promise<T | FailedTry> {
-  try {
-    return await run()
-  } catch (error) {
-    return failedTry(error, { now: ports.now(), endpoint })
-  }
-}
-
-class Theirs extends Error {}
-
-async function* theirs(open: () => PromiseLike<AsyncIterable<unknown>>): AsyncGenerator<unknown> {
-  const iterator = await orTheirs(async () => (await open())[Symbol.asyncIterator]())
-  let isOver = false
-  try {
-    while (!isOver) {
-      const next = await orTheirs(() => iterator.next())
-      isOver = next.done === true
-      if (!isOver) yield next.value
-    }
-  } catch (error) {
-    isOver = true
-    throw error
   } finally {
-    // Whoever stopped listening early: the connection is closed, and how that went is the other side's doing too.
-    if (!isOver) await orTheirs(async () => iterator.return?.())
+    // Nobody listens any more: the connection is closed, and how that went is the other side's doing too.
+    await orThrown(async () => events?.return?.())
   }
 }
 
-async function orTheirs<T>(run: () => Promise<T>): Promise<T> {
+type Thrown = { readonly type: 'thrown'; readonly error: unknown }
+
+async function orThrown<T>(run: () => Promise<T>): Promise<{ readonly type: 'got'; readonly value: T } | Thrown> {
   try {
-    return await run()
-  } catch (cause) {
-    throw new Theirs('thrown by the other side', { cause })
+    return { type: 'got', value: await run() }
+  } catch (error) {
+    return { type: 'thrown', error }
   }
+}
+
+export function failedTry(error: unknown, at: { readonly now: number; readonly endpoint: string }): FailedTry {
+  const status = numberAt(error, 'status')
+  const body = bodyOf(error)
+  if (body === undefined) {
+    const message = wordsOf(error)
+    // What the SDKs say before they send anything: no key, no such package, a header that cannot be.
+    const isSetup = error instanceof MissingPackage || /authentication method|credentials|api ?key/i.test(message)
+    return { type: 'try-failed', reason: isSetup ? 'refused' : 'transient', message }
+  }
+  const refusal = readRefusal({ body, endpoint: at.endpoint, ...defined({ status }) })
+  const { reason, message, code, overflow, media } = refusal
+  const headers = isObject(error) && error.headers instanceof Headers ? error.headers : new Headers()
+  return {
+    type: 'try-failed',
+    reason,
+    message,
+    ...defined({ status, code, overflow, media }),
+    ...retryHeaders((name) => headers.get(name), at.now),
+  }
+}
+
+/** The bytes as they came, else what the SDK made of them; undefined when no server has spoken. */
+function bodyOf(error: unknown): unknown {
+  if (!isObject(error)) return undefined
+  const words = numberAt(error, 'status') === undefined ? undefined : (error.message ?? '')
+  return bodyOfRefusal(error.headers) ?? error.error ?? words
+}
+
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? `: ${wordsOf(error.cause)}` : ''
+  return headOf(`${error.message}${cause}`, 2_000)
 }

@@ -4,9 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../core/message/json.ts'
 import { createAccumulator } from './anthropic/accumulate.ts'
-import { BrokenStream } from './failure.ts'
 import { createChatAccumulator } from './openai/accumulate.ts'
-import type { Accumulator } from './stream.ts'
+import { type Accumulator, BrokenStream } from './stream.ts'
 
 /** A text in pieces, cut anywhere, also inside a character that takes two units. */
 const cutText = fc

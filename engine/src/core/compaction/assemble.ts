@@ -1,19 +1,19 @@
 // Puts the new context together: the page, what is restored behind it, what hooks add, and the user's latest request last.
 // Restored pieces that do not fit are left out and named; restoring never fails a compaction.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
+import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { nothingRestored, type Piece, type Restoration } from '../ports/restore.ts'
 import { continuationText, latestRequestText } from '../prompts/continuation.ts'
 import { missingText, pieceText } from '../restore/restore.ts'
 import { condensed } from '../text/condense.ts'
 import { neutralize } from '../text/neutralize.ts'
-import { countTokens } from '../tokens/estimate/counting.ts'
+import { countTokens, createTextCounter } from '../tokens/estimate/counting.ts'
 import type { AttachmentFacts } from '../transcript/format/compaction-records.ts'
 import { mergedMessages } from '../transcript/view/merge.ts'
 import type { CompactionJob } from './job.ts'
 import { isSaid } from './page/complete-words.ts'
-import type { CompactionParts } from './plan.ts'
-import { type Planned, textCounter } from './plan.ts'
+import type { Planned } from './plan.ts'
 
 export type Assembled = {
   readonly summary: string
@@ -49,7 +49,11 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger): Fram
   // The last messages of the ledger are those that are kept behind the summary.
   const isKept = parts.variant === 'up-to' && latest !== undefined && latest.last >= ledger.messages - kept.length
   const auto = job.isAutonomous ? 'autonomous' : 'auto'
-  const messagesWith = (summary: string, rest: readonly ViewMessage[]) => newMessages(parts, { kept, summary, rest })
+  // boundary → summary → kept messages → attachments → hook results; with `from`, what was kept comes first.
+  const messagesWith = (summary: string, rest: readonly ViewMessage[]) =>
+    mergedMessages(
+      parts.variant === 'from' ? [...kept, asSummary(summary), ...rest] : [asSummary(summary), ...kept, ...rest],
+    )
   return {
     summaryWith: (page, { isShort, hasEnd = true } = {}) =>
       continuationText({
@@ -69,27 +73,13 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger): Fram
 
 /** Whole, unless that would take most of the context. */
 function withinHalf(text: string, { job, plan }: RestoreInput): string {
-  const tokens = textCounter(job.counting)(text)
+  const tokens = createTextCounter(job.counting)(text)
   const most = plan.tokens.limit / 2
   return tokens <= most ? text : condensed(text, Math.floor((text.length * most * 0.8) / tokens))
 }
 
-/** boundary → summary → kept messages → attachments → hook results; with `from`, what was kept comes first. */
-function newMessages(
-  { variant }: Pick<CompactionParts, 'variant'>,
-  parts: { readonly kept: readonly ViewMessage[]; readonly summary: string; readonly rest: readonly ViewMessage[] },
-): readonly ViewMessage[] {
-  const summary = asSummary(parts.summary)
-  const start = variant === 'from' ? [...parts.kept, summary] : [summary, ...parts.kept]
-  return mergedMessages([...start, ...parts.rest])
-}
-
-/** For the words around restored context. */
 const frameTokens = 60
-const promised: ReadonlySet<string> = new Set(['pinned', 'plan'])
-
-/** The page says how the todos stand. */
-const toldInPage = ['todos']
+const promised: readonly string[] = ['pinned', 'plan']
 
 type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned }
 
@@ -99,7 +89,7 @@ type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned }
  */
 export function promisedTokens({ pieces }: Restoration, { job, plan }: RestoreInput): number {
   const share = Math.floor(plan.tokens.limit / 4)
-  const inForce = pieces.filter(({ kind }) => promised.has(kind)).map(attachmentOf)
+  const inForce = pieces.filter(({ kind }) => promised.includes(kind)).map(attachmentOf)
   let tokens = 0
   for (const piece of inForce) {
     const more = countTokens([asSeen(piece)], job.counting) + frameTokens
@@ -115,8 +105,9 @@ export async function restoreWithin({ job, plan }: RestoreInput, tokens: number)
     kept: plan.kept,
     removed: plan.parts.summarized,
     budget,
-    countTokens: textCounter(job.counting),
-    without: toldInPage,
+    countTokens: createTextCounter(job.counting),
+    // The page says how the todos stand.
+    without: ['todos'],
   })
 }
 
@@ -124,7 +115,6 @@ export type AssembleInput = {
   readonly page: string
   readonly isShort: boolean
   readonly restored: Restoration
-  /** What SessionStart hooks want the model to see. */
   readonly context: readonly string[]
   readonly limit: number
 }
@@ -169,14 +159,7 @@ function assembledWith(
 
 function attachmentOf(piece: Piece): AttachmentFacts {
   const { kind, path, entry, state } = piece
-  return {
-    type: kind,
-    content: pieceText(piece),
-    isRestored: true,
-    ...(path === undefined ? {} : { filename: path }),
-    ...(entry === undefined ? {} : { entry }),
-    ...(state === undefined ? {} : { state }),
-  }
+  return { type: kind, content: pieceText(piece), isRestored: true, ...defined({ filename: path, entry, state }) }
 }
 
 function hookAttachment(content: string): AttachmentFacts {

@@ -11,11 +11,8 @@ import { eachText } from './page/source-text.ts'
 import { annotateStateClaims } from './page/state-claims.ts'
 import { unknownNames } from './page/unknown-names.ts'
 
-export type CheckInput = {
-  /** Everything that the summary may rest on, kept messages included. */
-  readonly messages: readonly ViewMessage[]
-  readonly ledger: Ledger
-}
+/** The messages are everything that the summary may rest on, kept ones included. */
+export type CheckInput = { readonly messages: readonly ViewMessage[]; readonly ledger: Ledger }
 
 export type Checked = {
   readonly text: string
@@ -30,10 +27,9 @@ export type Checked = {
 const longestReported = 200
 
 export function checkSummary(written: string, { messages, ledger }: CheckInput): Checked {
-  const { exchanges } = ledger
   const summary = wellFormed(written)
   const quotes = annotateQuotes(summary, createIsSaid({ messages, ledger }))
-  const approvals = annotateApprovals(quotes.text, exchanges)
+  const approvals = annotateApprovals(quotes.text, ledger.exchanges)
   const state = annotateStateClaims(approvals.text, ledger)
   const short = (texts: readonly string[]) => texts.map((text) => headOf(text, longestReported))
   return {

@@ -44,7 +44,6 @@ const jobOf = (some: readonly JsonObject[], more: Partial<CompactionJob> = {}): 
 describe('what a compaction goes on from', () => {
   test('is read off the boundary before it', () => {
     const history = historyOf(jobOf(records))
-    expect(history.model).toBe('claude-opus-4-5')
     expect(history.summary).toContain('In short.')
     expect(history.chain).toEqual({
       isRecompaction: false,

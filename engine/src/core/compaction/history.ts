@@ -1,78 +1,87 @@
-// What a compaction goes on from: the facts that earlier ones carried, how it relates to the one before, and the model of
-// the conversation. Read off the view and the records behind it.
+// What a compaction goes on from: the facts that earlier ones carried, and how it relates to the one before. Read off the
+// view and the records behind it.
 import { emptyLedger, type Ledger } from '../ledger/facts.ts'
 import { fromJson } from '../ledger/json.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { textOf } from '../message/block.ts'
-import { stringAt } from '../message/json.ts'
+import { groupBy } from '../message/group-by.ts'
+import { defined, stringAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
-import type { ChainInfo } from '../ports/events.ts'
+import type { TokenCounts } from '../message/usage.ts'
+import type { ChainInfo, Tried } from '../ports/events.ts'
+import type { AbortSignalPort } from '../ports/model.ts'
+import type { CompactionPorts } from '../ports/ports.ts'
 import { discoveredTools } from '../restore/discovered-tools.ts'
-import { modelOf } from '../tokens/context-size.ts'
 import { readCompaction } from '../transcript/format/compaction-records.ts'
 import type { CompactionJob } from './job.ts'
-import { piecesOf } from './plan.ts'
+import { type Planned, piecesOf } from './plan.ts'
 
 export type History = {
-  /** Of the newest answer. */
-  readonly model: string | undefined
   readonly chain: ChainInfo
   /** Tokens that earlier compactions took out of the context. */
   readonly dropped: number
   readonly discoveredTools: readonly string[]
   /** What was known before the view. */
   readonly carried: Ledger
-  /** The text of the last summary in the view. */
+  /** The text of the first summary in the view. */
   readonly summary: string | undefined
 }
 
-export function historyOf(job: CompactionJob): History {
-  const { view, recordOf } = job
+/** One compaction on its way. */
+export type Run = {
+  readonly job: CompactionJob
+  readonly plan: Planned
+  readonly history: History
+  readonly ports: CompactionPorts
+  readonly signal: AbortSignalPort | undefined
+  readonly started: number
+  readonly tried: Tried[]
+  readonly notices: string[]
+  usage: TokenCounts
+}
+
+export function historyOf({ view, recordOf, threshold, carried }: CompactionJob): History {
   const pieces = piecesOf(view)
   const last = pieces.findLastIndex(({ origin }) => origin === 'summary')
   const earlier = readCompaction(boundaryBefore(pieces[last], recordOf))
   const since = pieces.slice(last + 1)
-  const answers = new Set(
-    since.flatMap(({ origin, messageId, uuid }) => (origin === 'assistant' ? [messageId ?? uuid] : [])),
-  )
+  const answers = since.filter(({ origin }) => origin === 'assistant').map(({ messageId, uuid }) => messageId ?? uuid)
   const first = pieces.find(({ origin }) => origin === 'summary')
   return {
-    model: modelOf(view.messages),
     chain: {
       isRecompaction: last >= 0 && !since.some(({ origin }) => isRequest(origin)),
-      ...(last >= 0 ? { turnsSincePrevious: answers.size } : {}),
-      ...(earlier.turnId === undefined ? {} : { previousTurnId: earlier.turnId }),
-      threshold: job.threshold,
-      source: job.source ?? 'turn',
+      ...defined({
+        turnsSincePrevious: last < 0 ? undefined : new Set(answers).size,
+        previousTurnId: earlier.turnId,
+      }),
+      threshold,
+      source: 'turn',
     },
     dropped: earlier.cumulativeDroppedTokens,
-    discoveredTools: [
-      ...new Set([...earlier.discoveredTools, ...discoveredTools(pieces), ...(job.discoveredTools ?? [])]),
-    ],
-    carried: job.carried ?? (earlier.ledger === undefined ? emptyLedger : fromJson(earlier.ledger)),
+    discoveredTools: [...new Set([...earlier.discoveredTools, ...discoveredTools(pieces)])],
+    carried: carried ?? (earlier.ledger === undefined ? emptyLedger : fromJson(earlier.ledger)),
     summary: first && textOf(first.content),
   }
 }
 
-/** What was known before, and what these messages add to it. */
+/** What was known before, and what these messages add to it; queued words where they were typed, or at the end. */
 export function ledgerWith(
   { carried }: History,
   { recordOf, queued = [] }: Pick<CompactionJob, 'recordOf' | 'queued'>,
   messages: readonly ViewMessage[],
 ): Ledger {
   const book = createLedger(carried)
-  const waiting = new Map<string | undefined, string[]>()
-  for (const { after, text } of queued) waiting.set(after, [...(waiting.get(after) ?? []), text])
-  const addQueued = (after: string | undefined) => {
-    for (const text of waiting.get(after) ?? []) book.addQueued(text)
-    waiting.delete(after)
+  const known = new Set(messages.map(({ uuid }) => uuid))
+  const waiting = groupBy(queued, ({ after = '' }) => (known.has(after) ? after : ''))
+  const addQueued = (after: string) => {
+    for (const { text } of waiting.get(after) ?? []) book.addQueued(text)
   }
   for (const message of messages) {
     const { uuid } = message
     book.add(message, uuid === undefined ? undefined : recordOf?.(uuid))
     if (uuid !== undefined) addQueued(uuid)
   }
-  for (const after of waiting.keys()) addQueued(after)
+  addQueued('')
   return book.ledger()
 }
 

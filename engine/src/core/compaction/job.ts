@@ -6,21 +6,15 @@ import type { TokenCounts } from '../message/usage.ts'
 import type { ChainInfo, CompactionFailure, Tried } from '../ports/events.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
 import type { Trigger } from '../ports/hooks.ts'
-import type { ModelRequest, QuerySource } from '../ports/model.ts'
+import type { ModelRequest } from '../ports/model.ts'
 import type { CommitResult } from '../ports/ports.ts'
 import type { Restoration, Restore } from '../ports/restore.ts'
 import type { Counting } from '../tokens/estimate/counting.ts'
 import type { QueuedWords } from '../transcript/format/queued-words.ts'
 import type { View } from '../transcript/view/fold.ts'
 
-export type PartialChoice =
-  /** What comes from this message on is summarized, what is before it stays. */
-  | { readonly type: 'from'; readonly uuid: string }
-  /** What comes before this message is summarized, the message and what follows it stay. */
-  | { readonly type: 'up-to'; readonly uuid: string }
-
-/** A summary that exists already, and what it is called in the boundary. */
-export type GivenSummary = { readonly text: string; readonly mechanism: string; readonly why: string }
+/** from: the message and what follows it is summarized. up-to: what comes before it is. The rest stays. */
+export type PartialChoice = { readonly type: 'from' | 'up-to'; readonly uuid: string }
 
 export type CompactionSettings = {
   /** A summarizer other than the conversation's model; the conversation's cache cannot be shared then. */
@@ -70,8 +64,8 @@ export type CompactionJob = {
   readonly contextWindow?: number | undefined
   readonly instructions?: string | undefined
   readonly partial?: PartialChoice | undefined
-  /** Use this summary instead of asking a model. It goes through the same checks. */
-  readonly given?: GivenSummary | undefined
+  /** Use this summary instead of asking a model. It goes through the same checks; the boundary names its mechanism. */
+  readonly given?: { readonly text: string; readonly mechanism: string; readonly why: string } | undefined
   readonly settings?: Partial<CompactionSettings>
   readonly counting?: Counting
   /** The tokens of the view, where they are known; else all of it is counted. */
@@ -91,12 +85,9 @@ export type CompactionJob = {
   /** Words that the user typed while the agent worked and that are in no message. */
   readonly queued?: readonly QueuedWords[]
   readonly restore?: Restore | undefined
-  readonly discoveredTools?: readonly string[]
   readonly isAutonomous?: boolean
   readonly transcriptPath?: string | undefined
-  /** The agent has the recall tool. */
   readonly recall?: boolean
-  readonly source?: QuerySource
   /** Of the turn in which this happens; the next compaction names it. */
   readonly turnId?: string | undefined
   readonly sessionId: string
@@ -123,7 +114,6 @@ export type Compacted = {
   readonly type: 'compacted'
   /** In the order of the transcript, to be appended in one write. */
   readonly records: readonly JsonObject[]
-  /** The new context. */
   readonly messages: readonly ViewMessage[]
   readonly summary: string
   readonly composition: Composition
@@ -146,7 +136,6 @@ export type Compacted = {
   readonly ledger: Ledger
   readonly restored: Restoration
   readonly durationMs: number
-  /** What hooks say to the user. */
   readonly notices: readonly string[]
   /** What PostCompact hooks want the model to see. */
   readonly contextAfter: readonly string[]

@@ -1,10 +1,11 @@
 // What a summary lacks, for hosts that compact by themselves: the user's words, rules, current state and doubts that
 // Everlong would have put next to it. The summary itself is not repeated.
+import { createTextCounter } from '../tokens/estimate/counting.ts'
 import { checkSummary } from './check.ts'
 import { composePage } from './compose.ts'
 import { historyOf, ledgerWith } from './history.ts'
 import { type CompactionJob, defaultCompaction } from './job.ts'
-import { piecesOf, textCounter } from './plan.ts'
+import { piecesOf } from './plan.ts'
 
 export type MissingOptions = {
   readonly summary: string
@@ -17,7 +18,7 @@ export function missingFromSummary(job: CompactionJob, { summary, maxTokens = 2_
   const history = historyOf(job)
   const messages = piecesOf(job.view)
   const ledger = ledgerWith(history, job, messages)
-  const countTokens = textCounter(job.counting)
+  const countTokens = createTextCounter(job.counting)
   const { summaryTokens, userTokens } = { ...defaultCompaction, ...job.settings }
   const page = composePage(
     {

@@ -7,10 +7,12 @@ import { isRequest, type ViewMessage } from '../message/message.ts'
 import type { ModelClient } from '../ports/model.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { modelOf } from '../tokens/context-size.ts'
-import { type Counting, countTokens, createTextCounter } from '../tokens/estimate/counting.ts'
+import { countTokens } from '../tokens/estimate/counting.ts'
 import type { View } from '../transcript/view/fold.ts'
 import type { Source } from '../transcript/view/merge.ts'
 import { type CompactionJob, type CompactionSettings, defaultCompaction, type PartialChoice } from './job.ts'
+
+type Declined = { readonly type: 'declined'; readonly why: string }
 
 export type CompactionPlan =
   | {
@@ -29,22 +31,24 @@ export type CompactionPlan =
         readonly summary: number
         readonly restored: number
       }
-      /** In the order in which they would be tried. */
       readonly mechanisms: readonly string[]
       /** Of the summarizer. */
       readonly model: string
     }
-  | { readonly type: 'declined'; readonly why: string }
+  | Declined
 
 export type Planned = Extract<CompactionPlan, { readonly type: 'planned' }>
 
+/** Of the room that is left; the rest is for the text around the summary, the latest request and the state. */
+const summaryShare = 0.85
+
 export function planCompaction(job: CompactionJob, client: ModelClient): CompactionPlan {
   const settings = { ...defaultCompaction, ...job.settings }
-  const { view, counting = {} } = job
+  const { view, counting = {}, partial } = job
   const model = job.conversation?.model ?? counting.model ?? modelOf(view.messages)
   const target = job.target ?? job.threshold * settings.targetShare
-  const parts = compactionParts(view, job.partial, { model, largest: target })
-  if (parts.type === 'nothing') return { type: 'declined', why: parts.why }
+  const parts = partial ? partsAround(view, partial, model) : wholeOf(view, target)
+  if ('why' in parts) return parts
   if (parts.removesThinking && settings.boundThinking === 'decline') {
     const why =
       'The model binds its thinking to messages that would be summarized, and some that think were to be kept.'
@@ -68,64 +72,54 @@ export function planCompaction(job: CompactionJob, client: ModelClient): Compact
       summary: Math.max(0, Math.min(settings.summaryTokens, Math.floor((limit - keptTokens) * summaryShare))),
       restored: job.restore ? Math.max(0, Math.min(settings.restoreTokens, limit - keptTokens)) : 0,
     },
-    mechanisms: mechanismsFor(job, { settings, client, summarizer, parts }),
+    mechanisms: mechanismsFor(job, { settings, client, summarizer, isFull: parts.variant === 'full' }),
     model: summarizer,
   }
 }
 
 const leastPage = 1_000
 
-/** The rest is for the text around the summary, the latest request and the state. */
-const summaryShare = 0.85
-
 /**
  * How many tokens the new context may have: fewer than before, within the budget that was asked for, and after an
  * automatic compaction well below the threshold, as the gauge will show it with its margin of a third.
  */
 function limitOf(
-  { trigger, threshold, overhead = 0, budget, size }: CompactionJob,
+  { trigger, threshold, overhead = 0, budget = Number.POSITIVE_INFINITY, size }: CompactionJob,
   { before, target, kept }: { readonly before: number; readonly target: number; readonly kept: number },
 ): number {
-  const isAuto = trigger === 'auto' && threshold > 0
-  const limits = [
-    before - 1,
-    ...(budget === undefined ? [] : [budget]),
-    ...(isAuto ? [Math.floor((target * 3) / 4 - overhead) - 1] : []),
-  ]
+  const most = Math.min(before - 1, budget)
+  if (trigger !== 'auto' || threshold <= 0) return most
+  const limit = Math.min(most, Math.floor((target * 3) / 4 - overhead) - 1)
+  if (kept === 0) return limit
   // With messages kept, the gauge goes on from the usage that was reported, takes off what was freed, and adds what is
   // restored with its margin. A page needs some room all the same.
   const byGauge = Math.floor(((before - ((size ?? before) - target)) * 3) / 4) - 1
-  if (isAuto && kept > 0) limits.push(Math.max(byGauge, kept + leastPage))
-  return Math.min(...limits)
+  return Math.min(limit, Math.max(byGauge, kept + leastPage))
 }
 
 type Choosing = {
   readonly settings: CompactionSettings
   readonly client: ModelClient
   readonly summarizer: string
-  readonly parts: CompactionParts
+  readonly isFull: boolean
 }
 
 function mechanismsFor(
   { conversation, given }: CompactionJob,
-  { settings, client, summarizer, parts }: Choosing,
+  { settings, client, summarizer, isFull }: Choosing,
 ): readonly string[] {
   if (given) return [given.mechanism]
   if (client.provider === 'offline') return ['offline']
   const { promptCache, compaction } = client.capabilities(summarizer)
   const isShared = settings.shareCache && conversation?.model === summarizer && promptCache
   // The provider summarizes its whole request, so a part of it cannot be had that way.
-  const isOnDemand = isShared && settings.serverCompaction === 'on-demand' && compaction === 'on-demand'
+  const isServed = isShared && isFull && settings.serverCompaction === 'on-demand' && compaction === 'on-demand'
   return [
-    ...(isOnDemand && parts.variant === 'full' ? ['server-compaction'] : []),
+    ...(isServed ? ['server-compaction'] : []),
     ...(isShared ? ['cache-sharing'] : []),
     'direct',
     ...(settings.offline === 'never' ? [] : ['offline']),
   ]
-}
-
-export function textCounter(counting: Counting = {}): (text: string) => number {
-  return createTextCounter(counting)
 }
 
 export type CompactionParts = {
@@ -136,109 +130,78 @@ export type CompactionParts = {
   /** Entries of the kept messages, in order. */
   readonly keptUuids: readonly string[]
   /** The view's message before which it was cut; undefined when the cut is inside one. */
-  readonly cutMessage?: number
+  readonly cutMessage?: number | undefined
   /** Thinking in kept messages is bound to what is removed, so it is removed too. */
   readonly removesThinking: boolean
 }
 
-type NoParts = { readonly type: 'nothing'; readonly why: string }
+const notEnough: Declined = { type: 'declined', why: 'Not enough messages to compact.' }
 
-type PieceAt = { readonly piece: ViewMessage; readonly uuids: readonly string[]; readonly message: number }
-
-const notEnough = 'Not enough messages to compact.'
-
-function compactionParts(
-  view: View,
-  choice: PartialChoice | undefined,
-  options: { readonly model: string | undefined; readonly largest: number },
-): CompactionParts | NoParts {
-  if (!choice) {
-    const summarized = piecesOf(view)
-    if (!isWorthIt(summarized, options.largest, view)) return { type: 'nothing', why: notEnough }
-    return { type: 'parts', variant: 'full', summarized, kept: [], keptUuids: [], removesThinking: false }
-  }
-  const all = view.sources.flatMap((source, message) => piecesAt(source, message))
-  const chosen = all.findIndex(({ uuids, piece }) => piece.uuid === choice.uuid || uuids.includes(choice.uuid))
-  if (chosen < 0) return { type: 'nothing', why: `${choice.uuid} is no message of the current context.` }
-  return cutAt(all, { choice, chosen, model: options.model })
+/** Where enough was said since the last summary: two messages, or one that is itself larger than the target. */
+function wholeOf(view: View, target: number): CompactionParts | Declined {
+  const summarized = piecesOf(view)
+  const last = summarized.findLastIndex(({ origin }) => origin === 'summary')
+  const said = summarized.slice(last + 1).filter(isSpoken).length
+  const isLarge = () => target > 0 && JSON.stringify(view.messages).length / 4 > target
+  if (said === 0 || (said === 1 && !isLarge())) return notEnough
+  return { type: 'parts', variant: 'full', summarized, kept: [], keptUuids: [], removesThinking: false }
 }
 
 /** What the view's messages are made of, one piece for each entry. */
 export function piecesOf({ sources }: View): readonly ViewMessage[] {
-  const all: ViewMessage[] = []
-  for (const { pieces } of sources) for (const piece of pieces) all.push(piece)
-  return all
-}
-
-/** The entries behind each piece: one, or all that a range stands for. */
-function piecesAt({ pieces, uuids }: Source, message: number): readonly PieceAt[] {
-  let at = 0
-  return pieces.map((piece, index) => {
-    if (piece.uuid !== undefined && uuids[at] === piece.uuid) return { piece, uuids: [uuids[at++] ?? ''], message }
-    const next = pieces[index + 1]?.uuid
-    const end = next === undefined ? uuids.length : uuids.indexOf(next, at)
-    const own = uuids.slice(at, end < 0 ? uuids.length : end)
-    at += own.length
-    return { piece, uuids: own, message }
-  })
+  return sources.flatMap(({ pieces }) => pieces)
 }
 
 function isSpoken({ origin }: ViewMessage): boolean {
   return isRequest(origin) || origin === 'assistant' || origin === 'tool-result'
 }
 
-/** Whether enough was said since the last summary: two messages, or one that is itself too large. */
-function isWorthIt(pieces: readonly ViewMessage[], largest: number, view: View): boolean {
-  let said = 0
-  for (let at = pieces.length - 1; at >= 0 && said < 2; at--) {
-    const piece = pieces[at]
-    if (piece?.origin === 'summary') break
-    if (piece && isSpoken(piece)) said++
-  }
-  if (said === 2) return true
-  return said === 1 && largest > 0 && JSON.stringify(view.messages).length / 4 > largest
-}
-
-function cutAt(
-  all: readonly PieceAt[],
-  {
-    choice,
+function partsAround(view: View, { type, uuid }: PartialChoice, model: string | undefined): CompactionParts | Declined {
+  const all = view.sources.flatMap(piecesAt)
+  const chosen = all.findIndex(({ uuids, piece }) => piece.uuid === uuid || uuids.includes(uuid))
+  if (chosen < 0) return { type: 'declined', why: `${uuid} is no message of the current context.` }
+  const cut = cutNear(
+    all.map(({ piece }) => piece),
     chosen,
-    model,
-  }: { readonly choice: PartialChoice; readonly chosen: number; readonly model: string | undefined },
-): CompactionParts | NoParts {
-  const pieces = all.map(({ piece }) => piece)
-  const cuts = legalCuts(pieces, { before: 'user-message' })
-  const back = cutBefore(cuts, chosen)
-  const ahead = cutAfter(cuts, { index: chosen, length: pieces.length })
-  const cut = nearest(chosen, back, ahead)
+  )
   const [before, after] = [all.slice(0, cut), all.slice(cut)]
-  const [goes, stays] = choice.type === 'from' ? [after, before] : [before, after]
-  if (!goes.some(({ piece }) => isSpoken(piece) || piece.origin === 'summary'))
-    return { type: 'nothing', why: notEnough }
+  const [goes, stays] = type === 'from' ? [after, before] : [before, after]
+  if (!goes.some(({ piece }) => isSpoken(piece) || piece.origin === 'summary')) return notEnough
   const kept = stays.map(({ piece }) => piece)
   const cutMessage = all[cut]?.message
-  const isBetween = cutMessage !== undefined && all[cut - 1]?.message !== cutMessage
+  const bindsThinking = model !== undefined && modelFacts(model)?.bindsThinking === true
   return {
     type: 'parts',
-    variant: choice.type,
+    variant: type,
     summarized: goes.map(({ piece }) => piece),
     kept,
     keptUuids: stays.flatMap(({ uuids }) => uuids),
-    ...(isBetween ? { cutMessage } : {}),
+    cutMessage: all[cut - 1]?.message === cutMessage ? undefined : cutMessage,
     // What comes before the summary keeps the prefix that its thinking is bound to.
-    removesThinking: choice.type === 'up-to' && bindsThinking(kept, model),
+    removesThinking:
+      type === 'up-to' && bindsThinking && kept.some(({ content }) => blocksOf(content).some(isThinking)),
   }
 }
 
-function nearest(chosen: number, back: number | undefined, ahead: number | undefined): number {
-  if (back === undefined) return ahead ?? 0
-  return ahead === undefined || chosen - back <= ahead - chosen ? back : ahead
+/** The entries behind each piece: one, or all that a range stands for. */
+function piecesAt({ pieces, uuids }: Source, message: number) {
+  let at = 0
+  return pieces.map((piece, index) => {
+    const next = pieces[index + 1]?.uuid
+    const end = next === undefined ? -1 : uuids.indexOf(next, at)
+    const isOne = piece.uuid !== undefined && uuids[at] === piece.uuid
+    const own = uuids.slice(at, isOne ? at + 1 : end < 0 ? uuids.length : end)
+    at += own.length
+    return { piece, uuids: own, message }
+  })
 }
 
-function bindsThinking(kept: readonly ViewMessage[], model: string | undefined): boolean {
-  if (model === undefined || modelFacts(model)?.bindsThinking !== true) return false
-  return kept.some(({ content }) => blocksOf(content).some(isThinking))
+function cutNear(pieces: readonly ViewMessage[], chosen: number): number {
+  const cuts = legalCuts(pieces, { before: 'user-message' })
+  const back = cutBefore(cuts, chosen)
+  const ahead = cutAfter(cuts, { index: chosen, length: pieces.length })
+  if (back === undefined) return ahead ?? 0
+  return ahead === undefined || chosen - back <= ahead - chosen ? back : ahead
 }
 
 /** Thinking is invalid after a summary. */

@@ -1,55 +1,78 @@
-// The records that a compaction appends to the transcript, and the figures that stand in its boundary.
-
+// The records that a compaction appends to the transcript, and the figures in its boundary. A summary that the provider
+// itself wrote is stored with its block, which may only be sent back unchanged and to the model that signed it.
+import { costOf } from '../cache/prices.ts'
+import { modelFacts } from '../catalog/models.ts'
 import type { Ledger } from '../ledger/facts.ts'
 import { toJson } from '../ledger/json.ts'
-import type { JsonObject } from '../message/json.ts'
-import type { Tried } from '../ports/events.ts'
-import type { FidelityReport } from '../ports/fidelity.ts'
-import type { CompactionPorts } from '../ports/ports.ts'
+import { type Block, isBlock } from '../message/block.ts'
+import { defined, type JsonObject, objectAt, stringAt } from '../message/json.ts'
+import { totalOf } from '../message/usage.ts'
+import type { ModelClient } from '../ports/model.ts'
+import { withMargin } from '../tokens/estimate/counting.ts'
 import { type CompactionRecords, compactionRecords } from '../transcript/format/compaction-records.ts'
-import type { Edit } from '../transcript/format/edits.ts'
+import type { Summary } from './ask/ask.ts'
 import type { Assembled } from './assemble.ts'
-import type { History } from './history.ts'
-import type { Compacted, CompactionJob } from './job.ts'
-import type { Planned } from './plan.ts'
-import type { ProviderSummary } from './provider-summary.ts'
+import type { Page } from './compose.ts'
+import type { Run } from './history.ts'
+import type { Compacted } from './job.ts'
 
-/** What the boundary says about how the compaction went. */
-export type Figures = Pick<
+/** Where the summary came from; without text it is to be written by code. */
+export type Written = Partial<Omit<Summary, 'type' | 'text'>> & {
+  readonly type: 'written'
+  readonly mechanism: string
+  readonly text: string | undefined
+  readonly hitRate?: number | undefined
+}
+
+/** Everything of a compaction before it is written. */
+export type Made = {
+  readonly written: Written
+  readonly instructions: string
+  readonly ledger: Ledger
+  readonly page: Page
+  readonly assembled: Assembled
+}
+
+type Figures = Pick<
   Compacted,
   'tokens' | 'size' | 'mechanism' | 'model' | 'usage' | 'cost' | 'hitRate' | 'chain' | 'durationMs' | 'composition'
 >
 
-export type RecordsInput = {
-  readonly job: CompactionJob
-  readonly plan: Planned
-  readonly history: History
-  readonly instructions: string
-  readonly ledger: Ledger
-  readonly assembled: Assembled
-  readonly served: ProviderSummary | undefined
-  readonly report: FidelityReport
-  readonly figures: Figures
-  readonly tried: readonly Tried[]
+export function figuresOf({ job, plan, ports, usage, history, started }: Run, made: Made): Figures {
+  const { written, page, assembled } = made
+  const { before } = plan.tokens
+  const sizeOf = (tokens: number) => withMargin(tokens + (job.overhead ?? 0))
+  return {
+    tokens: { before, after: assembled.tokens },
+    size: { before: job.size ?? sizeOf(before), after: sizeOf(assembled.tokens) },
+    mechanism: page.isOffline ? 'offline' : written.mechanism,
+    usage,
+    ...defined({
+      // A summary that would not fit was given up; then the model wrote nothing of what is there now.
+      model: page.isOffline ? undefined : written.model,
+      cost: totalOf(usage) === 0 ? undefined : costOf(usage, written.model ?? plan.model),
+      hitRate: written.hitRate,
+    }),
+    chain: history.chain,
+    durationMs: Math.max(0, ports.now() - started),
+    composition: { ...page.composition, restored: assembled.restored.tokens },
+  }
 }
 
-export function recordsOf(
-  input: RecordsInput,
-  { newId, now }: Pick<CompactionPorts, 'newId' | 'now'>,
-): CompactionRecords {
-  const { job, plan, history, assembled, served, figures } = input
-  const { parts } = plan
+export function recordsOf(run: Run, made: Made, figures: Figures): CompactionRecords {
+  const { job, plan, history, ports, tried } = run
+  const { assembled, page } = made
+  const { summarized, keptUuids, variant, removesThinking } = plan.parts
   const { size, chain, durationMs, ...rest } = figures
-  const removeThinking: Edit = { type: 'clear-thinking', mechanism: 'partial', reason: 'bound to what was summarized' }
   const everlong: JsonObject = {
     ...rest,
     reason: job.reason,
     // What comes behind kept messages is counted with the messages, so only what was taken from before them is freed.
     freed: plan.tokens.before - assembled.frontTokens,
-    chain: { ...chain, ...(job.turnId === undefined ? {} : { turnId: job.turnId }) },
-    fidelity: input.report,
-    tried: input.tried,
-    ledger: toJson(input.ledger),
+    chain: { ...chain, ...defined({ turnId: job.turnId }) },
+    fidelity: page.report,
+    tried,
+    ledger: toJson(made.ledger),
   }
   return compactionRecords(
     {
@@ -58,28 +81,61 @@ export function recordsOf(
         preTokens: size.before,
         postTokens: size.after,
         durationMs,
-        messagesSummarized: parts.summarized.length,
+        messagesSummarized: summarized.length,
         cumulativeDroppedTokens: history.dropped + Math.max(0, size.before - size.after),
         discoveredTools: history.discoveredTools,
-        userContext: input.instructions,
+        userContext: made.instructions,
         everlong,
       },
       summary: assembled.summary,
-      ...(served ? { served } : {}),
-      kept:
-        parts.keptUuids.length === 0
-          ? undefined
-          : { uuids: parts.keptUuids, place: parts.variant === 'from' ? 'before' : 'after' },
+      ...defined({ served: providerSummaryOf(made, ports.model) }),
+      kept: keptUuids.length === 0 ? undefined : { uuids: keptUuids, place: variant === 'from' ? 'before' : 'after' },
       attachments: assembled.attachments,
       closing: assembled.closing,
-      edits: parts.removesThinking ? [removeThinking] : [],
+      edits: removesThinking
+        ? [{ type: 'clear-thinking', mechanism: 'partial', reason: 'bound to what was summarized' }]
+        : [],
     },
     {
-      newId,
-      timestamp: new Date(now()).toISOString(),
+      newId: ports.newId,
+      timestamp: new Date(ports.now()).toISOString(),
       sessionId: job.sessionId,
       logicalParent: job.lastUuid ?? job.view.sources.at(-1)?.uuids.at(-1),
       envelope: job.envelope,
     },
   )
+}
+
+/** Stored on the summary's record, beside its text. */
+type ProviderSummary = {
+  readonly provider: string
+  readonly model: string
+  readonly block: Block
+  /** Follows the block, in place of the summary's text. */
+  readonly beside: string
+}
+
+const providerSummaryIntro =
+  'The summary is in the block before this message, as the provider wrote it. What follows was read off the conversation by code; where the two differ, this is right.'
+
+function providerSummaryOf({ written, page }: Made, { provider }: ModelClient): ProviderSummary | undefined {
+  const { block, model } = written
+  if (block === undefined || model === undefined || page.isOffline) return undefined
+  const beside = page.beside.trim() === '' ? providerSummaryIntro : `${providerSummaryIntro}\n\n${page.beside}`
+  return { provider, model, block, beside }
+}
+
+/** The block stored on a summary's record, if this model can read it; every other model reads the summary as text. */
+export function providerSummaryIn(
+  record: JsonObject | undefined,
+  client: ModelClient,
+  model: string,
+): ProviderSummary | undefined {
+  const stored = objectAt(objectAt(record, 'everlong'), 'served')
+  const [provider, by, beside] = [stringAt(stored, 'provider'), stringAt(stored, 'model'), stringAt(stored, 'beside')]
+  const block = stored?.block
+  if (provider === undefined || by === undefined || beside === undefined || !isBlock(block)) return undefined
+  const isSame = by === model || (modelFacts(by) !== undefined && modelFacts(by) === modelFacts(model))
+  if (provider !== client.provider || !isSame) return undefined
+  return client.capabilities(model).compaction === 'on-demand' ? { provider, model: by, block, beside } : undefined
 }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { viewOf } from '../mechanisms/testing/examples.ts'
-import { textOf } from '../message/block.ts'
+import { blocksOf, textOf } from '../message/block.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { EngineEvent } from '../ports/events.ts'
 import { type HookCall, type HookOutcome, noHooks, noOutcome } from '../ports/hooks.ts'
 import type { ModelClient, ModelRequest } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import { shortenedNote } from '../prompts/page.ts'
+import { withCacheMarks } from '../request/cache-marks.ts'
 import { type answerOf, scripted } from '../session/testing/world.ts'
 import { countTokens } from '../tokens/estimate/counting.ts'
 import type { CompactionJob } from './job.ts'
@@ -134,6 +135,28 @@ describe('asking', () => {
     expect(first.messages.slice(0, -1)).toEqual(own.messages)
     expect(second.messages.slice(0, first.messages.length)).toEqual(first.messages)
     expect(second.system).toBe('Be good.')
+  })
+
+  test('with the newest messages kept, the request still has a cache mark where an earlier one ended', async () => {
+    const records = conversation(80, ['And the gate.'])
+    const { messages } = viewOf(records)
+    const model = scripted(() => summaryOf(10))
+    const turn: ModelRequest = { source: 'turn', model: model.model, system: 'Be good.', messages }
+    const own = withCacheMarks(turn, { lifetime: '5m' })
+    await compacted(records, { model, conversation: own, partial: { type: 'up-to', uuid: 'e-156' } })
+    const request = model.requests[0] as ModelRequest
+    const marks = ({ messages: all }: ModelRequest) =>
+      all.flatMap(({ role, content }, at) =>
+        blocksOf(content).flatMap(({ cache_control }) => (cache_control ? [{ at, role, cache_control }] : [])),
+      )
+    const mark = { role: 'user', cache_control: { type: 'ephemeral' } }
+    expect(marks(own)).toEqual([
+      { at: 158, ...mark },
+      { at: 160, ...mark },
+    ])
+    expect(marks(request)).toEqual([{ at: 154, ...mark }])
+    expect(textsOf(request).slice(0, -1)).toEqual(textsOf(own).slice(0, 156))
+    expect(request.system).toEqual(own.system)
   })
 
   test.each<readonly [string, () => ReturnType<typeof answerOf> | string]>([

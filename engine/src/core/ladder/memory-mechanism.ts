@@ -1,12 +1,12 @@
 // Compaction from the notes of session memory: tried first, since it asks no model. The notes are the summary; checks, the
 // user's words, state and restoring are the same as in every other compaction.
 import type { CompactionJob } from '../compaction/job.ts'
-import { planCompaction, textCounter } from '../compaction/plan.ts'
+import { planCompaction } from '../compaction/plan.ts'
 import { performCompaction } from '../compaction/run.ts'
 import type { MechanismContext, RunningMechanism } from '../mechanisms/mechanism.ts'
 import { type MemoryPlan, planFromMemory } from '../memory/plan.ts'
 import type { Memory, MemoryDeclined, MemoryKeeper } from '../session/memory-keeper.ts'
-import { withMargin } from '../tokens/estimate/counting.ts'
+import { createTextCounter, withMargin } from '../tokens/estimate/counting.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { type CompactMechanismOptions, jobFor, mechanismResult } from './compact-mechanism.ts'
 
@@ -67,7 +67,7 @@ async function plan(
   const planned = planCompaction(job, context.ports.model)
   if (planned.type === 'declined') return declined('nothing-to-summarize', planned.why)
   const { kept, limit } = planned.tokens
-  const needed = kept + textCounter(context.counting)(made.summary)
+  const needed = kept + createTextCounter(context.counting)(made.summary)
   if (needed <= limit) return { type: 'planned', job }
   const detail = `Notes and kept messages have ${formatNumber(needed)} tokens, and ${formatNumber(limit)} are allowed.`
   return declined('over-target', detail)
@@ -84,7 +84,7 @@ function fromNotes(keeper: MemoryKeeper, context: MechanismContext): MemoryPlan 
     indexOf: (uuid) => places.get(uuid) ?? -1,
     isResumed: keeper.isResumed(),
     threshold: situation.explanation.autoCompactThreshold.value,
-    countTokens: textCounter(counting),
+    countTokens: createTextCounter(counting),
     weigh: situation.weigher.message,
     overhead,
     keep: keeper.keep,

@@ -1,7 +1,7 @@
 // One extraction: the conversation and the notes go in, new notes come out. The request is the conversation's own with
 // one message behind it, so its prefix is read from the cache; the model can change nothing but sections of the notes.
 import type { Ledger } from '../ledger/facts.ts'
-import { type Block, blocksOf, textOf } from '../message/block.ts'
+import { blocksOf, textOf } from '../message/block.ts'
 import type { Message, ViewMessage } from '../message/message.ts'
 import { billedCounts, noTokens, type TokenCounts } from '../message/usage.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest } from '../ports/model.ts'
@@ -17,7 +17,6 @@ export type ExtractInput = {
   readonly ledger: Ledger
   readonly model: ModelClient
   readonly countTokens: (text: string) => number
-  /** The user's own prompt. */
   readonly prompt?: string | undefined
   readonly signal?: AbortSignalPort
 }
@@ -29,7 +28,7 @@ export type Extraction =
 export async function extractNotes(input: ExtractInput): Promise<Extraction> {
   const { notes, conversation, model, countTokens } = input
   if (model.capabilities(conversation.model).offline) {
-    const updates = offlineUpdates({ ...input, sectionTokens: sectionLimit })
+    const updates = offlineUpdates(input.ledger, { countTokens, tokens: sectionLimit })
     return { type: 'extracted', notes: updated(notes, updates), usage: noTokens }
   }
   const answer = await model.send(extractionRequest(input), input.signal ? { signal: input.signal } : {})
@@ -48,22 +47,12 @@ export async function extractNotes(input: ExtractInput): Promise<Extraction> {
 
 /** The conversation's request with the task behind it; nothing before it changes. */
 export function extractionRequest({ notes, conversation, countTokens, prompt }: ExtractInput): ModelRequest {
-  const text = memoryPrompt({
-    notes: renderNotes(notes),
-    ...overLimit(notes, countTokens),
-    sectionLimit,
-    ...(prompt === undefined ? {} : { custom: prompt }),
-  })
-  return {
-    ...conversation,
-    source: 'session-memory',
-    messages: withTask(conversation.messages, { type: 'text', text }),
-  }
-}
-
-/** Behind everything; where the conversation ends with results of tools, in the same message: roles must alternate. */
-function withTask(messages: readonly Message[], task: Block): readonly Message[] {
+  const limits = overLimit(notes, countTokens)
+  const text = memoryPrompt({ notes: renderNotes(notes), ...limits, sectionLimit, custom: prompt })
+  const { messages } = conversation
   const last = messages.at(-1)
-  if (last?.role !== 'user') return [...messages, { role: 'user', content: [task] }]
-  return [...messages.slice(0, -1), { role: 'user', content: [...blocksOf(last.content), task] }]
+  // Where the conversation ends with results of tools, in the same message: roles must alternate.
+  const [before, said] = last?.role === 'user' ? [messages.slice(0, -1), blocksOf(last.content)] : [messages, []]
+  const task: Message = { role: 'user', content: [...said, { type: 'text', text }] }
+  return { ...conversation, source: 'session-memory', messages: [...before, task] }
 }

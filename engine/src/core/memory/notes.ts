@@ -1,12 +1,13 @@
 // The notes of session memory as sections: read from the file, changed section by section, merged with what a person
 // changed meanwhile, cut for a summary. Text in, text out; the file itself is somebody else's.
 import { type NoteHead, noteHeads } from '../prompts/memory.ts'
+import { markedHeadWithin } from '../text/cut.ts'
 
 export type NoteSection = NoteHead & { readonly body: string }
 export type Notes = readonly NoteSection[]
 
 export const sectionLimit = 2_000
-export const totalLimit = 12_000
+const totalLimit = 12_000
 
 /** Reads `# Heading`, an italic line, and what follows. What stands before the first heading belongs to nothing and goes. */
 export function parseNotes(text: string): Notes {
@@ -21,15 +22,12 @@ export function parseNotes(text: string): Notes {
 }
 
 export function renderNotes(notes: Notes): string {
-  return notes
-    .map(({ heading, hint, body }) =>
-      [`# ${heading}`, ...(hint ? [`_${hint}_`] : []), ...(body ? [body] : [])].join('\n'),
-    )
-    .join('\n\n')
-    .concat('\n')
+  const sections = notes.map(({ heading, hint, body }) =>
+    [`# ${heading}`, hint && `_${hint}_`, body].filter((part) => part !== '').join('\n'),
+  )
+  return `${sections.join('\n\n')}\n`
 }
 
-/** Nothing has been noted yet. */
 export function isEmpty(notes: Notes): boolean {
   return notes.every(({ body }) => body === '')
 }
@@ -38,29 +36,21 @@ export function isEmpty(notes: Notes): boolean {
 export function withTemplate(notes: Notes, template: readonly NoteHead[] = noteHeads): Notes {
   const known = new Map(notes.map((section) => [section.heading, section]))
   const wanted = template.map((head) => ({ ...head, body: known.get(head.heading)?.body ?? '' }))
-  const own = notes.filter(({ heading }) => !template.some((head) => head.heading === heading))
-  return [...wanted, ...own]
+  return [...wanted, ...notes.filter(({ heading }) => !template.some((head) => head.heading === heading))]
 }
 
 export type Update = { readonly heading: string; readonly body: string }
 
-/** The sections in a model's answer. */
+/** The sections in a model's answer. Models like to repeat the heading; a line like one would tear the file apart. */
 export function updatesIn(answer: string): readonly Update[] {
-  return [...answer.matchAll(/<section name="([^"\n]+)">\n?([\s\S]*?)\n?<\/section>/g)].map(([, heading, body]) => ({
-    heading: (heading ?? '').trim(),
-    body: bodyOnly(body ?? '', (heading ?? '').trim()),
-  }))
-}
-
-/** Models like to repeat the heading; and a line that starts like one would tear the file apart. */
-function bodyOnly(text: string, heading: string): string {
-  const lines = text.split('\n')
-  const start = lines[0]?.trim() === `# ${heading}` ? 1 : 0
-  return lines
-    .slice(start)
-    .map((line) => (line.startsWith('# ') ? `#${line}` : line))
-    .join('\n')
-    .trim()
+  const found = answer.matchAll(/<section name="([^"\n]+)">\n?([\s\S]*?)\n?<\/section>/g)
+  return [...found].map(([, name = '', text = '']) => {
+    const heading = name.trim()
+    const [first = '', ...rest] = text.split('\n')
+    const lines = first.trim() === `# ${heading}` ? rest : [first, ...rest]
+    const body = lines.map((line) => (line.startsWith('# ') ? `#${line}` : line)).join('\n')
+    return { heading, body: body.trim() }
+  })
 }
 
 /** Only sections that the notes have are changed. */
@@ -93,12 +83,9 @@ export function merged(base: Notes, theirs: Notes, ours: Notes): Notes {
 /** Sections over their limit, and the whole if it is over its own. */
 export function overLimit(notes: Notes, countTokens: (text: string) => number) {
   const total = countTokens(renderNotes(notes))
-  return {
-    long: notes
-      .map(({ heading, body }) => ({ heading, tokens: countTokens(body) }))
-      .filter(({ tokens }) => tokens > sectionLimit),
-    ...(total > totalLimit ? { total: { tokens: total, limit: totalLimit } } : {}),
-  }
+  const sizes = notes.map(({ heading, body }) => ({ heading, tokens: countTokens(body) }))
+  const long = sizes.filter(({ tokens }) => tokens > sectionLimit)
+  return { long, ...(total > totalLimit ? { total: { tokens: total, limit: totalLimit } } : {}) }
 }
 
 /** For a summary: each section cut to its limit, heading and italic line kept. */
@@ -106,19 +93,6 @@ export function cutNotes(
   notes: Notes,
   { countTokens, marker }: { readonly countTokens: (text: string) => number; readonly marker: string },
 ): Notes {
-  return notes.map((section) => {
-    if (countTokens(section.body) <= sectionLimit) return section
-    const lines = section.body.split('\n')
-    let fits = 0
-    let tooMany = lines.length
-    const cut = (count: number) => [...lines.slice(0, count), marker].join('\n')
-    while (tooMany - fits > 1) {
-      const middle = (fits + tooMany) >>> 1
-      if (countTokens(cut(middle)) <= sectionLimit) fits = middle
-      else tooMany = middle
-    }
-    // One line longer than the limit is cut by its characters.
-    const body = fits > 0 ? cut(fits) : `${section.body.slice(0, sectionLimit * 2)}\n${marker}`
-    return { ...section, body }
-  })
+  const cut = (body: string) => markedHeadWithin(body, { tokens: sectionLimit, countTokens, marker })
+  return notes.map((section) => ({ ...section, body: cut(section.body) }))
 }

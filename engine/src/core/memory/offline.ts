@@ -1,24 +1,19 @@
 // Notes without a model: what the user said and what the agent reported, put into the ten sections. Deterministic, and
 // every line is a quotation of the conversation or a fact of it.
 import { stateLines } from '../compaction/page/state.ts'
-import type { Exchange, Ledger } from '../ledger/facts.ts'
+import type { Ledger } from '../ledger/facts.ts'
 import { oneLine } from '../ledger/text.ts'
 import { condensed } from '../text/condense.ts'
+import type { TokenLimit } from '../text/cut.ts'
 import type { Update } from './notes.ts'
 
-export type OfflineInput = {
-  readonly ledger: Ledger
-  readonly countTokens: (text: string) => number
-  readonly sectionTokens: number
-}
-
-export function offlineUpdates(input: OfflineInput): readonly Update[] {
-  return Object.entries(sectionsOf(input.ledger)).map(([heading, lines]) => ({ heading, body: within(lines, input) }))
+export function offlineUpdates(ledger: Ledger, limit: TokenLimit): readonly Update[] {
+  return Object.entries(sectionsOf(ledger)).map(([heading, lines]) => ({ heading, body: within(lines, limit) }))
 }
 
 /** As many lines as fit, the first ones first. */
-function within(lines: readonly string[], { countTokens, sectionTokens }: OfflineInput): string {
-  let left = sectionTokens
+function within(lines: readonly string[], { countTokens, tokens }: TokenLimit): string {
+  let left = tokens
   const end = lines.findIndex((line) => {
     left -= countTokens(`${line}\n`)
     return left < 0
@@ -33,7 +28,6 @@ function sectionsOf(ledger: Ledger): Readonly<Record<string, readonly string[]>>
   const newest = <T extends { readonly last: number }>(facts: readonly T[]) => facts.toSorted((a, b) => b.last - a.last)
   const latest = exchanges.at(-1)
   const open = todos.filter(({ status }) => status !== 'done')
-  const changed = newest(files)
   return {
     'Session title': exchanges.slice(0, 1).map(({ text }) => oneLine(text, 200).split(' ').slice(0, 10).join(' ')),
     'Current state': [
@@ -48,18 +42,18 @@ function sectionsOf(ledger: Ledger): Readonly<Record<string, readonly string[]>>
       ...newest(rules).map(({ text }) => `- Rule: "${text}"`),
       ...exchanges.toReversed().map(({ text }) => `- The user: "${oneLine(text, 600)}"`),
     ],
-    'Files and functions': changed.map(
+    'Files and functions': newest(files).map(
       ({ path, created }) => `- ${created ? 'created' : 'changed'} ${oneLine(path, 400)}`,
     ),
-    'Errors & corrections': newest(errors).map(
-      ({ what, line, cause, isFixed }) =>
-        `- \`${oneLine(what, 160).replaceAll('`', "'")}\` failed: ${oneLine(line, 200)}${cause === undefined ? '' : `. ${oneLine(cause, 300)}`}${isFixed ? '. Fixed since' : ''}`,
-    ),
-    'Key results': exchanges.toReversed().flatMap(resultLine),
+    'Errors & corrections': newest(errors).map(({ what, line, cause, isFixed }) => {
+      const failed = `\`${oneLine(what, 160).replaceAll('`', "'")}\` failed: ${oneLine(line, 200)}`
+      return `- ${failed}${cause === undefined ? '' : `. ${oneLine(cause, 300)}`}${isFixed ? '. Fixed since' : ''}`
+    }),
+    'Key results': exchanges
+      .toReversed()
+      .flatMap(({ text, report }) =>
+        report === undefined ? [] : [`- "${oneLine(text, 120)}": ${condensed(report, longestReport)}`],
+      ),
     Worklog: newest(commits).map(({ hash, title }) => `- commit ${hash} "${oneLine(title, 160)}"`),
   }
-}
-
-function resultLine({ text, report }: Exchange): readonly string[] {
-  return report === undefined ? [] : [`- "${oneLine(text, 120)}": ${condensed(report, longestReport)}`]
 }

@@ -24,7 +24,6 @@ export type MemoryDecline =
 export type MemoryPlan =
   | {
       readonly type: 'planned'
-      /** Index of the first message that stays. */
       readonly keepFrom: number
       readonly summary: string
       readonly tokensAfter: number
@@ -39,7 +38,6 @@ export const defaultKeep: MemoryKeep = { tokens: 10_000, mostTokens: 40_000, mes
 export type MemoryPlanInput = {
   readonly messages: readonly ViewMessage[]
   readonly notes: Notes | undefined
-  /** Where the whole file can be read. */
   readonly path: string
   /** The last summarized message; undefined when no extraction of this process has been. */
   readonly lastSeen: string | undefined
@@ -73,15 +71,11 @@ export function planFromMemory(input: MemoryPlanInput): MemoryPlan {
   const summary = renderNotes(cutNotes(notes, { countTokens: input.countTokens, marker })).trim()
   const thin = tooThin(summary, messages.slice(0, keepFrom), input)
   if (thin !== undefined) return declined('too-thin', thin)
-  const kept = messages.slice(keepFrom).reduce((sum, message) => sum + input.weigh(message), 0)
+  const kept = weightOf(messages.slice(keepFrom), input)
   const { measure = (tokens: number) => tokens } = input
   const tokensAfter = Math.ceil(measure(input.overhead + input.countTokens(summary) + kept))
-  if (tokensAfter >= threshold) {
-    return declined(
-      'over-threshold',
-      `It would leave ${tokensAfter} tokens, and the next compaction comes at ${threshold}.`,
-    )
-  }
+  const tooLarge = `It would leave ${tokensAfter} tokens, and the next compaction comes at ${threshold}.`
+  if (tokensAfter >= threshold) return declined('over-threshold', tooLarge)
   return { type: 'planned', keepFrom, summary, tokensAfter }
 }
 
@@ -97,7 +91,7 @@ function tooThin(
   { countTokens, weigh }: Pick<MemoryPlanInput, 'countTokens' | 'weigh'>,
 ): string | undefined {
   const tokens = countTokens(summary)
-  const source = replaced.reduce((sum, message) => sum + weigh(message), 0)
+  const source = weightOf(replaced, { weigh })
   if (tokens < leastTokens && tokens < source * leastShare) {
     return `The notes have ${tokens} tokens, and would take the place of ${Math.round(source)}.`
   }
@@ -109,6 +103,10 @@ function tooThin(
   return 'The notes do not mention the newest request that they would replace.'
 }
 
+function weightOf(messages: readonly ViewMessage[], { weigh }: Pick<MemoryPlanInput, 'weigh'>): number {
+  return messages.reduce((sum, message) => sum + weigh(message), 0)
+}
+
 function declined(why: MemoryDecline, detail: string): MemoryPlan {
   return { type: 'declined', why, detail }
 }
@@ -117,19 +115,18 @@ function declined(why: MemoryDecline, detail: string): MemoryPlan {
 function keptFrom({ messages, weigh, keep = defaultKeep }: MemoryPlanInput, start: number): number {
   const first = firstAfterBoundary(messages)
   let from = Math.max(start, first)
-  let tokens = 0
-  let texts = 0
-  const take = (message: ViewMessage | undefined) => {
-    if (!message) return
-    tokens += weigh(message)
-    if (blocksOf(message.content).some(isText)) texts++
-  }
-  for (const message of messages.slice(from)) take(message)
+  let tokens = weightOf(messages.slice(from), { weigh })
+  let texts = messages.slice(from).filter(hasText).length
   while (from > first && tokens < keep.mostTokens && (tokens < keep.tokens || texts < keep.messages)) {
-    from--
-    take(messages[from])
+    const taken = messages.slice(--from, from + 1)
+    tokens += weightOf(taken, { weigh })
+    texts += taken.filter(hasText).length
   }
   return Math.max(first, cutBefore(legalCuts(messages, { before: 'user-message' }), from) ?? first)
+}
+
+function hasText({ content }: ViewMessage): boolean {
+  return blocksOf(content).some(isText)
 }
 
 /** Behind the newest summary; what stands before it was summarized already. */

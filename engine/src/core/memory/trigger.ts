@@ -1,4 +1,5 @@
 // When notes are due: after enough has happened, at a natural pause. Pure.
+import { defined } from '../message/json.ts'
 
 export type MemorySettings = {
   readonly isOn: boolean
@@ -11,7 +12,6 @@ export type MemorySettings = {
 
 export const defaultMemory: MemorySettings = { isOn: true, first: 10_000, growth: 5_000, toolCalls: 3 }
 
-/** What is remembered between extractions. */
 export type MemoryProgress = {
   /** Size of the context at the last extraction; undefined before the first. */
   readonly tokens?: number
@@ -26,30 +26,22 @@ export const noProgress: MemoryProgress = { toolCallsSince: 0, failures: 0 }
 /** After so many failures in a row it is not tried again in this session. */
 export const mostFailures = 3
 
-export type TurnSeen = {
-  readonly tokens: number
-  /** Whether the turn that just ended had tool calls. */
-  readonly hadToolCalls: boolean
-}
-
-export function isDue(progress: MemoryProgress, turn: TurnSeen, settings: MemorySettings = defaultMemory): boolean {
+export function isDue(
+  progress: MemoryProgress,
+  turn: { readonly tokens: number; readonly hadToolCalls: boolean },
+  settings: MemorySettings = defaultMemory,
+): boolean {
   if (!settings.isOn || progress.failures >= mostFailures) return false
-  const grown =
-    progress.tokens === undefined ? turn.tokens - settings.first : turn.tokens - progress.tokens - settings.growth
-  return grown >= 0 && (progress.toolCallsSince >= settings.toolCalls || !turn.hadToolCalls)
+  const due = progress.tokens === undefined ? settings.first : progress.tokens + settings.growth
+  return turn.tokens >= due && (progress.toolCallsSince >= settings.toolCalls || !turn.hadToolCalls)
 }
 
-export function afterExtraction({
-  tokens,
-  lastSeen,
-}: {
-  readonly tokens: number
-  readonly lastSeen: string | undefined
-}): MemoryProgress {
-  return { tokens, ...(lastSeen === undefined ? {} : { lastSeen }), toolCallsSince: 0, failures: 0 }
+type Extracted = { readonly tokens: number; readonly lastSeen: string | undefined }
+
+export function afterExtraction({ tokens, lastSeen }: Extracted): MemoryProgress {
+  return { tokens, ...defined({ lastSeen }), toolCallsSince: 0, failures: 0 }
 }
 
-/** Retried at the next trigger. */
 export function afterFailure(progress: MemoryProgress): MemoryProgress {
   return { ...progress, failures: progress.failures + 1 }
 }

@@ -7,7 +7,6 @@ export type ContinuationInput = {
   readonly mode: 'manual' | 'auto' | 'autonomous'
   /** Where the full transcript is, for agents that can read it. */
   readonly transcriptPath?: string | undefined
-  /** The agent has the recall tool. */
   readonly recall?: boolean | undefined
   /** Messages follow, or precede, verbatim. */
   readonly kept?: 'after' | 'before' | undefined

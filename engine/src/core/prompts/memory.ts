@@ -18,7 +18,7 @@ export const noteHeads: readonly NoteHead[] = [
 ]
 
 export function emptyNotes(heads: readonly NoteHead[] = noteHeads): string {
-  return `${heads.map(({ heading, hint }) => `# ${heading}\n_${hint}_\n`).join('\n')}`
+  return heads.map(({ heading, hint }) => `# ${heading}\n_${hint}_\n`).join('\n')
 }
 
 const task = `Pause the work for one step: bring the notes about this session up to date. This request is not part of the conversation and must not be mentioned in the notes. Use no tools; a tool call is refused and wastes the step.
@@ -41,7 +41,7 @@ export type MemoryPromptInput = {
   /** Set when the file as a whole is over its limit. */
   readonly total?: { readonly tokens: number; readonly limit: number }
   /** A text of the user's own in place of ours; the notes and the form of the answer are added to it all the same. */
-  readonly custom?: string
+  readonly custom?: string | undefined
 }
 
 export function memoryPrompt({ notes, long, sectionLimit, total, custom }: MemoryPromptInput): string {

@@ -28,17 +28,15 @@ export type SummaryPromptInput = {
   /** The person's, then those of hooks, already joined. */
   readonly instructions?: string
   /** from: how the first message of the part to be summarized begins, where the request cannot mark the place. */
-  readonly begins?: string
-  /** Tokens that the summary may use. */
+  readonly begins?: string | undefined
   readonly maxTokens?: number | undefined
   /** One window of several: which, and of how many. */
-  readonly window?: { readonly number: number; readonly of: number }
+  readonly window?: { readonly number: number; readonly of: number } | undefined
 }
 
 const textOnly =
   'Answer with text only. Do not call any tool: every call is refused, and it would waste the only turn you have.'
 
-/** The one message that is put behind the conversation. */
 export function summaryPrompt({
   variant = 'full',
   instructions = '',
@@ -88,12 +86,8 @@ function windowPart({ number, of }: { readonly number: number; readonly of: numb
 const howToWrite = `First think in an <analysis> block, which is thrown away afterwards. Walk through the conversation in its order, and for each stretch note: what the user asked for and why; what was decided, and what was turned down for which reason; code, names and numbers that matter; what failed and how it was put right; where the user corrected you or said how they want things done. Then look for what you have missed.`
 
 function sectionsPart(variant: SummaryVariant): string {
-  const lines = sectionTitles(variant).map((title, index) => `${index + 1}. ${title}: ${contentOf(title)}`)
+  const lines = sectionTitles(variant).map((title, index) => `${index + 1}. ${title}: ${contents[title] ?? ''}`)
   return `Then write a <summary> block with these nine sections, numbered and titled exactly so; one with nothing to say holds the word None.\n${lines.join('\n')}`
-}
-
-function contentOf(title: string): string {
-  return contents[title] ?? ''
 }
 
 const contents: Readonly<Record<string, string>> = {

@@ -59,7 +59,7 @@ function placesIn(messages: readonly Message[], anchors: readonly number[], most
   return new Set([...new Set(wanted)].slice(0, most))
 }
 
-function markedBlocks(blocks: readonly Block[], mark: JsonObject): readonly Block[] {
+export function markedBlocks(blocks: readonly Block[], mark: JsonObject): readonly Block[] {
   const at = blocks.findLastIndex(
     (block) => !isThinking(block) && block.type !== 'cache_edits' && !(isText(block) && block.text.trim() === ''),
   )

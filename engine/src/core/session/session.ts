@@ -1,6 +1,5 @@
 // A session as hosts use it. It keeps calls in order and passes each on to the function that does the work.
 import { costOf } from '../cache/prices.ts'
-import { textCounter } from '../compaction/plan.ts'
 import { type CompactionDone, type CompactionNotDone, compactNow } from '../ladder/compaction.ts'
 import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../ladder/prepare.ts'
 import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from '../ladder/recovery.ts'
@@ -15,6 +14,7 @@ import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
 import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
+import { createTextCounter } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
@@ -339,7 +339,7 @@ class ManagedSession {
       client: () => gauge.model().client,
       model: () => gauge.model().name,
       requestFor: (view) => buildRequest(this.runtime, view).request,
-      countTokens: (text) => textCounter(gauge.counting())(text),
+      countTokens: (text) => createTextCounter(gauge.counting())(text),
       isCompactionOff: () => compactionOff(this.runtime) !== undefined,
       emit: ports.emit,
       addUsage: (source, counts, model) => {

@@ -1,7 +1,7 @@
 // Builds the request of a turn from the view: repaired, with what the server is asked to do, and with cache marks. The same
 // view gives the same bytes.
 import { onDemandBeta } from '../compaction/ask/request.ts'
-import { providerSummaryIn } from '../compaction/provider-summary.ts'
+import { providerSummaryIn } from '../compaction/records.ts'
 import type { RequestOptions } from '../mechanisms/mechanism.ts'
 import { pinnedCacheEdits } from '../mechanisms/micro/by-cache-edit.ts'
 import { type Block, blocksOf, isToolUse } from '../message/block.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { truncationMarker } from '../compaction/ask/too-long.ts'
+import { truncationMarker } from '../compaction/ask/request.ts'
 import { contextFrame } from '../message/reminder.ts'
 import { collapsedText } from '../prompts/collapse.ts'
 import { continuationText, latestRequestText } from '../prompts/continuation.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Block } from '../../core/message/block.ts'
 import type { JsonObject } from '../../core/message/json.ts'
-import { BrokenStream } from '../failure.ts'
+import { BrokenStream } from '../stream.ts'
 import { createAccumulator } from './accumulate.ts'
 
 const start = (more: JsonObject = {}): JsonObject => ({

@@ -4,17 +4,28 @@ import { type Block, isBlock, isText } from '../../core/message/block.ts'
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import { noTokens, readUsage } from '../../core/message/usage.ts'
 import type { ModelAnswer } from '../../core/ports/model.ts'
-import { BrokenStream } from '../failure.ts'
-import type { Accumulator, Piece } from '../stream.ts'
+import { type Accumulator, BrokenStream, type Piece } from '../stream.ts'
 
 type Writable = Record<string, unknown>
 type OpenBlock = { readonly fields: Writable; json: string; isOpen: boolean }
+type State = ReturnType<typeof newState>
+
+function newState() {
+  return {
+    message: undefined as Writable | undefined,
+    isComplete: false,
+    blocks: new Map<number, OpenBlock>(),
+    usage: {} as Writable,
+    /** Tool inputs that were cut off in the middle, by the block's id. */
+    unread: {} as Writable,
+  }
+}
 
 /** What an answer has of its own; the rest of the message is `extra`. */
 const ownFields = new Set(['type', 'role', 'id', 'model', 'content', 'stop_reason', 'usage'])
 
 export function createAccumulator(): Accumulator {
-  const state: State = { message: undefined, isComplete: false, blocks: new Map(), usage: {}, unread: {} }
+  const state = newState()
   return {
     add: (event) => (isObject(event) ? addEvent(state, event) : undefined),
     isComplete: () => state.isComplete,
@@ -22,53 +33,46 @@ export function createAccumulator(): Accumulator {
   }
 }
 
-type State = {
-  message: Writable | undefined
-  isComplete: boolean
-  readonly blocks: Map<number, OpenBlock>
-  readonly usage: Writable
-  /** Tool inputs that were cut off in the middle, by the block's id. */
-  readonly unread: Writable
-}
-
 function addEvent(state: State, event: JsonObject): Piece | undefined {
   switch (event.type) {
     case 'message_start':
-      return start(state, event)
+      return start(state, objectAt(event, 'message') ?? {})
     case 'content_block_start':
       return startBlock(state, event)
     case 'content_block_delta':
       return addDelta(openBlock(state, event), objectAt(event, 'delta') ?? {})
     case 'content_block_stop':
-      stopBlock(state, openBlock(state, event))
+      return stopBlock(state, openBlock(state, event))
+    case 'message_delta': {
+      const { type: _, delta, usage, ...beside } = event
+      state.message ??= {}
+      overwrite(state.message, delta)
+      overwrite(state.message, beside)
+      overwrite(state.usage, usage)
       return undefined
-    case 'message_delta':
-      return changeMessage(state, event)
+    }
     case 'message_stop':
       state.isComplete = true
       return undefined
-    case 'message':
-      return whole(state, event)
+    case 'message': {
+      // From a server that does not stream.
+      start(state, event)
+      const blocks = arrayAt(event, 'content').filter(isBlock)
+      for (const [index, fields] of blocks.entries())
+        state.blocks.set(index, { fields: { ...fields }, json: '', isOpen: false })
+      state.isComplete = true
+      const texts = blocks.filter(isText).map(({ text }) => text)
+      return { type: 'text', text: texts.join('') }
+    }
     default:
       return undefined
   }
 }
 
-function start(state: State, event: JsonObject): undefined {
+function start(state: State, message: JsonObject): undefined {
   if (state.message !== undefined) throw new BrokenStream('the stream began twice')
-  const message = objectAt(event, 'message') ?? {}
   state.message = { ...message }
-  overwrite(state.usage, objectAt(message, 'usage'))
-}
-
-/** From a server that does not stream. */
-function whole(state: State, message: JsonObject): Piece {
-  start(state, { message })
-  for (const [index, fields] of arrayAt(message, 'content').filter(isBlock).entries())
-    state.blocks.set(index, { fields: { ...fields }, json: '', isOpen: false })
-  state.isComplete = true
-  const texts = arrayAt(message, 'content').filter(isBlock).filter(isText)
-  return { type: 'text', text: texts.map(({ text }) => text).join('') }
+  overwrite(state.usage, message.usage)
 }
 
 function startBlock(state: State, event: JsonObject): Piece | undefined {
@@ -77,13 +81,9 @@ function startBlock(state: State, event: JsonObject): Piece | undefined {
   if (state.blocks.has(index)) throw new BrokenStream(`block ${index} began twice`)
   if (typeof block.type !== 'string') throw new BrokenStream(`block ${index} has no type`)
   state.blocks.set(index, { fields: structuredClone(block) as Writable, json: '', isOpen: true })
-  return pieceOf(block)
-}
-
-/** Text that came with the start of its block. */
-function pieceOf(block: JsonObject): Piece | undefined {
-  if (block.type === 'text') return { type: 'text', text: stringAt(block, 'text') ?? '' }
-  return block.type === 'thinking' ? { type: 'thinking', text: stringAt(block, 'thinking') ?? '' } : undefined
+  // Text may come with the start of its block.
+  const { type } = block
+  return type === 'text' || type === 'thinking' ? { type, text: stringAt(block, type) ?? '' } : undefined
 }
 
 function openBlock(state: State, event: JsonObject): OpenBlock {
@@ -97,12 +97,17 @@ function addDelta(block: OpenBlock, delta: JsonObject): Piece | undefined {
   const { fields } = block
   switch (delta.type) {
     case 'text_delta':
-      return append(fields, 'text', { type: 'text', text: stringAt(delta, 'text') ?? '' })
-    case 'thinking_delta':
-      return append(fields, 'thinking', { type: 'thinking', text: stringAt(delta, 'thinking') ?? '' })
-    case 'input_json_delta':
-      block.json += stringAt(delta, 'partial_json') ?? ''
-      return { type: 'json', text: stringAt(delta, 'partial_json') ?? '' }
+    case 'thinking_delta': {
+      const type = delta.type === 'text_delta' ? 'text' : 'thinking'
+      const text = stringAt(delta, type) ?? ''
+      fields[type] = `${stringAt(fields, type) ?? ''}${text}`
+      return { type, text }
+    }
+    case 'input_json_delta': {
+      const text = stringAt(delta, 'partial_json') ?? ''
+      block.json += text
+      return { type: 'json', text }
+    }
     case 'citations_delta':
       fields.citations = [...(Array.isArray(fields.citations) ? fields.citations : []), delta.citation]
       return undefined
@@ -115,13 +120,8 @@ function addDelta(block: OpenBlock, delta: JsonObject): Piece | undefined {
   }
 }
 
-function append(fields: Writable, key: string, piece: Piece): Piece {
-  fields[key] = `${stringAt(fields, key) ?? ''}${piece.text}`
-  return piece
-}
-
 /** An input that is no JSON was cut off with the answer: the block stays sendable, the text is not lost. */
-function stopBlock(state: State, block: OpenBlock): void {
+function stopBlock(state: State, block: OpenBlock): undefined {
   block.isOpen = false
   if (block.json === '') return
   try {
@@ -132,18 +132,10 @@ function stopBlock(state: State, block: OpenBlock): void {
   }
 }
 
-function changeMessage(state: State, event: JsonObject): undefined {
-  const { type: _, delta, usage, ...beside } = event
-  state.message ??= {}
-  overwrite(state.message, isObject(delta) ? delta : undefined)
-  overwrite(state.message, beside)
-  overwrite(state.usage, isObject(usage) ? usage : undefined)
-}
-
-function overwrite(target: Writable, source: JsonObject | undefined): void {
-  for (const [key, value] of Object.entries(source ?? {})) {
-    if (key === '__proto__' || value === null || value === undefined) continue
-    target[key] = value
+/** A null erases nothing. */
+function overwrite(target: Writable, source: unknown): void {
+  for (const [key, value] of Object.entries(isObject(source) ? source : {})) {
+    if (key !== '__proto__' && value !== null && value !== undefined) target[key] = value
   }
 }
 

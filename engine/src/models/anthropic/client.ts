@@ -1,15 +1,12 @@
 // A model behind the Messages API, through the official SDK: streams, counts, asks about models. The SDK is an optional
-// peer, loaded with the first request; its own retries are off, so that every retry is told.
-import { isObject, type JsonObject, numberAt } from '../../core/message/json.ts'
-import type { CountedTokens, ModelClient } from '../../core/ports/model.ts'
-import { createCapabilities } from '../capabilities.ts'
-import { keepingFetch } from '../http.ts'
-import { type ModelPorts, systemPorts } from '../ports.ts'
-import { createCaller, defaultSilenceMs, loadedOnce, type PerRequest, type SdkOptions } from '../sdk.ts'
-import { readStream, tryOnce } from '../stream.ts'
+// peer. The same request gives the same bytes: keys in one order, nothing added that was not asked for.
+import { modelFacts } from '../../core/catalog/models.ts'
+import { defined, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
+import type { ModelCapabilities, ModelClient, ModelRequest } from '../../core/ports/model.ts'
+import { withLegalCalls } from '../../core/request/tool-ids.ts'
+import { noCapabilities } from '../ports.ts'
+import { createSdkClient, type SdkOptions } from '../sdk.ts'
 import { createAccumulator } from './accumulate.ts'
-import { countBody, messageBody } from './body.ts'
-import { fromCatalog, fromModelInfo } from './capabilities.ts'
 
 export type AnthropicOptions = SdkOptions & {
   readonly model: string
@@ -37,70 +34,95 @@ export type AnthropicLike = {
   }
 }
 
-const publicEndpoint = 'https://api.anthropic.com'
-
 export function anthropic(options: AnthropicOptions): ModelClient {
-  const ports = options.ports ?? systemPorts
-  const { capabilities: set } = options
-  const book = createCapabilities({ catalog: fromCatalog, ...(set === undefined ? {} : { set }) })
-  const load = loadedOnce('@anthropic-ai/sdk', async () => options.client ?? makeClient(options, ports))
-  const call = createCaller(options, ports)
-  const endpoint = options.client?.baseURL ?? options.baseURL ?? publicEndpoint
-  const at = { ports, endpoint }
-  return {
+  const { client, once } = createSdkClient<AnthropicLike>(options, {
     provider: 'anthropic',
-    model: options.model,
-    endpoint,
-    capabilities: (model) => book.of(model || options.model),
-    send: async (request, send = {}) => {
-      const body = messageBody(request, options)
-      return call(send, (per) => {
-        const reading = { ...send, ...at, signal: per.signal, accumulator: createAccumulator() }
-        return readStream(() => openStream(load, body, per), reading)
-      })
-    },
+    name: '@anthropic-ai/sdk',
+    publicEndpoint: 'https://api.anthropic.com',
+    make: async (setup) => new (await import('@anthropic-ai/sdk')).default(setup),
+    bodyOf: (request) => messageBody(request, options),
+    open: ({ beta }, body, per) => beta.messages.create(body as never, per as never),
+    accumulator: createAccumulator,
+    catalog: fromCatalog,
+    describe: async ({ beta }, model, per) =>
+      fromModelInfo(await beta.models?.retrieve(model, {} as never, per as never)),
+  })
+  return {
+    ...client,
     count: async (request, send = {}) => {
       const body = countBody(request, options)
-      return call(send, (per) => tryOnce(() => countTokens(load, body, per), at))
-    },
-    describe: async (named, send = {}) => {
-      const model = named || options.model
-      const known = book.asked(model)
-      if (known !== undefined) return { type: 'described', model, capabilities: known }
-      const asked = await call(send, (per) => tryOnce(() => modelInfo(load, model, per), at))
-      if (asked.type === 'failed') return asked
-      return { type: 'described', model, capabilities: book.learn(model, fromModelInfo(asked.info)) }
+      return once(send, async ({ beta }, per) => {
+        const counted = await beta.messages.countTokens(body as never, per as never)
+        return { type: 'counted', tokens: numberAt(counted, 'input_tokens') ?? 0 } as const
+      })
     },
   }
 }
 
-type Load = () => Promise<AnthropicLike>
+type BodyDefaults = Pick<AnthropicOptions, 'model' | 'maxTokens'>
 
-// The SDK's types know only the blocks of its own day; what a conversation holds is passed on as it stands.
-async function openStream(load: Load, body: JsonObject, per: PerRequest): Promise<AsyncIterable<unknown>> {
-  const { messages } = (await load()).beta
-  return (await messages.create(body as never, per as never)) as AsyncIterable<unknown>
+/** Enough for an answer, and little enough that earlier models, which refuse input + output over the window, have room. */
+const usualMaxTokens = 32_000
+
+export function messageBody(request: ModelRequest, defaults: BodyDefaults): JsonObject {
+  const { maxOutput = usualMaxTokens } = modelFacts(request.model || defaults.model) ?? {}
+  return {
+    ...promptOf(request, defaults),
+    max_tokens: request.maxTokens ?? defaults.maxTokens ?? Math.min(usualMaxTokens, maxOutput),
+    ...request.options,
+    stream: true,
+    ...betasOf(request),
+  }
 }
 
-async function countTokens(load: Load, body: JsonObject, per: PerRequest): Promise<CountedTokens> {
-  const { messages } = (await load()).beta
-  const counted = await messages.countTokens(body as never, per as never)
-  return { type: 'counted', tokens: numberAt(counted, 'input_tokens') ?? 0 }
+/** Counting takes the prompt and what changes it, and refuses the rest. */
+const countedOptions = [
+  'cache_control',
+  'compaction',
+  'context_management',
+  'mcp_servers',
+  'output_config',
+  'speed',
+  'tool_choice',
+]
+
+export function countBody(request: ModelRequest, defaults: BodyDefaults): JsonObject {
+  const options = Object.entries(request.options ?? {}).filter(([key]) => countedOptions.includes(key))
+  return { ...promptOf(request, defaults), ...Object.fromEntries(options), ...betasOf(request) }
 }
 
-async function modelInfo(load: Load, model: string, per: PerRequest) {
-  const { models } = (await load()).beta
-  const info = await models?.retrieve(model, {} as never, per as never)
-  return { type: 'info' as const, info: isObject(info) ? info : {} }
-}
-
-async function makeClient(options: AnthropicOptions, ports: ModelPorts): Promise<AnthropicLike> {
-  const { default: Anthropic } = await import('@anthropic-ai/sdk')
-  return new Anthropic({
-    ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
-    ...(options.baseURL === undefined ? {} : { baseURL: options.baseURL }),
-    fetch: keepingFetch(options.fetch, { ports, silenceMs: options.silenceMs ?? defaultSilenceMs }),
-    maxRetries: 0,
-    logLevel: 'off',
+function promptOf(request: ModelRequest, defaults: BodyDefaults): JsonObject {
+  const { system, tools, thinking } = request
+  return defined({
+    model: request.model || defaults.model,
+    system,
+    tools,
+    messages: withLegalCalls(request.messages).map(({ role, content }) => ({ role, content })),
+    thinking,
   })
+}
+
+function betasOf({ betas = [] }: ModelRequest): JsonObject {
+  return betas.length === 0 ? {} : { betas: [...new Set(betas)] }
+}
+
+/** A model that the catalog does not know may sit behind somebody's gateway: it is asked for nothing special. */
+function fromCatalog(model: string): ModelCapabilities {
+  const facts = modelFacts(model)
+  if (facts === undefined) return { ...noCapabilities, promptCache: true }
+  const { window, maxOutput, compaction } = facts
+  return { ...noCapabilities, window, maxOutput, contextManagement: true, compaction, promptCache: true }
+}
+
+/** The Models API's answer. */
+function fromModelInfo(info: unknown): Partial<ModelCapabilities> {
+  const stated = objectAt(info, 'capabilities')
+  const management = objectAt(stated, 'context_management')
+  const byThreshold = objectAt(management, 'compact_20260112')?.supported === true ? 'by-threshold' : 'none'
+  const isOnDemand = objectAt(stated, 'compaction')?.supported === true
+  const limits = { window: numberAt(info, 'max_input_tokens'), maxOutput: numberAt(info, 'max_tokens') }
+  return {
+    ...defined({ ...limits, contextManagement: management && management.supported === true }),
+    ...(stated ? { compaction: isOnDemand ? 'on-demand' : byThreshold } : {}),
+  }
 }

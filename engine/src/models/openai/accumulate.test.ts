@@ -1,7 +1,7 @@
 // Streams of chat completions as different servers write them.
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
-import { BrokenStream } from '../failure.ts'
+import { BrokenStream } from '../stream.ts'
 import { createChatAccumulator } from './accumulate.ts'
 
 const chunk = (delta: JsonObject, finish_reason: string | null = null, more: JsonObject = {}): JsonObject => ({

@@ -12,33 +12,27 @@ import {
   stringAt,
 } from '../../core/message/json.ts'
 import type { ModelAnswer } from '../../core/ports/model.ts'
-import { BrokenStream } from '../failure.ts'
-import type { Accumulator, Piece } from '../stream.ts'
+import { type Accumulator, BrokenStream, type Piece } from '../stream.ts'
 
 type Call = { id: string; name: string; json: string }
-type State = {
-  id: string
-  model: string
-  thinking: string
-  text: string
-  refusal: string
-  finish: string | undefined
-  usage: JsonObject | undefined
-  /** By index: a server's number, so never the place in a list. */
-  readonly calls: Map<number, Call>
-}
+type State = ReturnType<typeof newState>
 
-export function createChatAccumulator(): Accumulator {
-  const state: State = {
+function newState() {
+  return {
     id: '',
     model: '',
     thinking: '',
     text: '',
     refusal: '',
-    finish: undefined,
-    usage: undefined,
-    calls: new Map(),
+    finish: undefined as string | undefined,
+    usage: undefined as JsonObject | undefined,
+    /** By index: a server's number, so never the place in a list. */
+    calls: new Map<number, Call>(),
   }
+}
+
+export function createChatAccumulator(): Accumulator {
+  const state = newState()
   return {
     add: (chunk) => addChunk(state, chunk),
     isComplete: () => state.finish !== undefined,

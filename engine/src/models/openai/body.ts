@@ -1,8 +1,9 @@
-// The body of a chat completion. Options of the Messages API are put in that API's words where it has any; cache marks,
-// context management and betas have no counterpart and stay behind.
-import { isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+// The body of a chat completion. Messages and options of the Messages API are put in that API's words where it has any; what
+// has no counterpart (thinking, server tools, cache marks, betas) is left out or said in words. Nothing is made up.
+import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse, textOf } from '../../core/message/block.ts'
+import { arrayAt, defined, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+import type { Message } from '../../core/message/message.ts'
 import type { ModelRequest } from '../../core/ports/model.ts'
-import { chatMessages } from './messages.ts'
 
 export type ChatDefaults = {
   readonly model: string
@@ -41,17 +42,14 @@ export function chatBody(request: ModelRequest, defaults: ChatDefaults): JsonObj
 
 /** Tools that run on another provider's servers have no schema of their own, and no meaning here. */
 function toolOf(tool: JsonObject): readonly JsonObject[] {
-  const parameters = objectAt(tool, 'input_schema')
-  const name = stringAt(tool, 'name')
-  if (parameters === undefined || name === undefined) return []
-  const description = stringAt(tool, 'description')
-  const strict = typeof tool.strict === 'boolean' ? { strict: tool.strict } : {}
-  return [
-    {
-      type: 'function',
-      function: { name, ...(description === undefined ? {} : { description }), parameters, ...strict },
-    },
+  const [name, description, parameters] = [
+    stringAt(tool, 'name'),
+    stringAt(tool, 'description'),
+    objectAt(tool, 'input_schema'),
   ]
+  if (parameters === undefined || name === undefined) return []
+  const strict = typeof tool.strict === 'boolean' ? tool.strict : undefined
+  return [{ type: 'function', function: defined({ name, description, parameters, strict }) }]
 }
 
 function choiceOf(choice: unknown): JsonObject {
@@ -66,7 +64,83 @@ function choiceOf(choice: unknown): JsonObject {
 }
 
 function optionsOf(options: JsonObject): JsonObject {
-  const stop = Array.isArray(options.stop_sequences) && options.stop_sequences.length > 0 ? options.stop_sequences : []
   const same = Object.entries(options).filter(([key]) => sameName.includes(key))
+  const stop = arrayAt(options, 'stop_sequences')
   return { ...Object.fromEntries(same), ...(stop.length === 0 ? {} : { stop }) }
+}
+
+function chatMessages({ system, messages }: Pick<ModelRequest, 'system' | 'messages'>): readonly JsonObject[] {
+  const instruction = textOf(system)
+  return [
+    ...(instruction === '' ? [] : [{ role: 'system', content: instruction }]),
+    ...messages.flatMap((message) => (message.role === 'assistant' ? assistant(message) : user(message))),
+  ]
+}
+
+function assistant({ content }: Message): readonly JsonObject[] {
+  const blocks = blocksOf(content).filter((block) => !isThinking(block))
+  const calls = blocks.filter(isToolUse).map((block) => ({
+    id: block.id,
+    type: 'function',
+    function: { name: block.name, arguments: JSON.stringify(block.input ?? {}) },
+  }))
+  const text = blocks
+    .filter((block) => !isToolUse(block))
+    .map(textFor)
+    .filter((part) => part !== '')
+    .join('\n')
+  if (text === '' && calls.length === 0) return []
+  return [
+    { role: 'assistant', content: text === '' ? null : text, ...(calls.length === 0 ? {} : { tool_calls: calls }) },
+  ]
+}
+
+/** Results first, each a message of its own; then the rest, with the images that results held: tools answer in text. */
+function user({ content }: Message): readonly JsonObject[] {
+  const blocks = blocksOf(content)
+  const results = blocks.filter(isToolResult)
+  const images = results.flatMap((result) => blocksOf(result.content).filter((block) => partOf(block) !== undefined))
+  const rest = [...images, ...blocks.filter((block) => !isToolResult(block))]
+  return [
+    ...results.map((result) => ({
+      role: 'tool',
+      tool_call_id: result.tool_use_id,
+      content: resultText(result.content),
+    })),
+    ...(rest.length === 0 ? [] : [{ role: 'user', content: userContent(rest) }]),
+  ]
+}
+
+function userContent(blocks: readonly Block[]): string | readonly JsonObject[] {
+  const [only] = blocks
+  if (blocks.length === 1 && only !== undefined && isText(only)) return only.text
+  return blocks.map((block) => partOf(block) ?? { type: 'text', text: textFor(block) })
+}
+
+function resultText(content: unknown): string {
+  return blocksOf(content)
+    .map((block) => (partOf(block) === undefined ? textFor(block) : `[${block.type}: see the next user message]`))
+    .join('\n')
+}
+
+/** A part that is more than text: an image, a file. */
+function partOf(block: Block): JsonObject | undefined {
+  const source = objectAt(block, 'source')
+  const url = stringAt(source, 'url')
+  const data = stringAt(source, 'data')
+  const encoded = `data:${stringAt(source, 'media_type') ?? 'application/octet-stream'};base64,${data ?? ''}`
+  const isEncoded = source?.type === 'base64' && data !== undefined
+  if (block.type === 'image' && (url !== undefined || isEncoded))
+    return { type: 'image_url', image_url: { url: url ?? encoded } }
+  if (block.type !== 'document' || !isEncoded) return undefined
+  return { type: 'file', file: { filename: stringAt(block, 'title') ?? 'document.pdf', file_data: encoded } }
+}
+
+function textFor(block: Block): string {
+  if (isText(block)) return block.text
+  // A summary that another API wrote is a summary here too.
+  if (block.type === 'compaction') return stringAt(block, 'content') ?? ''
+  const source = objectAt(block, 'source')
+  if (block.type === 'document') return stringAt(source, 'data') ?? textOf(source?.content) ?? '[document]'
+  return `[${block.type}]`
 }

@@ -1,13 +1,10 @@
 // A model behind any OpenAI-compatible server, through the official SDK: hosted, a gateway, or one on this machine. Only
-// chat completions; the SDK is an optional peer, loaded with the first request, its own retries off.
+// chat completions; the SDK is an optional peer.
 import { modelFacts } from '../../core/catalog/models.ts'
-import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+import { arrayAt, defined, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import type { ModelCapabilities, ModelClient } from '../../core/ports/model.ts'
-import { createCapabilities, noCapabilities } from '../capabilities.ts'
-import { keepingFetch } from '../http.ts'
-import { type ModelPorts, systemPorts } from '../ports.ts'
-import { createCaller, defaultSilenceMs, loadedOnce, type PerRequest, type SdkOptions } from '../sdk.ts'
-import { readStream, tryOnce } from '../stream.ts'
+import { noCapabilities } from '../ports.ts'
+import { createSdkClient, type SdkOptions } from '../sdk.ts'
 import { createChatAccumulator } from './accumulate.ts'
 import { type ChatDefaults, chatBody } from './body.ts'
 
@@ -36,50 +33,28 @@ export type OpenAILike = {
   readonly models?: { readonly list: (options?: never) => PromiseLike<unknown> }
 }
 
-const publicEndpoint = 'https://api.openai.com/v1'
-
 export function openai(options: OpenAIOptions): ModelClient {
-  const ports = options.ports ?? systemPorts
-  const endpoint = options.client?.baseURL ?? options.baseURL ?? publicEndpoint
-  const { capabilities: set } = options
-  const book = createCapabilities({ catalog: fromCatalog, ...(set === undefined ? {} : { set }) })
-  const load = loadedOnce('openai', async () => options.client ?? makeClient(options, ports))
-  const call = createCaller(options, ports)
-  const defaults = { maxTokensField: fieldFor(endpoint), ...options }
-  const open = async (body: JsonObject, per: PerRequest) => {
-    const { completions } = (await load()).chat
-    return (await completions.create(body as never, per as never)) as AsyncIterable<unknown>
-  }
-  return {
-    provider: 'openai',
-    model: options.model,
-    endpoint,
-    capabilities: (model) => book.of(model || options.model),
-    send: async (request, send = {}) => {
-      const body = chatBody(request, defaults)
-      return call(send, (per) => {
-        const reading = { ...send, ports, endpoint, signal: per.signal, accumulator: createChatAccumulator() }
-        return readStream(() => open(body, per), reading)
-      })
+  const key = options.baseURL === undefined ? {} : { apiKey: 'none' }
+  const { client } = createSdkClient<OpenAILike>(
+    { ...key, ...options },
+    {
+      provider: 'openai',
+      name: 'openai',
+      publicEndpoint: 'https://api.openai.com/v1',
+      make: async (setup) => new (await import('openai')).default(setup),
+      bodyOf: (request, endpoint) => chatBody(request, { maxTokensField: fieldFor(endpoint), ...options }),
+      open: ({ chat }, body, per) => chat.completions.create(body as never, per as never),
+      accumulator: createChatAccumulator,
+      catalog: fromCatalog,
+      // Listed, not asked for by name: names with a slash get lost in a path.
+      describe: async ({ models }, model, per) => {
+        const listed = arrayAt(await models?.list(per as never), 'data')
+        const info = listed.find((one) => stringAt(one, 'id') === model)
+        return info === undefined ? undefined : limitsIn(info)
+      },
     },
-    describe: async (named, send = {}) => {
-      const model = named || options.model
-      const known = book.asked(model)
-      if (known !== undefined) return { type: 'described', model, capabilities: known }
-      const listed = await call(send, (per) => tryOnce(() => listModels(load, per), { ports, endpoint }))
-      if (listed.type === 'failed') return listed
-      const info = listed.models.find((one) => stringAt(one, 'id') === model)
-      if (info === undefined)
-        return { type: 'failed', reason: 'refused', message: `the server lists no ${model}`, tries: 1 }
-      return { type: 'described', model, capabilities: book.learn(model, limitsIn(info)) }
-    },
-  }
-}
-
-/** Listed, not asked for by name: names with a slash get lost in a path. */
-async function listModels(load: () => Promise<OpenAILike>, per: PerRequest) {
-  const { models } = await load()
-  return { type: 'listed' as const, models: arrayAt(await models?.list(per as never), 'data') }
+  )
+  return client
 }
 
 /** What servers call it; the API itself has no word for a window. */
@@ -90,6 +65,7 @@ const windowFields = [
   'context_window',
   'max_context_length',
   'max_input_tokens',
+  'n_ctx',
 ]
 const outputFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
 
@@ -99,9 +75,7 @@ function limitsIn(info: unknown): Partial<ModelCapabilities> {
     places
       .flatMap((place) => fields.map((field) => numberAt(place, field)))
       .find((value) => value !== undefined && value > 0)
-  const window = read([...windowFields, 'n_ctx'])
-  const maxOutput = read(outputFields)
-  return { ...(window === undefined ? {} : { window }), ...(maxOutput === undefined ? {} : { maxOutput }) }
+  return defined({ window: read(windowFields), maxOutput: read(outputFields) })
 }
 
 /** OpenAI's own models of today refuse the old name; nearly nobody else knows the new one. */
@@ -112,19 +86,6 @@ function fieldFor(endpoint: string): ChatDefaults['maxTokensField'] {
 
 /** Prefixes are cached by most servers without being asked. */
 function fromCatalog(model: string): ModelCapabilities {
-  const facts = modelFacts(model)
-  const known = facts === undefined ? {} : { window: facts.window, maxOutput: facts.maxOutput }
-  return { ...noCapabilities, ...known, promptCache: true }
-}
-
-async function makeClient(options: OpenAIOptions, ports: ModelPorts): Promise<OpenAILike> {
-  const { default: OpenAI } = await import('openai')
-  const apiKey = options.apiKey ?? (options.baseURL === undefined ? undefined : 'none')
-  return new OpenAI({
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(options.baseURL === undefined ? {} : { baseURL: options.baseURL }),
-    fetch: keepingFetch(options.fetch, { ports, silenceMs: options.silenceMs ?? defaultSilenceMs }),
-    maxRetries: 0,
-    logLevel: 'off',
-  })
+  const { window, maxOutput } = modelFacts(model) ?? {}
+  return { ...noCapabilities, ...defined({ window, maxOutput }), promptCache: true }
 }

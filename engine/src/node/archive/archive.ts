@@ -3,15 +3,12 @@
 import { basename, join, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { cacheFolder, cachePlace } from '../index/cache-place.ts'
-import { type CatchUpOptions, type CaughtUp, catchUp } from './catch-up.ts'
+import { type CatchUpOptions, type CaughtUp, catchUp, removeSources } from './catch-up.ts'
 import { type Database, discardDatabase, inTransaction, isBroken, isDatabaseError, openDatabase } from './database.ts'
-import { type ArchiveFile, createLister } from './files.ts'
-import { removeSources } from './filing.ts'
-import { type SearchResult, searchPieces } from './matches.ts'
+import { listFiles } from './files.ts'
 import {
   type Original,
   type OriginalResult,
-  type PathOf,
   type Reading,
   readMessage,
   readRecord,
@@ -19,7 +16,7 @@ import {
   readText,
   StalePlace,
 } from './originals.ts'
-import type { SearchQuery } from './search.ts'
+import { type SearchQuery, type SearchResult, searchPieces } from './search.ts'
 
 export type ArchiveOptions = CatchUpOptions & {
   /** The folder of the database; `false` keeps it in memory. */
@@ -50,9 +47,8 @@ export function archiveFolder(): string {
 export function openArchive(path: string, options: ArchiveOptions = {}): Archive {
   const root = resolve(path)
   const folder = options.folder ?? archiveFolder()
-  const list = createLister(root)
   const place = folder === false ? undefined : cachePlace(folder, root, 'db')
-  const state = { database: openDatabase(place), files: new Map<string, ArchiveFile>() }
+  const state = { database: openDatabase(place), paths: new Map<string, string>() }
 
   const replaceDatabase = (isDamaged: boolean): void => {
     state.database.sql.close()
@@ -66,7 +62,8 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
         return run(state.database.sql)
       } catch (error) {
         if (attempt === 3) throw error
-        if (error instanceof StalePlace) forget(state.database.sql, error.source)
+        const { sql } = state.database
+        if (error instanceof StalePlace) inTransaction(sql, () => removeSources(sql, [error.source]))
         else if (isDatabaseError(error)) replaceDatabase(isBroken(error) && attempt === 1)
         else throw error
         bringUpToDate(state.database.sql)
@@ -74,11 +71,11 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
     }
   }
   const bringUpToDate = (sql: DatabaseSync, how: CatchUpOptions = {}): CaughtUp => {
-    const files = list()
-    state.files = new Map(files.map((file) => [file.name, file]))
+    const files = listFiles(root)
+    state.paths = new Map(files.map(({ name, path }) => [name, path]))
     return catchUp(sql, files, how)
   }
-  const pathOf: PathOf = (name) => state.files.get(name)?.path
+  const pathOf = (name: string) => state.paths.get(name)
   const at = (sql: DatabaseSync) => ({ sql, pathOf, onlyFile: basename(root) })
 
   const archive: Archive = {
@@ -94,8 +91,4 @@ export function openArchive(path: string, options: ArchiveOptions = {}): Archive
   }
   archive.refresh(options)
   return archive
-}
-
-function forget(sql: DatabaseSync, source: number): void {
-  inTransaction(sql, () => removeSources(sql, [source]))
 }

@@ -3,14 +3,16 @@
 import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Entry } from '../../core/transcript/format/entry.ts'
+import { stringAt } from '../../core/message/json.ts'
+import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
 import { createRecordReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
+import { type Piece, pieceKinds, piecesOf } from '../../core/transcript/format/record-pieces.ts'
 import { markAt } from '../index/cache-place.ts'
 import { readLine, sniffFormat } from '../read/entries.ts'
 import { forEachLine } from '../read/lines.ts'
 import { contentProblem, inTransaction, sizeProblem } from './database.ts'
 import type { ArchiveFile } from './files.ts'
-import { createFiler, removeAfter, removeSources } from './filing.ts'
+import { indexable } from './words.ts'
 
 export type CaughtUp = {
   /** False if the time ran out. What was indexed so far can be searched. */
@@ -42,76 +44,65 @@ type Source = {
   readonly mark: string
 }
 
-const stepBytes = 16 << 20
-
-export function catchUp(sql: DatabaseSync, files: readonly ArchiveFile[], options: CatchUpOptions = {}): CaughtUp {
-  const budget = options.budgetMs ?? Number.POSITIVE_INFINITY
-  const deadline = performance.now() + budget
-  let steps = 0
+export function catchUp(
+  sql: DatabaseSync,
+  files: readonly ArchiveFile[],
+  { budgetMs = Number.POSITIVE_INFINITY, onProgress }: CatchUpOptions = {},
+): CaughtUp {
+  const deadline = performance.now() + budgetMs
   const failed: Unreadable[] = []
-  const known = allSources(sql)
-  const stale = files.filter((file) => !isSettled(known.get(file.name), file))
+  const known = sql.prepare('SELECT * FROM sources').all() as unknown as Source[]
+  const byName = new Map(known.map((source) => [source.name, source]))
+  const stale = files.filter((file) => !isSettled(byName.get(file.name), file))
   const bytesAll = files.reduce((sum, file) => sum + file.size, 0)
   let bytesDone = bytesAll - stale.reduce((sum, file) => sum + file.size, 0)
-  const unreadable = () => [...failed, ...skippedIn(sql, files)]
-  removeMissing(sql, known, files)
+  let steps = 0
+  const names = new Set(files.map((file) => file.name))
+  const gone = known.filter(({ name }) => !names.has(name)).map(({ id }) => id)
+  if (gone.length > 0) inTransaction(sql, () => removeSources(sql, gone))
+  const result = (complete: boolean) => {
+    return { complete, bytesDone, bytesAll, unreadable: [...failed, ...skippedIn(sql, files)] }
+  }
   for (const file of stale) {
     try {
-      let reached = 0
-      while (reached < file.size || reached === 0) {
-        const isOver = budget <= 0 || (steps > 0 && performance.now() > deadline)
-        if (isOver) return { complete: false, bytesDone, bytesAll, unreadable: unreadable() }
-        steps++
+      for (let reached = 0, isDone = false; !isDone; ) {
+        if (budgetMs <= 0 || (steps++ > 0 && performance.now() > deadline)) return result(false)
         const next = inTransaction(sql, () => step(sql, file))
         bytesDone += Math.max(0, next.reached - reached)
-        options.onProgress?.(bytesDone, bytesAll)
-        if (next.isDone) break
+        onProgress?.(bytesDone, bytesAll)
         reached = next.reached
+        isDone = next.isDone
       }
     } catch (error) {
       failed.push({ path: file.path, reason: contentProblem(error) })
     }
   }
-  return { complete: true, bytesDone: bytesAll, bytesAll, unreadable: unreadable() }
+  bytesDone = bytesAll
+  return result(true)
 }
 
 const skippedLimit = 100
 
 function skippedIn(sql: DatabaseSync, files: readonly ArchiveFile[]): readonly Unreadable[] {
   const joined = 'SELECT s.name, k.line, k.reason FROM skipped k JOIN sources s ON s.id = k.source'
-  const rows = sql.prepare(`${joined} ORDER BY k.rowid LIMIT ?`).all(skippedLimit) as {
+  const rows = sql.prepare(`${joined} ORDER BY k.rowid LIMIT ${skippedLimit}`).all() as {
     readonly name: string
     readonly line: number
     readonly reason: string
   }[]
-  const paths = new Map(rows.length === 0 ? [] : files.map(({ name, path }) => [name, path]))
-  return rows.map(({ name, line, reason }) => ({ path: paths.get(name) ?? name, line, reason }))
-}
-
-function allSources(sql: DatabaseSync): ReadonlyMap<string, Source> {
-  const all = sql.prepare('SELECT * FROM sources').all() as unknown as Source[]
-  return new Map(all.map((source) => [source.name, source]))
-}
-
-function sourceOf(sql: DatabaseSync, name: string): Source | undefined {
-  return sql.prepare('SELECT * FROM sources WHERE name = ?').get(name) as Source | undefined
+  const pathOf = (name: string) => files.find((file) => file.name === name)?.path ?? name
+  return rows.map(({ name, line, reason }) => ({ path: pathOf(name), line, reason }))
 }
 
 function isSettled(source: Source | undefined, file: ArchiveFile): boolean {
   return source !== undefined && source.size === file.size && source.modified === file.modified
 }
 
-function removeMissing(sql: DatabaseSync, known: ReadonlyMap<string, Source>, files: readonly ArchiveFile[]): void {
-  const names = new Set(files.map((file) => file.name))
-  const gone = [...known.values()].filter(({ name }) => !names.has(name)).map(({ id }) => id)
-  if (gone.length > 0) inTransaction(sql, () => removeSources(sql, gone))
-}
-
 type Step = { readonly reached: number; readonly isDone: boolean }
 
 /** Indexes one part of a file, starting where the database is: another process may have continued meanwhile. */
 function step(sql: DatabaseSync, file: ArchiveFile): Step {
-  const known = sourceOf(sql, file.name)
+  const known = sql.prepare('SELECT * FROM sources WHERE name = ?').get(file.name) as Source | undefined
   if (isSettled(known, file)) return { reached: file.size, isDone: true }
   const continues = known !== undefined && continuesIn(known, file)
   if (known !== undefined && !continues) removeSources(sql, [known.id])
@@ -134,18 +125,20 @@ function addSource(sql: DatabaseSync, file: ArchiveFile): Source {
   return insert.get(file.name, file.type, format, markAt(file.path, 0)) as Source
 }
 
+const stepBytes = 16 << 20
+
 function readPart(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
   for (let length = source.format === 'claude-code' ? stepBytes : file.size; ; length *= 2) {
     const to = Math.min(source.bytes + length, file.size)
-    const part = readLines(sql, { file, source, to })
+    const { bytes, lines, epoch } = readLines(sql, { file, source, to })
     // A line longer than the step: look further.
-    if (part.bytes === source.bytes && to < file.size) continue
+    if (bytes === source.bytes && to < file.size) continue
     const isDone = to === file.size
-    const settled = isDone ? file : { size: -1, modified: 0 }
+    const { size, modified } = isDone ? file : { size: -1, modified: 0 }
     sql
       .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ?, lines = ?, epoch = ?, mark = ? WHERE id = ?')
-      .get(settled.size, settled.modified, part.bytes, part.lines, part.epoch, markAt(file.path, part.bytes), source.id)
-    return { reached: isDone ? file.size : part.bytes, isDone }
+      .get(size, modified, bytes, lines, epoch, markAt(file.path, bytes), source.id)
+    return { reached: isDone ? file.size : bytes, isDone }
   }
 }
 
@@ -154,17 +147,9 @@ type Part = { readonly file: ArchiveFile; readonly source: Source; readonly to: 
 /** Returns the end of the last whole line, and the state there. */
 function readLines(sql: DatabaseSync, { file, source, to }: Part): Pick<Source, 'bytes' | 'lines' | 'epoch'> {
   const filer = createFiler(sql, source)
-  const read = createRecordReader(source.format)
-  const orSkip = (line: number, add: () => void) => {
-    try {
-      add()
-    } catch (error) {
-      filer.skip(line, sizeProblem(error))
-    }
-  }
   const sink = {
-    reader: { read, format: () => source.format },
-    visit: (entry: Entry) => orSkip(entry.position.line, () => filer.add(entry)),
+    reader: { read: createRecordReader(source.format), format: () => source.format },
+    visit: (entry: Entry) => filer.orSkip(entry.position.line, () => filer.add(entry)),
     problems: [],
   }
   let settled = { bytes: source.bytes, lines: source.lines, epoch: source.epoch }
@@ -173,7 +158,7 @@ function readLines(sql: DatabaseSync, { file, source, to }: Part): Pick<Source, 
     (line) => {
       // An unfinished line is indexed only at the end of the file, and replaced when the file grows.
       if (!line.ended && to < file.size) return
-      orSkip(line.number, () => readLine(line, sink))
+      filer.orSkip(line.number, () => readLine(line, sink))
       if (line.ended) {
         settled = { bytes: line.offset + (line.end - line.start) + 1, lines: line.number, epoch: filer.epoch() }
       }
@@ -183,17 +168,122 @@ function readLines(sql: DatabaseSync, { file, source, to }: Part): Pick<Source, 
   return settled
 }
 
-/** The file is named after the tool use id. */
 function readResult(sql: DatabaseSync, file: ArchiveFile, source: Source): Step {
-  const toolUseId = basename(file.path, extname(file.path))
   const filer = createFiler(sql, source)
-  try {
-    filer.addResult({ toolUseId, text: readFileSync(file.path, 'utf8'), ...file })
-  } catch (error) {
-    filer.skip(1, sizeProblem(error))
-  }
+  filer.orSkip(1, () => filer.addResult(file))
   sql
     .prepare('UPDATE sources SET size = ?, modified = ?, bytes = ? WHERE id = ?')
     .get(file.size, file.modified, file.size, source.id)
   return { reached: file.size, isDone: true }
+}
+
+function createFiler(sql: DatabaseSync, source: Source) {
+  const statements = prepare(sql)
+  const keep = pieceAdder(statements, source.name)
+  let { epoch } = source
+  // Several entries can come from one foreign record; they are numbered.
+  let place = { offset: -1, nth: -1, part: -1 }
+  return {
+    /** The number of compactions of the main conversation so far. */
+    epoch: () => epoch,
+    add: (entry: Entry) => {
+      const { boundary, sidechain, line, offset, length, nth, uuid = null, messageId = null } = headOf(entry)
+      if (boundary && !sidechain) epoch++
+      const isSame = place.offset === offset && place.nth === nth
+      place = { offset, nth, part: isSame ? place.part + 1 : 0 }
+      const row = idFrom(statements.entry.get(source.id, line, offset, length, nth, place.part, uuid, messageId))
+      const time = Date.parse(stringAt(entry.record, 'timestamp') ?? '')
+      const facts = { entry: row, epoch, time: Number.isNaN(time) ? null : time, sidechain }
+      for (const [at, piece] of piecesOf(entry.record).entries()) keep(piece, at, facts)
+    },
+    /** The file is named after the tool use id. */
+    addResult: ({ path, size, modified }: ArchiveFile) => {
+      const text = readFileSync(path, 'utf8')
+      const entry = idFrom(statements.entry.get(source.id, 1, 0, size, 0, 0, null, null))
+      const piece = { kind: 'tool-result', text, toolUseId: basename(path, extname(path)) } as const
+      keep(piece, 0, { entry, epoch, time: Math.floor(modified), sidechain: false })
+    },
+    /** Records that something on this line could not be indexed. */
+    orSkip: (line: number, add: () => void) => {
+      try {
+        add()
+      } catch (error) {
+        statements.skip.get(source.id, line, sizeProblem(error))
+      }
+    },
+  }
+}
+
+/**
+ * Call these with `get`, never `run`: after FTS5 inserted a row of its own, `run` throws because that row's id is too
+ * large for JavaScript.
+ */
+function prepare(sql: DatabaseSync) {
+  return {
+    entry: sql.prepare(
+      'INSERT INTO entries (source, line, offset, length, nth, part, uuid, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id',
+    ),
+    piece: sql.prepare(
+      'INSERT INTO pieces (entry, nth, kind, call, epoch, time, sidechain, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id',
+    ),
+    words: sql.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)'),
+    call: sql.prepare(
+      'INSERT INTO calls (session, tool_use_id) VALUES (?, ?) ON CONFLICT DO UPDATE SET tool = tool RETURNING id',
+    ),
+    tool: sql.prepare('UPDATE calls SET tool = ? WHERE id = ?'),
+    name: sql.prepare('INSERT INTO names (text) VALUES (?) ON CONFLICT DO UPDATE SET text = text RETURNING id'),
+    skip: sql.prepare('INSERT INTO skipped (source, line, reason) VALUES (?, ?, ?)'),
+    touch: sql.prepare('INSERT OR IGNORE INTO touched (path, call) VALUES (?, ?)'),
+  }
+}
+
+type Facts = {
+  readonly entry: number
+  readonly epoch: number
+  readonly time: number | null
+  readonly sidechain: boolean
+}
+
+function pieceAdder(statements: ReturnType<typeof prepare>, file: string) {
+  // Sub-agents and stored results are in the session's folder.
+  const session = file.replace(/\/(subagents|tool-results)\/[^/]+$|\.[^./]+$/, '')
+  const names = new Map<string, number>()
+  const nameOf = (text: string): number => {
+    const id = names.get(text) ?? idFrom(statements.name.get(text))
+    names.set(text, id)
+    return id
+  }
+  return (piece: Piece, nth: number, { entry, epoch, time, sidechain }: Facts): void => {
+    const call = piece.toolUseId === undefined ? null : idFrom(statements.call.get(nameOf(session), piece.toolUseId))
+    if (call !== null && piece.tool !== undefined) statements.tool.get(nameOf(piece.tool), call)
+    if (call !== null) for (const path of piece.paths ?? []) statements.touch.get(nameOf(path), call)
+    const kind = pieceKinds.indexOf(piece.kind)
+    const row = idFrom(statements.piece.get(entry, nth, kind, call, epoch, time, sidechain ? 1 : 0, piece.text.length))
+    statements.words.get(row, indexable(piece.text))
+  }
+}
+
+function idFrom(row: unknown): number {
+  return (row as { readonly id: number }).id
+}
+
+function removeAfter(sql: DatabaseSync, source: number, line: number): void {
+  const after = 'source = ? AND line > ?'
+  const entries = `SELECT id FROM entries WHERE ${after}`
+  sql.prepare(`DELETE FROM skipped WHERE ${after}`).get(source, line)
+  if (sql.prepare(`${entries} LIMIT 1`).get(source, line) === undefined) return
+  const pieces = `SELECT id FROM pieces WHERE entry IN (${entries})`
+  sql.prepare(`DELETE FROM words WHERE rowid IN (${pieces})`).get(source, line)
+  sql.prepare(`DELETE FROM pieces WHERE entry IN (${entries})`).get(source, line)
+  sql.prepare(`DELETE FROM entries WHERE ${after}`).get(source, line)
+}
+
+export function removeSources(sql: DatabaseSync, sources: readonly number[]): void {
+  for (const source of sources) {
+    removeAfter(sql, source, 0)
+    sql.prepare('DELETE FROM sources WHERE id = ?').get(source)
+  }
+  // Other files of the session may share a call; only unused calls are removed.
+  const used = 'SELECT call FROM pieces WHERE call IS NOT NULL'
+  sql.exec(`DELETE FROM touched WHERE call NOT IN (${used}); DELETE FROM calls WHERE id NOT IN (${used})`)
 }

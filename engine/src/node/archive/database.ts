@@ -56,8 +56,11 @@ export function openDatabase(place: string | undefined): Database {
   return { sql, kept: 'in-memory' }
 }
 
+/** While two processes create the same database, SQLite reports "busy" without waiting. */
+const openAttempts = 200
+
 function openOnDisk(place: string): DatabaseSync | undefined {
-  let discarded = false
+  let isDiscarded = false
   for (let attempt = 0; attempt < openAttempts; attempt++) {
     try {
       nodeDisk.makeFolder(dirname(place))
@@ -66,53 +69,43 @@ function openOnDisk(place: string): DatabaseSync | undefined {
       const sql = connectTo(place)
       if (sql !== undefined) return sql
     } catch (error) {
-      // A read-only home or a full disk costs time, not results.
-      if (!isDatabaseError(error)) return cacheProblem(error)
-      if (isBusy(error)) {
-        pause(10)
+      if (codeOf(error) === busy) {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
         continue
       }
+      // A read-only home or a full disk costs time, not results.
+      if (!isDatabaseError(error)) diskProblem(error)
       if (!isBroken(error)) return undefined
     }
-    if (discarded) return undefined
+    if (isDiscarded) return undefined
     discardDatabase(place)
-    discarded = true
+    isDiscarded = true
   }
   return undefined
-}
-
-/** While two processes create the same database, SQLite reports "busy" without waiting. */
-const openAttempts = 200
-
-function pause(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
-}
-
-/** A system error of a cache is no reason to fail. */
-function cacheProblem(error: unknown): undefined {
-  diskProblem(error)
 }
 
 /** Undefined if its tables are of another version. */
 function connectTo(place: string): DatabaseSync | undefined {
   const sql = connect(place)
+  let isUsable = false
   try {
     sql.exec('PRAGMA journal_mode = wal; PRAGMA synchronous = normal; BEGIN IMMEDIATE')
     const found = sql.prepare('PRAGMA user_version').get()?.user_version
     if (found === 0) sql.exec(schema)
     sql.exec('COMMIT')
-    if (found === 0 || found === version) return sql
-    sql.close()
-    return undefined
-  } catch (error) {
-    sql.close()
-    throw error
+    isUsable = found === 0 || found === version
+    return isUsable ? sql : undefined
+  } finally {
+    if (!isUsable) sql.close()
   }
 }
 
 function connect(place: string): DatabaseSync {
-  const sqlite = loadSqlite()
-  const sql = new sqlite.DatabaseSync(place)
+  if (!hasSqlite()) {
+    throw new Error(`The archive needs the SQLite of Node 22.16 or later; this is Node ${process.versions.node}.`)
+  }
+  // Loaded when it is needed: older versions of Node 22 print a warning when they load it.
+  const sql = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(place)
   sql.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA cache_size = -65536; PRAGMA temp_store = memory`)
   return sql
 }
@@ -122,30 +115,25 @@ export function hasSqlite(): boolean {
   return isBuiltin('node:sqlite')
 }
 
-/** Loaded when it is needed: older versions of Node 22 print a warning when they load it. */
-function loadSqlite(): typeof import('node:sqlite') {
-  if (hasSqlite()) return process.getBuiltinModule('node:sqlite')
-  throw new Error(`The archive needs the SQLite of Node 22.16 or later; this is Node ${process.versions.node}.`)
-}
-
 export function discardDatabase(place: string): void {
   for (const ending of ['-wal', '-shm', '']) rmSync(`${place}${ending}`, { force: true })
 }
 
-type DatabaseError = Error & { readonly errcode: number }
-
-function isBusy(error: DatabaseError): boolean {
-  return (error.errcode & 0xff) === 5
-}
-
-export function isDatabaseError(error: unknown): error is DatabaseError {
-  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+export function isDatabaseError(error: unknown): boolean {
+  return codeOf(error) !== undefined
 }
 
 /** A broken database, as opposed to a full disk or a busy one. */
 export function isBroken(error: unknown): boolean {
-  const broken = [1, 11, 26] // SQLITE_ERROR (unexpected tables), SQLITE_CORRUPT, SQLITE_NOTADB
-  return isDatabaseError(error) && broken.includes(error.errcode & 0xff)
+  return [unexpectedTables, corrupt, notADatabase].some((code) => code === codeOf(error))
+}
+
+const [unexpectedTables, busy, corrupt, tooBig, notADatabase] = [1, 5, 11, 18, 26]
+
+/** SQLite's, where it is an error of SQLite. */
+function codeOf(error: unknown): number | undefined {
+  const isSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+  return isSqlite ? (error.errcode as number) & 0xff : undefined
 }
 
 export function inTransaction<T>(sql: DatabaseSync, run: () => T): T {
@@ -171,10 +159,8 @@ export function contentProblem(error: unknown): string {
   return isTooMuch(error) ? error.message : diskProblem(error).message
 }
 
-const sqliteTooBig = 18
-
 function isTooMuch(error: unknown): error is Error {
-  if (isDatabaseError(error)) return (error.errcode & 0xff) === sqliteTooBig
+  if (isDatabaseError(error)) return codeOf(error) === tooBig
   const isTooLong = error instanceof Error && 'code' in error && error.code === 'ERR_STRING_TOO_LONG'
   return isTooLong || error instanceof RangeError
 }

@@ -17,30 +17,18 @@ export type ArchiveFile = {
   readonly modified: number
 }
 
-/** Returns a function that lists the current files, oldest first. Session ids are read once per file. */
-export function createLister(root: string): () => readonly ArchiveFile[] {
-  const known = new Map<string, readonly string[]>()
-  const idsOf = (path: string) => {
-    const ids = known.get(path) ?? sessionIds(path)
-    if (ids.length > 0) known.set(path, ids)
-    return ids
-  }
-  return () => listFiles(root, idsOf)
-}
-
-type IdsOf = (path: string) => readonly string[]
-
-function listFiles(root: string, idsOf: IdsOf): readonly ArchiveFile[] {
+/** The current files, oldest first. */
+export function listFiles(root: string): readonly ArchiveFile[] {
   const isFolder = statSync(root).isDirectory()
   const base = isFolder ? root : dirname(root)
-  const { transcripts, results } = isFolder ? below(root) : around(root, idsOf)
+  const { transcripts, results } = isFolder ? below(root) : around(root)
   // A compaction's own run repeats what the session contains.
   const wanted = transcripts.filter((path) => path === root || !basename(path).startsWith('agent-acompact-'))
   const listed = (paths: readonly string[], type: ArchiveFile['type']) =>
     paths.flatMap((path) => {
       const stat = statOf(path)
-      const name = relative(base, path).split(sep).join('/')
-      return stat === undefined ? [] : [{ path, name, type, size: stat.size, modified: stat.mtimeMs }]
+      if (stat === undefined) return []
+      return { path, name: relative(base, path).split(sep).join('/'), type, size: stat.size, modified: stat.mtimeMs }
     })
   return [...listed(wanted, 'transcript'), ...listed(results, 'result')].toSorted(
     (a, b) => a.modified - b.modified || (a.name < b.name ? -1 : 1),
@@ -55,7 +43,6 @@ function below(folder: string): Found {
   return { transcripts, results: resultFolders(folder).flatMap(filesIn) }
 }
 
-/** At any depth. */
 function resultFolders(folder: string): readonly string[] {
   return itemsIn(folder)
     .filter((item) => item.isDirectory())
@@ -63,10 +50,10 @@ function resultFolders(folder: string): readonly string[] {
     .flatMap((path) => [...(basename(path) === resultsName ? [path] : []), ...resultFolders(path)])
 }
 
-function around(transcript: string, idsOf: IdsOf): Found {
-  const own = idsOf(transcript)
+function around(transcript: string): Found {
+  const own = sessionIds(transcript)
   const beside = filesIn(dirname(transcript)).filter(
-    (path) => isAgentFile(path) && path !== transcript && idsOf(path).some((id) => own.includes(id)),
+    (path) => isAgentFile(path) && path !== transcript && sessionIds(path).some((id) => own.includes(id)),
   )
   const inFolder = filesIn(join(sessionFolder(transcript), 'subagents')).filter(isAgentFile)
   return { transcripts: [transcript, ...beside, ...inFolder], results: filesIn(resultsFolder(transcript)) }
@@ -83,7 +70,6 @@ function statOf(path: string): { readonly size: number; readonly mtimeMs: number
 
 const headBytes = 64 << 10
 
-/** The session ids on the first lines. */
 function sessionIds(path: string): readonly string[] {
   const file = openSync(path, 'r')
   try {

@@ -1,27 +1,143 @@
 // Finds what an id refers to and reads it from its file, byte for byte. Ids are untrusted: they are only compared, never
 // used as a path or SQL.
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { blocksOf, isToolResult } from '../../core/message/block.ts'
 import { type JsonObject, objectAt, parseObject, stringAt } from '../../core/message/json.ts'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
-import { createRecordReader } from '../../core/transcript/format/foreign/reader.ts'
-import { piecesOf } from '../../core/transcript/format/record-pieces.ts'
+import { createRecordReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
+import { type PieceKind, pieceKinds, piecesOf } from '../../core/transcript/format/record-pieces.ts'
 import { readFully } from '../read/lines.ts'
-import {
-  type Card,
-  cardOf,
-  lineId,
-  type PieceRow,
-  type PlaceRow,
-  parseLineId,
-  piecesOfEntry,
-  placeInFile,
-  placeOfLine,
-  placeOfUuid,
-  placesOfMessage,
-  resultsOf,
-} from './rows.ts'
+
+type PlaceRow = {
+  readonly entry: number
+  readonly source: number
+  readonly name: string
+  readonly type: 'transcript' | 'result'
+  readonly format: Format
+  readonly line: number
+  readonly offset: number
+  readonly length: number
+  readonly nth: number
+  readonly part: number
+  readonly uuid: string | null
+  readonly message: string | null
+}
+
+export type PieceRow = PlaceRow & {
+  readonly id: number
+  readonly piece: number
+  readonly kind: number
+  readonly epoch: number
+  readonly time: number | null
+  readonly sidechain: number
+  readonly tool_use_id: string | null
+  readonly tool: string | null
+  readonly path: string | null
+}
+
+const place = `e.id AS entry, e.source, s.name, s.type, s.format, e.line, e.offset, e.length, e.nth, e.part,
+  e.uuid, e.message`
+
+function placesWhere(sql: DatabaseSync, where: string, ...values: SQLInputValue[]): readonly PlaceRow[] {
+  const places = `SELECT ${place} FROM entries e JOIN sources s ON s.id = e.source`
+  return sql.prepare(`${places} WHERE ${where}`).all(...values) as PlaceRow[]
+}
+
+export function piecesWhere(sql: DatabaseSync, where: string, value: SQLInputValue): readonly PieceRow[] {
+  const pieces = `SELECT ${place}, p.id, p.nth AS piece, p.kind, p.epoch, p.time, p.sidechain, c.tool_use_id,
+      n.text AS tool,
+      (SELECT t.text FROM touched JOIN names t ON t.id = touched.path WHERE touched.call = p.call LIMIT 1) AS path
+    FROM pieces p JOIN entries e ON e.id = p.entry JOIN sources s ON s.id = e.source
+      LEFT JOIN calls c ON c.id = p.call LEFT JOIN names n ON n.id = c.tool`
+  return sql.prepare(`${pieces} WHERE ${where}`).all(value) as PieceRow[]
+}
+
+/** Results in transcripts before stored ones; of duplicates the first counts. */
+function resultsOf(sql: DatabaseSync, toolUseId: string): readonly PieceRow[] {
+  const calls = 'SELECT id FROM calls WHERE tool_use_id = ?'
+  const where = `p.call IN (${calls}) AND p.kind = ${pieceKinds.indexOf('tool-result')} ORDER BY s.type DESC, p.id`
+  return piecesWhere(sql, where, toolUseId)
+}
+
+/** A piece without its text. */
+export type Card = {
+  readonly id: string
+  readonly kind: PieceKind
+  readonly time: string | undefined
+  /** Compactions of its file before it. */
+  readonly epoch: number
+  readonly tool: string | undefined
+  readonly path: string | undefined
+  readonly toolUseId: string | undefined
+  readonly uuid: string | undefined
+  readonly messageId: string | undefined
+  /** Said by a sub-agent. */
+  readonly sidechain: boolean
+  /** The file relative to the archive's folder. */
+  readonly file: string
+  readonly line: number
+}
+
+export function cardOf(row: PieceRow): Card {
+  return {
+    id: idOf(row),
+    kind: pieceKinds[row.kind] ?? 'system',
+    time: row.time === null ? undefined : new Date(row.time).toISOString(),
+    epoch: row.epoch,
+    tool: row.tool ?? undefined,
+    path: row.path ?? undefined,
+    toolUseId: row.tool_use_id ?? undefined,
+    uuid: row.uuid ?? undefined,
+    messageId: row.message ?? undefined,
+    sidechain: row.sidechain === 1,
+    file: row.name,
+    line: row.line,
+  }
+}
+
+/**
+ * A result has the id of its call, anything else that of its entry, numbered from the second piece on. Ids of foreign
+ * entries may repeat in other files.
+ */
+function idOf(row: PieceRow): string {
+  if (pieceKinds[row.kind] === 'tool-result' && row.tool_use_id !== null) return row.tool_use_id
+  const entry = row.uuid === null ? lineId(row) : row.format === 'claude-code' ? row.uuid : `${row.uuid}@${row.name}`
+  return `${entry}${row.piece === 0 ? '' : `#${row.piece + 1}`}`
+}
+
+/** For records without an id: `line-12@session.jsonl`, or `line-12.2@…` for the second record of a line. */
+function lineId({ name, line, nth }: PlaceRow): string {
+  return `line-${line}${nth === 0 ? '' : `.${nth + 1}`}@${name}`
+}
+
+export type Lookup = {
+  readonly sql: DatabaseSync
+  readonly pathOf: (name: string) => string | undefined
+  /** The transcript's name if the archive has only one. */
+  readonly onlyFile: string
+}
+
+/** By uuid (of duplicates the first counts), by line, or `uuid@file` for ids that are unique only within their file. */
+function placeOf({ sql, onlyFile }: Lookup, id: string): PlaceRow | undefined {
+  const [byUuid] = placesWhere(sql, 'e.uuid = ? ORDER BY e.id LIMIT 1', id)
+  if (byUuid) return byUuid
+  const [, line, nth = '1', file = onlyFile] = /^line-(\d{1,12})(?:\.(\d{1,6}))?(?:@(.+))?$/s.exec(id) ?? []
+  if (line !== undefined) {
+    const where = `s.name = ? AND s.type = 'transcript' AND e.line = ? AND e.nth = ? AND e.part = 0`
+    const [byLine] = placesWhere(sql, where, file, Number(line), Number(nth) - 1)
+    if (byLine) return byLine
+  }
+  const [, uuid, name] = /^([^@]+)@(.+)$/s.exec(id) ?? []
+  if (uuid === undefined || name === undefined) return undefined
+  return placesWhere(sql, 'e.uuid = ? AND s.name = ? ORDER BY e.id LIMIT 1', uuid, name)[0]
+}
+
+/** From the first file that has the answer. */
+function placesOfMessage({ sql }: Lookup, messageId: string): readonly PlaceRow[] {
+  const rows = placesWhere(sql, 'e.message = ? ORDER BY e.id', messageId)
+  return rows.filter((row) => row.source === rows[0]?.source)
+}
 
 export type Original = {
   /** The entry's uuid, or its line if it has none. */
@@ -45,9 +161,7 @@ export class StalePlace extends Error {
   }
 }
 
-export type PathOf = (name: string) => string | undefined
-
-function readOriginal(row: PlaceRow, pathOf: PathOf, id: string): Original {
+function original({ pathOf }: Lookup, row: PlaceRow): Original {
   const path = pathOf(row.name)
   if (path === undefined) throw new StalePlace(row)
   const line = readPlace(path, row)
@@ -55,15 +169,11 @@ function readOriginal(row: PlaceRow, pathOf: PathOf, id: string): Original {
   const bytes = line.subarray(start, end)
   const text = bytes.toString('utf8')
   const record = parseObject(text)
-  // Foreign records have other ids or none.
-  const isOther = row.format === 'claude-code' && stringAt(record, 'uuid') !== uuidOnDisk(row)
+  // Boundaries of old clients have no uuid and get one from their offset. Foreign records have other ids or none.
+  const uuid = row.uuid?.startsWith('boundary-at-byte-') ? undefined : (row.uuid ?? undefined)
+  const isOther = row.format === 'claude-code' && stringAt(record, 'uuid') !== uuid
   if (record === undefined || isOther) throw new StalePlace(row)
-  return { id, path, line: row.line, offset: row.offset + start, bytes, text, record }
-}
-
-/** Boundaries of old clients have no uuid and get one from their offset. */
-function uuidOnDisk(row: PlaceRow): string | undefined {
-  return row.uuid === null || row.uuid.startsWith('boundary-at-byte-') ? undefined : row.uuid
+  return { id: row.uuid ?? lineId(row), path, line: row.line, offset: row.offset + start, bytes, text, record }
 }
 
 function readPlace(path: string, row: PlaceRow): Buffer {
@@ -83,9 +193,8 @@ function readPlace(path: string, row: PlaceRow): Buffer {
 
 /** The position of the record in its line, found in Latin-1 so that characters are bytes, even in broken UTF-8. */
 function stretchOf(line: Buffer, row: PlaceRow): { readonly start: number; readonly end: number } {
-  if (line[0] === 0x7b && line[line.length - 1] === 0x7d && row.nth === 0 && isWhole(line)) {
-    return { start: 0, end: line.length }
-  }
+  const isBare = row.nth === 0 && line[0] === 0x7b && line[line.length - 1] === 0x7d
+  if (isBare && parseObject(line.toString('utf8')) !== undefined) return { start: 0, end: line.length }
   const text = line.toString('latin1')
   const { records, stretches } = decodeLine(text)
   const found = stretches[row.nth]
@@ -94,19 +203,22 @@ function stretchOf(line: Buffer, row: PlaceRow): { readonly start: number; reado
   return { start: text.indexOf('{'), end: text.lastIndexOf('}') + 1 }
 }
 
-function isWhole(line: Buffer): boolean {
-  return parseObject(line.toString('utf8')) !== undefined
-}
-
 /** The record in our format: foreign ones are converted. */
-function entryRecord(row: PlaceRow, original: Original): JsonObject {
-  if (row.format === 'claude-code') return original.record
-  const entries = createRecordReader(row.format)(original.record, row)
-  const record = entries[row.part]?.record ?? original.record
-  return row.uuid === null ? record : { ...record, uuid: row.uuid }
+function entryRecord(row: PlaceRow, { record }: Original): JsonObject {
+  if (row.format === 'claude-code') return record
+  const converted = createRecordReader(row.format)(record, row)[row.part]?.record ?? record
+  return row.uuid === null ? converted : { ...converted, uuid: row.uuid }
 }
 
-/** A tool result exactly as recorded. */
+export function readRecord(lookup: Lookup, id: string): Original | undefined {
+  const found = placeOf(lookup, id)
+  return found && original(lookup, found)
+}
+
+export function readMessage(lookup: Lookup, messageId: string): readonly Original[] {
+  return placesOfMessage(lookup, messageId).map((found) => original(lookup, found))
+}
+
 export type OriginalResult = {
   readonly toolUseId: string
   readonly tool: string | undefined
@@ -119,56 +231,12 @@ export type OriginalResult = {
   readonly apart: { readonly path: string; readonly bytes: Buffer } | undefined
 }
 
-function readApart(row: PieceRow, pathOf: PathOf): OriginalResult['apart'] {
-  const path = pathOf(row.name)
-  return path === undefined ? undefined : { path, bytes: readFileSync(path) }
-}
-
-export function resultBlock(record: JsonObject, toolUseId: string): JsonObject | undefined {
-  return blocksOf(objectAt(record, 'message')?.content).find(
-    (block) =>
-      (isToolResult(block) || block.type.endsWith('tool_result')) && stringAt(block, 'tool_use_id') === toolUseId,
-  )
-}
-
-export type Reading = {
-  readonly id: string
-  readonly cards: readonly Card[]
-  /** Readable text; the raw record is in `record`. */
-  readonly text: string
-}
-
-export type Lookup = {
-  readonly sql: DatabaseSync
-  readonly pathOf: PathOf
-  /** The transcript's name if the archive has only one. */
-  readonly onlyFile: string
-}
-
-export function readRecord(lookup: Lookup, id: string): Original | undefined {
-  const place = placeOf(lookup, id)
-  return place && original(lookup, place)
-}
-
-function placeOf({ sql, onlyFile }: Lookup, id: string): PlaceRow | undefined {
-  const address = parseLineId(id, onlyFile)
-  return placeOfUuid(sql, id) ?? (address && placeOfLine(sql, address)) ?? placeInFile(sql, id)
-}
-
-function original(lookup: Lookup, place: PlaceRow): Original {
-  return readOriginal(place, lookup.pathOf, place.uuid ?? lineId(place))
-}
-
-export function readMessage(lookup: Lookup, messageId: string): readonly Original[] {
-  return placesOfMessage(lookup.sql, messageId).map((place) => original(lookup, place))
-}
-
 export function readResult(lookup: Lookup, toolUseId: string): OriginalResult | undefined {
   const rows = resultsOf(lookup.sql, toolUseId)
+  const [about] = rows
+  if (about === undefined) return undefined
   const inside = rows.find((row) => row.type === 'transcript')
   const outside = rows.find((row) => row.type === 'result')
-  const about = inside ?? outside
-  if (about === undefined) return undefined
   const record = inside && original(lookup, inside)
   const block = inside && record && resultBlock(entryRecord(inside, record), toolUseId)
   return {
@@ -178,35 +246,55 @@ export function readResult(lookup: Lookup, toolUseId: string): OriginalResult | 
     content: block?.content,
     isError: block?.is_error === true,
     record,
-    apart: outside && readApart(outside, lookup.pathOf),
+    apart: outside && readApart(lookup, outside),
   }
+}
+
+export function resultBlock(record: JsonObject, toolUseId: string): JsonObject | undefined {
+  return blocksOf(objectAt(record, 'message')?.content).find(
+    (block) =>
+      (isToolResult(block) || block.type.endsWith('tool_result')) && stringAt(block, 'tool_use_id') === toolUseId,
+  )
+}
+
+function readApart({ pathOf }: Lookup, { name }: PieceRow): OriginalResult['apart'] {
+  const path = pathOf(name)
+  return path === undefined ? undefined : { path, bytes: readFileSync(path) }
+}
+
+export type Reading = {
+  readonly id: string
+  readonly cards: readonly Card[]
+  /** Readable text; the raw record is in `record`. */
+  readonly text: string
 }
 
 export function readText(lookup: Lookup, id: string): Reading | undefined {
   const results = resultsOf(lookup.sql, id)
-  // The stored file has the whole result, the transcript a preview.
-  const result = results.find((row) => row.type === 'result') ?? results[0]
-  if (result !== undefined) return { id, cards: [cardOf(results[0] ?? result)], text: pieceText(lookup, result) }
-  const [, base = id, number] = /^(.*)#(\d{1,6})$/s.exec(id) ?? []
-  const place = placeOf(lookup, base)
-  if (place !== undefined) {
-    const found = entryTexts(lookup, place, number === undefined ? undefined : Number(number) - 1)
-    return found && { id, ...found }
+  if (results[0] !== undefined) {
+    // The stored file has the whole result, the transcript a preview.
+    const whole = results.find((row) => row.type === 'result') ?? results[0]
+    return { id, cards: [cardOf(results[0])], text: pieceText(lookup, whole) }
   }
-  const places = placesOfMessage(lookup.sql, id)
-  if (places.length === 0) return undefined
-  const readings = places.map((piece) => entryTexts(lookup, piece, undefined)).filter((found) => found !== undefined)
+  const [, base = id, number] = /^(.*)#(\d{1,6})$/s.exec(id) ?? []
+  const found = placeOf(lookup, base)
+  const places = found ? [found] : placesOfMessage(lookup, id)
+  const nth = found && number !== undefined ? Number(number) : undefined
+  const readings = places.flatMap((one) => entryTexts(lookup, one, nth))
+  if (readings.length === 0) return undefined
   return { id, cards: readings.flatMap(({ cards }) => cards), text: readings.map(({ text }) => text).join('\n\n') }
 }
 
-function entryTexts(lookup: Lookup, place: PlaceRow, piece: number | undefined): Omit<Reading, 'id'> | undefined {
-  const rows = piecesOfEntry(lookup.sql, place.entry).filter((row) => piece === undefined || row.piece === piece)
-  if (rows.length > 0) return { cards: rows.map(cardOf), text: rows.map((row) => pieceText(lookup, row)).join('\n\n') }
+/** All pieces of an entry, or one, counted from 1. */
+function entryTexts(lookup: Lookup, at: PlaceRow, number: number | undefined): readonly Omit<Reading, 'id'>[] {
+  const all = piecesWhere(lookup.sql, 'p.entry = ? ORDER BY p.nth', at.entry)
+  const rows = all.filter(({ piece }) => number === undefined || piece === number - 1)
+  if (rows.length > 0) return rows.map((row) => ({ cards: [cardOf(row)], text: pieceText(lookup, row) }))
   // Records without text (snapshots, hooks) are shown as JSON.
-  return piece === undefined ? { cards: [], text: JSON.stringify(original(lookup, place).record, null, 2) } : undefined
+  return number === undefined ? [{ cards: [], text: JSON.stringify(original(lookup, at).record, null, 2) }] : []
 }
 
 export function pieceText(lookup: Lookup, row: PieceRow): string {
-  if (row.type === 'result') return readApart(row, lookup.pathOf)?.bytes.toString('utf8') ?? ''
+  if (row.type === 'result') return readApart(lookup, row)?.bytes.toString('utf8') ?? ''
   return piecesOf(entryRecord(row, original(lookup, row)))[row.piece]?.text ?? ''
 }

@@ -1,6 +1,10 @@
-// Finds the ids of pieces by words and filters.
+// Searches pieces by words and filters, and reads the texts of the matches from the files.
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { headOf, tailOf } from '../../core/text/cut.ts'
+import { wellFormed } from '../../core/text/well-formed.ts'
 import { type PieceKind, pieceKinds } from '../../core/transcript/format/record-pieces.ts'
+import { contentProblem } from './database.ts'
+import { type Card, cardOf, type Lookup, type PieceRow, piecesWhere, pieceText, StalePlace } from './originals.ts'
 import { matchAll, matchAny, matchOf, parseTerms, type Term } from './words.ts'
 
 export type SearchQuery = {
@@ -22,12 +26,49 @@ export type SearchQuery = {
   readonly limit?: number
 }
 
-export type Hits = {
-  readonly ids: readonly number[]
-  readonly terms: readonly Term[]
-  /** Whether the matches contain all words or some; 'none' without words. */
+export type Match = Card & { readonly snippet: string }
+
+export type SearchResult = {
+  readonly matches: readonly Match[]
+  /** Whether the matches contain all words or, because none does, some; 'none' without words. */
   readonly matched: 'all' | 'any' | 'none'
+  /** Whether the limit cut the list. */
+  readonly more: boolean
 }
+
+export function searchPieces(lookup: Lookup, query: SearchQuery): SearchResult {
+  const limit = Number.isNaN(query.limit) ? 10 : Math.min(100, Math.max(1, Math.floor(query.limit ?? 10)))
+  // A few extra: forked or resumed sessions contain the same entries in several files.
+  const { ids, terms, matched } = findPieces(lookup.sql, query, limit * 3 + 1)
+  const found = piecesWhere(lookup.sql, 'p.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids))
+  const byId = new Map(found.map((row) => [row.id, row]))
+  const rows = withoutCopies(ids.flatMap((id) => byId.get(id) ?? []))
+  const isNewest = matched === 'none' || query.order === 'newest'
+  const ordered = isNewest ? rows.toSorted((a, b) => (b.time ?? 0) - (a.time ?? 0) || b.id - a.id) : rows
+  const matches = ordered.slice(0, limit).map((row) => ({ ...cardOf(row), snippet: snippetIn(lookup, row, terms) }))
+  return { matches, matched, more: rows.length > limit }
+}
+
+function withoutCopies(rows: readonly PieceRow[]): readonly PieceRow[] {
+  const seen = new Set<string>()
+  return rows.filter((row) => {
+    // A result that is also stored as a file is listed once.
+    if (row.tool_use_id !== null && pieceKinds[row.kind] === 'tool-result') {
+      const others = row.type === 'result' ? ['transcript', 'result'] : ['result']
+      const isCopy = others.some((type) => seen.has(`${type} ${row.tool_use_id}`))
+      seen.add(`${row.type} ${row.tool_use_id}`)
+      if (isCopy) return false
+    }
+    // Only these ids are the same in every copy and unique otherwise.
+    if (row.uuid === null || row.format !== 'claude-code') return true
+    const key = `${row.uuid}#${row.piece}`
+    const isNew = !seen.has(key)
+    seen.add(key)
+    return isNew
+  })
+}
+
+type Hits = Pick<SearchResult, 'matched'> & { readonly ids: readonly number[]; readonly terms: readonly Term[] }
 
 /**
  * Only this many of the newest matches are ranked. Ranking all matches of a very common word takes a tenth of a second
@@ -35,16 +76,16 @@ export type Hits = {
  */
 const rankLimit = 1000
 
-export function findPieces(sql: DatabaseSync, query: SearchQuery, count: number): Hits {
-  const where = conditions(sql, query)
-  if (!hasWords(query)) {
-    return { ids: where === undefined ? [] : newest(sql, where, count), terms: [], matched: 'none' }
-  }
-  const terms = parseTerms(query.words)
-  if (terms.length === 0 || where === undefined) return { ids: [], terms, matched: 'all' }
+function findPieces(sql: DatabaseSync, query: SearchQuery, count: number): Hits {
+  const words = query.words?.trim() ?? ''
+  const terms = parseTerms(words)
+  const matched = words === '' ? 'none' : 'all'
+  const where = conditions(sql, query, matched)
+  if (where === undefined || (words !== '' && terms.length === 0)) return { ids: [], terms, matched }
+  if (words === '') return { ids: newest(sql, where, count), terms, matched }
   const order = query.order === 'newest' ? 'newest' : isOnePhrase(terms) ? 'shortest' : 'best'
   const all = matching(sql, { match: matchAll(terms), where, order }, count)
-  if (all.length > 0 || terms.length === 1) return { ids: all, terms, matched: 'all' }
+  if (all.length > 0 || terms.length === 1) return { ids: all, terms, matched }
   const any = matching(sql, { match: matchAny(rareTerms(sql, terms)), where, order }, count)
   return { ids: any, terms, matched: 'any' }
 }
@@ -96,56 +137,40 @@ const assistantKinds: readonly PieceKind[] = ['assistant', 'thinking', 'tool-use
 
 // With words, each match is checked; without, the filter finds the pieces through their index.
 const valueList = '(SELECT value FROM json_each(?))'
-const toolOfMatch = `(SELECT tool FROM calls WHERE id = p.call) IN ${valueList}`
-const callsOfTool = `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`
-const pathOfMatch = `EXISTS (SELECT 1 FROM touched WHERE call = p.call AND path IN ${valueList})`
-const callsOfPath = `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`
-
-function hasWords(query: SearchQuery): query is SearchQuery & { readonly words: string } {
-  return query.words !== undefined && query.words.trim() !== ''
+const ofTool = {
+  all: `(SELECT tool FROM calls WHERE id = p.call) IN ${valueList}`,
+  none: `p.call IN (SELECT id FROM calls WHERE tool IN ${valueList})`,
+}
+const ofPath = {
+  all: `EXISTS (SELECT 1 FROM touched WHERE call = p.call AND path IN ${valueList})`,
+  none: `p.call IN (SELECT call FROM touched WHERE path IN ${valueList})`,
 }
 
 /** Undefined if nothing can match. */
-function conditions(sql: DatabaseSync, query: SearchQuery): Where | undefined {
-  const texts: string[] = []
-  const values: SQLInputValue[] = []
-  const among = (column: string, numbers: readonly number[]) => texts.push(`${column} IN (${numbers.join(', ')})`)
+function conditions(sql: DatabaseSync, query: SearchQuery, words: 'all' | 'none'): Where | undefined {
+  const { kinds: named = pieceKinds, role, tool, path } = query
   const kinds = pieceKinds.filter(
-    (kind) =>
-      (query.kinds === undefined || query.kinds.includes(kind)) &&
-      (query.role === undefined || (query.role === 'assistant') === assistantKinds.includes(kind)),
+    (kind) => named.includes(kind) && (role === undefined || (role === 'assistant') === assistantKinds.includes(kind)),
   )
-  if (kinds.length < pieceKinds.length)
-    among(
-      'p.kind',
-      kinds.map((kind) => pieceKinds.indexOf(kind)),
-    )
-  for (const [column, value] of [
-    ['p.epoch =', query.epoch],
-    ['p.time >=', query.since],
-    ['p.time <=', query.until],
-  ] as const) {
-    if (value === undefined) continue
-    texts.push(`${column} ?`)
-    values.push(value)
+  if (kinds.length === 0) return undefined
+  const ofKind = `p.kind IN (${kinds.map((kind) => pieceKinds.indexOf(kind)).join(', ')})`
+  const filters: readonly (readonly [string, SQLInputValue | undefined])[] = [
+    ['p.epoch = ?', query.epoch],
+    ['p.time >= ?', query.since],
+    ['p.time <= ?', query.until],
+    [ofTool[words], tool === undefined ? undefined : namesLike(sql, (name) => isTool(name, tool))],
+    [ofPath[words], path === undefined ? undefined : namesLike(sql, pathMatcher(path))],
+  ]
+  const used = filters.filter(([, value]) => value !== undefined)
+  return {
+    text: [...(kinds.length < pieceKinds.length ? [ofKind] : []), ...used.map(([text]) => text)].join(' AND '),
+    values: used.flatMap(([, value]) => value ?? []),
   }
-  const { tool, path } = query
-  if (tool !== undefined) {
-    const names = namesLike(sql, (name) => isTool(name, tool))
-    texts.push(hasWords(query) ? toolOfMatch : callsOfTool)
-    values.push(JSON.stringify(names))
-  }
-  if (path !== undefined) {
-    const names = namesLike(sql, pathMatcher(path))
-    texts.push(hasWords(query) ? pathOfMatch : callsOfPath)
-    values.push(JSON.stringify(names))
-  }
-  return kinds.length === 0 ? undefined : { text: texts.join(' AND '), values }
 }
 
-function namesLike(sql: DatabaseSync, isWanted: (name: string) => boolean): readonly number[] {
+function namesLike(sql: DatabaseSync, isWanted: (name: string) => boolean): string {
   const names = sql.prepare('SELECT id, text FROM names').all() as { readonly id: number; readonly text: string }[]
-  return names.filter((name) => isWanted(name.text)).map((name) => name.id)
+  return JSON.stringify(names.filter((name) => isWanted(name.text)).map((name) => name.id))
 }
 
 function isTool(name: string, wanted: string): boolean {
@@ -153,20 +178,13 @@ function isTool(name: string, wanted: string): boolean {
   return has === wants || has.endsWith(`__${wants}`)
 }
 
-/**
- * Consecutive whole parts: `http/rate-limit.ts` and `src/http` match `/home/me/src/http/rate-limit.ts`, `limit.ts` does
- * not.
- */
+/** Consecutive whole parts: `http/limit.ts` and `src/http` match `/me/src/http/limit.ts`, `imit.ts` does not. */
 function pathMatcher(wanted: string): (path: string) => boolean {
-  const parts = partsOf(wanted)
-  const matchers = parts.map((part) => {
-    const [first = '', ...rest] = part.split(/\*+/)
-    return (has: string) => (rest.length === 0 ? has === first : matchesGlob(has, first, rest))
-  })
+  const globs = partsOf(wanted).map((part) => part.split(/\*+/))
   return (path) => {
     const has = partsOf(path)
-    for (let from = 0; from + matchers.length <= has.length; from++) {
-      if (matchers.every((matches, at) => matches(has[from + at] ?? ''))) return matchers.length > 0
+    for (let from = 0; from + globs.length <= has.length; from++) {
+      if (globs.every((glob, at) => matchesGlob(has[from + at] ?? '', glob))) return globs.length > 0
     }
     return false
   }
@@ -180,14 +198,72 @@ function partsOf(path: string): readonly string[] {
 }
 
 /** Without backtracking: no pattern can make it slow. */
-function matchesGlob(text: string, first: string, rest: readonly string[]): boolean {
-  const last = rest.at(-1) ?? ''
-  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false
+function matchesGlob(text: string, [first = '', ...rest]: readonly string[]): boolean {
+  const last = rest.pop()
+  if (last === undefined) return text === first
+  if (!text.startsWith(first) || !text.endsWith(last)) return false
   let at = first.length
-  for (const part of rest.slice(0, -1)) {
+  for (const part of rest) {
     const found = text.indexOf(part, at)
     if (found < 0) return false
     at = found + part.length
   }
   return at <= text.length - last.length
+}
+
+/** One unreadable text does not fail the search. */
+function snippetIn(lookup: Lookup, row: PieceRow, terms: readonly Term[]): string {
+  try {
+    return snippetOf(pieceText(lookup, row), terms)
+  } catch (error) {
+    if (error instanceof StalePlace) throw error
+    return `[This text cannot be read: ${contentProblem(error)}]`
+  }
+}
+
+const hitsPerTerm = 200
+const width = 240
+
+/** The part of a text where the search terms are closest together, on one line. */
+function snippetOf(text: string, terms: readonly Term[]): string {
+  const at = bestStart(hitsIn(text, terms))
+  const start = at <= width / 4 ? 0 : wordStart(text, at - Math.floor(width / 4))
+  const part = headOf(tailOf(text, text.length - start), width)
+  const shown = wellFormed(part.replace(/\s+/g, ' ').trim())
+  return `${start > 0 ? '… ' : ''}${shown}${start + width < text.length ? ' …' : ''}`
+}
+
+type Hit = { readonly at: number; readonly term: number }
+
+function hitsIn(text: string, terms: readonly Term[]): readonly Hit[] {
+  const hits: Hit[] = []
+  for (const [term, { text: wanted }] of terms.entries()) {
+    const words = wanted.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []
+    if (words.length === 0) continue
+    // Character pairs overlap: the first stands for all.
+    const isPairs = words.length > 1 && words.every((word) => /^[\u1100-\uffdc\u{16fe0}-\u{3ffff}]{2}$/u.test(word))
+    const pattern = new RegExp(isPairs ? (words[0] ?? '') : words.join('[^\\p{L}\\p{N}]{1,200}'), 'giu')
+    for (const found of text.matchAll(pattern)) {
+      hits.push({ at: found.index, term })
+      if (hits.length > hitsPerTerm * (term + 1)) break
+    }
+  }
+  return hits.toSorted((a, b) => a.at - b.at)
+}
+
+/** The start of the half snippet with the most different terms. */
+function bestStart(hits: readonly Hit[]): number {
+  let best = { at: hits[0]?.at ?? 0, count: 0 }
+  for (const [from, { at }] of hits.entries()) {
+    const within = new Set<number>()
+    for (let next = from; next < hits.length && (hits[next]?.at ?? 0) < at + width / 2; next++) {
+      within.add(hits[next]?.term ?? 0)
+    }
+    if (within.size > best.count) best = { at, count: within.size }
+  }
+  return best.at
+}
+
+function wordStart(text: string, at: number): number {
+  return at + text.slice(at, at + 30).search(/\s/) + 1
 }

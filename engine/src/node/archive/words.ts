@@ -45,7 +45,6 @@ function withoutEncoded(text: string): string {
   return done === 0 ? text : `${kept.join('')}${text.slice(done)}`
 }
 
-/** Base64 and base64url. */
 function isEncoded(code: number): boolean {
   return isNameCharacter(code) || code === 43 || code === 45 || code === 47 || code === 61 || code === 95
 }
@@ -66,7 +65,6 @@ function camelParts(text: string): string {
   return parts
 }
 
-/** ASCII letters and digits. */
 function isNameCharacter(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 }

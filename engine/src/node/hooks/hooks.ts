@@ -1,12 +1,15 @@
 // Runs the hooks of a session: functions of the host and shell commands from a settings file. They run in parallel;
 // their outcomes are merged in the order of configuration.
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { defined, type JsonObject } from '../../core/message/json.ts'
 import { describeValue, guarded } from '../../core/ports/guarded.ts'
 import { type HookCall, type HookOutcome, type Hooks, noOutcome, readOutcome } from '../../core/ports/hooks.ts'
 import type { AbortSignalPort } from '../../core/ports/model.ts'
+import type { HookedSession } from '../../core/session/platform.ts'
 import { headOf } from '../../core/text/cut.ts'
 import { systemPorts } from '../../models/ports.ts'
-import { makeSessionFolder } from '../session/session-folder.ts'
+import { makeSessionFolder, sessionFolder } from '../session/session-folder.ts'
 import { replaceFile } from '../write/whole-file.ts'
 import { mergeOutcomes, outcomeOf } from './outcome.ts'
 import { runCommand } from './run-command.ts'
@@ -16,6 +19,14 @@ import { commandsFor, type HookCommand, type HookSettings } from './settings.ts'
 export type HookFunction = (
   call: HookCall,
 ) => Promise<Partial<HookOutcome> | undefined> | Partial<HookOutcome> | undefined
+
+export type HookChoices = Pick<HooksOptions, 'functions' | 'settings' | 'env' | 'timeoutMs'>
+
+export function hooksFor(choices: HookChoices, { id, path, cwd }: HookedSession): Hooks {
+  const folder = path === undefined ? join(tmpdir(), 'everlong') : sessionFolder(path)
+  const outputFolder = join(folder, 'hook-output')
+  return createHooks({ ...choices, sessionId: id, transcriptPath: path ?? '', cwd, outputFolder })
+}
 
 export type HooksOptions = {
   readonly sessionId: string
@@ -30,7 +41,7 @@ export type HooksOptions = {
   readonly timeoutMs?: number
 }
 
-export const defaultTimeoutMs = 60_000
+const defaultTimeoutMs = 60_000
 export const maxOutput = 10_000
 
 export function createHooks(options: HooksOptions): Hooks {
@@ -72,7 +83,7 @@ async function runHook({ command, timeout }: HookCommand, call: HookCall, option
   const timeoutMs = timeout === undefined ? options.timeoutMs : timeout * 1000
   const run = await runCommand(command, {
     cwd: options.cwd,
-    ...(options.env ? { env: options.env } : {}),
+    env: options.env,
     input: `${JSON.stringify(stdinOf(call, options))}\n`,
     timeoutMs,
     signal: options.signal,
@@ -83,20 +94,16 @@ async function runHook({ command, timeout }: HookCommand, call: HookCall, option
 }
 
 /** The JSON that a command reads from stdin, with Claude Code's field names. */
-function stdinOf(call: HookCall, { sessionId, transcriptPath, cwd }: HooksOptions): Record<string, unknown> {
+function stdinOf(call: HookCall, { sessionId, transcriptPath, cwd }: HooksOptions): JsonObject {
   const common = { session_id: sessionId, transcript_path: transcriptPath, cwd, hook_event_name: call.event }
   switch (call.event) {
     case 'PreCompact':
       return { ...common, trigger: call.trigger, custom_instructions: call.instructions }
-    case 'PostCompact':
-      return {
-        ...common,
-        trigger: call.trigger,
-        compact_summary: call.summary,
-        tokens_before: call.tokensBefore,
-        tokens_after: call.tokensAfter,
-        fidelity: call.fidelity,
-      }
+    case 'PostCompact': {
+      const { trigger, summary, tokensBefore, tokensAfter, fidelity } = call
+      const told = { trigger, compact_summary: summary, tokens_before: tokensBefore, tokens_after: tokensAfter }
+      return { ...common, ...told, fidelity }
+    }
     case 'SessionStart':
       return { ...common, source: call.source }
     default:
@@ -112,13 +119,8 @@ function bounded(part: Partial<HookOutcome>, keep: (text: string, at: number) =>
     return `${headOf(text, maxOutput)}\n[cut: ${keep(text, ++at)}]`
   }
   const { summary, instructions, context, messages } = part
-  return {
-    ...part,
-    ...(summary === undefined ? {} : { summary: cap(summary) }),
-    ...(instructions ? { instructions: instructions.map(cap) } : {}),
-    ...(context ? { context: context.map(cap) } : {}),
-    ...(messages ? { messages: messages.map(cap) } : {}),
-  }
+  const lists = { instructions: instructions?.map(cap), context: context?.map(cap), messages: messages?.map(cap) }
+  return { ...part, ...defined({ summary: summary && cap(summary), ...lists }) }
 }
 
 function keepWhole(text: string, name: string, folder: string): string {

@@ -1,5 +1,5 @@
 // What a hook's exit code and output mean. Pure: a run in, an outcome out. Nothing here is fatal but a veto.
-import { isObject, type JsonObject } from '../../core/message/json.ts'
+import { defined, isObject, parseObject, stringAt } from '../../core/message/json.ts'
 import type { HookCall, HookOutcome } from '../../core/ports/hooks.ts'
 import { headOf } from '../../core/text/cut.ts'
 import type { CommandRun } from './run-command.ts'
@@ -33,53 +33,34 @@ function plain(event: HookCall['event'], text: string): Part {
   return event === 'SessionStart' ? { context: [text] } : { messages: [text] }
 }
 
-function fromJson(event: HookCall['event'], text: string, problem: (text: string) => Part): Part {
-  const value = parsed(text)
-  if (!isObject(value)) return problem('its output begins like JSON and is none')
-  const wrong = wrongField(value)
-  if (wrong !== undefined) return problem(`its output is not understood: ${wrong}`)
-  const { decision, reason, hookSpecificOutput: said = {} } = value as Answer
-  const part: Part = {
-    ...listed('instructions', event === 'PreCompact' ? said.newCustomInstructions : undefined),
-    ...listed('context', said.additionalContext),
-    ...listed('messages', said.userDisplayMessage),
-    ...(event === 'PreCompact' && said.summary?.trim() ? { summary: said.summary } : {}),
-  }
-  return decision === 'block' ? { ...part, ...blocked(event, reason?.trim() || 'blocked by a hook', problem) } : part
-}
-
 const saidFields = ['additionalContext', 'newCustomInstructions', 'userDisplayMessage', 'summary'] as const
 
-type Answer = {
-  readonly decision?: 'block' | 'approve'
-  readonly reason?: string
-  readonly hookSpecificOutput?: { readonly [field in (typeof saidFields)[number]]?: string }
-}
-
-/** The name of the first field with a value that cannot be used; fields we do not know are fine. */
-function wrongField({ decision, reason, hookSpecificOutput: said = {} }: JsonObject): string | undefined {
-  if (decision !== undefined && decision !== 'block' && decision !== 'approve') return 'decision'
-  if (!isOptionalText(reason)) return 'reason'
-  if (!isObject(said)) return 'hookSpecificOutput'
-  const wrong = saidFields.find((field) => !isOptionalText(said[field]))
-  return wrong === undefined ? undefined : `hookSpecificOutput.${wrong}`
-}
-
-function isOptionalText(value: unknown): boolean {
-  return value === undefined || typeof value === 'string'
+/** Fields that we do not know are fine; one that we know with a value that cannot be used is a problem. */
+function fromJson(event: HookCall['event'], text: string, problem: (text: string) => Part): Part {
+  const value = parseObject(text)
+  if (value === undefined) return problem('its output begins like JSON and is none')
+  const { decision, reason, hookSpecificOutput: said = {} } = value
+  const isText = (field: unknown) => field === undefined || typeof field === 'string'
+  const odd = (field: string) => problem(`its output is not understood: ${field}`)
+  if (decision !== undefined && decision !== 'block' && decision !== 'approve') return odd('decision')
+  if (!isText(reason)) return odd('reason')
+  if (!isObject(said)) return odd('hookSpecificOutput')
+  const wrong = saidFields.find((field) => !isText(said[field]))
+  if (wrong !== undefined) return odd(`hookSpecificOutput.${wrong}`)
+  const isBefore = event === 'PreCompact'
+  const summary = stringAt(said, 'summary')
+  const part: Part = {
+    ...listed('instructions', isBefore ? stringAt(said, 'newCustomInstructions') : undefined),
+    ...listed('context', stringAt(said, 'additionalContext')),
+    ...listed('messages', stringAt(said, 'userDisplayMessage')),
+    ...(isBefore && summary?.trim() ? { summary } : {}),
+  }
+  if (decision !== 'block') return part
+  return { ...part, ...blocked(event, stringAt(value, 'reason')?.trim() || 'blocked by a hook', problem) }
 }
 
 function listed(key: 'instructions' | 'context' | 'messages', text: string | undefined): Part {
   return text === undefined || text.trim() === '' ? {} : { [key]: [text.trim()] }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 function firstLine(text: string): string {
@@ -91,8 +72,7 @@ export function mergeOutcomes(parts: readonly Part[]): HookOutcome {
   const veto = parts.find((part) => part.veto !== undefined)?.veto
   const summary = parts.find((part) => part.summary !== undefined)?.summary
   return {
-    ...(veto === undefined ? {} : { veto }),
-    ...(summary === undefined ? {} : { summary }),
+    ...defined({ veto, summary }),
     instructions: parts.flatMap((part) => part.instructions ?? []),
     context: parts.flatMap((part) => part.context ?? []),
     messages: parts.flatMap((part) => part.messages ?? []),

@@ -12,7 +12,7 @@ export type CommandRun = {
 
 export type CommandOptions = {
   readonly cwd: string
-  readonly env?: NodeJS.ProcessEnv
+  readonly env?: NodeJS.ProcessEnv | undefined
   readonly input: string
   readonly timeoutMs: number
   readonly signal?: AbortSignalPort | undefined

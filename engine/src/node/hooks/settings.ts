@@ -40,58 +40,53 @@ export function readHookSettings(value: unknown): HookSettingsRead {
 }
 
 // Each returns where the value is wrong and what belongs there, or undefined when it is right.
+type Wrong = (value: unknown) => string | undefined
 
-function wrongSettings(value: unknown): string | undefined {
+const wrongSettings: Wrong = (value) => {
   if (!isObject(value)) return ': expected an object'
-  return firstOf(Object.entries(value), ([event, matchers]) => {
-    if (!hookEvents.some((known) => known === event)) return `.${event}: not one of ${hookEvents.join(', ')}`
-    return prefixed(event, wrongList(matchers, wrongMatcher))
+  return firstWrong(Object.entries(value), ([event, matchers]) => {
+    if (!hookEvents.some((known) => known === event)) return `: not one of ${hookEvents.join(', ')}`
+    return wrongList(matchers, wrongMatcher)
   })
 }
 
-function wrongMatcher(value: unknown): string | undefined {
+const wrongMatcher: Wrong = (value) => {
   if (!isObject(value)) return ': expected an object'
   const { matcher, hooks } = value
   if (matcher !== undefined && typeof matcher !== 'string') return '.matcher: expected a string'
-  return prefixed('hooks', wrongList(hooks, wrongCommand))
+  return firstWrong([['hooks', hooks]], ([, list]) => wrongList(list, wrongCommand))
 }
 
 const longestTimeout = 3600
 
-function wrongCommand(value: unknown): string | undefined {
+const wrongCommand: Wrong = (value) => {
   if (!isObject(value)) return ': expected an object'
   const { type, command, timeout } = value
   if (type !== 'command') return '.type: expected "command"'
   if (typeof command !== 'string' || command === '') return '.command: expected a command line'
-  if (timeout === undefined) return undefined
-  const isValid = typeof timeout === 'number' && timeout > 0 && timeout <= longestTimeout
+  const isValid = timeout === undefined || (typeof timeout === 'number' && timeout > 0 && timeout <= longestTimeout)
   return isValid ? undefined : `.timeout: expected seconds, more than 0 and at most ${longestTimeout}`
 }
 
-function wrongList(value: unknown, wrong: (item: unknown) => string | undefined): string | undefined {
+function wrongList(value: unknown, wrong: Wrong): string | undefined {
   if (!Array.isArray(value)) return ': expected a list'
-  return firstOf([...value.entries()], ([at, item]) => prefixed(at, wrong(item)))
+  return firstWrong([...value.entries()], ([, item]) => wrong(item))
 }
 
-function prefixed(key: string | number, problem: string | undefined): string | undefined {
-  return problem === undefined ? undefined : `.${key}${problem}`
-}
-
-function firstOf<T>(items: readonly T[], wrong: (item: T) => string | undefined): string | undefined {
+function firstWrong<T extends readonly [string | number, unknown]>(
+  items: readonly T[],
+  wrong: (item: T) => string | undefined,
+): string | undefined {
   for (const item of items) {
     const problem = wrong(item)
-    if (problem !== undefined) return problem
+    if (problem !== undefined) return `.${item[0]}${problem}`
   }
   return undefined
 }
 
 /** The commands of an event whose matcher takes this word, in their order. */
-export function commandsFor(
-  settings: HookSettings,
-  event: (typeof hookEvents)[number],
-  word: string,
-): readonly HookCommand[] {
-  const takes = ({ matcher = '' }: { readonly matcher?: string | undefined }) =>
+export function commandsFor(settings: HookSettings, event: keyof HookSettings, word: string): readonly HookCommand[] {
+  const takes = ({ matcher = '' }: HookMatcher) =>
     matcher === '' || matcher === '*' || matcher.split('|').some((each) => each.trim() === word)
   return (settings[event] ?? []).filter(takes).flatMap(({ hooks }) => hooks)
 }

@@ -3,17 +3,13 @@ import { createHash } from 'node:crypto'
 import { recalledNotice } from '../../core/prompts/recall.ts'
 import { clipped, headWithin } from '../../core/text/cut.ts'
 import { wellFormed } from '../../core/text/well-formed.ts'
-import type { Match, SearchResult } from '../archive/matches.ts'
-import type { Reading } from '../archive/originals.ts'
-import type { Card } from '../archive/rows.ts'
+import type { Card, Reading } from '../archive/originals.ts'
+import type { SearchResult } from '../archive/search.ts'
 import type { ReadRequest } from './input.ts'
 
-export type Cap = {
+export type AnswerStyle = {
   readonly maxTokens: number
   readonly countTokens: (text: string) => number
-}
-
-export type AnswerStyle = Cap & {
   /** How to call the answering tool for a text. */
   readonly phraseRead: (id: string, from?: Readonly<Record<string, number>>) => string
 }
@@ -43,15 +39,11 @@ export function searchText(result: SearchResult, style: AnswerStyle): string {
   const foot = (more: boolean) =>
     `Read one in full: ${style.phraseRead('ID')}${more ? '\nThere are more: narrow the search, or ask for more cards.' : ''}`
   const room = style.maxTokens - style.countTokens(marked('', `${some}${foot(true)}`))
-  const cards = result.matches.map((match, at) => cardText(match, at + 1))
+  const cards = result.matches.map((match, at) => `${at + 1}. ${cardLine(match)}\n   ${oneLine(match.snippet, 300)}`)
   let fitting = cards.length
   while (fitting > 1 && style.countTokens(cards.slice(0, fitting).join('\n')) > room) fitting--
   const body = headWithin(cards.slice(0, fitting).join('\n'), { countTokens: style.countTokens, tokens: room })
   return some + marked(body, foot(result.more || fitting < cards.length))
-}
-
-function cardText(match: Match, number: number): string {
-  return `${number}. ${cardLine(match)}\n   ${oneLine(match.snippet, 300)}`
 }
 
 export function readingText(reading: Reading, request: ReadRequest, style: AnswerStyle): string {

@@ -1,5 +1,5 @@
 // Parses what a model or a person asks of recall. Known fields must have the right type; others are ignored.
-import { isObject, type JsonObject, numberAt, stringAt } from '../../core/message/json.ts'
+import { defined, isObject, type JsonObject, numberAt, stringAt } from '../../core/message/json.ts'
 import { pointedId } from '../../core/prompts/recall.ts'
 import { pieceKinds } from '../../core/transcript/format/record-pieces.ts'
 import type { SearchQuery } from '../archive/search.ts'
@@ -69,7 +69,6 @@ export function parseSearch(input: unknown): SearchRequest | Refused {
   return { type: 'search', query: defined(wanted) }
 }
 
-/** `key` is the field of the id. */
 export function parseRead(input: unknown, key: 'read' | 'id'): Extract<RecallRequest, { type: 'read' }> | Refused {
   if (!isObject(input) || typeof input[key] !== 'string')
     return refused(`"${key}" must be the id of a card or a pointer.`)
@@ -87,7 +86,6 @@ function refused(reason: string): Refused {
 
 type Property = { readonly type: string; readonly enum?: readonly string[] }
 
-/** Describes the first field with a wrong type. */
 function wrongType(input: JsonObject, properties: Readonly<Record<string, Property>>): string | undefined {
   for (const [key, { type, enum: allowed }] of Object.entries(properties)) {
     const value = input[key]
@@ -109,10 +107,4 @@ function timeOf(value: unknown, edge: 'start' | 'end'): number | undefined {
   const time = Date.parse(value)
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value.trim())
   return isDay && edge === 'end' ? time + 24 * 3600 * 1000 - 1 : time
-}
-
-type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> }
-
-function defined<T extends object>(record: T): Defined<T> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Defined<T>
 }

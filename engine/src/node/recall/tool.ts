@@ -79,27 +79,21 @@ function answer(request: RecallRequest, options: RecallOptions, phraseRead: Answ
     const partly = complete ? '' : `The archive is still being indexed (${part} % so far): ask again for the rest.\n`
     const note = partly + (request.type === 'search' ? notSearched(unreadable) : '')
     const room = Math.max(minTokens, maxTokens) - (note === '' ? 0 : countTokens(note))
-    const found = lookUp(request, archive, { phraseRead, countTokens, maxTokens: room })
-    return { ...found, text: note + found.text }
+    const style = { phraseRead, countTokens, maxTokens: room }
+    if (request.type === 'search')
+      return { text: note + searchText(archive.search(request.query), style), isError: false }
+    const reading = archive.read(request.read.id)
+    if (reading) return { text: note + readingText(reading, request.read, style), isError: false }
+    return { text: `${note}Nothing in the archive has this id. Search for it first.`, isError: true }
   } catch (error) {
     return { text: `The archive cannot be read: ${contentProblem(error)}`, isError: true }
   }
 }
 
-/** Says that the search was incomplete. */
 function notSearched([first, ...others]: readonly Unreadable[]): string {
   if (first === undefined) return ''
   const { path, line, reason } = first
   const where = `${oneLine(path, 120)}${line === undefined ? '' : `, line ${line}`}`
   const more = others.length === 0 ? '' : `, and ${others.length} more`
   return `Not searched: ${where} (${oneLine(reason, 120)})${more}.\n`
-}
-
-type Answerable = Exclude<RecallRequest, { readonly type: 'refused' }>
-
-function lookUp(request: Answerable, archive: Archive, style: AnswerStyle): ToolOutput {
-  if (request.type === 'search') return { text: searchText(archive.search(request.query), style), isError: false }
-  const reading = archive.read(request.read.id)
-  if (reading === undefined) return { text: 'Nothing in the archive has this id. Search for it first.', isError: true }
-  return { text: readingText(reading, request.read, style), isError: false }
 }

@@ -1,7 +1,8 @@
 // Which files may be restored, and from where: on the session's own machine from disk, if the session was demonstrably
 // shown the file or the host permits it; for a transcript from another machine, only what the transcript contains.
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { constants, statSync } from 'node:fs'
+import { open, realpath } from 'node:fs/promises'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { stringAt } from '../../core/message/json.ts'
 import type { FileRead, FileStore } from '../../core/ports/files.ts'
 import type { Workspace } from '../../core/ports/workspace.ts'
@@ -16,7 +17,6 @@ import { createShown, type Shown } from '../../core/restore/shown.ts'
 import type { SessionFiles, SessionFilesInput, WorkspaceInput } from '../../core/session/platform.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import { gitWorkspace } from './workspace.ts'
-import { workspaceFiles } from './workspace-files.ts'
 
 export function sessionFiles({ given, entries, cwd, named, permitted }: SessionFilesInput): SessionFiles {
   if (given) return { files: given, see: () => undefined }
@@ -29,12 +29,11 @@ export function sessionFiles({ given, entries, cwd, named, permitted }: SessionF
   }
 }
 
-type OwnFiles = {
+type OwnFiles = Pick<SessionFilesInput, 'permitted'> & {
   readonly root: string
   readonly shown: Shown
   /** What the transcript showed when the session was opened. */
   readonly opened: SeenFiles
-  readonly permitted: SessionFilesInput['permitted']
 }
 
 /**
@@ -100,4 +99,53 @@ export function workspaceFor({ given, entries, cwd, isNamed }: WorkspaceInput): 
   const recorded = recordedFolder(entries)
   if (!isNamed && recorded !== undefined && resolve(recorded) !== resolve(cwd)) return undefined
   return gitWorkspace({ folder: cwd })
+}
+
+type WorkspaceOptions = {
+  readonly root: string
+  /** Paths outside the workspace that may be read. */
+  readonly isAllowed?: (path: string) => boolean
+}
+
+/** Larger files are not source code that anybody reads whole. */
+const maxBytes = 2 * 1024 * 1024
+
+/** Reads files for restoring. Nothing outside the workspace is read unless allowed, and links cannot lead out of it. */
+export function workspaceFiles({ root, isAllowed = () => false }: WorkspaceOptions): FileStore {
+  return {
+    read: async (path) => {
+      const wanted = resolve(root, path)
+      try {
+        const real = await realpath(wanted)
+        if (!isInside(await realpath(root), real) && !isAllowed(path)) {
+          return { type: 'refused', why: 'it is outside the workspace', isOutside: true }
+        }
+        return await readText(real)
+      } catch (error) {
+        const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+        if (code === 'ENOENT' || code === 'ENOTDIR') return { type: 'missing' }
+        return { type: 'refused', why: `it cannot be read (${code || String(error)})` }
+      }
+    },
+  }
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+async function readText(path: string): Promise<FileRead> {
+  // Nonblocking: opening a pipe would wait for a writer.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  try {
+    const state = await file.stat()
+    if (!state.isFile()) return { type: 'refused', why: 'it is not a file' }
+    if (state.size > maxBytes) return { type: 'refused', why: `it has ${state.size} bytes` }
+    const bytes = await file.readFile()
+    if (bytes.includes(0)) return { type: 'binary', bytes: bytes.length }
+    return { type: 'text', text: bytes.toString('utf8') }
+  } finally {
+    await file.close()
+  }
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLedger } from '../../core/ledger/ledger.ts'
 import { offline } from '../../models/offline.ts'
-import { hooksFor } from '../hooks/for-session.ts'
+import { hooksFor } from '../hooks/hooks.ts'
 import { storeResults } from '../write/keep-results.ts'
 import { openMemory } from './session-memory.ts'
 

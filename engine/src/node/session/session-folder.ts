@@ -11,7 +11,6 @@ export function sessionFolder(transcript: string): string {
 
 export const resultsName = 'tool-results'
 
-/** The folder of large tool results. It may not exist yet. */
 export function resultsFolder(transcript: string): string {
   return join(sessionFolder(transcript), resultsName)
 }

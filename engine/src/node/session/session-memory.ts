@@ -2,13 +2,14 @@
 // atomically, changes made by a person meanwhile are merged, and only one extraction runs at a time, across processes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { type Extraction, extractNotes } from '../../core/memory/extract.ts'
 import { merged, parseNotes, renderNotes, withTemplate } from '../../core/memory/notes.ts'
 import type { SessionMemory } from '../../core/memory/store.ts'
-import { type MemoryProgress, noProgress } from '../../core/memory/trigger.ts'
-import { numberAt, parseObject, stringAt } from '../../core/message/json.ts'
+import type { MemoryProgress } from '../../core/memory/trigger.ts'
+import { defined, numberAt, parseObject, stringAt } from '../../core/message/json.ts'
+import { noTokens } from '../../core/message/usage.ts'
 import { type NoteHead, noteHeads } from '../../core/prompts/memory.ts'
+import { type ModelPorts, systemPorts } from '../../models/ports.ts'
 import { acquireLease, type Lease, lockPathOf } from '../lease/lease.ts'
 import { readLock } from '../lease/lock-file.ts'
 import { nodeProcesses } from '../lease/processes.ts'
@@ -18,18 +19,13 @@ import { makeSessionFolder, sessionFolder } from './session-folder.ts'
 
 export type { SessionMemory }
 
-export type MemoryPorts = {
-  readonly now: () => number
-  readonly wait: (milliseconds: number) => Promise<void>
-}
+type MemoryPorts = Pick<ModelPorts, 'now' | 'wait'>
 
 const maxWaitMs = 15_000
 const deadAfterMs = 60_000
 const pollMs = 200
 
-const nodePorts: MemoryPorts = { now: () => Date.now(), wait: (milliseconds) => wait(milliseconds) }
-
-export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): SessionMemory {
+export function openMemory(transcript: string, ports: MemoryPorts = systemPorts): SessionMemory {
   const folder = join(sessionFolder(transcript), 'session-memory')
   const path = join(folder, 'summary.md')
   const statePath = join(folder, 'progress.json')
@@ -59,12 +55,14 @@ export function openMemory(transcript: string, ports: MemoryPorts = nodePorts): 
       if ((await settled()) === 'still-running') return failed('another extraction is running')
       try {
         makeSessionFolder(folder)
-        const lease = takeLease(path, ports)
-        if (!lease) return failed('another extraction is running')
+        const { now } = ports
+        const terms = { owner: 'session memory', durationMs: deadAfterMs, graceMs: 0, ports: { now } }
+        const asked = acquireLease(path, terms)
+        if (asked.type !== 'acquired') return failed('another extraction is running')
         try {
-          return await extractInto({ path, folder, lease }, input)
+          return await extractInto({ path, folder, lease: asked.lease }, input)
         } finally {
-          lease.release()
+          asked.lease.release()
         }
       } catch (error) {
         return failed(diskProblem(error).message)
@@ -90,17 +88,7 @@ async function extractInto({ path, folder, lease }: Taken, input: Parameters<Ses
 }
 
 function failed(reason: string): Extraction {
-  return { type: 'failed', reason, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 } }
-}
-
-function takeLease(path: string, { now }: MemoryPorts): Lease | undefined {
-  const asked = acquireLease(path, {
-    owner: 'session memory',
-    durationMs: deadAfterMs,
-    graceMs: 0,
-    ports: { now },
-  })
-  return asked.type === 'acquired' ? asked.lease : undefined
+  return { type: 'failed', reason, usage: noTokens }
 }
 
 function isRunning(path: string, now: number): boolean {
@@ -126,12 +114,9 @@ function readText(path: string): string | undefined {
 }
 
 function progressIn(text: string | undefined): MemoryProgress {
-  const value = text === undefined ? undefined : parseObject(text)
-  if (!value) return noProgress
-  const [tokens, lastSeen] = [numberAt(value, 'tokens'), stringAt(value, 'lastSeen')]
+  const value = parseObject(text ?? '')
   return {
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(lastSeen === undefined ? {} : { lastSeen }),
+    ...defined({ tokens: numberAt(value, 'tokens'), lastSeen: stringAt(value, 'lastSeen') }),
     toolCallsSince: numberAt(value, 'toolCallsSince') ?? 0,
     failures: numberAt(value, 'failures') ?? 0,
   }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { workspaceFiles } from './workspace-files.ts'
+import { workspaceFiles } from './session-files.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-files-'))
 const root = join(folder, 'work')

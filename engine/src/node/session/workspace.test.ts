@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createStop } from '../../core/ports/stop.ts'
-import { gitWorkspace } from './workspace.ts'
+import { gitWorkspace, parseStatus } from './workspace.ts'
 
 let folder: string
 beforeEach(() => {
@@ -214,5 +214,38 @@ describe('no answer', () => {
     stop()
     expect(await asked).toEqual(why('it was stopped'))
     expect(await gitWorkspace({ folder }).state({ signal })).toEqual(why('it was stopped'))
+  })
+})
+
+const emptyStatus = {
+  oid: undefined,
+  branch: undefined,
+  upstream: undefined,
+  staged: [],
+  unstaged: [],
+  untracked: [],
+  conflicts: [],
+}
+
+test('the old name of a renamed file is no file of its own, whatever it looks like', () => {
+  const renamed = '2 R. N... 100644 100644 100644 1111 1111 R100 new name'
+  expect(parseStatus(`${renamed}\0? old\0? other\0`, '')).toEqual({
+    ...emptyStatus,
+    staged: [{ path: 'new name', change: 'renamed' }],
+    untracked: [{ path: 'other' }],
+  })
+})
+
+test('a record that was cut off is passed over', () => {
+  expect(parseStatus('? whole\0? cut o', '')).toEqual({ ...emptyStatus, untracked: [{ path: 'whole' }] })
+})
+
+test('an upstream that is gone has no counts', () => {
+  const output = '# branch.oid abc\0# branch.head main\0# branch.upstream origin/main\0'
+  expect(parseStatus(output, '')).toEqual({
+    ...emptyStatus,
+    oid: 'abc',
+    branch: 'main',
+    upstream: { name: 'origin/main' },
   })
 })

@@ -2,20 +2,20 @@
 // never throws: without git, it returns a reason.
 import { type ExecFileException, execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
+import { posix } from 'node:path'
+import { defined } from '../../core/message/json.ts'
 import type {
   Capped,
   Commit,
   NoWorkspaceState,
   Since,
   Workspace,
-  WorkspaceQuery,
+  WorkspaceFile,
   WorkspaceState,
 } from '../../core/ports/workspace.ts'
-import { parseStatus } from './git-status.ts'
 
 export type GitWorkspaceOptions = {
   readonly folder: string
-  /** For all commands together. */
   readonly timeoutMs?: number
   readonly git?: string
 }
@@ -23,12 +23,11 @@ export type GitWorkspaceOptions = {
 const maxOutputBytes = 1024 * 1024
 const maxFiles = 20
 const maxCommits = 20
-/** Commits are counted up to this. */
 const maxCounted = 500
 
 export function gitWorkspace({ folder, timeoutMs = 2_000, git = 'git' }: GitWorkspaceOptions): Workspace {
   return {
-    state: async ({ since, signal }: WorkspaceQuery = {}) => {
+    state: async ({ since, signal } = {}) => {
       const stop = new AbortController()
       const abort = () => stop.abort()
       const timer = setTimeout(abort, timeoutMs)
@@ -54,19 +53,18 @@ function unknown(why: string): NoWorkspaceState {
 
 type Place = { readonly folder: string; readonly git: string; readonly signal: AbortSignal }
 
-const statusArguments = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=normal']
+// The configurations of submodules are not checked.
+const status = 'status --porcelain=v2 --branch -z --untracked-files=normal --ignore-submodules=dirty'.split(' ')
+const log = 'log -z --no-show-signature --encoding=UTF-8 --format=%H%x00%s'.split(' ')
 
 async function stateOf(place: Place, since: Since | undefined): Promise<WorkspaceState> {
   const prefix = await run(place, ['rev-parse', '--show-prefix'])
-  // The configurations of submodules are not checked.
-  const output = await run(place, [...statusArguments, '--ignore-submodules=dirty'])
+  const output = await run(place, status)
   const { oid, branch, upstream, ...files } = parseStatus(output.text, prefix.text.trimEnd())
   const commits = oid === undefined || !since ? undefined : await commitsSince(place, oid, since)
   return {
     type: 'state',
-    ...(branch === undefined ? {} : { branch }),
-    ...(oid === undefined ? {} : { head: await commitAt(place, oid) }),
-    ...(upstream ? { upstream } : {}),
+    ...defined({ branch, upstream, head: oid === undefined ? undefined : await commitAt(place, oid) }),
     staged: capped(files.staged, maxFiles),
     unstaged: capped(files.unstaged, maxFiles),
     untracked: capped(files.untracked, maxFiles),
@@ -81,16 +79,16 @@ function capped<T>(all: readonly T[], most: number): Capped<T> {
 }
 
 async function commitAt(place: Place, oid: string): Promise<Commit> {
-  const [commit] = await log(place, ['-1', oid])
+  const [commit] = await commitsOf(place, ['-1', oid])
   return commit ?? { hash: oid, title: '' }
 }
 
 async function commitsSince(place: Place, oid: string, since: Since): Promise<readonly Commit[] | undefined> {
   const most = `--max-count=${maxCounted}`
-  if ('time' in since) return log(place, [most, `--max-age=${Math.max(0, Math.floor(since.time / 1000))}`, oid])
+  if ('time' in since) return commitsOf(place, [most, `--max-age=${Math.max(0, Math.floor(since.time / 1000))}`, oid])
   if (!/^[0-9a-f]{4,64}$/i.test(since.commit)) return undefined
   try {
-    return await log(place, [most, `${since.commit}..${oid}`])
+    return await commitsOf(place, [most, `${since.commit}..${oid}`])
   } catch (error) {
     // Not a commit of this repository: the rest of the state is still valid.
     if (error instanceof GitFailed) return undefined
@@ -98,16 +96,8 @@ async function commitsSince(place: Place, oid: string, since: Since): Promise<re
   }
 }
 
-async function log(place: Place, what: readonly string[]): Promise<readonly Commit[]> {
-  const { text } = await run(place, [
-    'log',
-    '-z',
-    '--no-show-signature',
-    '--encoding=UTF-8',
-    '--format=%H%x00%s',
-    ...what,
-    '--',
-  ])
+async function commitsOf(place: Place, what: readonly string[]): Promise<readonly Commit[]> {
+  const { text } = await run(place, [...log, ...what, '--'])
   const fields = text.split('\0')
   return Array.from({ length: Math.floor(fields.length / 2) }, (_, at) => ({
     hash: fields[2 * at] ?? '',
@@ -127,21 +117,16 @@ const safeConfig = [
   ['protocol.allow', 'never'],
 ].flatMap(([name, value]) => ['-c', `${name}=${value}`])
 
-function run(place: Place, what: readonly string[]): Promise<Output> {
-  const { folder, git, signal } = place
-  const options = { cwd: folder, env: environment(), signal, maxBuffer: maxOutputBytes, killSignal: 'SIGKILL' } as const
+function run({ folder, git, signal }: Place, what: readonly string[]): Promise<Output> {
+  const limits = { signal, maxBuffer: maxOutputBytes, killSignal: 'SIGKILL' } as const
+  const options = { cwd: folder, env: environment(), ...limits, windowsHide: true }
   return new Promise((done, fail) => {
-    execFile(
-      git,
-      ['--no-pager', ...safeConfig, ...what],
-      { ...options, windowsHide: true },
-      (error, text, complaint) => {
-        if (!error) done({ text, isCut: false })
-        else if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') done({ text, isCut: true })
-        else if (signal.aborted) fail(error)
-        else reasonOf(folder, error, complaint).then((why) => fail(new GitFailed(why)), fail)
-      },
-    )
+    execFile(git, ['--no-pager', ...safeConfig, ...what], options, (error, text, complaint) => {
+      if (!error) done({ text, isCut: false })
+      else if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') done({ text, isCut: true })
+      else if (signal.aborted) fail(error)
+      else reasonOf(folder, error, complaint).then((why) => fail(new GitFailed(why)), fail)
+    })
   })
 }
 
@@ -154,13 +139,83 @@ function environment(): NodeJS.ProcessEnv {
 
 async function reasonOf(folder: string, error: ExecFileException, complaint: string): Promise<string> {
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') {
-    const isFolder = await stat(folder).then(
-      (found) => found.isDirectory(),
-      () => false,
-    )
-    return isFolder ? 'git is not installed' : 'the folder does not exist'
+    const found = await stat(folder).catch(() => undefined)
+    return found?.isDirectory() ? 'git is not installed' : 'the folder does not exist'
   }
   if (complaint.includes('not a git repository')) return 'the folder is not in a git repository'
   const [first = ''] = complaint.replace(/^fatal: /, '').split('\n')
   return `git refused: ${first.replace(/\p{C}+/gu, ' ').slice(0, 200) || String(error.code ?? error.message)}`
+}
+
+type ListName = 'staged' | 'unstaged' | 'untracked' | 'conflicts'
+
+type GitStatus = Readonly<Record<ListName, readonly WorkspaceFile[]>> & {
+  /** Undefined before the first commit. */
+  readonly oid: string | undefined
+  /** Undefined if HEAD is detached. */
+  readonly branch: string | undefined
+  readonly upstream: WorkspaceState['upstream']
+}
+
+/**
+ * Parses `git status --porcelain=v2 --branch -z`; a record that was cut off is skipped. Paths are relative to the
+ * repository's root in the output, and to `prefix` in the result.
+ */
+export function parseStatus(output: string, prefix: string): GitStatus {
+  const headers = new Map<string, string>()
+  const files = { staged: [], unstaged: [], untracked: [], conflicts: [] } as Record<ListName, WorkspaceFile[]>
+  // After the last terminator: empty or cut off.
+  const records = output.split('\0').slice(0, -1)
+  for (let at = 0; at < records.length; at++) {
+    const record = records[at] ?? ''
+    if (record.startsWith('# ')) {
+      const space = record.indexOf(' ', 2)
+      headers.set(record.slice(2, space), record.slice(space + 1))
+    }
+    // The old name of a renamed file is a separate record.
+    if (record.startsWith('2 ')) at++
+    const path = fileRecord.exec(record)?.[1]
+    if (path !== undefined) noteFile(files, record, relativeTo(prefix, path))
+  }
+  const known = (name: string, none: string) => (headers.get(name) === none ? undefined : headers.get(name))
+  return {
+    oid: known('branch.oid', '(initial)'),
+    branch: known('branch.head', '(detached)'),
+    upstream: upstreamOf(headers),
+    ...files,
+  }
+}
+
+/** The path follows 8, 9, 10 or 1 fields, depending on the record type. */
+const fileRecord = /^(?:1 (?:\S+ ){7}|2 (?:\S+ ){8}|u (?:\S+ ){9}|\? )(.+)$/s
+
+function relativeTo(prefix: string, path: string): string {
+  if (prefix === '') return path
+  const found = posix.relative(prefix, path) || '.'
+  return path.endsWith('/') ? `${found}/` : found
+}
+
+function noteFile(files: Record<ListName, WorkspaceFile[]>, record: string, path: string): void {
+  const [index = '.', tree = '.'] = record.slice(2, 4)
+  if (record.startsWith('?')) files.untracked.push({ path })
+  else if (record.startsWith('u')) files.conflicts.push({ path })
+  else {
+    if (index !== '.') files.staged.push({ path, ...changes[index] })
+    if (tree !== '.') files.unstaged.push({ path, ...changes[tree] })
+  }
+}
+
+const changes: Readonly<Record<string, Pick<WorkspaceFile, 'change'>>> = {
+  A: { change: 'new' },
+  C: { change: 'new' },
+  D: { change: 'deleted' },
+  R: { change: 'renamed' },
+}
+
+function upstreamOf(headers: ReadonlyMap<string, string>): WorkspaceState['upstream'] {
+  const name = headers.get('branch.upstream')
+  if (name === undefined) return undefined
+  const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(headers.get('branch.ab') ?? '') ?? []
+  if (ahead === undefined || behind === undefined) return { name }
+  return { name, counts: { ahead: Number(ahead), behind: Number(behind) } }
 }

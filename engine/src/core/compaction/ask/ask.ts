@@ -2,62 +2,24 @@
 // model could do is said with a reason; writing a summary without a model is the caller's business.
 import { modelFacts } from '../../catalog/models.ts'
 import { type Block, textOf } from '../../message/block.ts'
-import type { Message, ViewMessage } from '../../message/message.ts'
-import type { TokenCounts } from '../../message/usage.ts'
-import type { CompactionFailure, Tried } from '../../ports/events.ts'
-import type { AbortSignalPort, ModelRequest, Overflow } from '../../ports/model.ts'
-import type { CompactionPorts } from '../../ports/ports.ts'
-import { carriedText, partBegins, type SummaryVariant, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
+import type { Message } from '../../message/message.ts'
+import type { CompactionFailure } from '../../ports/events.ts'
+import type { ModelRequest, Overflow } from '../../ports/model.ts'
+import { carriedText, partBegins, shorterPrompt, summaryPrompt } from '../../prompts/summary.ts'
 import { withoutMiddle } from '../../text/cut.ts'
-import { type Counting, countTokens } from '../../tokens/estimate/counting.ts'
-import { type Asked, type Asker, createAsker } from './asker.ts'
-import { type PreparedMessage, preparedMessages } from './prepare.ts'
-import { directRequest, onDemandRequest, outputLimit, sharingRequest, shorterRequest } from './request.ts'
-import { gapOf, truncated, withFoldedIn, withoutMarkers } from './too-long.ts'
-import { windowsOf } from './windows.ts'
-
-export type Question = {
-  /** What is to be summarized, one for each entry. */
-  readonly pieces: readonly ViewMessage[]
-  /** from: what comes before it and stays. */
-  readonly retained: readonly ViewMessage[]
-  readonly variant: SummaryVariant
-  readonly instructions: string
-  /** The conversation's own request; left out when its cache cannot be shared. */
-  readonly conversation?: ModelRequest | undefined
-  /** Ask the provider's own compaction first. */
-  readonly isOnDemand?: boolean
-  /** Of the summarizer. */
-  readonly model: string
-  /** Its window, where the host or an earlier error said so. */
-  readonly window?: number | undefined
-  /** Tokens that the summary may use: the model is told. */
-  readonly maxTokens: number
-  /** Tokens that fit at the most: for a longer answer the model is asked once for a shorter one. */
-  readonly availableTokens: number
-  readonly counting: Counting
-}
-
-export type Answered = {
-  readonly tried: readonly Tried[]
-  readonly usage: TokenCounts
-  readonly hitRate?: number
-} & (
-  | Summary
-  | { readonly type: 'none'; readonly reason: CompactionFailure; readonly why: string }
-  | { readonly type: 'aborted' }
-)
-
-type Work = {
-  readonly question: Question
-  readonly ports: CompactionPorts
-  readonly asker: Asker
-  readonly weigh: (message: Message) => number
-  readonly countText: (text: string) => number
-  readonly maxTokens: number
-  /** Tokens of everything that is summarized; counting stops once there are more than `enough`. */
-  readonly sourceTokens: (enough: number) => number
-}
+import { countTokens } from '../../tokens/estimate/counting.ts'
+import type { Run } from '../history.ts'
+import { type Asker, createAsker, type Got, note } from './asker.ts'
+import {
+  directRequest,
+  onDemandRequest,
+  type PreparedMessage,
+  preparedMessages,
+  requestUpTo,
+  sharingRequest,
+  shorterRequest,
+} from './request.ts'
+import { gapOf, truncated, windowsOf, withFoldedIn } from './too-long.ts'
 
 export type Summary = {
   readonly type: 'summary'
@@ -65,7 +27,7 @@ export type Summary = {
   readonly mechanism: string
   readonly model: string
   /** Of the provider's own compaction, exactly as it came: only so may it be sent back. */
-  readonly block?: Block
+  readonly block?: Block | undefined
 }
 
 type Outcome =
@@ -73,201 +35,169 @@ type Outcome =
   | { readonly type: 'none'; readonly reason: CompactionFailure; readonly why: string }
   | { readonly type: 'aborted' }
 
-export async function askForSummary(
-  question: Question,
-  ports: CompactionPorts,
-  signal?: AbortSignalPort,
-): Promise<Answered> {
-  const weigh = (message: Message) => countTokens([message], question.counting)
-  const countText = (text: string) => countTokens([{ role: 'user', content: text }], question.counting)
-  const asker = createAsker({ ports, signal, countTokens: countText })
-  const { maxOutput } = ports.model.capabilities(question.model)
-  const sourceTokens = (enough: number) => weightOf(question.pieces, { weigh, enough })
-  const maxTokens = outputLimit(question.model, maxOutput)
-  const work = { question, ports, asker, weigh, countText, maxTokens, sourceTokens }
-  const outcome = await climb(work)
-  const hitRate = asker.hitRate()
-  return { ...outcome, tried: asker.tried(), usage: asker.usage(), ...(hitRate === undefined ? {} : { hitRate }) }
+export type Question = {
+  readonly instructions: string
+  /** Tokens that fit at the most: for a longer answer the model is asked once for a shorter one. */
+  readonly availableTokens: number
+}
+
+type Work = Question & {
+  readonly run: Run
+  readonly asker: Asker
+  readonly weigh: (message: Message) => number
+  readonly countText: (text: string) => number
+  readonly prompt: string
+  /** Of the answer. */
+  readonly maxTokens: number
+}
+
+const mostOutput = 20_000
+
+export async function askForSummary(run: Run, question: Question): Promise<Outcome & ReturnType<Asker['spent']>> {
+  const { model } = run.plan
+  const counting = { ...run.job.counting, model }
+  const weigh = (message: Message) => countTokens([message], counting)
+  const countText = (text: string) => weigh({ role: 'user', content: text })
+  const asker = createAsker(run, countText)
+  const maxOutput = run.ports.model.capabilities(model).maxOutput ?? modelFacts(model)?.maxOutput ?? mostOutput
+  const maxTokens = Math.min(mostOutput, maxOutput)
+  const work = { ...question, run, asker, weigh, countText, prompt: promptOf(run, question), maxTokens }
+  return { ...(await climb(work)), ...asker.spent() }
 }
 
 async function climb(work: Work): Promise<Outcome> {
-  const served = await askServer(work)
-  if (served?.type === 'summary') return summaryOf(served, 'server-compaction')
-  if (served?.type === 'aborted') return served
-  const shared = await askSharing(work)
-  if (shared?.type === 'summary') return shortEnough(work, shared, 'cache-sharing')
-  if (shared?.type === 'aborted') return shared
-  return askDirectly(work, shared?.type === 'overflow' ? shared.overflow : undefined, shared?.type === 'overflow')
-}
-
-/** The provider summarizes its whole request, so only a full compaction can be had that way. */
-async function askServer(work: Work): Promise<Asked | undefined> {
-  const { question, asker, sourceTokens } = work
-  if (!question.isOnDemand || !question.conversation || question.variant !== 'full') return undefined
-  const prompt = promptOf(question)
-  const request = onDemandRequest(question.conversation, prompt)
-  return asker.ask({ mechanism: 'server-compaction', request, prompt, sourceTokens, sends: 1 })
-}
-
-async function askSharing(work: Work): Promise<Asked | undefined> {
-  const { question, asker, sourceTokens } = work
-  if (!question.conversation) return undefined
-  const prompt = promptOf(question)
-  const request = sharingRequest(question.conversation, prompt)
-  return asker.ask({ mechanism: 'cache-sharing', request, prompt, sourceTokens, sends: 1 })
-}
-
-function promptOf(question: Question, window?: { readonly number: number; readonly of: number }): string {
-  const { variant, instructions, pieces, maxTokens } = question
-  const first = variant === 'from' ? pieces.find(({ content }) => textOf(content).trim() !== '') : undefined
-  const begins = first && textOf(first.content).trim().slice(0, 120)
-  return summaryPrompt({
-    variant,
-    instructions,
-    maxTokens,
-    ...(begins ? { begins } : {}),
-    ...(window ? { window } : {}),
+  const { run, asker, prompt } = work
+  const { mechanisms, tokens } = run.plan
+  const conversation = mechanisms.includes('cache-sharing') ? ownRequest(run) : undefined
+  if (!conversation) return askDirectly(work)
+  const once = { prompt, sourceTokens: tokens.summarized, sends: 1 }
+  if (mechanisms.includes('server-compaction')) {
+    const request = onDemandRequest(conversation, prompt)
+    const served = await asker.ask({ mechanism: 'server-compaction', request, ...once })
+    if (served.type === 'summary') return summaryOf(served, 'server-compaction')
+    if (served.type === 'aborted') return served
+  }
+  const shared = await asker.ask({
+    mechanism: 'cache-sharing',
+    request: sharingRequest(conversation, prompt),
+    ...once,
   })
+  if (shared.type === 'summary') return shortEnough(work, shared, 'cache-sharing')
+  if (shared.type === 'aborted') return shared
+  return askDirectly(work, shared.type === 'overflow' ? { ...shared, sent: conversation } : undefined)
+}
+
+/** up-to: as far as the cut, where the conversation's messages are those of the view; elsewhere the cache is of no use. */
+function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): ModelRequest | undefined {
+  if (!conversation || parts.variant !== 'up-to') return conversation
+  const isView = conversation.messages.length === view.messages.length
+  return isView && parts.cutMessage !== undefined ? requestUpTo(conversation, parts.cutMessage) : undefined
+}
+
+type Window = { readonly number: number; readonly of: number }
+
+function promptOf({ plan }: Run, { instructions }: Pick<Question, 'instructions'>, window?: Window): string {
+  const { variant, summarized } = plan.parts
+  const texts = variant === 'from' ? summarized.map(({ content }) => textOf(content).trim()) : []
+  const begins = texts.find((text) => text !== '')?.slice(0, 120)
+  return summaryPrompt({ variant, instructions, maxTokens: plan.tokens.summary, begins, window })
 }
 
 const mostRetries = 3
 const sendsEach = 3
 
+/** What the provider said; `sent` is the conversation's own request, where that was too long: a direct one is smaller. */
+type TooLong = { readonly overflow: Overflow | undefined; readonly sent?: ModelRequest }
+
 /** The direct request, with fewer and fewer of the oldest rounds when it is too long. */
-async function askDirectly(work: Work, told: Overflow | undefined, wasTooLong: boolean): Promise<Outcome> {
-  const { ports, asker } = work
-  let { left, dropped } = opening(work)
-  let overflow = told
-  let isTooLong = wasTooLong
-  let isFirst = true
+async function askDirectly(work: Work, sharing?: TooLong): Promise<Outcome> {
+  const { run, asker, prompt, maxTokens } = work
+  const { model, tokens } = run.plan
+  let left = opening(work)
+  let dropped: readonly PreparedMessage[] = []
+  let tooLong = sharing
   for (let retries = 0; ; ) {
-    const room = roomOf(work, overflow)
-    const window = overflow?.limit ?? windowOf(work)
+    const { window, room, fold } = limitsOf(work, tooLong?.overflow)
     // More than one fold: to drop what does not fit would be to drop most of it.
-    if (room !== undefined && window !== undefined && weightOf(left, { ...work, enough: 2 * window }) > 2 * window) {
-      return inWindows(work, left, room)
+    if (room !== undefined && weightOf(work, left) > 2 * window) return inWindows(work, left, room)
+    const next = tooLong && lessOf(work, left, tooLong)
+    if (next === 'only-one') {
+      if (room !== undefined) return inWindows(work, left, room)
+      return { type: 'none', reason: 'prompt_too_long', why: 'One round alone does not fit the summarizer’s window.' }
     }
-    if (isTooLong) {
-      const next = lessOf(work, { left, overflow, room, isFirst })
-      if (next === 'only-one') {
-        return room === undefined
-          ? { type: 'none', reason: 'prompt_too_long', why: 'One round alone does not fit the summarizer’s window.' }
-          : inWindows(work, left, room)
-      }
-      if (next) {
-        if (++retries > mostRetries) break
-        left = next.left
-        dropped = [...dropped, ...next.dropped]
-        const groups = { dropped: next.groups.dropped, left: next.groups.left }
-        ports.emit({ type: 'prompt-too-long-retried', attempt: retries, ...groups })
-      }
+    if (next) {
+      if (++retries > mostRetries) break
+      left = next.left
+      dropped = [...dropped, ...next.dropped]
+      run.ports.emit({ type: 'prompt-too-long-retried', attempt: retries, ...next.groups })
     }
-    isFirst = false
-    const asked = await ask(work, { left, dropped })
-    if (asked.type === 'summary') return shortEnough(work, asked, dropped.length > 0 ? 'direct-truncated' : 'direct')
-    if (asked.type === 'aborted') return asked
-    if (asked.type === 'failed') return { type: 'none', reason: asked.reason, why: asked.why }
-    overflow = asked.overflow
-    isTooLong = true
+    const mechanism = dropped.length > 0 ? 'direct-truncated' : 'direct'
+    const messages = withFoldedIn({ left, dropped }, { countTokens: work.countText, budget: fold })
+    const request = directRequest({ model, messages, prompt, maxTokens })
+    const asked = await asker.ask({ mechanism, request, prompt, sourceTokens: tokens.summarized, sends: sendsEach })
+    if (asked.type === 'summary') return shortEnough(work, asked, mechanism)
+    if (asked.type !== 'overflow') return asked
+    tooLong = asked
   }
   const why = `The conversation was too long for the summarizer ${mostRetries + 1} times, with less of it each time.`
-  asker.note({ mechanism: 'direct-truncated', outcome: 'failed', why, reason: 'prompt_too_long' })
+  note(run, { mechanism: 'direct-truncated', outcome: 'failed', why, reason: 'prompt_too_long' })
   return { type: 'none', reason: 'prompt_too_long', why }
 }
 
 /** What stays in the context anyway is shown for understanding, and only where there is room for it. */
-function opening(work: Work): { left: readonly PreparedMessage[]; dropped: readonly PreparedMessage[] } {
-  const { question } = work
-  const recent = withoutMarkers(preparedMessages(question.pieces))
-  const retained = withoutMarkers(preparedMessages(question.retained))
-  if (retained.length === 0) return { left: recent, dropped: [] }
-  const room = roomOf(work, undefined)
-  const isRoomy = room === undefined || weightOf([...retained, ...recent], { ...work, enough: room }) <= room
-  if (!isRoomy) return { left: recent, dropped: [] }
-  const piece: ViewMessage = { role: 'user', origin: 'meta', content: partBegins }
-  const here: PreparedMessage = { role: 'user', content: [{ type: 'text', text: partBegins }], piece }
-  return { left: [...retained, here, ...recent], dropped: [] }
-}
-
-async function ask(
-  work: Work,
-  { left, dropped }: { readonly left: readonly PreparedMessage[]; readonly dropped: readonly PreparedMessage[] },
-): Promise<Asked> {
-  const { question, asker, countText, maxTokens, sourceTokens } = work
-  const prompt = promptOf(question)
-  const messages = withFoldedIn({ left, dropped }, { countTokens: countText, budget: foldBudget(work) })
-  const request = directRequest({ model: question.model, messages, prompt, maxTokens })
-  const mechanism = dropped.length > 0 ? 'direct-truncated' : 'direct'
-  return asker.ask({ mechanism, request, prompt, sourceTokens, sends: sendsEach })
+function opening(work: Work): readonly PreparedMessage[] {
+  const { summarized, kept, variant } = work.run.plan.parts
+  const recent = preparedMessages(summarized)
+  const retained = preparedMessages(variant === 'from' ? kept : [])
+  if (retained.length === 0) return recent
+  const { room = Number.POSITIVE_INFINITY } = limitsOf(work)
+  if (weightOf(work, [...retained, ...recent]) > room) return recent
+  const content = [{ type: 'text', text: partBegins }]
+  const here: PreparedMessage = { role: 'user', content, piece: { role: 'user', origin: 'meta', content } }
+  return [...retained, here, ...recent]
 }
 
 const mostFolded = 6_000
 
-function foldBudget(work: Work): number {
-  const window = windowOf(work)
-  return window === undefined ? mostFolded : Math.min(mostFolded, Math.floor(window * 0.05))
+/** The summarizer's window, and the tokens in it for folded-in facts and for the conversation; no room if it is unknown. */
+function limitsOf({ run, maxTokens, prompt, countText }: Work, overflow?: Overflow) {
+  const { job, plan, ports } = run
+  const { model } = plan
+  const told = model === job.conversation?.model ? job.contextWindow : undefined
+  const own = told ?? ports.model.capabilities(model).window ?? modelFacts(model)?.window
+  const fold = Math.min(mostFolded, Math.floor((own ?? Number.POSITIVE_INFINITY) * 0.05))
+  const window = overflow?.limit ?? own
+  if (window === undefined) return { window: Number.POSITIVE_INFINITY, room: undefined, fold }
+  const quarter = Math.floor(window / 4)
+  const room = Math.max(quarter, window - Math.min(maxTokens, quarter) - countText(prompt) - fold)
+  return { window, room, fold }
 }
 
-function windowOf({ question, ports }: Work): number | undefined {
-  return question.window ?? ports.model.capabilities(question.model).window ?? modelFacts(question.model)?.window
-}
-
-/** Tokens of conversation that the summarizer's window holds beside the question and the answer. */
-function roomOf(work: Work, overflow: Overflow | undefined): number | undefined {
-  const window = overflow?.limit ?? windowOf(work)
-  if (window === undefined) return undefined
-  const answer = Math.min(work.maxTokens, Math.floor(window / 4))
-  return Math.max(Math.floor(window / 4), window - answer - work.countText(promptOf(work.question)) - foldBudget(work))
-}
-
-type Weighing = Pick<Work, 'weigh'> & { readonly enough?: number }
-
-/** The tokens of messages; counting stops once there are more than `enough`. */
-function weightOf(messages: readonly Message[], { weigh, enough = Number.POSITIVE_INFINITY }: Weighing): number {
-  let sum = 0
-  for (const message of messages) {
-    sum += weigh(message)
-    if (sum > enough) break
-  }
-  return sum
-}
-
-type TooLong = {
-  readonly left: readonly PreparedMessage[]
-  readonly overflow: Overflow | undefined
-  readonly room: number | undefined
-  /** What was too long was the conversation's own request, and the direct one is smaller. */
-  readonly isFirst: boolean
+function weightOf({ weigh }: Work, messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + weigh(message), 0)
 }
 
 /** What to leave out next; nothing when preparing alone has saved enough. */
-function lessOf(work: Work, { left, overflow, room, isFirst }: TooLong) {
-  const { question, weigh } = work
-  const sent = isFirst && question.conversation ? ownWeight(work, question.conversation) : directWeight(work, left)
+function lessOf(work: Work, left: readonly PreparedMessage[], { overflow, sent: own }: TooLong) {
+  const { weigh, countText, maxTokens } = work
+  const { room, fold } = limitsOf(work, overflow)
+  const weight = weightOf(work, left)
+  const direct = weight + countText(work.prompt)
+  const sent = own ? ownWeight(work, own) : direct
   // Our count and the provider's differ: what it counted says by how much.
   const scale = overflow?.actual === undefined ? 1 : Math.min(2, Math.max(0.5, overflow.actual / sent))
-  const saved = Math.max(0, sent - directWeight(work, left)) * scale
+  const saved = Math.max(0, sent - direct) * scale
   const known = gapOf(overflow)
-  if (isFirst && room !== undefined && weightOf(left, work) * scale <= room && saved > (known ?? 0)) return undefined
-  const gap =
-    known === undefined ? undefined : Math.max(1, known - saved + foldBudget(work) + answerRoom(work, overflow))
+  if (own && room !== undefined && weight * scale <= room && saved > (known ?? 0)) return undefined
+  // What fits the window must leave room to answer in, too.
+  const answer = overflow?.maxTokens === undefined ? Math.min(maxTokens, Math.floor((overflow?.limit ?? 0) / 10)) : 0
+  const gap = known === undefined ? undefined : Math.max(1, known - saved + fold + answer)
   return truncated(left, { gap, weigh: (message) => weigh(message) * scale }) ?? 'only-one'
 }
 
-/** So that what fits the window leaves room to answer in, too. */
-function answerRoom({ maxTokens }: Work, overflow: Overflow | undefined): number {
-  if (overflow?.maxTokens !== undefined) return 0
-  return Math.min(maxTokens, Math.floor((overflow?.limit ?? 0) / 10))
-}
-
-function directWeight(work: Work, left: readonly Message[]): number {
-  return weightOf(left, work) + work.countText(promptOf(work.question))
-}
-
-function ownWeight(work: Work, { system, tools, messages }: ModelRequest): number {
-  const words = typeof system === 'string' ? system : JSON.stringify(system ?? '')
-  const around = work.countText(words) + work.countText(JSON.stringify(tools ?? ''))
-  return around + directWeight(work, messages)
+function ownWeight(work: Work, { system = '', tools = [], messages }: ModelRequest): number {
+  const around = [typeof system === 'string' ? system : JSON.stringify(system), JSON.stringify(tools), work.prompt]
+  return around.reduce((sum, text) => sum + work.countText(text), weightOf(work, messages))
 }
 
 const mostShrinks = 3
@@ -275,20 +205,19 @@ const shareOfCarried = 0.25
 
 /** Oldest first; what was written about one window stands before the next. */
 async function inWindows(work: Work, messages: readonly PreparedMessage[], room: number): Promise<Outcome> {
-  const { question, asker, weigh, countText, maxTokens } = work
+  const { run, asker, weigh, countText, maxTokens } = work
+  const { model } = run.plan
   let size = Math.floor(room * (1 - shareOfCarried))
   let windows = windowsOf(messages, { size, weigh })
   let carried = ''
   let shrinks = 0
   for (let at = 0; at < windows.length; ) {
     const window = windows[at] ?? []
-    const prompt = promptOf(question, { number: at + 1, of: windows.length })
+    const prompt = promptOf(run, work, { number: at + 1, of: windows.length })
     const before: Message[] = carried === '' ? [] : [{ role: 'user', content: carriedText('summary', carried) }]
-    const request = directRequest({ model: question.model, messages: [...before, ...window], prompt, maxTokens })
-    const sourceTokens = () => weightOf(window, work) + countText(carried)
+    const request = directRequest({ model, messages: [...before, ...window], prompt, maxTokens })
+    const sourceTokens = weightOf(work, window) + countText(carried)
     const asked = await asker.ask({ mechanism: 'windows', request, prompt, sourceTokens, sends: sendsEach })
-    if (asked.type === 'aborted') return asked
-    if (asked.type === 'failed') return { type: 'none', reason: asked.reason, why: asked.why }
     if (asked.type === 'summary') {
       if (at === windows.length - 1) return summaryOf(asked, 'windows')
       const share = Math.min(1, (room * shareOfCarried) / countText(asked.text))
@@ -296,6 +225,7 @@ async function inWindows(work: Work, messages: readonly PreparedMessage[], room:
       at++
       continue
     }
+    if (asked.type !== 'overflow') return asked
     if (++shrinks > mostShrinks) break
     size = Math.floor(size * 0.6)
     windows = [...windows.slice(0, at), ...windowsOf(windows.slice(at).flat(), { size, weigh })]
@@ -303,15 +233,14 @@ async function inWindows(work: Work, messages: readonly PreparedMessage[], room:
   return { type: 'none', reason: 'prompt_too_long', why: 'Even a part of the conversation was too long.' }
 }
 
-type Got = Extract<Asked, { type: 'summary' }>
-
 /** A summary that does not fit is asked for once more, shorter, behind the first: the conversation stays cached. */
 async function shortEnough(work: Work, got: Got, mechanism: string): Promise<Outcome> {
-  const { question, asker, countText, sourceTokens } = work
-  if (countText(got.text) <= question.availableTokens) return summaryOf(got, mechanism)
-  const prompt = shorterPrompt(Math.min(question.maxTokens, question.availableTokens))
+  const { asker, countText, availableTokens } = work
+  const { summary, summarized } = work.run.plan.tokens
+  if (countText(got.text) <= availableTokens) return summaryOf(got, mechanism)
+  const prompt = shorterPrompt(Math.min(summary, availableTokens))
   const request = shorterRequest(got, prompt)
-  const again = await asker.ask({ mechanism: 'shorter', request, prompt, sourceTokens, sends: 1 })
+  const again = await asker.ask({ mechanism: 'shorter', request, prompt, sourceTokens: summarized, sends: 1 })
   if (again.type === 'aborted') return again
   const isShorter = again.type === 'summary' && countText(again.text) < countText(got.text)
   return summaryOf(isShorter ? again : got, mechanism)
@@ -319,5 +248,5 @@ async function shortEnough(work: Work, got: Got, mechanism: string): Promise<Out
 
 function summaryOf({ text, answer }: Got, mechanism: string): Summary {
   const block = answer.content.find(({ type }) => type === 'compaction')
-  return { type: 'summary', text, mechanism, model: answer.model, ...(block ? { block } : {}) }
+  return { type: 'summary', text, mechanism, model: answer.model, block }
 }

@@ -1,110 +1,93 @@
-// Sends one request for a summary and says what came of it. Keeps the connection's watchers awake meanwhile, adds up
-// what was used, and never sends again what was too long.
+// Sends one request for a summary and says what came of it. Keeps connections awake meanwhile and adds up what was used.
 import { addCounts, billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
 import type { CompactionFailure, Tried } from '../../ports/events.ts'
-import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
+import type { ModelAnswer, ModelFailure, ModelRequest, Overflow } from '../../ports/model.ts'
 import type { CompactionPorts } from '../../ports/ports.ts'
 import { createStop } from '../../ports/stop.ts'
-import { type JudgeInput, judgeSummary } from './judge.ts'
+import type { Run } from '../history.ts'
+import { judgeSummary } from './judge.ts'
 import { onDemandText } from './request.ts'
-import type { TextCounter } from './too-long.ts'
+
+export type Got = {
+  readonly type: 'summary'
+  readonly text: string
+  readonly answer: ModelAnswer
+  readonly request: ModelRequest
+}
 
 export type Asked =
-  | { readonly type: 'summary'; readonly text: string; readonly answer: ModelAnswer; readonly request: ModelRequest }
-  | { readonly type: 'overflow'; readonly overflow: Overflow | undefined; readonly why: string }
-  | { readonly type: 'failed'; readonly reason: CompactionFailure; readonly why: string }
+  | Got
+  | { readonly type: 'overflow'; readonly overflow: Overflow | undefined }
+  | { readonly type: 'none'; readonly reason: CompactionFailure; readonly why: string }
   | { readonly type: 'aborted' }
 
 export type Asking = {
   readonly mechanism: string
   readonly request: ModelRequest
   readonly prompt: string
-  readonly sourceTokens: JudgeInput['sourceTokens']
+  /** Of what is summarized: a summary must have fewer. */
+  readonly sourceTokens: number
   /** How often it is sent when the stream breaks. */
   readonly sends: number
 }
 
 export type Asker = {
   readonly ask: (asking: Asking) => Promise<Asked>
-  readonly note: (tried: Tried) => void
-  readonly tried: () => readonly Tried[]
-  readonly usage: () => TokenCounts
-  /** Of the request that shared the cache: which part of its prompt was read from there. */
-  readonly hitRate: () => number | undefined
+  /** All requests together; the hit rate is that of the request that shared the cache. */
+  readonly spent: () => { readonly usage: TokenCounts; readonly hitRate: number | undefined }
 }
 
-export type AskerOptions = {
-  readonly ports: CompactionPorts
-  readonly signal: AbortSignalPort | undefined
-  readonly countTokens: TextCounter
+/** For the result of the compaction, and for listeners now. */
+export function note({ ports, tried }: Run, item: Tried): void {
+  tried.push(item)
+  ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
 }
 
-const keepAliveEvery = 30_000
-
-export function createAsker({ ports, signal, countTokens }: AskerOptions): Asker {
-  const tried: Tried[] = []
-  const tooLong: ModelRequest[] = []
-  const told = new Set<string>()
+export function createAsker(run: Run, countTokens: (text: string) => number): Asker {
+  const { ports, signal } = run
   let usage = noTokens
   let hitRate: number | undefined
-  const note = (item: Tried): void => {
-    tried.push(item)
-    ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
-  }
-  /** The real window, where a provider names it: worth more than what any table says. It names it with every refusal. */
-  const tellLimit = (asked: string, overflow: Overflow | undefined): void => {
-    const { endpoint = ports.model.provider } = ports.model
-    const limit = overflow?.limit
-    if (limit === undefined || told.has(`${limit} ${asked}`)) return
-    told.add(`${limit} ${asked}`)
-    ports.emit({ type: 'limit-learned', endpoint, model: asked, limit })
-  }
+  let toldLimit: number | undefined
   const ask = async (asking: Asking): Promise<Asked> => {
     const { mechanism, request, prompt, sourceTokens } = asking
-    if (tooLong.some((other) => isSame(other, request)))
-      return { type: 'overflow', overflow: undefined, why: 'it was too long before' }
-    const answer = await send(asking, { ports, signal })
-    const seen = interpret(answer)
-    if (seen.type === 'aborted') return seen
-    if (seen.type === 'overflow') {
-      tooLong.push(request)
-      tellLimit(request.model, seen.overflow)
+    const noted = (reason: CompactionFailure, why: string) => {
+      note(run, { mechanism, outcome: 'failed', why, reason })
+      return { type: 'none', reason, why } as const
     }
-    if (seen.type !== 'answer') {
-      note({
-        mechanism,
-        outcome: 'failed',
-        why: seen.why,
-        reason: seen.type === 'overflow' ? 'prompt_too_long' : 'api_error',
-      })
-      return seen
+    const answer = await send(asking, run)
+    if (signal?.aborted) return { type: 'aborted' }
+    const { overflow } = answer.type === 'failed' ? answer : {}
+    // The window as the provider names it, with every refusal: worth more than what any table says.
+    if (overflow?.limit !== undefined && overflow.limit !== toldLimit) {
+      toldLimit = overflow.limit
+      const { endpoint = ports.model.provider } = ports.model
+      ports.emit({ type: 'limit-learned', endpoint, model: request.model, limit: toldLimit })
     }
-    usage = addCounts(usage, billedCounts(seen.answer.usage))
-    if (mechanism === 'cache-sharing' || mechanism === 'server-compaction')
-      hitRate = hitRateOf(billedCounts(seen.answer.usage))
-    const words = { ...seen.answer, content: onDemandText(seen.answer.content) }
+    if (isTooLong(answer)) {
+      noted('prompt_too_long', answer.type === 'failed' ? answer.message : 'the answer met the end of the window')
+      return { type: 'overflow', overflow }
+    }
+    if (answer.type === 'failed')
+      return answer.reason === 'aborted' ? { type: 'aborted' } : noted('api_error', answer.message)
+    const billed = billedCounts(answer.usage)
+    usage = addCounts(usage, billed)
+    if (mechanism === 'cache-sharing' || mechanism === 'server-compaction') hitRate = hitRateOf(billed)
+    const words = { ...answer, content: onDemandText(answer.content) }
     const judged = judgeSummary({ answer: words, prompt, countTokens, sourceTokens })
-    if (judged.type === 'refused') {
-      note({ mechanism, outcome: 'failed', why: judged.why, reason: judged.reason })
-      return { type: 'failed', reason: judged.reason, why: judged.why }
-    }
-    note({ mechanism, outcome: 'done', why: `${countTokens(judged.text)} tokens` })
-    return { type: 'summary', text: judged.text, answer: seen.answer, request }
+    if (judged.type === 'refused') return noted(judged.reason, judged.why)
+    note(run, { mechanism, outcome: 'done', why: `${countTokens(judged.text)} tokens` })
+    return { type: 'summary', text: judged.text, answer, request }
   }
-  return { ask, note, tried: () => tried, usage: () => usage, hitRate: () => hitRate }
+  return { ask, spent: () => ({ usage, hitRate }) }
 }
 
-/** As far as its length goes. */
-function isSame(one: ModelRequest, other: ModelRequest): boolean {
-  if (one.messages.length !== other.messages.length) return false
-  const words = ({ model, system, messages }: ModelRequest) => JSON.stringify([model, system, messages])
-  return words(one) === words(other)
+function isTooLong(answer: ModelAnswer | ModelFailure): boolean {
+  if (answer.type === 'answer') return answer.stopReason === 'model_context_window_exceeded'
+  return answer.reason === 'overflow' || answer.reason === 'too-large'
 }
-
-type Surroundings = Pick<AskerOptions, 'ports' | 'signal'>
 
 /** A client may have tried several times itself; all tries together count. */
-async function send({ request, sends }: Asking, { ports, signal }: Surroundings): Promise<ModelAnswer | ModelFailure> {
+async function send({ request, sends }: Asking, { ports, signal }: Run): Promise<ModelAnswer | ModelFailure> {
   for (let sent = 0; ; ) {
     const answer = await keptAlive(ports, () =>
       ports.model.send(request, {
@@ -115,15 +98,16 @@ async function send({ request, sends }: Asking, { ports, signal }: Surroundings)
         },
       }),
     )
-    if (signal?.aborted) return { type: 'failed', reason: 'aborted', message: 'aborted', tries: 1 }
-    if (answer.type === 'answer' || answer.reason !== 'transient') return answer
+    if (signal?.aborted || answer.type === 'answer' || answer.reason !== 'transient') return answer
     sent += Math.max(1, answer.tries)
     if (sent >= sends) return answer
     await ports.wait(1_000 * sent, signal)
   }
 }
 
-/** Tells whoever listens, every half minute, that the work goes on: a summary can take longer than a proxy waits. */
+const keepAliveEvery = 30_000
+
+/** A summary can take longer than a proxy waits for the next byte. */
 async function keptAlive<T>(ports: CompactionPorts, work: () => Promise<T>): Promise<T> {
   const over = createStop()
   const beat = async (): Promise<void> => {
@@ -141,20 +125,7 @@ async function keptAlive<T>(ports: CompactionPorts, work: () => Promise<T>): Pro
   }
 }
 
-function interpret(
-  answer: ModelAnswer | ModelFailure,
-): { readonly type: 'answer'; readonly answer: ModelAnswer } | Exclude<Asked, { type: 'summary' }> {
-  if (answer.type === 'answer') {
-    if (answer.stopReason !== 'model_context_window_exceeded') return { type: 'answer', answer }
-    return { type: 'overflow', overflow: undefined, why: 'the answer met the end of the window' }
-  }
-  const { reason, message, overflow } = answer
-  if (reason === 'aborted') return { type: 'aborted' }
-  if (reason === 'overflow' || reason === 'too-large') return { type: 'overflow', overflow, why: message }
-  return { type: 'failed', reason: 'api_error', why: message }
-}
-
-function hitRateOf(usage: TokenCounts): number | undefined {
-  const prompt = usage.input + usage.cacheRead + usage.cacheWrite
-  return prompt === 0 ? undefined : usage.cacheRead / prompt
+function hitRateOf({ input, cacheRead, cacheWrite }: TokenCounts): number | undefined {
+  const prompt = input + cacheRead + cacheWrite
+  return prompt === 0 ? undefined : cacheRead / prompt
 }

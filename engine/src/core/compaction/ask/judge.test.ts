@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Block } from '../../message/block.ts'
 import { noTokens } from '../../message/usage.ts'
 import { summaryPrompt } from '../../prompts/summary.ts'
-import { formatSummary } from './format.ts'
-import { judgeSummary } from './judge.ts'
+import { formatSummary, judgeSummary } from './judge.ts'
 
 const good = '1. Primary request and intent:\n- Find out why the parser drops the last line of src/parse.ts.'
 const text = (words: string): Block => ({ type: 'text', text: words })
@@ -13,7 +12,7 @@ const judged = (content: readonly Block[], stopReason = 'end_turn', sourceTokens
     answer: { type: 'answer', id: 'm', model: 'm', content, stopReason, usage: noTokens },
     prompt: summaryPrompt(),
     countTokens: (words) => Math.ceil(words.length / 4),
-    sourceTokens: () => sourceTokens,
+    sourceTokens,
   })
 
 describe('formatting', () => {

@@ -1,25 +1,26 @@
-// Whether an answer is a summary at all. Everything that models, proxies and clients have been seen to return instead is
-// refused with a reason, so that no conversation is ever replaced by an empty, broken or unhelpful text.
-import { type Block, isText, isToolUse, textOf } from '../../message/block.ts'
+// From a model's answer to its summary. What models, proxies and clients have been seen to return instead is refused with a
+// reason, so that no conversation is ever replaced by an empty, broken or unhelpful text.
+import { isText, textOf } from '../../message/block.ts'
 import type { ModelAnswer } from '../../ports/model.ts'
-import { formatSummary } from './format.ts'
 
-export type Judged =
-  | { readonly type: 'summary'; readonly text: string }
-  | { readonly type: 'refused'; readonly reason: 'no_summary' | 'api_error' | 'no_progress'; readonly why: string }
+type Refused = {
+  readonly type: 'refused'
+  readonly reason: 'no_summary' | 'api_error' | 'no_progress'
+  readonly why: string
+}
+export type Judged = { readonly type: 'summary'; readonly text: string } | Refused
 
 export type JudgeInput = {
   readonly answer: ModelAnswer
-  /** The words that asked for it. */
   readonly prompt: string
   readonly countTokens: (text: string) => number
-  /** Tokens of what is summarized: a summary must have fewer. Counting stops once there are more than `enough`. */
-  readonly sourceTokens: (enough: number) => number
+  readonly sourceTokens: number
 }
 
 // langchain: an error text was installed as the summary, and the history dropped. pi, codex: so was an empty one.
 export function judgeSummary({ answer, prompt, countTokens, sourceTokens }: JudgeInput): Judged {
-  if (answer.content.some(isCall)) return no('no_summary', 'it called a tool')
+  if (answer.content.some(({ type }) => type === 'tool_use' || type === 'server_tool_use'))
+    return no('no_summary', 'it called a tool')
   if (answer.stopReason === 'refusal') return no('no_summary', 'the model refused')
   const whole = textOf(answer.content.filter(isText))
   if (whole.trim() === '') return no('no_summary', 'there was no text')
@@ -33,17 +34,14 @@ export function judgeSummary({ answer, prompt, countTokens, sourceTokens }: Judg
   if (isEcho(whole, prompt)) return no('no_summary', 'it repeats the question')
   if (isDegenerate(text)) return no('no_summary', 'it says the same thing over and over')
   const tokens = countTokens(text)
-  const source = sourceTokens(tokens)
-  if (tokens >= source) return no('no_progress', `the summary has ${tokens} tokens, and what it is made from ${source}`)
+  if (tokens >= sourceTokens) {
+    return no('no_progress', `the summary has ${tokens} tokens, and what it is made from ${sourceTokens}`)
+  }
   return { type: 'summary', text }
 }
 
-function no(reason: 'no_summary' | 'api_error' | 'no_progress', why: string): Judged {
+function no(reason: Refused['reason'], why: string): Refused {
   return { type: 'refused', reason, why }
-}
-
-function isCall(block: Block): boolean {
-  return isToolUse(block) || block.type === 'tool_use' || block.type === 'server_tool_use'
 }
 
 const errorTexts: readonly RegExp[] = [
@@ -53,7 +51,7 @@ const errorTexts: readonly RegExp[] = [
   /^(Prompt is too long|Request (timed out|too large)|Credit balance is too low|Overloaded\b|Internal server error|Invalid API key|Rate limit)/i,
 ]
 
-export function isErrorText(text: string): boolean {
+function isErrorText(text: string): boolean {
   const start = text.trimStart().slice(0, 400)
   return errorTexts.some((pattern) => pattern.test(start))
 }
@@ -63,7 +61,7 @@ const placeholders =
 const excuse = /^(i('| a)m sorry|sorry|i can(no|')t|i(’|')m unable|i am unable|as an ai)\b/i
 const leastLetters = 20
 
-export function isPlaceholder(text: string): boolean {
+function isPlaceholder(text: string): boolean {
   const bare = text.trim()
   if (bare === '' || placeholders.test(bare)) return true
   if (bare.length < 300 && excuse.test(bare)) return true
@@ -90,4 +88,52 @@ function isDegenerate(text: string): boolean {
   const count = words.length - shingle + 1
   for (let at = 0; at < count; at++) seen.add(words.slice(at, at + shingle).join(' '))
   return seen.size / count < leastFresh
+}
+
+export type FormattedSummary = {
+  readonly text: string
+  /** The last block was not closed. */
+  readonly isOpen: boolean
+}
+
+/** The scratchpad and the tags are removed, runs of blank lines are folded. Tags that the text speaks of are left alone. */
+export function formatSummary(answer: string): FormattedSummary {
+  const analysis = openingOf(answer, 'analysis')
+  const rest = analysis === undefined ? answer : behindAnalysis(answer, analysis)
+  const start = openingOf(rest, 'summary')
+  if (start === undefined) {
+    const isOpen = openingOf(rest, 'analysis') !== undefined
+    return isOpen ? { text: '', isOpen: true } : { text: folded(rest), isOpen: false }
+  }
+  const body = rest.slice(start + '<summary>'.length)
+  // The last one: a summary may speak of its own tags.
+  const end = [...body.matchAll(/<\/summary>/gi)].at(-1)?.index
+  return { text: folded(end === undefined ? body : body.slice(0, end)), isOpen: end === undefined }
+}
+
+const longestPreface = 200
+
+/** A tag opens a block where a line begins with it, or near the start; elsewhere somebody speaks of it. */
+function openingOf(text: string, name: 'analysis' | 'summary'): number | undefined {
+  for (const { index, 0: tag } of text.matchAll(new RegExp(`^[ \\t]*<${name}>|<${name}>`, 'gim'))) {
+    const at = index + tag.length - `<${name}>`.length
+    if (tag.length > `<${name}>`.length || at <= longestPreface || text[at - 1] === '\n') return at
+  }
+  return undefined
+}
+
+/** Without the scratchpad; as it is where that never ends. */
+function behindAnalysis(answer: string, start: number): string {
+  const end = answer.toLowerCase().indexOf('</analysis>', start)
+  return end < 0 ? answer : `${answer.slice(0, start)}${answer.slice(end + '</analysis>'.length)}`
+}
+
+function folded(text: string): string {
+  // Line by line: a pattern for trailing blanks is quadratic in a long run of them.
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
 }

@@ -1,45 +1,55 @@
-// The two requests for a summary. The first is the conversation's own with one message behind it, so that its whole
-// prefix is read from the cache; the second stands on its own feet. Nothing is sent from here.
+// The requests for a summary: the conversation's own with one message behind it, so that its prefix is read from the
+// cache; or one that stands on its own feet, with messages made ready for it. Nothing is sent from here.
 import { modelFacts } from '../../catalog/models.ts'
-import type { Block } from '../../message/block.ts'
+import { type Block, blocksOf, isMedia, isText, isThinking, isToolResult, textOf } from '../../message/block.ts'
 import { isObject } from '../../message/json.ts'
-import type { Message } from '../../message/message.ts'
+import type { Message, ViewMessage } from '../../message/message.ts'
 import type { ModelRequest } from '../../ports/model.ts'
 import { summarizerSystem } from '../../prompts/summary.ts'
-import { requestMessages } from './prepare.ts'
+import { markedBlocks } from '../../request/cache-marks.ts'
+import { repairRequest } from '../../request/repair.ts'
 
 /**
  * Same model, system, tools, thinking, options and messages, and one message more. No output limit of its own: that
  * would change the thinking budget, and with it the key of the cache. No mark of its own: nothing is written to the
- * cache, except where the conversation asks for that itself with a mark at its top level, which goes to the last block,
- * whatever it is.
+ * cache, except where the conversation asks for that itself with a mark at its top level.
  */
 export function sharingRequest(conversation: ModelRequest, prompt: string): ModelRequest {
   return { ...conversation, source: 'compact', messages: [...conversation.messages, asking(prompt)] }
+}
+
+/**
+ * The conversation's request up to this message. The cache is read at marks only, and the last one may be in the part that
+ * is left out: then the last user message gets it. An earlier request ended there, so nothing is written.
+ */
+export function requestUpTo(conversation: ModelRequest, end: number): ModelRequest {
+  const messages = conversation.messages.slice(0, end)
+  const left = conversation.messages.slice(end).flatMap(({ content }) => blocksOf(content))
+  const mark = left.findLast(({ cache_control }) => isObject(cache_control))?.cache_control
+  const last = messages.findLastIndex(({ role }) => role === 'user')
+  const message = messages[last]
+  if (!isObject(mark) || !message) return { ...conversation, messages }
+  const content = markedBlocks(blocksOf(message.content), mark)
+  return { ...conversation, messages: messages.with(last, { ...message, content }) }
 }
 
 function asking(prompt: string): Message {
   return { role: 'user', content: [{ type: 'text', text: prompt }] }
 }
 
-export type DirectInput = {
-  readonly model: string
-  readonly messages: readonly Message[]
-  readonly prompt: string
-  readonly maxTokens: number
-}
+type DirectInput = Pick<Required<ModelRequest>, 'model' | 'messages' | 'maxTokens'> & { readonly prompt: string }
 
 /** A short system prompt, no tools, no thinking where it can be switched off. */
 export function directRequest({ model, messages, prompt, maxTokens }: DirectInput): ModelRequest {
-  const facts = modelFacts(model)
-  const canSwitchOff = facts !== undefined && facts.thinking !== 'always' && facts.thinking !== 'none'
+  const { thinking, thinksUnasked } = modelFacts(model) ?? {}
+  const bare = [...messages, asking(prompt)].map(({ role, content }) => ({ role, content }))
   return {
     source: 'compact',
     model,
     system: summarizerSystem,
-    messages: requestMessages([...messages, asking(prompt)]),
+    messages: repairRequest(bare, { thinking: 'strip-all' }).messages,
     maxTokens,
-    ...(canSwitchOff && facts.thinksUnasked ? { thinking: { type: 'disabled' } } : {}),
+    ...(thinksUnasked && thinking !== 'always' && thinking !== 'none' ? { thinking: { type: 'disabled' } } : {}),
   }
 }
 
@@ -51,20 +61,10 @@ export function shorterRequest(
   return { ...request, messages: [...request.messages, { role: 'assistant', content: answer.content }, asking(prompt)] }
 }
 
-export const mostOutput = 20_000
-
-/** The smaller of what a summary may need and what the model can write. */
-export function outputLimit(model: string, maxOutput: number | undefined): number {
-  return Math.min(mostOutput, maxOutput ?? modelFacts(model)?.maxOutput ?? mostOutput)
-}
-
-/** Of the request for it, and of every later one that carries its block. */
+/** Of the request for the provider's own compaction, and of every later one that carries its block. */
 export const onDemandBeta = 'compact-2026-09-04'
 
-/**
- * The provider's own compaction of this conversation, asked for now. Options that it refuses beside it are left out; the
- * rest is the conversation's own request, so its cache is read.
- */
+/** The provider's own compaction, with the cache of the conversation's request; options it refuses are left out. */
 export function onDemandRequest(conversation: ModelRequest, instructions: string): ModelRequest {
   const {
     context_management: _management,
@@ -81,9 +81,63 @@ export function onDemandRequest(conversation: ModelRequest, instructions: string
   }
 }
 
-/** What the provider wrote, as if a model had said it: it is judged, verified and mended like any other summary. */
+/** What the provider wrote, as if a model had said it: it is judged and checked like any other summary. */
 export function onDemandText(content: readonly Block[]): readonly Block[] {
   return content.map((block) =>
     block.type === 'compaction' && typeof block.content === 'string' ? { type: 'text', text: block.content } : block,
   )
+}
+
+/** Before an answer that would open a request whose oldest rounds were dropped. One in the conversation is left out. */
+export const truncationMarker = '[earlier conversation truncated for compaction retry]'
+
+/** Injected again after every compaction anyway, or of no use to anybody who reads a summary. */
+const reinjected = new Set([
+  'skill_listing',
+  'agent_listing_delta',
+  'deferred_tools_delta',
+  'mcp_instructions_delta',
+  'tool_announcement',
+  'nested_memory',
+  'output_style',
+  'plan_mode',
+  'plan_mode_reentry',
+  'todo_reminder',
+  'task_reminder',
+  'token_usage',
+])
+
+/** With the piece it came from, so that what has to be left out can still be read. */
+export type PreparedMessage = Message & {
+  readonly content: readonly Block[]
+  readonly piece: ViewMessage
+  readonly messageId?: string
+}
+
+/** One for each message that a summarizer is to see, in their order: without media and thinking, not merged yet. */
+export function preparedMessages(pieces: readonly ViewMessage[]): readonly PreparedMessage[] {
+  return pieces.flatMap((piece) => {
+    const content = preparedContent(piece)
+    const { role, messageId } = piece
+    return content.length === 0 ? [] : [{ role, content, piece, ...(messageId === undefined ? {} : { messageId }) }]
+  })
+}
+
+function preparedContent({ content, origin, attachment }: ViewMessage): readonly Block[] {
+  if (origin !== 'attachment') return blocksOf(content).filter(isPrepared).map(withoutMedia)
+  const text = reinjected.has(attachment ?? '') ? '' : textOf(content)
+  if (text === '') return []
+  return [{ type: 'text', text: `<context kind="${attachment ?? 'unknown'}">\n${text}\n</context>` }]
+}
+
+function isPrepared(block: Block): boolean {
+  return !isThinking(block) && !(isText(block) && block.text.trim() === truncationMarker)
+}
+
+/** Large, useless for a text, and enough of them can make the request itself too long. */
+function withoutMedia(block: Block): Block {
+  if (isMedia(block)) return { type: 'text', text: `[${block.type}]` }
+  if (!isToolResult(block) || typeof block.content === 'string' || block.content === undefined) return block
+  const parts = blocksOf(block.content)
+  return parts.some(isMedia) ? { ...block, content: parts.map(withoutMedia) } : block
 }

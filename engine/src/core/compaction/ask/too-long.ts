@@ -1,37 +1,20 @@
-// When the request for a summary is itself too long, the oldest rounds are dropped, as many as the provider's error asks
-// for, and what was said in them is told instead. Works on values; nothing is sent, and nothing is dropped twice.
+// A request for a summary that is itself too long. The oldest rounds are dropped and what was said in them is told instead;
+// a history many times too long is read in windows, oldest first. Works on values; nothing is sent from here.
 import { createLedger } from '../../ledger/ledger.ts'
-import { type Block, isText, textOf } from '../../message/block.ts'
+import { type Block, isText, isToolResult, isToolUse, textOf } from '../../message/block.ts'
 import type { Message } from '../../message/message.ts'
 import { roundsOf } from '../../message/rounds.ts'
 import type { Overflow } from '../../ports/model.ts'
 import { carriedText } from '../../prompts/summary.ts'
+import { withoutMiddle } from '../../text/cut.ts'
 import { offlineSummary } from '../page/offline.ts'
-import type { PreparedMessage } from './prepare.ts'
-
-export const truncationMarker = '[earlier conversation truncated for compaction retry]'
-
-export type TextCounter = (text: string) => number
+import { type PreparedMessage, truncationMarker } from './request.ts'
 
 export type Truncated = {
   /** What is left, oldest first, without anything synthetic. */
   readonly left: readonly PreparedMessage[]
   readonly dropped: readonly PreparedMessage[]
   readonly groups: { readonly dropped: number; readonly left: number }
-}
-
-/** A marker from an earlier try would be a group of its own, and dropping it no progress. */
-export function withoutMarkers(messages: readonly PreparedMessage[]): readonly PreparedMessage[] {
-  if (!messages.some(({ content }) => content.some(isMarker))) return messages
-  return messages.flatMap((message) => {
-    const content = message.content.filter((block) => !isMarker(block))
-    if (content.length === message.content.length) return [message]
-    return content.length === 0 ? [] : [{ ...message, content }]
-  })
-}
-
-function isMarker(block: Block): boolean {
-  return isText(block) && block.text.trim() === truncationMarker
 }
 
 /**
@@ -44,14 +27,13 @@ export function truncated(
 ): Truncated | undefined {
   const rounds = roundsOf(messages)
   if (rounds.length < 2) return undefined
-  let count = gap === undefined ? Math.max(1, Math.floor(rounds.length / 5)) : 0
-  if (gap !== undefined) {
-    for (let freed = 0; freed < gap && count < rounds.length; count++) {
-      const round = rounds[count]
-      if (round) for (const message of messages.slice(round.start, round.end)) freed += weigh(message)
-    }
-  }
-  count = Math.min(Math.max(1, count), rounds.length - 1)
+  let freed = 0
+  const covering = rounds.findIndex(({ start, end }) => {
+    for (const message of messages.slice(start, end)) freed += weigh(message)
+    return freed >= (gap ?? 0)
+  })
+  const wanted = gap === undefined ? Math.floor(rounds.length / 5) : covering < 0 ? rounds.length : covering + 1
+  const count = Math.min(Math.max(1, wanted), rounds.length - 1)
   const cut = rounds[count]?.start ?? messages.length
   return {
     left: messages.slice(cut),
@@ -61,29 +43,25 @@ export function truncated(
 }
 
 /** By how much the prompt was too long, as far as the provider's words say. */
-export function gapOf(overflow: Overflow | undefined): number | undefined {
-  if (overflow?.actual === undefined || overflow.limit === undefined) return undefined
-  const gap = overflow.actual + (overflow.maxTokens ?? 0) - overflow.limit
+export function gapOf({ actual, limit, maxTokens = 0 }: Overflow = {}): number | undefined {
+  if (actual === undefined || limit === undefined) return undefined
+  const gap = actual + maxTokens - limit
   return gap > 0 ? gap : undefined
 }
 
-export type FoldInOptions = { readonly countTokens: TextCounter; readonly budget: number }
+export type FoldInOptions = { readonly countTokens: (text: string) => number; readonly budget: number }
 
 /** What stands before the rest: facts and user messages of what was dropped, and the marker where an answer would open. */
 export function withFoldedIn(
   { left, dropped }: Pick<Truncated, 'left' | 'dropped'>,
-  options: FoldInOptions,
+  { countTokens, budget }: FoldInOptions,
 ): readonly Message[] {
   if (dropped.length === 0) return left
-  const { countTokens, budget } = options
-  const marker: readonly Block[] = left[0]?.role === 'assistant' ? [{ type: 'text', text: truncationMarker }] : []
-  const frame = countTokens(carriedText('facts', '')) + (marker.length > 0 ? countTokens(truncationMarker) : 0)
+  const marker = left[0]?.role === 'assistant' ? truncationMarker : ''
+  const frame = countTokens(carriedText('facts', '')) + (marker === '' ? 0 : countTokens(marker))
   const facts = foldedIn(dropped, { countTokens, budget: budget - frame })
-  const opening: readonly Block[] = [
-    ...(facts === '' ? [] : [{ type: 'text', text: carriedText('facts', facts) }]),
-    ...marker,
-  ]
-  return opening.length === 0 ? left : [{ role: 'user', content: opening }, ...left]
+  const texts = [facts === '' ? '' : carriedText('facts', facts), marker].filter((text) => text !== '')
+  return texts.length === 0 ? left : [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }, ...left]
 }
 
 /** What the earlier summary said and what the user said with the agent's reports, as far as there is room. */
@@ -91,13 +69,59 @@ function foldedIn(dropped: readonly PreparedMessage[], { countTokens, budget }: 
   const book = createLedger()
   for (const { piece } of dropped) book.add(piece)
   const summary = dropped.findLast(({ piece }) => piece.origin === 'summary')
-  const earlierSummary = summary && textOf(summary.piece.content)
   return offlineSummary({
     ledger: book.ledger(),
-    earlierSummary,
+    earlierSummary: summary && textOf(summary.piece.content),
     instructions: '',
     recall: false,
     tokens: budget,
     countTokens,
   })
+}
+
+export type WindowOptions = {
+  readonly size: number
+  readonly weigh: (message: Message) => number
+}
+
+/** Whole rounds, in order; every message is in exactly one window. */
+export function windowsOf(
+  messages: readonly PreparedMessage[],
+  { size, weigh }: WindowOptions,
+): readonly (readonly PreparedMessage[])[] {
+  const windows: PreparedMessage[][] = []
+  let room = 0
+  for (const { start, end } of roundsOf(messages)) {
+    const { round, weight } = fitted(messages.slice(start, end), { size, weigh })
+    const open = windows.at(-1)
+    if (open && weight <= room) open.push(...round)
+    else {
+      windows.push([...round])
+      room = size
+    }
+    room -= weight
+  }
+  return windows
+}
+
+/** The texts of a round that is too large for a window are cut in the middle by the same share, until it fits. */
+function fitted(messages: readonly PreparedMessage[], { size, weigh }: WindowOptions) {
+  for (let attempt = 0, round = messages; ; attempt++) {
+    const weight = round.reduce((sum, message) => sum + weigh(message), 0)
+    if (weight <= size || attempt === 8) return { round, weight }
+    const share = (size / weight) * 0.9
+    round = round.map((message) => ({ ...message, content: message.content.map((block) => shortened(block, share)) }))
+  }
+}
+
+const least = 400
+
+function shortened(block: Block, share: number): Block {
+  const cut = (text: string) =>
+    text.length <= least ? text : withoutMiddle(text, { most: Math.max(least, text.length * share) })
+  if (isText(block)) return { ...block, text: cut(block.text) }
+  if (isToolResult(block)) return { ...block, content: cut(textOf(block.content)) }
+  if (!isToolUse(block)) return block
+  const input = JSON.stringify(block.input)
+  return input.length <= least ? block : { ...block, input: { shortened: cut(input) } }
 }
