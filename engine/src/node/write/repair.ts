@@ -61,9 +61,10 @@ function recordTexts({ buffer, start, end }: Line): readonly string[] {
 /** New parents for orphans and for the entries at which cycles were cut. */
 function repairedParents({ table, graph }: Pick<Scan, 'table' | 'graph'>): ReadonlyMap<number, string | null> {
   const parents = new Map<number, string | null>()
+  const uuids = new Map([...table.ids].map(([uuid, row]) => [row, uuid]))
   for (const row of [...graph.orphans, ...graph.cuts]) {
     const parent = graph.parents[row] ?? -1
-    parents.set(row, parent < 0 ? null : (table.ids.idAt(parent) ?? null))
+    parents.set(row, uuids.get(parent) ?? null)
   }
   return parents
 }

@@ -7,7 +7,7 @@ import type { Boundary } from '../format/boundary.ts'
 import { readEdit } from '../format/edits.ts'
 import { type Head, isSpoken } from '../format/entry.ts'
 import { originOf, saidIn } from '../format/origin.ts'
-import { type EntryTable, isSidechainAt, noParent, typeAt } from '../tree/entry-table.ts'
+import { type EntryTable, isSidechainAt, noParent, rowOf, typeAt } from '../tree/entry-table.ts'
 import type { Graph } from '../tree/graph.ts'
 import { type Change, standingOf } from '../tree/standing.ts'
 
@@ -108,7 +108,7 @@ function counterOf({ isSide }: { readonly isSide: boolean }): EpochCounter & { r
       if (answer) countAnswer(open, answer)
     },
     finish: (table, graph) => {
-      const { out } = standingOf(changes, table.ids.findId)
+      const { out } = standingOf(changes, (uuid) => rowOf(table, uuid))
       return epochs.map((counts, number) =>
         finishEpoch(counts, { number, table, graph, out, isSide, next: epochs[number + 1] }),
       )

@@ -2,12 +2,13 @@
 // computed from the whole tree.
 import { type Head, isSpoken } from '../format/entry.ts'
 import {
-  addToTree,
-  createTree,
-  type GrowingTree,
+  addHead,
+  createEntryTable,
+  type EntryTable,
+  type GrowingTable,
   isSidechainAt,
   resolvePending,
-  type TreeTable,
+  rowOf,
   typeAt,
 } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
@@ -17,17 +18,17 @@ import { nothingUndone, type Standing } from './standing.ts'
 /** The heads of a transcript in file order, and the tree they form. A row is an index into the heads. */
 export type HeadTree = {
   readonly heads: Head[]
-  readonly table: GrowingTree
+  readonly table: GrowingTable
   readonly boundaries: BoundaryAt[]
 }
 
 export function createHeadTree(): HeadTree {
-  return { heads: [], table: createTree(), boundaries: [] }
+  return { heads: [], table: createEntryTable(new Map()), boundaries: [] }
 }
 
 /** Returns the row of the head. */
 export function addHeadToTree({ heads, table, boundaries }: HeadTree, head: Head): number {
-  const row = addToTree(table, head)
+  const row = addHead(table, head, 0)
   heads.push(head)
   const isCopy = table.duplicates.at(-1) === row
   if (head.boundary && !isCopy)
@@ -91,7 +92,7 @@ function stopAt(first: Head | undefined): LiveWindow['stop'] {
  * The newest row that can be a leaf. A sub-agent's file has only sidechain rows: there they count. A line that was
  * written twice does not: the first copy counts, and what followed it.
  */
-function newestLeaf(table: TreeTable, isLeaf: (row: number) => boolean): number {
+function newestLeaf(table: EntryTable, isLeaf: (row: number) => boolean): number {
   const duplicates = new Set(table.duplicates)
   let side = -1
   for (let row = table.rows - 1; row >= 0; row--) {
@@ -115,7 +116,7 @@ function keptTails({ table, boundaries }: HeadTree, graph: Graph): ReadonlyMap<n
   for (const { row, boundary } of boundaries) {
     const tail = graph.kept.get(row)?.at(-1)
     if (tail === undefined || boundary.kept === undefined || boundary.kept.type === 'counted') continue
-    tails.set(table.ids.findId(boundary.kept.anchor), tail)
+    tails.set(rowOf(table, boundary.kept.anchor), tail)
   }
   return tails
 }
@@ -126,7 +127,7 @@ function missingFrom({ heads, table }: HeadTree, order: readonly number[], graph
     const parent = table.pending.get(row)
     if (parent !== undefined) missing.push(parent)
     const kept = heads[row]?.boundary?.kept
-    if (kept?.type === 'listed') missing.push(...kept.uuids.filter((uuid) => table.ids.findId(uuid) < 0))
+    if (kept?.type === 'listed') missing.push(...kept.uuids.filter((uuid) => rowOf(table, uuid) < 0))
     if (kept?.type === 'segment' && !graph.kept.get(row)?.length) missing.push(kept.head, kept.tail)
   }
   return missing

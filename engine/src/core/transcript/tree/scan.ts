@@ -1,5 +1,6 @@
 // One pass over the entries of a transcript: what it holds, its graph, its answers, its epochs. Contents are looked
 // at and let go; what stays in memory is a row for each entry.
+import { contextTokens } from '../../message/usage.ts'
 import { type Answer, createAnswerBook, readAnswerLine } from '../format/answers.ts'
 import { type Entry, headOf } from '../format/entry.ts'
 import { createEpochCounter, type Epoch } from '../report/epochs.ts'
@@ -14,8 +15,6 @@ export type Scan = {
   readonly table: EntryTable
   readonly graph: Graph
   readonly boundaries: readonly BoundaryAt[]
-  /** Messages that begin a tree and name the entry they go on from: their row, and its uuid. */
-  readonly continued: ReadonlyMap<number, string>
   readonly answers: readonly Answer[]
   readonly epochs: readonly Epoch[]
   readonly turns: readonly TurnEnd[]
@@ -37,11 +36,9 @@ export type Scanner = {
   readonly finish: () => Scan
 }
 
-/** With the number of entries to expect, memory need not be moved on the way. */
-export function createScanner(options: { readonly expected?: number } = {}): Scanner {
-  const table = createEntryTable(options)
+export function createScanner(): Scanner {
+  const table = createEntryTable(new Map())
   const boundaries: BoundaryAt[] = []
-  const continued = new Map<number, string>()
   const types = new Map<string, number>()
   const answers = createAnswerBook()
   const epochs = createEpochCounter()
@@ -53,10 +50,8 @@ export function createScanner(options: { readonly expected?: number } = {}): Sca
       const { record } = entry
       const head = headOf(entry)
       const answer = readAnswerLine(record)
-      const row = addHead(table, head, answer?.usage)
+      const row = addHead(table, head, answer ? contextTokens(answer.usage) : 0)
       if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
-      else if (head.parent === null && typeof record.logicalParentUuid === 'string')
-        continued.set(row, record.logicalParentUuid)
       const type = head.type === 'system' ? `system/${head.subtype ?? ''}` : head.type
       types.set(type, (types.get(type) ?? 0) + 1)
       epochs.add(record, { row, head, answer })
@@ -74,7 +69,6 @@ export function createScanner(options: { readonly expected?: number } = {}): Sca
         table,
         graph,
         boundaries,
-        continued,
         answers: answers.answers(),
         epochs: epochs.finish(table, graph),
         turns: turns.turns(),

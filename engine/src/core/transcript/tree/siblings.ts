@@ -1,9 +1,9 @@
 // Parallel tool calls leave pieces of an answer and results on side branches, which a walk up from the newest entry
 // misses. Here they are put back beside their answer. By plain loops: this runs for every view.
 import type { Head } from '../format/entry.ts'
-import { isSidechainAt, type TreeTable, typeAt } from './entry-table.ts'
+import { type EntryTable, isSidechainAt, typeAt } from './entry-table.ts'
 
-type Tree = { readonly heads: readonly Head[]; readonly table: TreeTable }
+type Tree = { readonly heads: readonly Head[]; readonly table: EntryTable }
 type Chain = readonly number[]
 
 /** The chain with the side branches of its answers. */
