@@ -1,7 +1,7 @@
 // What a compaction used when its own run was not recorded: an estimate. Its request is the whole context, read from
 // the cache at best, and what it wrote is the summary.
 import { noTokens, type TokenCounts } from '../../message/usage.ts'
-import type { Answer } from '../format/answers.ts'
+import type { Answer } from '../tree/scan.ts'
 import type { Epoch } from './epochs.ts'
 
 export type EstimatedCompaction = { readonly model: string; readonly tokens: TokenCounts }

@@ -1,5 +1,6 @@
 // The live window: the entries since the last compaction that the next request is made of, in their order. Always
 // computed from the whole tree.
+import { groupBy } from '../../message/group-by.ts'
 import { type Head, isSpoken } from '../format/entry.ts'
 import {
   addHead,
@@ -12,7 +13,6 @@ import {
   typeAt,
 } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
-import { withSiblings } from './siblings.ts'
 import { nothingUndone, type Standing } from './standing.ts'
 
 /** The heads of a transcript in file order, and the tree they form. A row is an index into the heads. */
@@ -131,4 +131,51 @@ function missingFrom({ heads, table }: HeadTree, order: readonly number[], graph
     if (kept?.type === 'segment' && !graph.kept.get(row)?.length) missing.push(kept.head, kept.tail)
   }
   return missing
+}
+
+/**
+ * Parallel tool calls leave pieces of an answer and results on side branches, which a walk up from the newest entry
+ * misses. Each goes behind the last row of its own answer that comes before it in the file.
+ */
+function withSiblings({ heads, table }: HeadTree, chain: readonly number[]): readonly number[] {
+  const others = rowsBeside(heads, table, chain)
+  if (others.length === 0) return chain
+  const headAt = (row: number) => heads[row] as Head
+  const answers = new Set(chain.map((row) => headAt(row).messageId))
+  answers.delete(undefined)
+  const isPiece = (row: number) => answers.has(headAt(row).messageId)
+  const answerOfCall = new Map<string, string>()
+  for (const row of [...chain, ...others.filter(isPiece)]) {
+    const { messageId, toolUses } = headAt(row)
+    if (messageId !== undefined) for (const id of toolUses) answerOfCall.set(id, messageId)
+  }
+  const answered = new Set(chain.flatMap((row) => headAt(row).toolResults))
+  const siblings = others.filter((row) => {
+    const missed = headAt(row).toolResults.filter((id) => answerOfCall.has(id) && !answered.has(id))
+    // Of two results for one call the first counts.
+    for (const id of missed) answered.add(id)
+    return missed.length > 0 || isPiece(row)
+  })
+  const answerOf = (row: number) => {
+    const { messageId, toolResults } = headAt(row)
+    return messageId ?? answerOfCall.get(toolResults.find((id) => answerOfCall.has(id)) ?? '')
+  }
+  const members = groupBy(chain, answerOf)
+  const behind = groupBy(siblings, (row) => {
+    const own = members.get(answerOf(row)) ?? []
+    return own.findLast((member) => member < row) ?? own[0] ?? chain.at(-1)
+  })
+  return chain.flatMap((row) => [row, ...(behind.get(row) ?? [])])
+}
+
+/** Rows of answers, and results, that are not on the chain. */
+function rowsBeside(heads: readonly Head[], table: EntryTable, chain: readonly number[]): readonly number[] {
+  const skipped = new Set([...chain, ...table.duplicates])
+  const side = isSidechainAt(table, chain.at(-1) ?? -1)
+  const others: number[] = []
+  for (const [row, { messageId, toolResults, sidechain, uuid }] of heads.entries()) {
+    const isPart = messageId !== undefined || toolResults.length > 0
+    if (isPart && uuid !== undefined && sidechain === side && !skipped.has(row)) others.push(row)
+  }
+  return others
 }
