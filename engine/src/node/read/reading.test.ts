@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
 import { headOf } from '../../core/transcript/format/entry.ts'
-import { tallyOf } from '../../core/transcript/report/tally.ts'
+import { tallyOf } from '../../core/transcript/report/findings.ts'
 import { isSidechainAt, typeAt } from '../../core/transcript/tree/entry-table.ts'
 import { liveWindow } from '../../core/transcript/tree/live.ts'
 import {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { tallyOf } from '../../core/transcript/report/tally.ts'
+import { tallyOf } from '../../core/transcript/report/findings.ts'
 import { openIndex } from '../index/sidecar.ts'
 import { hasTranscripts, measuredOrphans, oracle, transcripts } from '../testing/real-data.ts'
 import { forEachEntry, scanFile } from './entries.ts'

@@ -1,7 +1,8 @@
 // The tree that a transcript's entries form, repaired: kept messages spliced behind their summary, orphans attached, rings
-// cut. It needs only an entry table, so a full scan, the tail of a file and an index can all use it.
+// cut. It needs only an entry table.
 import type { Boundary, Kept } from '../format/boundary.ts'
 import { type EntryTable, isSidechainAt, missingParent, noParent, rowOf, typeAt } from './entry-table.ts'
+import { nothingUndone, type Standing } from './standing.ts'
 
 export type BoundaryAt = { readonly row: number; readonly boundary: Boundary; readonly isLegacy: boolean }
 
@@ -18,38 +19,29 @@ export type Graph = {
 
 type Links = { readonly table: EntryTable; readonly parents: number[] }
 
-/** What edits do to the tree: boundaries that are out of the view, rewinds and the rows they go back to. */
-export type TreeChanges = {
-  readonly out: ReadonlySet<number>
-  readonly rewinds: ReadonlyMap<number, number>
-}
-
-export function buildGraph(table: EntryTable, boundaries: readonly BoundaryAt[], changes?: TreeChanges): Graph {
+export function buildGraph(
+  table: EntryTable,
+  boundaries: readonly BoundaryAt[],
+  { out, rewinds }: Pick<Standing, 'out' | 'rewinds'> = nothingUndone,
+): Graph {
   const links = { table, parents: table.parents.slice() }
   const orphans = attachOrphans(links)
-  const inForce = changes ? boundaries.filter(({ row }) => !changes.out.has(row)) : boundaries
+  const inForce = boundaries.filter(({ row }) => !out.has(row))
   for (const { row, isLegacy } of inForce) if (isLegacy) relinkLegacy(links, row)
-  if (changes) {
-    for (const at of boundaries) if (changes.out.has(at.row) && !at.isLegacy) bridge(links, at)
-    for (const [row, to] of changes.rewinds) links.parents[row] = to
-  }
+  for (const at of boundaries) if (out.has(at.row) && !at.isLegacy) bridge(links, at)
+  for (const [row, to] of rewinds) links.parents[row] = to
   const { kept, moved } = spliceKept(links, inForce)
   return { parents: links.parents, orphans, cuts: cutRings(links.parents, moved), kept }
 }
 
 /** An undone boundary is an entry like any other: it hangs on what stood before it. */
 function bridge({ table, parents }: Links, { row, boundary }: BoundaryAt): void {
-  const named = rowOf(table, boundary.logicalParent)
-  const isBefore = named >= 0 && named < row
-  parents[row] = isBefore ? named : lastBefore(table, row, () => true)
-}
-
-/** The nearest earlier entry of the main conversation that is wanted. */
-function lastBefore(table: EntryTable, from: number, isWanted: (row: number) => boolean): number {
-  for (let row = from - 1; row >= 0; row--) {
-    if (typeAt(table, row) !== '' && !isSidechainAt(table, row) && isWanted(row)) return row
+  let before = rowOf(table, boundary.logicalParent)
+  if (before < 0 || before >= row) {
+    before = row - 1
+    while (before >= 0 && (typeAt(table, before) === '' || isSidechainAt(table, before))) before--
   }
-  return noParent
+  parents[row] = before
 }
 
 /**
@@ -72,13 +64,21 @@ function attachOrphans({ table, parents }: Links): readonly number[] {
   return orphans
 }
 
-type Spliced = {
-  readonly kept: ReadonlyMap<number, readonly number[]>
-  /** Rows whose parent was set here rather than in the file. */
-  readonly moved: ReadonlySet<number>
+/** The legacy record is not linked into the chain: later entries that hang on earlier ones are moved behind it. */
+function relinkLegacy({ table, parents }: Links, boundary: number): void {
+  parents[boundary] = noParent
+  for (let row = boundary + 1; row < table.rows; row++) {
+    const parent = parents[row] ?? noParent
+    if (parent >= 0 && parent < boundary && !isSidechainAt(table, row)) parents[row] = boundary
+  }
 }
 
-function spliceKept(links: Links, boundaries: readonly BoundaryAt[]): Spliced {
+/**
+ * Puts the kept messages of each boundary behind its anchor (the summary), and what followed the anchor behind the last
+ * of them. This covers every layout seen: kept before the boundary and not relinked, kept before it with the
+ * conversation hanging on the last kept message, kept after it. `moved` has the rows whose parent was set here.
+ */
+function spliceKept(links: Links, boundaries: readonly BoundaryAt[]) {
   const { table, parents } = links
   const splices = boundaries.flatMap(({ row, boundary: { kept } }) => {
     if (!kept) return []
@@ -88,45 +88,17 @@ function spliceKept(links: Links, boundaries: readonly BoundaryAt[]): Spliced {
   const children = new Map<number, number[]>(splices.map(({ anchor }) => [anchor, []]))
   if (splices.length > 0) for (const [row, parent] of parents.entries()) children.get(parent)?.push(row)
   const moved = new Set<number>()
-  for (const { anchor, kept } of splices) splice(parents, { anchor, kept, children: children.get(anchor) ?? [], moved })
-  return { kept: new Map(splices.map(({ row, kept }) => [row, kept])), moved }
-}
-
-/**
- * Puts the kept messages of one boundary behind its anchor (the summary), and what followed the anchor behind the
- * last of them. This covers every layout seen: kept before the boundary and not relinked, kept before it with the
- * conversation hanging on the last kept message, kept after it.
- */
-function splice(parents: number[], at: Splice): void {
-  const last = at.kept.at(-1)
-  if (last === undefined) return
   const move = (row: number, parent: number) => {
     parents[row] = parent
-    at.moved.add(row)
+    moved.add(row)
   }
-  for (const child of at.children) if (parents[child] === at.anchor) move(child, last)
-  let previous = at.anchor
-  for (const row of at.kept) {
-    move(row, previous)
-    previous = row
+  for (const { anchor, kept } of splices) {
+    const last = kept.at(-1)
+    if (last === undefined) continue
+    for (const child of children.get(anchor) ?? []) if (parents[child] === anchor) move(child, last)
+    for (const [at, row] of kept.entries()) move(row, kept[at - 1] ?? anchor)
   }
-}
-
-type Splice = {
-  readonly anchor: number
-  readonly kept: readonly number[]
-  /** What hangs on the anchor. */
-  readonly children: readonly number[]
-  readonly moved: Set<number>
-}
-
-/** The legacy record is not linked into the chain: later entries that hang on earlier ones are moved behind it. */
-function relinkLegacy({ table, parents }: Links, boundary: number): void {
-  parents[boundary] = noParent
-  for (let row = boundary + 1; row < table.rows; row++) {
-    const parent = parents[row] ?? noParent
-    if (parent >= 0 && parent < boundary && !isSidechainAt(table, row)) parents[row] = boundary
-  }
+  return { kept: new Map(splices.map(({ row, kept }) => [row, kept])), moved }
 }
 
 function keptRows({ table, parents }: Links, boundary: number, kept: Kept): readonly number[] {
@@ -138,12 +110,10 @@ function keptRows({ table, parents }: Links, boundary: number, kept: Kept): read
     }
     case 'segment': {
       const head = rowOf(table, kept.head)
-      const chain: number[] = []
-      const seen = new Set<number>()
-      for (let row = rowOf(table, kept.tail); row >= 0 && !seen.has(row); row = parents[row] ?? noParent) {
-        chain.push(row)
-        seen.add(row)
-        if (row === head) return chain.reverse()
+      const chain = new Set<number>()
+      for (let row = rowOf(table, kept.tail); row >= 0 && !chain.has(row); row = parents[row] ?? noParent) {
+        chain.add(row)
+        if (row === head) return [...chain].reverse()
       }
       return [] // Head and tail are not on one chain, so nobody can say what was kept.
     }
@@ -173,17 +143,12 @@ function cutRings(parents: number[], moved: ReadonlySet<number>): readonly numbe
       row = parents[row] ?? noParent
     }
     if (row < 0 || walk[row] !== start) continue
-    const ring = ringFrom(parents, row)
+    const ring = [row]
+    for (let next = parents[row] ?? row; next !== row; next = parents[next] ?? row) ring.push(next)
     const own = ring.filter((member) => !moved.has(member))
     const cut = own.find((member) => (parents[member] ?? noParent) > member) ?? own[0] ?? row
     parents[cut] = noParent
     cuts.push(cut)
   }
   return cuts
-}
-
-function ringFrom(parents: number[], start: number): readonly number[] {
-  const ring = [start]
-  for (let row = parents[start] ?? start; row !== start; row = parents[row] ?? start) ring.push(row)
-  return ring
 }
