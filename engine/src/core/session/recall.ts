@@ -3,7 +3,6 @@ import { headOf, tailOf } from '../text/cut.ts'
 import { wellFormed } from '../text/well-formed.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { type Piece, piecesOf } from '../transcript/format/record-pieces.ts'
-import { timeIn } from '../transcript/format/time.ts'
 
 export type RecallMatch = {
   readonly id: string
@@ -30,7 +29,7 @@ export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10):
   for (const { record } of entries) {
     const { uuid, timestamp } = record
     if (typeof uuid !== 'string') continue
-    const time = typeof timestamp === 'string' && !Number.isNaN(timeIn(timestamp)) ? timestamp : undefined
+    const time = typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) ? timestamp : undefined
     for (const piece of piecesOf(record)) {
       const { text } = piece
       const low = text.toLowerCase()
