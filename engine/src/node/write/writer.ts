@@ -206,8 +206,7 @@ function writeOrRevert(open: OpenFile, bytes: Uint8Array): AppendResult | undefi
     })
     return undefined
   } catch (error) {
-    const problem = diskProblem(error)
-    return { type: 'write-failed', left: revert(open, bytes.subarray(0, written)), ...problem }
+    return { type: 'write-failed', ...diskProblem(error), left: revert(open, bytes.subarray(0, written)) }
   }
 }
 
