@@ -42,6 +42,5 @@ export { createFold, type Fold, foldEntries, type View } from './core/transcript
 // Reports
 
 export type { Epoch } from './core/transcript/report/epochs.ts'
-export { type Finding, findingsOf } from './core/transcript/report/findings.ts'
+export { type Finding, findingsOf, type Tally, tallyOf } from './core/transcript/report/findings.ts'
 export type { ModelTokens, Statistics } from './core/transcript/report/statistics.ts'
-export { type Tally, tallyOf } from './core/transcript/report/tally.ts'

@@ -99,7 +99,7 @@ function sideOf(table: Links['table']): (row: number) => boolean {
 type Linked = {
   readonly roots: readonly number[]
   readonly children: ReadonlyMap<number, readonly number[]>
-  readonly parents: Int32Array
+  readonly parents: readonly number[]
   readonly rows: number
 }
 

@@ -1,6 +1,6 @@
 /** `Map.groupBy`, which Node 20 does not have. */
-export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>()
+export function groupBy<T, K = string>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>()
   for (const item of items) {
     const group = groups.get(keyOf(item))
     if (group) group.push(item)

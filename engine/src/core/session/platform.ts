@@ -15,7 +15,6 @@ import type { Environment } from '../tokens/settings.ts'
 import type { NamedKinds } from '../tools/call.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { type Piece, piecesOf } from '../transcript/format/record-pieces.ts'
-import { timeIn } from '../transcript/format/time.ts'
 import type { Conversation } from './conversation.ts'
 
 export type Platform = {
@@ -121,7 +120,7 @@ export function recallFrom(entries: Iterable<Entry>, words: string, limit = 10):
   for (const { record } of entries) {
     const { uuid, timestamp } = record
     if (typeof uuid !== 'string') continue
-    const time = typeof timestamp === 'string' && !Number.isNaN(timeIn(timestamp)) ? timestamp : undefined
+    const time = typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) ? timestamp : undefined
     for (const piece of piecesOf(record)) {
       const { text } = piece
       const low = text.toLowerCase()

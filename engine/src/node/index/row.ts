@@ -1,13 +1,13 @@
 // Reads the index row of a line (ids, type, usage) from its head and tail without decoding the rest. It knows the key
 // orders that Claude Code writes and accepts a line only if it is whole and contains no second record. For any other
 // line it returns false, the row is not valid, and the exact reader must read the line.
-import { sideEntry, typeCode } from '../../core/transcript/tree/entry-table.ts'
-import { idLength, readId } from '../../core/transcript/tree/id-table.ts'
+import type { EntryType } from '../../core/transcript/tree/entry-table.ts'
 import { type Chunk, chunkOf, endsWith, type Known, known, pattern } from './pattern.ts'
 import { readContextTokens } from './usage.ts'
+import { idLength, readId } from './uuids.ts'
 
 export type Row = {
-  type: number
+  type: EntryType
   sidechain: boolean
   /** `last` is the entry read before this one; `named` has its id in `parent`. */
   parentIs: 'none' | 'last' | 'named'
@@ -19,7 +19,7 @@ export type Row = {
 
 export function emptyRow(): Row {
   const ids = { uuid: new Uint32Array(4), parent: new Uint32Array(4) }
-  return { type: sideEntry, sidechain: false, parentIs: 'none', ...ids, contextTokens: 0 }
+  return { type: '', sidechain: false, parentIs: 'none', ...ids, contextTokens: 0 }
 }
 
 /** Fills the row from buffer[start, end). */
@@ -30,10 +30,6 @@ const tailLength = 640
 const timestampLength = 24
 const openBrace = 0x7b
 const closeBrace = 0x7d
-const userCode = typeCode('user')
-const assistantCode = typeCode('assistant')
-const attachmentCode = typeCode('attachment')
-const progressCode = typeCode('progress')
 const rootStart = pattern('{"parentUuid":null,"isSidechain":')
 const childStart = pattern('{"parentUuid":"')
 const sidechainAfter = pattern('","isSidechain":')
@@ -168,7 +164,7 @@ function readUser(line: Line, at: number, row: Row): number {
   const key = found + 2
   if (found < 0 || key + stampLength >= end) return -1
   if (!timestampAfter.isAt(line, key + uuidKey.length + idLength)) return -1
-  row.type = userCode
+  row.type = 'user'
   return isClosed(line, key) ? key : -1
 }
 
@@ -195,7 +191,7 @@ function isPlainFrom(tail: string, from: number): boolean {
 /** The line ends in `"timestamp":"…","uuid":"…"}` or `"uuid":"…","timestamp":"…"}`. */
 function readProgress(line: Line, at: number, row: Row): number {
   const { end } = line
-  row.type = progressCode
+  row.type = 'progress'
   const last = end - 2 - idLength - uuidKey.length
   const before = last - 2 - timestampLength - timestampBefore.length
   const key = before > at && timestampBefore.isAt(line, before) ? last : end - 2 - stampLength
@@ -206,7 +202,7 @@ function readStamped(line: Line, key: number, row: Row): boolean {
   if (!timestampAfter.isAt(line, key + uuidKey.length + idLength)) return false
   const isAnswer = assistantBefore.isAt(line, key - assistantBefore.length)
   if (!isAnswer && !attachmentBefore.isAt(line, key - attachmentBefore.length)) return false
-  row.type = isAnswer ? assistantCode : attachmentCode
+  row.type = isAnswer ? 'assistant' : 'attachment'
   if (isAnswer) row.contextTokens = readContextTokens(line, key)
   return !isAnswer || row.contextTokens > 0
 }
@@ -225,8 +221,9 @@ function readUnknown(line: Line, at: number, row: Row): number {
   }
   const head = latin1(line, at, Math.min(end, at + headLength))
   const type = typeInHead(head)
-  row.type = typeCode(type)
-  return isPlain(type, head) ? key : -1
+  if (!isPlain(type, head)) return -1
+  row.type = type
+  return key
 }
 
 function remember(endings: Known[], { buffer, end }: Line, from: number): void {
@@ -235,7 +232,7 @@ function remember(endings: Known[], { buffer, end }: Line, from: number): void {
 }
 
 /** Boundaries are few: the exact reader reads them. */
-function isPlain(type: string, head: string): boolean {
+function isPlain(type: string, head: string): type is 'system' | 'user' | 'progress' | 'attachment' {
   if (type === 'system') return head.includes('"subtype":"') && !head.includes('compact_boundary')
   return type === 'user' || type === 'progress' || type === 'attachment'
 }
@@ -249,7 +246,7 @@ function typeInHead(head: string): string {
 }
 
 function readSideRow(line: Line, row: Row): boolean {
-  row.type = sideEntry
+  row.type = ''
   row.sidechain = false
   row.parentIs = 'none'
   const text = latin1(line, line.start + 1, line.end)

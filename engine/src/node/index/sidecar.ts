@@ -3,27 +3,34 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
+import { contextTokens } from '../../core/message/usage.ts'
+import { readAnswerLine } from '../../core/transcript/format/answers.ts'
+import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
+import { createTranscriptReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
 import {
-  type EntryTable,
-  type EntryType,
+  addHead,
+  addPlace,
+  createEntryTable,
+  type EntryPlace,
+  type GrowingTable,
   isSidechainAt,
+  missingParent,
   noParent,
-  type Place,
+  resolvePending,
+  rowOf,
   typeAt,
 } from '../../core/transcript/tree/entry-table.ts'
-import { createIdTable } from '../../core/transcript/tree/id-table.ts'
-import { sniffFormat } from '../read/entries.ts'
+import { readLine, sniffFormat } from '../read/entries.ts'
+import { forEachLine, type Line } from '../read/lines.ts'
 import { replaceFile } from '../write/whole-file.ts'
 import { cacheFolder, cachePlace, markAt } from './cache-place.ts'
-import { type Indexed, scanIndex, withUnfinishedLine } from './scan.ts'
+import { createRowReader, emptyRow, type Row } from './row.ts'
+import { createUuidRows, idOf, type UuidRows } from './uuids.ts'
 
-export type IndexRow = Place & {
+export type IndexRow = EntryPlace & {
   readonly row: number
-  readonly type: EntryType
-  readonly sidechain: boolean
   /** Row of the parent; -1 for a root, -2 if the parent is not in the file. */
   readonly parent: number
-  readonly contextTokens: number
 }
 
 export type TranscriptIndex = {
@@ -40,7 +47,7 @@ export type IndexOptions = {
   readonly folder?: string | false
 }
 
-const version = 'everlong-index-3'
+const version = 'everlong-index-4'
 
 export function indexFolder(): string {
   return join(cacheFolder(), 'index')
@@ -56,13 +63,86 @@ export function openIndex(path: string, options: IndexOptions = {}): TranscriptI
   if (fits && saved.bytes === size) return indexOver(saved.table, 'cache')
   // Foreign records are converted in order, starting with the first.
   const grows = fits && format === 'claude-code'
-  const indexed = scanIndex(path, grows ? { format, extend: saved } : { format })
-  if (place !== undefined) save(place, indexed, markAt(path, indexed.bytes))
-  const all = indexed.bytes < size ? withUnfinishedLine(path, indexed, format) : indexed.table
-  return indexOver(all, grows ? 'extended' : 'scan')
+  const indexed = grows ? saved : { table: createEntryTable(createUuidRows()), bytes: 0, lines: 0 }
+  addLines(indexed, path, { format, beforeUnfinished: () => place !== undefined && save(place, path, indexed) })
+  return indexOver(indexed.table, grows ? 'extended' : 'scan')
 }
 
-function indexOver(table: EntryTable, source: TranscriptIndex['source']): TranscriptIndex {
+type IndexTable = GrowingTable<UuidRows>
+
+type Indexed = {
+  readonly table: IndexTable
+  /** The end of the last whole line. */
+  bytes: number
+  lines: number
+}
+
+type Adding = { readonly format: Format; readonly beforeUnfinished: () => void }
+
+/** Adds what follows the indexed lines. Somebody may still be writing a last line without a newline, so that is not saved. */
+function addLines(indexed: Indexed, path: string, { format, beforeUnfinished }: Adding): void {
+  const { table } = indexed
+  const add = lineAdder(table, format)
+  let unfinished: Line | undefined
+  forEachLine(
+    path,
+    (line) => {
+      if (!line.ended) {
+        unfinished = line
+        return
+      }
+      add(line)
+      indexed.bytes = line.offset + (line.end - line.start) + 1
+      indexed.lines = line.number
+    },
+    { from: indexed.bytes, linesBefore: indexed.lines },
+  )
+  resolvePending(table)
+  beforeUnfinished()
+  if (unfinished) add(unfinished)
+}
+
+function lineAdder(table: IndexTable, format: Format): (line: Line) => void {
+  const row = emptyRow()
+  const readRow = createRowReader()
+  const addIndexed = rowAdder(table)
+  const sink = {
+    reader: createTranscriptReader(),
+    visit: (entry: Entry) => {
+      const answer = readAnswerLine(entry.record)
+      addHead(table, headOf(entry), answer ? contextTokens(answer.usage) : 0)
+    },
+    problems: [],
+  }
+  return (line) => {
+    const isRead = format === 'claude-code' && line.ended && readRow(line.buffer, line.start, line.end, row)
+    if (isRead) addIndexed(line, row)
+    else readLine(line, sink)
+  }
+}
+
+/** The same as `addRow` of the table without making strings of ids. */
+function rowAdder(table: IndexTable): (line: Line, row: Row) => void {
+  const { ids } = table
+  let last = noParent
+  return (line, { uuid, parent, parentIs, type, sidechain, contextTokens }) => {
+    const { offset, start, end, number } = line
+    const at = addPlace(table, { offset, length: end - start, line: number, nth: 0, type, sidechain, contextTokens })
+    if (type === '') return
+    const before = last
+    last = at
+    if (!ids.add(uuid, at)) {
+      last = ids.find(uuid)
+      table.duplicates.push(at)
+    }
+    if (parentIs === 'none') return
+    const found = parentIs === 'last' ? before : ids.find(parent)
+    table.parents[at] = found < 0 ? missingParent : found
+    if (found < 0) table.pending.set(at, idOf(parent))
+  }
+}
+
+function indexOver(table: IndexTable, source: TranscriptIndex['source']): TranscriptIndex {
   const row = (at: number): IndexRow | undefined => {
     if (at < 0 || at >= table.rows) return undefined
     return {
@@ -77,18 +157,14 @@ function indexOver(table: EntryTable, source: TranscriptIndex['source']): Transc
       contextTokens: table.contextTokens[at] ?? 0,
     }
   }
-  const boundaries: number[] = []
-  for (let at = 0; at < table.rows; at++) if (typeAt(table, at) === 'boundary') boundaries.push(at)
-  return { rows: table.rows, row, find: (uuid) => row(table.ids.findId(uuid)), boundaries, source }
+  const boundaries = table.types.flatMap((type, at) => (type === 'boundary' ? [at] : []))
+  return { rows: table.rows, row, find: (uuid) => row(rowOf(table, uuid)), boundaries, source }
 }
 
-const columns = ['offsets', 'lengths', 'lines', 'parents', 'contextTokens', 'nth', 'types'] as const
-
-function save(place: string, { table, bytes, lines }: Indexed, mark: string): void {
-  const { rows, ids, pending, duplicates } = table
-  const trimmed = Object.fromEntries(columns.map((name) => [name, table[name].subarray(0, rows)]))
-  const savedIds = { words: ids.words(), others: ids.others }
-  const saved = serialize({ mark, bytes, lines, ids: savedIds, table: { rows, pending, duplicates, ...trimmed } })
+function save(place: string, path: string, indexed: Indexed): void {
+  const { table, bytes, lines } = indexed
+  const ids = table.ids.packed()
+  const saved = serialize({ bytes, lines, table: { ...table, ids }, mark: markAt(path, bytes) })
   try {
     replaceFile(place, Buffer.concat([Buffer.from(version), saved]), { flush: false })
   } catch (error) {
@@ -101,9 +177,8 @@ function load(place: string): (Indexed & { readonly mark: string }) | undefined 
   try {
     const file = readFileSync(place)
     if (file.toString('utf8', 0, version.length) !== version) return undefined
-    const { ids, table, ...rest } = deserialize(file.subarray(version.length))
-    if (columns.some((name) => table[name].length !== table.rows)) return undefined
-    return { ...rest, table: { ...table, ids: createIdTable({ saved: ids }) } }
+    const { table, ...saved } = deserialize(file.subarray(version.length))
+    return { ...saved, table: { ...table, ids: createUuidRows(table.ids) } }
   } catch {
     return undefined // Missing or damaged: it is rebuilt.
   }

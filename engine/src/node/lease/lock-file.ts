@@ -1,7 +1,7 @@
 // The lock files next to a session, and the one atomic step in which a lock changes hands. It does not decide who may
 // take a lock, and nobody ever sees a half-written one.
 import { basename, dirname, join } from 'node:path'
-import { numberAt, parseObject, stringAt } from '../../core/message/json.ts'
+import { parseObject } from '../../core/message/json.ts'
 import { type Disk, ignoring, remove, writeWhole } from '../write/disk.ts'
 import type { ProcessMark } from './processes.ts'
 
@@ -38,16 +38,13 @@ export function readLock(place: LockPlace): LockRecord | undefined {
 }
 
 function parseLock(text: string): LockRecord | undefined {
-  const value = parseObject(text)
-  const [owner, host, token] = [stringAt(value, 'owner'), stringAt(value, 'host'), stringAt(value, 'token')]
-  const [acquiredAt, expiresAt] = [stringAt(value, 'acquiredAt'), stringAt(value, 'expiresAt')]
-  const [pid, machine, started] = [numberAt(value, 'pid'), stringAt(value, 'machine'), stringAt(value, 'started')]
-  if (owner === undefined || host === undefined || token === undefined || pid === undefined) return undefined
-  if (acquiredAt === undefined || expiresAt === undefined || Number.isNaN(Date.parse(expiresAt))) return undefined
+  const value = parseObject(text) ?? {}
+  const texts = ['owner', 'host', 'token', 'acquiredAt', 'expiresAt'].map((key) => value[key])
+  const { pid, machine = '', started = '' } = value
+  if (typeof pid !== 'number' || [...texts, machine, started].some((item) => typeof item !== 'string')) return undefined
   // The token becomes part of a file name, and anybody may have written this file.
-  if (!isToken(token)) return undefined
-  const known = { ...(machine === undefined ? {} : { machine }), ...(started === undefined ? {} : { started }) }
-  return { owner, pid, host, token, acquiredAt, expiresAt, ...known }
+  const isValid = isToken(String(value.token)) && !Number.isNaN(Date.parse(String(value.expiresAt)))
+  return isValid ? (value as LockRecord) : undefined
 }
 
 function unreadableLock(state: { readonly inode: number; readonly modifiedAt: number }): LockRecord {

@@ -1,5 +1,5 @@
 // Turns the lines of a file into the entries of a transcript and reports damaged lines.
-import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { decodeLine } from '../../core/transcript/format/decode.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
 import {
@@ -9,7 +9,7 @@ import {
   type TranscriptReader,
 } from '../../core/transcript/format/foreign/reader.ts'
 import { createScanner, type Scan } from '../../core/transcript/tree/scan.ts'
-import { expectedEntries, forEachLine, type Line, type LineOptions, readFully } from './lines.ts'
+import { forEachLine, type Line, type LineOptions, readFully } from './lines.ts'
 
 /** A line that is not exactly one whole record. */
 export type LineProblem = {
@@ -56,7 +56,7 @@ export function forEachEntry(path: string, visit: (entry: Entry) => void, option
 }
 
 export function scanFile(path: string, options: LineOptions = {}): FileScan {
-  const scanner = createScanner({ expected: expectedEntries(statSync(path).size) })
+  const scanner = createScanner()
   const report = forEachEntry(path, scanner.add, options)
   return { ...scanner.finish(), ...report, path }
 }

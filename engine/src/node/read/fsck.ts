@@ -1,6 +1,5 @@
 // Reports what is wrong with a transcript on disk and what a repaired one would contain. Writes nothing.
-import { type Finding, findingsOf } from '../../core/transcript/report/findings.ts'
-import { type Tally, tallyOf } from '../../core/transcript/report/tally.ts'
+import { type Finding, findingsOf, type Tally, tallyOf } from '../../core/transcript/report/findings.ts'
 import { isTranscript } from '../../core/transcript/tree/scan.ts'
 import { scanFile } from './entries.ts'
 import type { LineOptions } from './lines.ts'

@@ -27,11 +27,6 @@ export type LineOptions = {
 /** Fits in the processor cache. */
 const chunkSize = 1 << 18
 
-/** A capacity estimate: lines of sessions average one to four thousand bytes. */
-export function expectedEntries(bytes: number): number {
-  return Math.ceil(bytes / 2000) + 16
-}
-
 export function forEachLine(path: string, visit: (line: Line) => void, options: LineOptions = {}): void {
   const file = openSync(path, 'r')
   try {

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../core/message/json.ts'
 import { headOf } from '../../core/transcript/format/entry.ts'
-import { tallyOf } from '../../core/transcript/report/tally.ts'
+import { tallyOf } from '../../core/transcript/report/findings.ts'
 import { isSidechainAt, typeAt } from '../../core/transcript/tree/entry-table.ts'
 import { liveWindow } from '../../core/transcript/tree/live.ts'
 import {
@@ -121,9 +121,8 @@ describe('a generated session', () => {
         const { table } = scanFile(path)
         for (const found of [index, openIndex(path, { folder: cache }), openIndex(path, { folder: false })]) {
           expect(found.rows).toBe(table.rows)
+          for (const [id, row] of table.ids) expect(found.find(id)?.row).toBe(row)
           for (let row = 0; row < table.rows; row++) {
-            const id = table.ids.idAt(row)
-            if (id !== undefined) expect(found.find(id)?.row).toBe(row)
             expect(found.row(row)).toMatchObject({
               offset: table.offsets[row],
               line: table.lines[row],
@@ -193,7 +192,7 @@ describe('a line of an unusual shape', () => {
       contextTokens: table.contextTokens[row],
     }))
     expect(Array.from({ length: index.rows }, (__, row) => index.row(row))).toEqual(rows)
-    expect(index.find(uuid)?.row ?? -1).toBe(table.ids.findId(uuid))
+    expect(index.find(uuid)?.row ?? -1).toBe(table.ids.get(uuid) ?? -1)
   })
 })
 
@@ -209,7 +208,7 @@ describe('a damaged file', () => {
         expect(index.rows).toBe(records.length)
         for (const [row, record] of records.entries()) {
           const first = typeof record.uuid === 'string' ? index.find(record.uuid) : index.row(row)
-          expect(first?.row).toBe(typeof record.uuid === 'string' ? table.ids.findId(record.uuid) : row)
+          expect(first?.row).toBe(typeof record.uuid === 'string' ? table.ids.get(record.uuid) : row)
           expect(index.row(row)?.parent).toBe(table.parents[row])
         }
       }),

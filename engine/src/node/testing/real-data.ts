@@ -1,7 +1,7 @@
 // Real transcripts, if this machine has any. Tests that use them are skipped otherwise.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Tally } from '../../core/transcript/report/tally.ts'
+import type { Tally } from '../../core/transcript/report/findings.ts'
 
 const root = join(import.meta.dirname, '../../../..')
 const data = process.env.EVERLONG_DATA ?? join(root, '../shared/data')

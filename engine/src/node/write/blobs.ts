@@ -28,11 +28,10 @@ export function openBlobs(folder: string, disk: Disk = nodeDisk): BlobStore {
   return {
     put: (bytes) => {
       const hex = hashOf(bytes)
-      const stored = { type: 'stored', id: `sha256-${hex}` } as const
       try {
         const place = placeOf(hex)
         if (read(disk, place)?.equals(bytes) !== true) replaceFile(place, bytes, { disk })
-        return stored
+        return { type: 'stored', id: `sha256-${hex}` }
       } catch (error) {
         return { type: 'store-failed', ...diskProblem(error) }
       }
@@ -62,12 +61,8 @@ function read(disk: Disk, path: string): Buffer | undefined {
   try {
     const bytes = Buffer.alloc(disk.stat(file).size)
     let done = 0
-    while (done < bytes.length) {
-      const got = disk.read(file, bytes.subarray(done), done)
-      if (got === 0) return bytes.subarray(0, done)
-      done += got
-    }
-    return bytes
+    for (let got = -1; done < bytes.length && got !== 0; done += got) got = disk.read(file, bytes.subarray(done), done)
+    return bytes.subarray(0, done)
   } finally {
     disk.close(file)
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { blocksOf, isText, isToolResult, textOf } from '../../core/message/block.ts'
 import type { JsonObject } from '../../core/message/json.ts'
 import type { Conversation } from '../../core/session/conversation.ts'
-import type { Edit } from '../../core/transcript/format/edits.ts'
+import type { View } from '../../core/transcript/view/fold.ts'
 import { resultBlock } from '../archive/originals.ts'
 import { makeSessionFolder, resultsFolder } from '../session/session-folder.ts'
 import { type Disk, type DiskProblem, diskProblem, nodeDisk } from './disk.ts'
@@ -31,29 +31,26 @@ export function keepingResults(
   transcript: string,
   onProblem: (problem: string) => void,
 ): Conversation {
+  const { view, record, edit: apply } = conversation
   return {
     ...conversation,
     edit: (edits) => {
-      const results = clearedBy(conversation, edits)
+      const ids = new Set(edits.flatMap((edit) => (edit.type === 'clear-results' ? edit.toolUseIds : [])))
+      const items = ids.size === 0 ? [] : resultsIn(view()).filter(({ toolUseId }) => ids.has(toolUseId))
+      const results = originalResults({ entry: (uuid) => ({ record: record(uuid) ?? {} }) }, items)
       const stored = results.length === 0 ? undefined : storeResults(transcript, results)
       if (stored?.type === 'store-failed') onProblem(stored.message)
-      return conversation.edit(edits)
+      return apply(edits)
     },
   }
 }
 
-function clearedBy({ view, record }: Conversation, edits: readonly Edit[]): readonly ToolResult[] {
-  const ids = new Set(edits.flatMap((edit) => (edit.type === 'clear-results' ? edit.toolUseIds : [])))
-  if (ids.size === 0) return []
-  const { messages, sources } = view()
-  const items = messages.flatMap(({ content }, at) =>
-    blocksOf(content).flatMap((block) =>
-      isToolResult(block) && ids.has(block.tool_use_id)
-        ? [{ toolUseId: block.tool_use_id, uuids: sources[at]?.uuids ?? [] }]
-        : [],
-    ),
+function resultsIn({ messages, sources }: View) {
+  return messages.flatMap(({ content }, at) =>
+    blocksOf(content)
+      .filter(isToolResult)
+      .map(({ tool_use_id }) => ({ toolUseId: tool_use_id, uuids: sources[at]?.uuids ?? [] })),
   )
-  return originalResults({ entry: (uuid) => ({ record: record(uuid) ?? {} }) }, items)
 }
 
 /** The results as recorded, whatever edits did to them since. */

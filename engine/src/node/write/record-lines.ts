@@ -26,18 +26,15 @@ export function toLines(records: readonly unknown[], rules: LineRules): RecordLi
   const knows = (uuid: string) => uuids.has(uuid) || rules.knows(uuid)
   const lines: string[] = []
   for (const [index, record] of records.entries()) {
-    const line = isObject(record) ? toJson(record) : { where: '', why: 'is not an object' }
-    if (typeof line !== 'string' || !isObject(record)) return refused(notJson(index, line))
-    const problem = uuidProblem(record, { ...rules, knows, index })
-    if (problem !== undefined) return refused(problem)
-    if (typeof record.uuid === 'string') uuids.add(record.uuid)
-    lines.push(line, '\n')
+    const line = toJson(record)
+    const problem =
+      typeof line === 'string' ? uuidProblem(record as JsonObject, { ...rules, knows, index }) : notJson(index, line)
+    if (problem !== undefined) return { type: 'refused', problem }
+    const { uuid } = record as JsonObject
+    if (typeof uuid === 'string') uuids.add(uuid)
+    lines.push(`${line}\n`)
   }
   return { type: 'lines', text: lines.join(''), uuids: [...uuids] }
-}
-
-function refused(problem: RecordProblem): RecordLines {
-  return { type: 'refused', problem }
 }
 
 function uuidProblem(record: JsonObject, rules: LineRules & { readonly index: number }): RecordProblem | undefined {
@@ -63,14 +60,13 @@ function uuidProblem(record: JsonObject, rules: LineRules & { readonly index: nu
 
 type NotJson = { readonly where: string; readonly why: string }
 
-function notJson(index: number, found: NotJson | string): RecordProblem {
-  const { where, why } = typeof found === 'string' ? { where: '', why: 'is not an object' } : found
-  const what = where === '' ? 'it' : where
-  const message = `Record ${index}: ${what} ${why} and would not read back the same. Use plain JSON values.`
+function notJson(index: number, { where, why }: NotJson): RecordProblem {
+  const message = `Record ${index}: ${where || 'it'} ${why} and would not read back the same. Use plain JSON values.`
   return { type: 'record-not-json', index, where, message }
 }
 
-function toJson(record: JsonObject): string | NotJson {
+function toJson(record: unknown): string | NotJson {
+  if (!isObject(record)) return { where: '', why: 'is not an object' }
   try {
     return findNotJson(record, '', new Set()) ?? JSON.stringify(record)
   } catch (error) {

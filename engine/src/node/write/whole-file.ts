@@ -1,9 +1,10 @@
-// Writes a file under a temporary name first, so that nobody ever sees a part of it, whatever stops the process or the
-// machine. Removes the temporary file after a failure.
+// Writes files so that nobody takes a part of one for the whole, whatever stops the process or the machine. Removes what
+// a failure leaves.
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { type Disk, diskProblem, ignoring, nodeDisk, remove, writeWhole } from './disk.ts'
+import type { JsonObject } from '../../core/message/json.ts'
+import { type Disk, ignoring, nodeDisk, remove, writeWhole } from './disk.ts'
 
 export type WholeFileOptions = {
   readonly disk?: Disk
@@ -12,10 +13,10 @@ export type WholeFileOptions = {
 }
 
 /** Replaces an existing file and creates missing folders. */
-export function replaceFile(path: string, bytes: Uint8Array, putting: WholeFileOptions = {}): void {
-  const { disk = nodeDisk } = putting
+export function replaceFile(path: string, bytes: Uint8Array, options: WholeFileOptions = {}): void {
+  const { disk = nodeDisk } = options
   disk.makeFolder(dirname(path))
-  const draft = writeDraft(path, bytes, putting)
+  const draft = writeDraft(path, bytes, options)
   try {
     disk.rename(draft, path)
   } catch (error) {
@@ -25,15 +26,15 @@ export function replaceFile(path: string, bytes: Uint8Array, putting: WholeFileO
 }
 
 /** False if the name is taken; nothing changes then. */
-export function createFile(path: string, bytes: Uint8Array, putting: WholeFileOptions = {}): boolean {
-  const { disk = nodeDisk } = putting
-  const draft = writeDraft(path, bytes, putting)
+export function createFile(path: string, bytes: Uint8Array, options: WholeFileOptions = {}): boolean {
+  const { disk = nodeDisk } = options
+  const draft = writeDraft(path, bytes, options)
   try {
-    disk.link(draft, path)
-    return true
-  } catch (error) {
-    if (diskProblem(error).code === 'EEXIST') return false
-    throw error
+    const isLinked = ignoring(['EEXIST'], () => {
+      disk.link(draft, path)
+      return true
+    })
+    return isLinked ?? false
   } finally {
     remove(disk, draft)
   }
@@ -52,6 +53,46 @@ function writeDraft(path: string, bytes: Uint8Array, { disk = nodeDisk, flush = 
     disk.close(file)
   }
   return draft
+}
+
+export type Exists = { readonly type: 'refused'; readonly reason: 'exists'; readonly path: string }
+
+export type NewTranscript = { readonly type: 'written'; readonly records: number } | Exists
+
+export function writeNewTranscript(path: string, give: (write: (record: JsonObject) => void) => void): NewTranscript {
+  let records = 0
+  const exists = writeNewFile(path, (write) =>
+    give((record) => {
+      records++
+      write(`${JSON.stringify(record)}\n`)
+    }),
+  )
+  return exists ?? { type: 'written', records }
+}
+
+const batchSize = 500
+
+/** Undefined on success. It never overwrites a file. */
+export function writeNewFile(path: string, give: (write: (text: string) => void) => void): Exists | undefined {
+  const file = ignoring(['EEXIST'], () => nodeDisk.open(path, 'create-only'))
+  if (file === undefined) return { type: 'refused', reason: 'exists', path }
+  let pending: string[] = []
+  const flush = (): void => {
+    writeWhole({ disk: nodeDisk, file }, Buffer.from(pending.join('')))
+    pending = []
+  }
+  try {
+    give((text) => {
+      if (pending.push(text) === batchSize) flush()
+    })
+    flush()
+    return undefined
+  } catch (error) {
+    remove(nodeDisk, path)
+    throw error
+  } finally {
+    nodeDisk.close(file)
+  }
 }
 
 const chunkSize = 1 << 20
@@ -96,12 +137,11 @@ async function copyInto(disk: Disk, from: string, target: number): Promise<void>
 
 function lastLineEnd(disk: Disk, file: number): number {
   const chunk = new Uint8Array(chunkSize)
-  for (let end = disk.stat(file).size; end > 0; ) {
+  for (let end = disk.stat(file).size; end > 0; end = Math.max(0, end - chunkSize)) {
     const start = Math.max(0, end - chunkSize)
     const got = disk.read(file, chunk.subarray(0, end - start), start)
     const at = chunk.subarray(0, got).lastIndexOf(0x0a)
     if (at >= 0) return start + at + 1
-    end = start
   }
   return 0
 }

@@ -2,7 +2,6 @@
 // written. It never changes written records and never writes without the lease.
 import { dirname, join, resolve } from 'node:path'
 import type { JsonObject } from '../../core/message/json.ts'
-import { createIdTable } from '../../core/transcript/tree/id-table.ts'
 import {
   acquireLease,
   type Holder,
@@ -123,10 +122,9 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
   const { disk, file, lease, path } = open
   const sync = options.sync ?? 'never'
   // All that is kept of each record: a session can be very long.
-  const written = createIdTable()
-  let count = 0
+  const written = new Set<string>()
   const rules: LineRules = {
-    knows: (uuid) => written.findId(uuid) >= 0 || (options.knows?.(uuid) ?? false),
+    knows: (uuid) => written.has(uuid) || (options.knows?.(uuid) ?? false),
     foreignLogicalParents: options.foreignLogicalParents === 'allow',
   }
   let closed = false
@@ -163,7 +161,7 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
     endsWithNewline = failure === undefined ? true : undefined
     if (failure !== undefined) return failure
     length += bytes.length
-    for (const uuid of lines.uuids) written.addId(uuid, count++)
+    for (const uuid of lines.uuids) written.add(uuid)
     const flushed = sync === 'always' ? fsync(open) : undefined
     if (flushed?.type === 'sync-failed') return flushed
     return { type: 'appended', records: records.length, bytes: bytes.length }
@@ -208,8 +206,7 @@ function writeOrRevert(open: OpenFile, bytes: Uint8Array): AppendResult | undefi
     })
     return undefined
   } catch (error) {
-    const problem = diskProblem(error)
-    return { type: 'write-failed', left: revert(open, bytes.subarray(0, written)), ...problem }
+    return { type: 'write-failed', ...diskProblem(error), left: revert(open, bytes.subarray(0, written)) }
   }
 }
 

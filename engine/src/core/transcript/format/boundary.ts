@@ -29,15 +29,25 @@ export function readBoundary(record: JsonObject): Boundary | undefined {
 
 /** Clients write `compactMetadata.preTokens`, SDK streams `compact_metadata.pre_tokens`. */
 function readCurrent(record: JsonObject): Boundary {
-  const data = objectAt(record, 'compactMetadata') ?? objectAt(record, 'compact_metadata')
+  const data = inEither(objectAt, record, 'compactMetadata')
   return {
     trigger: triggerIn(data),
-    preTokens: numberAt(data, 'preTokens') ?? numberAt(data, 'pre_tokens'),
-    postTokens: numberAt(data, 'postTokens') ?? numberAt(data, 'post_tokens'),
-    durationMs: numberAt(data, 'durationMs') ?? numberAt(data, 'duration_ms'),
+    preTokens: inEither(numberAt, data, 'preTokens'),
+    postTokens: inEither(numberAt, data, 'postTokens'),
+    durationMs: inEither(numberAt, data, 'durationMs'),
     kept: readKept(data),
     logicalParent: stringAt(record, 'logicalParentUuid'),
   }
+}
+
+function inEither<T>(read: (from: unknown, key: string) => T, from: unknown, key: string): T {
+  return (
+    read(from, key) ??
+    read(
+      from,
+      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    )
+  )
 }
 
 /** One name for one thing: some clients write it out. */
@@ -48,27 +58,27 @@ function triggerIn(data: JsonObject | undefined): string {
 
 function readLegacy(record: JsonObject): Boundary {
   const data = objectAt(record, 'metadata') ?? objectAt(record, 'compactMetadata')
-  const count = numberAt(data, 'preservedMessages')
+  const count = numberAt(data, 'preservedMessages') ?? 0
   return {
     trigger: triggerIn(data),
     preTokens: numberAt(data, 'tokenCount'),
     postTokens: numberAt(data, 'reducedTokenCount'),
     durationMs: undefined,
-    kept: count === undefined || count <= 0 ? undefined : { type: 'counted', count },
+    kept: count > 0 ? { type: 'counted', count } : undefined,
     logicalParent: stringAt(record, 'logicalParentUuid'),
   }
 }
 
 function readKept(data: JsonObject | undefined): Kept | undefined {
-  const messages = objectAt(data, 'preservedMessages') ?? objectAt(data, 'preserved_messages')
-  const listedAnchor = stringAt(messages, 'anchorUuid') ?? stringAt(messages, 'anchor_uuid')
+  const messages = inEither(objectAt, data, 'preservedMessages')
+  const listedAnchor = inEither(stringAt, messages, 'anchorUuid')
   const uuids = stringsAt(messages, 'uuids')
   if (listedAnchor !== undefined && uuids.length > 0) return { type: 'listed', anchor: listedAnchor, uuids }
 
-  const segment = objectAt(data, 'preservedSegment') ?? objectAt(data, 'preserved_segment')
-  const anchor = stringAt(segment, 'anchorUuid') ?? stringAt(segment, 'anchor_uuid')
-  const head = stringAt(segment, 'headUuid') ?? stringAt(segment, 'head_uuid')
-  const tail = stringAt(segment, 'tailUuid') ?? stringAt(segment, 'tail_uuid')
+  const segment = inEither(objectAt, data, 'preservedSegment')
+  const anchor = inEither(stringAt, segment, 'anchorUuid')
+  const head = inEither(stringAt, segment, 'headUuid')
+  const tail = inEither(stringAt, segment, 'tailUuid')
   if (anchor === undefined || head === undefined || tail === undefined) return undefined
   return { type: 'segment', anchor, head, tail }
 }

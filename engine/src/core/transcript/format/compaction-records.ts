@@ -58,98 +58,63 @@ export type CompactionRecords = {
 }
 
 export function compactionRecords(parts: CompactionParts, place: CompactionPlace): CompactionRecords {
-  const { facts, kept, attachments, closing, edits = [] } = parts
-  const boundary = place.newId()
-  const summary = place.newId()
-  const own = summaryRecord(parts.summary, { uuid: summary, parent: boundary }, place)
-  const records: JsonObject[] = [parts.served ? { ...own, everlong: { served: parts.served } } : own]
-  let parent = summary
+  const { facts, kept, served } = parts
+  const { newId, timestamp, sessionId, envelope } = place
+  const [boundary, summary] = [newId(), newId()]
+  const frame = (parentUuid: string | null) => ({ parentUuid, isSidechain: false, ...envelope, sessionId })
+  const said = (content: string, uuid: string, parent: string): JsonObject => ({
+    ...frame(parent),
+    type: 'user',
+    message: { role: 'user', content },
+    isVisibleInTranscriptOnly: true,
+    isCompactSummary: true,
+    uuid,
+    timestamp,
+  })
+  const records = [{ ...said(parts.summary, summary, boundary), ...(served ? { everlong: { served } } : {}) }]
+  let last = summary
   const add = (make: (uuid: string, parent: string) => JsonObject): void => {
-    const uuid = place.newId()
-    records.push(make(uuid, parent))
-    parent = uuid
+    const uuid = newId()
+    records.push(make(uuid, last))
+    last = uuid
   }
-  for (const attachment of attachments) {
-    add((uuid, above) => ({ ...frame(above, place), type: 'attachment', attachment, uuid, timestamp: place.timestamp }))
+  for (const attachment of parts.attachments) {
+    add((uuid, parent) => ({ ...frame(parent), type: 'attachment', attachment, uuid, timestamp }))
   }
-  if (closing !== undefined) add((uuid, above) => summaryRecord(closing, { uuid, parent: above }, place))
-  const { timestamp, sessionId, envelope } = place
-  for (const edit of edits) {
-    add((uuid, above) =>
-      editRecord(edit, {
-        uuid,
-        parentUuid: above,
-        timestamp,
-        sessionId,
-        ...(envelope ? { envelope } : {}),
-        action: boundary,
-      }),
-    )
+  const { closing } = parts
+  if (closing !== undefined) add((uuid, parent) => said(closing, uuid, parent))
+  for (const edit of parts.edits ?? []) {
+    const own = { timestamp, sessionId, action: boundary, ...(envelope ? { envelope } : {}) }
+    add((uuid, parentUuid) => editRecord(edit, { ...own, uuid, parentUuid }))
   }
-  const ids = { uuid: boundary, anchor: kept?.place === 'before' ? boundary : summary, last: parent }
-  return { records: [boundaryRecord(ids, { facts, kept }, place), ...records], boundary, summary }
-}
-
-function frame(parentUuid: string | null, { envelope, sessionId }: CompactionPlace): JsonObject {
-  return { parentUuid, isSidechain: false, ...envelope, sessionId }
-}
-
-function boundaryRecord(
-  ids: { readonly uuid: string; readonly anchor: string; readonly last: string },
-  { facts, kept }: { readonly facts: CompactionFacts; readonly kept: KeptEntries | undefined },
-  place: CompactionPlace,
-): JsonObject {
-  return {
-    ...frame(null, place),
+  const first = {
+    ...frame(null),
     ...(place.logicalParent === undefined ? {} : { logicalParentUuid: place.logicalParent }),
     type: 'system',
     subtype: 'compact_boundary',
     content: 'Conversation compacted',
     isMeta: false,
     level: 'info',
-    compactMetadata: metadataOf(facts, kept, ids.anchor),
-    everlong: { compaction: { ...facts.everlong, last: ids.last } },
-    timestamp: place.timestamp,
-    uuid: ids.uuid,
+    compactMetadata: metadataOf(facts, kept?.uuids ?? [], kept?.place === 'before' ? boundary : summary),
+    everlong: { compaction: { ...facts.everlong, last } },
+    timestamp,
+    uuid: boundary,
   }
+  return { records: [first, ...records], boundary, summary }
 }
 
-function metadataOf(facts: CompactionFacts, kept: KeptEntries | undefined, anchorUuid: string): JsonObject {
-  const uuids = kept?.uuids ?? []
-  const preserved =
-    uuids.length === 0
-      ? {}
-      : {
-          preservedSegment: { headUuid: uuids[0], anchorUuid, tailUuid: uuids.at(-1) },
-          // One by one as well: results of parallel calls, and what an earlier compaction kept, are on no one chain.
-          preservedMessages: { anchorUuid, uuids, allUuids: uuids },
-        }
-  return {
-    trigger: facts.trigger,
-    preTokens: facts.preTokens,
-    postTokens: facts.postTokens,
-    durationMs: facts.durationMs,
-    messagesSummarized: facts.messagesSummarized,
-    cumulativeDroppedTokens: facts.cumulativeDroppedTokens,
-    ...(facts.discoveredTools.length === 0 ? {} : { preCompactDiscoveredTools: facts.discoveredTools }),
-    ...preserved,
-    ...(facts.userContext === '' ? {} : { userContext: facts.userContext }),
+function metadataOf(facts: CompactionFacts, uuids: readonly string[], anchorUuid: string): JsonObject {
+  const { everlong: _, discoveredTools, userContext, ...counts } = facts
+  const preserved = {
+    preservedSegment: { headUuid: uuids[0], anchorUuid, tailUuid: uuids.at(-1) },
+    // One by one as well: results of parallel calls, and what an earlier compaction kept, are on no one chain.
+    preservedMessages: { anchorUuid, uuids, allUuids: uuids },
   }
-}
-
-function summaryRecord(
-  text: string,
-  ids: { readonly uuid: string; readonly parent: string },
-  place: CompactionPlace,
-): JsonObject {
   return {
-    ...frame(ids.parent, place),
-    type: 'user',
-    message: { role: 'user', content: text },
-    isVisibleInTranscriptOnly: true,
-    isCompactSummary: true,
-    uuid: ids.uuid,
-    timestamp: place.timestamp,
+    ...counts,
+    ...(discoveredTools.length === 0 ? {} : { preCompactDiscoveredTools: discoveredTools }),
+    ...(uuids.length === 0 ? {} : preserved),
+    ...(userContext === '' ? {} : { userContext }),
   }
 }
 
@@ -193,10 +158,6 @@ export function undoOfTorn(
   return { record, position: tip.position }
 }
 
-function compactionIn(boundary: JsonObject | undefined): JsonObject | undefined {
-  return objectAt(objectAt(boundary, 'everlong'), 'compaction')
-}
-
 /** What an earlier boundary of ours says, as far as the next compaction goes on from it. */
 export type EarlierCompaction = {
   readonly ledger: unknown
@@ -211,20 +172,15 @@ export type EarlierCompaction = {
 
 export function readCompaction(record: JsonObject | undefined): EarlierCompaction {
   const metadata = objectAt(record, 'compactMetadata')
-  const own = compactionIn(record)
-  const chain = objectAt(own, 'chain')
+  const own = objectAt(objectAt(record, 'everlong'), 'compaction')
+  const tokens = objectAt(own, 'tokens')
+  const [before, after] = [numberAt(tokens, 'before'), numberAt(tokens, 'after')]
   return {
     ledger: own?.ledger,
     cumulativeDroppedTokens: numberAt(metadata, 'cumulativeDroppedTokens') ?? 0,
     discoveredTools: stringsAt(metadata, 'preCompactDiscoveredTools'),
-    turnId: typeof chain?.turnId === 'string' ? chain.turnId : undefined,
-    freed: numberAt(own, 'freed') ?? freedIn(objectAt(own, 'tokens')),
+    turnId: stringAt(objectAt(own, 'chain'), 'turnId'),
+    freed: numberAt(own, 'freed') ?? (before === undefined || after === undefined ? undefined : before - after),
     last: stringAt(own, 'last'),
   }
-}
-
-function freedIn(tokens: JsonObject | undefined): number | undefined {
-  const before = numberAt(tokens, 'before')
-  const after = numberAt(tokens, 'after')
-  return before === undefined || after === undefined ? undefined : before - after
 }

@@ -1,34 +1,29 @@
 // From entries to messages, one for each: who said what, in order. Client notes and progress are left out, and tool
 // results that a micro-compaction cleared are blank. The fold makes of them what a request carries, edits and all.
 import { type Block, blocksOf, isMedia, isText, isToolResult, type ToolResultBlock } from '../../message/block.ts'
-import { isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../../message/json.ts'
+import { type JsonObject, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 import type { ViewMessage } from '../../message/message.ts'
 import type { Usage } from '../../message/usage.ts'
 import { neutralizeReminders } from '../../text/neutralize.ts'
 import { answerIn } from './answers.ts'
 import type { Entry } from './entry.ts'
 import { isSynthetic, originOf, saidIn } from './origin.ts'
-import { timeIn } from './time.ts'
 
 export const clearedText = '[Old tool result content cleared]'
 
 export function messagesOf(entries: readonly Entry[]): readonly ViewMessage[] {
-  const cleared = clearedResults(entries)
-  return entries
-    .map(({ record }) => messageOf(record))
-    .filter((message) => message !== undefined)
-    .map((message) =>
-      withoutResults(message, ({ tool_use_id }) => (cleared.has(tool_use_id) ? clearedText : undefined)),
-    )
-}
-
-function clearedResults(entries: readonly Entry[]): ReadonlySet<string> {
-  const cleared = new Set<string>()
-  for (const { record } of entries) {
-    if (record.subtype !== 'microcompact_boundary') continue
-    for (const id of stringsAt(objectAt(record, 'microcompactMetadata'), 'compactedToolIds')) cleared.add(id)
-  }
-  return cleared
+  const cleared = new Set(
+    entries.flatMap(({ record }) =>
+      record.subtype === 'microcompact_boundary'
+        ? stringsAt(objectAt(record, 'microcompactMetadata'), 'compactedToolIds')
+        : [],
+    ),
+  )
+  return entries.flatMap(({ record }) => {
+    const message = messageOf(record)
+    if (!message) return []
+    return withoutResults(message, ({ tool_use_id }) => (cleared.has(tool_use_id) ? clearedText : undefined))
+  })
 }
 
 /**
@@ -38,41 +33,28 @@ function clearedResults(entries: readonly Entry[]): ReadonlySet<string> {
 export function messageOf(record: JsonObject, known?: Usage): ViewMessage | undefined {
   const origin = originOf(record)
   if (origin === undefined || isSynthetic(record)) return undefined
-  if (origin === 'attachment') return attachmentMessage(record)
-  const { uuid } = record
-  const message = isObject(record.message) ? record.message : undefined
-  const answer = origin === 'assistant' && message ? answerIn(message, known) : undefined
-  const time = timeOf(record)
-  const role = origin === 'assistant' ? 'assistant' : 'user'
+  const { uuid, timestamp } = record
+  const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN
+  const place = { ...(typeof uuid === 'string' ? { uuid } : {}), ...(Number.isNaN(time) ? {} : { time }) }
+  if (origin === 'attachment') return attachmentMessage(objectAt(record, 'attachment') ?? {}, place)
+  const message = objectAt(record, 'message')
+  const messageId = stringAt(message, 'id')
   const said = saidIn(record)
-  const content = origin === 'summary' ? summaryContent(said) : contentOf(said)
-  // Records that say all there is to say are the rule: made at one stroke, their messages are smaller.
-  if (typeof uuid === 'string' && !Number.isNaN(time)) {
-    if (answer) {
-      const { messageId, model, usage } = answer
-      return { role, content, origin, uuid, time, messageId, model, usage }
-    }
-    if (role === 'user' && typeof message?.id !== 'string') return { role, content, origin, uuid, time }
-  }
   return {
-    role,
-    content,
+    role: origin === 'assistant' ? 'assistant' : 'user',
+    content: origin === 'summary' ? summaryContent(said) : contentOf(said),
     origin,
-    ...(typeof uuid === 'string' ? { uuid } : {}),
-    ...(Number.isNaN(time) ? {} : { time }),
-    ...(typeof message?.id === 'string' ? { messageId: message.id } : {}),
-    ...(answer ? { model: answer.model, usage: answer.usage } : modelIn(origin, message)),
+    ...place,
+    ...(messageId === undefined ? {} : { messageId }),
+    ...(origin === 'assistant' && message ? modelIn(message, known) : {}),
   }
 }
 
-/** Of an answer that came without usage. */
-function modelIn(origin: ViewMessage['origin'], message: JsonObject | undefined): Pick<ViewMessage, 'model'> {
-  const model = origin === 'assistant' ? stringAt(message, 'model') : undefined
+function modelIn(message: JsonObject, known: Usage | undefined): Pick<ViewMessage, 'model' | 'usage'> {
+  const answer = answerIn(message, known)
+  if (answer) return { model: answer.model, usage: answer.usage }
+  const model = stringAt(message, 'model')
   return model === undefined ? {} : { model }
-}
-
-function timeOf({ timestamp }: JsonObject): number {
-  return typeof timestamp === 'string' ? timeIn(timestamp) : Number.NaN
 }
 
 function contentOf(content: unknown): ViewMessage['content'] {
@@ -105,43 +87,23 @@ export function withoutResults(
 const unseen = new Set(['command_permissions', 'async_hook_response', 'hook_non_blocking_error', 'structured_output'])
 
 /** What the client injected. A prompt typed while the agent worked lives only in such a record. */
-function attachmentMessage(record: JsonObject): ViewMessage | undefined {
-  const attachment = objectAt(record, 'attachment')
+function attachmentMessage(attachment: JsonObject, place: Pick<ViewMessage, 'uuid' | 'time'>): ViewMessage | undefined {
   const kind = stringAt(attachment, 'type') ?? 'unknown'
-  const content = attachmentContent(attachment, kind)
+  const content = attachmentContent(attachment)
   if (content === '' || unseen.has(kind)) return undefined
-  const isTyped = kind === 'queued_command' && attachment?.commandMode !== 'task-notification'
-  const origin = isTyped ? 'human' : 'attachment'
-  const { uuid } = record
-  const time = timeOf(record)
-  if (typeof uuid === 'string' && !Number.isNaN(time)) {
-    return { role: 'user', content, origin, attachment: kind, uuid, time }
-  }
-  return {
-    role: 'user',
-    content,
-    origin,
-    attachment: kind,
-    ...(typeof uuid === 'string' ? { uuid } : {}),
-    ...(Number.isNaN(time) ? {} : { time }),
-  }
+  const isTyped = kind === 'queued_command' && attachment.commandMode !== 'task-notification'
+  return { role: 'user', content, origin: isTyped ? 'human' : 'attachment', attachment: kind, ...place }
 }
 
-function attachmentContent(attachment: JsonObject | undefined, kind: string): ViewMessage['content'] {
-  if (!attachment) return ''
-  if (kind === 'queued_command') return contentOf(attachment.prompt)
-  if (typeof attachment.content === 'string') return attachment.content
-  if (isContent(attachment.content)) return attachment.content
-  const { type: _, ...rest } = attachment
+function attachmentContent({ type, ...rest }: JsonObject): ViewMessage['content'] {
+  if (type === 'queued_command') return contentOf(rest.prompt)
+  if (typeof rest.content === 'string' || isContent(rest.content)) return rest.content
   return Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)
 }
 
 /** Blocks that a request can carry as they are; other lists are the client's own. */
 function isContent(content: unknown): content is readonly Block[] {
   const blocks = blocksOf(content)
-  return Array.isArray(content) && blocks.length > 0 && blocks.length === content.length && blocks.every(isShown)
-}
-
-function isShown(block: Block): boolean {
-  return isText(block) || isMedia(block)
+  if (!Array.isArray(content) || blocks.length === 0 || blocks.length !== content.length) return false
+  return blocks.every((block) => isText(block) || isMedia(block))
 }

@@ -4,7 +4,7 @@ import { type Block, blocksOf, isMedia, isText, isToolResult } from '../../messa
 import { isObject, type JsonObject, objectAt, stringAt } from '../../message/json.ts'
 import type { Origin } from '../../message/message.ts'
 import { pathsOf, toolCall } from '../../tools/call.ts'
-import { messagesOf } from './messages.ts'
+import { messageOf } from './messages.ts'
 import { isSynthetic, originOf, saidIn } from './origin.ts'
 
 /** The origins of messages, with what an answer holds told apart. Their order is stored: add at the end only. */
@@ -74,7 +74,7 @@ function serverResultPiece(block: Block): Piece {
 
 /** Only what some model was shown; a prompt typed while the agent worked is a person's. */
 function attachmentPieces(record: JsonObject): readonly Piece[] {
-  const [message] = messagesOf([{ record, position: { line: 0, offset: 0, length: 0, nth: 0 } }])
+  const message = messageOf(record)
   if (message === undefined) return []
   const { type: _, ...attachment } = objectAt(record, 'attachment') ?? {}
   const kind = message.origin === 'human' ? 'human' : 'attachment'

@@ -1,13 +1,12 @@
-// Epochs: the stretches of a session between compactions, counted while the records stream by.
+// Epochs: the parts of a session between compactions, counted while the records stream by.
 import { textOf } from '../../message/block.ts'
 import { type JsonObject, stringAt } from '../../message/json.ts'
-import { contextTokens } from '../../message/usage.ts'
+import type { Origin } from '../../message/message.ts'
 import type { AnswerLine } from '../format/answers.ts'
-import type { Boundary } from '../format/boundary.ts'
 import { readEdit } from '../format/edits.ts'
 import { type Head, isSpoken } from '../format/entry.ts'
-import { originOf, saidIn } from '../format/origin.ts'
-import { type EntryTable, isSidechainAt, noParent, typeAt } from '../tree/entry-table.ts'
+import { saidIn } from '../format/origin.ts'
+import { type EntryTable, isSidechainAt, noParent, rowOf, typeAt } from '../tree/entry-table.ts'
 import type { Graph } from '../tree/graph.ts'
 import { type Change, standingOf } from '../tree/standing.ts'
 
@@ -46,150 +45,115 @@ export type Epoch = {
   readonly tokensAtEnd: number | undefined
 }
 
-export type EntryFacts = {
+/** What a scan knows about an entry. */
+export type Scanned = {
+  readonly record: JsonObject
   readonly row: number
   readonly head: Head
   readonly answer: AnswerLine | undefined
+  /** The context after the answer; 0 where nothing is reported. */
+  readonly tokens: number
+  /** Of user records without tool results. */
+  readonly origin: Origin | undefined
 }
 
 export type EpochCounter = {
   readonly current: () => number
-  readonly add: (record: JsonObject, facts: EntryFacts) => void
+  readonly add: (scanned: Scanned) => void
   readonly finish: (table: EntryTable, graph: Graph) => readonly Epoch[]
 }
 
-type Counts = {
-  readonly start: number
-  readonly boundary: { readonly head: Head; readonly info: Boundary; readonly time: string | undefined } | undefined
-  summary: Compaction['summary']
-  entries: number
-  messages: number
-  humanTurns: number
-  from: string | undefined
-  to: string | undefined
-  firstInput: number | undefined
-  lastTokens: number | undefined
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+type Open = Writable<Omit<Epoch, 'openedBy'>> & { openedBy: Writable<Compaction> | undefined }
+
+/** Epochs of the main conversation, or of the sub-agents inside the file. */
+type Counted = {
+  readonly isSide: boolean
+  readonly epochs: Open[]
+  /** By epoch: the row of its boundary. */
+  readonly starts: number[]
+  readonly changes: Change[]
 }
 
 /** Of the main conversation; in a file that holds nothing but a sub-agent's, of that. */
 export function createEpochCounter(): EpochCounter {
-  const main = counterOf({ isSide: false })
-  const side = counterOf({ isSide: true })
-  const counted = () => (main.isEmpty() ? side : main)
+  const main: Counted = { isSide: false, epochs: [newEpoch(0)], starts: [0], changes: [] }
+  const side: Counted = { isSide: true, epochs: [newEpoch(0)], starts: [0], changes: [] }
+  const counted = () => (main.epochs.length === 1 && main.epochs[0]?.entries === 0 ? side : main)
   return {
-    current: () => counted().current(),
-    add: (record, facts) => (facts.head.sidechain ? side : main).add(record, facts),
-    finish: (table, graph) => counted().finish(table, graph),
+    current: () => counted().epochs.length - 1,
+    add: (scanned) => count(scanned.head.sidechain ? side : main, scanned),
+    finish: (table, graph) => finished(counted(), table, graph),
   }
 }
 
-function counterOf({ isSide }: { readonly isSide: boolean }): EpochCounter & { readonly isEmpty: () => boolean } {
-  let open = emptyCounts(0, undefined)
-  const epochs = [open]
-  const changes: Change[] = []
+function newEpoch(number: number): Open {
   return {
-    isEmpty: () => epochs.length === 1 && open.entries === 0,
-    current: () => epochs.length - 1,
-    add: (record, { row, head, answer }) => {
-      if (head.uuid === undefined) return
-      const time = stringAt(record, 'timestamp')
-      if (head.boundary) {
-        open = emptyCounts(row, { head, info: head.boundary, time })
-        epochs.push(open)
-      }
-      const edit = readEdit(record)
-      if (edit || head.boundary) changes.push({ row, uuid: head.uuid, edit })
-      open.entries++
-      if (time !== undefined) {
-        open.from ??= time
-        open.to = time
-      }
-      if (isSpoken(head)) countSpoken(open, record, head)
-      if (answer) countAnswer(open, answer)
-    },
-    finish: (table, graph) => {
-      const { out } = standingOf(changes, table.ids.findId)
-      return epochs.map((counts, number) =>
-        finishEpoch(counts, { number, table, graph, out, isSide, next: epochs[number + 1] }),
-      )
-    },
-  }
-}
-
-function emptyCounts(start: number, boundary: Counts['boundary']): Counts {
-  return {
-    start,
-    boundary,
-    summary: undefined,
+    number,
+    openedBy: undefined,
     entries: 0,
     messages: 0,
     humanTurns: 0,
+    roots: 0,
+    orphans: 0,
     from: undefined,
     to: undefined,
-    firstInput: undefined,
-    lastTokens: undefined,
+    tokensAtEnd: undefined,
   }
 }
 
-function countSpoken(open: Counts, record: JsonObject, head: Head): void {
-  open.messages++
-  if (head.type !== 'user' || head.toolResults.length > 0) return
-  const origin = originOf(record)
+function count({ epochs, starts, changes }: Counted, { record, row, head, answer, tokens, origin }: Scanned): void {
+  if (head.uuid === undefined) return
+  const time = stringAt(record, 'timestamp')
+  if (head.boundary) {
+    starts.push(row)
+    epochs.push({ ...newEpoch(epochs.length), openedBy: compactionAt(head, time) })
+  }
+  const edit = readEdit(record)
+  if (edit || head.boundary) changes.push({ row, uuid: head.uuid, edit })
+  const open = epochs.at(-1)
+  if (!open) return
+  open.entries++
+  if (isSpoken(head)) open.messages++
   if (origin === 'human') open.humanTurns++
-  if (origin === 'summary') {
-    open.summary ??= { uuid: head.uuid, characters: textOf(saidIn(record)).length }
-  }
+  open.from ??= time
+  open.to = time ?? open.to
+  if (tokens > 0) open.tokensAtEnd = tokens
+  const { openedBy } = open
+  if (!openedBy) return
+  if (origin === 'summary') openedBy.summary ??= { uuid: head.uuid, characters: textOf(saidIn(record)).length }
+  if (tokens > 0) openedBy.tokensAfter ??= tokens - (answer?.usage.output ?? 0)
 }
 
-function countAnswer(open: Counts, answer: AnswerLine): void {
-  const size = contextTokens(answer.usage)
-  if (size === 0) return
-  open.firstInput ??= size - answer.usage.output
-  open.lastTokens = size
-}
-
-type Finished = {
-  readonly number: number
-  readonly table: EntryTable
-  readonly graph: Graph
-  /** Rows of boundaries and edits that are not in force. */
-  readonly out: ReadonlySet<number>
-  readonly isSide: boolean
-  readonly next: Counts | undefined
-}
-
-function finishEpoch(counts: Counts, { number, table, graph, out, isSide, next }: Finished): Epoch {
-  const end = next?.start ?? table.rows
-  const isCounted = (row: number) => typeAt(table, row) !== '' && isSidechainAt(table, row) === isSide
-  let roots = 0
-  for (let row = counts.start; row < end; row++) if (table.parents[row] === noParent && isCounted(row)) roots++
+function compactionAt({ uuid = '', line, boundary }: Head, time: string | undefined): Compaction {
   return {
-    number,
-    openedBy: compactionOf(counts, { graph, out }),
-    entries: counts.entries,
-    messages: counts.messages,
-    humanTurns: counts.humanTurns,
-    roots,
-    orphans: graph.orphans.filter((row) => row >= counts.start && row < end && isCounted(row)).length,
-    from: counts.from,
-    to: counts.to,
-    tokensAtEnd: counts.lastTokens,
-  }
-}
-
-function compactionOf(counts: Counts, { graph, out }: Pick<Finished, 'graph' | 'out'>): Compaction | undefined {
-  if (!counts.boundary) return undefined
-  const { head, info, time } = counts.boundary
-  return {
-    uuid: head.uuid ?? '',
-    line: head.line,
-    trigger: info.trigger,
-    tokensBefore: info.preTokens,
-    tokensAfter: info.postTokens ?? counts.firstInput,
-    durationMs: info.durationMs,
+    uuid,
+    line,
+    trigger: boundary?.trigger ?? 'unknown',
+    tokensBefore: boundary?.preTokens,
+    tokensAfter: boundary?.postTokens,
+    durationMs: boundary?.durationMs,
     time,
-    kept: graph.kept.get(counts.start)?.length ?? 0,
-    summary: counts.summary,
-    ...(out.has(counts.start) ? { isUndone: true } : {}),
+    kept: 0,
+    summary: undefined,
   }
+}
+
+function finished({ epochs, starts, changes, isSide }: Counted, table: EntryTable, graph: Graph): readonly Epoch[] {
+  const { out } = standingOf(changes, (uuid) => rowOf(table, uuid))
+  const isCounted = (row: number) => typeAt(table, row) !== '' && isSidechainAt(table, row) === isSide
+  return epochs.map((epoch, number) => {
+    const start = starts[number] ?? 0
+    const end = starts[number + 1] ?? table.rows
+    const orphans = graph.orphans.filter((row) => row >= start && row < end && isCounted(row)).length
+    let roots = 0
+    for (let row = start; row < end; row++) if (table.parents[row] === noParent && isCounted(row)) roots++
+    const kept = graph.kept.get(start)?.length ?? 0
+    const openedBy = epoch.openedBy && {
+      ...epoch.openedBy,
+      kept,
+      ...(out.has(start) ? { isUndone: true as const } : {}),
+    }
+    return { ...epoch, openedBy, roots, orphans }
+  })
 }

@@ -1,7 +1,36 @@
-// What is wrong with a transcript, in plain words, and what a repair would do about it. Pure: it reads a scan.
-import type { EntryTable } from '../tree/entry-table.ts'
+// What is wrong with a transcript, in plain words, and the counts of its live window. Pure: it reads a scan and entries.
+import { type Entry, headOf } from '../format/entry.ts'
 import type { Scan } from '../tree/scan.ts'
-import type { Tally } from './tally.ts'
+
+export type Tally = {
+  /** Entries with a uuid. */
+  readonly entries: number
+  readonly assistantLines: number
+  readonly userLines: number
+  /** Distinct answers of the API. */
+  readonly messages: number
+  readonly toolUses: number
+  readonly toolResults: number
+  /** Tool uses without a result, and results without their use. */
+  readonly unpaired: number
+}
+
+export function tallyOf(entries: readonly Entry[]): Tally {
+  const heads = entries.map(headOf)
+  const uses = heads.flatMap((head) => head.toolUses)
+  const results = heads.flatMap((head) => head.toolResults)
+  const used = new Set(uses)
+  const answered = new Set(results)
+  return {
+    entries: heads.filter((head) => head.uuid !== undefined).length,
+    assistantLines: heads.filter((head) => head.type === 'assistant').length,
+    userLines: heads.filter((head) => head.type === 'user').length,
+    messages: new Set(heads.flatMap((head) => head.messageId ?? [])).size,
+    toolUses: uses.length,
+    toolResults: results.length,
+    unpaired: uses.filter((id) => !answered.has(id)).length + results.filter((id) => !used.has(id)).length,
+  }
+}
 
 export type Finding = {
   readonly type:
@@ -19,50 +48,52 @@ export type Finding = {
   readonly text: string
 }
 
-type LineTrouble = { readonly line: number; readonly type: Finding['type']; readonly lost: number }
+type LineTrouble = {
+  readonly line: number
+  readonly type: 'several-records' | 'lost-text' | 'torn' | 'too-long'
+  readonly lost: number
+}
 
 export function findingsOf(
-  scan: Pick<Scan, 'table' | 'graph'>,
+  { table, graph }: Pick<Scan, 'table' | 'graph'>,
   lines: readonly LineTrouble[],
-  live: Tally,
+  { unpaired }: Tally,
 ): readonly Finding[] {
-  const { table, graph } = scan
   const line = (row: number) => table.lines[row]
+  const orphan = (row: number): Finding => {
+    const parent = graph.parents[row] ?? -1
+    const place = parent < 0 ? 'it becomes a root' : `it is attached to line ${line(parent)}`
+    const text = `hangs on ${table.pending.get(row) ?? 'another entry'}, which is not in this file; ${place}`
+    return { type: 'orphan', severity: 'note', line: line(row), text }
+  }
+  const calls = `${unpaired} tool call${unpaired === 1 ? '' : 's'} of the live window`
+  const interrupted = `${calls} without a result (interrupted, or still running)`
   return [
-    ...lines.map(lineFinding),
-    ...table.duplicates.map(
-      (row) => ({ type: 'duplicate', severity: 'error', line: line(row), text: duplicateText }) as const,
+    ...lines.map((trouble) => error(trouble.type, trouble.line, lineText(trouble))),
+    ...table.duplicates.map((row) =>
+      error('duplicate', line(row), 'carries a uuid that was used before; the first one counts'),
     ),
-    ...graph.cuts.map((row) => ({ type: 'ring', severity: 'error', line: line(row), text: ringText }) as const),
-    ...graph.orphans.map((row) => {
-      const text = orphanText(table, graph.parents[row] ?? -1, row)
-      return { type: 'orphan', severity: 'note', line: line(row), text } as const
-    }),
-    ...unpairedFindings(live),
+    ...graph.cuts.map((row) => error('ring', line(row), 'is in a ring of parents; the ring is cut here')),
+    ...graph.orphans.map(orphan),
+    ...(unpaired === 0
+      ? []
+      : [{ type: 'unpaired', severity: 'note', line: undefined, text: interrupted } satisfies Finding]),
   ]
 }
 
-const duplicateText = 'carries a uuid that was used before; the first one counts'
-const ringText = 'is in a ring of parents; the ring is cut here'
+function error(type: Finding['type'], line: number | undefined, text: string): Finding {
+  return { type, severity: 'error', line, text }
+}
 
-function lineFinding({ line, type, lost }: LineTrouble): Finding {
-  const texts: Partial<Record<Finding['type'], string>> = {
-    'several-records': 'holds more than one record; each is read',
-    'lost-text': `holds ${lost} characters that are no whole record`,
-    torn: `was cut while it was written: ${lost} characters of a record that never became whole`,
-    'too-long': `has ${lost} bytes, more than can be read`,
+function lineText({ type, lost }: LineTrouble): string {
+  switch (type) {
+    case 'several-records':
+      return 'holds more than one record; each is read'
+    case 'lost-text':
+      return `holds ${lost} characters that are no whole record`
+    case 'torn':
+      return `was cut while it was written: ${lost} characters of a record that never became whole`
+    case 'too-long':
+      return `has ${lost} bytes, more than can be read`
   }
-  return { type, severity: 'error', line, text: texts[type] ?? type }
-}
-
-function orphanText(table: EntryTable, parent: number, row: number): string {
-  const missing = table.pending.get(row) ?? 'another entry'
-  const place = parent < 0 ? 'it becomes a root' : `it is attached to line ${table.lines[parent]}`
-  return `hangs on ${missing}, which is not in this file; ${place}`
-}
-
-function unpairedFindings({ unpaired }: Tally): readonly Finding[] {
-  if (unpaired === 0) return []
-  const text = `${unpaired} tool call${unpaired === 1 ? '' : 's'} of the live window without a result (interrupted, or still running)`
-  return [{ type: 'unpaired', severity: 'note', line: undefined, text }]
 }

@@ -1,7 +1,7 @@
 // Figures over many sessions: how often they are compacted, by what, how their summaries grow, what they use.
-import { addCounts, billedCounts, noTokens, type TokenCounts } from '../../message/usage.ts'
+import { groupBy } from '../../message/group-by.ts'
+import { addCounts, billedCounts, noTokens, type TokenCounts, totalOf } from '../../message/usage.ts'
 import type { Scan } from '../tree/scan.ts'
-import { type EstimatedCompaction, estimateCompactions } from './compaction-estimate.ts'
 import type { Epoch } from './epochs.ts'
 
 export type ModelTokens = { readonly model: string; readonly answers: number; readonly tokens: TokenCounts }
@@ -35,53 +35,48 @@ export type Statistics = {
 
 export type SessionKind = 'session' | 'subagent' | 'compaction-run'
 
+type Added = Pick<Scan, 'epochs' | 'answers' | 'graph' | 'sessionIds'>
+
 export type StatisticsBook = {
-  readonly add: (scan: Pick<Scan, 'epochs' | 'answers' | 'graph' | 'sessionIds'>, about: About) => void
+  readonly add: (scan: Added, about: { readonly kind: SessionKind; readonly salvaged: number }) => void
   readonly statistics: () => Statistics
 }
 
-type About = { readonly kind: SessionKind; readonly salvaged: number }
-
 export function createStatisticsBook(): StatisticsBook {
   const kinds: Record<SessionKind, number> = { session: 0, subagent: 0, 'compaction-run': 0 }
-  const epochs: Epoch[][] = []
+  const sessions: Session[] = []
+  const runs = new Map<string, number>()
   const models = new Map<string, ModelTokens>()
   const compactionModels = new Map<string, ModelTokens>()
-  const unrecorded = createUnrecordedBook()
   const sums = { entries: 0, orphans: 0, salvaged: 0, repeatedAnswers: 0 }
   const seen = new Set<string>()
   return {
-    add: (scan, { kind, salvaged }) => {
+    add: ({ epochs, answers, graph, sessionIds }, { kind, salvaged }) => {
       kinds[kind]++
-      if (kind === 'session') epochs.push([...scan.epochs])
-      sums.entries += scan.epochs.reduce((sum, epoch) => sum + epoch.entries, 0)
-      sums.orphans += scan.graph.orphans.length
+      sums.entries += epochs.reduce((sum, { entries }) => sum + entries, 0)
+      sums.orphans += graph.orphans.length
       sums.salvaged += salvaged
-      if (kind === 'session') unrecorded.addSession(scan.sessionIds, estimateCompactions(scan.epochs, scan.answers))
-      if (kind === 'compaction-run') unrecorded.addRun(scan.sessionIds)
+      if (kind === 'session') sessions.push({ epochs, ids: sessionIds, estimates: estimates(epochs, answers) })
+      if (kind === 'compaction-run') for (const id of sessionIds.slice(0, 1)) runs.set(id, (runs.get(id) ?? 0) + 1)
       const book = kind === 'compaction-run' ? compactionModels : models
-      for (const { messageId, model, usage } of scan.answers) {
+      for (const { messageId, model, usage } of answers) {
         if (seen.has(messageId)) sums.repeatedAnswers++
         else addTokens(book, model, billedCounts(usage))
-        if (isUnique(messageId)) seen.add(messageId)
+        // Ids of the API are unique; those we make up for other formats count from 1 in each file.
+        if (messageId.startsWith('msg_')) seen.add(messageId)
       }
     },
     statistics: () => ({
       sessions: kinds.session,
       subagentFiles: kinds.subagent,
-      ...compactionFigures(epochs),
+      ...compactionFigures(sessions.map(({ epochs }) => epochs)),
       ...sums,
       models: byTokens(models),
       compactionModels: byTokens(compactionModels),
       compactionsRecorded: kinds['compaction-run'],
-      compactionEstimates: byTokens(unrecorded.models()),
+      compactionEstimates: byTokens(unrecorded(sessions, runs)),
     }),
   }
-}
-
-/** Ids of the API are unique; those we make up for other formats count from 1 in each file. */
-function isUnique(messageId: string): boolean {
-  return messageId.startsWith('msg_')
 }
 
 function addTokens(book: Map<string, ModelTokens>, model: string, tokens: TokenCounts): void {
@@ -89,68 +84,75 @@ function addTokens(book: Map<string, ModelTokens>, model: string, tokens: TokenC
   book.set(model, { model, answers: known.answers + 1, tokens: addCounts(known.tokens, tokens) })
 }
 
-/** Runs are recorded in files of their own, which may come before or after their session: matched at the end. */
-function createUnrecordedBook() {
-  const sessions: { readonly ids: readonly string[]; readonly estimates: readonly EstimatedCompaction[] }[] = []
-  const runs = new Map<string, number>()
-  return {
-    addSession: (ids: readonly string[], estimates: readonly EstimatedCompaction[]) => {
-      if (estimates.length > 0) sessions.push({ ids, estimates })
-    },
-    addRun: (ids: readonly string[]) => {
-      for (const id of ids.slice(0, 1)) runs.set(id, (runs.get(id) ?? 0) + 1)
-    },
-    models: (): ReadonlyMap<string, ModelTokens> => {
-      const models = new Map<string, ModelTokens>()
-      for (const { ids, estimates } of sessions) {
-        const recorded = ids.reduce((sum, id) => sum + (runs.get(id) ?? 0), 0)
-        // Clients began to record runs at some version: the newest compactions are the recorded ones.
-        const others = estimates.slice(0, Math.max(0, estimates.length - recorded))
-        for (const { model, tokens } of others) addTokens(models, model, tokens)
-      }
-      return models
-    },
-  }
+function byTokens(models: ReadonlyMap<string, ModelTokens>): readonly ModelTokens[] {
+  return [...models.values()].toSorted((a, b) => totalOf(b.tokens) - totalOf(a.tokens))
 }
 
-function byTokens(models: ReadonlyMap<string, ModelTokens>): readonly ModelTokens[] {
-  const all = ({ tokens }: ModelTokens) => tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.output
-  return [...models.values()].toSorted((a, b) => all(b) - all(a))
+type Session = {
+  readonly epochs: readonly Epoch[]
+  readonly ids: readonly string[]
+  readonly estimates: readonly Estimate[]
+}
+
+type Estimate = { readonly model: string; readonly tokens: TokenCounts }
+
+/** Length / 4 with a third on top: a scan holds the length of a summary, not its text. */
+const charactersPerToken = 3
+
+/**
+ * What each compaction of known size used if its own run was not recorded, oldest first: its request is the whole
+ * context, read from the cache at best, and what it wrote is the summary.
+ */
+function estimates(epochs: readonly Epoch[], answers: Scan['answers']): readonly Estimate[] {
+  // The model that gave the newest answer of each epoch, or of the one before where an epoch has none.
+  const models: (string | undefined)[] = epochs.map(() => undefined)
+  for (const { epoch, sidechain, model } of answers) if (!sidechain) models[epoch] = model
+  for (const epoch of models.keys()) models[epoch] ??= models[epoch - 1]
+  return epochs.flatMap(({ number, openedBy }) => {
+    const before = openedBy?.tokensBefore ?? epochs[number - 1]?.tokensAtEnd
+    if (!openedBy || before === undefined) return []
+    const output = Math.round((openedBy.summary?.characters ?? 0) / charactersPerToken)
+    return [{ model: models[number - 1] ?? 'unknown', tokens: { ...noTokens, cacheRead: before, output } }]
+  })
+}
+
+/** Runs are recorded in files of their own, which may come before or after their session: matched at the end. */
+function unrecorded(sessions: readonly Session[], runs: ReadonlyMap<string, number>): Map<string, ModelTokens> {
+  const models = new Map<string, ModelTokens>()
+  for (const { ids, estimates } of sessions) {
+    const recorded = ids.reduce((sum, id) => sum + (runs.get(id) ?? 0), 0)
+    // Clients began to record runs at some version: the newest compactions are the recorded ones.
+    const others = estimates.slice(0, Math.max(0, estimates.length - recorded))
+    for (const { model, tokens } of others) addTokens(models, model, tokens)
+  }
+  return models
 }
 
 function compactionFigures(sessions: readonly (readonly Epoch[])[]) {
-  const compactions = sessions.flatMap((epochs) =>
-    epochs.map((epoch) => epoch.openedBy).filter((by) => by !== undefined),
-  )
-  const byTrigger: Record<string, number> = {}
-  for (const { trigger } of compactions) byTrigger[trigger] = (byTrigger[trigger] ?? 0) + 1
+  const compactions = sessions.flatMap((epochs) => epochs.flatMap(({ openedBy }) => openedBy ?? []))
+  const triggers = groupBy(compactions, ({ trigger }) => trigger)
   return {
     withCompactions: sessions.filter((epochs) => epochs.length > 1).length,
     compactions: compactions.length,
-    byTrigger,
+    byTrigger: Object.fromEntries([...triggers].map(([trigger, own]) => [trigger, own.length])),
     mostInOneSession: sessions.reduce((most, epochs) => Math.max(most, epochs.length - 1), 0),
-    medianMessagesBetween: median(sessions.flatMap((epochs) => epochs.slice(0, -1).map((epoch) => epoch.messages))),
-    medianTokensBefore: median(compactions.map((by) => by.tokensBefore).filter((tokens) => tokens !== undefined)),
-    medianTokensAfter: median(compactions.map((by) => by.tokensAfter).filter((tokens) => tokens !== undefined)),
-    summaryRounds: roundsOf(sessions),
+    medianMessagesBetween: median(sessions.flatMap((epochs) => epochs.slice(0, -1).map(({ messages }) => messages))),
+    medianTokensBefore: median(compactions.flatMap(({ tokensBefore }) => tokensBefore ?? [])),
+    medianTokensAfter: median(compactions.flatMap(({ tokensAfter }) => tokensAfter ?? [])),
+    summaryRounds: roundsOf(sessions.flat()),
   }
 }
 
-function roundsOf(sessions: readonly (readonly Epoch[])[]): readonly SummaryRound[] {
-  const rounds = new Map<number, number[]>()
-  for (const epoch of sessions.flat()) {
-    const summary = epoch.openedBy?.summary
-    if (summary) rounds.set(epoch.number, [...(rounds.get(epoch.number) ?? []), summary.characters])
-  }
-  return [...rounds]
+function roundsOf(epochs: readonly Epoch[]): readonly SummaryRound[] {
+  const summarized = epochs.filter(({ openedBy }) => openedBy?.summary)
+  return [...groupBy(summarized, ({ number }) => number)]
     .toSorted(([a], [b]) => a - b)
-    .map(([round, sizes]) => {
-      const mean = Math.round(sizes.reduce((sum, size) => sum + size, 0) / sizes.length)
-      return { round, summaries: sizes.length, meanCharacters: mean }
+    .map(([round, own]) => {
+      const characters = own.reduce((sum, { openedBy }) => sum + (openedBy?.summary?.characters ?? 0), 0)
+      return { round, summaries: own.length, meanCharacters: Math.round(characters / own.length) }
     })
 }
 
 function median(values: readonly number[]): number | undefined {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.floor((sorted.length - 1) / 2)]
+  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)]
 }

@@ -1,177 +1,130 @@
-// What is kept of every entry of a transcript without its content: position, ids, type, usage. Stored in columns at about
-// fifty bytes an entry, so that a file of any size fits in memory.
-import { contextTokens, type Usage } from '../../message/usage.ts'
-import type { Head } from '../format/entry.ts'
-import { createIdMap, createIdTable, type IdRows, type IdTable } from './id-table.ts'
+// What is kept of every entry of a transcript without its content: position, id, type, parent, usage. In columns, one
+// row for each entry, since a file may have hundreds of thousands.
+import type { Head, Position } from '../format/entry.ts'
 
-export const entryTypes = ['', 'user', 'assistant', 'system', 'attachment', 'progress', 'boundary', 'other'] as const
+const treeTypes = ['user', 'assistant', 'system', 'attachment', 'progress', 'boundary'] as const
 /** '' is a side entry, which is not part of the tree. 'boundary' is that of a compaction. */
-export type EntryType = (typeof entryTypes)[number]
-
-/** The code of a side entry's type. */
-export const sideEntry = entryTypes.indexOf('')
-const sideFlag = 128
-const otherCode = entryTypes.indexOf('other')
+export type EntryType = (typeof treeTypes)[number] | '' | 'other'
 
 export const noParent = -1
-/** The entry names a parent that has not been seen yet. */
+/** The entry names a parent that is not in the table. */
 export const missingParent = -2
 
-/** The columns that the tree needs. */
-export type TreeTable = {
+export type IdRows = {
+  readonly get: (uuid: string) => number | undefined
+  readonly set: (uuid: string, row: number) => unknown
+}
+
+export type EntryTable<Ids = ReadonlyMap<string, number>> = {
   readonly rows: number
-  /** Index into entryTypes; 128 is added for a sidechain. */
-  readonly types: Uint8Array
-  readonly parents: Int32Array
-  readonly ids: IdRows
+  readonly offsets: readonly number[]
+  readonly lengths: readonly number[]
+  /** The line of each, counted from 1; 0 when lines were not counted. */
+  readonly lines: readonly number[]
+  /** Which record of its line. */
+  readonly nth: readonly number[]
+  readonly types: readonly EntryType[]
+  readonly sidechains: readonly boolean[]
+  readonly parents: readonly number[]
+  readonly contextTokens: readonly number[]
+  /** Rows by uuid; of several entries with the same one, the first. */
+  readonly ids: Ids
   /** By row: a parent that has not been seen. It may come later in the file, or never. */
   readonly pending: ReadonlyMap<number, string>
-  /** Entries that carry an id seen before. */
+  /** Entries with a uuid that was seen before. */
   readonly duplicates: readonly number[]
 }
 
-export type EntryTable = TreeTable & {
-  readonly offsets: Float64Array
-  readonly lengths: Uint32Array
-  /** The line of each, counted from 1; 0 when lines were not counted. */
-  readonly lines: Uint32Array
-  /** Which record of its line. */
-  readonly nth: Uint8Array
-  readonly contextTokens: Uint32Array
-  readonly ids: IdTable
-}
+type Growing<T> = T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : T extends readonly (infer Item)[] ? Item[] : T
+type Columns = Omit<EntryTable, 'ids'>
+export type GrowingTable<Ids = Map<string, number>> = {
+  -readonly [K in keyof Columns]: Growing<Columns[K]>
+} & { readonly ids: Ids }
 
-type Growing<T extends TreeTable> = { -readonly [K in keyof T]: T[K] } & {
-  readonly pending: Map<number, string>
-  readonly duplicates: number[]
-}
-export type GrowingTree = Growing<TreeTable>
-export type GrowingTable = Growing<EntryTable>
-
-/** For entries that are held anyway: it keeps no copy of their ids. */
-export function createTree(): GrowingTree {
-  return { ...treeColumns(1024), rows: 0, ids: createIdMap(), pending: new Map(), duplicates: [] }
-}
-
-/** Starts from a saved table, or empty. `expected` is the number of rows to make room for. */
-export function createEntryTable(from: { readonly saved?: EntryTable; readonly expected?: number } = {}): GrowingTable {
-  const { saved, expected = 1024 } = from
-  if (saved) return { ...saved, pending: new Map(saved.pending), duplicates: [...saved.duplicates] }
-  const columns = { ...treeColumns(expected), ...placeColumns(expected) }
-  return { ...columns, rows: 0, ids: createIdTable({ expected }), pending: new Map(), duplicates: [] }
-}
-
-export type Place = { readonly offset: number; readonly length: number; readonly line: number; readonly nth: number }
-
-/** Adds an empty row, a side entry at this place; returns its number. */
-export function addPlace(table: GrowingTable, place: Place): number {
-  const row = table.rows++
-  if (row >= table.offsets.length) grow(table)
-  table.offsets[row] = place.offset
-  table.lengths[row] = place.length
-  table.lines[row] = place.line
-  table.nth[row] = place.nth
-  table.parents[row] = noParent
-  return row
-}
-
-export function addHead(table: GrowingTable, head: Head, usage: Usage | undefined): number {
-  const row = addPlace(table, head)
-  table.contextTokens[row] = usage ? contextTokens(usage) : 0
-  hang(table, row, head)
-  return row
-}
-
-/** Adds an entry to the tree; returns its row. */
-export function addToTree(tree: GrowingTree, head: Head): number {
-  const row = tree.rows++
-  if (row >= tree.types.length) growTree(tree, tree.types.length * 2)
-  tree.parents[row] = noParent
-  hang(tree, row, head)
-  return row
-}
-
-function hang(tree: GrowingTree, row: number, head: Head): void {
-  const type = head.boundary ? 'boundary' : head.uuid === undefined ? '' : head.type
-  setType(tree, row, { code: typeCode(type), sidechain: head.sidechain })
-  if (head.uuid === undefined) return
-  if (!tree.ids.addId(head.uuid, row)) tree.duplicates.push(row)
-  if (typeof head.parent === 'string') {
-    const parent = tree.ids.findId(head.parent)
-    tree.parents[row] = parent < 0 ? missingParent : parent
-    if (parent < 0) tree.pending.set(row, head.parent)
+export function createEntryTable<Ids extends IdRows>(ids: Ids): GrowingTable<Ids> {
+  return {
+    rows: 0,
+    offsets: [],
+    lengths: [],
+    lines: [],
+    nth: [],
+    types: [],
+    sidechains: [],
+    parents: [],
+    contextTokens: [],
+    ids,
+    pending: new Map(),
+    duplicates: [],
   }
 }
 
+export type EntryPlace = Position & {
+  readonly type: EntryType
+  readonly sidechain: boolean
+  readonly contextTokens: number
+}
+
+/** Adds a row without id and parent; returns its number. */
+export function addPlace(table: GrowingTable<unknown>, place: EntryPlace): number {
+  table.offsets.push(place.offset)
+  table.lengths.push(place.length)
+  table.lines.push(place.line)
+  table.nth.push(place.nth)
+  table.types.push(place.type)
+  table.sidechains.push(place.sidechain)
+  table.contextTokens.push(place.contextTokens)
+  table.parents.push(noParent)
+  return table.rows++
+}
+
+export function addHead(table: GrowingTable<IdRows>, head: Head, contextTokens: number): number {
+  const { offset, length, line, nth, uuid, parent, sidechain } = head
+  const type = uuid === undefined ? '' : (treeTypes.find((known) => known === head.type) ?? 'other')
+  const place = {
+    offset,
+    length,
+    line,
+    nth,
+    type: head.boundary ? 'boundary' : type,
+    sidechain,
+    contextTokens,
+  } as const
+  const row = addPlace(table, place)
+  if (uuid === undefined) return row
+  if (table.ids.get(uuid) === undefined) table.ids.set(uuid, row)
+  else table.duplicates.push(row)
+  if (typeof parent !== 'string') return row
+  const found = table.ids.get(parent)
+  table.parents[row] = found ?? missingParent
+  if (found === undefined) table.pending.set(row, parent)
+  return row
+}
+
 /** Call it when everything has been added: finds the parents that came later than their children. */
-export function resolvePending(table: GrowingTree): void {
+export function resolvePending(table: GrowingTable<IdRows>): void {
   for (const [row, id] of table.pending) {
-    const parent = table.ids.findId(id)
-    if (parent < 0) continue
+    const parent = table.ids.get(id)
+    if (parent === undefined) continue
     table.parents[row] = parent
     table.pending.delete(row)
   }
 }
 
-export function typeCode(type: string): number {
-  for (let code = 0; code < otherCode; code++) if (entryTypes[code] === type) return code
-  return otherCode
+/** The row of an entry, or -1. */
+export function rowOf({ ids }: { readonly ids: Pick<IdRows, 'get'> }, uuid: string | undefined): number {
+  return (uuid === undefined ? undefined : ids.get(uuid)) ?? -1
 }
 
-export function setType(
-  table: GrowingTree,
-  row: number,
-  type: { readonly code: number; readonly sidechain: boolean },
-): void {
-  table.types[row] = type.sidechain ? type.code + sideFlag : type.code
-}
-
-export function typeAt(table: TreeTable, row: number): EntryType {
-  return entryTypes[(table.types[row] ?? 0) & (sideFlag - 1)] ?? 'other'
+export function typeAt({ types }: Pick<EntryTable, 'types'>, row: number): EntryType {
+  return types[row] ?? ''
 }
 
 /** Whether it can be part of a request; other entries of a chain are skipped. */
-export function isVisibleAt(table: TreeTable, row: number): boolean {
+export function isVisibleAt(table: EntryTable, row: number): boolean {
   const type = typeAt(table, row)
   return type === 'user' || type === 'assistant' || type === 'attachment'
 }
 
-export function isSidechainAt(table: TreeTable, row: number): boolean {
-  return (table.types[row] ?? 0) >= sideFlag
-}
-
-type TreeColumns = Pick<GrowingTree, 'types' | 'parents'>
-type PlaceColumns = Pick<GrowingTable, 'offsets' | 'lengths' | 'lines' | 'nth' | 'contextTokens'>
-
-function treeColumns(capacity: number): TreeColumns {
-  return { types: new Uint8Array(capacity), parents: new Int32Array(capacity) }
-}
-
-function placeColumns(capacity: number): PlaceColumns {
-  return {
-    offsets: new Float64Array(capacity),
-    lengths: new Uint32Array(capacity),
-    lines: new Uint32Array(capacity),
-    nth: new Uint8Array(capacity),
-    contextTokens: new Uint32Array(capacity),
-  }
-}
-
-function growTree(tree: GrowingTree, capacity: number): void {
-  const larger = treeColumns(capacity)
-  larger.types.set(tree.types)
-  larger.parents.set(tree.parents)
-  Object.assign(tree, larger)
-}
-
-function grow(table: GrowingTable): void {
-  const capacity = Math.max(1024, table.offsets.length * 2)
-  const larger = placeColumns(capacity)
-  larger.offsets.set(table.offsets)
-  larger.lengths.set(table.lengths)
-  larger.lines.set(table.lines)
-  larger.nth.set(table.nth)
-  larger.contextTokens.set(table.contextTokens)
-  Object.assign(table, larger)
-  growTree(table, capacity)
+export function isSidechainAt({ sidechains }: Pick<EntryTable, 'sidechains'>, row: number): boolean {
+  return sidechains[row] ?? false
 }

@@ -1,13 +1,14 @@
 // The tree that a transcript's entries form, repaired: kept messages spliced behind their summary, orphans attached, rings
-// cut. It needs only an entry table, so a full scan, the tail of a file and an index can all use it.
+// cut. It needs only an entry table.
 import type { Boundary, Kept } from '../format/boundary.ts'
-import { isSidechainAt, missingParent, noParent, type TreeTable, typeAt } from './entry-table.ts'
+import { type EntryTable, isSidechainAt, missingParent, noParent, rowOf, typeAt } from './entry-table.ts'
+import { nothingUndone, type Standing } from './standing.ts'
 
 export type BoundaryAt = { readonly row: number; readonly boundary: Boundary; readonly isLegacy: boolean }
 
 export type Graph = {
   /** Row of the parent after relinking; -1 for a root. */
-  readonly parents: Int32Array
+  readonly parents: readonly number[]
   /** Entries whose parent is not in the file. Normal after a compaction. */
   readonly orphans: readonly number[]
   /** Where rings of parents were cut. */
@@ -16,40 +17,31 @@ export type Graph = {
   readonly kept: ReadonlyMap<number, readonly number[]>
 }
 
-type Links = { readonly table: TreeTable; readonly parents: Int32Array }
+type Links = { readonly table: EntryTable; readonly parents: number[] }
 
-/** What edits do to the tree: boundaries that are out of the view, rewinds and the rows they go back to. */
-export type TreeChanges = {
-  readonly out: ReadonlySet<number>
-  readonly rewinds: ReadonlyMap<number, number>
-}
-
-export function buildGraph(table: TreeTable, boundaries: readonly BoundaryAt[], changes?: TreeChanges): Graph {
-  const links = { table, parents: table.parents.slice(0, table.rows) }
+export function buildGraph(
+  table: EntryTable,
+  boundaries: readonly BoundaryAt[],
+  { out, rewinds }: Pick<Standing, 'out' | 'rewinds'> = nothingUndone,
+): Graph {
+  const links = { table, parents: table.parents.slice() }
   const orphans = attachOrphans(links)
-  const inForce = changes ? boundaries.filter(({ row }) => !changes.out.has(row)) : boundaries
+  const inForce = boundaries.filter(({ row }) => !out.has(row))
   for (const { row, isLegacy } of inForce) if (isLegacy) relinkLegacy(links, row)
-  if (changes) {
-    for (const at of boundaries) if (changes.out.has(at.row) && !at.isLegacy) bridge(links, at)
-    for (const [row, to] of changes.rewinds) links.parents[row] = to
-  }
+  for (const at of boundaries) if (out.has(at.row) && !at.isLegacy) bridge(links, at)
+  for (const [row, to] of rewinds) links.parents[row] = to
   const { kept, moved } = spliceKept(links, inForce)
   return { parents: links.parents, orphans, cuts: cutRings(links.parents, moved), kept }
 }
 
 /** An undone boundary is an entry like any other: it hangs on what stood before it. */
 function bridge({ table, parents }: Links, { row, boundary }: BoundaryAt): void {
-  const named = boundary.logicalParent === undefined ? noParent : table.ids.findId(boundary.logicalParent)
-  const isBefore = named >= 0 && named < row
-  parents[row] = isBefore ? named : lastBefore(table, row, () => true)
-}
-
-/** The nearest earlier entry of the main conversation that is wanted. */
-function lastBefore(table: TreeTable, from: number, isWanted: (row: number) => boolean): number {
-  for (let row = from - 1; row >= 0; row--) {
-    if (typeAt(table, row) !== '' && !isSidechainAt(table, row) && isWanted(row)) return row
+  let before = rowOf(table, boundary.logicalParent)
+  if (before < 0 || before >= row) {
+    before = row - 1
+    while (before >= 0 && (typeAt(table, before) === '' || isSidechainAt(table, before))) before--
   }
-  return noParent
+  parents[row] = before
 }
 
 /**
@@ -72,54 +64,6 @@ function attachOrphans({ table, parents }: Links): readonly number[] {
   return orphans
 }
 
-type Spliced = {
-  readonly kept: ReadonlyMap<number, readonly number[]>
-  /** Rows whose parent was set here rather than in the file. */
-  readonly moved: ReadonlySet<number>
-}
-
-function spliceKept(links: Links, boundaries: readonly BoundaryAt[]): Spliced {
-  const { table, parents } = links
-  const splices = boundaries.flatMap(({ row, boundary: { kept } }) => {
-    if (!kept) return []
-    const anchor = kept.type === 'counted' ? row : table.ids.findId(kept.anchor)
-    return anchor < 0 ? [] : [{ row, anchor, kept: keptRows(links, row, kept) }]
-  })
-  const children = new Map<number, number[]>(splices.map(({ anchor }) => [anchor, []]))
-  if (splices.length > 0) for (const [row, parent] of parents.entries()) children.get(parent)?.push(row)
-  const moved = new Set<number>()
-  for (const { anchor, kept } of splices) splice(parents, { anchor, kept, children: children.get(anchor) ?? [], moved })
-  return { kept: new Map(splices.map(({ row, kept }) => [row, kept])), moved }
-}
-
-/**
- * Puts the kept messages of one boundary behind its anchor (the summary), and what followed the anchor behind the
- * last of them. This covers every layout seen: kept before the boundary and not relinked, kept before it with the
- * conversation hanging on the last kept message, kept after it.
- */
-function splice(parents: Int32Array, at: Splice): void {
-  const last = at.kept.at(-1)
-  if (last === undefined) return
-  const move = (row: number, parent: number) => {
-    parents[row] = parent
-    at.moved.add(row)
-  }
-  for (const child of at.children) if (parents[child] === at.anchor) move(child, last)
-  let previous = at.anchor
-  for (const row of at.kept) {
-    move(row, previous)
-    previous = row
-  }
-}
-
-type Splice = {
-  readonly anchor: number
-  readonly kept: readonly number[]
-  /** What hangs on the anchor. */
-  readonly children: readonly number[]
-  readonly moved: Set<number>
-}
-
 /** The legacy record is not linked into the chain: later entries that hang on earlier ones are moved behind it. */
 function relinkLegacy({ table, parents }: Links, boundary: number): void {
   parents[boundary] = noParent
@@ -129,21 +73,47 @@ function relinkLegacy({ table, parents }: Links, boundary: number): void {
   }
 }
 
+/**
+ * Puts the kept messages of each boundary behind its anchor (the summary), and what followed the anchor behind the last
+ * of them. This covers every layout seen: kept before the boundary and not relinked, kept before it with the
+ * conversation hanging on the last kept message, kept after it. `moved` has the rows whose parent was set here.
+ */
+function spliceKept(links: Links, boundaries: readonly BoundaryAt[]) {
+  const { table, parents } = links
+  const splices = boundaries.flatMap(({ row, boundary: { kept } }) => {
+    if (!kept) return []
+    const anchor = kept.type === 'counted' ? row : rowOf(table, kept.anchor)
+    return anchor < 0 ? [] : [{ row, anchor, kept: keptRows(links, row, kept) }]
+  })
+  const children = new Map<number, number[]>(splices.map(({ anchor }) => [anchor, []]))
+  if (splices.length > 0) for (const [row, parent] of parents.entries()) children.get(parent)?.push(row)
+  const moved = new Set<number>()
+  const move = (row: number, parent: number) => {
+    parents[row] = parent
+    moved.add(row)
+  }
+  for (const { anchor, kept } of splices) {
+    const last = kept.at(-1)
+    if (last === undefined) continue
+    for (const child of children.get(anchor) ?? []) if (parents[child] === anchor) move(child, last)
+    for (const [at, row] of kept.entries()) move(row, kept[at - 1] ?? anchor)
+  }
+  return { kept: new Map(splices.map(({ row, kept }) => [row, kept])), moved }
+}
+
 function keptRows({ table, parents }: Links, boundary: number, kept: Kept): readonly number[] {
   switch (kept.type) {
     case 'listed': {
-      const anchor = table.ids.findId(kept.anchor)
-      const rows = kept.uuids.map((uuid) => table.ids.findId(uuid)).filter((row) => row >= 0 && row !== anchor)
+      const anchor = rowOf(table, kept.anchor)
+      const rows = kept.uuids.map((uuid) => rowOf(table, uuid)).filter((row) => row >= 0 && row !== anchor)
       return [...new Set(rows)]
     }
     case 'segment': {
-      const head = table.ids.findId(kept.head)
-      const chain: number[] = []
-      const seen = new Set<number>()
-      for (let row = table.ids.findId(kept.tail); row >= 0 && !seen.has(row); row = parents[row] ?? noParent) {
-        chain.push(row)
-        seen.add(row)
-        if (row === head) return chain.reverse()
+      const head = rowOf(table, kept.head)
+      const chain = new Set<number>()
+      for (let row = rowOf(table, kept.tail); row >= 0 && !chain.has(row); row = parents[row] ?? noParent) {
+        chain.add(row)
+        if (row === head) return [...chain].reverse()
       }
       return [] // Head and tail are not on one chain, so nobody can say what was kept.
     }
@@ -163,7 +133,7 @@ function keptRows({ table, parents }: Links, boundary: number, kept: Kept): read
  * Cuts rings so that every chain ends. The cut is where the file is most likely wrong: at a link from the file (not one
  * moved here) that names a later entry as parent; else at any link from the file.
  */
-function cutRings(parents: Int32Array, moved: ReadonlySet<number>): readonly number[] {
+function cutRings(parents: number[], moved: ReadonlySet<number>): readonly number[] {
   const cuts: number[] = []
   const walk = new Int32Array(parents.length).fill(-1)
   for (let start = 0; start < parents.length; start++) {
@@ -173,59 +143,12 @@ function cutRings(parents: Int32Array, moved: ReadonlySet<number>): readonly num
       row = parents[row] ?? noParent
     }
     if (row < 0 || walk[row] !== start) continue
-    const ring = ringFrom(parents, row)
+    const ring = [row]
+    for (let next = parents[row] ?? row; next !== row; next = parents[next] ?? row) ring.push(next)
     const own = ring.filter((member) => !moved.has(member))
     const cut = own.find((member) => (parents[member] ?? noParent) > member) ?? own[0] ?? row
     parents[cut] = noParent
     cuts.push(cut)
   }
   return cuts
-}
-
-function ringFrom(parents: Int32Array, start: number): readonly number[] {
-  const ring = [start]
-  for (let row = parents[start] ?? start; row !== start; row = parents[row] ?? start) ring.push(row)
-  return ring
-}
-
-/**
- * The logical ancestry of an entry across all boundaries, oldest first, itself last. At a boundary it goes to the
- * logical parent, if that lies before the boundary; else to the nearest earlier entry of the main conversation.
- * Messages that a compaction kept come in their old place, behind the boundary they were kept over. A root that names
- * what it goes on from hangs there.
- */
-export function lineageOf(
-  scan: {
-    readonly table: TreeTable
-    readonly graph: Graph
-    readonly boundaries: readonly BoundaryAt[]
-    readonly continued: ReadonlyMap<number, string>
-  },
-  row: number,
-): readonly number[] {
-  const { graph, table, continued } = scan
-  const logical = new Map(scan.boundaries.map(({ row: at, boundary }) => [at, boundary.logicalParent]))
-  const rows: number[] = []
-  const seen = new Set<number>()
-  for (let at = row; at >= 0 && !seen.has(at); ) {
-    rows.push(at)
-    seen.add(at)
-    const goesOnFrom = continued.get(at)
-    if (logical.has(at)) at = beforeBoundary(scan, at, logical.get(at))
-    else at = goesOnFrom === undefined ? (graph.parents[at] ?? noParent) : table.ids.findId(goesOnFrom)
-  }
-  return rows.reverse()
-}
-
-function beforeBoundary(
-  { table, graph }: { readonly table: TreeTable; readonly graph: Graph },
-  boundary: number,
-  logicalParent: string | undefined,
-): number {
-  const kept = graph.kept.get(boundary) ?? []
-  const named = logicalParent === undefined ? noParent : table.ids.findId(logicalParent)
-  // The kept messages have been passed already: go on with what stood before the first of them.
-  const next = kept.includes(named) ? (table.parents[kept[0] ?? -1] ?? noParent) : named
-  if (next >= 0 && next < boundary) return next
-  return lastBefore(table, boundary, (row) => !kept.includes(row))
 }

@@ -1,33 +1,34 @@
 // The live window: the entries since the last compaction that the next request is made of, in their order. Always
 // computed from the whole tree.
+import { groupBy } from '../../message/group-by.ts'
 import { type Head, isSpoken } from '../format/entry.ts'
 import {
-  addToTree,
-  createTree,
-  type GrowingTree,
+  addHead,
+  createEntryTable,
+  type EntryTable,
+  type GrowingTable,
   isSidechainAt,
   resolvePending,
-  type TreeTable,
+  rowOf,
   typeAt,
 } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
-import { withSiblings } from './siblings.ts'
 import { nothingUndone, type Standing } from './standing.ts'
 
 /** The heads of a transcript in file order, and the tree they form. A row is an index into the heads. */
 export type HeadTree = {
   readonly heads: Head[]
-  readonly table: GrowingTree
+  readonly table: GrowingTable
   readonly boundaries: BoundaryAt[]
 }
 
 export function createHeadTree(): HeadTree {
-  return { heads: [], table: createTree(), boundaries: [] }
+  return { heads: [], table: createEntryTable(new Map()), boundaries: [] }
 }
 
 /** Returns the row of the head. */
 export function addHeadToTree({ heads, table, boundaries }: HeadTree, head: Head): number {
-  const row = addToTree(table, head)
+  const row = addHead(table, head, 0)
   heads.push(head)
   const isCopy = table.duplicates.at(-1) === row
   if (head.boundary && !isCopy)
@@ -91,7 +92,7 @@ function stopAt(first: Head | undefined): LiveWindow['stop'] {
  * The newest row that can be a leaf. A sub-agent's file has only sidechain rows: there they count. A line that was
  * written twice does not: the first copy counts, and what followed it.
  */
-function newestLeaf(table: TreeTable, isLeaf: (row: number) => boolean): number {
+function newestLeaf(table: EntryTable, isLeaf: (row: number) => boolean): number {
   const duplicates = new Set(table.duplicates)
   let side = -1
   for (let row = table.rows - 1; row >= 0; row--) {
@@ -115,7 +116,7 @@ function keptTails({ table, boundaries }: HeadTree, graph: Graph): ReadonlyMap<n
   for (const { row, boundary } of boundaries) {
     const tail = graph.kept.get(row)?.at(-1)
     if (tail === undefined || boundary.kept === undefined || boundary.kept.type === 'counted') continue
-    tails.set(table.ids.findId(boundary.kept.anchor), tail)
+    tails.set(rowOf(table, boundary.kept.anchor), tail)
   }
   return tails
 }
@@ -126,8 +127,55 @@ function missingFrom({ heads, table }: HeadTree, order: readonly number[], graph
     const parent = table.pending.get(row)
     if (parent !== undefined) missing.push(parent)
     const kept = heads[row]?.boundary?.kept
-    if (kept?.type === 'listed') missing.push(...kept.uuids.filter((uuid) => table.ids.findId(uuid) < 0))
+    if (kept?.type === 'listed') missing.push(...kept.uuids.filter((uuid) => rowOf(table, uuid) < 0))
     if (kept?.type === 'segment' && !graph.kept.get(row)?.length) missing.push(kept.head, kept.tail)
   }
   return missing
+}
+
+/**
+ * Parallel tool calls leave pieces of an answer and results on side branches, which a walk up from the newest entry
+ * misses. Each goes behind the last row of its own answer that comes before it in the file.
+ */
+function withSiblings({ heads, table }: HeadTree, chain: readonly number[]): readonly number[] {
+  const others = rowsBeside(heads, table, chain)
+  if (others.length === 0) return chain
+  const headAt = (row: number) => heads[row] as Head
+  const answers = new Set(chain.map((row) => headAt(row).messageId))
+  answers.delete(undefined)
+  const isPiece = (row: number) => answers.has(headAt(row).messageId)
+  const answerOfCall = new Map<string, string>()
+  for (const row of [...chain, ...others.filter(isPiece)]) {
+    const { messageId, toolUses } = headAt(row)
+    if (messageId !== undefined) for (const id of toolUses) answerOfCall.set(id, messageId)
+  }
+  const answered = new Set(chain.flatMap((row) => headAt(row).toolResults))
+  const siblings = others.filter((row) => {
+    const missed = headAt(row).toolResults.filter((id) => answerOfCall.has(id) && !answered.has(id))
+    // Of two results for one call the first counts.
+    for (const id of missed) answered.add(id)
+    return missed.length > 0 || isPiece(row)
+  })
+  const answerOf = (row: number) => {
+    const { messageId, toolResults } = headAt(row)
+    return messageId ?? answerOfCall.get(toolResults.find((id) => answerOfCall.has(id)) ?? '')
+  }
+  const members = groupBy(chain, answerOf)
+  const behind = groupBy(siblings, (row) => {
+    const own = members.get(answerOf(row)) ?? []
+    return own.findLast((member) => member < row) ?? own[0] ?? chain.at(-1)
+  })
+  return chain.flatMap((row) => [row, ...(behind.get(row) ?? [])])
+}
+
+/** Rows of answers, and results, that are not on the chain. */
+function rowsBeside(heads: readonly Head[], table: EntryTable, chain: readonly number[]): readonly number[] {
+  const skipped = new Set([...chain, ...table.duplicates])
+  const side = isSidechainAt(table, chain.at(-1) ?? -1)
+  const others: number[] = []
+  for (const [row, { messageId, toolResults, sidechain, uuid }] of heads.entries()) {
+    const isPart = messageId !== undefined || toolResults.length > 0
+    if (isPart && uuid !== undefined && sidechain === side && !skipped.has(row)) others.push(row)
+  }
+  return others
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { session } from '../../../testing/index.ts'
 import type { JsonObject } from '../../message/json.ts'
-import { lineageOf } from './graph.ts'
 import { createScanner, type Scan } from './scan.ts'
 
 function scan(records: readonly JsonObject[]): Scan {
@@ -11,9 +10,6 @@ function scan(records: readonly JsonObject[]): Scan {
   return scanner.finish()
 }
 
-const lineage = (found: Scan, uuid: string) =>
-  lineageOf(found, found.table.ids.findId(uuid)).map((row) => found.table.ids.idAt(row))
-
 describe('shapes of old clients', () => {
   const at = (uuid: string, parentUuid: string | null, more: JsonObject = {}): JsonObject => ({
     type: uuid.startsWith('u') ? 'user' : 'assistant',
@@ -22,15 +18,6 @@ describe('shapes of old clients', () => {
     sessionId: 's',
     message: { role: 'user', content: uuid },
     ...more,
-  })
-
-  test('a root that names its logical parent goes on from there, with or without a boundary record', () => {
-    const boundary = { type: 'compact_system', uuid: 'b', message: 'conversation_compacted', metadata: {} }
-    const before = [at('u1', null), at('a1', 'u1')]
-    const after = [at('u2', null, { logicalParentUuid: 'a1' }), at('a2', 'u2')]
-    expect(lineage(scan([...before, ...after]), 'a2')).toEqual(['u1', 'a1', 'u2', 'a2'])
-    expect(lineage(scan([...before, boundary, ...after]), 'a2')).toEqual(['u1', 'a1', 'u2', 'a2'])
-    expect(lineage(scan([at('u2', null, { logicalParentUuid: 'gone' })]), 'u2')).toEqual(['u2'])
   })
 
   test('a compaction that calls itself automatic is an automatic one', () => {
@@ -132,48 +119,6 @@ describe('answers', () => {
   test('that the client made up are not counted', () => {
     const { records } = session().assistant('No response requested.', { model: '<synthetic>' })
     expect(scan(records).answers).toEqual([])
-  })
-})
-
-describe('the lineage of a message', () => {
-  test('goes back over every boundary to the beginning, by the logical parent', () => {
-    const found = scan(
-      session().user('1').assistant('2').boundary({}).summary('s').user('3').boundary({}).summary('t').user('4')
-        .records,
-    )
-    expect(lineage(found, 'u3')).toEqual(['u1', 'a1', 'b1', 's1', 'u2', 'b2', 's2', 'u3'])
-  })
-
-  test('falls back to the entry before the boundary when the logical parent was never written', () => {
-    const found = scan(
-      session().user('1').assistant('2').boundary({ logicalParent: 'gone' }).summary('s').user('3').records,
-    )
-    expect(lineage(found, 'u2')).toEqual(['u1', 'a1', 'b1', 's1', 'u2'])
-  })
-
-  test('passes kept messages once and goes on before them', () => {
-    const found = scan(
-      session()
-        .user('1')
-        .assistant('2')
-        .user('kept')
-        .boundary({ kept: ['u2'] })
-        .summary('s')
-        .user('3').records,
-    )
-    expect(lineage(found, 'u3')).toEqual(['u1', 'a1', 'b1', 's1', 'u2', 'u3'])
-  })
-
-  test('ends, also when the logical parent lies below its boundary', () => {
-    const found = scan(
-      session()
-        .user('1')
-        .boundary({ kept: ['u2'], logicalParent: 'u2' })
-        .summary('s')
-        .user('kept')
-        .user('3').records,
-    )
-    expect(lineage(found, 'u3')).toEqual(['u1', 'b1', 's1', 'u2', 'u3'])
   })
 })
 

@@ -1,11 +1,27 @@
-// One pass over the entries of a transcript: what it holds, its graph, its answers, its epochs. Contents are looked
+// One pass over the entries of a transcript: what it holds, its graph, its answers, epochs and turns. Contents are looked
 // at and let go; what stays in memory is a row for each entry.
-import { type Answer, createAnswerBook, readAnswerLine } from '../format/answers.ts'
+import { stringAt } from '../../message/json.ts'
+import { isRequest } from '../../message/message.ts'
+import { contextTokens } from '../../message/usage.ts'
+import { type AnswerLine, readAnswerLine } from '../format/answers.ts'
 import { type Entry, headOf } from '../format/entry.ts'
-import { createEpochCounter, type Epoch } from '../report/epochs.ts'
-import { createTurnBook, type TurnEnd } from '../report/turns.ts'
+import { originOf } from '../format/origin.ts'
+import { createEpochCounter, type Epoch, type Scanned } from '../report/epochs.ts'
 import { addHead, createEntryTable, type EntryTable, resolvePending } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
+
+export type Answer = AnswerLine & {
+  /** The epoch its first line lies in. */
+  readonly epoch: number
+  readonly sidechain: boolean
+  readonly lines: number
+}
+
+export type TurnEnd = {
+  readonly tokens: number
+  /** Milliseconds since 1970, of the newest answer of the turn. */
+  readonly time?: number
+}
 
 export type Scan = {
   readonly records: number
@@ -14,22 +30,17 @@ export type Scan = {
   readonly table: EntryTable
   readonly graph: Graph
   readonly boundaries: readonly BoundaryAt[]
-  /** Messages that begin a tree and name the entry they go on from: their row, and its uuid. */
-  readonly continued: ReadonlyMap<number, string>
   readonly answers: readonly Answer[]
   readonly epochs: readonly Epoch[]
+  /** How full the context was at the end of each turn that got an answer with usage. */
   readonly turns: readonly TurnEnd[]
   readonly sessionIds: readonly string[]
   readonly versions: readonly string[]
 }
 
 /** Whether anything in the file belongs to a conversation. */
-export function isTranscript({
-  sessionIds,
-  epochs,
-  answers,
-}: Pick<Scan, 'sessionIds' | 'epochs' | 'answers'>): boolean {
-  return sessionIds.length > 0 || answers.length > 0 || epochs.some(({ entries }) => entries > 0)
+export function isTranscript(scan: Pick<Scan, 'sessionIds' | 'epochs' | 'answers'>): boolean {
+  return scan.sessionIds.length > 0 || scan.answers.length > 0 || scan.epochs.some(({ entries }) => entries > 0)
 }
 
 export type Scanner = {
@@ -37,31 +48,30 @@ export type Scanner = {
   readonly finish: () => Scan
 }
 
-/** With the number of entries to expect, memory need not be moved on the way. */
-export function createScanner(options: { readonly expected?: number } = {}): Scanner {
-  const table = createEntryTable(options)
+export function createScanner(): Scanner {
+  const table = createEntryTable(new Map<string, number>())
   const boundaries: BoundaryAt[] = []
-  const continued = new Map<number, string>()
   const types = new Map<string, number>()
   const answers = createAnswerBook()
   const epochs = createEpochCounter()
   const turns = createTurnBook()
-  const sessionIds = createFewStrings()
-  const versions = createFewStrings()
+  const sessionIds = new Set<unknown>()
+  const versions = new Set<unknown>()
   return {
     add: (entry) => {
       const { record } = entry
       const head = headOf(entry)
       const answer = readAnswerLine(record)
-      const row = addHead(table, head, answer?.usage)
+      const tokens = answer ? contextTokens(answer.usage) : 0
+      const row = addHead(table, head, tokens)
       if (head.boundary) boundaries.push({ row, boundary: head.boundary, isLegacy: head.type === 'compact_system' })
-      else if (head.parent === null && typeof record.logicalParentUuid === 'string')
-        continued.set(row, record.logicalParentUuid)
       const type = head.type === 'system' ? `system/${head.subtype ?? ''}` : head.type
       types.set(type, (types.get(type) ?? 0) + 1)
-      epochs.add(record, { row, head, answer })
-      turns.add(record, { head, answer })
-      if (answer) answers.add(answer, { epoch: epochs.current(), sidechain: head.sidechain })
+      const isTyped = head.type === 'user' && head.toolResults.length === 0
+      const scanned = { record, row, head, answer, tokens, origin: isTyped ? originOf(record) : undefined }
+      epochs.add(scanned)
+      turns.add(scanned)
+      if (answer) answers.add(answer, epochs.current(), head.sidechain)
       sessionIds.add(record.sessionId)
       versions.add(record.version)
     },
@@ -74,27 +84,49 @@ export function createScanner(options: { readonly expected?: number } = {}): Sca
         table,
         graph,
         boundaries,
-        continued,
         answers: answers.answers(),
         epochs: epochs.finish(table, graph),
         turns: turns.turns(),
-        sessionIds: sessionIds.all(),
-        versions: versions.all(),
+        sessionIds: [...sessionIds].filter((id) => typeof id === 'string'),
+        versions: [...versions].filter((version) => typeof version === 'string'),
       }
     },
   }
 }
 
-/** Strings of which the same one comes nearly always: looked at before they are hashed. */
-function createFewStrings(): { readonly add: (value: unknown) => void; readonly all: () => readonly string[] } {
-  const strings = new Set<string>()
-  let last: unknown
+/** An answer counts once, with the usage of the line that has the most output: old clients wrote stubs first. */
+function createAnswerBook() {
+  const byId = new Map<string, { -readonly [K in keyof Answer]: Answer[K] }>()
   return {
-    all: () => [...strings],
-    add: (value) => {
-      if (value === last) return
-      last = value
-      if (typeof value === 'string') strings.add(value)
+    answers: (): readonly Answer[] => [...byId.values()],
+    add: (line: AnswerLine, epoch: number, sidechain: boolean): void => {
+      const known = byId.get(line.messageId)
+      if (!known) byId.set(line.messageId, { ...line, epoch, sidechain, lines: 1 })
+      else {
+        if (line.usage.output >= known.usage.output) known.usage = line.usage
+        known.lines++
+      }
+    },
+  }
+}
+
+/** A turn begins with what a person typed, and its newest answer tells its size. */
+function createTurnBook() {
+  const ends: { readonly tokens: number; readonly timestamp: string | undefined }[] = []
+  let isOpen = false
+  return {
+    turns: (): readonly TurnEnd[] =>
+      ends.map(({ tokens, timestamp }) => {
+        const time = Date.parse(timestamp ?? '')
+        return Number.isNaN(time) ? { tokens } : { tokens, time }
+      }),
+    add: ({ record, head, origin, tokens }: Scanned): void => {
+      if (head.sidechain) return
+      if (origin !== undefined && isRequest(origin)) isOpen = false
+      if (tokens === 0) return
+      if (isOpen) ends.pop()
+      ends.push({ tokens, timestamp: stringAt(record, 'timestamp') })
+      isOpen = true
     },
   }
 }

@@ -50,18 +50,3 @@ export function standingOf(changes: readonly Change[], rowOf: (uuid: string) => 
   }
   return { out, past, rewinds }
 }
-
-/** For each change that was ever undone or brought back: the row of the last undo that did so. */
-export function lastTurns(changes: readonly Change[], rowOf: (uuid: string) => number): ReadonlyMap<number, number> {
-  const roots = new Map<number, number>()
-  const turns = new Map<number, number>()
-  for (const { row, edit } of changes) {
-    if (edit?.type !== 'undo') continue
-    const target = rowOf(edit.uuid)
-    if (target < 0 || target >= row) continue
-    const root = roots.get(target) ?? target
-    roots.set(row, root)
-    turns.set(root, row)
-  }
-  return turns
-}

@@ -4,7 +4,7 @@ import type { ViewMessage } from '../../message/message.ts'
 import { readCompaction } from '../format/compaction-records.ts'
 import { type Edit, readEdit } from '../format/edits.ts'
 import { type Entry, headOf } from '../format/entry.ts'
-import { isVisibleAt } from '../tree/entry-table.ts'
+import { isVisibleAt, rowOf } from '../tree/entry-table.ts'
 import { addHeadToTree, createHeadTree, type HeadTree, liveOrder } from '../tree/live.ts'
 import { type Change, type Standing, standingOf } from '../tree/standing.ts'
 import { type EditAt, type Effects, effectsOf, type LiveRows } from './effects.ts'
@@ -60,7 +60,7 @@ export function createFold(): Fold {
       current ??= viewOf(transcript)
       return current
     },
-    entry: (uuid) => transcript.rows[transcript.tree.table.ids.findId(uuid)]?.entry,
+    entry: (uuid) => transcript.rows[rowOf(transcript.tree.table, uuid)]?.entry,
   }
 }
 
@@ -78,7 +78,7 @@ function addEntry({ rows, tree, changes }: Transcript, entry: Entry): void {
 
 function viewOf(transcript: Transcript): View {
   const { rows, tree, changes } = transcript
-  const standing = standingOf(changes, tree.table.ids.findId)
+  const standing = standingOf(changes, (uuid) => rowOf(tree.table, uuid))
   const isLeaf = (row: number) => isVisibleAt(tree.table, row) || standing.rewinds.has(row)
   const { order, graph } = liveOrder(tree, isLeaf, standing)
   const live = liveRows(transcript, order)
@@ -111,7 +111,7 @@ function liveRows({ rows, tree }: Transcript, order: readonly number[]): LiveRow
     rows,
     order,
     placeOf: (row) => (places[row] ?? 0) - 1,
-    rowOf: table.ids.findId,
+    rowOf: (uuid) => rowOf(table, uuid),
     isVisible: (row) => isVisibleAt(table, row),
   }
 }

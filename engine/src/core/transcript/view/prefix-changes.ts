@@ -2,7 +2,7 @@
 // answer still tells the size, and whether the model's thinking still fits the messages before it.
 import type { Edit } from '../format/edits.ts'
 import type { Graph } from '../tree/graph.ts'
-import { type Change, lastTurns, type Standing } from '../tree/standing.ts'
+import type { Change, Standing } from '../tree/standing.ts'
 import { type LiveRows, spanOf } from './effects.ts'
 
 /** The prefix was changed at a place, for the answers between two rows of the transcript. */
@@ -28,28 +28,39 @@ export type Changes = {
 }
 
 export function prefixChanges({ changes, standing, live, kept }: Changes): readonly PrefixChange[] {
+  if (changes.length === 0) return []
   const turns = lastTurns(changes, live.rowOf)
-  const firstPlace = createFirstPlace(changes, live)
+  const firstPlace = createFirstPlace(live)
   return changes.flatMap((change): readonly PrefixChange[] => {
     const { row, edit } = change
     if (standing.past.has(row) || edit?.type === 'undo') return []
     const isOut = standing.out.has(row)
     const freed = edit ? edit.freed : change.freed
-    const found = {
-      row,
-      above: isOut ? row : -1,
-      below: turns.get(row) ?? row,
-      ...(freed === undefined ? {} : { freed }),
-    }
+    const below = turns.get(row) ?? row
+    const found = { row, above: isOut ? row : -1, below, ...(freed === undefined ? {} : { freed }) }
     // While it was in force, answers were given on its prefix; those before it were given on the old one.
     if (edit === undefined) return isOut ? [{ ...found, place: -1 }] : boundaryChange(found, live, kept)
     if (edit.type === 'rewind') return isOut ? [{ ...found, place: -1 }] : []
     const place = firstPlace(row, edit)
     if (place === nowhere) return []
     // Thinking may leave oldest first without touching the rest; it may not leave a gap, nor come back.
-    const isOldest = edit.type === 'clear-thinking' && edit.after === undefined && !isOut
-    return [{ ...found, place, ...(isOldest ? { isOldestThinking: true } : {}) }]
+    const isOldestThinking = edit.type === 'clear-thinking' && edit.after === undefined && !isOut
+    return [{ ...found, place, isOldestThinking }]
   })
+}
+
+/** For each change that was ever undone or brought back: the row of the last undo that did so. */
+function lastTurns(changes: readonly Change[], rowOf: (uuid: string) => number): ReadonlyMap<number, number> {
+  const roots = new Map<number, number>()
+  const turns = new Map<number, number>()
+  for (const { row, edit } of changes) {
+    const target = edit?.type === 'undo' ? rowOf(edit.uuid) : -1
+    if (target < 0 || target >= row) continue
+    const root = roots.get(target) ?? target
+    roots.set(row, root)
+    turns.set(root, row)
+  }
+  return turns
 }
 
 /** What a compaction kept has another prefix now, except where the summary comes behind the kept messages. */
@@ -72,37 +83,8 @@ function boundaryChange(
 const nowhere = Number.POSITIVE_INFINITY
 
 /** The first place in the view that an edit touches, in force or not. Pins touch nothing. */
-function createFirstPlace(changes: readonly Change[], live: LiveRows): (row: number, edit: Edit) => number {
-  const namesCalls = changes.some(({ edit }) => edit?.type === 'clear-results' || edit?.type === 'clear-inputs')
-  const { results, uses } = callPlaces(namesCalls ? live : { ...live, order: [] })
-  const entryPlace = (uuid: string) => {
-    const row = live.rowOf(uuid)
-    const place = row >= 0 && live.isVisible(row) ? live.placeOf(row) : -1
-    return place < 0 ? undefined : place
-  }
-  const first = (ids: readonly string[], placeOf: (id: string) => number | undefined) =>
-    ids.reduce((least, id) => Math.min(least, placeOf(id) ?? nowhere), nowhere)
-  return (row, edit) => {
-    switch (edit.type) {
-      case 'clear-results':
-        return Math.min(
-          first(edit.toolUseIds, (id) => results.get(id)),
-          first(edit.attachments ?? [], entryPlace),
-        )
-      case 'clear-inputs':
-        return first(edit.toolUseIds, (id) => uses.get(id))
-      case 'clear-media':
-        return first(edit.uuids, entryPlace)
-      default: {
-        const [start] = spanOf({ row, edit }, live)
-        return start === undefined ? nowhere : live.placeOf(start)
-      }
-    }
-  }
-}
-
-/** By tool use: where in the view its result and its call first stand. */
-function callPlaces({ order, rows, isVisible }: LiveRows) {
+function createFirstPlace(live: LiveRows): (row: number, edit: Edit) => number {
+  const { order, rows, isVisible, rowOf, placeOf } = live
   const results = new Map<string, number>()
   const uses = new Map<string, number>()
   for (const [place, row] of order.entries()) {
@@ -111,7 +93,23 @@ function callPlaces({ order, rows, isVisible }: LiveRows) {
     for (const id of head.toolResults) if (!results.has(id)) results.set(id, place)
     for (const id of head.toolUses) if (!uses.has(id)) uses.set(id, place)
   }
-  return { results, uses }
+  const entryPlace = (uuid: string) => {
+    const row = rowOf(uuid)
+    const place = row >= 0 && isVisible(row) ? placeOf(row) : -1
+    return place < 0 ? undefined : place
+  }
+  const first = (ids: readonly string[], placeOfId: (id: string) => number | undefined) =>
+    ids.reduce((least, id) => Math.min(least, placeOfId(id) ?? nowhere), nowhere)
+  return (row, edit) => {
+    if (edit.type === 'clear-results') {
+      const ofResults = first(edit.toolUseIds, (id) => results.get(id))
+      return Math.min(ofResults, first(edit.attachments ?? [], entryPlace))
+    }
+    if (edit.type === 'clear-inputs') return first(edit.toolUseIds, (id) => uses.get(id))
+    if (edit.type === 'clear-media') return first(edit.uuids, entryPlace)
+    const [start] = spanOf({ row, edit }, live)
+    return start === undefined ? nowhere : placeOf(start)
+  }
 }
 
 /** A message of the view: whether it is an answer, and the row and place of its first piece. */
@@ -154,18 +152,7 @@ export function changedAnswers(
   messages: readonly PlacedMessage[],
 ): ReadonlySet<number> {
   const voiding = changes.filter(({ isOldestThinking }) => !isOldestThinking)
-  const lasting = voiding.filter(({ above }) => above < 0).toSorted((a, b) => a.place - b.place)
-  const undone = voiding.filter(({ above }) => above >= 0)
-  const found = new Set<number>()
-  let next = 0
-  let below = -1
-  for (const [index, { isAnswer, row, place }] of messages.entries()) {
-    if (!isAnswer) continue
-    for (let change = lasting[next]; change && change.place < place; change = lasting[++next]) {
-      below = Math.max(below, change.below)
-    }
-    const isIn = (change: PrefixChange) => change.place < place && change.above < row && row < change.below
-    if (row < below || undone.some(isIn)) found.add(index)
-  }
-  return found
+  const isVoid = ({ isAnswer, row, place }: PlacedMessage) =>
+    isAnswer && voiding.some((change) => change.place < place && change.above < row && row < change.below)
+  return new Set(messages.flatMap((message, index) => (isVoid(message) ? [index] : [])))
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { session, textBlock, toolUseBlock } from '../../../testing/index.ts'
-import { createScanner } from '../tree/scan.ts'
+import { createScanner } from './scan.ts'
 
 function turnsOf(records: readonly { readonly [key: string]: unknown }[]) {
   const scanner = createScanner()
