@@ -3,7 +3,7 @@
 import type { Exchange, Ledger } from '../ledger/facts.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { nothingRestored, type Piece, type Restoration } from '../ports/restore.ts'
-import { continuationText, latestRequestText } from '../prompts/continuation.ts'
+import { continuationText, latestRequestText, type Progress } from '../prompts/continuation.ts'
 import { missingText, pieceText } from '../restore/restore.ts'
 import { condensed } from '../text/condense.ts'
 import { neutralize } from '../text/neutralize.ts'
@@ -12,6 +12,7 @@ import type { AttachmentFacts } from '../transcript/format/compaction-records.ts
 import { mergedMessages } from '../transcript/view/merge.ts'
 import type { CompactionJob } from './job.ts'
 import { isSaid } from './page/complete-words.ts'
+import { isBegun, leadOf } from './page/exchange-text.ts'
 import type { CompactionParts } from './plan.ts'
 import { type Planned, textCounter } from './plan.ts'
 
@@ -31,6 +32,13 @@ export function latestRequest({ exchanges }: Ledger): Exchange | undefined {
   return exchanges.findLast((exchange) => isSaid(exchange) && exchange.kind !== 'answer')
 }
 
+/** How far the agent came with it, as the conversation shows. */
+export function progressOn(request: Exchange, { exchanges, isAnswered }: Ledger): Progress {
+  if (isAnswered) return 'answered'
+  const since = exchanges.slice(exchanges.indexOf(request))
+  return since.length > 1 || since.some(isBegun) ? 'begun' : 'new'
+}
+
 export type Frame = {
   /** The text of the summary message with this page in it. */
   readonly summaryWith: (page: string, how?: { readonly isShort?: boolean; readonly hasEnd?: boolean }) => string
@@ -45,7 +53,12 @@ export type Frame = {
 export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger): Frame {
   const { parts, kept } = plan
   const latest = latestRequest(ledger)
-  const closing = latest && latestRequestText(neutralize(withinHalf(latest.text, { job, plan })))
+  const closing =
+    latest &&
+    latestRequestText(
+      [leadOf(latest), neutralize(withinHalf(latest.text, { job, plan }))].filter((part) => part !== '').join('\n'),
+      progressOn(latest, ledger),
+    )
   // The last messages of the ledger are those that are kept behind the summary.
   const isKept = parts.variant === 'up-to' && latest !== undefined && latest.last >= ledger.messages - kept.length
   const auto = job.isAutonomous ? 'autonomous' : 'auto'

@@ -119,7 +119,7 @@ function pageWith(input: ComposeInput, { extras, summary, tokens }: Filling): Pa
   const current = ledger.exchanges.filter(({ last }) => last >= since)
   const completed = completeWords(summary, current, { recall, countTokens, tokens: extras.user })
   const rulesBeside = (shown: string) => ruleLines(ledger, { shown, recall, tokens: tokens * rulesShare, countTokens })
-  const state = extras.hasState ? stateLines({ ledger, workspace, shown: completed.text }) : []
+  const state = extras.hasState ? stateLines({ ledger, workspace, shown: completed.text, since }) : []
   const doubts = doubtLine(checked?.unknownNames ?? [], completed.text)
   const leftBeside = (said: string) =>
     tokens - countTokens([said, ...rulesBeside(said), ...state, ...doubts].join('\n')) - headingTokens
@@ -163,7 +163,7 @@ function pageWith(input: ComposeInput, { extras, summary, tokens }: Filling): Pa
 function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
   const { countTokens, ledger, recall, workspace, instructions, since } = input
   const room = Math.min(input.offlineTokens, tokens)
-  const state = within(stateLines({ ledger, workspace, shown: '' }), { tokens: room / 4, countTokens })
+  const state = within(stateLines({ ledger, workspace, shown: '', since }), { tokens: room / 4, countTokens })
   const stateText = section(pageTitles.state, state)
   const rulesFor = (shown: string) => ruleLines(ledger, { shown, recall, tokens: room * rulesShare, countTokens })
   let left = room - countTokens(stateText)

@@ -55,7 +55,13 @@ export function commitMessage(script: string): string | undefined {
   return own === '' ? undefined : own
 }
 
-export type Ending = { readonly exit?: number; readonly ended: CommandEnd; readonly output: string }
+export type Ending = {
+  readonly exit?: number
+  readonly ended: CommandEnd
+  readonly output: string
+  /** It goes on in the background, under the client's name for it. */
+  readonly task?: string
+}
 
 /** What Codex writes before how a command ended. */
 const codexHead = String.raw`^(?:(?:Command|Chunk ID|Wall time): .*\n)*Process `
@@ -65,7 +71,7 @@ const exited = [
   /** pi, opencode and others say it at the end, where a command's own output may say it too. */
   /(?:^|\n)\s*(?:Command exited with code|\(?exit code:?) ?(-?\d+)\)?\s*$/i,
 ] as const
-const isRunning = new RegExp(`${codexHead}running with session ID`)
+const isRunning = new RegExp(`${codexHead}running with session ID:? ?(\\S{0,40})`)
 
 /** How a command ended, from the raw result where there is one and from the text the model saw. */
 export function endingOf(
@@ -77,13 +83,13 @@ export function endingOf(
   const start = clean.slice(0, 2_000)
   const said =
     exited[0].exec(start) ?? exited[1].exec(start) ?? (isStructured ? null : exited[2].exec(clean.slice(-200)))
-  const isOpen =
-    (isStructured && (stringAt(raw, 'backgroundTaskId') !== undefined || raw.interrupted === true)) ||
-    isRunning.test(start)
+  const task = stringAt(raw, 'backgroundTaskId') ?? isRunning.exec(start)?.[1]
+  const isOpen = task !== undefined || (isStructured && raw.interrupted === true)
   const code = said ? Number(said[1]) : (numberAt(raw, 'exitCode') ?? numberAt(raw, 'exit_code'))
   const exit = code ?? (isStructured && !isError && !isOpen ? 0 : undefined)
   return {
     ...(exit === undefined ? {} : { exit }),
+    ...(task === undefined ? {} : { task }),
     ended: isError || (exit !== undefined && exit !== 0) ? 'badly' : isOpen ? 'unfinished' : 'well',
     output: clean
       .replace(/^(?:Error: )?Exit code:? -?\d+\n/, '')

@@ -144,6 +144,9 @@ function shortPath(path: string, root = ''): string {
   return oneLine(isInside ? path.slice(root.length + 1) : path.split(/[\\/]/).slice(-2).join('/'), 120)
 }
 
+/** The step where the user stopped the agent. */
+export const interrupted = 'was interrupted by the user'
+
 const longestDone = 160
 
 /** Of the steps, only the last change is kept, or else the last command. */

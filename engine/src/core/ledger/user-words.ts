@@ -1,6 +1,7 @@
 // The user's own words in a message or a tool result. Clients write a lot in the user's name: command wrappers,
 // reminders, hook output, notifications. None of that is the user's.
 import { type JsonObject, objectAt } from '../message/json.ts'
+import { sentenceEnd } from '../text/condense.ts'
 import type { ToolCall } from '../tools/call.ts'
 import type { WordKind } from './facts.ts'
 import { oneLine } from './text.ts'
@@ -143,6 +144,12 @@ export function questionBehind(reply: string, agentText: string): string | undef
     .slice(from, asked + 2)
     .join('\n')
     .trim()
+}
+
+/** The question that a report ends with, if it does. */
+export function questionIn(report: string): string | undefined {
+  const sentences = paragraphsOf(report).slice(-2).join('\n').split(sentenceEnd)
+  return sentences.findLast((sentence) => /[?？]\W{0,4}$/.test(sentence))?.trim()
 }
 
 function paragraphsOf(text: string): readonly string[] {

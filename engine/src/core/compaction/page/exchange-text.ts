@@ -1,5 +1,6 @@
 // How an exchange reads in a context: the user's words in quotes, what they reply to, and what the agent reported.
 import type { Exchange } from '../../ledger/facts.ts'
+import { interrupted } from '../../ledger/steps.ts'
 import { recallPointer } from '../../prompts/recall.ts'
 import { condensed } from '../../text/condense.ts'
 import { neutralize } from '../../text/neutralize.ts'
@@ -13,11 +14,11 @@ export type WordsOptions = {
 
 /** The user's words, verbatim, with what they are about. Several lines stand between tags. */
 export function wordsText(exchange: Exchange, { recall, most = Number.POSITIVE_INFINITY }: WordsOptions): string {
-  const { kind, text, about, uuid } = exchange
+  const { text, uuid } = exchange
   const shown = neutralize(condensed(text, most))
   const isPart = shown.includes('[pasted ') || shown.includes('[…]')
   const whole = isPart && uuid !== undefined && recall ? ` (in full: ${recallPointer(uuid)})` : ''
-  return [lead(kind, about), `${quoted(shown)}${whole}`].filter((part) => part !== '').join(' ')
+  return [leadOf(exchange), `${quoted(shown)}${whole}`].filter((part) => part !== '').join(' ')
 }
 
 function quoted(text: string): string {
@@ -27,7 +28,8 @@ function quoted(text: string): string {
 
 const longestAbout = 400
 
-function lead(kind: Exchange['kind'], about: string | undefined): string {
+/** How it was said, and what it is about. */
+export function leadOf({ kind, about }: Exchange): string {
   const what = about === undefined ? '' : neutralize(condensed(about, longestAbout)).replace(/\s*\n\s*/g, ' ')
   switch (kind) {
     case 'rejection':
@@ -43,4 +45,9 @@ function lead(kind: Exchange['kind'], about: string | undefined): string {
     case 'message':
       return what === '' ? '' : `(in reply to: ${what})`
   }
+}
+
+/** The agent said or did something about it. */
+export function isBegun({ report, steps = [], done }: Exchange): boolean {
+  return report !== undefined || done !== undefined || steps.some(({ text }) => text !== interrupted)
 }
