@@ -104,7 +104,7 @@ const promised: ReadonlySet<string> = new Set(['pinned', 'plan'])
 /** The page says how the todos stand. */
 const toldInPage = ['todos']
 
-type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned }
+type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned; readonly next?: string }
 
 /**
  * Pinned items and the plan are promised to the user: a page that fills the limit must leave them room, as far as they
@@ -121,7 +121,7 @@ export function promisedTokens({ pieces }: Restoration, { job, plan }: RestoreIn
   return tokens
 }
 
-export async function restoreWithin({ job, plan }: RestoreInput, tokens: number): Promise<Restoration> {
+export async function restoreWithin({ job, plan, next = '' }: RestoreInput, tokens: number): Promise<Restoration> {
   const budget = Math.min(plan.settings.restoreTokens, tokens)
   if (!job.restore || budget <= 0) return nothingRestored
   return job.restore({
@@ -129,6 +129,7 @@ export async function restoreWithin({ job, plan }: RestoreInput, tokens: number)
     removed: plan.parts.summarized,
     budget,
     countTokens: textCounter(job.counting),
+    next,
     without: toldInPage,
   })
 }

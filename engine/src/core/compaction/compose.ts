@@ -72,6 +72,14 @@ function factTokens(summaryTokens: number, left: number): number {
   return Math.max(0, Math.min(left, Math.max(usualFacts, summaryTokens * factsShare)))
 }
 
+/** What is to be done next: the summary's last sections, open todos, the latest request and what the agent said last. */
+export function nextIn({ checked, ledger: { exchanges, todos } }: ComposeInput): string {
+  const { text = '', report = '' } = exchanges.at(-1) ?? {}
+  const sections = readSections(checked?.text ?? '').filter(({ number = 0 }) => number >= 7)
+  const open = todos.filter(({ status }) => status !== 'done').map((todo) => todo.text)
+  return [...sections.map(({ body }) => body), ...open, text, report].join('\n')
+}
+
 /** Undefined when not even the user's latest words fit. */
 export function composePage(input: ComposeInput, tokens: number): Page | undefined {
   if (input.checked === undefined) return offlinePage(input, tokens)

@@ -13,7 +13,7 @@ import { formatNumber } from '../tokens/figure.ts'
 import { askForSummary, type Summary } from './ask/ask.ts'
 import { type Assembled, assemble, type Frame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
 import { checkSummary } from './check.ts'
-import { type ComposeInput, composePage, emptyPage, type Page } from './compose.ts'
+import { type ComposeInput, composePage, emptyPage, nextIn, type Page } from './compose.ts'
 import { type History, historyOf, ledgerWith } from './history.ts'
 import type { Compacted, CompactionFailed, CompactionJob, CompactionResult } from './job.ts'
 import { type Planned, planCompaction, textCounter } from './plan.ts'
@@ -118,10 +118,7 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   const aborted = enter(run, 'verifying')
   if (aborted) return aborted
   const composing: ComposeInput = {
-    checked:
-      written.text === undefined
-        ? undefined
-        : checkSummary(written.text, { messages: [...plan.parts.summarized, ...plan.kept], ledger }),
+    checked: written.text === undefined ? undefined : checkSummary(written.text, { messages: all, ledger }),
     ledger,
     since: history.carried.messages,
     kept: plan.kept,
@@ -137,11 +134,12 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   }
   const stopped = enter(run, 'restoring')
   if (stopped) return stopped
-  const restored = await restoreWithin({ job, plan }, limit)
+  const next = nextIn(composing)
+  const restored = await restoreWithin({ job, plan, next }, limit)
   const room = limit - promisedTokens(restored, { job, plan })
   const fitted = fitPage(composing, { frame, room, mayBeEmpty: job.budget !== undefined })
   if (!fitted) return { type: 'stop', reason: 'no_progress', detail: whatIsTooLarge(run, frame.sizeWith('')) }
-  const assembled = await restoreAndAssemble(run, { frame, restored, ...fitted })
+  const assembled = await restoreAndAssemble(run, { frame, restored, next, ...fitted })
   if ('type' in assembled) return assembled
   return commit(run, { written, instructions, ledger, page: fitted.page, assembled })
 }
@@ -250,6 +248,7 @@ function ownRequest({ job: { conversation, view }, plan: { parts } }: Run): Mode
   return { ...conversation, messages: conversation.messages.slice(0, parts.cutMessage) }
 }
 
+type Restoring = { readonly frame: Frame; readonly restored: Restoration; readonly next: string }
 type Fitted = { readonly page: Page; readonly isShort: boolean }
 
 /**
@@ -275,13 +274,13 @@ function fitPage(
 
 async function restoreAndAssemble(
   run: Run,
-  { frame, page, isShort, restored: all }: Fitted & { readonly frame: Frame; readonly restored: Restoration },
+  { frame, page, isShort, restored: all, next }: Fitted & Restoring,
 ): Promise<Assembled | Stop> {
   const { job, plan, ports } = run
   const { limit } = plan.tokens
   const left = limit - frame.sizeWith(frame.summaryWith(page.text, { isShort }))
   // Where the page left less room than everything needs, files are chosen and cut again for the room there is.
-  const restored = all.tokens <= left ? all : await restoreWithin({ job, plan }, left)
+  const restored = all.tokens <= left ? all : await restoreWithin({ job, plan, next }, left)
   const { context } = await runHooks(run, { event: 'SessionStart', source: 'compact' })
   if (run.signal?.aborted) return { type: 'stop', reason: 'aborted', detail: 'It was stopped.' }
   const assembled = assemble(frame, { page: page.text, isShort, restored, context: context.filter(hasText), limit })

@@ -10,6 +10,8 @@ export type RestoreRequest = {
   /** Tokens, for everything together. */
   readonly budget: number
   readonly countTokens: (text: string) => number
+  /** What is to be done next, in the summary's and the user's words. */
+  readonly next?: string
   /** Kinds that the new context holds anyway. */
   readonly without?: readonly string[]
 }

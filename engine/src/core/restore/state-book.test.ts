@@ -188,7 +188,7 @@ describe('skills and commands', () => {
     })
     expect(skills).toEqual([
       { name: '/apply', text: 'Implement the tasks', isRunning: true },
-      { name: 'review', text: 'How to review', isRunning: true },
+      { name: 'review', text: 'How to review' },
     ])
   })
 

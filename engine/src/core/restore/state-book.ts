@@ -56,11 +56,13 @@ function agedBy(requestsSince: number): { readonly requestsSince?: number } {
   return requestsSince > 0 ? { requestsSince } : {}
 }
 
-/** Latest first. A command may have invoked a skill: then both are running. */
+/** Latest first. A command may have invoked a skill: then both are running. A later request's replace them. */
 function skillsOf({ skills, requests }: Notes): readonly Skill[] {
+  const latest = Math.max(...[...skills.values()].map((invoked) => invoked.requests))
+  const isRunning = (then: number) => then === latest && requests - then < mostRequests
   return [...skills.values()]
     .toReversed()
-    .map(({ skill, requests: then }) => (requests - then < mostRequests ? { ...skill, isRunning: true } : skill))
+    .map(({ skill, requests: then }) => (isRunning(then) ? { ...skill, isRunning: true } : skill))
 }
 
 /** The client's own list until a call replaces it, plus what calls have added since. */

@@ -50,7 +50,35 @@ export function touchedFiles(messages: readonly ViewMessage[], options: TouchedO
       files.set(key, file)
     }
   }
-  return [...files.values()].toReversed()
+  return withoutRelative([...files.values()].toReversed())
+}
+
+/** A path as somebody in a folder further down would write it stands for the one file that it is the end of. */
+function withoutRelative(files: readonly TouchedFile[]): readonly TouchedFile[] {
+  const plain = (path: string) => path.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '')
+  const absolute = files.filter(({ path }) => /^(?:[/~]|[A-Za-z]:)/.test(plain(path)))
+  const wholeOf = ({ path }: TouchedFile) => {
+    const [whole, ...others] = absolute.filter((file) => plain(file.path).endsWith(`/${plain(path)}`))
+    return others.length === 0 ? whole : undefined
+  }
+  const paths = new Map(files.map((file) => [file, wholeOf(file)?.path ?? file.path]))
+  const merged = new Map<string, TouchedFile>()
+  for (const file of files) {
+    const path = paths.get(file) ?? file.path
+    const newer = merged.get(path)
+    merged.set(path, newer ? joined(newer, file, path) : { ...file, path })
+  }
+  return [...merged.values()]
+}
+
+function joined(newer: TouchedFile, older: TouchedFile, path: string): TouchedFile {
+  return {
+    ...newer,
+    path,
+    isEdited: newer.isEdited || older.isEdited,
+    inserted: [...older.inserted, ...newer.inserted].slice(-mostPlaces),
+    seen: [...older.seen, ...newer.seen].slice(-mostPlaces),
+  }
 }
 
 function newsOf(messages: readonly ViewMessage[], { named, recordOf }: TouchedOptions): readonly FileNews[] {
@@ -60,7 +88,8 @@ function newsOf(messages: readonly ViewMessage[], { named, recordOf }: TouchedOp
 
 function afterTouch(known: TouchedFile | undefined, touch: FileTouch): TouchedFile {
   const { isEdited = false, inserted = [], seen = [] } = known ?? {}
-  const { path } = touch
+  // The longer spelling says more.
+  const path = known?.path.endsWith(touch.path) ? known.path : touch.path
   if (touch.type === 'attached') return { path, isEdited, inserted, seen }
   if (touch.type === 'read') return { path, isEdited, inserted, seen: [...seen, touch.lines].slice(-mostPlaces) }
   const texts = touch.edits.map(({ after }) => after)

@@ -91,7 +91,7 @@ export class Restoring {
   }
 
   async restore(request: RestoreRequest, conversation: Conversation): Promise<Restoration> {
-    const { kept, budget, countTokens, without } = request
+    const { kept, budget, countTokens, without, next } = request
     const { root, named, files } = this.input
     const host = (await this.input.host?.()) ?? {}
     const touched = this.touched(conversation)
@@ -108,6 +108,7 @@ export class Restoring {
         countTokens,
         touched,
         kept,
+        next,
         state,
         root,
         named,
