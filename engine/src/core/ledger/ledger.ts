@@ -88,6 +88,7 @@ function readAnswer(state: State, block: Block): void {
 }
 
 const longestCause = 400
+const longestAbout = 800
 const longestPlan = 1_500
 const longestWords = 6_000
 const longestReport = 12_000
@@ -183,5 +184,5 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
 
 /** An approval approves all that the plan says. */
 function aboutText(kind: Exchange['kind'], about: string): string {
-  return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? longestPlan : longestCause)
+  return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? longestPlan : longestAbout)
 }

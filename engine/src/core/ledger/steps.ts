@@ -1,6 +1,7 @@
 // What the agent said and did, one line for each step that changed or tried something. Of what it only looked up, the
 // latest is kept: it can be looked up again, and what came of it shows in what was done next.
 import { condensed, sentenceEnd } from '../text/condense.ts'
+import { clippedAtWord } from '../text/cut.ts'
 import { pathsOf, type ToolCall } from '../tools/call.ts'
 import type { TextEdit } from '../tools/patch.ts'
 import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
@@ -12,7 +13,7 @@ import { oneLine } from './text.ts'
 const longestCode = 600
 const longestLook = 400
 const longestReport = 1_500
-const longestSource = 3_000
+const longestSource = 6_000
 
 export type StepResult = {
   readonly text: string
@@ -47,7 +48,7 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
     case 'edit':
       return did(`edited ${paths}${editsText(call.edits)}`)
     case 'write':
-      return did(`wrote ${paths}${code(call.text ?? '')}`)
+      return did(`wrote ${paths}${code([linesIn(call.text ?? '')])}`)
     case 'patch': {
       const added = call.files.map((file) => ({ before: '', after: file.text ?? '' }))
       return did(`patched ${paths}${editsText([...added, ...call.files.flatMap(({ edits }) => edits)])}`)
@@ -106,25 +107,46 @@ function commandStep(command: string, run: CommandRun, text: string): Step | und
 }
 
 function editsText(edits: readonly Pick<TextEdit, 'before' | 'after'>[]): string {
-  const changes = edits.map(changeIn).filter((change) => change !== '')
-  return code(changes.join(' … '))
+  return code(edits.map(changeIn).filter((change) => change.length > 0))
 }
 
 /** What a replacement changed, without the lines around it that stayed. */
-function changeIn(edit: Pick<TextEdit, 'before' | 'after'>): string {
+function changeIn(edit: Pick<TextEdit, 'before' | 'after'>): readonly string[] {
   const [before, after] = [linesIn(edit.before), linesIn(edit.after)]
-  const [isOld, isNew] = [new Set(before), new Set(after)]
-  const added = after.filter((line) => !isOld.has(line))
-  const removed = before.filter((line) => !isNew.has(line))
-  if (added.length === 0) return removed.length === 0 ? '' : `removed ${removed.join(' ')}`
-  return removed.length === 1 && added.length === 1 ? `${removed[0]} → ${added[0]}` : added.join(' ')
+  const bare = (lines: readonly string[]) => new Set(lines.map((line) => line.trim()))
+  const [isOld, isNew] = [bare(before), bare(after)]
+  const added = after.filter((line) => !isOld.has(line.trim()))
+  const removed = before.filter((line) => !isNew.has(line.trim())).map((line) => line.trim())
+  if (added.length > 0 && (removed.length !== 1 || added.length > 1)) return added
+  if (added.length === 1) return [`${removed[0]} → ${added[0]?.trim()}`]
+  const more = removed.length > 1 ? ` and ${removed.length - 1} more lines` : ''
+  return removed.length === 0 ? [] : [`removed ${removed[0]}${more}`]
 }
 
 function linesIn(text: string): readonly string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+  return text.split('\n').filter((line) => line.trim() !== '')
+}
+
+/** One line in backticks, or several in a block of their own. */
+function code(parts: readonly (readonly string[])[]): string {
+  const lines = parts.flatMap((part, at) => (at === 0 ? part : ['…', ...part]))
+  if (lines.length <= 1)
+    return lines.length === 0 ? '' : `: \`${oneLine(lines[0] ?? '', longestCode).replaceAll('`', "'")}\``
+  const indent = Math.min(...lines.filter((line) => line !== '…').map((line) => line.search(/\S/)))
+  const shown: string[] = []
+  for (let left = longestCode; shown.length < lines.length && left > 0; left -= shown.at(-1)?.length ?? 0) {
+    const line = lines[shown.length] ?? ''
+    shown.push(clippedAtWord(line === '…' ? line : line.slice(indent), longestCode))
+  }
+  const rest = lines.length - shown.length
+  return `:\n\`\`\`\n${[...shown, ...(rest > 0 ? [`… ${rest} more lines`] : [])].join('\n').replaceAll('```', "'''")}\n\`\`\``
+}
+
+/** A step on one line: of a block of code its first line. */
+export function briefStep(text: string, longest: number): string {
+  const [whole = '', first = ''] = /:\n```\n(.*)\n[\s\S]*$/.exec(text) ?? []
+  if (whole === '') return oneLine(text, longest)
+  return oneLine(`${text.slice(0, -whole.length)}: \`${oneLine(first, longest).replaceAll('`', "'")}\` …`, longest)
 }
 
 /** What clients write behind a sub-agent's report: its id and what it used. */
@@ -132,10 +154,6 @@ function withoutFooter(text: string): string {
   const at = text.lastIndexOf('\nagentId: ')
   const end = at < 0 ? text.lastIndexOf('\n<usage>') : at
   return end < 0 ? text : text.slice(0, end)
-}
-
-function code(text: string): string {
-  return text.trim() === '' ? '' : `: \`${oneLine(text, longestCode).replaceAll('`', "'")}\``
 }
 
 /** Relative to the session's folder, or the last two names; files being worked on are restored with their full path. */
@@ -157,7 +175,7 @@ export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Excha
   ]
   const isChange = (text: string) => /^(?:edited|wrote|patched|committed) /.test(text)
   const last = did.findLast(isChange) ?? did.findLast((text) => text.startsWith('ran '))
-  return last === undefined ? exchange : { ...exchange, done: oneLine(last, longestDone) }
+  return last === undefined ? exchange : { ...exchange, done: briefStep(last, longestDone) }
 }
 
 /** A sentence that only says what the agent does next. Once it is done, the step itself says so. */

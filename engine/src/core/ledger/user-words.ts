@@ -130,20 +130,32 @@ function describeCall(call: ToolCall): string {
 }
 
 const shortReply = 60
+const longestPointer = 200
 
-/** The question that a short reply answers; "yes" and "option 2" say nothing without it. */
+/** What a reply takes up: the question that a short one answers, and the items of a list that it names by number. */
 export function questionBehind(reply: string, agentText: string): string | undefined {
-  if (reply.length > shortReply || agentText === '') return undefined
+  if (reply.length > longestPointer || agentText === '') return undefined
+  const items = itemsNamed(reply, agentText)
   const paragraphs = paragraphsOf(agentText)
   const asked = paragraphs.findLastIndex((paragraph) => /[?？]/.test(paragraph))
-  if (asked < 0) return undefined
+  if (asked < 0 || reply.length > shortReply) return items.length === 0 ? undefined : items.join('\n')
+  if (items.length > 0) return [...items, paragraphs[asked]].join('\n').trim()
   // A reply that points at a list needs the list, which is near the question.
   const isPointing = /\d|\b(?:first|second|third|last|both|all|option|former|latter|[a-h])\b/i.test(reply)
-  const from = isPointing ? Math.max(0, asked - 2) : asked
   return paragraphs
-    .slice(from, asked + 2)
+    .slice(isPointing ? Math.max(0, asked - 2) : asked, asked + 2)
     .join('\n')
     .trim()
+}
+
+/** Numbered items and rows of the agent's text that the reply names: "skip 5, 7 and do the rest". */
+function itemsNamed(reply: string, agentText: string): readonly string[] {
+  const numbers = new Set(reply.match(/\b\d{1,2}\b/g))
+  if (numbers.size === 0) return []
+  return agentText.split('\n').filter((line) => {
+    const [, number = ''] = /^\s*(?:\|\s*)?(?:[-*]\s+)?(?:\*\*)?#?(\d{1,2})(?:[.):]|\*\*|\s*\|)/.exec(line) ?? []
+    return numbers.has(number)
+  })
 }
 
 /** The question that a report ends with, if it does. */

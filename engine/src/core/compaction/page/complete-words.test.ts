@@ -69,7 +69,8 @@ describe('completing what the user said', () => {
   test('a short reply is shown with its question, and one or two words count only in quotes', () => {
     const reply = said('yes', { about: 'Shall I delete the table?' })
     expect(complete('Yes, it works. yes', [reply]).lines).toEqual(['- (in reply to: Shall I delete the table?) "yes"'])
-    expect(complete('The user said "yes" to it.', [reply]).lines).toEqual([])
+    expect(complete('The user said "yes" to deleting the table.', [reply]).lines).toEqual([])
+    expect(complete('The user said "yes" to it.', [reply]).lines).toHaveLength(1)
   })
 
   test('a repeated message is shown once; the same reply to another question is another', () => {

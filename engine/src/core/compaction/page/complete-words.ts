@@ -3,7 +3,7 @@
 import type { Exchange } from '../../ledger/facts.ts'
 import { pageTitles } from '../../prompts/page.ts'
 import { wordsText } from './exchange-text.ts'
-import { holdsWords, plainWords } from './plain-words.ts'
+import { contentWords, holdsWords, plainWords } from './plain-words.ts'
 import { joinSections, readSections } from './sections.ts'
 
 export type CompleteOptions = {
@@ -78,21 +78,28 @@ export function withoutRepeats(exchanges: readonly Exchange[]): readonly Exchang
   })
 }
 
-type Where = { readonly plain: string; readonly summary: string }
+type Where = { readonly plain: string; readonly summary: string; readonly content: ReadonlySet<string> }
 
 /** With the plain words of each line: words of two lines that happen to follow one another are nobody's. */
 export function searchable(summary: string): Where {
-  return { plain: summary.split('\n').map(plainWords).join('\n'), summary }
+  const plain = summary.split('\n').map(plainWords).join('\n')
+  return { plain, summary, content: new Set(contentWords(summary)) }
 }
 
 const fewWords = 3
+/** So many of the words of what a reply takes up must be there. */
+const topicShare = 0.6
 
 /** Every sentence of it is there. One or two words count only where they stand in quotes. */
-export function isInSummary({ text, kind, about = '' }: Exchange, { plain, summary }: Where): boolean {
+export function isInSummary({ text, kind, about = '' }: Exchange, where: Where): boolean {
+  const { plain, summary, content } = where
+  // "Skip 5 and 7" says nothing to somebody who does not know what 5 and 7 are.
+  const topic = kind === 'message' || kind === 'queued' ? contentWords(about) : []
+  if (topic.filter((word) => content.has(word)).length < topic.length * topicShare) return false
   if (text === '') return kind === 'rejection' && holdsWords(plain, plainWords(about.split(' ').at(-1) ?? ''))
   // A model writes a command and its arguments in its own way, and says of a picture that it was one.
   const [, command = '', args = ''] = /^(\/\S+)\s+([\s\S]+)$/.exec(text) ?? []
-  if (args !== '') return summary.includes(command) && isInSummary({ kind, text: args, last: 0 }, { plain, summary })
+  if (args !== '') return summary.includes(command) && isInSummary({ kind, text: args, last: 0 }, where)
   if (text.startsWith('/') || /^\[\w+\]$/.test(text)) return summary.includes(text)
   const words = plainWords(text)
   if (words.trim().split(' ').length < fewWords) return summary.includes(`"${text}"`) || summary.includes(`“${text}”`)

@@ -26,7 +26,7 @@ function quoted(text: string): string {
   return text.includes('\n') ? `\n<user-message>\n${text}\n</user-message>` : `"${text}"`
 }
 
-const longestAbout = 400
+const longestAbout = 800
 
 /** How it was said, and what it is about. */
 export function leadOf({ kind, about }: Exchange): string {

@@ -32,7 +32,11 @@ type Told = { readonly lead?: string | undefined; readonly lines: readonly strin
 const reported = ({ report = '' }: Exchange) => toldIn(report)
 const said = (exchange: Exchange) => stepsOf(exchange, 'said').flatMap(toldIn)
 const last = ({ done = '' }: Exchange): readonly Told[] => (done === '' ? [] : [{ lines: [done] }])
-const done = (exchange: Exchange) => stepsOf(exchange, 'did').map((text): Told => ({ lines: [text] }))
+const done = (exchange: Exchange) =>
+  stepsOf(exchange, 'did').map((text): Told => {
+    const [lead = '', ...lines] = text.split('\n')
+    return lines.length === 0 ? { lines: [lead] } : { lead, lines }
+  })
 
 type Pass = {
   readonly toldOf: (exchange: Exchange) => readonly Told[]
@@ -74,7 +78,7 @@ export function unsaidReports(exchanges: readonly Exchange[], options: FactsOpti
         const unsaid = unsaidIn(told, isSaid)
         if (unsaid.length === 0) continue
         const known = kept.get(exchange) ?? [headOf(exchange, since)]
-        const lines = unsaid.map((line) => `  ${neutralize(line.trim())}`)
+        const lines = unsaid.map((line) => `  ${neutralize(line.trimEnd())}`)
         const cost = countTokens(`${[...(kept.has(exchange) ? [] : known), ...lines].join('\n')}\n`)
         if (cost > left - reserve) continue
         left -= cost

@@ -2,9 +2,10 @@
 // the end of it. The newest get the most space, old ones shrink to a line. It states nothing that nobody said.
 import type { ErrorFact, Exchange, Ledger, Step } from '../../ledger/facts.ts'
 import { leastTelling } from '../../ledger/state.ts'
+import { briefStep } from '../../ledger/steps.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
-import { condensed, gist } from '../../text/condense.ts'
+import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
 import { clippedAtWord } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
 import { wordsText } from './exchange-text.ts'
@@ -143,6 +144,7 @@ function chosenExchanges(exchanges: readonly Exchange[], input: OfflineInput): r
   const current = newestFirst.find(({ exchange }) => (exchange.steps ?? []).length > 0)
   if (current) {
     const room = left * currentShare
+    left -= current.grow({ source: 1_500 }, room) || current.grow({ source: 400 }, room)
     left -= current.grow({ saw: 3, action: 160 }, room / 3)
     left -= growCount(current, 'said', room / 3)
     left -= growCount(current, 'did', room / 3)
@@ -189,16 +191,21 @@ function exchangeText(exchange: Exchange, detail: Detail, { recall }: Pick<Offli
   const said = wordsText(exchange, { recall, most: detail.words })
   const told = neutralize(
     detail.report > shortReport
-      ? condensed(report, detail.report)
+      ? outlined(report, detail.report)
       : oneLine(gist(report, detail.report), 2 * detail.report),
   )
   const result = [told, done === '' ? '' : `The agent ${neutralize(done)}`].filter((part) => part !== '').join(' ')
   if (detail === oneLiner) return `- ${said}${result === '' ? '' : ` → ${result}`}`
   const shown = shownSteps(steps, detail)
+  const lastRead = steps.findLast(({ type }) => type === 'read')
   // The report stands where it was said: what comes behind it was done after it.
   const place = steps.findLastIndex(({ type, text }) => type === 'said' && report.startsWith(text))
   const lines = steps.flatMap((step, at) =>
-    at === place ? [`  Agent: ${told}`] : shown.has(step) ? [stepLine(step, detail)] : [],
+    at === place
+      ? [`  Agent: ${told}`]
+      : shown.has(step)
+        ? [stepLine(step, { ...detail, source: step === lastRead ? 4 * detail.source : detail.source })]
+        : [],
   )
   const last = done === '' ? [] : [`  - did: ${neutralize(done)}`]
   return [`- User: ${said}`, ...lines, ...last, ...(place >= 0 || told === '' ? [] : [`  Agent: ${told}`])].join('\n')
@@ -217,9 +224,17 @@ function shownSteps(steps: readonly Step[], detail: Detail): ReadonlySet<Step> {
   ])
 }
 
+const briefAction = 160
+
 function stepLine({ type, text }: Step, { statement, action, source }: Detail): string {
   const most = { said: statement, did: action, saw: action, read: source }[type]
-  const shown = text.includes('\n') || type === 'said' ? condensed(text, most) : clippedAtWord(text, most)
+  const isBrief = type === 'did' && most <= briefAction
+  const shown =
+    text.includes('\n') || type === 'said'
+      ? isBrief
+        ? briefStep(text, most)
+        : condensed(text, most)
+      : clippedAtWord(text, most)
   return `  - ${type === 'read' ? 'read what the user pointed at' : type}: ${neutralize(shown)}`
 }
 
@@ -244,4 +259,20 @@ function within(lines: readonly string[], { tokens, countTokens }: Limit): reado
     kept.unshift(line)
   }
   return kept
+}
+
+/** Whole, or the first sentence of everything in it, or its beginning and end: findings stand in the middle. */
+function outlined(text: string, most: number): string {
+  if (text.length <= most) return text.trim()
+  const bare = withoutCode(text)
+  if (bare.length <= most) return bare.trim()
+  const lines = bare.split('\n').filter((line) => line.trim() !== '')
+  const sentences = lines.map((line) => (/^\s*\|/.test(line) ? [line] : line.split(sentenceEnd)))
+  let length = bare.length
+  for (let count = 4; count >= 1; count--) {
+    const short = sentences.map((all) => all.slice(0, count).join(' ')).join('\n')
+    length = short.length
+    if (length <= most) return short
+  }
+  return condensed(sentences.map((all) => all[0] ?? '').join('\n'), most)
 }
