@@ -76,7 +76,7 @@ function readAnswer(state: State, block: Block): void {
     noteCall(state, block)
     state.isAnswered = undefined
   }
-  const text = isText(block) ? block.text.trim() : ''
+  const text = isText(block) ? block.text.replace(thinking, '').trim() : ''
   if (text === '') return
   const words = wellFormed(withoutSecrets(text))
   const cause = state.unexplained === undefined ? '' : withoutAnnouncement(words)
@@ -87,6 +87,8 @@ function readAnswer(state: State, block: Block): void {
   state.isAnswered = true
 }
 
+/** Some models think aloud in tags. It is not meant for anybody. */
+const thinking = /<(think|thinking)>[\s\S]*?(?:<\/\1>|$)/g
 const longestCause = 400
 const longestAbout = 800
 const longestPlan = 1_500
