@@ -177,7 +177,15 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
   let left = room - countTokens(stateText)
   for (let attempt = 0; attempt < 6; attempt++) {
     const earlierSummary = input.earlierSummary?.includes(writtenByCode) ? undefined : input.earlierSummary
-    const conversation = offlineSummary({ ledger, earlierSummary, instructions, recall, tokens: left, countTokens })
+    const conversation = offlineSummary({
+      ledger,
+      earlierSummary,
+      since,
+      instructions,
+      recall,
+      tokens: left,
+      countTokens,
+    })
     if (conversation === '') return undefined
     const rules = rulesFor(conversation)
     const text = joined([conversation, section(pageTitles.rules, rules), stateText])

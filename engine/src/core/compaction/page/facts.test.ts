@@ -84,8 +84,8 @@ describe('what the agent reported and a summary does not say', () => {
       unsaidReports(exchanges, { shown: '', tokens: 1_000, since: 10, isThin: false, countTokens })
     const heads = beside([0, 1, 10, 11, 12, 13].map(at)).filter((line) => line.startsWith('- '))
     expect(heads).toEqual([
-      '- Earlier, after "Look at part 0.":',
-      '- Earlier, after "Look at part 1.":',
+      `- Earlier: ${told.replace('cellar', 'cellar/0')}`,
+      `- Earlier: ${told.replace('cellar', 'cellar/1')}`,
       '- After "Look at part 11.":',
       '- After "Look at part 12.":',
       '- After "Look at part 13.":',

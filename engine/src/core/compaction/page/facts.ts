@@ -60,7 +60,7 @@ type Pass = {
 
 /**
  * Of what the author of a thorough summary read, the latest three reports are looked through, and of what was said before
- * the last compaction, which the author never saw, all, in three quarters of the room. Beside a thin summary everything counts, first all that happened since the user last spoke: it may not be reported
+ * the last compaction, which the author never saw, all, in four fifths of the room. Beside a thin summary everything counts, first all that happened since the user last spoke: it may not be reported
  * yet.
  */
 function passesOver(exchanges: readonly Exchange[], { isThin, since }: FactsOptions): readonly Pass[] {
@@ -88,11 +88,9 @@ export function unsaidReports(exchanges: readonly Exchange[], options: FactsOpti
         const unsaid = unsaidIn(told, isSaid).map((line) => neutralize(line.trimEnd()))
         if (unsaid.length === 0) continue
         const known = kept.get(exchange)
-        const deed = `- ${exchange.last < since ? 'Earlier the' : 'The'} agent ${unsaid.join(' ')}`
-        const head = known || told.isDeed ? [] : [headOf(exchange, since)]
-        const lines = !known && told.isDeed ? [deed] : [...head, ...unsaid.map((line) => `  ${line}`)]
+        const lines = known ? unsaid.map(indented) : withHead(unsaid, { exchange, told, since })
         const cost = countTokens(`${lines.join('\n')}\n`)
-        if (cost > left - (isThin || exchange.last >= since ? 0 : tokens / 4)) continue
+        if (cost > left - (isThin || exchange.last >= since ? 0 : tokens / 5)) continue
         left -= cost
         kept.set(exchange, [...(known ?? []), ...lines])
       }
@@ -106,8 +104,18 @@ function isOverruled(next: Exchange | undefined): boolean {
   return next?.kind === 'rejection' && next.text !== ''
 }
 
-function headOf({ text, last }: Exchange, since: number): string {
-  return `- ${last < since ? 'Earlier, after' : 'After'} "${neutralize(oneLine(text, 120))}":`
+type Under = { readonly exchange: Exchange; readonly told: Told; readonly since: number }
+
+/** Under what the user had asked. A deed, and a single statement from long ago, stand by themselves. */
+function withHead(lines: readonly string[], { exchange: { text, last: time }, told, since }: Under): readonly string[] {
+  const isEarlier = time < since
+  if (told.isDeed) return [`- ${isEarlier ? 'Earlier the' : 'The'} agent ${lines.join(' ')}`]
+  if (isEarlier && lines.length === 1) return [`- Earlier: ${lines[0]}`]
+  return [`- ${isEarlier ? 'Earlier, after' : 'After'} "${neutralize(oneLine(text, 120))}":`, ...lines.map(indented)]
+}
+
+function indented(line: string): string {
+  return `  ${line}`
 }
 
 /** The statements of a text: no code, no headings or lead-ins by themselves, no questions, nothing that only announces. */
