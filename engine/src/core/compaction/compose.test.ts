@@ -28,7 +28,6 @@ function inputOf(said: readonly Said[], { summary, ...more }: Given = {}): Compo
     checked: summary === undefined ? undefined : checkSummary(summary, { messages, ledger }),
     ledger,
     since: 0,
-    kept: [],
     earlierSummary: undefined,
     instructions: '',
     workspace: undefined,

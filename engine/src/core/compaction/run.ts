@@ -121,7 +121,6 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     checked: written.text === undefined ? undefined : checkSummary(written.text, { messages: all, ledger }),
     ledger,
     since: history.carried.messages,
-    kept: plan.kept,
     earlierSummary: history.summary,
     instructions,
     workspace: await workspaceNow(run),

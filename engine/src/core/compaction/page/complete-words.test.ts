@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Exchange } from '../../ledger/facts.ts'
-import { completeWords } from './complete-words.ts'
-import { wordsText } from './exchange-text.ts'
+import { completeWords, wordsText } from './complete-words.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const options = { recall: false, countTokens, tokens: 10_000 }

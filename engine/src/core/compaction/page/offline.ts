@@ -8,9 +8,8 @@ import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
 import { clippedAtWord } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
-import { wordsText } from './exchange-text.ts'
-import { joinSections, readSections } from './sections.ts'
-import { shortenSummary } from './shorten.ts'
+import { wordsText } from './complete-words.ts'
+import { joinSections, readSections, shortenSummary } from './sections.ts'
 
 export type OfflineInput = {
   readonly ledger: Ledger

@@ -4,7 +4,7 @@ import { cpuTime } from '../../../node/testing/cpu-time.ts'
 import { leftOut, shortenedNote } from '../../prompts/page.ts'
 import { sectionTitles } from '../../prompts/summary.ts'
 import { isLeadIn, proseBlocks } from './blocks.ts'
-import { shortenSummary } from './shorten.ts'
+import { shortenSummary } from './sections.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const titles = sectionTitles('full')
