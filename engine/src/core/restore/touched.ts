@@ -55,30 +55,26 @@ export function touchedFiles(messages: readonly ViewMessage[], options: TouchedO
 
 /** A path as somebody in a folder further down would write it stands for the one file that it is the end of. */
 function withoutRelative(files: readonly TouchedFile[]): readonly TouchedFile[] {
-  const plain = (path: string) => path.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '')
-  const absolute = files.filter(({ path }) => /^(?:[/~]|[A-Za-z]:)/.test(plain(path)))
-  const wholeOf = ({ path }: TouchedFile) => {
-    const [whole, ...others] = absolute.filter((file) => plain(file.path).endsWith(`/${plain(path)}`))
-    return others.length === 0 ? whole : undefined
+  const plain = (path: string) => path.replaceAll('\\', '/')
+  const isAbsolute = (path: string) => /^(?:[/~\\]|[A-Za-z]:)/.test(path)
+  const absolute = files.filter(({ path }) => isAbsolute(path)).map(({ path }) => ({ path, end: plain(path) }))
+  const wholeOf = (path: string) => {
+    const found = isAbsolute(path) ? [] : absolute.filter(({ end }) => end.endsWith(`/${plain(path)}`))
+    return found.length === 1 ? (found[0]?.path ?? path) : path
   }
-  const paths = new Map(files.map((file) => [file, wholeOf(file)?.path ?? file.path]))
   const merged = new Map<string, TouchedFile>()
   for (const file of files) {
-    const path = paths.get(file) ?? file.path
-    const newer = merged.get(path)
-    merged.set(path, newer ? joined(newer, file, path) : { ...file, path })
+    const path = wholeOf(file.path)
+    const newer = merged.get(path) ?? { ...file, isEdited: false, inserted: [], seen: [] }
+    merged.set(path, {
+      ...newer,
+      path,
+      isEdited: newer.isEdited || file.isEdited,
+      inserted: [...file.inserted, ...newer.inserted].slice(-mostPlaces),
+      seen: [...file.seen, ...newer.seen].slice(-mostPlaces),
+    })
   }
   return [...merged.values()]
-}
-
-function joined(newer: TouchedFile, older: TouchedFile, path: string): TouchedFile {
-  return {
-    ...newer,
-    path,
-    isEdited: newer.isEdited || older.isEdited,
-    inserted: [...older.inserted, ...newer.inserted].slice(-mostPlaces),
-    seen: [...older.seen, ...newer.seen].slice(-mostPlaces),
-  }
 }
 
 function newsOf(messages: readonly ViewMessage[], { named, recordOf }: TouchedOptions): readonly FileNews[] {
@@ -90,10 +86,14 @@ function afterTouch(known: TouchedFile | undefined, touch: FileTouch): TouchedFi
   const { isEdited = false, inserted = [], seen = [] } = known ?? {}
   // The longer spelling says more.
   const path = known?.path.endsWith(touch.path) ? known.path : touch.path
-  if (touch.type === 'attached') return { path, isEdited, inserted, seen }
-  if (touch.type === 'read') return { path, isEdited, inserted, seen: [...seen, touch.lines].slice(-mostPlaces) }
-  const texts = touch.edits.map(({ after }) => after)
-  return { path, isEdited: true, inserted: [...inserted, ...texts].slice(-mostPlaces), seen }
+  const lines = touch.type === 'read' ? [touch.lines] : []
+  const texts = touch.type === 'changed' ? touch.edits.map(({ after }) => after) : []
+  return {
+    path,
+    isEdited: isEdited || touch.type === 'changed',
+    inserted: [...inserted, ...texts].slice(-mostPlaces),
+    seen: [...seen, ...lines].slice(-mostPlaces),
+  }
 }
 
 /**
@@ -107,7 +107,8 @@ export function visibleFiles(messages: readonly ViewMessage[], options: TouchedO
     for (const touch of touches) {
       const key = pathKey(touch.path, options.root)
       if (showsWhole(touch)) visible.add(key)
-      else if (makesOld(touch)) visible.delete(key)
+      else if (touch.type === 'changed' || (touch.type === 'attached' && touch.kind === 'edited_text_file'))
+        visible.delete(key)
     }
   }
   return visible
@@ -120,10 +121,6 @@ function showsWhole(touch: FileTouch): boolean {
   const { result } = touch.by
   const isCleared = textOf([result]).startsWith(clearedText)
   return from === 1 && to === Number.POSITIVE_INFINITY && !isCleared && !isPointer(result)
-}
-
-function makesOld(touch: FileTouch): boolean {
-  return touch.type === 'changed' || (touch.type === 'attached' && touch.kind === 'edited_text_file')
 }
 
 function isWholeAttachment({ kind, path, attachment }: Extract<FileTouch, { type: 'attached' }>): boolean {
