@@ -7,7 +7,7 @@ import { wellFormed } from '../text/well-formed.ts'
 import { annotateApprovals } from './page/approvals.ts'
 import { plainWords } from './page/plain-words.ts'
 import { annotateQuotes, isQuotedFrom } from './page/quotes.ts'
-import { annotateStateClaims } from './page/state-claims.ts'
+import { annotateStateClaims } from './page/state.ts'
 import { sourceText, unknownNames } from './page/unknown-names.ts'
 
 export type CheckInput = {

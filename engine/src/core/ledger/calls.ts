@@ -7,9 +7,18 @@ import { type ToolCall, toolCall } from '../tools/call.ts'
 import { isOutside } from '../tools/paths.ts'
 import { mayChangeAnything, onlyReads, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
 import type { TodoChange } from '../tools/todos.ts'
-import { behindPipe, commandText, type Ending, endingOf, outcomeLine, programOf } from './commands.ts'
+import {
+  behindPipe,
+  commandText,
+  type Ending,
+  endingOf,
+  isAmend,
+  isStatus,
+  outcomeLine,
+  programOf,
+  readGit,
+} from './commands.ts'
 import type { Step, Todo } from './facts.ts'
-import { isAmend, isStatus, readGit } from './repository.ts'
 import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
 import { oneLine } from './text.ts'

@@ -5,9 +5,8 @@ import { clippedAtWord } from '../text/cut.ts'
 import { pathsOf, type ToolCall } from '../tools/call.ts'
 import type { TextEdit } from '../tools/patch.ts'
 import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
-import { commitMessage, isHousekeeping, programOf } from './commands.ts'
+import { commitMessage, commitsIn, isHousekeeping, programOf } from './commands.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
-import { commitsIn } from './repository.ts'
 import { oneLine } from './text.ts'
 
 const longestCode = 600

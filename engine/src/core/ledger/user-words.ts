@@ -165,10 +165,5 @@ export function questionIn(report: string): string | undefined {
 }
 
 function paragraphsOf(text: string): readonly string[] {
-  const paragraphs: string[][] = [[]]
-  for (const line of text.split('\n')) {
-    if (line.trim() === '') paragraphs.push([])
-    else paragraphs.at(-1)?.push(line)
-  }
-  return paragraphs.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
+  return text.split(/\n(?:[ \t]*\n)+/).filter((paragraph) => paragraph.trim() !== '')
 }

@@ -2,6 +2,7 @@
 // stays; messages that are missing there, or that were altered, are inserted in their place in the order.
 import type { Exchange } from '../../ledger/facts.ts'
 import { interrupted } from '../../ledger/steps.ts'
+import type { FidelityReport } from '../../ports/fidelity.ts'
 import { pageTitles } from '../../prompts/page.ts'
 import { recallPointer } from '../../prompts/recall.ts'
 import { condensed } from '../../text/condense.ts'
@@ -18,16 +19,10 @@ export type CompleteOptions = {
 
 export type Completed = {
   readonly text: string
-  /** What was inserted, in order. */
+  /** What was inserted, in order, and its tokens. */
   readonly lines: readonly string[]
-  /** Tokens that were inserted. */
   readonly inserted: number
-  readonly counts: {
-    readonly total: number
-    readonly verbatim: number
-    readonly shortened: number
-    readonly putIn: number
-  }
+  readonly counts: FidelityReport['humanMessages']
 }
 
 const sectionNumber = 6
@@ -42,25 +37,14 @@ export function isSaid({ kind, text }: Exchange): boolean {
 export function completeWords(summary: string, exchanges: readonly Exchange[], options: CompleteOptions): Completed {
   const said = withoutRepeats(exchanges.filter((exchange) => isSaid(exchange) || exchange.kind === 'rejection'))
   const where = searchable(summary)
-  const isThere = (exchange: Exchange) => isInSummary(exchange, where)
-  const missing = said.filter((exchange) => !isThere(exchange))
+  const missing = said.filter((exchange) => !isInSummary(exchange, where))
   const shown = fitted(missing, said, options)
-  const sections = readSections(summary)
-  const at = sections.findIndex(({ number }) => number === sectionNumber)
-  const section = sections[at]
-  const lines = (section?.body ?? '').split('\n')
-  const inserted = insertInOrder(lines, { said, textOf: (exchange) => shown.get(exchange) })
-  const texts = [...shown.values()].map(({ text }) => text)
+  const lines = [...shown.values()].map(({ text }) => text)
   const whole = [...shown.values()].filter(({ isWhole }) => isWhole).length
   return {
-    text:
-      texts.length === 0
-        ? summary
-        : section === undefined
-          ? `${summary}\n\n## ${pageTitles.words}\n${texts.join('\n')}`
-          : joinSections(sections.with(at, { ...section, body: inserted.join('\n') })),
-    lines: texts,
-    inserted: options.countTokens(texts.join('\n')),
+    text: lines.length === 0 ? summary : inserted(summary, { said, shown, lines }),
+    lines,
+    inserted: options.countTokens(lines.join('\n')),
     counts: {
       total: said.length,
       verbatim: said.length - missing.length + whole,
@@ -143,23 +127,29 @@ const startWords = 4
 
 type Insertion = {
   readonly said: readonly Exchange[]
-  readonly textOf: (exchange: Exchange) => Shown | undefined
+  readonly shown: ReadonlyMap<Exchange, Shown>
+  readonly lines: readonly string[]
 }
 
-/** Behind the line that holds the beginning of it, or else of the message before it. */
-function insertInOrder(lines: readonly string[], { said, textOf }: Insertion): readonly string[] {
-  const behind = new Map<number, string[]>()
-  const plain = lines.map(plainWords)
+/** In the section on user messages, behind the line that holds the beginning of it, or else of the message before it. */
+function inserted(summary: string, { said, shown, lines }: Insertion): string {
+  const sections = readSections(summary)
+  const at = sections.findIndex(({ number }) => number === sectionNumber)
+  const section = sections[at]
+  if (!section) return `${summary}\n\n## ${pageTitles.words}\n${lines.join('\n')}`
+  const body = section.body.split('\n')
+  const plain = body.map(plainWords)
+  const behind = new Map<number, string>()
   let place = -1
   for (const exchange of said) {
     const start = plainWords(exchange.text).trim().split(' ').slice(0, startWords).join(' ')
-    const found = start === '' ? -1 : plain.findIndex((line, at) => at > place && line.includes(` ${start} `))
+    const found = start === '' ? -1 : plain.findIndex((line, index) => index > place && line.includes(` ${start} `))
     if (found >= 0) place = found
-    const text = textOf(exchange)?.text
-    if (text === undefined) continue
-    behind.set(place, [...(behind.get(place) ?? []), text])
+    const text = shown.get(exchange)?.text
+    if (text !== undefined) behind.set(place, `${behind.get(place) ?? ''}\n${text}`)
   }
-  return [...(behind.get(-1) ?? []), ...lines.flatMap((line, at) => [line, ...(behind.get(at) ?? [])])]
+  const whole = [behind.get(-1)?.slice(1) ?? [], body.map((line, index) => `${line}${behind.get(index) ?? ''}`)].flat()
+  return joinSections(sections.with(at, { ...section, body: whole.join('\n') }))
 }
 
 export type WordsOptions = {

@@ -5,8 +5,8 @@ import { withoutAnnouncement } from '../../ledger/steps.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { withoutCode } from '../../text/condense.ts'
 import { neutralize } from '../../text/neutralize.ts'
-import { isLeadIn, type ProseBlock, proseBlocks } from './blocks.ts'
 import { contentWords } from './plain-words.ts'
+import { isLeadIn, type ProseBlock, proseBlocks } from './sections.ts'
 
 export type FactsOptions = {
   /** What the context says already. */

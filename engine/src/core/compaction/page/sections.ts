@@ -2,7 +2,6 @@
 // the text back unchanged, so a heading that is not recognized costs nothing: its text stays where it was.
 import { leftOut, shortenedNote } from '../../prompts/page.ts'
 import { type SummaryVariant, sectionTitles } from '../../prompts/summary.ts'
-import { isLeadIn, type ProseBlock, proseBlocks } from './blocks.ts'
 
 export type SectionNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
 
@@ -232,4 +231,63 @@ function sentencesIn(text: string): readonly string[] {
   return text.split(/(?<=[.!?;。！？])[ \t]+(?=\S)/, mostSentences + 1).length > mostSentences
     ? [text]
     : text.split(/(?<=[.!?;。！？])[ \t]+(?=\S)/)
+}
+
+/** A text in the pieces that can be left out without breaking it. Each knows what it hangs under. */
+export type ProseBlock = {
+  readonly text: string
+  readonly kind: 'code' | 'item' | 'row' | 'paragraph'
+  /** How far it is indented; deeper is more detailed. */
+  readonly depth: number
+  /** Index of the block that introduces it; -1 for none. */
+  readonly parent: number
+}
+
+const fence = /^\s*(?:```|~~~)/
+const bullet = /^\s*(?:[-*+•]|\d+[.)])\s/
+
+export function proseBlocks(text: string): readonly ProseBlock[] {
+  const blocks: ProseBlock[] = []
+  const lines = text.split('\n')
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    if (line.trim() === '') continue
+    const indent = line.search(/\S/)
+    if (fence.test(line)) {
+      let last = at + 1
+      while (last < lines.length - 1 && !fence.test(lines[last] ?? '')) last++
+      const code = lines.slice(at, last + 1).join('\n')
+      const above = blocks.at(-1)
+      const parent = above?.kind === 'code' ? above.parent : blocks.length - 1
+      blocks.push({ text: code, kind: 'code', depth: indent + 1, parent })
+      at = last
+      continue
+    }
+    const kind = /^\s*\|/.test(line) ? 'row' : bullet.test(line) ? 'item' : 'paragraph'
+    blocks.push({ text: line, kind, depth: indent, parent: parentOf(blocks, { indent, kind }) })
+  }
+  return blocks
+}
+
+/** The nearest block above that is less indented, or a line on the same level that ends with a colon or is a heading. */
+function parentOf(
+  blocks: readonly ProseBlock[],
+  { indent, kind }: { readonly indent: number; readonly kind: ProseBlock['kind'] },
+): number {
+  for (let at = blocks.length - 1; ; ) {
+    const above = blocks[at]
+    if (above === undefined) return -1
+    if (above.kind !== 'code' && above.depth < indent) return at
+    if (above.kind !== 'code' && above.depth === indent) {
+      if (isLeadIn(above)) return at
+      // What hangs beside it hangs under the same.
+      return above.kind === 'paragraph' || kind === 'paragraph' ? -1 : above.parent
+    }
+    // Between a deeper one and what it hangs under there is nothing less deep.
+    at = above.kind !== 'code' && above.parent >= 0 ? above.parent : at - 1
+  }
+}
+
+export function isLeadIn({ text, kind }: Pick<ProseBlock, 'text' | 'kind'>): boolean {
+  return kind === 'paragraph' && /:(?:\*\*|__)?\s*$|^\s*#{1,6}\s|^\s*\*\*[^*]+\*\*:?\s*$/.test(text)
 }

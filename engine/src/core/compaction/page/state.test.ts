@@ -4,8 +4,7 @@ import { assistant as agent, call, human, type Said, shell } from '../../../test
 import { emptyLedger, type Ledger } from '../../ledger/facts.ts'
 import { fromJson } from '../../ledger/json.ts'
 import { createLedger } from '../../ledger/ledger.ts'
-import { stateLines } from './state.ts'
-import { annotateStateClaims } from './state-claims.ts'
+import { annotateStateClaims, stateLines } from './state.ts'
 
 function ledgerOf(...parts: readonly (Said | readonly Said[])[]): Ledger {
   const book = createLedger()
