@@ -148,9 +148,13 @@ export function questionBehind(reply: string, agentText: string): string | undef
     .trim()
 }
 
+/** Numbers at the start or behind a word that points at something; "phase 1" and "Java 21" name something else. */
+const pointer =
+  /(?:^|\b(?:options?|items?|points?|numbers?|no|nr|skip|do|not|only|just|with|take|use|fix|drop|except|but|pick|choose)\b|#)[ .:]{0,2}#?\d{1,2}\b(?:(?:,| and| or| &|, and)? ?#?\d{1,2}\b)*/gi
+
 /** Numbered items and rows of the agent's text that the reply names: "skip 5, 7 and do the rest". */
 function itemsNamed(reply: string, agentText: string): readonly string[] {
-  const numbers = new Set(reply.match(/\b\d{1,2}\b/g))
+  const numbers = new Set([...reply.matchAll(pointer)].flatMap(([all]) => all.match(/\d+/g) ?? []))
   if (numbers.size === 0) return []
   return agentText.split('\n').filter((line) => {
     const [, number = ''] = /^\s*(?:\|\s*)?(?:[-*]\s+)?(?:\*\*)?#?(\d{1,2})(?:[.):]|\*\*|\s*\|)/.exec(line) ?? []

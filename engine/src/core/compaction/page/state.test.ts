@@ -69,7 +69,7 @@ describe('the state', () => {
     expect(told(shell('npx tsc', ''), edit, shell('npm run lint', 'fine'))).toEqual([
       head,
       `${failed} (not run since these changed: /p/src/a.ts)`,
-      '- `npx tsc` passed (not run since these changed: /p/src/a.ts)',
+      '- `npx tsc` passed (the same changed since)',
       '- `npm run lint` passed, "fine" (nothing changed since)',
     ])
     const many = Array.from({ length: 6 }, (_, at) =>
@@ -118,6 +118,10 @@ describe('the state', () => {
     expect(lines(ledgerOf(dev))).toEqual(['- Started and not seen to end: `npm run dev`'])
     const stopped = call({ name: 'Bash', input: { command: 'npm run dev' }, raw: { interrupted: true } })
     expect(lines(ledgerOf(stopped))).toEqual([])
+    const look = call({ name: 'Bash', input: { command: 'curl a.test' }, raw: { backgroundTaskId: 'c' } })
+    const talk = ['One.', 'Two.', 'Three.'].flatMap((text) => [human(text), agent('Yes.')])
+    expect(lines(ledgerOf(look, dev, talk))).toEqual(['- Started and not seen to end: `npm run dev`'])
+    expect(lines(ledgerOf(look, talk.slice(2)))).toEqual(['- Started and not seen to end: `curl a.test`'])
   })
 
   test('a background command that is reported to have ended runs no longer, and a check has its outcome', () => {

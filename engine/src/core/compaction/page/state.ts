@@ -22,11 +22,18 @@ export type StateInput = {
 
 const most = { commands: 5, commits: 20, unpushed: 6, uncommitted: 12, changed: 3, open: 5 } as const
 
+/** A command from before these messages of the user has probably ended, unless it is of a kind that runs on. */
+const openMessages = 3
+const runsOn = /\b(?:serve[rd]?|dev|start|watch|up|preview|listen|daemon|tail -[fF])\b/
+
 /** Lines for the section, without its heading; none when nothing is known. */
 export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput): readonly string[] {
   const { commands, commits, repository, root = '', todos } = ledger
   const runs = latestRuns(commands.filter(({ ended }) => ended !== 'unfinished')).slice(-most.commands)
-  const running = commands.filter(({ ended }) => ended === 'unfinished').slice(-most.commands)
+  const openFrom = ledger.exchanges.at(-openMessages)?.last ?? 0
+  const running = commands.filter(
+    ({ ended, text, last }) => ended === 'unfinished' && (last >= openFrom || runsOn.test(text)),
+  )
   const newCommits = commits.filter(({ hash }) => !shown.includes(hash)).slice(-most.commits)
   const [folder, own, unpushed] =
     workspace === undefined
@@ -42,8 +49,12 @@ export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput):
     ...under('Commits made in this session:', newCommits, (commit) => commitLine(commit, repository)),
     ...unpushed,
     ...under('Todo list:', todos, todoLine),
-    ...under('Commands that verify the work:', runs, (run) => commandLine(run, ledger)),
-    ...running.map(({ text }) => `- Started and not seen to end: ${code(text)}`),
+    ...under('Commands that verify the work:', runs, (run) => {
+      const [before, since] = [runs[runs.indexOf(run) - 1], sinceText(run, ledger)]
+      const isSame = since.length > longestSince && before !== undefined && sinceText(before, ledger) === since
+      return `${commandLine(run)}${isSame ? ' (the same changed since)' : since}`
+    }),
+    ...running.slice(-most.commands).map(({ text }) => `- Started and not seen to end: ${code(text)}`),
     ...openLines(ledger, since),
   ]
 }
@@ -122,17 +133,20 @@ function latestRuns(runs: readonly CommandFact[]): readonly CommandFact[] {
   return kept.toReversed()
 }
 
-function commandLine({ text, ended, exit, outcome, time, last }: CommandFact, ledger: Ledger): string {
+function commandLine({ text, ended, exit, outcome, time }: CommandFact): string {
   const result = ended === 'well' ? 'passed' : `failed${exit === undefined ? '' : ` (exit ${exit})`}`
   const when = time === undefined ? '' : ` at ${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
   const said = outcome === '' ? '' : `, "${line(outcome, 200)}"`
+  return `- ${code(text)} ${result}${when}${said}`
+}
+
+/** A shorter one is repeated in each line. */
+const longestSince = 40
+
+function sinceText({ last }: CommandFact, ledger: Ledger): string {
   const changed = changedSince(last, ledger)
-  const isSure = changed.length > 0 || ledger.repository.touchedLast <= last
-  const since =
-    changed.length === 0
-      ? 'nothing changed since'
-      : `not run since these changed: ${newest(changed, most.changed, 'more')}`
-  return `- ${code(text)} ${result}${when}${said}${isSure ? ` (${since})` : ''}`
+  if (changed.length > 0) return ` (not run since these changed: ${newest(changed, most.changed, 'more')})`
+  return ledger.repository.touchedLast <= last ? ' (nothing changed since)' : ''
 }
 
 /** What the user said that no report answers, and what the agent asked and got no answer to. */
