@@ -5,7 +5,15 @@ import { purposeOf, readScript } from '../tools/shell-effects.ts'
 import { commandText } from './commands.ts'
 import type { Step } from './facts.ts'
 import { createLedger } from './ledger.ts'
-import { briefStep, type CommandRun, type StepResult, stepOf, withoutAnnouncement, withoutSteps } from './steps.ts'
+import {
+  briefStep,
+  type CommandRun,
+  clippedStep,
+  type StepResult,
+  stepOf,
+  withoutAnnouncement,
+  withoutSteps,
+} from './steps.ts'
 
 const stepIn = (name: string, input: unknown, result: Partial<StepResult> = {}): Step | undefined =>
   stepOf(toolCall({ name, input }), { text: 'done', isError: false, request: '', ...result })
@@ -71,6 +79,8 @@ test('an edit is told by the lines that changed, without those around them', () 
   expect(edit('a()', '  a(\n    b,\n  )\n  ```')).toBe("edited lib/a.ts:\n```\na(\n  b,\n)\n'''\n```")
   const long = edit('', Array.from({ length: 200 }, (_, at) => `line(${at})`).join('\n')) ?? ''
   expect(long).toMatch(/line\(0\)\n[\s\S]*… \d+ more lines\n```$/)
+  expect(clippedStep(long, 45)).toBe('edited lib/a.ts:\n```\nline(0)\nline(1)\nline(2)\n…\n```')
+  expect(clippedStep(long, 25)).toBe(briefStep(long, 25))
   expect(briefStep(long, 160)).toBe('edited lib/a.ts: `line(0)` …')
 })
 

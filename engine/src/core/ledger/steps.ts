@@ -143,9 +143,19 @@ function code(parts: readonly (readonly string[])[]): string {
 
 /** A step on one line: of a block of code its first line. */
 export function briefStep(text: string, longest: number): string {
-  const [whole = '', first = ''] = /:\n```\n(.*)\n[\s\S]*$/.exec(text) ?? []
+  const [whole = '', first = ''] = codeBlock.exec(text) ?? []
   if (whole === '') return oneLine(text, longest)
   return oneLine(`${text.slice(0, -whole.length)}: \`${oneLine(first, longest).replaceAll('`', "'")}\` …`, longest)
+}
+
+const codeBlock = /:\n```\n(.*)\n[\s\S]*$/
+
+/** A step in at most so many characters; of a block of code whole lines. */
+export function clippedStep(text: string, longest: number): string {
+  if (text.length <= longest) return text
+  if (!codeBlock.test(text)) return condensed(text, longest)
+  const lines = text.slice(0, longest).split('\n').slice(0, -1)
+  return lines.length < 3 ? briefStep(text, longest) : [...lines, '…', '```'].join('\n')
 }
 
 /** What clients write behind a sub-agent's report: its id and what it used. */

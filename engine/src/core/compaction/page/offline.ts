@@ -2,7 +2,7 @@
 // the end of it. The newest get the most space, old ones shrink to a line. It states nothing that nobody said.
 import type { ErrorFact, Exchange, Ledger, Step } from '../../ledger/facts.ts'
 import { leastTelling } from '../../ledger/state.ts'
-import { briefStep } from '../../ledger/steps.ts'
+import { briefStep, clippedStep } from '../../ledger/steps.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
 import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
@@ -257,6 +257,6 @@ function stepLine({ type, text }: Step, { statement, action, source }: Detail, t
   const most = { said: statement, did: action, saw: action, read: source * times }[type]
   const isProse = text.includes('\n') || type === 'said'
   const isBrief = type === 'did' && most <= briefAction
-  const shown = !isProse ? clippedAtWord(text, most) : isBrief ? briefStep(text, most) : condensed(text, most)
+  const shown = !isProse ? clippedAtWord(text, most) : isBrief ? briefStep(text, most) : clippedStep(text, most)
   return `  - ${type === 'read' ? 'read what the user pointed at' : type}: ${neutralize(shown)}`
 }
