@@ -102,7 +102,7 @@ async function requestsWith(text: Hostile): Promise<{ requests: readonly ModelRe
   const state = {
     todos: [{ id: '1', text: text.todo, status: 'pending' as const }],
     plan: { text: text.plan, isOn: true },
-    skills: [{ name: 'mend', text: text.skill }],
+    skills: [{ name: 'mend', text: text.skill, isRunning: true }],
     agents: [{ id: 'a', type: 'explore', description: text.agent, state: 'running' as const }],
     mcpInstructions: [{ name: 'server', text: text['server-instructions'] }],
     memoryFiles: [join(own, 'AGENTS.md')],

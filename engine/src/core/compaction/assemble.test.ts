@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { assistant, call, human, type Said } from '../../testing/talk.ts'
 import { type Exchange, emptyLedger } from '../ledger/facts.ts'
-import { latestRequest } from './assemble.ts'
+import { createLedger } from '../ledger/ledger.ts'
+import { latestRequest, progressOn } from './assemble.ts'
 
 test('the latest request is what the user last asked for: an answer, an approval or a bare rejection asks for nothing', () => {
   const said = (kind: Exchange['kind'], text: string): Exchange => ({ kind, text, last: 0 })
@@ -11,4 +13,22 @@ test('the latest request is what the user last asked for: an answer, an approval
   expect(latest(asked, said('rejection', 'Use make instead.'))).toBe('Use make instead.')
   expect(latest(asked, said('queued', 'And hurry.'))).toBe('And hurry.')
   expect(latest(said('task', 'Count the doors.'))).toBe('Count the doors.')
+})
+
+test('a request is new until the agent says or does something about it, and answered when its turn ends with words', () => {
+  const progress = (...parts: readonly (Said | readonly Said[])[]) => {
+    const book = createLedger()
+    for (const { message, record } of parts.flat()) book.add(message, record)
+    const ledger = book.ledger()
+    const latest = latestRequest(ledger)
+    return latest && progressOn(latest, ledger)
+  }
+  const [asked, edit] = [human('Fix the bug.'), call({ name: 'Edit', input: { file_path: 'a.ts', new_string: 'x' } })]
+  const stop = human('[Request interrupted by user]')
+  expect(progress(assistant('Hello.'), asked)).toBe('new')
+  expect(progress(asked, stop)).toBe('new')
+  expect(progress(asked, edit)).toBe('begun')
+  expect(progress(asked, assistant('I look.'), edit)).toBe('begun')
+  expect(progress(asked, edit, assistant('Fixed.'))).toBe('answered')
+  expect(progress(asked, edit, assistant('Fixed, and'), stop)).toBe('begun')
 })

@@ -4,7 +4,7 @@ import type { Exchange, Ledger } from '../ledger/facts.ts'
 import { defined } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { nothingRestored, type Piece, type Restoration } from '../ports/restore.ts'
-import { continuationText, latestRequestText } from '../prompts/continuation.ts'
+import { continuationText, latestRequestText, type Progress } from '../prompts/continuation.ts'
 import { missingText, pieceText } from '../restore/restore.ts'
 import { condensed } from '../text/condense.ts'
 import { neutralize } from '../text/neutralize.ts'
@@ -12,7 +12,7 @@ import { countTokens, createTextCounter } from '../tokens/estimate/counting.ts'
 import type { AttachmentFacts } from '../transcript/format/compaction-records.ts'
 import { mergedMessages } from '../transcript/view/merge.ts'
 import type { CompactionJob } from './job.ts'
-import { isSaid } from './page/complete-words.ts'
+import { isBegun, isSaid, leadOf } from './page/complete-words.ts'
 import type { Planned } from './plan.ts'
 
 export type Assembled = {
@@ -31,6 +31,13 @@ export function latestRequest({ exchanges }: Ledger): Exchange | undefined {
   return exchanges.findLast((exchange) => isSaid(exchange) && exchange.kind !== 'answer')
 }
 
+/** How far the agent came with it, as the conversation shows. */
+export function progressOn(request: Exchange, { exchanges, isAnswered }: Ledger): Progress {
+  if (isAnswered) return 'answered'
+  const since = exchanges.slice(exchanges.indexOf(request))
+  return since.length > 1 || since.some(isBegun) ? 'begun' : 'new'
+}
+
 export type Frame = {
   /** The text of the summary message with this page in it. */
   readonly summaryWith: (page: string, how?: { readonly isShort?: boolean; readonly hasEnd?: boolean }) => string
@@ -45,7 +52,12 @@ export type Frame = {
 export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger): Frame {
   const { parts, kept } = plan
   const latest = latestRequest(ledger)
-  const closing = latest && latestRequestText(neutralize(withinHalf(latest.text, { job, plan })))
+  const closing =
+    latest &&
+    latestRequestText(
+      [leadOf(latest), neutralize(withinHalf(latest.text, { job, plan }))].filter((part) => part !== '').join('\n'),
+      progressOn(latest, ledger),
+    )
   // The last messages of the ledger are those that are kept behind the summary.
   const isKept = parts.variant === 'up-to' && latest !== undefined && latest.last >= ledger.messages - kept.length
   const auto = job.isAutonomous ? 'autonomous' : 'auto'
@@ -81,7 +93,7 @@ function withinHalf(text: string, { job, plan }: RestoreInput): string {
 const frameTokens = 60
 const promised: readonly string[] = ['pinned', 'plan']
 
-type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned }
+type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned; readonly next?: string }
 
 /**
  * Pinned items and the plan are promised to the user: a page that fills the limit must leave them room, as far as they
@@ -98,7 +110,7 @@ export function promisedTokens({ pieces }: Restoration, { job, plan }: RestoreIn
   return tokens
 }
 
-export async function restoreWithin({ job, plan }: RestoreInput, tokens: number): Promise<Restoration> {
+export async function restoreWithin({ job, plan, next = '' }: RestoreInput, tokens: number): Promise<Restoration> {
   const budget = Math.min(plan.settings.restoreTokens, tokens)
   if (!job.restore || budget <= 0) return nothingRestored
   return job.restore({
@@ -106,6 +118,7 @@ export async function restoreWithin({ job, plan }: RestoreInput, tokens: number)
     removed: plan.parts.summarized,
     budget,
     countTokens: createTextCounter(job.counting),
+    ...defined({ next }),
     // The page says how the todos stand.
     without: ['todos'],
   })

@@ -7,9 +7,8 @@ import { wellFormed } from '../text/well-formed.ts'
 import { annotateApprovals } from './page/approvals.ts'
 import { plainWords } from './page/plain-words.ts'
 import { annotateQuotes, isQuotedFrom } from './page/quotes.ts'
-import { eachText } from './page/source-text.ts'
-import { annotateStateClaims } from './page/state-claims.ts'
-import { unknownNames } from './page/unknown-names.ts'
+import { annotateStateClaims } from './page/state.ts'
+import { sourceText, unknownNames } from './page/unknown-names.ts'
 
 /** The messages are everything that the summary may rest on, kept ones included. */
 export type CheckInput = { readonly messages: readonly ViewMessage[]; readonly ledger: Ledger }
@@ -49,15 +48,9 @@ function createIsSaid({ messages, ledger }: CheckInput): (quote: string) => bool
   return (quote) => {
     words ??= ledger.exchanges.map(({ text }) => plainWords(text))
     if (isQuotedFrom(quote, words)) return true
-    all ??= messages.map(plainText)
+    all ??= messages.map((message) => plainWords(sourceText(message)))
     return isQuotedFrom(quote, all)
   }
-}
-
-function plainText(message: ViewMessage): string {
-  const parts: string[] = []
-  eachText(message, (text) => parts.push(text))
-  return plainWords(parts.join('\n'))
 }
 
 /** What earlier rounds knew and the messages may not show any more. */

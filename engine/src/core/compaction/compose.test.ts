@@ -28,7 +28,6 @@ function inputOf(said: readonly Said[], { summary, ...more }: Given = {}): Compo
     checked: summary === undefined ? undefined : checkSummary(summary, { messages, ledger }),
     ledger,
     since: 0,
-    kept: [],
     earlierSummary: undefined,
     instructions: '',
     workspace: undefined,
@@ -51,7 +50,7 @@ function pageOf(said: readonly Said[], given: Given & { readonly tokens?: number
 
 const talk = [
   human('Never push to main. Add a flag to src/cli.ts', 'u-1'),
-  assistant('I added the flag `--dry-run` in src/cli.ts, and all of the tests pass with it.'),
+  assistant('I added the flag `--dry-run` in src/cli.ts, which prints what would be done and changes nothing.'),
   human('now document it in docs/cli.md', 'u-2'),
 ]
 const short = '1. Primary request and intent:\n- A flag.\n8. Current work:\n- Its documentation.'

@@ -1,29 +1,18 @@
 // The text of the new context, in order of trust: the summary whole, the user's words, the rules, the state, what else is
 // on record. It is made smaller only where it does not fit, and the summary itself is shortened last.
 import type { Exchange, Ledger } from '../ledger/facts.ts'
-import type { ViewMessage } from '../message/message.ts'
 import type { FidelityReport } from '../ports/fidelity.ts'
 import { cautionLine, pageTitles, shortenedNote, unverifiedStart, writtenByCode } from '../prompts/page.ts'
 import type { SummaryVariant } from '../prompts/summary.ts'
 import { neutralizeFrames, neutralizeReminders } from '../text/neutralize.ts'
 import type { Checked } from './check.ts'
 import type { Composition } from './job.ts'
-import {
-  type Completed,
-  completeWords,
-  isInSummary,
-  isSaid,
-  searchable,
-  withoutRepeats,
-} from './page/complete-words.ts'
-import { wordsText } from './page/exchange-text.ts'
+import { completeWords, isInSummary, isSaid, searchable, withoutRepeats, wordsText } from './page/complete-words.ts'
 import { unsaidReports } from './page/facts.ts'
 import { offlineSummary } from './page/offline.ts'
 import { holdsWords, plainWords } from './page/plain-words.ts'
-import { ruleLines } from './page/rules.ts'
-import { missingSections, readSections } from './page/sections.ts'
-import { shortenSummary } from './page/shorten.ts'
-import { stateLines } from './page/state.ts'
+import { missingSections, readSections, shortenSummary } from './page/sections.ts'
+import { ruleLines, stateLines } from './page/state.ts'
 
 export type ComposeInput = {
   /** The checked summary; undefined when it is written without a model. */
@@ -31,7 +20,6 @@ export type ComposeInput = {
   readonly ledger: Ledger
   /** The first message since the last compaction, in the ledger's time. */
   readonly since: number
-  readonly kept: readonly ViewMessage[]
   readonly earlierSummary: string | undefined
   readonly instructions: string
   readonly workspace: string | undefined
@@ -46,53 +34,53 @@ export type ComposeInput = {
 
 export type Page = {
   readonly text: string
-  /** What stands beside a summary that is sent as the provider wrote it: everything but the summary. */
+  /** What is sent next to a summary that the provider wrote and nobody may change: everything but the summary. */
   readonly beside: string
   readonly report: FidelityReport
   readonly composition: Omit<Composition, 'restored'>
   readonly isOffline: boolean
 }
 
-/** How much is added to the summary, from the usual to the least. */
-type Extras = {
+/** What the user said before the last compaction: at most this, and what is left. */
+const earlierTokens = 3_000
+const longestEarlier = 600
+const rulesShare = 0.25
+const headingTokens = 60
+/** Of the summary's tokens, or this if it is more: what is added from the agent's reports. */
+const factsShare = 0.15
+const usualFacts = 1_000
+const leastSummary = 100
+
+/** What is to be done next: the summary's last sections, open todos, the latest request and what the agent said last. */
+export function nextIn({ checked, ledger: { exchanges, todos } }: ComposeInput): string {
+  const { text = '', report = '' } = exchanges.at(-1) ?? {}
+  const sections = readSections(checked?.text ?? '').filter(({ number = 0 }) => number >= 7)
+  const open = todos.filter(({ status }) => status !== 'done').map((todo) => todo.text)
+  return [...sections.map(({ body }) => body), ...open, text, report].join('\n')
+}
+
+type Filling = {
+  readonly summary: string
+  readonly tokens: number
+  /** For messages that the summary lacks. */
   readonly user: number
   readonly hasState: boolean
 }
 
-/** What the user said before the last compaction: at most this, and what is left. */
-const earlierTokens = 3_000
-
-const rulesShare = 0.25
-const headingTokens = 60
-const factsShare = 0.15
-const usualFacts = 1_000
-
-/** At most this beside a summary. */
-function factTokens(summaryTokens: number, left: number): number {
-  return Math.max(0, Math.min(left, Math.max(usualFacts, summaryTokens * factsShare)))
-}
-
-/** Undefined when not even the user's latest words fit. */
+/** With less and less next to the summary, then with less of it. Undefined when not even the user's latest words fit. */
 export function composePage(input: ComposeInput, tokens: number): Page | undefined {
   if (input.checked === undefined) return offlinePage(input, tokens)
-  const usual: Extras = { user: input.userTokens, hasState: true }
-  const steps: readonly Extras[] = [
-    usual,
-    { user: Math.min(input.userTokens, 1_000), hasState: true },
-    { user: 300, hasState: true },
-    { user: 0, hasState: false },
-  ]
-  const written = neutralizeFrames(input.checked.text)
-  for (const extras of steps) {
-    const page = pageWith(input, { extras, summary: written, tokens })
+  const summary = neutralizeFrames(input.checked.text)
+  for (const user of [input.userTokens, Math.min(input.userTokens, 1_000), 300]) {
+    const page = pageWith(input, { summary, tokens, user, hasState: true })
     if (input.countTokens(page.text) <= tokens) return page
   }
-  return shortenedPage(input, { extras: steps.at(-1) ?? usual, summary: written, tokens })
+  const filling = { summary, tokens, user: 0, hasState: false }
+  const page = pageWith(input, filling)
+  return input.countTokens(page.text) <= tokens ? page : shortenedPage(input, filling)
 }
 
-type Filling = { readonly extras: Extras; readonly summary: string; readonly tokens: number }
-
-/** Less and less of the summary, until it fits with what must be beside it. */
+/** Less and less of the summary, until it fits with what must be next to it. */
 function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined {
   const { countTokens, ledger } = input
   const rules = ledger.rules.map(({ text }) => plainWords(text))
@@ -112,29 +100,24 @@ function shortenedPage(input: ComposeInput, filling: Filling): Page | undefined 
   return offlinePage(input, filling.tokens)
 }
 
-const leastSummary = 100
-
-function pageWith(input: ComposeInput, { extras, summary, tokens }: Filling): Page {
+function pageWith(input: ComposeInput, { summary, tokens, user, hasState }: Filling): Page {
   const { countTokens, ledger, recall, since, checked, workspace } = input
+  const count = (lines: readonly string[]) => countTokens(lines.join('\n'))
   const current = ledger.exchanges.filter(({ last }) => last >= since)
-  const completed = completeWords(summary, current, { recall, countTokens, tokens: extras.user })
+  const completed = completeWords(summary, current, { recall, countTokens, tokens: user })
   const rulesBeside = (shown: string) => ruleLines(ledger, { shown, recall, tokens: tokens * rulesShare, countTokens })
-  const state = extras.hasState ? stateLines({ ledger, workspace, shown: completed.text }) : []
+  const state = hasState ? stateLines({ ledger, workspace, shown: completed.text, since }) : []
   const doubts = doubtLine(checked?.unknownNames ?? [], completed.text)
-  const leftBeside = (said: string) =>
-    tokens - countTokens([said, ...rulesBeside(said), ...state, ...doubts].join('\n')) - headingTokens
-  const earlier = earlierWords(ledger, {
-    ...input,
-    shown: completed.text,
-    tokens: Math.min(earlierTokens, leftBeside(completed.text)),
-  })
+  const left = (said: string) => tokens - count([said, ...rulesBeside(said), ...state, ...doubts]) - headingTokens
+  const earlier = earlierWords(input, completed.text, Math.min(earlierTokens, left(completed.text)))
   const said = [completed.text, ...earlier].join('\n')
   const rules = rulesBeside(said)
+  const size = countTokens(summary)
   const facts = unsaidReports(ledger.exchanges, {
     shown: said,
-    tokens: factTokens(countTokens(summary), leftBeside(said)),
+    tokens: Math.max(0, Math.min(left(said), Math.max(usualFacts, size * factsShare))),
     since,
-    isThin: countTokens(summary) < input.summaryTokens / 2,
+    isThin: size < input.summaryTokens / 2,
     countTokens,
   })
   const besideParts = [
@@ -144,35 +127,62 @@ function pageWith(input: ComposeInput, { extras, summary, tokens }: Filling): Pa
     section(pageTitles.facts, [...facts, ...doubts]),
   ]
   const cautions = cautionLines(checked?.harmful ?? [])
-  const corrections = correctionLines(checked, completed)
+  const corrections = [...correctionLines(checked), section(pageTitles.words, completed.lines)]
   return {
     text: joined([...cautions, neutralizeReminders(completed.text), ...besideParts]),
     beside: joined([...cautions, ...corrections, ...besideParts]),
-    report: reportOf(input, { completed, facts: countTokens(facts.join('\n')) }),
+    report: {
+      humanMessages: completed.counts,
+      falseQuotes: checked?.falseQuotes ?? [],
+      inferredApprovals: checked?.inferredApprovals ?? [],
+      contradicted: checked?.contradicted ?? [],
+      unsupported: checked?.unknownNames ?? [],
+      missingSections: missingSections(readSections(checked?.text ?? ''), input.variant),
+      ledgerTokens: count(facts),
+    },
     composition: {
-      model: countTokens(summary),
-      user: completed.inserted + countTokens(earlier.join('\n')),
-      state: countTokens(state.join('\n')),
-      rules: countTokens(rules.join('\n')),
-      facts: countTokens([...facts, ...doubts].join('\n')),
+      model: size,
+      user: completed.inserted + count(earlier),
+      state: count(state),
+      rules: count(rules),
+      facts: count([...facts, ...doubts]),
     },
     isOffline: false,
   }
 }
 
+/** Nothing but the latest request, which comes behind it. */
+export const emptyPage: Page = {
+  text: '',
+  beside: '',
+  report: {
+    humanMessages: { total: 0, verbatim: 0, shortened: 0, putIn: 0 },
+    falseQuotes: [],
+    inferredApprovals: [],
+    contradicted: [],
+    unsupported: [],
+    missingSections: [],
+    ledgerTokens: 0,
+  },
+  composition: { model: 0, user: 0, state: 0, rules: 0, facts: 0 },
+  isOffline: true,
+}
+
 function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
-  const { countTokens, ledger, recall, workspace, instructions, since } = input
+  const { countTokens, ledger, recall, workspace, since } = input
   const room = Math.min(input.offlineTokens, tokens)
-  const state = within(stateLines({ ledger, workspace, shown: '' }), { tokens: room / 4, countTokens })
-  const stateText = section(pageTitles.state, state)
-  const rulesFor = (shown: string) => ruleLines(ledger, { shown, recall, tokens: room * rulesShare, countTokens })
-  let left = room - countTokens(stateText)
+  const state = section(
+    pageTitles.state,
+    firstWithin(stateLines({ ledger, workspace, shown: '', since }), room / 4, input),
+  )
+  const isOurs = input.earlierSummary?.includes(writtenByCode)
+  const earlierSummary = isOurs ? undefined : input.earlierSummary
+  let left = room - countTokens(state)
   for (let attempt = 0; attempt < 6; attempt++) {
-    const earlierSummary = input.earlierSummary?.includes(writtenByCode) ? undefined : input.earlierSummary
-    const conversation = offlineSummary({ ledger, earlierSummary, instructions, recall, tokens: left, countTokens })
+    const conversation = offlineSummary({ ...input, earlierSummary, tokens: left })
     if (conversation === '') return undefined
-    const rules = rulesFor(conversation)
-    const text = joined([conversation, section(pageTitles.rules, rules), stateText])
+    const rules = ruleLines(ledger, { shown: conversation, recall, tokens: room * rulesShare, countTokens })
+    const text = joined([conversation, section(pageTitles.rules, rules), state])
     const excess = countTokens(text) - room
     if (excess > 0) {
       left -= excess + attempt * headingTokens
@@ -183,82 +193,28 @@ function offlinePage(input: ComposeInput, tokens: number): Page | undefined {
     const verbatim = said.filter((exchange) => holdsWords(plain, plainWords(exchange.text))).length
     const counts = { total: said.length, verbatim, shortened: said.length - verbatim, putIn: said.length }
     return {
+      ...emptyPage,
       text: neutralizeReminders(text),
-      beside: '',
-      report: { ...emptyReport, humanMessages: counts },
+      report: { ...emptyPage.report, humanMessages: counts },
       composition: {
-        model: 0,
+        ...emptyPage.composition,
         user: countTokens(conversation),
-        state: countTokens(stateText),
+        state: countTokens(state),
         rules: countTokens(rules.join('\n')),
-        facts: 0,
       },
-      isOffline: true,
     }
   }
   return undefined
 }
 
-const emptyReport: FidelityReport = {
-  humanMessages: { total: 0, verbatim: 0, shortened: 0, putIn: 0 },
-  falseQuotes: [],
-  inferredApprovals: [],
-  contradicted: [],
-  unsupported: [],
-  missingSections: [],
-  ledgerTokens: 0,
-}
-
-/** Nothing but the latest request, which comes behind it. */
-export const emptyPage: Page = {
-  text: '',
-  beside: '',
-  report: emptyReport,
-  composition: { model: 0, user: 0, state: 0, rules: 0, facts: 0 },
-  isOffline: true,
-}
-
-function reportOf(
-  { checked, variant }: ComposeInput,
-  { completed, facts }: { readonly completed: Completed; readonly facts: number },
-): FidelityReport {
-  if (checked === undefined) return emptyReport
-  return {
-    humanMessages: completed.counts,
-    falseQuotes: checked.falseQuotes,
-    inferredApprovals: checked.inferredApprovals,
-    contradicted: checked.contradicted,
-    unsupported: checked.unknownNames,
-    missingSections: missingSections(readSections(checked.text), variant),
-    ledgerTokens: facts,
-  }
-}
-
-type Earlier = {
-  readonly shown: string
-  readonly since: number
-  readonly recall: boolean
-  readonly tokens: number
-  readonly countTokens: (text: string) => number
-}
-
-const longestEarlier = 600
-
 /** Of what was said before the last compaction, first what was said to last, then the newest; oldest first in the text. */
-function earlierWords(
-  { exchanges, rules }: Ledger,
-  { shown, since, recall, tokens, countTokens }: Earlier,
-): readonly string[] {
-  const where = searchable([shown, ...rules.map(({ text }) => text)].join('\n'))
+function earlierWords({ ledger, since, recall, countTokens }: ComposeInput, shown: string, tokens: number) {
+  const where = searchable([shown, ...ledger.rules.map(({ text }) => text)].join('\n'))
   const isNew = (exchange: Exchange) => isSaid(exchange) && !isInSummary(exchange, where)
-  const earlier = withoutRepeats(exchanges.filter((exchange) => exchange.last < since && isNew(exchange)))
-  const ranked = [
-    ...earlier.filter(({ lasts }) => lasts).toReversed(),
-    ...earlier.filter(({ lasts }) => !lasts).toReversed(),
-  ]
+  const earlier = withoutRepeats(ledger.exchanges.filter((exchange) => exchange.last < since && isNew(exchange)))
   const kept = new Map<Exchange, string>()
   let left = tokens
-  for (const exchange of ranked) {
+  for (const exchange of earlier.toReversed().toSorted((a, b) => Number(b.lasts ?? 0) - Number(a.lasts ?? 0))) {
     const line = `- ${wordsText(exchange, { recall, most: longestEarlier })}`
     const cost = countTokens(`${line}\n`)
     if (cost > left) continue
@@ -270,21 +226,16 @@ function earlierWords(
 
 function cautionLines(harmful: readonly string[]): readonly string[] {
   if (harmful.length === 0) return []
-  const claims = harmful.map((claim) => `- ${claim.replace(/^\s*[-*]\s+/, '')}`)
-  return [[cautionLine, ...claims].join('\n')]
+  return [[cautionLine, ...harmful.map((claim) => `- ${claim.replace(/^\s*[-*]\s+/, '')}`)].join('\n')]
 }
 
-/** What would be marked in a text is said beside a summary that nobody may change. */
-function correctionLines(checked: Checked | undefined, { lines }: Completed): readonly string[] {
-  const quoted = (texts: readonly string[]) => texts.map((text) => `"${text}"`).join(', ')
+/** What would be marked in a text is said next to a summary that nobody may change. */
+function correctionLines({ falseQuotes, inferredApprovals }: Partial<Checked> = {}): readonly string[] {
+  const line = (lead: string, texts: readonly string[] = []) =>
+    texts.length === 0 ? [] : [`${lead}: ${texts.map((text) => `"${text}"`).join(', ')}`]
   return [
-    ...(checked && checked.falseQuotes.length > 0
-      ? [`Quoted in the summary, and not found in the user’s messages: ${quoted(checked.falseQuotes)}`]
-      : []),
-    ...(checked && checked.inferredApprovals.length > 0
-      ? [`Claimed in the summary, with no such approval on record: ${quoted(checked.inferredApprovals)}`]
-      : []),
-    section(pageTitles.words, lines),
+    ...line('Quoted in the summary, and not found in the user’s messages', falseQuotes),
+    ...line('Claimed in the summary, with no such approval on record', inferredApprovals),
   ]
 }
 
@@ -301,11 +252,7 @@ function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** The first that fit. */
-function within(
-  lines: readonly string[],
-  { tokens, countTokens }: { readonly tokens: number; readonly countTokens: (text: string) => number },
-): readonly string[] {
+function firstWithin(lines: readonly string[], tokens: number, { countTokens }: ComposeInput): readonly string[] {
   let left = tokens
   const end = lines.findIndex((line) => {
     left -= countTokens(`${line}\n`)

@@ -25,7 +25,6 @@ export function missingFromSummary(job: CompactionJob, { summary, maxTokens = 2_
       checked: checkSummary(summary, { messages, ledger }),
       ledger,
       since: history.carried.messages,
-      kept: [],
       earlierSummary: history.summary,
       instructions: '',
       workspace: undefined,

@@ -241,9 +241,7 @@ describe('the latest request', () => {
     ]
     const text = await ends(['Paint the gate green.', ...noise])
     expect(
-      text
-        .trimEnd()
-        .endsWith('latest request, verbatim (what was done about it is told above):\nPaint the gate green.'),
+      text.trimEnd().endsWith('latest request, verbatim (nothing was done about it yet):\nPaint the gate green.'),
     ).toBe(true)
     expect(text).not.toContain('/compact')
     expect(text).not.toContain('keep it short')
@@ -278,7 +276,7 @@ describe('the latest request', () => {
     const { messages } = await compacted(records, { model: offline, partial: { type: 'from', uuid: 'e-20' } })
     const all = messages.map(({ content }) => textOf(content)).join('\n')
     expect(
-      all.trimEnd().endsWith('latest request, verbatim (what was done about it is told above):\nPaint the gate green.'),
+      all.trimEnd().endsWith('latest request, verbatim (nothing was done about it yet):\nPaint the gate green.'),
     ).toBe(true)
   })
 
@@ -288,9 +286,7 @@ describe('the latest request', () => {
     expect(kept.summary).not.toContain('latest request, verbatim')
     const client = conversation(20, ['Paint the gate green.', '/model opus'])
     const last = await compacted(client, { model: offline, partial: { type: 'up-to', uuid: 'e-41' } })
-    expect(last.summary).toContain(
-      'latest request, verbatim (what was done about it is told above):\nPaint the gate green.',
-    )
+    expect(last.summary).toContain('latest request, verbatim (nothing was done about it yet):\nPaint the gate green.')
   })
 
   test('that takes less than half of the context stays whole', async () => {

@@ -13,7 +13,7 @@ import { askForSummary, type Question } from './ask/ask.ts'
 import { note } from './ask/asker.ts'
 import { type Assembled, assemble, type Frame, frameOf, promisedTokens, restoreWithin } from './assemble.ts'
 import { checkSummary } from './check.ts'
-import { type ComposeInput, composePage, emptyPage, type Page } from './compose.ts'
+import { type ComposeInput, composePage, emptyPage, nextIn, type Page } from './compose.ts'
 import { historyOf, ledgerWith, type Run } from './history.ts'
 import type { Compacted, CompactionJob, CompactionResult } from './job.ts'
 import { planCompaction } from './plan.ts'
@@ -111,10 +111,9 @@ async function steps(run: Run): Promise<Compacted | Stop> {
   const { text } = written
   const { summaryTokens, userTokens, offlineTokens } = plan.settings
   const composing: ComposeInput = {
-    checked: text === undefined ? undefined : checkSummary(text, { messages: [...summarized, ...plan.kept], ledger }),
+    checked: text === undefined ? undefined : checkSummary(text, { messages: all, ledger }),
     ledger,
     since: history.carried.messages,
-    kept: plan.kept,
     earlierSummary: history.summary,
     instructions,
     workspace: await workspaceNow(run),
@@ -126,11 +125,12 @@ async function steps(run: Run): Promise<Compacted | Stop> {
     countTokens: createTextCounter(job.counting),
   }
   if (isAborted(run, 'restoring')) return wasStopped
-  const restored = await restoreWithin(run, limit)
+  const next = nextIn(composing)
+  const restored = await restoreWithin({ job, plan, next }, limit)
   const room = limit - promisedTokens(restored, run)
   const fitted = fitPage(composing, { frame, room, mayBeEmpty: job.budget !== undefined })
   if (!fitted) return stop('no_progress', whatIsTooLarge(run, frame.sizeWith('')))
-  const assembled = await restoreAndAssemble(run, { frame, restored, ...fitted })
+  const assembled = await restoreAndAssemble(run, { frame, restored, next, ...fitted })
   if ('type' in assembled) return assembled
   return commit(run, { written, instructions, ledger, page: fitted.page, assembled })
 }
@@ -184,6 +184,7 @@ async function getSummary(run: Run, given: string | undefined, question: Questio
   return mayBeOffline ? without('offline', `no model could write it: ${why}`) : stop(reason, why)
 }
 
+type Restoring = { readonly frame: Frame; readonly restored: Restoration; readonly next: string }
 type Fitted = { readonly page: Page; readonly isShort: boolean }
 
 /**
@@ -209,13 +210,13 @@ function fitPage(
 
 async function restoreAndAssemble(
   run: Run,
-  { frame, page, isShort, restored: all }: Fitted & { readonly frame: Frame; readonly restored: Restoration },
+  { frame, page, isShort, restored: all, next }: Fitted & Restoring,
 ): Promise<Assembled | Stop> {
-  const { ports, signal, plan } = run
+  const { job, ports, signal, plan } = run
   const { limit } = plan.tokens
   const left = limit - frame.sizeWith(frame.summaryWith(page.text, { isShort }))
   // Where the page left less room than everything needs, files are chosen and cut again for the room there is.
-  const restored = all.tokens <= left ? all : await restoreWithin(run, left)
+  const restored = all.tokens <= left ? all : await restoreWithin({ job, plan, next }, left)
   const { context } = await runHooks(run, { event: 'SessionStart', source: 'compact' })
   if (signal?.aborted) return wasStopped
   const assembled = assemble(frame, { page: page.text, isShort, restored, context: context.filter(hasText), limit })

@@ -2,13 +2,23 @@
 import { type ToolResultBlock, type ToolUseBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
 import { numberAt, objectAt, stringAt } from '../message/json.ts'
+import type { ViewMessage } from '../message/message.ts'
 import { type ToolCall, toolCall } from '../tools/call.ts'
 import { isOutside } from '../tools/paths.ts'
 import { mayChangeAnything, onlyReads, purposeOf, readScript, type Script } from '../tools/shell-effects.ts'
 import type { TodoChange } from '../tools/todos.ts'
-import { behindPipe, commandText, type Ending, endingOf, outcomeLine, programOf } from './commands.ts'
+import {
+  behindPipe,
+  commandText,
+  type Ending,
+  endingOf,
+  isAmend,
+  isStatus,
+  outcomeLine,
+  programOf,
+  readGit,
+} from './commands.ts'
 import type { Step, Todo } from './facts.ts'
-import { isAmend, isStatus, readGit } from './repository.ts'
 import { caps, noteError, noteFile, noteFixed, noteTouched, type State } from './state.ts'
 import { type CommandRun, stepOf } from './steps.ts'
 import { oneLine } from './text.ts'
@@ -125,7 +135,9 @@ function noteCommand(
   const { exit, ended } = ending
   const outcome = outcomeLine(ending.output, ended === 'badly')
   state.commands.delete(line) // Set again, so that the latest run is last.
-  if (verifies || ended === 'unfinished') {
+  if (ending.task) state.background.set(ending.task, { line, verifies })
+  // One that was cut off runs no longer, and its outcome is unknown.
+  if (ended === 'unfinished' ? ending.task !== undefined : verifies) {
     state.commands.set(line, {
       text: line,
       last: state.messages,
@@ -142,6 +154,29 @@ function noteCommand(
   noteChanges(state, script, ending)
   return { script, line, purpose, ended, outcome }
 }
+
+const taskEnd = /\b(?:completed|finished|killed|failed|stopped|terminated|exited|exit code)\b/i
+
+/** A background command that a message says has ended runs no longer; of a check, its exit code says how it ended. */
+export function noteEnded(state: State, message: ViewMessage): void {
+  if (state.background.size === 0 || message.origin === 'assistant') return
+  const text = textOf(message.content).slice(0, longestNotice)
+  for (const [task, { line, verifies }] of state.background) {
+    const fact = state.commands.get(line)
+    if (task.length < shortestTask || !text.includes(task) || !taskEnd.test(text)) continue
+    state.background.delete(task)
+    if (fact?.ended !== 'unfinished') continue
+    state.commands.delete(line)
+    const exit = /\bexit(?:ed with)? code:? (-?\d{1,5})\b/i.exec(text)?.[1]
+    if (!verifies || exit === undefined) continue
+    const ended = Number(exit) === 0 ? 'well' : 'badly'
+    state.commands.set(line, { ...fact, exit: Number(exit), ended })
+  }
+}
+
+const longestNotice = 4_000
+/** A shorter name stands in a text by chance. */
+const shortestTask = 4
 
 /** A check of a file that the same script wrote outside the session's folder says nothing about the work. */
 function isExperiment({ files }: Script, root: string | undefined): boolean {

@@ -37,7 +37,12 @@ describe('how a command ended', () => {
       quiet,
       { exit: 3, ended: 'badly', output: 'boom\n\nCommand exited with code 3' },
     ],
-    ['still running', '', { ...quiet, raw: { backgroundTaskId: 'b1' } }, { ended: 'unfinished', output: '' }],
+    [
+      'still running',
+      '',
+      { ...quiet, raw: { backgroundTaskId: 'b1' } },
+      { ended: 'unfinished', output: '', task: 'b1' },
+    ],
     [
       'cut off',
       'half',

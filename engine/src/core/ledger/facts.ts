@@ -106,6 +106,8 @@ export type Ledger = {
   readonly messages: number
   readonly root?: string
   readonly exchanges: readonly Exchange[]
+  /** The agent's last turn ended with a report: no call and no interruption came after its last words. */
+  readonly isAnswered?: true
   readonly rules: readonly Rule[]
   /** How many rules were dropped for newer ones; they are in the transcript only. */
   readonly olderRules?: number

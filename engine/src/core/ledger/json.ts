@@ -48,7 +48,7 @@ export function toJson(ledger: Ledger): JsonObject {
 }
 
 export function fromJson(value: unknown): Ledger {
-  const { messages = 0, olderRules = 0, root } = readTotals(value) ?? {}
+  const { messages = 0, olderRules = 0, root, isAnswered } = readTotals(value) ?? {}
   const all = <Fact>(key: keyof Ledger, read: (item: unknown) => Fact | undefined) =>
     (isObject(value) ? arrayAt(value, key) : []).map(read).filter((fact) => fact !== undefined)
   return {
@@ -58,6 +58,7 @@ export function fromJson(value: unknown): Ledger {
     exchanges: all('exchanges', readExchange).map((exchange) =>
       exchange.last < messages ? exchange : { ...exchange, last: Math.max(0, messages - 1) },
     ),
+    ...(isAnswered ? { isAnswered } : {}),
     rules: all('rules', readRule),
     ...(olderRules === 0 ? {} : { olderRules }),
     files: all('files', readFile),
@@ -105,13 +106,15 @@ const short = text(longestText)
 const time = whole(0)
 const maybeTime = whole(-1)
 const none = () => undefined
+const flag: Field<true> = (value) => (value === true ? true : undefined)
 const texts: Field<readonly string[]> = (value) =>
   (Array.isArray(value) ? value : []).map(short).filter((item) => item !== undefined)
 
-const readTotals = shape<Pick<Ledger, 'messages' | 'olderRules' | 'root'>>({
+const readTotals = shape<Pick<Ledger, 'messages' | 'olderRules' | 'root' | 'isAnswered'>>({
   messages: time,
   olderRules: time,
   root: short,
+  isAnswered: flag,
 })
 
 /** Words of unknown origin are nobody's: without a kind there is no exchange. */
@@ -125,7 +128,7 @@ const readExchange = shape<Exchange>(
     done: short,
     last: time,
     uuid: short,
-    lasts: (value) => (value === true ? true : undefined),
+    lasts: flag,
   },
   ['kind', 'text'],
 )

@@ -5,12 +5,12 @@ import { type JsonObject, objectAt, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { condensed } from '../text/condense.ts'
 import { wellFormed } from '../text/well-formed.ts'
-import { noteCall, noteResult } from './calls.ts'
+import { noteCall, noteEnded, noteResult } from './calls.ts'
 import { type Exchange, emptyLedger, type Ledger, type Step } from './facts.ts'
 import { foldPasted } from './pasted.ts'
 import { rulesIn, saysSomethingLasting, sentenceKey } from './rules.ts'
 import { createState, ledgerOf, noteCause, type State, trim } from './state.ts'
-import { withoutAnnouncement, withoutSteps } from './steps.ts'
+import { interrupted, withoutAnnouncement, withoutSteps } from './steps.ts'
 import { oneLine, withoutSecrets } from './text.ts'
 import { isForTheAgent, isInterruption, questionBehind, typedText, type Words } from './user-words.ts'
 
@@ -39,6 +39,7 @@ export function createLedger(from: Ledger = emptyLedger): LedgerBook {
 
 function addMessage(state: State, message: ViewMessage, record: JsonObject | undefined): void {
   readPlace(state, record)
+  noteEnded(state, message)
   switch (message.origin) {
     case 'assistant':
       for (const block of blocksOf(message.content)) readAnswer(state, block)
@@ -71,8 +72,11 @@ function readPlace(state: State, record: JsonObject | undefined): void {
 }
 
 function readAnswer(state: State, block: Block): void {
-  if (isToolUse(block)) noteCall(state, block)
-  const text = isText(block) ? block.text.trim() : ''
+  if (isToolUse(block)) {
+    noteCall(state, block)
+    state.isAnswered = undefined
+  }
+  const text = isText(block) ? block.text.replace(thinking, '').trim() : ''
   if (text === '') return
   const words = wellFormed(withoutSecrets(text))
   const cause = state.unexplained === undefined ? '' : withoutAnnouncement(words)
@@ -80,9 +84,13 @@ function readAnswer(state: State, block: Block): void {
   const last = state.exchanges.at(-1)
   if (last) state.exchanges[state.exchanges.length - 1] = withReport(last, words)
   state.agentText = words
+  state.isAnswered = true
 }
 
+/** Some models think aloud in tags. It is not meant for anybody. */
+const thinking = /<(think|thinking)>[\s\S]*?(?:<\/\1>|$)/g
 const longestCause = 400
+const longestAbout = 800
 const longestPlan = 1_500
 const longestWords = 6_000
 const longestReport = 12_000
@@ -116,7 +124,10 @@ function withStep(exchange: Exchange, step: Step): Exchange {
 
 function readRequest(state: State, message: ViewMessage): void {
   const whole = textOf(message.content)
-  if (isInterruption(whole)) noteStep(state, { type: 'did', text: 'was interrupted by the user' })
+  if (isInterruption(whole)) {
+    noteStep(state, { type: 'did', text: interrupted })
+    state.isAnswered = undefined
+  }
   const text = typedText(whole)
   const media = blocksOf(message.content).filter(isMedia)
   const said = [text, ...media.map(({ type }) => `[${type}]`)].filter((part) => part !== '').join('\n')
@@ -162,6 +173,7 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
   const old = state.exchanges.at(-exchangesWithSteps)
   if (old?.steps) state.exchanges[state.exchanges.length - exchangesWithSteps] = withoutSteps(old)
   state.agentText = ''
+  state.isAnswered = undefined
   for (const rule of rulesIn(words.text)) {
     const key = sentenceKey(rule)
     // The first wording and its entry stay; repeating a rule makes it recent.
@@ -174,5 +186,5 @@ function noteWords(state: State, words: Words, { uuid, last = state.messages }: 
 
 /** An approval approves all that the plan says. */
 function aboutText(kind: Exchange['kind'], about: string): string {
-  return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? longestPlan : longestCause)
+  return condensed(wellFormed(withoutSecrets(about)), kind === 'approval' ? longestPlan : longestAbout)
 }

@@ -28,6 +28,7 @@ export function createState(from: Ledger) {
     root: from.root,
     exchanges: [...from.exchanges],
     rules: byKey(from.rules, ({ text }) => sentenceKey(text)),
+    isAnswered: from.isAnswered,
     olderRules: from.olderRules ?? 0,
     files: byKey(from.files, ({ path }) => pathKey(path, from.root)),
     commands: byKey(from.commands, ({ text }) => text),
@@ -35,6 +36,8 @@ export function createState(from: Ledger) {
     commits: byKey(from.commits, ({ hash }) => hash),
     /** Calls whose result has not arrived yet. */
     calls: new Map<string, ToolCall>(),
+    /** Commands in the background, by the client's name for them. */
+    background: new Map<string, { readonly line: string; readonly verifies: boolean }>(),
     /** Errors that nothing has fixed so far, by the thing that failed. */
     open: [] as readonly { readonly key: string; readonly topic: string }[],
     /** The error that the agent's next words may explain. */
@@ -50,6 +53,7 @@ export function ledgerOf(state: State): Ledger {
     messages: state.messages,
     ...(state.root === undefined ? {} : { root: state.root }),
     exchanges: [...state.exchanges],
+    ...(state.isAnswered ? { isAnswered: true } : {}),
     rules: [...state.rules.values()],
     ...(state.olderRules === 0 ? {} : { olderRules: state.olderRules }),
     files: [...state.files.values()],

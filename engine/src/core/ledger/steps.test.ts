@@ -5,7 +5,15 @@ import { purposeOf, readScript } from '../tools/shell-effects.ts'
 import { commandText } from './commands.ts'
 import type { Step } from './facts.ts'
 import { createLedger } from './ledger.ts'
-import { type CommandRun, type StepResult, stepOf, withoutAnnouncement, withoutSteps } from './steps.ts'
+import {
+  briefStep,
+  type CommandRun,
+  clippedStep,
+  type StepResult,
+  stepOf,
+  withoutAnnouncement,
+  withoutSteps,
+} from './steps.ts'
 
 const stepIn = (name: string, input: unknown, result: Partial<StepResult> = {}): Step | undefined =>
   stepOf(toolCall({ name, input }), { text: 'done', isError: false, request: '', ...result })
@@ -25,7 +33,7 @@ describe('one line for each step', () => {
     expect(step('Edit', { file_path: '/p/src/core/a.ts', old_string: 'x', new_string: 'const `a` = 1' })).toContain(
       "core/a.ts: `x → const 'a' = 1`",
     )
-    expect(step('Write', { file_path: '/p/a.md', content: 'One.\nTwo.' })).toContain('p/a.md: `One. Two.`')
+    expect(step('Write', { file_path: '/p/a.md', content: 'One.\nTwo.' })).toBe('wrote p/a.md:\n```\nOne.\nTwo.\n```')
     expect(step('Edit', { file_path: '/p/a.ts', new_string: 'x' }, { isError: true })).toBe(undefined)
   })
 
@@ -64,9 +72,16 @@ describe('one line for each step', () => {
 test('an edit is told by the lines that changed, without those around them', () => {
   const edit = (old_string: string, new_string: string) =>
     step('Edit', { file_path: '/w/src/lib/a.ts', old_string, new_string })
-  expect(edit('a()\nb()', 'a()\nc()\nd()\nb()')).toBe('edited lib/a.ts: `c() d()`')
+  expect(edit('a()\nb()', 'a()\nc()\nd()\nb()')).toBe('edited lib/a.ts:\n```\nc()\nd()\n```')
   expect(edit('a()\nwait(1)', 'a()\nwait(2)')).toBe('edited lib/a.ts: `wait(1) → wait(2)`')
   expect(edit('a()\nb()', 'a()')).toBe('edited lib/a.ts: `removed b()`')
+  expect(edit('a()\nb()\nc()', 'a()')).toBe('edited lib/a.ts: `removed b() and 1 more lines`')
+  expect(edit('a()', '  a(\n    b,\n  )\n  ```')).toBe("edited lib/a.ts:\n```\na(\n  b,\n)\n'''\n```")
+  const long = edit('', Array.from({ length: 200 }, (_, at) => `line(${at})`).join('\n')) ?? ''
+  expect(long).toMatch(/line\(0\)\n[\s\S]*… \d+ more lines\n```$/)
+  expect(clippedStep(long, 45)).toBe('edited lib/a.ts:\n```\nline(0)\nline(1)\nline(2)\n…\n```')
+  expect(clippedStep(long, 25)).toBe(briefStep(long, 25))
+  expect(briefStep(long, 160)).toBe('edited lib/a.ts: `line(0)` …')
 })
 
 test('several edits of one call and the added lines of a patch are told', () => {
@@ -74,7 +89,7 @@ test('several edits of one call and the added lines of a patch are told', () => 
     { old_string: 'a', new_string: 'b' },
     { old_string: 'c', new_string: 'c\nd' },
   ]
-  expect(step('MultiEdit', { file_path: 'a.ts', edits })).toBe('edited a.ts: `a → b … d`')
+  expect(step('MultiEdit', { file_path: 'a.ts', edits })).toBe('edited a.ts:\n```\na → b\n…\nd\n```')
   const input = '*** Update File: src/a.ts\n@@\n-old()\n+fresh()\n'
   expect(step('apply_patch', { input })).toBe('patched src/a.ts: `old() → fresh()`')
 })

@@ -1,18 +1,18 @@
 // What the agent said and did, one line for each step that changed or tried something. Of what it only looked up, the
 // latest is kept: it can be looked up again, and what came of it shows in what was done next.
 import { condensed, sentenceEnd } from '../text/condense.ts'
+import { clippedAtWord } from '../text/cut.ts'
 import { pathsOf, type ToolCall } from '../tools/call.ts'
 import type { TextEdit } from '../tools/patch.ts'
 import { onlyReads, type Purpose, type Script } from '../tools/shell-effects.ts'
-import { commitMessage, isHousekeeping, programOf } from './commands.ts'
+import { commitMessage, commitsIn, isHousekeeping, programOf } from './commands.ts'
 import type { CommandEnd, Exchange, Step } from './facts.ts'
-import { commitsIn } from './repository.ts'
 import { oneLine } from './text.ts'
 
 const longestCode = 600
 const longestLook = 400
 const longestReport = 1_500
-const longestSource = 3_000
+const longestSource = 6_000
 
 export type StepResult = {
   readonly text: string
@@ -47,7 +47,7 @@ export function stepOf(call: ToolCall, result: StepResult): Step | undefined {
     case 'edit':
       return did(`edited ${paths}${editsText(call.edits)}`)
     case 'write':
-      return did(`wrote ${paths}${code(call.text ?? '')}`)
+      return did(`wrote ${paths}${code([linesIn(call.text ?? '')])}`)
     case 'patch': {
       const added = call.files.map((file) => ({ before: '', after: file.text ?? '' }))
       return did(`patched ${paths}${editsText([...added, ...call.files.flatMap(({ edits }) => edits)])}`)
@@ -106,25 +106,56 @@ function commandStep(command: string, run: CommandRun, text: string): Step | und
 }
 
 function editsText(edits: readonly Pick<TextEdit, 'before' | 'after'>[]): string {
-  const changes = edits.map(changeIn).filter((change) => change !== '')
-  return code(changes.join(' … '))
+  return code(edits.map(changeIn).filter((change) => change.length > 0))
 }
 
 /** What a replacement changed, without the lines around it that stayed. */
-function changeIn(edit: Pick<TextEdit, 'before' | 'after'>): string {
+function changeIn(edit: Pick<TextEdit, 'before' | 'after'>): readonly string[] {
   const [before, after] = [linesIn(edit.before), linesIn(edit.after)]
-  const [isOld, isNew] = [new Set(before), new Set(after)]
-  const added = after.filter((line) => !isOld.has(line))
-  const removed = before.filter((line) => !isNew.has(line))
-  if (added.length === 0) return removed.length === 0 ? '' : `removed ${removed.join(' ')}`
-  return removed.length === 1 && added.length === 1 ? `${removed[0]} → ${added[0]}` : added.join(' ')
+  const bare = (lines: readonly string[]) => new Set(lines.map((line) => line.trim()))
+  const [isOld, isNew] = [bare(before), bare(after)]
+  const added = after.filter((line) => !isOld.has(line.trim()))
+  const removed = before.filter((line) => !isNew.has(line.trim())).map((line) => line.trim())
+  if (added.length > 0 && (removed.length !== 1 || added.length > 1)) return added
+  if (added.length === 1) return [`${removed[0]} → ${added[0]?.trim()}`]
+  const more = removed.length > 1 ? ` and ${removed.length - 1} more lines` : ''
+  return removed.length === 0 ? [] : [`removed ${removed[0]}${more}`]
 }
 
 function linesIn(text: string): readonly string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+  return text.split('\n').filter((line) => line.trim() !== '')
+}
+
+/** One line in backticks, or several in a block of their own. */
+function code(parts: readonly (readonly string[])[]): string {
+  const lines = parts.flatMap((part, at) => (at === 0 ? part : ['…', ...part]))
+  if (lines.length <= 1)
+    return lines.length === 0 ? '' : `: \`${oneLine(lines[0] ?? '', longestCode).replaceAll('`', "'")}\``
+  const indent = Math.min(...lines.filter((line) => line !== '…').map((line) => line.search(/\S/)))
+  const shown: string[] = []
+  for (let left = longestCode; shown.length < lines.length && left > 0; left -= shown.at(-1)?.length ?? 0) {
+    const line = lines[shown.length] ?? ''
+    shown.push(clippedAtWord(line === '…' ? line : line.slice(indent), longestCode))
+  }
+  const rest = lines.length - shown.length
+  return `:\n\`\`\`\n${[...shown, ...(rest > 0 ? [`… ${rest} more lines`] : [])].join('\n').replaceAll('```', "'''")}\n\`\`\``
+}
+
+/** A step on one line: of a block of code its first line. */
+export function briefStep(text: string, longest: number): string {
+  const [whole = '', first = ''] = codeBlock.exec(text) ?? []
+  if (whole === '') return oneLine(text, longest)
+  return oneLine(`${text.slice(0, -whole.length)}: \`${oneLine(first, longest).replaceAll('`', "'")}\` …`, longest)
+}
+
+const codeBlock = /:\n```\n(.*)\n[\s\S]*$/
+
+/** A step in at most so many characters; of a block of code whole lines. */
+export function clippedStep(text: string, longest: number): string {
+  if (text.length <= longest) return text
+  if (!codeBlock.test(text)) return condensed(text, longest)
+  const lines = text.slice(0, longest).split('\n').slice(0, -1)
+  return lines.length < 3 ? briefStep(text, longest) : [...lines, '…', '```'].join('\n')
 }
 
 /** What clients write behind a sub-agent's report: its id and what it used. */
@@ -134,15 +165,14 @@ function withoutFooter(text: string): string {
   return end < 0 ? text : text.slice(0, end)
 }
 
-function code(text: string): string {
-  return text.trim() === '' ? '' : `: \`${oneLine(text, longestCode).replaceAll('`', "'")}\``
-}
-
 /** Relative to the session's folder, or the last two names; files being worked on are restored with their full path. */
 function shortPath(path: string, root = ''): string {
   const isInside = root !== '' && path.startsWith(`${root}/`)
   return oneLine(isInside ? path.slice(root.length + 1) : path.split(/[\\/]/).slice(-2).join('/'), 120)
 }
+
+/** The step where the user stopped the agent. */
+export const interrupted = 'was interrupted by the user'
 
 const longestDone = 160
 
@@ -154,7 +184,7 @@ export function withoutSteps({ steps = [], done, ...exchange }: Exchange): Excha
   ]
   const isChange = (text: string) => /^(?:edited|wrote|patched|committed) /.test(text)
   const last = did.findLast(isChange) ?? did.findLast((text) => text.startsWith('ran '))
-  return last === undefined ? exchange : { ...exchange, done: oneLine(last, longestDone) }
+  return last === undefined ? exchange : { ...exchange, done: briefStep(last, longestDone) }
 }
 
 /** A sentence that only says what the agent does next. Once it is done, the step itself says so. */

@@ -70,6 +70,16 @@ describe('the question behind a reply', () => {
     expect(questionBehind('2', 'A.\n\nB?')).toBe('A.\nB?')
   })
 
+  test('is the items of a list or table that the reply names by number, also where nothing was asked', () => {
+    const list = 'Left to do:\n\n1. Paint\n2. **Oil**\n- 3) Sand\n\n| # | what |\n|---|---|\n| 4 | Nail |'
+    expect(questionBehind('skip 2 and 4, do the rest', list)).toBe('2. **Oil**\n| 4 | Nail |')
+    expect(questionBehind('3 first', `${list}\n\nWhich one?`)).toBe('- 3) Sand\nWhich one?')
+    expect(questionBehind('2, 3 and #4', list)).toBe('2. **Oil**\n- 3) Sand\n| 4 | Nail |')
+    for (const other of ['do all of it at 2', 'go ahead with phase 1', 'stay on Java 4']) {
+      expect(questionBehind(other, list)).toBe(undefined)
+    }
+  })
+
   test('is none for a long reply, and where nothing was asked', () => {
     expect(questionBehind('x'.repeat(61), asked)).toBe(undefined)
     expect(questionBehind('x'.repeat(60), asked)).toBe('Shall I?\nI would.')

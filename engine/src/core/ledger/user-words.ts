@@ -1,6 +1,7 @@
 // The user's own words in a message or a tool result. Clients write a lot in the user's name: command wrappers,
 // reminders, hook output, notifications. None of that is the user's.
 import { type JsonObject, objectAt } from '../message/json.ts'
+import { sentenceEnd } from '../text/condense.ts'
 import type { ToolCall } from '../tools/call.ts'
 import type { WordKind } from './facts.ts'
 import { oneLine } from './text.ts'
@@ -129,27 +130,44 @@ function describeCall(call: ToolCall): string {
 }
 
 const shortReply = 60
+const longestPointer = 200
 
-/** The question that a short reply answers; "yes" and "option 2" say nothing without it. */
+/** What a reply takes up: the question that a short one answers, and the items of a list that it names by number. */
 export function questionBehind(reply: string, agentText: string): string | undefined {
-  if (reply.length > shortReply || agentText === '') return undefined
+  if (reply.length > longestPointer || agentText === '') return undefined
+  const items = itemsNamed(reply, agentText)
   const paragraphs = paragraphsOf(agentText)
   const asked = paragraphs.findLastIndex((paragraph) => /[?？]/.test(paragraph))
-  if (asked < 0) return undefined
+  if (asked < 0 || reply.length > shortReply) return items.length === 0 ? undefined : items.join('\n')
+  if (items.length > 0) return [...items, paragraphs[asked]].join('\n').trim()
   // A reply that points at a list needs the list, which is near the question.
   const isPointing = /\d|\b(?:first|second|third|last|both|all|option|former|latter|[a-h])\b/i.test(reply)
-  const from = isPointing ? Math.max(0, asked - 2) : asked
   return paragraphs
-    .slice(from, asked + 2)
+    .slice(isPointing ? Math.max(0, asked - 2) : asked, asked + 2)
     .join('\n')
     .trim()
 }
 
+/** Numbers at the start or behind a word that points at something; "phase 1" and "Java 21" name something else. */
+const pointer =
+  /(?:^|\b(?:options?|items?|points?|numbers?|no|nr|skip|do|not|only|just|with|take|use|fix|drop|except|but|pick|choose)\b|#)[ .:]{0,2}#?\d{1,2}\b(?:(?:,| and| or| &|, and)? ?#?\d{1,2}\b)*/gi
+
+/** Numbered items and rows of the agent's text that the reply names: "skip 5, 7 and do the rest". */
+function itemsNamed(reply: string, agentText: string): readonly string[] {
+  const numbers = new Set([...reply.matchAll(pointer)].flatMap(([all]) => all.match(/\d+/g) ?? []))
+  if (numbers.size === 0) return []
+  return agentText.split('\n').filter((line) => {
+    const [, number = ''] = /^\s*(?:\|\s*)?(?:[-*]\s+)?(?:\*\*)?#?(\d{1,2})(?:[.):]|\*\*|\s*\|)/.exec(line) ?? []
+    return numbers.has(number)
+  })
+}
+
+/** The question that a report ends with, if it does. */
+export function questionIn(report: string): string | undefined {
+  const sentences = paragraphsOf(report).slice(-2).join('\n').split(sentenceEnd)
+  return sentences.findLast((sentence) => /[?？]\W{0,4}$/.test(sentence))?.trim()
+}
+
 function paragraphsOf(text: string): readonly string[] {
-  const paragraphs: string[][] = [[]]
-  for (const line of text.split('\n')) {
-    if (line.trim() === '') paragraphs.push([])
-    else paragraphs.at(-1)?.push(line)
-  }
-  return paragraphs.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
+  return text.split(/\n(?:[ \t]*\n)+/).filter((paragraph) => paragraph.trim() !== '')
 }

@@ -9,6 +9,8 @@ export type RestoreRequest = {
   /** Tokens for all pieces. */
   readonly budget: number
   readonly countTokens: (text: string) => number
+  /** What is to be done next, in the summary's and the user's words. */
+  readonly next?: string
   /** Kinds that the new context has already. */
   readonly without?: readonly string[]
 }

@@ -56,7 +56,16 @@ const goOn: Readonly<Record<ContinuationInput['mode'], string>> = {
   autonomous: `${directly} You work autonomously and this is not a first start: the work loop goes on with its next step.`,
 }
 
+/** How far the agent came with the latest request. */
+export type Progress = 'new' | 'begun' | 'answered'
+
+const progressWords: Readonly<Record<Progress, string>> = {
+  new: 'nothing was done about it yet',
+  begun: 'the agent was working on it',
+  answered: 'the agent has answered it, and nothing was asked since',
+}
+
 /** The last words of a new context: what the user wants, in their own words. */
-export function latestRequestText(request: string): string {
-  return `The user’s latest request, verbatim (what was done about it is told above):\n${request}`
+export function latestRequestText(request: string, progress: Progress): string {
+  return `The user’s latest request, verbatim (${progressWords[progress]}):\n${request}`
 }

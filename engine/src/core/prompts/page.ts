@@ -6,7 +6,8 @@ export const pageTitles = {
   rules: 'Rules of the user that are in force, verbatim',
   state: 'Current state',
   facts: 'Also on record',
-  before: 'From the summary before, older than what follows',
+  before: 'From the summary before: older than what follows, which is right where they differ',
+  since: 'Since that summary, oldest first',
   conversation: 'The conversation, oldest first',
   errors: 'Errors',
 } as const

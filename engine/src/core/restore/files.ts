@@ -34,14 +34,23 @@ export const restoreFiles: Restorer = {
   },
 }
 
-/** What is being worked on now before what the user has moved on from; in both, edited files first. */
+/** What the next step names, then what is being worked on, then what the user has moved on from; edited files first. */
 function wanted(input: RestoreInput): readonly TouchedFile[] {
   const visible = visibleFiles(input.kept, input)
   const hidden = input.touched.filter(
     ({ path }) => !isElsewhere(path, input) && !visible.has(pathKey(path, input.root)),
   )
-  const rank = ({ isEarlier, isEdited }: TouchedFile) => (isEarlier ? 2 : 0) + (isEdited ? 0 : 1)
+  const isNext = (path: string) => isNamed(path, input.next ?? '')
+  const rank = ({ path, isEarlier, isEdited }: TouchedFile) =>
+    (isNext(path) ? 0 : isEarlier ? 4 : 2) + (isEdited ? 0 : 1)
   return hidden.toSorted((a, b) => rank(a) - rank(b)).slice(0, mostTried)
+}
+
+/** By its name, which must not be a part of a longer one. */
+function isNamed(path: string, text: string): boolean {
+  const name = path.split(/[\\/]/).at(-1) ?? ''
+  const at = name.includes('.') ? text.indexOf(name) : -1
+  return at >= 0 && !/[\w.-]/.test(text[at - 1] ?? '') && !/\w/.test(text[at + name.length] ?? '')
 }
 
 /** The transcript itself, or restored another way: with the system prompt, as the plan, as a rule file. */
@@ -90,7 +99,7 @@ function excerptOf(file: TouchedFile, { text, tokens, room, input }: Large): Pie
   const lines = text.split('\n')
   let chosen: readonly Lines[] = []
   let best: Piece | undefined
-  for (const [from, to] of placesIn(file, text, lines.length)) {
+  for (const [from, to] of placesIn(file, text, lines)) {
     const next = joined([...chosen, [from, to]])
     const piece = excerpt(next)
     if (piece.tokens <= room) {
@@ -121,14 +130,36 @@ function excerptOf(file: TouchedFile, { text, tokens, room, input }: Large): Pie
   }
 }
 
-/** Inserted text where it is now, then lines that were read, then the start; the whole file if nothing is known. */
-function placesIn({ inserted, seen }: TouchedFile, text: string, length: number): readonly Lines[] {
-  const changed = inserted.flatMap((part) => linesOf(text, part))
-  const known = [...changed.toReversed(), ...seen.toReversed()].filter(([from]) => from <= length)
+/**
+ * What was put in, where it is now, in the block it belongs to; then lines that were read by themselves; then the start.
+ * Somebody who read the whole file pointed at no place in it. Without any place, the file from its start.
+ */
+function placesIn({ inserted, seen }: TouchedFile, text: string, lines: readonly string[]): readonly Lines[] {
+  const { length } = lines
+  const changed = inserted.flatMap((part) => linesOf(text, part)).map((place) => blockAround(lines, place))
+  const read = seen.filter(([from, to]) => from <= length && (from > 1 || to < length))
+  const known = [...changed.toReversed(), ...read.toReversed()]
   return [...known, [1, known.length > 0 ? head : length] as const].map(([from, to]) => [
     Math.max(1, from - around),
     Math.min(length, to + around),
   ])
+}
+
+/** A larger block is shown in part. */
+const largestBlock = 80
+
+/** The outermost block around these lines that is not too large, by its indentation: mostly the function. */
+function blockAround(lines: readonly string[], place: Lines): Lines {
+  const indent = (line: string) => (line.trim() === '' ? Number.POSITIVE_INFINITY : line.search(/\S/))
+  let [from, to] = place
+  for (;;) {
+    const depth = Math.min(...lines.slice(from - 1, to).map(indent))
+    const isOutside = (line: string) => indent(line) < depth
+    const start = lines.slice(0, from - 1).findLastIndex(isOutside) + 1
+    const end = lines.findIndex((line, at) => at >= to && isOutside(line)) + 1
+    if (start === 0 || end === 0 || end - start >= largestBlock) return [from, to]
+    ;[from, to] = [start, /^\s*(?:[)}\]]|end\b|<\/)/.test(lines[end - 1] ?? '') ? end : end - 1]
+  }
 }
 
 function linesOf(text: string, part: string): readonly Lines[] {

@@ -1,6 +1,7 @@
 // Restores what is read from files and must be whole, since half a plan or half a rule misleads: the plan and rule files.
 // Rule files are instructions for agents in the workspace (AGENTS.md, CLAUDE.md …) that apply to the files below them.
 // Those of the root come with the system prompt, the others only with the files.
+import { groupBy } from '../message/group-by.ts'
 import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
 import { hashText } from '../text/hash.ts'
 import { pathKey } from '../tools/paths.ts'
@@ -20,28 +21,25 @@ export const restorePlan: Restorer = {
     const whole = text === undefined ? undefined : planPiece(plan, { text, hasText: true }, input)
     if (whole && whole.tokens <= room) return { pieces: [whole], notRestored: [] }
     const missing = whole ? `it has ${whole.tokens} tokens` : why
-    const what = `Plan${plan.path === undefined ? '' : ` ${plan.path}`}`
-    const notRestored = missing === undefined ? [] : [{ kind: 'plan', what, why: missing }]
+    const no = (what: string, because: string): NotRestored => ({ kind: 'plan', what, why: because })
+    const notRestored = missing === undefined ? [] : [no(nameOf(plan), missing)]
     if (!plan.isOn) return { pieces: [], notRestored }
     const note = missing === undefined ? 'There is no plan yet.' : `The plan is not here: ${missing}.`
     const mode = planPiece(plan, { text: note, hasText: false }, input)
     if (mode.tokens <= room) return { pieces: [mode], notRestored }
-    return {
-      pieces: [],
-      notRestored: [
-        ...notRestored,
-        { kind: 'plan', what: 'Plan mode', why: 'it is on, and there is no room to say so' },
-      ],
-    }
+    return { pieces: [], notRestored: [...notRestored, no('Plan mode', 'it is on, and there is no room to say so')] }
   },
+}
+
+function nameOf({ path }: Plan): string {
+  return path === undefined ? 'Plan' : `Plan ${path}`
 }
 
 type PlanText = { readonly text: string; readonly hasText: boolean }
 
 function planPiece(plan: Plan, { text, hasText }: PlanText, { countTokens }: RestoreInput): Piece {
   const { path, isOn, requestsSince = 0 } = plan
-  const mode = isOn ? ' (plan mode is on: plan, change nothing)' : ageOf(requestsSince)
-  const title = `Plan${path === undefined ? '' : ` ${path}`}${mode}`
+  const title = `${nameOf(plan)}${isOn ? ' (plan mode is on: plan, change nothing)' : ageOf(requestsSince)}`
   const state = { plan: { ...(path === undefined ? {} : { path }), isOn, hasText, requestsSince } }
   return { kind: 'plan', title, text, tokens: countTokens(`${title}\n${text}`), state }
 }
@@ -86,21 +84,12 @@ export const restoreMemoryFiles: Restorer = {
   },
 }
 
-/** Known rule files, then places where there may be one. */
-function rulePaths({
-  state,
-  touched,
-  root,
-}: RestoreInput): readonly { readonly path: string; readonly isSure: boolean }[] {
+/** Known rule files, then places where there may be one; each once. */
+function rulePaths({ state, touched, root }: RestoreInput) {
   const sure = [...state.memoryFiles, ...rulesRead(touched, root)].map((path) => ({ path, isSure: true }))
   const maybe = rulePlaces(touched, root).map((path) => ({ path, isSure: false }))
-  const known = new Set<string>()
-  return [...sure, ...maybe].filter(({ path }) => {
-    const key = pathKey(path, root)
-    if (known.has(key)) return false
-    known.add(key)
-    return true
-  })
+  const byKey = groupBy([...sure, ...maybe], ({ path }) => pathKey(path, root))
+  return [...byKey.values()].flatMap(([first]) => first ?? [])
 }
 
 /** A short fingerprint of the content, to tell two versions apart. */
@@ -116,14 +105,10 @@ export function isRuleFile(path: string): boolean {
   return ruleName.test(path)
 }
 
-/** Agents that read rule files put these into the system prompt. */
-function isOfRoot(key: string): boolean {
-  return ruleName.test(key) && !/[/\\]/.test(key)
-}
-
-/** Rule files that the session read, except those of the root. */
-export function rulesRead(touched: readonly TouchedFile[], root: string | undefined): readonly string[] {
-  return touched.map(({ path }) => path).filter((path) => isRuleFile(path) && !isOfRoot(pathKey(path, root)))
+/** Rule files that the session read. Those of the root come with the system prompt. */
+function rulesRead(touched: readonly TouchedFile[], root: string | undefined): readonly string[] {
+  const isOfRoot = (path: string) => !/[/\\]/.test(pathKey(path, root))
+  return touched.map(({ path }) => path).filter((path) => isRuleFile(path) && !isOfRoot(path))
 }
 
 const mostFiles = 8

@@ -1,5 +1,6 @@
 // Restores what the host or the transcript already holds as text: the todo list, background agents, tools, instructions of
 // MCP servers, pinned messages, the host's own context, skills and slash commands.
+import { groupBy } from '../message/group-by.ts'
 import { type NotRestored, nothingRestored, type Piece } from '../ports/restore.ts'
 import { recallPointer } from '../prompts/recall.ts'
 import { markedHeadWithin } from '../text/cut.ts'
@@ -37,13 +38,29 @@ export const restoreTools: Restorer = {
     const tools =
       state.deferredTools.length === 0
         ? []
-        : [{ title: 'Tools that can be loaded', text: state.deferredTools.join('\n'), state: { deferredTools: true } }]
+        : [
+            {
+              title: 'Tools that can be loaded',
+              text: toolLines(state.deferredTools).join('\n'),
+              state: { deferredTools: true },
+            },
+          ]
     const servers = (isUsed: boolean) =>
       state.mcpInstructions
         .filter((server) => (server.isUsed === true) === isUsed)
         .map(({ name, text }) => ({ title: `Instructions of the MCP server ${name}`, text, state: { server: name } }))
     return fitted('tools', [...servers(true), ...tools, ...servers(false)], { room, countTokens })
   },
+}
+
+/** More tools of one server are counted: a page of names tells nobody which to load. */
+const mostOfServer = 5
+
+function toolLines(tools: readonly string[]): readonly string[] {
+  const byServer = groupBy(tools, (tool) => /^mcp__.+?__/.exec(tool)?.[0] ?? '')
+  return [...byServer].flatMap(([server, own]) =>
+    server === '' || own.length <= mostOfServer ? own : [`${server}…: ${own.length} tools of this server`],
+  )
 }
 
 const perPinned = 2_000
@@ -77,52 +94,26 @@ export const restoreHost: Restorer = {
   },
 }
 
-const skillBudget = 25_000
-const perSkill = 5_000
 /** A shorter part of a skill is no help. */
 const leastPart = 200
 
-export const restoreRunningSkill: Restorer = {
-  kind: 'skills',
-  budget: skillBudget,
-  restore: async (input, room) => restored(input, { room, each: room, skills: input.state.skills.filter(isRunning) }),
-}
-
-/** Where none is running, the one invoked last, cut at its end. Older ones are finished and only named. */
+/** The instructions being followed, whole. Earlier ones are finished: they are named, and can be invoked again. */
 export const restoreSkills: Restorer = {
   kind: 'skills',
-  budget: skillBudget,
-  restore: async (input, room) => {
-    const isAnyRunning = input.state.skills.some(isRunning)
-    const finished = input.state.skills.filter((skill) => !isRunning(skill))
-    const [skills, older] = isAnyRunning ? [[], finished] : [finished.slice(0, 1), finished.slice(1)]
-    const { pieces, notRestored } = restored(input, { room, each: perSkill, skills })
-    return { pieces, notRestored: [...notRestored, ...older.map(olderSkill)] }
+  budget: 25_000,
+  restore: async ({ state, countTokens }, room) => {
+    const pieces: Piece[] = []
+    const notRestored: NotRestored[] = []
+    let left = room
+    for (const skill of state.skills) {
+      const piece = skill.isRunning ? skillPiece(skill, countTokens, left) : undefined
+      left -= piece?.tokens ?? 0
+      const why = skill.isRunning ? 'there is no room for it' : 'invoke it again if it still applies'
+      if (piece) pieces.push(piece)
+      else notRestored.push({ kind: 'skills', what: titleOf(skill), why })
+    }
+    return { pieces, notRestored }
   },
-}
-
-function olderSkill(skill: Skill): NotRestored {
-  return { kind: 'skills', what: titleOf(skill), why: 'invoke it again if it still applies' }
-}
-
-function isRunning(skill: Skill): boolean {
-  return skill.isRunning === true
-}
-
-type Which = { readonly room: number; readonly each: number; readonly skills: readonly Skill[] }
-
-function restored(input: RestoreInput, { room, each, skills }: Which) {
-  const pieces: Piece[] = []
-  const notRestored: NotRestored[] = []
-  let left = room
-  for (const skill of skills) {
-    const piece = skillPiece(skill, input, Math.min(each, left))
-    if (piece) {
-      pieces.push(piece)
-      left -= piece.tokens
-    } else notRestored.push({ kind: 'skills', what: titleOf(skill), why: 'there is no room for it' })
-  }
-  return { pieces, notRestored }
 }
 
 function titleOf({ name, isRunning }: Skill): string {
@@ -130,7 +121,7 @@ function titleOf({ name, isRunning }: Skill): string {
   return `${what} ${name}, ${isRunning ? 'invoked recently' : 'invoked earlier'}`
 }
 
-function skillPiece(skill: Skill, { countTokens }: RestoreInput, room: number): Piece | undefined {
+function skillPiece(skill: Skill, countTokens: RestoreInput['countTokens'], room: number): Piece | undefined {
   const { name, path, text } = skill
   const title = `${titleOf(skill)}${path === undefined ? '' : ` (${path})`}`
   const marker = path === undefined ? '[cut: invoke the skill again for the rest]' : `[cut: the rest is in ${path}]`

@@ -150,6 +150,35 @@ describe('files', () => {
     expect(pieces[0]?.tokens).toBeLessThanOrEqual(5000)
   })
 
+  test('of a large file the whole function that was changed is shown, though somebody has read it from its start', async () => {
+    const body = (name: string) => [
+      `function ${name}() {`,
+      ...Array.from({ length: 30 }, (_, at) => `  ${name}(${at})`),
+      '}',
+    ]
+    const lines = Array.from({ length: 100 }, (_, at) => ['', ...body(`f${at}`)]).flat()
+    const touched = [touch('big', { inserted: ['  f50(15)'], seen: [[1, Number.POSITIVE_INFINITY]] })]
+    const { pieces } = await restoreContext(inputOf({ files: storeOf({ big: lines.join('\n') }), touched }), {
+      budget: 50_000,
+    })
+    expect(pieces[0]?.text).toContain(body('f50').join('\n'))
+    expect(pieces[0]?.text).not.toContain(body('f49').join('\n'))
+    expect(pieces[0]?.title).toContain('lines 1–68, 1644–')
+  })
+
+  test('files that the next step names come first', async () => {
+    const names = ['src/a.ts', 'src/b.ts', 'old/c.ts', 'old/bc.ts']
+    const files = storeOf(Object.fromEntries(names.map((name) => [name, name])))
+    const touched = names.map((name) => touch(name, name.startsWith('old') ? { isEarlier: true } : {}))
+    const next = 'Mend `c.ts`, see readme.'
+    expect((await titles({ files, touched, next })).put).toEqual([
+      'File old/c.ts',
+      'File src/a.ts',
+      'File src/b.ts',
+      'File old/bc.ts',
+    ])
+  })
+
   test('a file to be seen in the kept messages is not put back, a pointer to an older read is no sight of it', async () => {
     const read = (id: string, path: string, text: string) =>
       [
@@ -315,11 +344,23 @@ test('a plan that the user has spoken since says so', async () => {
   expect(await plan(7)).toEqual(['Plan (from before the user’s last 7 messages: it may be done or superseded)'])
 })
 
+test('many tools of one server are counted instead of named', async () => {
+  const ours = Array.from({ length: 6 }, (_, at) => `mcp__docs__find${at}`)
+  const deferredTools = ['Cron: runs things', ...ours, 'mcp__mail__send']
+  const { pieces } = await restoreContext(inputOf({ state: { ...emptyState, deferredTools } }), { budget: 1_000 })
+  expect(pieces.map(({ text }) => text)).toEqual([
+    'Cron: runs things\nmcp__docs__…: 6 tools of this server\nmcp__mail__send',
+  ])
+})
+
 test('skills are cut at the end, with a word on where the rest is', async () => {
-  const state = { ...emptyState, skills: [{ name: 'long', path: '/skills/long.md', text: 'word '.repeat(9000) }] }
+  const state = {
+    ...emptyState,
+    skills: [{ name: 'long', path: '/skills/long.md', text: 'word '.repeat(30_000), isRunning: true }],
+  }
   const { pieces } = await restoreContext(inputOf({ state }), { budget: 100_000 })
-  expect(pieces[0]?.tokens).toBeLessThanOrEqual(5000)
-  expect(pieces[0]?.tokens).toBeGreaterThan(4900)
+  expect(pieces[0]?.tokens).toBeLessThanOrEqual(25_000)
+  expect(pieces[0]?.tokens).toBeGreaterThan(24_900)
   expect(pieces[0]?.text.endsWith('[cut: the rest is in /skills/long.md]')).toBe(true)
 })
 

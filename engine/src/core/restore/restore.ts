@@ -6,28 +6,19 @@ import { contextFrame } from '../message/reminder.ts'
 import type { NotRestored, Piece, Restoration } from '../ports/restore.ts'
 import { restoreFiles } from './files.ts'
 import { restoreMemoryFiles, restorePlan } from './from-disk.ts'
-import {
-  restoreAgents,
-  restoreHost,
-  restorePinned,
-  restoreRunningSkill,
-  restoreSkills,
-  restoreTodos,
-  restoreTools,
-} from './listed.ts'
+import { restoreAgents, restoreHost, restorePinned, restoreSkills, restoreTodos, restoreTools } from './listed.ts'
 import type { RestoreInput, Restorer } from './restorer.ts'
 
 /** In order of importance: later ones get whatever room is left. */
 export const defaultRestorers: readonly Restorer[] = [
   restorePinned,
   restorePlan,
-  restoreRunningSkill,
+  restoreSkills,
   restoreMemoryFiles,
   restoreTodos,
   restoreFiles,
   restoreAgents,
   restoreHost,
-  restoreSkills,
   restoreTools,
 ]
 

@@ -32,108 +32,115 @@ export type SeenFiles = {
   readonly paths: () => readonly string[]
 }
 
-export function createSeenFiles(options: { readonly named?: NamedKinds } = {}): SeenFiles {
-  const files = new Map<string, SeenFile>()
-  const walk = createFileWalk(options.named)
-  const put = (path: string, lines: Lines, { isWhole, isSure = true }: { isWhole: boolean; isSure?: boolean }) => {
-    const isStale = !isSure && files.get(path)?.isStale === true
-    files.delete(path)
-    files.set(path, { path, lines, isWhole: isWhole && !lines.includes(undefined), ...(isStale ? { isStale } : {}) })
-  }
-  const mark = (path: string, how: Mark) => {
-    const file = files.get(path)
-    if (file) files.set(path, { ...file, [how]: true })
-  }
-  const showing: Showing = { file: (path) => files.get(path), put, mark }
+export function createSeenFiles({ named }: { readonly named?: NamedKinds } = {}): SeenFiles {
+  const files = new Files()
+  const walk = createFileWalk(named)
   return {
     add: (message, record) => {
       const { touches, unsure } = walk(message, record)
       for (const { mayChange, removes } of unsure) {
-        for (const path of files.keys()) {
-          if (removes(path)) mark(path, 'isGone')
-          else if (mayChange(path)) mark(path, 'isStale')
+        for (const path of files.known.keys()) {
+          if (removes(path)) files.mark(path, 'isGone')
+          else if (mayChange(path)) files.mark(path, 'isStale')
         }
       }
-      noteRules(showing, objectAt(record, 'attachment'))
-      for (const touch of touches) noteTouch(showing, touch)
+      files.noteRules(objectAt(record, 'attachment'))
+      for (const touch of touches) {
+        if (touch.type === 'attached') files.noteAttached(touch)
+        // A command may print more than the file. What it may have changed is handled by `unsure`.
+        else if (touch.by.call.type !== 'command') files.noteResult(touch)
+      }
     },
-    file: (path) => files.get(path),
-    paths: () => [...files.keys()],
+    file: (path) => files.known.get(path),
+    paths: () => [...files.known.keys()],
   }
 }
 
-type Mark = 'isStale' | 'isGone'
+type Shown = { readonly start: number; readonly lines: readonly string[]; readonly total?: number | undefined }
 
-type Showing = {
-  readonly file: (path: string) => SeenFile | undefined
+/** Line numbers come from outputs and may be absurd. */
+const mostLines = 1_000_000
+
+class Files {
+  readonly known = new Map<string, SeenFile>()
+
   /** `isSure: false` if the text is derived from an earlier version. */
-  readonly put: (path: string, lines: Lines, how: { readonly isWhole: boolean; readonly isSure?: boolean }) => void
-  readonly mark: (path: string, how: Mark) => void
-}
-
-/** A rule file that the client added because a file in its folder was read. */
-function noteRules(showing: Showing, attachment: JsonObject | undefined): void {
-  if (attachment?.type !== 'nested_memory') return
-  const path = stringAt(attachment, 'path')
-  const { content } = attachment
-  const text = typeof content === 'string' ? content : stringAt(content, 'content')
-  if (path !== undefined && text !== undefined) showing.put(path, text.split('\n'), { isWhole: true })
-}
-
-function noteTouch(showing: Showing, touch: FileTouch): void {
-  if (touch.type === 'attached') noteAttached(showing, touch)
-  // A command may print more than the file. What it may have changed is handled by `unsure`.
-  else if (touch.by.call.type !== 'command') noteResult(showing, touch)
-}
-
-function noteAttached(showing: Showing, { path, kind, attachment }: Extract<FileTouch, { type: 'attached' }>): void {
-  if (kind === 'edited_text_file') showing.mark(path, 'isStale')
-  const file = objectAt(objectAt(attachment, 'content'), 'file')
-  if (file) noteShown(showing, file)
-  const text = stringAt(attachment, 'content')
-  // Restored whole by an earlier compaction.
-  if (kind === 'files' && text?.startsWith(`File ${path}\n`)) {
-    showing.put(path, text.slice(`File ${path}\n`.length).split('\n'), { isWhole: true })
+  private put(path: string, lines: Lines, { isWhole = true, isSure = true } = {}): void {
+    const isStale = !isSure && this.known.get(path)?.isStale === true
+    this.known.delete(path)
+    const whole = isWhole && !lines.includes(undefined)
+    this.known.set(path, { path, lines, isWhole: whole, ...(isStale ? { isStale } : {}) })
   }
-}
 
-/** The client's own record of a read: path, text, first line, total. */
-function noteShown(showing: Showing, file: JsonObject): boolean {
-  const path = stringAt(file, 'filePath')
-  const content = stringAt(file, 'content')
-  if (path === undefined || content === undefined) return false
-  const start = Math.max(1, numberAt(file, 'startLine') ?? 1)
-  const total = numberAt(file, 'totalLines')
-  show(showing, path, { start, lines: content.split('\n'), total })
-  return true
-}
-
-function noteResult(showing: Showing, touch: Exclude<FileTouch, { type: 'attached' }>): void {
-  const { path, by } = touch
-  const file = objectAt(by.raw, 'file')
-  if (file && noteShown(showing, file)) return
-  if (touch.type === 'read') {
-    const shown = isPointer(by.result) ? undefined : shownLines(textOf([by.result]), touch.lines[0])
-    if (shown) show(showing, path, { ...shown, total: undefined })
-    return
+  mark(path: string, how: 'isStale' | 'isGone'): void {
+    const file = this.known.get(path)
+    if (file) this.known.set(path, { ...file, [how]: true })
   }
-  if (touch.act === 'deleted') {
-    showing.mark(path, 'isGone')
-    return
-  }
-  const changed = stringAt(by.raw, 'filePath') ?? path
-  const text = (by.call.type === 'write' ? stringAt(by.raw, 'content') : undefined) ?? touch.text
-  if (text !== undefined) showing.put(changed, text.split('\n'), { isWhole: true })
-  else noteEdits(showing, changed, touch)
-}
 
-function noteEdits(showing: Showing, path: string, { edits, by }: Extract<FileTouch, { type: 'changed' }>): void {
-  const original = stringAt(by.raw, 'originalFile') ?? stringAt(by.raw, 'originalFileContents')
-  const known: Lines | undefined = original?.split('\n') ?? showing.file(path)?.lines
-  if (!known) return
-  const isWhole = original !== undefined || (showing.file(path)?.isWhole ?? false)
-  showing.put(path, edited(known, edits), { isWhole, isSure: original !== undefined })
-  if (edits.some(({ before }) => before === '')) showing.mark(path, 'isStale')
+  /** A rule file that the client added because a file in its folder was read. */
+  noteRules(attachment: JsonObject | undefined): void {
+    if (attachment?.type !== 'nested_memory') return
+    const path = stringAt(attachment, 'path')
+    const text = stringAt(attachment, 'content') ?? stringAt(attachment.content, 'content')
+    if (path !== undefined && text !== undefined) this.put(path, text.split('\n'))
+  }
+
+  noteAttached({ path, kind, attachment }: Extract<FileTouch, { type: 'attached' }>): void {
+    if (kind === 'edited_text_file') this.mark(path, 'isStale')
+    this.noteShown(objectAt(objectAt(attachment, 'content'), 'file'))
+    const text = stringAt(attachment, 'content')
+    // Restored whole by an earlier compaction.
+    const title = `File ${path}\n`
+    if (kind === 'files' && text?.startsWith(title)) this.put(path, text.slice(title.length).split('\n'))
+  }
+
+  noteResult(touch: Exclude<FileTouch, { type: 'attached' }>): void {
+    const { path, by } = touch
+    if (this.noteShown(objectAt(by.raw, 'file'))) return
+    if (touch.type === 'read') {
+      const shown = isPointer(by.result) ? undefined : shownLines(textOf([by.result]), touch.lines[0])
+      if (shown) this.show(path, { start: shown.start, lines: shown.lines })
+    } else if (touch.act === 'deleted') this.mark(path, 'isGone')
+    else {
+      const changed = stringAt(by.raw, 'filePath') ?? path
+      const text = (by.call.type === 'write' ? stringAt(by.raw, 'content') : undefined) ?? touch.text
+      if (text === undefined) this.noteEdits(changed, touch.edits, by.raw)
+      else this.put(changed, text.split('\n'))
+    }
+  }
+
+  /** The client's own record of a read: path, text, first line, total. */
+  private noteShown(file: JsonObject | undefined): boolean {
+    const [path, content] = [stringAt(file, 'filePath'), stringAt(file, 'content')]
+    if (path === undefined || content === undefined) return false
+    const start = Math.max(1, numberAt(file, 'startLine') ?? 1)
+    this.show(path, { start, lines: content.split('\n'), total: numberAt(file, 'totalLines') })
+    return true
+  }
+
+  private noteEdits(path: string, edits: readonly TextEdit[], raw: JsonObject | undefined): void {
+    const original = stringAt(raw, 'originalFile') ?? stringAt(raw, 'originalFileContents')
+    const known = this.known.get(path)
+    const lines: Lines | undefined = original?.split('\n') ?? known?.lines
+    if (!lines) return
+    const isWhole = original !== undefined || known?.isWhole === true
+    this.put(path, edited(lines, edits), { isWhole, isSure: original !== undefined })
+    if (edits.some(({ before }) => before === '')) this.mark(path, 'isStale')
+  }
+
+  /** Adds the lines that were shown to what is known. */
+  private show(path: string, { start, lines, total }: Shown): void {
+    if (!(Math.max(start + lines.length, total ?? 0) <= mostLines)) return
+    const isFromStart = start === 1 && (total === undefined || lines.length >= total)
+    const known = isFromStart ? undefined : this.known.get(path)
+    const length = Math.max(total ?? known?.lines.length ?? 0, start - 1 + lines.length)
+    const laid = Array.from({ length }, (_, index) => {
+      const here = index - (start - 1)
+      return here >= 0 && here < lines.length ? lines[here] : known?.lines[index]
+    })
+    if (!known) this.put(path, laid, { isWhole: isFromStart })
+    else this.put(path, laid, { isWhole: known.isWhole || total !== undefined, isSure: false })
+  }
 }
 
 /** Does not occur in text files, so it can mark a line that was never shown. */
@@ -146,30 +153,6 @@ function edited(lines: Lines, edits: readonly TextEdit[]): Lines {
     text = isAll ? text.replaceAll(before, () => after) : text.replace(before, () => after)
   }
   return text.split('\n').map((line) => (line === unseen ? undefined : line))
-}
-
-type Shown = { readonly start: number; readonly lines: readonly string[]; readonly total?: number | undefined }
-
-/** Line numbers come from outputs and may be absurd. */
-const mostLines = 1_000_000
-
-/** Adds the lines that were shown to what is known. */
-function show(showing: Showing, path: string, { start, lines, total }: Shown): void {
-  if (!(Math.max(start + lines.length, total ?? 0) <= mostLines)) return
-  const known = showing.file(path)
-  const isFromStart = start === 1 && (total === undefined || lines.length >= total)
-  if (isFromStart || !known) {
-    const before = Array.from({ length: start - 1 }, () => undefined)
-    const after = Array.from({ length: Math.max(0, (total ?? 0) - (start - 1) - lines.length) }, () => undefined)
-    showing.put(path, [...before, ...lines, ...after], { isWhole: isFromStart })
-    return
-  }
-  const length = Math.max(total ?? known.lines.length, start - 1 + lines.length)
-  const laid = Array.from({ length }, (_, index) => {
-    const here = index - (start - 1)
-    return here >= 0 && here < lines.length ? lines[here] : known.lines[index]
-  })
-  showing.put(path, laid, { isWhole: known.isWhole || total !== undefined, isSure: false })
 }
 
 /** A file store for restoring. It refuses files that may have changed since they were shown. */
@@ -189,15 +172,11 @@ export function seenFileStore(seen: Pick<SeenFiles, 'file'>): FileStore {
 export function seenText({ lines }: SeenFile): string {
   const out: string[] = []
   for (let at = 0; at < lines.length; at++) {
+    const start = at
+    while (at < lines.length && lines[at] === undefined) at++
+    if (at > start) out.push(`[lines ${start + 1} to ${at} were never shown]`)
     const line = lines[at]
-    if (line !== undefined) {
-      out.push(line)
-      continue
-    }
-    let end = at
-    while (end + 1 < lines.length && lines[end + 1] === undefined) end++
-    out.push(`[lines ${at + 1} to ${end + 1} were never shown]`)
-    at = end
+    if (line !== undefined) out.push(line)
   }
   return out.join('\n')
 }

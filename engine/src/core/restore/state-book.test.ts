@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../message/json.ts'
 import type { Origin, ViewMessage } from '../message/message.ts'
-import { discoveredTools } from './discovered-tools.ts'
-import { createStateBook, type StateBook } from './state-book.ts'
+
+import { createStateBook, discoveredTools, type StateBook } from './state-book.ts'
 
 let count = 0
 
@@ -188,7 +188,7 @@ describe('skills and commands', () => {
     })
     expect(skills).toEqual([
       { name: '/apply', text: 'Implement the tasks', isRunning: true },
-      { name: 'review', text: 'How to review', isRunning: true },
+      { name: 'review', text: 'How to review' },
     ])
   })
 

@@ -2,12 +2,11 @@
 // files, todo lists that the client added, and what an earlier compaction of ours restored. Pins are kept by the view.
 import { blocksOf, isToolResult, isToolUse, type ToolResultBlock, textOf } from '../message/block.ts'
 import { dropOldest } from '../message/drop-oldest.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt, stringsAt } from '../message/json.ts'
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../message/json.ts'
 import { isRequest, type ViewMessage } from '../message/message.ts'
 import { pathsOf, type ToolCall, toolCall } from '../tools/call.ts'
 import { listedTodos, type Todo } from '../tools/todos.ts'
-import { emptyState, type SessionState, type Skill } from './restorer.ts'
-import { changeNames, emptyNotes, type Notes, noteRestored, noteSkill } from './state-notes.ts'
+import { type BackgroundAgent, emptyState, type SessionState, type Skill } from './restorer.ts'
 
 export type StateBook = {
   /** In the order of the transcript. */
@@ -21,193 +20,248 @@ const mostCalls = 256
 const mostRequests = 3
 
 export function createStateBook(): StateBook {
-  const notes = emptyNotes()
-  return {
-    add: (message, record) => {
-      const attachment = objectAt(record, 'attachment')
-      if (attachment?.isRestored === true) noteRestored(notes, attachment)
-      else noteAttachment(notes, attachment)
-      noteText(notes, message, record)
-      noteMode(notes, record)
-      for (const block of blocksOf(message.content)) {
-        if (isToolUse(block)) noteCall(notes, block.id, toolCall(block))
-        if (isToolResult(block)) noteResult(notes, block, objectAt(record, 'toolUseResult'))
-      }
-      dropOldest(notes.calls, mostCalls)
-    },
-    state: (todos) => ({
-      ...emptyState,
-      todos: todosOf(notes, todos),
-      ...(notes.plan ? { plan: { ...notes.plan, ...agedBy(notes.requests - notes.planRequests) } } : {}),
-      skills: skillsOf(notes),
-      agents: [...notes.agents.values()],
-      deferredTools: [...notes.tools.values()],
-      mcpInstructions: [...notes.mcp].map(([name, text]) => ({
-        name,
-        text,
-        isUsed: notes.servers.has(serverKey(name)),
-      })),
-      memoryFiles: [...notes.memoryFiles],
-    }),
-  }
-}
-
-function agedBy(requestsSince: number): { readonly requestsSince?: number } {
-  return requestsSince > 0 ? { requestsSince } : {}
-}
-
-/** Latest first. A command may have invoked a skill: then both are running. */
-function skillsOf({ skills, requests }: Notes): readonly Skill[] {
-  return [...skills.values()]
-    .toReversed()
-    .map(({ skill, requests: then }) => (requests - then < mostRequests ? { ...skill, isRunning: true } : skill))
-}
-
-/** The client's own list until a call replaces it, plus what calls have added since. */
-function todosOf({ listed, hasChanged }: Notes, todos: readonly Todo[]): readonly Todo[] {
-  if (!listed) return todos
-  if (!hasChanged) return listed
-  const known = new Set(todos.map(({ id }) => id))
-  return [...listed.filter(({ id }) => !known.has(id)), ...todos]
-}
-
-function noteAttachment(notes: Notes, attachment: JsonObject | undefined): void {
-  const path = stringAt(attachment, 'planFilePath')
-  switch (attachment?.type) {
-    case 'invoked_skills':
-      for (const [at, skill] of [...arrayAt(attachment, 'skills').filter(isObject).entries()].toReversed()) {
-        noteSkill(notes, skill, { isOld: at > 0 })
-      }
-      break
-    case 'deferred_tools_delta':
-      changeNames(notes.tools, attachment, stringsAt(attachment, 'addedLines'))
-      break
-    case 'mcp_instructions_delta':
-      changeNames(notes.mcp, attachment, stringsAt(attachment, 'addedBlocks'))
-      break
-    case 'nested_memory':
-      notes.memoryFiles.add(stringAt(attachment, 'path') ?? '')
-      notes.memoryFiles.delete('')
-      break
-    case 'todo':
-    case 'todo_reminder':
-    case 'task_reminder':
-      noteList(notes, attachment)
-      break
-    case 'plan_mode':
-    case 'plan_mode_reentry':
-      notePlan(notes, { path, isOn: true })
-      break
-    case 'plan_mode_exit':
-      notePlan(notes, { path, isOn: false })
-      break
-    case 'plan_file_reference':
-      notePlan(notes, { path, text: stringAt(attachment, 'planContent') })
-  }
-}
-
-function noteList(notes: Notes, attachment: JsonObject): void {
-  const todos = listedTodos(arrayAt(attachment, 'content'))
-  // A reminder without items says that there is nothing to remind of, not that the list is empty.
-  if (todos.length === 0) return
-  notes.listed = todos
-  notes.hasChanged = false
+  return new Book()
 }
 
 type PlanNews = { readonly path?: string | undefined; readonly text?: string | undefined; readonly isOn?: boolean }
 
-/** Fields that are not given stay as they are, except the text of another plan file. */
-function notePlan(notes: Notes, { path, text, isOn }: PlanNews): void {
-  const known =
-    path === undefined || notes.plan?.path === undefined || notes.plan.path === path ? notes.plan : undefined
-  const before = notes.plan
-  notes.plan = {
-    ...known,
-    ...(path === undefined ? {} : { path }),
-    ...(text === undefined ? {} : { text }),
-    isOn: isOn ?? before?.isOn ?? false,
+class Book implements StateBook {
+  /** With how many requests there had been when each was invoked. The latest is the last. */
+  private readonly skills = new Map<string, { readonly skill: Skill; readonly requests: number }>()
+  private readonly agents = new Map<string, BackgroundAgent>()
+  private readonly tools = new Map<string, string>()
+  private readonly mcp = new Map<string, string>()
+  /** Servers whose tools were called. */
+  private readonly servers = new Set<string>()
+  private readonly memoryFiles = new Set<string>()
+  /** Without a result yet, or asked for a skill. */
+  private readonly calls = new Map<string, ToolCall>()
+  private requests = 0
+  /** The slash command of the message before. */
+  private command: string | undefined
+  private plan: SessionState['plan']
+  /** How many requests there had been when the plan last changed. */
+  private planRequests = 0
+  /** A todo list that the client put in, and whether a call has changed the list since. */
+  private listed: readonly Todo[] | undefined
+  private hasChanged = false
+
+  add(message: ViewMessage, record?: JsonObject): void {
+    const attachment = objectAt(record, 'attachment')
+    if (attachment?.isRestored === true) this.noteRestored(attachment)
+    else if (attachment) this.noteAttachment(attachment)
+    this.noteText(message, record)
+    this.noteMode(record)
+    for (const block of blocksOf(message.content)) {
+      if (isToolUse(block)) this.noteCall(block.id, toolCall(block))
+      if (isToolResult(block)) this.noteResult(block, objectAt(record, 'toolUseResult'))
+    }
+    dropOldest(this.calls, mostCalls)
   }
-  const isSame =
-    before?.path === notes.plan.path && before?.text === notes.plan.text && before?.isOn === notes.plan.isOn
-  if (!isSame) notes.planRequests = notes.requests
+
+  state(todos: readonly Todo[]): SessionState {
+    const requestsSince = this.requests - this.planRequests
+    return {
+      ...emptyState,
+      todos: this.todosWith(todos),
+      ...(this.plan ? { plan: { ...this.plan, ...(requestsSince > 0 ? { requestsSince } : {}) } } : {}),
+      skills: this.skillsNow(),
+      agents: [...this.agents.values()],
+      deferredTools: [...this.tools.values()],
+      mcpInstructions: [...this.mcp].map(([name, text]) => ({ name, text, isUsed: this.servers.has(serverKey(name)) })),
+      memoryFiles: [...this.memoryFiles],
+    }
+  }
+
+  /** Latest first. A command may have invoked a skill: then both are running. A later request's replace them. */
+  private skillsNow(): readonly Skill[] {
+    const all = [...this.skills.values()]
+    const latest = Math.max(...all.map(({ requests }) => requests))
+    const isRunning = (then: number) => then === latest && this.requests - then < mostRequests
+    return all.toReversed().map(({ skill, requests }) => (isRunning(requests) ? { ...skill, isRunning: true } : skill))
+  }
+
+  /** The client's own list until a call replaces it, plus what calls have added since. */
+  private todosWith(todos: readonly Todo[]): readonly Todo[] {
+    if (!this.listed || !this.hasChanged) return this.listed ?? todos
+    const known = new Set(todos.map(({ id }) => id))
+    return [...this.listed.filter(({ id }) => !known.has(id)), ...todos]
+  }
+
+  private noteAttachment(attachment: JsonObject): void {
+    const path = stringAt(attachment, 'planFilePath')
+    switch (attachment.type) {
+      case 'invoked_skills':
+        for (const [at, skill] of [...arrayAt(attachment, 'skills').filter(isObject).entries()].toReversed()) {
+          this.noteSkill(skill, { isOld: at > 0 })
+        }
+        break
+      case 'deferred_tools_delta':
+        changeNames(this.tools, attachment, stringsAt(attachment, 'addedLines'))
+        break
+      case 'mcp_instructions_delta':
+        changeNames(this.mcp, attachment, stringsAt(attachment, 'addedBlocks'))
+        break
+      case 'nested_memory':
+        this.memoryFiles.add(stringAt(attachment, 'path') ?? '').delete('')
+        break
+      case 'todo':
+      case 'todo_reminder':
+      case 'task_reminder': {
+        const todos = listedTodos(arrayAt(attachment, 'content'))
+        // A reminder without items says that there is nothing to remind of, not that the list is empty.
+        if (todos.length > 0) [this.listed, this.hasChanged] = [todos, false]
+        break
+      }
+      case 'plan_mode':
+      case 'plan_mode_reentry':
+        this.notePlan({ path, isOn: true })
+        break
+      case 'plan_mode_exit':
+        this.notePlan({ path, isOn: false })
+        break
+      case 'plan_file_reference':
+        this.notePlan({ path, text: stringAt(attachment, 'planContent') })
+    }
+  }
+
+  /** Old if it is listed after a later one: nobody knows when it was invoked. */
+  private noteSkill(skill: JsonObject, { isOld = false } = {}): void {
+    const [name, text, path] = ['name', 'content', 'path'].map((key) => stringAt(skill, key))
+    if (name === undefined || text === undefined) return
+    this.skills.delete(name)
+    this.skills.set(name, {
+      skill: { name, text, ...(path === undefined ? {} : { path }) },
+      requests: isOld ? Number.NEGATIVE_INFINITY : this.requests,
+    })
+  }
+
+  /** Fields that are not given stay as they are, except the text of another plan file. */
+  private notePlan({ path, text, isOn }: PlanNews): void {
+    const before = this.plan
+    const isOther = path !== undefined && before?.path !== undefined && before.path !== path
+    this.plan = {
+      ...(isOther ? {} : before),
+      ...(path === undefined ? {} : { path }),
+      ...(text === undefined ? {} : { text }),
+      isOn: isOn ?? before?.isOn ?? false,
+    }
+    const isSame = (['path', 'text', 'isOn'] as const).every((key) => before?.[key] === this.plan?.[key])
+    if (!isSame) this.planRequests = this.requests
+  }
+
+  /** The client records its mode with each request. */
+  private noteMode(record: JsonObject | undefined): void {
+    const mode = stringAt(record, 'permissionMode')
+    if (mode === 'plan') this.notePlan({ isOn: true })
+    else if (mode !== undefined && this.plan?.isOn) this.notePlan({ isOn: false })
+    const text = stringAt(record, 'planContent')
+    if (text !== undefined) this.notePlan({ text, isOn: false })
+  }
+
+  private noteText(message: ViewMessage, record: JsonObject | undefined): void {
+    if (message.origin === 'assistant') this.command = undefined
+    const isMeta = message.origin === 'meta'
+    if (!isMeta && !isRequest(message.origin)) return
+    const text = textOf(message.content)
+    // The text of a skill is a meta message that names the call; the text of a command follows the command.
+    const call = this.calls.get(stringAt(record, 'sourceToolUseID') ?? '')
+    const skill = call?.type === 'skill' ? call.skill : undefined
+    const name = skill ?? (isMeta && !text.startsWith('<') ? this.command : undefined)
+    if (name !== undefined && text !== '') this.noteSkill({ name, content: text })
+    this.command = /<command-name>\s*(\/[^<\s]+)\s*<\/command-name>/.exec(text.slice(0, 2_000))?.[1]
+    if (isRequest(message.origin)) this.requests++
+    // A background agent that has reported is finished.
+    const [, id] = /^\s*<task-notification>[\s\S]{0,2000}?<task-id>\s*([\w-]+)\s*<\/task-id>/.exec(text) ?? []
+    if (id !== undefined) this.agents.delete(id)
+  }
+
+  private noteCall(id: string, call: ToolCall): void {
+    this.calls.set(id, call)
+    const [prefix, server] = call.name.split('__')
+    if (prefix === 'mcp' && server !== undefined) this.servers.add(serverKey(server))
+  }
+
+  private noteResult(result: ToolResultBlock, raw: JsonObject | undefined): void {
+    const call = this.calls.get(result.tool_use_id)
+    if (!call) return
+    const isError = result.is_error === true
+    if (call.type === 'plan' && call.act === 'exit') {
+      // A rejected plan is still the plan, and plan mode is still on.
+      const isRejected = isError || refusal.test(textOf(result.content).slice(0, 500))
+      const text = stringAt(raw, 'plan') ?? call.text
+      this.notePlan({ path: stringAt(raw, 'filePath'), text, ...(isRejected ? {} : { isOn: false }) })
+    }
+    if (isError) return
+    if (call.type === 'plan' && call.act === 'enter') this.notePlan({ isOn: true })
+    if (call.type === 'todo') {
+      if (call.change?.type === 'list-replaced') this.listed = undefined
+      this.hasChanged = true
+    }
+    // Whatever is done to the plan's file, except reading it, may have changed the plan.
+    const { path } = this.plan ?? {}
+    if (path !== undefined && call.type !== 'read' && pathsOf(call).includes(path)) this.planRequests = this.requests
+    const id = stringAt(raw, 'agentId')
+    if (id === undefined) return
+    const description = stringAt(raw, 'description') ?? ''
+    if (raw?.isAsync === true) this.agents.set(id, { id, type: 'agent', description, state: 'running' })
+    else this.agents.delete(id)
+  }
+
+  /**
+   * What an earlier compaction of ours restored: of a session that is opened again, the records before it are not read.
+   * What is known from the records themselves is better, and stays.
+   */
+  private noteRestored(attachment: JsonObject): void {
+    const state = objectAt(attachment, 'state')
+    const content = stringAt(attachment, 'content') ?? ''
+    const text = content.slice(content.indexOf('\n') + 1)
+    const plan = objectAt(state, 'plan')
+    if (plan && !this.plan) {
+      const path = stringAt(plan, 'path')
+      const known = { ...(path === undefined ? {} : { path }), ...(plan.hasText === true ? { text } : {}) }
+      this.plan = { ...known, isOn: plan.isOn === true }
+      this.planRequests = this.requests - (numberAt(plan, 'requestsSince') ?? 0)
+    }
+    const skill = objectAt(state, 'skill')
+    if (skill && !this.skills.has(stringAt(skill, 'name') ?? '')) {
+      // They stand in the context latest first.
+      const later = [...this.skills]
+      this.skills.clear()
+      this.noteSkill({ ...skill, content: text }, { isOld: later.length > 0 })
+      for (const [name, known] of later) this.skills.set(name, known)
+    }
+    for (const agent of arrayAt(state, 'agents').filter(isObject)) {
+      const [id, type = 'agent', description = ''] = ['id', 'type', 'description'].map((key) => stringAt(agent, key))
+      const is = agent.state === 'finished-unreported' ? agent.state : 'running'
+      if (id !== undefined && !this.agents.has(id)) this.agents.set(id, { id, type, description, state: is })
+    }
+    const path = attachment.type === 'memory-files' ? stringAt(attachment, 'filename') : undefined
+    if (path !== undefined) this.memoryFiles.add(path)
+    const server = stringAt(state, 'server')
+    if (server !== undefined && !this.mcp.has(server)) this.mcp.set(server, text)
+    if (state?.deferredTools === true && this.tools.size === 0) {
+      for (const line of text.split('\n')) this.tools.set(line.split(':')[0] ?? line, line)
+    }
+  }
 }
 
-/** The client records its mode with each request. */
-function noteMode(notes: Notes, record: JsonObject | undefined): void {
-  const mode = stringAt(record, 'permissionMode')
-  if (mode === 'plan') notePlan(notes, { isOn: true })
-  else if (mode !== undefined && notes.plan?.isOn) notePlan(notes, { isOn: false })
-  const text = stringAt(record, 'planContent')
-  if (text !== undefined) notePlan(notes, { text, isOn: false })
-}
-
-const commandName = /<command-name>\s*(\/[^<\s]+)\s*<\/command-name>/
-
-function noteText(notes: Notes, message: ViewMessage, record: JsonObject | undefined): void {
-  if (message.origin === 'assistant') notes.command = undefined
-  const isMeta = message.origin === 'meta'
-  if (!isMeta && !isRequest(message.origin)) return
-  const text = textOf(message.content)
-  // The text of a skill is a meta message that names the call; the text of a command follows the command.
-  const call = notes.calls.get(stringAt(record, 'sourceToolUseID') ?? '')
-  const skill = call?.type === 'skill' ? call.skill : undefined
-  const name = skill ?? (isMeta && !text.startsWith('<') ? notes.command : undefined)
-  if (name !== undefined && text !== '') noteSkill(notes, { name, content: text })
-  notes.command = commandName.exec(text.slice(0, 2_000))?.[1]
-  if (isRequest(message.origin)) notes.requests++
-  noteReport(notes, text)
-}
-
-function noteCall(notes: Notes, id: string, call: ToolCall): void {
-  notes.calls.set(id, call)
-  const [prefix, server] = call.name.split('__')
-  if (prefix === 'mcp' && server !== undefined) notes.servers.add(serverKey(server))
-}
+const refusal = /doesn't want to|does not want to|\brejected\b|\bdenied\b|\bnot approved\b|\bkeep planning\b/i
 
 /** A server's name as it is spelled in the names of its tools. */
 function serverKey(name: string): string {
   return name.replace(/[^A-Za-z0-9-]/g, '_')
 }
 
-function noteResult(notes: Notes, result: ToolResultBlock, raw: JsonObject | undefined): void {
-  const call = notes.calls.get(result.tool_use_id)
-  if (!call) return
-  const isError = result.is_error === true
-  if (call.type === 'plan' && call.act === 'exit') {
-    // A rejected plan is still the plan, and plan mode is still on.
-    const isRejected = isError || isRefusal(textOf(result.content))
-    const text = stringAt(raw, 'plan') ?? call.text
-    notePlan(notes, { path: stringAt(raw, 'filePath'), text, ...(isRejected ? {} : { isOn: false }) })
-  }
-  if (isError) return
-  if (call.type === 'plan' && call.act === 'enter') notePlan(notes, { isOn: true })
-  if (call.type === 'todo') {
-    if (call.change?.type === 'list-replaced') notes.listed = undefined
-    notes.hasChanged = true
-  }
-  // Whatever is done to the plan's file, except reading it, may have changed the plan.
-  if (notes.plan?.path !== undefined && call.type !== 'read' && pathsOf(call).includes(notes.plan.path)) {
-    notes.planRequests = notes.requests
-  }
-  noteAgent(notes, raw)
+function changeNames(names: Map<string, string>, delta: JsonObject, texts: readonly string[]): void {
+  for (const name of stringsAt(delta, 'removedNames')) names.delete(name)
+  for (const [at, name] of stringsAt(delta, 'addedNames').entries()) names.set(name, texts[at] ?? name)
 }
 
-function isRefusal(text: string): boolean {
-  return /doesn't want to|does not want to|\brejected\b|\bdenied\b|\bnot approved\b|\bkeep planning\b/i.test(
-    text.slice(0, 500),
-  )
-}
-
-function noteAgent(notes: Notes, raw: JsonObject | undefined): void {
-  const id = stringAt(raw, 'agentId')
-  if (id === undefined) return
-  const description = stringAt(raw, 'description') ?? ''
-  if (raw?.isAsync === true) notes.agents.set(id, { id, type: 'agent', description, state: 'running' })
-  else notes.agents.delete(id)
-}
-
-/** A background agent that has reported is finished. */
-function noteReport({ agents }: Notes, text: string): void {
-  const [, id] = /^\s*<task-notification>[\s\S]{0,2000}?<task-id>\s*([\w-]+)\s*<\/task-id>/.exec(text) ?? []
-  if (id !== undefined) agents.delete(id)
+/** The deferred tools that a conversation has loaded: a search for tools answers with references to them. */
+export function discoveredTools(messages: readonly ViewMessage[]): readonly string[] {
+  const results = messages.flatMap(({ content }) => blocksOf(content).filter(isToolResult))
+  const parts = results.flatMap((result) => arrayAt(result, 'content').filter(isObject))
+  const references = parts.filter(({ type }) => type === 'tool_reference')
+  return [...new Set(references.flatMap((part) => stringAt(part, 'tool_name') ?? []))]
 }

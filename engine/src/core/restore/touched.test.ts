@@ -52,7 +52,21 @@ test.each<[string, readonly ViewMessage[], boolean]>([
 test('one file in two spellings is one file, for what is visible and for what was touched', () => {
   const messages = [...read('1\tx', '/w/src/a.ts'), ...read('1\tx', './src/a.ts')]
   expect([...visibleFiles(messages, { root: '/w' })]).toEqual(['src/a.ts'])
-  expect(touchedFiles(messages, { root: '/w' }).map(({ path }) => path)).toEqual(['src/a.ts'])
+  expect(touchedFiles(messages, { root: '/w' }).map(({ path }) => path)).toEqual(['/w/src/a.ts'])
+})
+
+test('a path that is the end of one other is that file, and one that could be two is neither', () => {
+  const edit = use('Edit', { file_path: 'D:\\w\\site\\src\\a.ts', old_string: 'a', new_string: 'b' })
+  const messages = [...edit, ...use('Bash', { command: 'cd site && cat src/a.ts' })]
+  expect(touchedFiles(messages, { root: 'D:\\w' })).toEqual([
+    { path: 'D:\\w\\site\\src\\a.ts', isEdited: true, inserted: ['b'], seen: [[1, Number.POSITIVE_INFINITY]] },
+  ])
+  const both = [...messages, ...read('1\tx', '/w/other/src/a.ts')]
+  expect(touchedFiles(both).map(({ path }) => path)).toEqual([
+    '/w/other/src/a.ts',
+    'src/a.ts',
+    'D:\\w\\site\\src\\a.ts',
+  ])
 })
 
 test('touched files come newest first, with what was put into them and which lines were read', () => {

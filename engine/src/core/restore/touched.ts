@@ -50,7 +50,31 @@ export function touchedFiles(messages: readonly ViewMessage[], options: TouchedO
       files.set(key, file)
     }
   }
-  return [...files.values()].toReversed()
+  return withoutRelative([...files.values()].toReversed())
+}
+
+/** A path as somebody in a folder further down would write it stands for the one file that it is the end of. */
+function withoutRelative(files: readonly TouchedFile[]): readonly TouchedFile[] {
+  const plain = (path: string) => path.replaceAll('\\', '/')
+  const isAbsolute = (path: string) => /^(?:[/~\\]|[A-Za-z]:)/.test(path)
+  const absolute = files.filter(({ path }) => isAbsolute(path)).map(({ path }) => ({ path, end: plain(path) }))
+  const wholeOf = (path: string) => {
+    const found = isAbsolute(path) ? [] : absolute.filter(({ end }) => end.endsWith(`/${plain(path)}`))
+    return found.length === 1 ? (found[0]?.path ?? path) : path
+  }
+  const merged = new Map<string, TouchedFile>()
+  for (const file of files) {
+    const path = wholeOf(file.path)
+    const newer = merged.get(path) ?? { ...file, isEdited: false, inserted: [], seen: [] }
+    merged.set(path, {
+      ...newer,
+      path,
+      isEdited: newer.isEdited || file.isEdited,
+      inserted: [...file.inserted, ...newer.inserted].slice(-mostPlaces),
+      seen: [...file.seen, ...newer.seen].slice(-mostPlaces),
+    })
+  }
+  return [...merged.values()]
 }
 
 function newsOf(messages: readonly ViewMessage[], { named, recordOf }: TouchedOptions): readonly FileNews[] {
@@ -60,11 +84,16 @@ function newsOf(messages: readonly ViewMessage[], { named, recordOf }: TouchedOp
 
 function afterTouch(known: TouchedFile | undefined, touch: FileTouch): TouchedFile {
   const { isEdited = false, inserted = [], seen = [] } = known ?? {}
-  const { path } = touch
-  if (touch.type === 'attached') return { path, isEdited, inserted, seen }
-  if (touch.type === 'read') return { path, isEdited, inserted, seen: [...seen, touch.lines].slice(-mostPlaces) }
-  const texts = touch.edits.map(({ after }) => after)
-  return { path, isEdited: true, inserted: [...inserted, ...texts].slice(-mostPlaces), seen }
+  // The longer spelling says more.
+  const path = known?.path.endsWith(touch.path) ? known.path : touch.path
+  const lines = touch.type === 'read' ? [touch.lines] : []
+  const texts = touch.type === 'changed' ? touch.edits.map(({ after }) => after) : []
+  return {
+    path,
+    isEdited: isEdited || touch.type === 'changed',
+    inserted: [...inserted, ...texts].slice(-mostPlaces),
+    seen: [...seen, ...lines].slice(-mostPlaces),
+  }
 }
 
 /**
@@ -78,7 +107,8 @@ export function visibleFiles(messages: readonly ViewMessage[], options: TouchedO
     for (const touch of touches) {
       const key = pathKey(touch.path, options.root)
       if (showsWhole(touch)) visible.add(key)
-      else if (makesOld(touch)) visible.delete(key)
+      else if (touch.type === 'changed' || (touch.type === 'attached' && touch.kind === 'edited_text_file'))
+        visible.delete(key)
     }
   }
   return visible
@@ -91,10 +121,6 @@ function showsWhole(touch: FileTouch): boolean {
   const { result } = touch.by
   const isCleared = textOf([result]).startsWith(clearedText)
   return from === 1 && to === Number.POSITIVE_INFINITY && !isCleared && !isPointer(result)
-}
-
-function makesOld(touch: FileTouch): boolean {
-  return touch.type === 'changed' || (touch.type === 'attached' && touch.kind === 'edited_text_file')
 }
 
 function isWholeAttachment({ kind, path, attachment }: Extract<FileTouch, { type: 'attached' }>): boolean {

@@ -85,7 +85,7 @@ export class Restoring {
   }
 
   async restore(request: RestoreRequest, conversation: Conversation): Promise<Restoration> {
-    const { kept, budget, countTokens, without } = request
+    const { kept, budget, countTokens, without, next } = request
     const { root, named, files } = this.input
     const host = (await this.input.host?.()) ?? {}
     const touched = this.touched(conversation)
@@ -95,7 +95,7 @@ export class Restoring {
     const state = { ...found, ...host, pinned: this.pinned(kept, conversation) }
     const { transcript: transcriptPath } = conversation.place()
     return restoreContext(
-      { files, countTokens, touched, kept, state, root, named, recordOf: conversation.record, transcriptPath },
+      { files, countTokens, touched, kept, next, state, root, named, recordOf: conversation.record, transcriptPath },
       // The summary does not include a list that the host provides.
       { budget, without: host.todos === undefined ? without : [] },
     )

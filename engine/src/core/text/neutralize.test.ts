@@ -23,7 +23,7 @@ const headings = [
     .map((title) => `## ${title}`),
   ...[writtenByCode, cautionLine, unverifiedStart, shortenedNote],
   ...[truncationMarker, clearedText, partBegins, recalledNotice],
-  firstLine(latestRequestText('x')),
+  firstLine(latestRequestText('x', 'new')),
   ...(['after', 'before'] as const).map((kept) =>
     firstLine(continuationText({ summary: 'x', mode: 'auto', kept }).trim()),
   ),

@@ -31,6 +31,7 @@ const titles = [
   'Also on record',
   'From the summary before',
   'The conversation, oldest first',
+  'Since that summary, oldest first',
 ] as const
 
 /** Our markers: a line that begins like one reads as one. */

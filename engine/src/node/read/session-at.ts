@@ -78,13 +78,14 @@ function sessionFrom(loaded: Loaded, facts: Facts): SessionAt {
     ledger,
     carried: facts.carried(),
     queued: queuedWords(loaded.entries),
-    restore: async ({ kept, budget, countTokens, without }) =>
+    restore: async ({ kept, budget, countTokens, without, next }) =>
       restoreContext(
         {
           files: seenFileStore(facts.seen),
           countTokens,
           touched: touchedFiles(pieces, { root, recordOf }),
           kept,
+          next,
           root,
           recordOf,
           state: { ...facts.state.state(ledger.todos), pinned: pinnedIn(fold, kept) },

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Exchange } from '../../ledger/facts.ts'
-import { completeWords } from './complete-words.ts'
-import { wordsText } from './exchange-text.ts'
+import { completeWords, wordsText } from './complete-words.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const options = { recall: false, countTokens, tokens: 10_000 }
@@ -69,7 +68,8 @@ describe('completing what the user said', () => {
   test('a short reply is shown with its question, and one or two words count only in quotes', () => {
     const reply = said('yes', { about: 'Shall I delete the table?' })
     expect(complete('Yes, it works. yes', [reply]).lines).toEqual(['- (in reply to: Shall I delete the table?) "yes"'])
-    expect(complete('The user said "yes" to it.', [reply]).lines).toEqual([])
+    expect(complete('The user said "yes" to deleting the table.', [reply]).lines).toEqual([])
+    expect(complete('The user said "yes" to it.', [reply]).lines).toHaveLength(1)
   })
 
   test('a repeated message is shown once; the same reply to another question is another', () => {

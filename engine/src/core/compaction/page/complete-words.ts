@@ -1,9 +1,13 @@
 // Makes sure that what the user said is in the context, verbatim. What the model wrote in its section on user messages
 // stays; messages that are missing there, or that were altered, are inserted in their place in the order.
 import type { Exchange } from '../../ledger/facts.ts'
+import { interrupted } from '../../ledger/steps.ts'
+import type { FidelityReport } from '../../ports/fidelity.ts'
 import { pageTitles } from '../../prompts/page.ts'
-import { wordsText } from './exchange-text.ts'
-import { holdsWords, plainWords } from './plain-words.ts'
+import { recallPointer } from '../../prompts/recall.ts'
+import { condensed } from '../../text/condense.ts'
+import { neutralize } from '../../text/neutralize.ts'
+import { contentWords, holdsWords, plainWords } from './plain-words.ts'
 import { joinSections, readSections } from './sections.ts'
 
 export type CompleteOptions = {
@@ -15,16 +19,10 @@ export type CompleteOptions = {
 
 export type Completed = {
   readonly text: string
-  /** What was inserted, in order. */
+  /** What was inserted, in order, and its tokens. */
   readonly lines: readonly string[]
-  /** Tokens that were inserted. */
   readonly inserted: number
-  readonly counts: {
-    readonly total: number
-    readonly verbatim: number
-    readonly shortened: number
-    readonly putIn: number
-  }
+  readonly counts: FidelityReport['humanMessages']
 }
 
 const sectionNumber = 6
@@ -39,25 +37,14 @@ export function isSaid({ kind, text }: Exchange): boolean {
 export function completeWords(summary: string, exchanges: readonly Exchange[], options: CompleteOptions): Completed {
   const said = withoutRepeats(exchanges.filter((exchange) => isSaid(exchange) || exchange.kind === 'rejection'))
   const where = searchable(summary)
-  const isThere = (exchange: Exchange) => isInSummary(exchange, where)
-  const missing = said.filter((exchange) => !isThere(exchange))
+  const missing = said.filter((exchange) => !isInSummary(exchange, where))
   const shown = fitted(missing, said, options)
-  const sections = readSections(summary)
-  const at = sections.findIndex(({ number }) => number === sectionNumber)
-  const section = sections[at]
-  const lines = (section?.body ?? '').split('\n')
-  const inserted = insertInOrder(lines, { said, textOf: (exchange) => shown.get(exchange) })
-  const texts = [...shown.values()].map(({ text }) => text)
+  const lines = [...shown.values()].map(({ text }) => text)
   const whole = [...shown.values()].filter(({ isWhole }) => isWhole).length
   return {
-    text:
-      texts.length === 0
-        ? summary
-        : section === undefined
-          ? `${summary}\n\n## ${pageTitles.words}\n${texts.join('\n')}`
-          : joinSections(sections.with(at, { ...section, body: inserted.join('\n') })),
-    lines: texts,
-    inserted: options.countTokens(texts.join('\n')),
+    text: lines.length === 0 ? summary : inserted(summary, { said, shown, lines }),
+    lines,
+    inserted: options.countTokens(lines.join('\n')),
     counts: {
       total: said.length,
       verbatim: said.length - missing.length + whole,
@@ -78,21 +65,28 @@ export function withoutRepeats(exchanges: readonly Exchange[]): readonly Exchang
   })
 }
 
-type Where = { readonly plain: string; readonly summary: string }
+type Where = { readonly plain: string; readonly summary: string; readonly content: ReadonlySet<string> }
 
 /** With the plain words of each line: words of two lines that happen to follow one another are nobody's. */
 export function searchable(summary: string): Where {
-  return { plain: summary.split('\n').map(plainWords).join('\n'), summary }
+  const plain = summary.split('\n').map(plainWords).join('\n')
+  return { plain, summary, content: new Set(contentWords(summary)) }
 }
 
 const fewWords = 3
+/** So many of the words of what a reply takes up must be there. */
+const topicShare = 0.6
 
 /** Every sentence of it is there. One or two words count only where they stand in quotes. */
-export function isInSummary({ text, kind, about = '' }: Exchange, { plain, summary }: Where): boolean {
+export function isInSummary({ text, kind, about = '' }: Exchange, where: Where): boolean {
+  const { plain, summary, content } = where
+  // "Skip 5 and 7" says nothing to somebody who does not know what 5 and 7 are.
+  const topic = kind === 'message' || kind === 'queued' ? contentWords(about) : []
+  if (topic.filter((word) => content.has(word)).length < topic.length * topicShare) return false
   if (text === '') return kind === 'rejection' && holdsWords(plain, plainWords(about.split(' ').at(-1) ?? ''))
   // A model writes a command and its arguments in its own way, and says of a picture that it was one.
   const [, command = '', args = ''] = /^(\/\S+)\s+([\s\S]+)$/.exec(text) ?? []
-  if (args !== '') return summary.includes(command) && isInSummary({ kind, text: args, last: 0 }, { plain, summary })
+  if (args !== '') return summary.includes(command) && isInSummary({ kind, text: args, last: 0 }, where)
   if (text.startsWith('/') || /^\[\w+\]$/.test(text)) return summary.includes(text)
   const words = plainWords(text)
   if (words.trim().split(' ').length < fewWords) return summary.includes(`"${text}"`) || summary.includes(`“${text}”`)
@@ -133,21 +127,74 @@ const startWords = 4
 
 type Insertion = {
   readonly said: readonly Exchange[]
-  readonly textOf: (exchange: Exchange) => Shown | undefined
+  readonly shown: ReadonlyMap<Exchange, Shown>
+  readonly lines: readonly string[]
 }
 
-/** Behind the line that holds the beginning of it, or else of the message before it. */
-function insertInOrder(lines: readonly string[], { said, textOf }: Insertion): readonly string[] {
-  const behind = new Map<number, string[]>()
-  const plain = lines.map(plainWords)
+/** In the section on user messages, behind the line that holds the beginning of it, or else of the message before it. */
+function inserted(summary: string, { said, shown, lines }: Insertion): string {
+  const sections = readSections(summary)
+  const at = sections.findIndex(({ number }) => number === sectionNumber)
+  const section = sections[at]
+  if (!section) return `${summary}\n\n## ${pageTitles.words}\n${lines.join('\n')}`
+  const body = section.body.split('\n')
+  const plain = body.map(plainWords)
+  const behind = new Map<number, string>()
   let place = -1
   for (const exchange of said) {
     const start = plainWords(exchange.text).trim().split(' ').slice(0, startWords).join(' ')
-    const found = start === '' ? -1 : plain.findIndex((line, at) => at > place && line.includes(` ${start} `))
+    const found = start === '' ? -1 : plain.findIndex((line, index) => index > place && line.includes(` ${start} `))
     if (found >= 0) place = found
-    const text = textOf(exchange)?.text
-    if (text === undefined) continue
-    behind.set(place, [...(behind.get(place) ?? []), text])
+    const text = shown.get(exchange)?.text
+    if (text !== undefined) behind.set(place, `${behind.get(place) ?? ''}\n${text}`)
   }
-  return [...(behind.get(-1) ?? []), ...lines.flatMap((line, at) => [line, ...(behind.get(at) ?? [])])]
+  const whole = [behind.get(-1)?.slice(1) ?? [], body.map((line, index) => `${line}${behind.get(index) ?? ''}`)].flat()
+  return joinSections(sections.with(at, { ...section, body: whole.join('\n') }))
+}
+
+export type WordsOptions = {
+  /** The agent has the recall tool. */
+  readonly recall: boolean
+  /** Characters of the words; a longer text keeps its beginning and its end. */
+  readonly most?: number
+}
+
+/** The user's words, verbatim, with what they are about. Several lines stand between tags. */
+export function wordsText(exchange: Exchange, { recall, most = Number.POSITIVE_INFINITY }: WordsOptions): string {
+  const { text, uuid } = exchange
+  const shown = neutralize(condensed(text, most))
+  const isPart = shown.includes('[pasted ') || shown.includes('[…]')
+  const whole = isPart && uuid !== undefined && recall ? ` (in full: ${recallPointer(uuid)})` : ''
+  return [leadOf(exchange), `${quoted(shown)}${whole}`].filter((part) => part !== '').join(' ')
+}
+
+function quoted(text: string): string {
+  if (text === '') return ''
+  return text.includes('\n') ? `\n<user-message>\n${text}\n</user-message>` : `"${text}"`
+}
+
+const longestAbout = 800
+
+/** How it was said, and what it is about. */
+export function leadOf({ kind, about }: Exchange): string {
+  const what = about === undefined ? '' : neutralize(condensed(about, longestAbout)).replace(/\s*\n\s*/g, ' ')
+  switch (kind) {
+    case 'rejection':
+      return what === '' ? '(rejecting a tool call)' : `(rejecting the call ${what})`
+    case 'approval':
+      return what === '' ? '(approved the plan)' : `(approved the plan: ${what})`
+    case 'answer':
+      return what === '' ? '(answering a question)' : `(asked: ${what})`
+    case 'queued':
+      return what === '' ? '(while the agent was working)' : `(while the agent was working, in reply to: ${what})`
+    case 'task':
+      return '(from the agent that started this one)'
+    case 'message':
+      return what === '' ? '' : `(in reply to: ${what})`
+  }
+}
+
+/** The agent said or did something about it. */
+export function isBegun({ report, steps = [], done }: Exchange): boolean {
+  return report !== undefined || done !== undefined || steps.some(({ text }) => text !== interrupted)
 }

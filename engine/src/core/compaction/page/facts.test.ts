@@ -76,17 +76,23 @@ describe('what the agent reported and a summary does not say', () => {
 
   test('beside a thorough summary only the latest three count, and those that its author never saw', () => {
     const at = (last: number): Exchange => ({
-      ...exchange(`Look at part ${last}.`, told.replace('cellar', `cellar${last}`)),
+      ...exchange(`Look at part ${last}.`, told.replace('cellar', `cellar/${last}`)),
       last,
+      done: `edited gate/${last}.ts: \`green paint for part ${last}\``,
     })
-    const all = [0, 1, 10, 11, 12, 13].map(at)
-    const lines = unsaidReports(all, { shown: '', tokens: 1_000, since: 10, isThin: false, countTokens })
-    expect(lines.filter((line) => line.startsWith('- '))).toEqual([
-      '- Earlier, after "Look at part 0.":',
-      '- Earlier, after "Look at part 1.":',
+    const beside = (exchanges: readonly Exchange[]) =>
+      unsaidReports(exchanges, { shown: '', tokens: 1_000, since: 10, isThin: false, countTokens })
+    const heads = beside([0, 1, 10, 11, 12, 13].map(at)).filter((line) => line.startsWith('- '))
+    expect(heads).toEqual([
+      `- Earlier: ${told.replace('cellar', 'cellar/0')}`,
+      `- Earlier: ${told.replace('cellar', 'cellar/1')}`,
       '- After "Look at part 11.":',
       '- After "Look at part 12.":',
       '- After "Look at part 13.":',
     ])
+    const vague = { ...at(0), report: told }
+    const deed = '- Earlier the agent edited gate/0.ts: `green paint for part 0`'
+    expect(beside([vague])).toEqual([deed])
+    expect(beside([{ ...vague, report: `${told.slice(0, -1)}, and hinge/a.ts is clean now.` }])).toEqual([deed])
   })
 })

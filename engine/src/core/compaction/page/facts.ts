@@ -5,8 +5,8 @@ import { withoutAnnouncement } from '../../ledger/steps.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { withoutCode } from '../../text/condense.ts'
 import { neutralize } from '../../text/neutralize.ts'
-import { isLeadIn, type ProseBlock, proseBlocks } from './blocks.ts'
 import { contentWords } from './plain-words.ts'
+import { isLeadIn, type ProseBlock, proseBlocks } from './sections.ts'
 
 export type FactsOptions = {
   /** What the context says already. */
@@ -27,58 +27,72 @@ const leastWords = 6
 const longestLine = 600
 
 /** A paragraph, or the items of a list or rows of a table behind what introduces them. */
-type Told = { readonly lead?: string | undefined; readonly lines: readonly string[] }
+type Told = {
+  readonly lead?: string | undefined
+  readonly lines: readonly string[]
+  /** What the agent did, which needs no word on what it was asked. */
+  readonly isDeed?: true
+}
 
 const reported = ({ report = '' }: Exchange) => toldIn(report)
 const said = (exchange: Exchange) => stepsOf(exchange, 'said').flatMap(toldIn)
-const last = ({ done = '' }: Exchange): readonly Told[] => (done === '' ? [] : [{ lines: [done] }])
-const done = (exchange: Exchange) => stepsOf(exchange, 'did').map((text): Told => ({ lines: [text] }))
+const done = (exchange: Exchange) =>
+  stepsOf(exchange, 'did').map((text): Told => {
+    const [lead = '', ...lines] = text.split('\n')
+    return lines.length === 0 ? { lines: [lead] } : { lead, lines }
+  })
+/** Beside a thorough summary only what names something and says nothing about a state that may have changed since. */
+const named = (exchange: Exchange) =>
+  reported(exchange).map(({ lead, lines }) => ({
+    lead,
+    lines: lines.filter((line) => naming.test(line) && !ofState.test(line)),
+  }))
+const naming = /`|\d{3}|\w[/_]\w|[a-z][A-Z]|\w\.\w{2}/
+const ofState =
+  /\b(?:commits?|committed|pushed|shipped|merged|clean|green|pass(?:es|ed|ing)?|ready|remaining|pending|still|now|next)\b/i
+const last = ({ done: text = '' }: Exchange): readonly Told[] => (text === '' ? [] : [{ lines: [text], isDeed: true }])
 
 type Pass = {
   readonly toldOf: (exchange: Exchange) => readonly Told[]
   /** The newest first. */
   readonly exchanges: readonly Exchange[]
-  /** Of the tokens, what it must not use. */
-  readonly reserve: number
 }
 
 /**
- * Of what the summary's author read, the latest three reports, like the user's messages that are never shortened. Reports
- * from before the last compaction the author never saw: they get three quarters of the room. Beside a thin summary
- * everything counts, first all that happened since the user last spoke, since it may not be reported yet.
+ * Of what the author of a thorough summary read, the latest three reports are looked through, and of what was said before
+ * the last compaction, which the author never saw, all, in four fifths of the room. Beside a thin summary everything counts, first all that happened since the user last spoke: it may not be reported
+ * yet.
  */
-function passesOver(exchanges: readonly Exchange[], { isThin, since, tokens }: FactsOptions): readonly Pass[] {
+function passesOver(exchanges: readonly Exchange[], { isThin, since }: FactsOptions): readonly Pass[] {
   const standing = exchanges.filter(({ report }, at) => report !== undefined && !isOverruled(exchanges[at + 1]))
-  if (isThin) {
-    const parts = [standing.slice(-1), standing.slice(0, -1).toReversed()]
-    return parts.flatMap((some) =>
-      [reported, said, done, last].map((toldOf) => ({ toldOf, exchanges: some, reserve: 0 })),
-    )
-  }
-  const read = standing.filter(({ last: time }) => time >= since).slice(-3)
-  const earlier = standing.filter(({ last: time }) => time < since).toReversed()
-  return [
-    { toldOf: reported, exchanges: read.toReversed(), reserve: 0 },
-    ...[reported, last].map((toldOf) => ({ toldOf, exchanges: earlier, reserve: tokens / 4 })),
-  ]
+  const earlier = standing.filter(({ last: time }) => time < since)
+  const passes = (some: readonly Exchange[], ways: readonly Pass['toldOf'][]) =>
+    ways.map((toldOf) => ({ toldOf, exchanges: some.toReversed() }))
+  if (!isThin)
+    return [
+      ...passes(standing.filter(({ last: time }) => time >= since).slice(-3), [named]),
+      ...passes(earlier, [named, last]),
+    ]
+  const ways = [reported, said, done, last]
+  return [...passes(standing.slice(-1), ways), ...passes(standing.slice(0, -1), ways)]
 }
 
 export function unsaidReports(exchanges: readonly Exchange[], options: FactsOptions): readonly string[] {
-  const { countTokens, since } = options
+  const { countTokens, since, tokens, isThin } = options
   const isSaid = createPassages(options.shown)
   const kept = new Map<Exchange, readonly string[]>()
-  let left = options.tokens
-  for (const { toldOf, exchanges: some, reserve } of passesOver(exchanges, options)) {
+  let left = tokens
+  for (const { toldOf, exchanges: some } of passesOver(exchanges, options)) {
     for (const exchange of some) {
       for (const told of toldOf(exchange)) {
-        const unsaid = unsaidIn(told, isSaid)
+        const unsaid = unsaidIn(told, isSaid).map((line) => neutralize(line.trimEnd()))
         if (unsaid.length === 0) continue
-        const known = kept.get(exchange) ?? [headOf(exchange, since)]
-        const lines = unsaid.map((line) => `  ${neutralize(line.trim())}`)
-        const cost = countTokens(`${[...(kept.has(exchange) ? [] : known), ...lines].join('\n')}\n`)
-        if (cost > left - reserve) continue
+        const known = kept.get(exchange)
+        const lines = known ? unsaid.map(indented) : withHead(unsaid, { exchange, told, since })
+        const cost = countTokens(`${lines.join('\n')}\n`)
+        if (cost > left - (isThin || exchange.last >= since ? 0 : tokens / 5)) continue
         left -= cost
-        kept.set(exchange, [...known, ...lines])
+        kept.set(exchange, [...(known ?? []), ...lines])
       }
     }
   }
@@ -90,8 +104,18 @@ function isOverruled(next: Exchange | undefined): boolean {
   return next?.kind === 'rejection' && next.text !== ''
 }
 
-function headOf({ text, last }: Exchange, since: number): string {
-  return `- ${last < since ? 'Earlier, after' : 'After'} "${neutralize(oneLine(text, 120))}":`
+type Under = { readonly exchange: Exchange; readonly told: Told; readonly since: number }
+
+/** Under what the user had asked. A deed, and a single statement from long ago, stand by themselves. */
+function withHead(lines: readonly string[], { exchange: { text, last: time }, told, since }: Under): readonly string[] {
+  const isEarlier = time < since
+  if (told.isDeed) return [`- ${isEarlier ? 'Earlier the' : 'The'} agent ${lines.join(' ')}`]
+  if (isEarlier && lines.length === 1) return [`- Earlier: ${lines[0]}`]
+  return [`- ${isEarlier ? 'Earlier, after' : 'After'} "${neutralize(oneLine(text, 120))}":`, ...lines.map(indented)]
+}
+
+function indented(line: string): string {
+  return `  ${line}`
 }
 
 /** The statements of a text: no code, no headings or lead-ins by themselves, no questions, nothing that only announces. */
@@ -128,10 +152,10 @@ function stepsOf({ steps = [], report = '' }: Exchange, kind: Step['type']): rea
 }
 
 /** A list or table of which most is new is told whole: what is left out of it would seem to be dealt with. */
-function unsaidIn({ lead, lines }: Told, isSaid: (words: readonly string[]) => boolean): readonly string[] {
+function unsaidIn({ lead, lines, isDeed }: Told, isSaid: (words: readonly string[]) => boolean): readonly string[] {
   const unsaid = lines.filter((line) => line.length <= longestLine && !isSaid(contentWords(line)))
   const isMost = lines.length > 1 && unsaid.length * 2 > lines.length
-  const told = isMost ? lines : unsaid.filter((line) => contentWords(line).length >= leastWords)
+  const told = isMost ? lines : unsaid.filter((line) => isDeed || contentWords(line).length >= leastWords)
   return told.length === 0 || lead === undefined ? told : [lead, ...told]
 }
 

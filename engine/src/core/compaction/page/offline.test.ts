@@ -190,3 +190,27 @@ test('an old request whose steps are gone tells what was done last', () => {
   )
   expect(summaryOf([old])).toContain('- User: "Sort them."\n  - did: edited src/a.ts: `sort()`\n  Agent: Done.')
 })
+
+test('what an earlier summary covers is a line each, and what came since is told under a heading of its own', () => {
+  const report = `I looked at all of it. ${'The hinge is loose. '.repeat(20)}`
+  const at = (last: number): Exchange => ({ kind: 'message', text: `Look at part ${last}.`, report, last })
+  const ledger = { ...emptyLedger, exchanges: [at(1), at(5)] }
+  const earlierSummary = '1. Primary request and intent:\n- The gate.\n9. Optional next step:\n- Paint it.'
+  const text = offlineSummary({
+    ledger,
+    earlierSummary,
+    since: 4,
+    instructions: '',
+    recall: false,
+    tokens: 2_000,
+    countTokens: (counted) => Math.ceil(counted.length / 4),
+  })
+  expect(text.split('\n').filter((line) => /^(?:##|- )/.test(line))).toEqual([
+    '## From the summary before: older than what follows, which is right where they differ',
+    '- The gate.',
+    '## The conversation, oldest first',
+    expect.stringMatching(/^- "Look at part 1\." → I looked at all of it\./),
+    '## Since that summary, oldest first',
+    '- User: "Look at part 5."',
+  ])
+})

@@ -2,23 +2,77 @@
 // the end of it. The newest get the most space, old ones shrink to a line. It states nothing that nobody said.
 import type { ErrorFact, Exchange, Ledger, Step } from '../../ledger/facts.ts'
 import { leastTelling } from '../../ledger/state.ts'
+import { briefStep, clippedStep } from '../../ledger/steps.ts'
 import { oneLine } from '../../ledger/text.ts'
 import { pageTitles, writtenByCode } from '../../prompts/page.ts'
-import { condensed, gist } from '../../text/condense.ts'
+import { condensed, gist, sentenceEnd, withoutCode } from '../../text/condense.ts'
 import { clippedAtWord } from '../../text/cut.ts'
 import { neutralize } from '../../text/neutralize.ts'
-import { wordsText } from './exchange-text.ts'
-import { joinSections, readSections } from './sections.ts'
-import { shortenSummary } from './shorten.ts'
+import { wordsText } from './complete-words.ts'
+import { joinSections, readSections, shortenSummary } from './sections.ts'
 
 export type OfflineInput = {
   readonly ledger: Ledger
   /** What a model wrote at the last compaction, where one did. */
   readonly earlierSummary?: string | undefined
+  /** The first message since then. */
+  readonly since?: number
   readonly instructions: string
   readonly recall: boolean
   readonly tokens: number
   readonly countTokens: (text: string) => number
+}
+
+/** Never more than `tokens`; empty where not even its opening fits. */
+export function offlineSummary(input: OfflineInput): string {
+  const { tokens, countTokens, ledger, instructions } = input
+  const asked = instructions.trim() === '' ? [] : [`Asked of this summary: ${neutralize(oneLine(instructions, 600))}`]
+  const opening = [writtenByCode, ...asked].join('\n')
+  const room = (parts: readonly string[]) => tokens - countTokens([opening, ...parts].join('\n\n'))
+  if (room([]) < 0) return ''
+  const errors = errorsWithin(ledger.errors, {
+    ...input,
+    tokens: Math.min(tokens / 8, room([`## ${pageTitles.errors}\n`])),
+  })
+  const told = shortenSummary(stillTrue(input.earlierSummary ?? ''), {
+    tokens: room(errors) * 0.33,
+    countTokens,
+    lastToGo: new Set(),
+  })
+  const summary = told === '' ? [] : [`## ${pageTitles.before}\n${told}`]
+  const earlier = room([...summary, ...errors]) < 0 ? [] : summary
+  const headings = [`## ${pageTitles.conversation}\n`, ...(earlier.length === 0 ? [] : [`## ${pageTitles.since}\n`])]
+  const conversation = chosenExchanges({
+    ...input,
+    since: earlier.length === 0 ? 0 : (input.since ?? 0),
+    tokens: room([...earlier, ...headings, ...errors]),
+  })
+  return [opening, ...earlier, ...conversation, ...errors].join('\n\n')
+}
+
+/** What the user said is shown verbatim, and the next step of then was taken. */
+const superseded: ReadonlySet<number | undefined> = new Set([undefined, 6, 9])
+
+/** Of an earlier summary its sections, without what its client wrote around them. */
+function stillTrue(summary: string): string {
+  const kept = readSections(summary).filter(({ number }) => !superseded.has(number))
+  return kept.length === 0 ? summary : joinSections(kept)
+}
+
+/** The newest that fit, in order, under their heading. */
+function errorsWithin(errors: readonly ErrorFact[], { tokens, countTokens }: OfflineInput): readonly string[] {
+  let left = tokens
+  const lines: string[] = []
+  for (const { what, line, cause, isFixed } of errors.toReversed()) {
+    const said = cause === undefined ? '' : ` The agent: ${neutralize(oneLine(cause, 400))}`
+    const failed = neutralize(oneLine(line, 200)).replace(/\.+$/, '')
+    const name = neutralize(oneLine(what, 160)).replaceAll('`', "'")
+    const text = `- \`${name}\` failed: ${failed}.${said}${isFixed ? ' It succeeded later.' : ''}`
+    left -= countTokens(`${text}\n`)
+    if (left < 0) break
+    lines.unshift(text)
+  }
+  return lines.length === 0 ? [] : [`## ${pageTitles.errors}\n${lines.join('\n')}`]
 }
 
 /** How much of an exchange is shown, in characters, and how many of the last things that the agent said, did and saw. */
@@ -28,7 +82,7 @@ type Detail = {
   readonly said: number
   readonly did: number
   readonly saw: number
-  /** Of each statement, of each action, and of each thing the user pointed at. */
+  /** Of each statement, of each action, and of each thing the user pointed at; the last of those gets four times that. */
   readonly statement: number
   readonly action: number
   readonly source: number
@@ -36,58 +90,6 @@ type Detail = {
 
 const oneLiner: Detail = { words: 160, report: 160, said: 0, did: 0, saw: 0, statement: 0, action: 0, source: 0 }
 const longestWords = 6_000
-/** Of a report cut to less, the beginning and the end would be fragments. */
-const shortReport = 400
-
-/** Never more than `tokens`; empty where not even its opening fits. */
-export function offlineSummary(input: OfflineInput): string {
-  const { tokens, countTokens, ledger, instructions } = input
-  const opening = [
-    writtenByCode,
-    ...(instructions.trim() === '' ? [] : [`Asked of this summary: ${neutralize(oneLine(instructions, 600))}`]),
-  ].join('\n')
-  const roomBeside = (parts: Partial<Parts>) => tokens - countTokens(joined({ ...noParts, opening, ...parts }))
-  if (roomBeside({}) < 0) return ''
-  const lines = within(errorLines(ledger.errors), { tokens: tokens / 8, countTokens })
-  const errors = roomBeside({ errors: lines }) < 0 ? [] : lines
-  const shortened = shortenSummary(stillTrue(input.earlierSummary ?? ''), {
-    tokens: roomBeside({ errors }) * 0.33,
-    countTokens,
-    lastToGo: new Set(),
-  })
-  const earlier = roomBeside({ errors, earlier: shortened }) < 0 ? '' : shortened
-  // With the heading above them.
-  const left = roomBeside({ errors, earlier, exchanges: [''] })
-  return joined({ opening, errors, earlier, exchanges: chosenExchanges(ledger.exchanges, { ...input, tokens: left }) })
-}
-
-/** What the user said is shown verbatim, and the next step of then was taken. */
-const superseded: ReadonlySet<number | undefined> = new Set([undefined, 6, 9])
-
-/** Of an earlier summary its sections, without what its client wrote around them. */
-function stillTrue(summary: string): string {
-  const sections = readSections(summary)
-  const kept = sections.filter(({ number }) => !superseded.has(number))
-  return kept.length === 0 ? summary : joinSections(kept)
-}
-
-type Parts = {
-  readonly opening: string
-  readonly earlier: string
-  readonly exchanges: readonly string[]
-  readonly errors: readonly string[]
-}
-
-const noParts: Parts = { opening: '', earlier: '', exchanges: [], errors: [] }
-
-function joined({ opening, earlier, exchanges, errors }: Parts): string {
-  return [
-    opening,
-    ...(earlier === '' ? [] : [`## ${pageTitles.before}\n${earlier}`]),
-    ...(exchanges.length === 0 ? [] : [`## ${pageTitles.conversation}\n${exchanges.join('\n')}`]),
-    ...(errors.length === 0 ? [] : [`## ${pageTitles.errors}\n${errors.join('\n')}`]),
-  ].join('\n\n')
-}
 
 class Shown {
   readonly exchange: Exchange
@@ -102,10 +104,6 @@ class Shown {
     this.cost = this.costOf(oneLiner)
   }
 
-  costOf(detail: Detail): number {
-    return this.input.countTokens(`${exchangeText(this.exchange, detail, this.input)}\n`)
-  }
-
   /** Shows more of it if that costs no more than this; returns what it costs. */
   grow(more: Partial<Detail>, most: number): number {
     const detail = { ...this.detail, ...more }
@@ -117,91 +115,126 @@ class Shown {
     return extra
   }
 
+  /** As many of the last statements or actions as fit, found by halving. */
+  growCount(kind: 'said' | 'did', most: number): number {
+    const short = kind === 'said' ? { statement: 300 } : { action: briefAction }
+    let [low, high] = [0, this.exchange.steps?.filter(({ type }) => type === kind).length ?? 0]
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (this.costOf({ ...this.detail, ...short, [kind]: middle }) - this.cost <= most) low = middle
+      else high = middle - 1
+    }
+    return low === 0 ? 0 : this.grow({ ...short, [kind]: low }, most)
+  }
+
   text(): string {
-    return exchangeText(this.exchange, this.detail, this.input)
+    return exchangeText(this.exchange, this.detail, this.input.recall)
+  }
+
+  private costOf(detail: Detail): number {
+    return this.input.countTokens(`${exchangeText(this.exchange, detail, this.input.recall)}\n`)
   }
 }
 
+/** More and more of everything. Where a share is given, one exchange takes no more of what is left, so that older ones keep theirs. */
+const growth: readonly (readonly [more: Partial<Detail> | 'said' | 'did', share: number])[] = [
+  [{ words: 600, report: 400 }, 1],
+  [{ words: longestWords, report: 1_200 }, 1],
+  [{ source: 1_200 }, 0.3],
+  [{ report: 6_000 }, 0.3],
+  ['said', 0.6],
+  [{ report: 2_400 }, 1],
+  ['did', 0.6],
+  [{ saw: 4, action: 400 }, 1],
+  [{ source: 3_000 }, 1],
+  [{ report: 6_000 }, 1],
+  [{ report: 12_000 }, 1],
+  [{ statement: 600 }, 1],
+  [{ statement: 1_500 }, 1],
+  [{ action: 600 }, 1],
+  [{ saw: 12 }, 1],
+]
+
 /** Everything in one line each, then more and more of it, the newest first, until the space is used. */
-function chosenExchanges(exchanges: readonly Exchange[], input: OfflineInput): readonly string[] {
-  const all = exchanges.map((exchange) => new Shown(exchange, input))
-  let left = input.tokens - all.reduce((sum, { cost }) => sum + cost, 0)
+function chosenExchanges(input: OfflineInput): readonly string[] {
+  const { ledger, since: start = 0 } = input
+  const { exchanges } = ledger
+  const all = new Map(exchanges.map((exchange) => [exchange, new Shown(exchange, input)]))
+  let left = input.tokens - [...all.values()].reduce((sum, { cost }) => sum + cost, 0)
   // Too many even for a line each: those that say least go.
-  const shownOf = new Map(all.map((shown) => [shown.exchange, shown]))
   for (const exchange of left < 0 ? leastTelling(exchanges) : []) {
-    const shown = shownOf.get(exchange)
+    const shown = all.get(exchange)
     if (left >= 0 || !shown) break
     shown.isGone = true
     left += shown.cost
   }
-  const newestFirst = all.toReversed()
-  const growAll = (more: Partial<Detail>, share = 1) => {
-    for (const shown of newestFirst) left -= shown.grow(more, left * share)
-  }
+  // What was said before, the earlier summary tells.
+  const newestFirst = [...all.values()].filter(({ exchange }) => exchange.last >= start).toReversed()
   for (const shown of newestFirst.slice(0, 3)) left -= shown.grow({ words: longestWords, report: 1_200 }, left / 3)
   // What the agent was doing when the conversation ended is where the next one goes on.
   const current = newestFirst.find(({ exchange }) => (exchange.steps ?? []).length > 0)
   if (current) {
-    const room = left * currentShare
-    left -= current.grow({ saw: 3, action: 160 }, room / 3)
-    left -= growCount(current, 'said', room / 3)
-    left -= growCount(current, 'did', room / 3)
+    const room = left / 4
+    left -= current.grow({ source: 1_500 }, room) || current.grow({ source: 400 }, room)
+    left -= current.grow({ saw: 3, action: briefAction }, room / 3)
+    left -= current.growCount('said', room / 3)
+    left -= current.growCount('did', room / 3)
   }
-  growAll({ words: 600, report: 400 })
-  growAll({ words: longestWords, report: 1_200 })
-  growAll({ source: 1_200 }, stepsShare / 2)
-  // Of what is left a long exchange takes no more than a part, so that older ones keep theirs.
-  const growSteps = (kind: 'said' | 'did') => {
-    for (const shown of newestFirst) left -= growCount(shown, kind, left * stepsShare)
+  for (const [more, share] of growth) {
+    for (const shown of newestFirst) {
+      left -= typeof more === 'string' ? shown.growCount(more, left * share) : shown.grow(more, left * share)
+    }
   }
-  growAll({ report: 6_000 }, stepsShare / 2)
-  growSteps('said')
-  growAll({ report: 2_400 })
-  growSteps('did')
-  growAll({ saw: 4, action: 400 })
-  growAll({ source: 3_000 })
-  growAll({ report: 6_000 })
-  growAll({ report: 12_000 })
-  growAll({ statement: 600 })
-  growAll({ statement: 1_500 })
-  growAll({ action: 600 })
-  growAll({ saw: 12 })
-  return all.filter(({ isGone }) => !isGone).map((shown) => shown.text())
+  const texts = (isSince: boolean) =>
+    [...all.values()]
+      .filter(({ exchange, isGone }) => !isGone && exchange.last >= start === isSince)
+      .map((shown) => shown.text())
+  const [before, since] = [texts(false), texts(true)]
+  const under = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [`## ${title}\n${lines.join('\n')}`]
+  if (before.length === 0) return under(pageTitles.conversation, since)
+  return [...under(pageTitles.conversation, before), ...under(pageTitles.since, since)]
 }
 
-const stepsShare = 0.6
-const currentShare = 0.25
-const short = { said: { statement: 300 }, did: { action: 160 } } as const
+/** Of a report cut to less, the beginning and the end would be fragments. */
+const shortReport = 400
 
-/** As many of the last statements or actions as fit, found by halving. */
-function growCount(shown: Shown, kind: 'said' | 'did', tokens: number): number {
-  let [low, high] = [0, shown.exchange.steps?.filter(({ type }) => type === kind).length ?? 0]
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if (shown.costOf({ ...shown.detail, ...short[kind], [kind]: middle }) - shown.cost <= tokens) low = middle
-    else high = middle - 1
-  }
-  return low === 0 ? 0 : shown.grow({ ...short[kind], [kind]: low }, tokens)
-}
-
-function exchangeText(exchange: Exchange, detail: Detail, { recall }: Pick<OfflineInput, 'recall'>): string {
+function exchangeText(exchange: Exchange, detail: Detail, recall: boolean): string {
   const { report = '', steps = [], done = '' } = exchange
   const said = wordsText(exchange, { recall, most: detail.words })
   const told = neutralize(
     detail.report > shortReport
-      ? condensed(report, detail.report)
+      ? outlined(report, detail.report)
       : oneLine(gist(report, detail.report), 2 * detail.report),
   )
-  const result = [told, done === '' ? '' : `The agent ${neutralize(done)}`].filter((part) => part !== '').join(' ')
-  if (detail === oneLiner) return `- ${said}${result === '' ? '' : ` → ${result}`}`
+  const deed = neutralize(done)
+  if (detail === oneLiner) {
+    const result = [told, deed === '' ? '' : `The agent ${deed}`].filter((part) => part !== '').join(' ')
+    return `- ${said}${result === '' ? '' : ` → ${result}`}`
+  }
   const shown = shownSteps(steps, detail)
   // The report stands where it was said: what comes behind it was done after it.
   const place = steps.findLastIndex(({ type, text }) => type === 'said' && report.startsWith(text))
-  const lines = steps.flatMap((step, at) =>
-    at === place ? [`  Agent: ${told}`] : shown.has(step) ? [stepLine(step, detail)] : [],
+  const lastRead = steps.findLast(({ type }) => type === 'read')
+  const lines = steps.flatMap((step, at) => {
+    if (at === place) return [`  Agent: ${told}`]
+    return shown.has(step) ? [stepLine(step, detail, step === lastRead ? 4 : 1)] : []
+  })
+  const end = [...(deed === '' ? [] : [`  - did: ${deed}`]), ...(place >= 0 || told === '' ? [] : [`  Agent: ${told}`])]
+  return [`- User: ${said}`, ...lines, ...end].join('\n')
+}
+
+/** Whole, or without code, or the first sentences of everything in it: findings stand in the middle. */
+function outlined(text: string, most: number): string {
+  if (text.length <= most) return text.trim()
+  const lines = withoutCode(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  const first = (count: number) =>
+    lines.map((line) => (/^\s*\|/.test(line) ? line : line.split(sentenceEnd).slice(0, count).join(' '))).join('\n')
+  return (
+    [Number.POSITIVE_INFINITY, 4, 3, 2].map(first).find(({ length }) => length <= most) ?? condensed(first(1), most)
   )
-  const last = done === '' ? [] : [`  - did: ${neutralize(done)}`]
-  return [`- User: ${said}`, ...lines, ...last, ...(place >= 0 || told === '' ? [] : [`  Agent: ${told}`])].join('\n')
 }
 
 /** The last of them, and whatever the user pointed at. */
@@ -217,31 +250,13 @@ function shownSteps(steps: readonly Step[], detail: Detail): ReadonlySet<Step> {
   ])
 }
 
-function stepLine({ type, text }: Step, { statement, action, source }: Detail): string {
-  const most = { said: statement, did: action, saw: action, read: source }[type]
-  const shown = text.includes('\n') || type === 'said' ? condensed(text, most) : clippedAtWord(text, most)
+/** An action of at most this stands on one line. */
+const briefAction = 160
+
+function stepLine({ type, text }: Step, { statement, action, source }: Detail, times: number): string {
+  const most = { said: statement, did: action, saw: action, read: source * times }[type]
+  const isProse = text.includes('\n') || type === 'said'
+  const isBrief = type === 'did' && most <= briefAction
+  const shown = !isProse ? clippedAtWord(text, most) : isBrief ? briefStep(text, most) : clippedStep(text, most)
   return `  - ${type === 'read' ? 'read what the user pointed at' : type}: ${neutralize(shown)}`
-}
-
-function errorLines(errors: readonly ErrorFact[]): readonly string[] {
-  return errors.map(({ what, line, cause, isFixed }) => {
-    const said = cause === undefined ? '' : ` The agent: ${neutralize(oneLine(cause, 400))}`
-    const fixed = isFixed ? ' It succeeded later.' : ''
-    const failed = neutralize(oneLine(line, 200)).replace(/\.+$/, '')
-    return `- \`${neutralize(oneLine(what, 160)).replaceAll('`', "'")}\` failed: ${failed}.${said}${fixed}`
-  })
-}
-
-type Limit = { readonly tokens: number; readonly countTokens: (text: string) => number }
-
-/** The newest that fit, in order. */
-function within(lines: readonly string[], { tokens, countTokens }: Limit): readonly string[] {
-  let left = tokens
-  const kept: string[] = []
-  for (const line of lines.toReversed()) {
-    left -= countTokens(`${line}\n`)
-    if (left < 0) break
-    kept.unshift(line)
-  }
-  return kept
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { emptyLedger, type Rule } from '../../ledger/facts.ts'
-import { ruleLines } from './rules.ts'
+import { ruleLines } from './state.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const rule = (nth: number, more: Partial<Rule> = {}): Rule => ({

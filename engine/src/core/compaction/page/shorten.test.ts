@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { cpuTime } from '../../../node/testing/cpu-time.ts'
 import { leftOut, shortenedNote } from '../../prompts/page.ts'
 import { sectionTitles } from '../../prompts/summary.ts'
-import { isLeadIn, proseBlocks } from './blocks.ts'
-import { shortenSummary } from './shorten.ts'
+import { isLeadIn, proseBlocks, shortenSummary } from './sections.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const titles = sectionTitles('full')

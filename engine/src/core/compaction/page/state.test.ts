@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { call, human, type Said, shell } from '../../../testing/talk.ts'
+import { assistant as agent, call, human, type Said, shell } from '../../../testing/talk.ts'
 import { emptyLedger, type Ledger } from '../../ledger/facts.ts'
 import { fromJson } from '../../ledger/json.ts'
 import { createLedger } from '../../ledger/ledger.ts'
-import { stateLines } from './state.ts'
-import { annotateStateClaims } from './state-claims.ts'
+import { annotateStateClaims, stateLines } from './state.ts'
 
 function ledgerOf(...parts: readonly (Said | readonly Said[])[]): Ledger {
   const book = createLedger()
@@ -33,8 +32,8 @@ describe('the state', () => {
       '- 1a2b3c4 "Open the gate" (pushed)',
       'Todo list:',
       '- [~] Paint the gate (in progress)',
-      'Commands that verify the work; nothing changed since they ran:',
-      '- `npm test` passed at 2026-01-02 03:04 UTC, "Tests 9 passed"',
+      'Commands that verify the work:',
+      '- `npm test` passed at 2026-01-02 03:04 UTC, "Tests 9 passed" (nothing changed since)',
     ])
   })
 
@@ -61,26 +60,37 @@ describe('the state', () => {
     ).toContain('- 1a2b3c4 "Open the gate" (pushed)')
   })
 
-  test('a run that files came after is said to be older, once for all runs that the same files came after', () => {
-    const tested = shell('npm test', '1 failed', 1)
-    const line = '- `npm test` failed (exit 1), "1 failed"'
-    const told = (...more: readonly (Said | readonly Said[])[]) => lines(ledgerOf(tested, ...more))
-    expect(told()).toEqual(['Commands that verify the work; nothing changed since they ran:', line])
-    expect(told(edit)).toEqual(['Commands that verify the work, not run since these changed (/p/src/a.ts):', line])
+  test('of each run it is said what changed since', () => {
+    const head = 'Commands that verify the work:'
+    const failed = '- `npm test` failed (exit 1), "1 failed"'
+    const told = (...more: readonly (Said | readonly Said[])[]) =>
+      lines(ledgerOf(shell('npm test', '1 failed', 1), ...more))
+    expect(told()).toEqual([head, `${failed} (nothing changed since)`])
     expect(told(shell('npx tsc', ''), edit, shell('npm run lint', 'fine'))).toEqual([
-      'Commands that verify the work, not run since these changed (/p/src/a.ts):',
-      line,
-      '- `npx tsc` passed',
-      'Commands that verify the work; nothing changed since they ran:',
-      '- `npm run lint` passed, "fine"',
+      head,
+      `${failed} (not run since these changed: /p/src/a.ts)`,
+      '- `npx tsc` passed (the same changed since)',
+      '- `npm run lint` passed, "fine" (nothing changed since)',
     ])
     const many = Array.from({ length: 6 }, (_, at) =>
       call({ name: 'Write', input: { file_path: `/p/${at}.ts`, content: '' } }),
     )
     expect(told(...many)).toEqual([
-      'Commands that verify the work, not run since these changed (/p/2.ts, /p/3.ts, /p/4.ts, /p/5.ts and 2 more files):',
-      line,
+      head,
+      `${failed} (not run since these changed: /p/3.ts, /p/4.ts, /p/5.ts and 3 more)`,
     ])
+  })
+
+  test('a run of which every check was run again later is left out', () => {
+    const both = shell('npm run build && npm run lint', '2 errors', 1)
+    expect(lines(ledgerOf(both, shell('npm run lint', ''), shell('npm run build', '')))).toEqual([
+      'Commands that verify the work:',
+      '- `npm run lint` passed',
+      '- `npm run build` passed (nothing changed since)',
+    ])
+    expect(lines(ledgerOf(both, shell('npm run lint', ''))).join('\n')).toContain(
+      '`npm run build && npm run lint` failed',
+    )
   })
 
   test('nothing is said about files where another command may or may not have changed some', () => {
@@ -106,6 +116,40 @@ describe('the state', () => {
   test('what still runs is said to run, apart from what verified something', () => {
     const dev = call({ name: 'Bash', input: { command: 'npm run dev' }, raw: { backgroundTaskId: 'b' } })
     expect(lines(ledgerOf(dev))).toEqual(['- Started and not seen to end: `npm run dev`'])
+    const stopped = call({ name: 'Bash', input: { command: 'npm run dev' }, raw: { interrupted: true } })
+    expect(lines(ledgerOf(stopped))).toEqual([])
+    const look = call({ name: 'Bash', input: { command: 'curl a.test' }, raw: { backgroundTaskId: 'c' } })
+    const talk = ['One.', 'Two.', 'Three.'].flatMap((text) => [human(text), agent('Yes.')])
+    expect(lines(ledgerOf(look, dev, talk))).toEqual(['- Started and not seen to end: `npm run dev`'])
+    expect(lines(ledgerOf(look, talk.slice(2)))).toEqual(['- Started and not seen to end: `curl a.test`'])
+  })
+
+  test('a background command that is reported to have ended runs no longer, and a check has its outcome', () => {
+    const start = (command: string) => call({ name: 'Bash', input: { command }, raw: { backgroundTaskId: 'b7f3a' } })
+    const notice = (text: string) => human(`<task-notification><task-id>b7f3a</task-id> ${text}</task-notification>`)
+    expect(lines(ledgerOf(start('npm run dev'), notice('killed')))).toEqual([])
+    expect(lines(ledgerOf(start('npm test'), notice('completed (exit code 1)')))).toEqual([
+      'Commands that verify the work:',
+      '- `npm test` failed (exit 1) (nothing changed since)',
+    ])
+    expect(lines(ledgerOf(start('npm test'), notice('printed a line')))).toHaveLength(1)
+  })
+
+  test('what the user said that got no reply, or was interrupted, is named, and what the agent asked last', () => {
+    const stop = human('[Request interrupted by user]')
+    const told = (...parts: readonly (Said | readonly Said[])[]) => lines(ledgerOf(...parts))
+    expect(told(human('Paint the gate.'), human('Oil the hinge.'), agent('I oiled the hinge.'))).toEqual([
+      'Said right before another message, without a reply of its own:',
+      '- "Paint the gate."',
+    ])
+    expect(told(human('Paint it.'), human('Paint it, and oil it.'), agent('I did. Red or green next?'))).toEqual([
+      'The agent’s last question, which the user has not answered: Red or green next?',
+    ])
+    expect(told(human('Paint it.'), edit, stop, human('Wait.'), agent('I wait.')).slice(-2)).toEqual([
+      'Interrupted by the user before the agent was done:',
+      '- "Paint it."',
+    ])
+    expect(told(human('Paint it.'), agent('Red or green?'), human('Red.'))).toEqual([])
   })
 
   test('all todos are told as they stand, done ones too, and the last five commands and twenty commits', () => {
@@ -195,9 +239,8 @@ describe('of any conversation', () => {
       fc.property(fc.array(part, { maxLength: 5 }), (after) => {
         const told = lines(ledgerOf(shell('npx tsc', ''), ...after.map(({ said }) => said)))
         const run = told.findIndex((one) => one.startsWith('- `npx tsc`'))
-        const lead = told.slice(0, run).findLast((one) => one.startsWith('Commands that verify')) ?? ''
         expect(run).toBeGreaterThan(0)
-        expect(lead.endsWith('nothing changed since they ran:')).toBe(!after.some(({ isChange }) => isChange))
+        expect(told[run]?.endsWith('(nothing changed since)')).toBe(!after.some(({ isChange }) => isChange))
       }),
     )
   })

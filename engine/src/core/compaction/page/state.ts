@@ -1,10 +1,14 @@
 // Where the work stands, as far as code can tell for certain. What may have changed since it was seen is left out or said
 // to be uncertain: a wrong state makes the next agent repeat or undo work.
-
-import type { CommandFact, Commit, Ledger, RepositoryFact, Todo } from '../../ledger/facts.ts'
+import type { CommandFact, Commit, Exchange, Ledger, RepositoryFact, Todo } from '../../ledger/facts.ts'
+import { interrupted } from '../../ledger/steps.ts'
 import { oneLine } from '../../ledger/text.ts'
-import { groupBy } from '../../message/group-by.ts'
+import { questionIn } from '../../ledger/user-words.ts'
+import { olderRulesLine } from '../../prompts/recall.ts'
 import { neutralize } from '../../text/neutralize.ts'
+import { purposeOf, readScript } from '../../tools/shell-effects.ts'
+import { isBegun } from './complete-words.ts'
+import { holdsWords, plainWords } from './plain-words.ts'
 
 export type StateInput = {
   readonly ledger: Ledger
@@ -12,113 +16,241 @@ export type StateInput = {
   readonly workspace?: string | undefined
   /** What the context already says. */
   readonly shown: string
+  /** The first message since the last compaction; what was open before it is told elsewhere. */
+  readonly since?: number
 }
 
-const mostCommands = 5
-const mostCommits = 20
+const most = { commands: 5, commits: 20, unpushed: 6, uncommitted: 12, changed: 3, open: 5 } as const
+
+/** A command from before these messages of the user has probably ended, unless it is of a kind that runs on. */
+const openMessages = 3
+const runsOn = /\b(?:serve[rd]?|dev|start|watch|up|preview|listen|daemon|tail -[fF])\b/
 
 /** Lines for the section, without its heading; none when nothing is known. */
-export function stateLines({ ledger, workspace, shown }: StateInput): readonly string[] {
-  const { commits, repository, todos } = ledger
-  const verifying = ledger.commands.filter(({ ended }) => ended !== 'unfinished').slice(-mostCommands)
-  const running = ledger.commands.filter(({ ended }) => ended === 'unfinished').slice(-mostCommands)
+export function stateLines({ ledger, workspace, shown, since = 0 }: StateInput): readonly string[] {
+  const { commands, commits, repository, root = '', todos } = ledger
+  const runs = latestRuns(commands.filter(({ ended }) => ended !== 'unfinished')).slice(-most.commands)
+  const openFrom = ledger.exchanges.at(-openMessages)?.last ?? 0
+  const running = commands.filter(
+    ({ ended, text, last }) => ended === 'unfinished' && (last >= openFrom || runsOn.test(text)),
+  )
+  const newCommits = commits.filter(({ hash }) => !shown.includes(hash)).slice(-most.commits)
+  const [folder, own, unpushed] =
+    workspace === undefined
+      ? [
+          root === '' || shown.includes(root) ? [] : [`The session started in ${line(root, 200)}.`],
+          [...repositoryLines(repository), ...uncommittedLines(ledger)],
+          unpushedLines(commits, repository),
+        ]
+      : [[], [workspace], []]
   return [
-    ...(workspace === undefined
-      ? [...folderLines(ledger, shown), ...repositoryLines(repository), ...uncommittedLines(ledger)]
-      : [workspace]),
-    ...commitLines(commits.filter(({ hash }) => !shown.includes(hash)).slice(-mostCommits), repository),
-    ...(workspace === undefined ? unpushedLines(commits, repository) : []),
-    ...(todos.length === 0 ? [] : ['Todo list:', ...todos.map(todoLine)]),
-    ...verifyingLines(verifying, ledger),
-    ...running.map(({ text }) => `- Started and not seen to end: ${code(text)}`),
+    ...folder,
+    ...own,
+    ...under('Commits made in this session:', newCommits, (commit) => commitLine(commit, repository)),
+    ...unpushed,
+    ...under('Todo list:', todos, todoLine),
+    ...under('Commands that verify the work:', runs, (run) => {
+      const [before, since] = [runs[runs.indexOf(run) - 1], sinceText(run, ledger)]
+      const isSame = since.length > longestSince && before !== undefined && sinceText(before, ledger) === since
+      return `${commandLine(run)}${isSame ? ' (the same changed since)' : since}`
+    }),
+    ...running.slice(-most.commands).map(({ text }) => `- Started and not seen to end: ${code(text)}`),
+    ...openLines(ledger, since),
   ]
 }
 
-/** Paths inside it are told as seen from there. */
-function folderLines({ root = '' }: Ledger, shown: string): readonly string[] {
-  return root === '' || shown.includes(root) ? [] : [`The session started in ${neutralize(oneLine(root, 200))}.`]
+function under<T>(lead: string, items: readonly T[], text: (item: T) => string): readonly string[] {
+  return items.length === 0 ? [] : [lead, ...items.map(text)]
 }
 
-function repositoryLines(repository: RepositoryFact): readonly string[] {
-  const { branch, staged, unstaged, untracked, statusLast, touchedLast } = repository
-  const lines = branch === undefined ? [] : [`Branch: ${neutralize(oneLine(branch, 100))}.`]
+function line(text: string, longest: number): string {
+  return neutralize(oneLine(text, longest))
+}
+
+/** Foreign text in marks that it cannot close. */
+function code(text: string): string {
+  return `\`${line(text, 600).replaceAll('`', "'")}\``
+}
+
+/** The newest of them, and how many more there are. */
+function newest(items: readonly string[], count: number, rest: string): string {
+  const more = items.length > count ? ` and ${items.length - count} ${rest}` : ''
+  return `${items.slice(-count).join(', ')}${more}`
+}
+
+function repositoryLines({ branch, staged, unstaged, untracked, statusLast, touchedLast }: RepositoryFact) {
+  const lines = branch === undefined ? [] : [`Branch: ${line(branch, 100)}.`]
   if (statusLast < 0 || touchedLast >= statusLast) return lines
-  const lists = [list('staged', staged), list('not staged', unstaged), list('untracked', untracked)]
-  const told = lists.filter((part) => part !== '').join('; ')
-  return [...lines, `Working tree: ${told === '' ? 'clean' : told}.`]
+  const lists = { staged, 'not staged': unstaged, untracked }
+  const told = Object.entries(lists).flatMap(([name, paths]) =>
+    paths.length === 0 ? [] : [`${name}: ${paths.map((path) => line(path, 120)).join(', ')}`],
+  )
+  return [...lines, `Working tree: ${told.length === 0 ? 'clean' : told.join('; ')}.`]
 }
-
-const mostUncommitted = 12
 
 /** What the agent changed since it last committed. Somebody else may have committed it. */
-function uncommittedLines({ files, commits, repository, root }: Ledger): readonly string[] {
-  const committed = Math.max(repository.gitLast, ...commits.map(({ last }) => last))
+function uncommittedLines(ledger: Ledger): readonly string[] {
+  const { commits, repository } = ledger
   if (commits.length === 0) return []
-  const changed = files.filter(({ last }) => last > committed).map(({ path }) => relative(path, root))
-  const more = changed.length > mostUncommitted ? ` and ${changed.length - mostUncommitted} more` : ''
-  return changed.length === 0
-    ? []
-    : [
-        `Changed since the last commit and not seen to be committed: ${changed.slice(-mostUncommitted).join(', ')}${more}.`,
-      ]
+  const changed = changedSince(Math.max(repository.gitLast, ...commits.map(({ last }) => last)), ledger)
+  if (changed.length === 0) return []
+  return [`Changed since the last commit and not seen to be committed: ${newest(changed, most.uncommitted, 'more')}.`]
 }
 
-/** As somebody in the working folder would name it. */
-function relative(path: string, root: string | undefined): string {
-  const isInside = root !== undefined && root !== '' && path.startsWith(`${root}/`)
-  return neutralize(oneLine(isInside ? path.slice(root.length + 1) : path, 120))
+/** As somebody in the working folder would name them. */
+function changedSince(time: number, { files, root = '' }: Ledger): readonly string[] {
+  const inside = (path: string) => (root !== '' && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path)
+  return files.filter(({ last }) => last > time).map(({ path }) => line(inside(path), 120))
 }
 
-function list(name: string, paths: readonly string[]): string {
-  return paths.length === 0 ? '' : `${name}: ${paths.map((path) => neutralize(oneLine(path, 120))).join(', ')}`
+function commitLine({ hash, title, last }: Commit, { pushedLast }: RepositoryFact): string {
+  return `- ${hash} "${line(title, 160)}"${last <= pushedLast ? ' (pushed)' : ''}`
 }
-
-function commitLines(commits: readonly Commit[], { pushedLast }: RepositoryFact): readonly string[] {
-  if (commits.length === 0) return []
-  const line = ({ hash, title, last }: Commit) =>
-    `- ${hash} "${neutralize(oneLine(title, 160))}"${last <= pushedLast ? ' (pushed)' : ''}`
-  return ['Commits made in this session:', ...commits.map(line)]
-}
-
-const mostUnpushed = 6
 
 /** Whether the context tells these commits or not: that nobody else has them yet is easily left out. */
 function unpushedLines(commits: readonly Commit[], { pushedLast }: RepositoryFact): readonly string[] {
   const hashes = commits.filter(({ last }) => last > pushedLast).map(({ hash }) => hash)
-  const more = hashes.length > mostUnpushed ? ` and ${hashes.length - mostUnpushed} older` : ''
-  return hashes.length === 0 ? [] : [`Not seen to be pushed: ${hashes.slice(-mostUnpushed).join(', ')}${more}.`]
+  return hashes.length === 0 ? [] : [`Not seen to be pushed: ${newest(hashes, most.unpushed, 'older')}.`]
 }
 
 const marks = { done: 'x', 'in-progress': '~', pending: ' ' } as const
 
 function todoLine({ text, status }: Todo): string {
-  const is = status === 'in-progress' ? ' (in progress)' : ''
-  return `- [${marks[status]}] ${neutralize(oneLine(text, 240))}${is}`
+  return `- [${marks[status]}] ${line(text, 240)}${status === 'in-progress' ? ' (in progress)' : ''}`
 }
 
-/** Under a line that says what changed since: once for all runs that it is true of. */
-function verifyingLines(commands: readonly CommandFact[], ledger: Ledger): readonly string[] {
-  const groups = groupBy(commands, (command) => `Commands that verify the work${changesSince(command, ledger)}:`)
-  return [...groups].flatMap(([lead, group]) => [lead, ...group.map(commandLine)])
-}
-
-const mostChanged = 4
-
-function changesSince({ last }: CommandFact, { files, repository, root }: Ledger): string {
-  const changed = files.filter((file) => file.last > last).map(({ path }) => relative(path, root))
-  const more = changed.length > mostChanged ? ` and ${changed.length - mostChanged} more files` : ''
-  if (changed.length > 0) return `, not run since these changed (${changed.slice(-mostChanged).join(', ')}${more})`
-  return repository.touchedLast > last ? '' : '; nothing changed since they ran'
+/** Without runs that a later one repeats: of `build && lint` and a later `lint` and `build`, the later ones count. */
+function latestRuns(runs: readonly CommandFact[]): readonly CommandFact[] {
+  const repeated = new Set<string>()
+  const kept = runs.toReversed().filter(({ text }) => {
+    const parts = readScript(text)
+      .commands.filter((command) => !['other', 'git'].includes(purposeOf([command])))
+      .map(({ words }) => words.join(' '))
+    const isOld = parts.length > 0 && parts.every((part) => repeated.has(part))
+    for (const part of parts) repeated.add(part)
+    return !isOld
+  })
+  return kept.toReversed()
 }
 
 function commandLine({ text, ended, exit, outcome, time }: CommandFact): string {
   const result = ended === 'well' ? 'passed' : `failed${exit === undefined ? '' : ` (exit ${exit})`}`
-  const said = outcome === '' ? '' : `, "${neutralize(oneLine(outcome, 200))}"`
   const when = time === undefined ? '' : ` at ${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const said = outcome === '' ? '' : `, "${line(outcome, 200)}"`
   return `- ${code(text)} ${result}${when}${said}`
 }
 
-/** Foreign text in marks that it cannot close. */
-function code(text: string): string {
-  return `\`${neutralize(oneLine(text, 600)).replaceAll('`', "'")}\``
+/** A shorter one is repeated in each line. */
+const longestSince = 40
+
+function sinceText({ last }: CommandFact, ledger: Ledger): string {
+  const changed = changedSince(last, ledger)
+  if (changed.length > 0) return ` (not run since these changed: ${newest(changed, most.changed, 'more')})`
+  return ledger.repository.touchedLast <= last ? ' (nothing changed since)' : ''
+}
+
+/** What the user said that no report answers, and what the agent asked and got no answer to. */
+function openLines({ exchanges, isAnswered }: Ledger, since: number): readonly string[] {
+  const said = (exchange: Exchange) => `- "${line(exchange.text, 240)}"`
+  const current = exchanges.filter(({ last }) => last >= since)
+  const passed = current.filter((exchange, at) => isPassedOver(exchange, current[at + 1]))
+  const stopped = current.filter(({ steps = [] }, at) => steps.at(-1)?.text === interrupted && at < current.length - 1)
+  const question = isAnswered ? questionIn(exchanges.at(-1)?.report ?? '') : undefined
+  return [
+    ...under('Said right before another message, without a reply of its own:', passed.slice(-most.open), said),
+    ...under('Interrupted by the user before the agent was done:', stopped.slice(-most.open), said),
+    ...(question === undefined
+      ? []
+      : [`The agent’s last question, which the user has not answered: ${line(question, 400)}`]),
+  ]
+}
+
+/** A message that the next one repeats or extends was not passed over. */
+function isPassedOver(exchange: Exchange, next: Exchange | undefined): boolean {
+  if (next === undefined || exchange.text === '' || !['message', 'queued'].includes(exchange.kind)) return false
+  const isExtended = holdsWords(plainWords(next.text), plainWords(exchange.text).trimEnd())
+  return !isBegun(exchange) && exchange.steps === undefined && !isExtended
+}
+
+export type RulesOptions = {
+  readonly shown: string
+  readonly recall: boolean
+  readonly tokens: number
+  readonly countTokens: (text: string) => number
+}
+
+/** Oldest first. Where some must go the newest stay, and a line says how many went and how to find them. */
+export function ruleLines({ rules, olderRules = 0 }: Ledger, options: RulesOptions): readonly string[] {
+  const { shown, recall, tokens, countTokens } = options
+  const plain = plainWords(shown)
+  const missing = rules.filter(({ text }) => !holdsWords(plain, plainWords(text))).toSorted((a, b) => b.last - a.last)
+  let left = tokens
+  const kept: string[] = []
+  for (const { text, by } of missing) {
+    const line = `- ${by === 'agent' ? '(from the agent that started this one) ' : ''}"${neutralize(text)}"`
+    const cost = countTokens(`${line}\n`)
+    if (cost > left) break
+    left -= cost
+    kept.unshift(line)
+  }
+  const gone = olderRules + missing.length - kept.length
+  return gone === 0 ? kept : [olderRulesLine(gone, { recall }), ...kept]
+}
+
+/** Claims about state that contradict what outputs showed are marked with what was last seen. */
+export type StateCheck = { readonly text: string; readonly contradicted: readonly string[] }
+
+export function annotateStateClaims(text: string, ledger: Ledger): StateCheck {
+  const contradicted: string[] = []
+  const lines = text.split('\n').map((line) => {
+    const seen = lastSeen(line, ledger)
+    if (seen === undefined) return line
+    contradicted.push(line.trim().slice(0, 200))
+    return `${line} (last seen: ${seen})`
+  })
+  return { text: lines.join('\n'), contradicted }
+}
+
+const longestLine = 2_000
+
+function lastSeen(line: string, { commands, commits, repository, todos }: Ledger): string | undefined {
+  if (line.length > longestLine) return undefined
+  const command = commands.find(({ text, ended }) => ended !== 'unfinished' && line.includes(`\`${text}\``))
+  const [commit, ...others] = commits.filter(({ hash }) => line.includes(hash.slice(0, 7)))
+  const todo = todos.find(({ text }) => text.length >= 12 && line.includes(text))
+  return (
+    (command && commandSeen(line, command)) ??
+    (commit && others.length === 0 ? pushSeen(line, commit.last <= repository.pushedLast) : undefined) ??
+    (todo && todoSeen(line, todo))
+  )
+}
+
+const passes = /\b(?:pass(?:es|ed|ing)?|succe\w+|green|clean|ok)\b/i
+const fails = /\b(?:fail(?:s|ed|ing)?|broken|red)\b/i
+const notPushed = /\b(?:not (?:yet )?(?:been )?pushed|unpushed)\b/i
+const negated = /\b(?:not|no|never|n['’]t|0|zero|until|before|previously|first|then|earlier|was|were)\b/i
+
+function pushSeen(line: string, isPushed: boolean): string | undefined {
+  if (isPushed) return notPushed.test(line) ? 'pushed' : undefined
+  return /\bpushed\b/i.test(line) && !negated.test(withoutWas(line)) ? 'no push after this commit' : undefined
+}
+
+/** "Was pushed" takes nothing back. */
+function withoutWas(line: string): string {
+  return line.replace(/\b(?:was|were) (?=pushed\b)/gi, '')
+}
+
+/** Only where the line says one thing and nothing in it takes that back. */
+function commandSeen(line: string, { ended, outcome }: CommandFact): string | undefined {
+  if (negated.test(line) || (passes.test(line) && fails.test(line))) return undefined
+  const said = outcome === '' ? '' : `, "${outcome.replaceAll('"', "'")}"`
+  if (ended === 'badly' && passes.test(line)) return `failed${said}`
+  return ended === 'well' && fails.test(line) ? `passed${said}` : undefined
+}
+
+function todoSeen(line: string, { status }: Todo): string | undefined {
+  const isOpen = /^\s*[-*] \[ \]|\b(?:pending|not (?:yet )?(?:done|started)|to do)\b/i.test(line)
+  const isDone = /^\s*[-*] \[x\]|\b(?:done|completed|finished)\b/i.test(line) && !negated.test(line)
+  if (status === 'done' && isOpen && !isDone) return 'done'
+  return status === 'pending' && isDone ? 'not done' : undefined
 }
