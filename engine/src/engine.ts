@@ -34,6 +34,7 @@ import { createSession } from './core/session/session.ts'
 import type { Session } from './core/session/session-types.ts'
 import { type EngineSettings, withEnvironment } from './core/session/settings.ts'
 import type { Environment } from './core/tokens/settings.ts'
+import type { Entry } from './core/transcript/format/entry.ts'
 import { systemPorts } from './models/ports.ts'
 import { sessionParts } from './session-parts.ts'
 
@@ -76,6 +77,8 @@ export type EngineSession = Session & {
   readonly recall: (words: string, options?: { readonly limit?: number }) => Promise<Recalled>
   /** An original by the id that recall gave, an entry's uuid, or a tool use id (its result); undefined when none has it. */
   readonly read: (id: string) => Promise<string | undefined>
+  /** Every entry of the transcript, oldest first, also what has left the context. */
+  readonly entries: () => Iterable<Entry>
   /** A conversation of its own: its own window, state and breaker; its file lies in this session's folder. */
   readonly subagent: (options?: SessionOptions) => Promise<EngineSession>
 }
@@ -124,6 +127,7 @@ async function sessionOn(shared: Shared, opened: OpenedSession, options: Session
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => opened.recall(words, limit),
     read: (id: string) => opened.read(id),
+    entries: () => opened.store.entries(),
     subagent: (own: SessionOptions = {}) => startSubagent(shared, opened, { ...options, ...own }),
   })
 }
