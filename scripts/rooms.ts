@@ -46,6 +46,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       '@langchain/core',
     ],
   },
+  'engine/src/adapters/testing': { rooms: [core, 'engine/src/adapters'], packages: ['fast-check'] },
   'engine/src/testing': { rooms: [core] },
   'engine/src': { rooms: ['engine/src'] },
   simulator: { rooms: ['simulator'], packages: ['*'] },

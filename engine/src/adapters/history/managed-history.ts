@@ -4,7 +4,7 @@ import type { Blocked, Ready } from '../../core/ladder/prepare.ts'
 import { defined } from '../../core/message/json.ts'
 import type { Message } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
-import type { AbortSignalPort } from '../../core/ports/model.ts'
+import type { AbortSignalPort, ModelRequest } from '../../core/ports/model.ts'
 import type { ModelChoice } from '../../core/session/gauge.ts'
 import { createMutex } from '../../core/session/queue.ts'
 import type { RequestInput } from '../../core/session/request-input.ts'
@@ -35,7 +35,12 @@ export type Prepared<Foreign> = {
 }
 
 /** What to send instead of a request that was refused as too long. */
-export type Recovered<Foreign> = { readonly messages: readonly Foreign[]; readonly maxTokens?: number }
+export type Recovered<Foreign> = {
+  readonly messages: readonly Foreign[]
+  readonly maxTokens?: number
+  /** As the session made it, for adapters that send more than the messages: marked system prompt and tools, betas. */
+  readonly request?: ModelRequest
+}
 
 export type HistoryOptions<Foreign> = {
   readonly converter: Converter<Foreign>
@@ -96,8 +101,8 @@ export class ManagedHistory<Foreign> {
       const recovery = await this.current.recover(failure, { signal })
       if (recovery.type === 'unrecovered') return undefined
       this.isAwaited = true
-      const { messages, maxTokens } = recovery.request
-      return { messages: this.send(messages), ...defined({ maxTokens }) }
+      const { request } = recovery
+      return { messages: this.send(request.messages), request, ...defined({ maxTokens: request.maxTokens }) }
     })
   }
 
