@@ -1,6 +1,6 @@
 // The middleware of everlong/anthropic with everything it needs by default: sessions in memory, and summaries asked of the
 // caller's own model with the caller's own client.
-import { type AdapterEngine, conversationsFor, type SessionChoice } from './adapters/adapter-options.ts'
+import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
 import { clientOver } from './adapters/anthropic/channel.ts'
 import { messageConversion } from './adapters/anthropic/messages.ts'
 import {
@@ -9,39 +9,47 @@ import {
   createMiddleware,
   type MessagesCall,
 } from './adapters/anthropic/middleware.ts'
+import { runTools as runWith, type ToolRunnerLike } from './adapters/anthropic/tool-runner.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import { createEngine, type EngineOptions } from './engine.ts'
 import { fromCatalog } from './models/anthropic/capabilities.ts'
 import { anthropic } from './models/anthropic/client.ts'
 
-export type AnthropicMiddlewareOptions = SessionChoice<MessagesCall> &
-  Omit<EngineOptions, 'model'> & {
-    /** Starts the sessions, with its own model and settings; the other options of an engine are then unused. */
-    readonly engine?: AdapterEngine
-    /** Who writes summaries. Left out: the model of the call, through the client that the middleware belongs to. */
-    readonly model?: ModelClient
-  }
+export type AnthropicMiddlewareOptions = AdapterOptions<MessagesCall> & {
+  /** Writes the summaries. Left out: the model of the call, through the client that the middleware belongs to. */
+  readonly model?: ModelClient
+}
 
 /** For `new Anthropic({ middleware: [everlong()] })`. */
-export function everlong(options: AnthropicMiddlewareOptions = {}): AnthropicMiddleware {
-  const { engine, session, sessionId, open, model, ...engineOptions } = options
+export function everlong({ model, ...options }: AnthropicMiddlewareOptions = {}): AnthropicMiddleware {
   const own = ownClient()
   const client = model ?? own.client
   const { converter, unmarked } = messageConversion()
-  const started = engine ?? createEngine({ ...engineOptions, model: client })
-  const isHostsModel = engine !== undefined || session !== undefined
+  const { historyOf } = adapterSessions(options, { model: client, converter })
   return createMiddleware({
-    conversations: conversationsFor(
-      { engine: started, ...(session ? { session } : {}), ...(open ? { open } : {}) },
-      converter,
-    ),
-    sessionId,
+    historyOf,
     unmarked,
     modelFor: (name, channel) => {
       own.use(name, channel)
-      return isHostsModel ? undefined : { client, name }
+      return options.session ? undefined : { client, name }
     },
   })
+}
+
+export type RunToolsOptions = Omit<AdapterOptions<never>, 'sessionId'> & {
+  /** Writes the summaries. */
+  readonly model: ModelClient
+}
+
+/**
+ * Yields what the runner yields, and replaces the runner's messages with what the next request needs. Create the runner
+ * with `thread: false`: a message thread lies on the server, where nothing can be reduced.
+ */
+export function runTools<Reply>(
+  runner: ToolRunnerLike<Reply>,
+  { model, ...options }: RunToolsOptions,
+): AsyncGenerator<Reply, void> {
+  const { converter } = messageConversion()
+  return runWith(runner, adapterSessions(options, { model, converter }).conversations)
 }
 
 /** Our client over the newest call. */

@@ -4,6 +4,7 @@ import { main as anthropicTools } from './anthropic-tools.ts'
 import { main as anyClient } from './any-client.ts'
 import { main as compactMessages } from './compact-messages.ts'
 import { main as host } from './host.ts'
+import { main as langChainAgent } from './langchain-agent.ts'
 import { main as tenLines } from './ten-lines.ts'
 
 async function said(main: (say: (line: string) => void) => Promise<void>): Promise<readonly string[]> {
@@ -44,6 +45,12 @@ test('the tool runner of the official SDK goes on through compactions', async ()
   const lines = await said(anthropicTools)
   expect(lines.filter((line) => line.startsWith('compacted: ')).length).toBeGreaterThan(1)
   expect(lines.at(-1)).toMatch(/^13 replies, \d+ messages in the runner$/)
+})
+
+test('an agent of LangChain goes on through compactions', async () => {
+  const counts = (await said(langChainAgent)).map((line) => Number(/: (\d+) messages/.exec(line)?.[1]))
+  expect(counts).toHaveLength(10)
+  expect(Math.max(...counts)).toBeLessThan(20)
 })
 
 test('every example has at most 60 lines', () => {

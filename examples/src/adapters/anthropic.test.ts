@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
 import { asksForSummary, type RunningServer, route, startServer, summarizer, text, toolUse } from '@everlong/simulator'
-import { createEngine, type EngineEvent } from 'everlong'
+import type { EngineEvent } from 'everlong'
 import { anthropic, everlong, runTools } from 'everlong/anthropic'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -180,12 +180,6 @@ test('the caller’s messages and objects are never changed', async () => {
 })
 
 test('a tool runner carries only what the next request needs', async () => {
-  const { server } = await world()
-  const client = new Anthropic({ apiKey: 'none', baseURL: server.url, maxRetries: 0 })
-  const engine = createEngine({
-    model: anthropic({ model, apiKey: 'none', baseURL: server.url }),
-    settings: { contextWindow: window },
-  })
   const days = 12
   let day = 0
   const read = betaZodTool({
@@ -199,15 +193,18 @@ test('a tool runner carries only what the next request needs', async () => {
   )
   const busy = await startServer({ script: loop, windows: { [model]: window } })
   closing.push(busy.close)
-  const runner = client.withOptions({ baseURL: busy.url }).beta.messages.toolRunner({
+  const client = new Anthropic({ apiKey: 'none', baseURL: busy.url, maxRetries: 0 })
+  const runner = client.beta.messages.toolRunner({
     model,
     max_tokens: 1_000,
     tools: [read],
     messages: [{ role: 'user', content: rule }],
     thread: false,
   })
+  const summaries = anthropic({ model, apiKey: 'none', baseURL: busy.url })
   const replies: unknown[] = []
-  for await (const reply of runTools(runner, { engine })) replies.push(reply)
+  for await (const reply of runTools(runner, { model: summaries, settings: { contextWindow: window } }))
+    replies.push(reply)
   expect(replies).toHaveLength(days + 1)
   expect(busy.simulator.log.entries.every(({ status }) => status === 200)).toBe(true)
   expect(runner.params.messages.length).toBeLessThan(days)

@@ -4,7 +4,6 @@ import type { Middleware, MiddlewareContext, MiddlewareNext } from '@anthropic-a
 import { arrayAt, defined, isObject, type JsonObject, parseObject, stringAt } from '../../core/message/json.ts'
 import { readUsage } from '../../core/message/usage.ts'
 import type { ModelRequest } from '../../core/ports/model.ts'
-import type { Conversations } from '../history/conversations.ts'
 import { failureOf, isAbout } from '../history/failure.ts'
 import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
 import { type MessageConversion, type MessageParam, marksItself } from './messages.ts'
@@ -25,23 +24,27 @@ export type MessagesCall = {
 export type Channel = { readonly request: ApiRequest; readonly next: MiddlewareNext }
 
 export type MiddlewareParts = Pick<MessageConversion, 'unmarked'> & {
-  readonly conversations: Conversations<MessageParam>
-  readonly sessionId?: ((call: MessagesCall) => string | undefined) | undefined
+  readonly historyOf: (call: {
+    readonly call: MessagesCall
+    readonly messages: readonly MessageParam[]
+    readonly model: string
+  }) => Promise<ManagedHistory<MessageParam>>
   /** The model of the call, and the client that summaries are asked of. */
   readonly modelFor: (model: string, channel: Channel) => CallOptions['model']
 }
 
-export function createMiddleware({ conversations, sessionId, modelFor, unmarked }: MiddlewareParts): Middleware {
+export function createMiddleware({ historyOf, modelFor, unmarked }: MiddlewareParts): Middleware {
   const observed = new WeakMap<ManagedHistory<MessageParam>, Promise<void>>()
   return async (request, next, context) => {
     const body = managedBody(request)
     if (!body) return next(request)
     const messages = arrayAt(body, 'messages') as readonly MessageParam[]
-    const id = sessionId?.({ url: request.url, headers: new Headers(request.headers), body })
-    const history = await conversations.of(messages, id)
+    const name = stringAt(body, 'model') ?? ''
+    const model = modelFor(name, { request, next })
+    const own = { url: request.url, headers: new Headers(request.headers), body }
+    const history = await historyOf({ call: own, messages, model: name })
     // The usage of a streamed answer is known when its stream has ended.
     await observed.get(history)
-    const model = modelFor(stringAt(body, 'model') ?? '', { request, next })
     const call: Call = { request, next, context, history, body, unmarked }
     const response = await send(call, messages, { base: baseOf(body), model, signal: request.signal ?? undefined })
     observed.set(history, observe(call, response))

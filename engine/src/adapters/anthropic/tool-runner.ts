@@ -2,10 +2,8 @@
 // so that the runner does not carry a history that no request holds any more.
 import { isObject } from '../../core/message/json.ts'
 import { readUsage } from '../../core/message/usage.ts'
-import { type AdapterOptions, conversationsFor } from '../adapter-options.ts'
-import { type MessageParam, messageConversion } from './messages.ts'
-
-export type RunnerOptions = Omit<AdapterOptions<never>, 'sessionId' | 'open'>
+import type { Conversations } from '../history/conversations.ts'
+import type { MessageParam } from './messages.ts'
 
 /** As much of the SDK's BetaToolRunner as is used. */
 export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
@@ -19,16 +17,10 @@ export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
   readonly setMessagesParams: (params: never) => void
 }
 
-/**
- * Yields what the runner yields. Create the runner with `thread: false`: a message thread lies on the server, where nothing
- * can be reduced.
- */
 export async function* runTools<Reply>(
   runner: ToolRunnerLike<Reply>,
-  options: RunnerOptions,
+  conversations: Conversations<MessageParam>,
 ): AsyncGenerator<Reply, void> {
-  const { converter } = messageConversion()
-  const conversations = conversationsFor(options, converter)
   try {
     for await (const reply of runner) {
       yield reply
