@@ -34,7 +34,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: ['@anthropic-ai/sdk', 'openai'],
   },
   'engine/src/adapters': {
-    rooms: [core],
+    rooms: [core, 'engine/src/models'],
     packages: [
       '@opentelemetry/api',
       'ai',

@@ -4,6 +4,12 @@ import { createMutex } from '../../core/session/queue.ts'
 import type { Converter } from './converter.ts'
 import { type AdapterSession, ManagedHistory } from './managed-history.ts'
 
+/** Starts a session, or opens the one with this id. The history that it belongs to is known a little later. */
+export type Start<Foreign> = (
+  id: string | undefined,
+  history: () => ManagedHistory<Foreign> | undefined,
+) => Promise<AdapterSession>
+
 export type ConversationsOptions<Foreign> = {
   readonly converter: Converter<Foreign>
   /** All calls belong to this session. */
@@ -18,7 +24,12 @@ export type ConversationsOptions<Foreign> = {
 }
 
 export type Conversations<Foreign> = {
-  readonly of: (messages: readonly Foreign[], id?: string) => Promise<ManagedHistory<Foreign>>
+  /** `start` is for sessions that depend on the call. */
+  readonly of: (
+    messages: readonly Foreign[],
+    id?: string | undefined,
+    start?: Start<Foreign>,
+  ) => Promise<ManagedHistory<Foreign>>
   /** In order of use, the newest last. */
   readonly all: () => readonly ManagedHistory<Foreign>[]
   readonly close: () => Promise<void>
@@ -40,17 +51,17 @@ export function createConversations<Foreign>(options: ConversationsOptions<Forei
     if (id !== undefined) return held.find((one) => one.id === id)
     return held.findLast((one) => one.id === undefined && one.history.isContinuedBy(messages))
   }
-  const create = async (id: string | undefined): Promise<Held<Foreign>> => {
+  const create = async (id: string | undefined, begin: Start<Foreign>): Promise<Held<Foreign>> => {
     let history: ManagedHistory<Foreign> | undefined
-    const open = () => start(id, () => history)
+    const open = () => begin(id, () => history)
     history = new ManagedHistory({ converter, session: await open(), restart: open })
     return { id, history }
   }
   return {
     // One at a time, so that two first calls with the same id get the same session.
-    of: (messages, id) =>
+    of: (messages, id, begin = start) =>
       mutex.run(async () => {
-        const found = find(messages, id) ?? (await create(id))
+        const found = find(messages, id) ?? (await create(id, begin))
         found.history.claim(messages)
         const others = held.filter((one) => one !== found)
         const gone = others.slice(0, Math.max(0, others.length + 1 - most))
