@@ -1,5 +1,6 @@
 // How an SDK's messages become ours and ours become the SDK's. Converters are pure: they never change what they are given.
 import type { Block } from '../../core/message/block.ts'
+import { isObject, type JsonObject } from '../../core/message/json.ts'
 import type { Message, Role } from '../../core/message/message.ts'
 import type { TokenCounts } from '../../core/message/usage.ts'
 import type { ApiMessage } from '../../core/session/input.ts'
@@ -53,8 +54,6 @@ export type Known<Foreign> = {
   readonly role: Role
   readonly blocks: readonly Block[]
   readonly parts: readonly unknown[]
-  /** One for each block. */
-  readonly keys: readonly string[]
   /** The messages it became. */
   readonly messages: readonly Converted['message'][]
   readonly usage?: TokenCounts | undefined
@@ -90,35 +89,57 @@ function knownOf<Foreign>(foreign: readonly Foreign[], group: readonly Converted
     role: first.message.role,
     blocks,
     parts: group.flatMap(({ message, parts }) => parts ?? message.content.map(() => undefined)),
-    keys: blocks.map(keyOf),
     messages: group.map(({ message }) => message),
     usage: group.find(({ usage }) => usage !== undefined)?.usage,
   }
 }
 
+/** Blocks never change, and most of them are asked about again with every call. */
+const keys = new WeakMap<Block, string>()
+
 /** Blocks with the same key say the same. Marks for the cache say nothing. */
 export function keyOf(block: Block): string {
+  const known = keys.get(block)
+  if (known !== undefined) return known
   const { cache_control: _, ...rest } = block
   const text = JSON.stringify(rest)
-  return `${text.length}:${hashText(text)}`
+  const key = `${text.length}:${hashText(text)}`
+  keys.set(block, key)
+  return key
 }
 
-function isSameMessage(one: Pick<Known<unknown>, 'role' | 'keys'>, other: Pick<Known<unknown>, 'role' | 'keys'>) {
-  return (
-    one.role === other.role &&
-    one.keys.length === other.keys.length &&
-    one.keys.every((key, at) => key === other.keys[at])
-  )
-}
+export type Comparable = Pick<Known<unknown>, 'role' | 'blocks'>
 
 /** How many messages two lists have in common at their beginning. */
-export function commonPrefix(
-  one: readonly Pick<Known<unknown>, 'role' | 'keys'>[],
-  other: readonly Pick<Known<unknown>, 'role' | 'keys'>[],
-): number {
+export function commonPrefix(one: readonly Comparable[], other: readonly Comparable[]): number {
   const at = one.findIndex((message, index) => {
     const counterpart = other[index]
     return counterpart === undefined || !isSameMessage(message, counterpart)
   })
   return at < 0 ? one.length : at
+}
+
+/** Compared as they are: nearly all texts are the same strings, which is faster to see than to hash. */
+function isSameMessage(one: Comparable, other: Comparable): boolean {
+  if (one.role !== other.role || one.blocks.length !== other.blocks.length) return false
+  return one.blocks.every((block, at) => {
+    const counterpart = other.blocks[at]
+    return counterpart !== undefined && (block === counterpart || isSameValue(unmarked(block), unmarked(counterpart)))
+  })
+}
+
+function unmarked(block: Block): JsonObject {
+  if (block.cache_control === undefined) return block
+  const { cache_control: _, ...rest } = block
+  return rest
+}
+
+function isSameValue(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item, at) => isSameValue(item, other[at]))
+  }
+  if (!isObject(one) || !isObject(other)) return false
+  const names = Object.keys(one)
+  return names.length === Object.keys(other).length && names.every((name) => isSameValue(one[name], other[name]))
 }

@@ -35,9 +35,10 @@ export function giveBack<Foreign>(
 
 function indexByEnd(known: readonly Known<unknown>[]): ReadonlyMap<string, readonly number[]> {
   const byEnd = new Map<string, number[]>()
-  for (const [index, { keys }] of known.entries()) {
-    const end = keys.at(-1)
-    if (end === undefined) continue
+  for (const [index, { blocks }] of known.entries()) {
+    const last = blocks.at(-1)
+    if (last === undefined) continue
+    const end = keyOf(last)
     const list = byEnd.get(end)
     if (list) list.push(index)
     else byEnd.set(end, [index])
@@ -67,7 +68,7 @@ function partsOf<Foreign>(message: Message, work: Work<Foreign> & { readonly lim
       continue
     }
     flush()
-    const start = end - same.keys.length
+    const start = end - same.blocks.length
     given.unshift({ foreign: marked(same, blocks.slice(start, end), work.converter), known: index })
     limit = index
     end = start
@@ -78,14 +79,14 @@ function partsOf<Foreign>(message: Message, work: Work<Foreign> & { readonly lim
 
 /** The newest known message that these blocks end with, before the limit. */
 function candidate<Foreign>(
-  { role, keys }: Pick<Known<Foreign>, 'role' | 'keys'>,
+  { role, keys }: { readonly role: Message['role']; readonly keys: readonly string[] },
   { known, byEnd, limit }: Work<Foreign> & { readonly limit: number },
 ): number | undefined {
   return byEnd.get(keys.at(-1) ?? '')?.findLast((index) => {
     const own = known[index]
-    if (index >= limit || !own || own.role !== role || own.keys.length > keys.length) return false
-    const start = keys.length - own.keys.length
-    return own.keys.every((key, at) => key === keys[start + at])
+    if (index >= limit || !own || own.role !== role || own.blocks.length > keys.length) return false
+    const start = keys.length - own.blocks.length
+    return own.blocks.every((block, at) => keyOf(block) === keys[start + at])
   })
 }
 
@@ -123,10 +124,10 @@ function originsIn<Foreign>(known: readonly Known<Foreign>[]): OriginOf<Foreign>
 function placesIn<Foreign>(known: readonly Known<Foreign>[]) {
   const byKey = new Map<string, Origin<Foreign>>()
   const byPair = new Map<string, Origin<Foreign>>()
-  for (const { foreign, blocks, parts, keys } of known) {
+  for (const { foreign, blocks, parts } of known) {
     for (const [at, block] of blocks.entries()) {
       const origin = { foreign, part: parts[at], block }
-      byKey.set(keys[at] ?? '', { ...origin, isSame: true })
+      byKey.set(keyOf(block), { ...origin, isSame: true })
       const pair = pairKey(block)
       if (pair !== undefined) byPair.set(pair, { ...origin, isSame: false })
     }

@@ -10,7 +10,7 @@ import { createMutex } from '../../core/session/queue.ts'
 import type { RequestInput } from '../../core/session/request-input.ts'
 import type { Session } from '../../core/session/session-types.ts'
 import type { Entry } from '../../core/transcript/format/entry.ts'
-import { type Conversion, type Converter, commonPrefix, convert, type Known } from './converter.ts'
+import { type Comparable, type Conversion, type Converter, commonPrefix, convert, type Known } from './converter.ts'
 import { failureOf, isAbout } from './failure.ts'
 import { type GivenBack, giveBack } from './give-back.ts'
 import { seed } from './seed.ts'
@@ -55,7 +55,7 @@ export class HistoryMismatchError extends Error {
 }
 
 /** A message as it was last sent, and how many of the known ones lie before or in it. */
-type Sent = { readonly upTo: number } & Pick<Known<unknown>, 'role' | 'keys'>
+type Sent = { readonly upTo: number } & Comparable
 
 export class ManagedHistory<Foreign> {
   private readonly options: HistoryOptions<Foreign>
@@ -68,7 +68,7 @@ export class ManagedHistory<Foreign> {
   private usage: TokenCounts | undefined
   private base: string | undefined
   private model: string | undefined
-  private claimed: readonly Known<Foreign>[] | undefined
+  private claimed: (Conversion<Foreign> & { readonly messages: readonly Foreign[] }) | undefined
   private isSeeded = false
   /** A request was prepared whose answer has not come back yet. */
   private isAwaited = false
@@ -137,15 +137,15 @@ export class ManagedHistory<Foreign> {
   /** Whether these messages only add to what is known, or to what was last sent. */
   isContinuedBy(messages: readonly Foreign[]): boolean {
     const { known } = convert(this.options.converter, messages)
-    const continues = (before: readonly Pick<Known<unknown>, 'role' | 'keys'>[]) =>
+    const continues = (before: readonly Comparable[]) =>
       before.length > 0 && commonPrefix(before, known) === before.length
-    if (this.claimed) return continues(this.claimed)
+    if (this.claimed) return continues(this.claimed.known)
     return continues(this.known) || continues(this.sentMessages())
   }
 
   /** Says that a call with these messages will be prepared next, so that no other conversation takes its place. */
   claim(messages: readonly Foreign[]): void {
-    this.claimed = convert(this.options.converter, messages).known
+    this.claimed = { messages, ...convert(this.options.converter, messages) }
   }
 
   close(): Promise<void> {
@@ -159,7 +159,7 @@ export class ManagedHistory<Foreign> {
 
   /** Brings the session up to date with what the SDK handed over. */
   private async take(messages: readonly Foreign[], { base, model, usage }: CallOptions): Promise<void> {
-    const given = convert(this.options.converter, messages)
+    const given = this.claimed?.messages === messages ? this.claimed : convert(this.options.converter, messages)
     this.claimed = undefined
     this.head = given.head
     if (usage) this.usage = usage
@@ -211,10 +211,10 @@ export class ManagedHistory<Foreign> {
       this.sent.map(({ foreign }) => foreign),
     )
     if (known.length !== this.sent.length) return []
-    return known.map(({ role, keys }, at) => {
+    return known.map(({ role, blocks }, at) => {
       const own = this.sent[at]?.known
       const next = this.sent.slice(at).find((message) => message.known !== undefined)?.known
-      return { role, keys, upTo: own === undefined ? (next ?? this.known.length) : own + 1 }
+      return { role, blocks, upTo: own === undefined ? (next ?? this.known.length) : own + 1 }
     })
   }
 
