@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { main as aiSdkChat } from './ai-sdk-chat.ts'
 import { main as anyClient } from './any-client.ts'
 import { main as compactMessages } from './compact-messages.ts'
 import { main as host } from './host.ts'
@@ -37,6 +38,12 @@ test('a host with a tool goes on through compactions', async () => {
   )
   expect(sizes.length).toBeGreaterThan(0)
   for (const [, before, after] of sizes) expect(Number(after)).toBeLessThan(Number(before) / 2)
+})
+
+test('a chat on the AI SDK goes on through compactions', async () => {
+  const lines = await said(aiSdkChat)
+  expect(lines.filter((line) => line.startsWith('day '))).toHaveLength(8)
+  expect(lines.some((line) => line.startsWith('compacted: '))).toBe(true)
 })
 
 test('every example has at most 60 lines', () => {
