@@ -27,8 +27,11 @@ export type AiSdkOptions = Omit<EngineOptions, 'model'> & {
    * messages continue. Servers should say it: then a user who edits a message keeps the session.
    */
   readonly sessionId?: string | ((call: AiSdkCall) => string | undefined)
-  /** Opens the session of an id, with `engine.open` of everlong/node for example. Default: a new one in memory. */
-  readonly open?: (engine: Engine, id: string | undefined) => Promise<EngineSession>
+  /**
+   * Opens the session of an id: with the createEngine of everlong/node and these options, on disk. Default: a new one in
+   * memory.
+   */
+  readonly open?: (options: EngineOptions, id: string | undefined) => Promise<EngineSession>
   /** Conversations that are held at the same time: 100 unless said. */
   readonly mostConversations?: number
 }
@@ -54,9 +57,11 @@ export function everlong(options: AiSdkOptions = {}): AiSdk {
   const start = async (client: ModelClient, { id, hasMarks }: Starting) => {
     const name = `${client.provider} ${client.model} ${hasMarks}`
     const settings = { keep: newest, ...(hasMarks ? { cacheMarks: false as const } : {}), ...engine.settings }
-    const own = engines.get(name) ?? createEngine({ ...engine, settings, model: client })
+    const forEngine = { ...engine, settings, model: client }
+    if (open) return open(forEngine, id)
+    const own = engines.get(name) ?? createEngine(forEngine)
     engines.set(name, own)
-    const started = await (open ? open(own, id) : own.start())
+    const started = await own.start()
     // The client knows the conversation whose cache it shares.
     if (own.model !== client) await started.useModel({ client, name: client.model })
     return started

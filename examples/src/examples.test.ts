@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { main as aiSdkChat } from './ai-sdk-chat.ts'
 import { main as anthropicTools } from './anthropic-tools.ts'
 import { main as anyClient } from './any-client.ts'
 import { main as compactMessages } from './compact-messages.ts'
@@ -51,6 +52,12 @@ test('an agent of LangChain goes on through compactions', async () => {
   const counts = (await said(langChainAgent)).map((line) => Number(/: (\d+) messages/.exec(line)?.[1]))
   expect(counts).toHaveLength(10)
   expect(Math.max(...counts)).toBeLessThan(20)
+})
+
+test('a chat on the AI SDK goes on through compactions', async () => {
+  const lines = await said(aiSdkChat)
+  expect(lines.filter((line) => line.startsWith('day '))).toHaveLength(8)
+  expect(lines.some((line) => line.startsWith('compacted: '))).toBe(true)
 })
 
 test('every example has at most 60 lines', () => {

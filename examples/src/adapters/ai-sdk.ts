@@ -9,9 +9,9 @@ import type { Adapter, AgentInput, Said } from './contract.ts'
 type How = { readonly by: 'middleware' | 'prepareStep'; readonly streams: boolean }
 
 export const aiSdkAdapters: readonly Adapter[] = [
-  adapter('the AI SDK with the middleware, streaming', { by: 'middleware', streams: true }),
-  adapter('the AI SDK with the middleware', { by: 'middleware', streams: false }),
-  adapter('the AI SDK with prepareStep', { by: 'prepareStep', streams: false }),
+  adapter('AI SDK, middleware, streaming', { by: 'middleware', streams: true }),
+  adapter('AI SDK, middleware', { by: 'middleware', streams: false }),
+  adapter('AI SDK, prepareStep', { by: 'prepareStep', streams: false }),
 ]
 
 function adapter(name: string, how: How): Adapter {

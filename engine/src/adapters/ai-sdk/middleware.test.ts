@@ -1,8 +1,12 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { generateText, type ModelMessage, streamText, wrapLanguageModel } from 'ai'
 import { describe, expect, test } from 'vitest'
 import { type AiSdkOptions, everlong } from '../../ai-sdk.ts'
 import { offline } from '../../models/offline.ts'
+import { createEngine as createNodeEngine } from '../../node-engine.ts'
 import { type FakeModel, fakeModel, tooLong } from './testing/fake-model.ts'
 
 /** About 60,000 tokens of old work. */
@@ -110,6 +114,35 @@ describe('the middleware', () => {
     await say('a')
     expect(own.sessions()).toHaveLength(2)
   })
+})
+
+test('a session on disk is continued by another process, and no message is written twice', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'everlong-ai-sdk-')), 'chat.jsonl')
+  const open: AiSdkOptions['open'] = async (options) => {
+    const engine = createNodeEngine({ ...options, environment: {} })
+    return existsSync(path) ? engine.open(path) : engine.start({ path })
+  }
+  const all: ModelMessage[] = [next]
+  for (let time = 0; time < 3; time++) {
+    const { model, own } = managed(
+      fakeModel(() => `fine ${time}`),
+      { open },
+    )
+    const { responseMessages } = await generateText({ model, messages: all, maxRetries: 0 })
+    all.push(...responseMessages, { role: 'user', content: `Question ${time}` })
+    await own.close()
+  }
+  const said = readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => /"type":"(user|assistant)"/.test(line))
+  expect(said.map((line) => /And now|fine \d|Question \d/.exec(line)?.[0])).toEqual([
+    'And now',
+    'fine 0',
+    'Question 0',
+    'fine 1',
+    'Question 1',
+  ])
+  rmSync(dirname(path), { recursive: true })
 })
 
 describe('prepareStep', () => {
