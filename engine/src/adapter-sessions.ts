@@ -4,7 +4,7 @@ import { type Conversations, createConversations } from './adapters/history/conv
 import type { Converter } from './adapters/history/converter.ts'
 import type { ManagedHistory } from './adapters/history/managed-history.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import { createEngine, type Engine, type EngineOptions, type EngineSession } from './engine.ts'
+import { createEngine, type EngineOptions, type EngineSession } from './engine.ts'
 
 export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
   /** All calls belong to this session. The host closes it. */
@@ -14,8 +14,11 @@ export type AdapterOptions<Call> = Omit<EngineOptions, 'model'> & {
    * then a user who edits a message keeps the session.
    */
   readonly sessionId?: string | ((call: Call) => string | undefined)
-  /** Opens the session of an id, with `engine.open` of everlong/node for example. Left out: a new one in memory. */
-  readonly open?: (engine: Engine, id: string | undefined) => Promise<EngineSession>
+  /**
+   * Opens the session of an id, for example with an engine of everlong/node that is made of these options. Left out: a new
+   * one in memory.
+   */
+  readonly open?: (options: EngineOptions, id: string | undefined) => Promise<EngineSession>
   /** Conversations that are held at the same time: 100 unless said. */
   readonly mostConversations?: number
 }
@@ -41,9 +44,10 @@ export function adapterSessions<Foreign, Call>(
   { model, converter }: { readonly model: ModelClient; readonly converter: Converter<Foreign> },
 ): AdapterSessions<Foreign, Call> {
   const { session, sessionId, open, mostConversations: most, ...rest } = options
-  const engine = createEngine({ ...rest, settings: { keep: newest, ...rest.settings }, model })
+  const engineOptions = { ...rest, settings: { keep: newest, ...rest.settings }, model }
+  const engine = createEngine(engineOptions)
   const startFor = (name: string | undefined) => (id: string | undefined) =>
-    open ? open(engine, id) : engine.start(name === undefined ? {} : { model: name })
+    open ? open(engineOptions, id) : engine.start(name === undefined ? {} : { model: name })
   const conversations = createConversations({ converter, session, start: startFor(undefined), most })
   const idOf = (call: Call) => (typeof sessionId === 'function' ? sessionId(call) : sessionId)
   return {

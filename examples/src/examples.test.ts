@@ -6,6 +6,7 @@ import { main as anyClient } from './any-client.ts'
 import { main as compactMessages } from './compact-messages.ts'
 import { main as host } from './host.ts'
 import { main as langChainAgent } from './langchain-agent.ts'
+import { main as openaiAgent } from './openai-agent.ts'
 import { main as tenLines } from './ten-lines.ts'
 
 async function said(main: (say: (line: string) => void) => Promise<void>): Promise<readonly string[]> {
@@ -58,6 +59,12 @@ test('a chat on the AI SDK goes on through compactions', async () => {
   const lines = await said(aiSdkChat)
   expect(lines.filter((line) => line.startsWith('day '))).toHaveLength(8)
   expect(lines.some((line) => line.startsWith('compacted: '))).toBe(true)
+})
+
+test('an agent of the OpenAI Agents SDK goes on through compactions', async () => {
+  const counts = (await said(openaiAgent)).map((line) => Number(/: (\d+) items/.exec(line)?.[1]))
+  expect(counts).toHaveLength(10)
+  expect(Math.max(...counts)).toBeLessThan(20)
 })
 
 test('every example has at most 60 lines', () => {

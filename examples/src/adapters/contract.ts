@@ -42,6 +42,8 @@ export type Adapter = {
   readonly start: (input: AgentInput) => Promise<Conversation>
   /** Sends a prompt that was too long once more. Some plug-in points come too early for that. */
   readonly recovers?: boolean
+  /** Whether its API has a place for thinking: true unless said. Chat completions have none. */
+  readonly thinks?: boolean
 }
 
 export type Run = {
@@ -103,7 +105,8 @@ export async function runAdapterContract(adapter: Adapter, model = 'claude-fable
     ...brokenBy(managed, 200),
     ...managed.refused.map((why) => `no request is refused: ${why}`),
     ...(managed.summaries > 0 ? [] : ['the conversation is compacted']),
-    ...(managed.thinkingSeen > 0 && managed.imagesSeen > 0 ? [] : ['thinking and images go to the model']),
+    ...(managed.thinkingSeen > 0 || adapter.thinks === false ? [] : ['thinking goes to the model']),
+    ...(managed.imagesSeen > 0 ? [] : ['images go to the model']),
   ]
   if (!adapter.recovers) return { broken, managed, bare }
   const surprised = await runAdapter(adapter, { isManaged: true, model, turns: 60, toldWindow: 200_000 })

@@ -13,9 +13,9 @@ import { z } from 'zod'
 import type { Adapter, AgentInput, Said } from './contract.ts'
 
 export const langChainAdapters: readonly Adapter[] = [
-  { name: 'LangChain with middleware', start: (input) => start(input, (options) => everlong(options)) },
+  { name: 'middleware', recovers: true, start: (input) => start(input, (options) => everlong(options)) },
   {
-    name: 'LangChain with a context edit',
+    name: 'context edit',
     start: (input) => start(input, (options) => contextEditingMiddleware({ edits: [everlongEdit(options)] })),
   },
 ]
@@ -30,7 +30,6 @@ async function start(input: AgentInput, managing: (options: Options) => AgentMid
     anthropicApiUrl: url,
     maxTokens: 4_000,
     maxRetries: 5,
-    thinking: { type: 'enabled', budget_tokens: 1_024 },
   })
   const reading = tool((of: { readonly module: number; readonly part: number }) => read(of), {
     name: 'read',
