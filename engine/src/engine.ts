@@ -27,6 +27,7 @@ import { type Ask, createRuntime, type Runtime } from './core/session/runtime.ts
 import { createSession, type Session } from './core/session/session.ts'
 import { type EngineSettings, memoryChoices, withEnvironment } from './core/session/settings.ts'
 import type { Environment } from './core/tokens/settings.ts'
+import type { Entry } from './core/transcript/format/entry.ts'
 import { systemPorts } from './models/ports.ts'
 
 export type EngineOptions = {
@@ -68,6 +69,8 @@ export type EngineSession = Session & {
   readonly recall: (words: string, options?: { readonly limit?: number }) => Promise<Recalled>
   /** An original by the id that recall gave, an entry's uuid, or a tool use id (its result); undefined when none has it. */
   readonly read: (id: string) => Promise<string | undefined>
+  /** Every entry of the transcript, oldest first, also what has left the context. */
+  readonly entries: () => Iterable<Entry>
   /** A conversation with its own window, state and breaker; its file is in this session's folder. */
   readonly subagent: (options?: SessionOptions) => Promise<EngineSession>
 }
@@ -117,6 +120,7 @@ async function sessionOn(shared: Shared, opened: OpenedSession, options: Session
   return Object.assign(session, {
     recall: (words: string, { limit = 10 } = {}) => opened.recall(words, limit),
     read: (id: string) => opened.read(id),
+    entries: () => opened.store.entries(),
     subagent: async (own: SessionOptions = {}) => {
       const agentId = shared.ports.newId()
       const envelope = { ...(own.envelope ?? options.envelope), isSidechain: true, agentId }

@@ -1,8 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { main as aiSdkChat } from './ai-sdk-chat.ts'
+import { main as anthropicTools } from './anthropic-tools.ts'
 import { main as anyClient } from './any-client.ts'
 import { main as compactMessages } from './compact-messages.ts'
 import { main as host } from './host.ts'
+import { main as langChainAgent } from './langchain-agent.ts'
+import { main as openaiAgent } from './openai-agent.ts'
 import { main as tenLines } from './ten-lines.ts'
 
 async function said(main: (say: (line: string) => void) => Promise<void>): Promise<readonly string[]> {
@@ -37,6 +41,30 @@ test('a host with a tool goes on through compactions', async () => {
   )
   expect(sizes.length).toBeGreaterThan(0)
   for (const [, before, after] of sizes) expect(Number(after)).toBeLessThan(Number(before) / 2)
+})
+
+test('the tool runner of the official SDK goes on through compactions', async () => {
+  const lines = await said(anthropicTools)
+  expect(lines.filter((line) => line.startsWith('compacted: ')).length).toBeGreaterThan(1)
+  expect(lines.at(-1)).toMatch(/^13 replies, \d+ messages in the runner$/)
+})
+
+test('an agent of LangChain goes on through compactions', async () => {
+  const counts = (await said(langChainAgent)).map((line) => Number(/: (\d+) messages/.exec(line)?.[1]))
+  expect(counts).toHaveLength(10)
+  expect(Math.max(...counts)).toBeLessThan(20)
+})
+
+test('a chat on the AI SDK goes on through compactions', async () => {
+  const lines = await said(aiSdkChat)
+  expect(lines.filter((line) => line.startsWith('day '))).toHaveLength(8)
+  expect(lines.some((line) => line.startsWith('compacted: '))).toBe(true)
+})
+
+test('an agent of the OpenAI Agents SDK goes on through compactions', async () => {
+  const counts = (await said(openaiAgent)).map((line) => Number(/: (\d+) items/.exec(line)?.[1]))
+  expect(counts).toHaveLength(10)
+  expect(Math.max(...counts)).toBeLessThan(20)
 })
 
 test('every example has at most 60 lines', () => {

@@ -28,7 +28,11 @@ type ClientOptions<Client> = SdkOptions & {
 }
 
 /** Handed to the SDK with each request. Its own types know only the blocks of their day, so nothing is checked there. */
-type PerRequest = { readonly signal: AbortSignal; readonly maxRetries: 0; readonly headers?: SdkOptions['headers'] }
+export type PerRequest = {
+  readonly signal: AbortSignal
+  readonly maxRetries: 0
+  readonly headers?: SdkOptions['headers']
+}
 
 export type SdkSetup = {
   readonly apiKey?: string
@@ -115,7 +119,7 @@ export function createSdkClient<Client>(
 }
 
 /** Sends with retries, and an abort signal that platforms take for as much of one as core hands on. */
-function createCaller({ headers, retry }: SdkOptions, ports: ModelPorts) {
+export function createCaller({ headers, retry }: SdkOptions, ports: ModelPorts) {
   const policy = { ...defaultRetries, ...retry }
   return async <T extends { readonly type: string }>(
     send: SendOptions,

@@ -107,7 +107,7 @@ function betasOf({ betas = [] }: ModelRequest): JsonObject {
 }
 
 /** A model that the catalog does not know may sit behind somebody's gateway: it is asked for nothing special. */
-function fromCatalog(model: string): ModelCapabilities {
+export function fromCatalog(model: string): ModelCapabilities {
   const facts = modelFacts(model)
   if (facts === undefined) return { ...noCapabilities, promptCache: true }
   const { window, maxOutput, compaction } = facts

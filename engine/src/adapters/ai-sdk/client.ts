@@ -1,0 +1,150 @@
+// A language model of the AI SDK as a model client: it writes the summaries, so that nobody has to set up a second way to
+// reach the same model.
+import { isBlock } from '../../core/message/block.ts'
+import { isObject, type JsonObject, stringAt } from '../../core/message/json.ts'
+import { noTokens } from '../../core/message/usage.ts'
+import type {
+  ModelAnswer,
+  ModelClient,
+  ModelFailure,
+  ModelRequest,
+  SendOptions,
+  StreamEvent,
+} from '../../core/ports/model.ts'
+import { type ModelPorts, noCapabilities, systemPorts } from '../../models/ports.ts'
+import type { FailedTry } from '../../models/retry.ts'
+import { createCaller, type PerRequest } from '../../models/sdk.ts'
+import type { Converter } from '../history/converter.ts'
+import { failureOf } from '../history/failure.ts'
+import type { AiMessage } from './shapes.ts'
+import { usageOf } from './usage.ts'
+
+/** As much of a language model (v2 to v4) as is used here. */
+export type Generating = {
+  readonly provider: string
+  readonly modelId: string
+  readonly doGenerate: (call: never) => PromiseLike<object>
+  readonly doStream?: (
+    call: never,
+  ) => PromiseLike<{ readonly stream: AsyncIterable<unknown> | ReadableStream<unknown> }>
+}
+
+/** The conversation's own call, so that a request which continues it finds its prefix in the cache. */
+export type OwnCall = {
+  /** Providers describe tools differently when they stream, so a request that continues a stream is one too. */
+  readonly isStreaming: boolean
+  readonly params: JsonObject
+  readonly head: readonly AiMessage[]
+  readonly toForeign: (messages: ModelRequest['messages']) => readonly AiMessage[]
+}
+
+export type ClientOptions = {
+  readonly converter: Converter<AiMessage>
+  /** Of the conversation that is summarized; undefined when only its messages are known. */
+  readonly ownCall?: (() => OwnCall | undefined) | undefined
+  readonly ports?: ModelPorts
+}
+
+export function languageModelClient(model: Generating, options: ClientOptions): ModelClient {
+  const call = createCaller({}, options.ports ?? systemPorts)
+  const hasCache = options.ownCall !== undefined && /anthropic/i.test(model.provider)
+  return {
+    provider: `ai-sdk ${model.provider}`,
+    model: model.modelId,
+    capabilities: () => ({ ...noCapabilities, promptCache: hasCache }),
+    send: (request, sending = {}) => {
+      const { isStreaming, params } = callFor(request, options)
+      const generate = isStreaming && model.doStream ? streamed(model) : model.doGenerate.bind(model)
+      const attempt = (per: PerRequest) =>
+        tried(() => generate({ ...params, abortSignal: per.signal } as never), { model: model.modelId, ...sending })
+      return call(sending, attempt)
+    },
+  }
+}
+
+type SummaryCall = { readonly isStreaming: boolean; readonly params: JsonObject }
+
+/** A request with the conversation's own system prompt continues it; all others stand alone. */
+function callFor(request: ModelRequest, { converter, ownCall }: ClientOptions): SummaryCall {
+  const own = ownCall?.()
+  const system = textIn(request.system)
+  if (own && system === systemText(own.head)) {
+    const params = { ...own.params, prompt: [...own.head, ...own.toForeign(request.messages)] }
+    return { isStreaming: own.isStreaming, params }
+  }
+  const { headers } = own?.params ?? {}
+  const messages = request.messages.flatMap((message) => converter.fromMessage(message, () => undefined))
+  const params = {
+    prompt: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages],
+    ...(request.maxTokens === undefined ? {} : { maxOutputTokens: request.maxTokens }),
+    ...(headers === undefined ? {} : { headers }),
+  }
+  return { isStreaming: false, params }
+}
+
+/** The system prompt as the session is told: the messages before the conversation. */
+export function systemText(head: readonly AiMessage[]): string {
+  return head.flatMap(({ content }) => (typeof content === 'string' ? content : [])).join('\n\n')
+}
+
+function textIn(system: ModelRequest['system']): string {
+  if (typeof system === 'string') return system
+  return (system ?? []).flatMap((block) => stringAt(block, 'text') ?? []).join('\n\n')
+}
+
+async function tried(
+  generate: () => PromiseLike<object>,
+  { model, onEvent, signal }: SendOptions & { readonly model: string },
+): Promise<ModelAnswer | FailedTry> {
+  try {
+    const answer = answerOf(await generate(), model)
+    const told = answer.content.map(({ text }): StreamEvent => ({ type: 'text', text: String(text) }))
+    for (const event of [...told, { type: 'progress', outputTokens: answer.usage.output } as const]) {
+      if (!signal?.aborted) onEvent?.(event)
+    }
+    return signal?.aborted ? { type: 'try-failed', reason: 'aborted', message: 'aborted' } : answer
+  } catch (error) {
+    return failedTry(failureOf(error))
+  }
+}
+
+/** A stream, gathered into what `doGenerate` gives. */
+function streamed(model: Generating): (call: never) => Promise<object> {
+  return async (call) => {
+    const result = await model.doStream?.(call)
+    const gathered: { text: string; end: JsonObject; response: JsonObject } = { text: '', end: {}, response: {} }
+    for await (const part of (result?.stream ?? []) as AsyncIterable<unknown>) {
+      if (!isObject(part)) continue
+      if (part.type === 'error') throw part.error
+      if (part.type === 'text-delta') gathered.text += String(part.delta)
+      if (part.type === 'finish') gathered.end = part
+      if (part.type === 'response-metadata') gathered.response = part
+    }
+    return { ...gathered.end, response: gathered.response, content: [{ type: 'text', text: gathered.text }] }
+  }
+}
+
+function failedTry({ type: _, tries: __, ...rest }: ModelFailure): FailedTry {
+  return { type: 'try-failed', ...rest }
+}
+
+const stopReasons: Readonly<Record<string, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  'tool-calls': 'tool_use',
+  'content-filter': 'refusal',
+}
+
+function answerOf(result: object, model: string): ModelAnswer {
+  const { content, finishReason, usage, response } = result as JsonObject
+  const unified = isObject(finishReason) ? stringAt(finishReason, 'unified') : String(finishReason)
+  const texts = Array.isArray(content) ? content.filter(isBlock).filter(({ type }) => type === 'text') : []
+  return {
+    type: 'answer',
+    id: stringAt(response, 'id') ?? '',
+    model: stringAt(response, 'modelId') ?? model,
+    content: texts.map(({ text }) => ({ type: 'text', text: String(text) })),
+    stopReason: stopReasons[unified ?? ''] ?? String(unified),
+    usage: usageOf(usage) ?? noTokens,
+  }
+}

@@ -1,0 +1,174 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { LanguageModelV4 } from '@ai-sdk/provider'
+import { generateText, type ModelMessage, streamText, wrapLanguageModel } from 'ai'
+import { describe, expect, test } from 'vitest'
+import { type AiSdkOptions, everlong } from '../../ai-sdk.ts'
+import { offline } from '../../models/offline.ts'
+import { createEngine as createNodeEngine } from '../../node-engine.ts'
+import { type FakeModel, fakeModel, tooLong } from './testing/fake-model.ts'
+
+/** About 60,000 tokens of old work. */
+const long: readonly ModelMessage[] = Array.from({ length: 40 }, (_, at): readonly ModelMessage[] => [
+  { role: 'user', content: `Question ${at}: ${'what does this module do? '.repeat(100)}` },
+  { role: 'assistant', content: `Answer ${at}: ${'it keeps the books. '.repeat(100)}` },
+]).flat()
+const next: ModelMessage = { role: 'user', content: 'And now?' }
+const messages = [...long, next]
+
+function managed(model: LanguageModelV4, options: AiSdkOptions = {}) {
+  const own = everlong({ model: offline(), environment: {}, ...options })
+  return { own, model: wrapLanguageModel({ model, middleware: own.middleware }) }
+}
+
+function promptSizes({ calls }: FakeModel): readonly number[] {
+  return calls.map(({ prompt }) => JSON.stringify(prompt).length)
+}
+
+describe('the middleware', () => {
+  test('sends a prompt that fits as it is, and records usage when the answer comes back', async () => {
+    const fake = fakeModel(() => 'fine')
+    const { model, own } = managed(fake)
+    const providerOptions = { fake: { anything: 1 } }
+    const first: ModelMessage = { role: 'user', content: [{ type: 'text', text: 'Hello', providerOptions }] }
+    const { responseMessages } = await generateText({ model, messages: [first], maxRetries: 0 })
+    expect(fake.calls[0]?.prompt).toMatchObject([
+      { role: 'user', content: [{ type: 'text', text: 'Hello', providerOptions }] },
+    ])
+    await generateText({ model, messages: [first, ...responseMessages, next], maxRetries: 0 })
+    const [session] = own.sessions()
+    expect(session?.messages().map(({ role, usage }) => [role, usage?.input, usage?.cacheRead])).toEqual([
+      ['user', undefined, undefined],
+      ['assistant', 700, 200],
+      ['user', undefined, undefined],
+    ])
+  })
+
+  test('reduces a prompt that is too long before it is sent', async () => {
+    const fake = fakeModel(() => 'fine')
+    const { model } = managed(fake, { settings: { contextWindow: 60_000 } })
+    await generateText({ model, messages, maxRetries: 0 })
+    const [size = 0] = promptSizes(fake)
+    expect(size).toBeLessThan(JSON.stringify(messages).length / 2)
+    expect(fake.calls[0]?.prompt.at(-1)).toMatchObject({ content: [{ type: 'text', text: 'And now?' }] })
+  })
+
+  test('recovers once when the provider says that the prompt was too long', async () => {
+    const fake = fakeModel((_, count) => (count === 1 ? tooLong() : 'fine'))
+    const { model } = managed(fake)
+    const { text } = await generateText({ model, messages, maxRetries: 0 })
+    expect(text).toBe('fine')
+    const [first = 0, second = 0] = promptSizes(fake)
+    expect(second).toBeLessThan(first / 2)
+  })
+
+  test.each([false, true])('recovers a stream, also one that fails after it began (%s)', async (inStream) => {
+    const fake = fakeModel((_, count) => (count === 1 ? tooLong() : 'fine'), { inStream })
+    const { model, own } = managed(fake)
+    const result = streamText({ model, messages, maxRetries: 0 })
+    expect(await result.text).toBe('fine')
+    expect((await result.usage).inputTokens).toBe(1_000)
+    expect(fake.calls).toHaveLength(2)
+    await generateText({ model, messages: [...messages, ...(await result.responseMessages), next], maxRetries: 0 })
+    expect(
+      own
+        .sessions()[0]
+        ?.messages()
+        .some(({ usage }) => usage?.input === 700),
+    ).toBe(true)
+  })
+
+  test('throws the first error when the second prompt is too long as well', async () => {
+    const errors = [tooLong(), tooLong()]
+    const fake = fakeModel((_, count) => errors[count - 1] ?? 'fine')
+    const { model } = managed(fake)
+    await expect(generateText({ model, messages, maxRetries: 0 })).rejects.toBe(errors[0])
+    expect(fake.calls).toHaveLength(2)
+  })
+
+  test('passes every other error as it is', async () => {
+    const error = Object.assign(new Error('rate limit'), { statusCode: 429 })
+    const fake = fakeModel(() => error)
+    const { model } = managed(fake)
+    await expect(generateText({ model, messages, maxRetries: 0 })).rejects.toBe(error)
+    expect(fake.calls).toHaveLength(1)
+  })
+
+  test('asks the model that is called for the summary, unless it is told another one', async () => {
+    const fake = fakeModel(({ prompt }) => (JSON.stringify(prompt).includes('And now?"}]}]') ? 'fine' : 'no summary'))
+    const own = everlong({ environment: {}, settings: { contextWindow: 60_000 } })
+    const model = wrapLanguageModel({ model: fake, middleware: own.middleware })
+    await generateText({ model, messages, maxRetries: 0 })
+    expect(fake.calls.length).toBeGreaterThan(1)
+    expect(own.sessions()[0]?.spent().compact.usage.input).toBeGreaterThan(0)
+  })
+
+  test('tells conversations apart by the id in the provider options', async () => {
+    const fake = fakeModel(() => 'fine')
+    const { model, own } = managed(fake)
+    const say = (sessionId: string) =>
+      generateText({ model, messages: [next], maxRetries: 0, providerOptions: { everlong: { sessionId } } })
+    await say('a')
+    await say('b')
+    await say('a')
+    expect(own.sessions()).toHaveLength(2)
+  })
+})
+
+test('a session on disk is continued by another process, and no message is written twice', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'everlong-ai-sdk-')), 'chat.jsonl')
+  const open: AiSdkOptions['open'] = async (options) => {
+    const engine = createNodeEngine({ ...options, environment: {} })
+    return existsSync(path) ? engine.open(path) : engine.start({ path })
+  }
+  const all: ModelMessage[] = [next]
+  for (let time = 0; time < 3; time++) {
+    const { model, own } = managed(
+      fakeModel(() => `fine ${time}`),
+      { open },
+    )
+    const { responseMessages } = await generateText({ model, messages: all, maxRetries: 0 })
+    all.push(...responseMessages, { role: 'user', content: `Question ${time}` })
+    await own.close()
+  }
+  const said = readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => /"type":"(user|assistant)"/.test(line))
+  expect(said.map((line) => /And now|fine \d|Question \d/.exec(line)?.[0])).toEqual([
+    'And now',
+    'fine 0',
+    'Question 0',
+    'fine 1',
+    'Question 1',
+  ])
+  rmSync(dirname(path), { recursive: true })
+})
+
+describe('prepareStep', () => {
+  const step = { steps: [], model: fakeModel(() => 'fine'), instructions: 'Be brief.', runtimeContext: {} }
+
+  test('gives back the messages themselves while they fit', async () => {
+    const own = everlong({ model: offline(), environment: {} })
+    const { messages: sent } = await own.prepareStep({ ...step, messages })
+    expect(sent).toHaveLength(messages.length)
+    for (const [at, message] of sent.entries()) expect(message).toBe(messages[at])
+  })
+
+  test('keeps the newest messages when it reduces, and goes on from what it gave back', async () => {
+    const own = everlong({ model: offline(), environment: {}, settings: { contextWindow: 60_000 } })
+    const { messages: sent } = await own.prepareStep({ ...step, messages })
+    expect(sent.at(-1)).toBe(next)
+    const steering: ModelMessage = { role: 'user', content: 'Stop at the first error.' }
+    const carried = [...sent, { role: 'assistant', content: 'Yes.' } satisfies ModelMessage, steering]
+    const { messages: again } = await own.prepareStep({ ...step, messages: carried })
+    expect(again).toEqual(carried)
+    expect(again.at(-1)).toBe(steering)
+    expect(own.sessions()).toHaveLength(1)
+  })
+
+  test('says what to do when the model is known only by its name', async () => {
+    const own = everlong({ environment: {} })
+    await expect(own.prepareStep({ ...step, model: 'anthropic/claude', messages })).rejects.toThrow(/Pass `model`/)
+  })
+})

@@ -1,0 +1,134 @@
+// Everlong as a middleware for language models: the prompt is reduced before a call, and a call that was too long all the
+// same is made once more with a smaller one. Every other error passes as it is.
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4Middleware,
+  LanguageModelV4Prompt,
+} from '@ai-sdk/provider'
+import { defined, type JsonObject, objectAt } from '../../core/message/json.ts'
+import { failureOf, isAbout } from '../history/failure.ts'
+import type { Prepared } from '../history/managed-history.ts'
+import { type AiConversations, type AiHistory, requestInput } from './conversations.ts'
+import type { AiMessage } from './shapes.ts'
+import { recoveringStream } from './stream.ts'
+import { usageOf } from './usage.ts'
+
+export type MiddlewareInput = {
+  readonly conversations: AiConversations
+  readonly idOf: (params: LanguageModelV4CallOptions) => string | undefined
+}
+
+type Params = LanguageModelV4CallOptions
+
+export function createMiddleware({ conversations, idOf }: MiddlewareInput): LanguageModelV4Middleware {
+  /** The conversation behind the parameters that we gave back. */
+  const known = new WeakMap<Params, AiHistory>()
+  return {
+    specificationVersion: 'v4',
+    transformParams: async ({ params, model, type }) => {
+      const messages = messagesIn(params.prompt)
+      const { prompt: _, abortSignal: __, ...rest } = params
+      const call = { messages, id: idOf(params), model, params: rest as JsonObject, isStreaming: type === 'stream' }
+      const history = await conversations.of(call)
+      const base = requestInput(messages, rest as JsonObject)
+      const prepared = await history.prepare(messages, { base, signal: params.abortSignal })
+      const reduced = withPrepared(params, prepared)
+      known.set(reduced, history)
+      return reduced
+    },
+    wrapGenerate: async ({ doGenerate, params, model }) => {
+      const history = known.get(params)
+      if (!history) return doGenerate()
+      return generate({ history, params, model, first: doGenerate })
+    },
+    wrapStream: async ({ doStream, params, model }) => {
+      const history = known.get(params)
+      if (!history) return doStream()
+      const again = async (error: unknown) => {
+        const smaller = await smallerParams(history, params, error)
+        return smaller && model.doStream(smaller)
+      }
+      const first = await doStream().then(undefined, async (error: unknown) => {
+        const second = await again(error)
+        if (!second) throw error
+        return second
+      })
+      const stream = recoveringStream(first.stream, {
+        again: async (error) => (await again(error))?.stream,
+        onUsage: (usage) => report(history, usage),
+      })
+      return { ...first, stream }
+    },
+  }
+}
+
+type Generation = {
+  readonly history: AiHistory
+  readonly params: Params
+  readonly model: LanguageModelV4
+  readonly first: () => PromiseLike<LanguageModelV4GenerateResult>
+}
+
+async function generate({ history, params, model, first }: Generation): Promise<LanguageModelV4GenerateResult> {
+  const done = (result: LanguageModelV4GenerateResult) => {
+    report(history, result.usage)
+    return result
+  }
+  let failure: unknown
+  try {
+    const result = await first()
+    if (!isFull(result)) return done(result)
+    failure = Object.assign(new Error('prompt is too long: the window was full before the answer began'), { result })
+  } catch (error) {
+    failure = error
+  }
+  const smaller = await smallerParams(history, params, failure)
+  const empty = objectAt(failure, 'result') as LanguageModelV4GenerateResult | undefined
+  if (!smaller) {
+    if (empty) return done(empty)
+    throw failure
+  }
+  try {
+    return done(await model.doGenerate(smaller))
+  } catch (second) {
+    throw empty === undefined && isAbout(failureOf(second)) === 'length' ? failure : second
+  }
+}
+
+/** The window ended an answer that had not begun. */
+function isFull({ content, finishReason }: LanguageModelV4GenerateResult): boolean {
+  return finishReason.raw === 'model_context_window_exceeded' && content.every(({ type }) => type === 'reasoning')
+}
+
+async function smallerParams(history: AiHistory, params: Params, error: unknown): Promise<Params | undefined> {
+  const recovered = await history.recover(error, { signal: params.abortSignal })
+  if (!recovered) return undefined
+  const { messages, maxTokens } = recovered
+  return { ...params, prompt: promptOf(messages), ...defined({ maxOutputTokens: maxTokens ?? params.maxOutputTokens }) }
+}
+
+function withPrepared(params: Params, { messages, outcome }: Prepared<AiMessage>): Params {
+  const anthropic = objectAt(params.providerOptions, 'anthropic')
+  const asks = objectAt(anthropic, 'thinking')?.type === 'enabled'
+  const prompt = promptOf(messages)
+  // Manual thinking cannot begin in the middle of an answer whose thinking is gone.
+  if (!asks || outcome.type === 'blocked' || outcome.thinking !== undefined) return { ...params, prompt }
+  const { thinking: _, ...rest } = anthropic ?? {}
+  return { ...params, prompt, providerOptions: { ...params.providerOptions, anthropic: rest as never } }
+}
+
+function report(history: AiHistory, usage: unknown): void {
+  const counts = usageOf(usage)
+  if (counts) history.reportUsage(counts)
+}
+
+/** The types of the SDK and ours say the same of a message; ours leave more open. */
+function messagesIn(prompt: LanguageModelV4Prompt): readonly AiMessage[] {
+  return prompt as unknown as readonly AiMessage[]
+}
+
+function promptOf(messages: readonly AiMessage[]): LanguageModelV4Prompt {
+  return messages as unknown as LanguageModelV4Prompt
+}

@@ -1,0 +1,168 @@
+// Middleware for the official client of the Messages API: each request is reduced before it is sent, and sent once more if
+// the prompt was still too long. Requests that hold no history of their own (threads, counting, batches) pass untouched.
+import type { Middleware, MiddlewareContext, MiddlewareNext } from '@anthropic-ai/sdk'
+import { arrayAt, defined, isObject, type JsonObject, parseObject, stringAt } from '../../core/message/json.ts'
+import { readUsage } from '../../core/message/usage.ts'
+import type { ModelRequest } from '../../core/ports/model.ts'
+import { failureOf, isAbout } from '../history/failure.ts'
+import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
+import { type MessageConversion, type MessageParam, marksItself } from './messages.ts'
+
+/** Middleware of the official SDK. */
+export type AnthropicMiddleware = Middleware
+
+type ApiRequest = Parameters<Middleware>[0]
+
+/** A request of the Messages API as the middleware sees it. */
+export type MessagesCall = {
+  readonly url: string
+  readonly headers: Headers
+  readonly body: JsonObject
+}
+
+/** How a request about the conversation can be sent: with the headers and the address of the call in hand. */
+export type Channel = { readonly request: ApiRequest; readonly next: MiddlewareNext }
+
+export type MiddlewareParts = Pick<MessageConversion, 'unmarked'> & {
+  readonly historyOf: (call: {
+    readonly call: MessagesCall
+    readonly messages: readonly MessageParam[]
+    readonly model: string
+  }) => Promise<ManagedHistory<MessageParam>>
+  /** The model of the call, and the client that summaries are asked of. */
+  readonly modelFor: (model: string, channel: Channel) => CallOptions['model']
+}
+
+export function createMiddleware({ historyOf, modelFor, unmarked }: MiddlewareParts): Middleware {
+  const observed = new WeakMap<ManagedHistory<MessageParam>, Promise<void>>()
+  return async (request, next, context) => {
+    const body = managedBody(request)
+    if (!body) return next(request)
+    const messages = arrayAt(body, 'messages') as readonly MessageParam[]
+    const name = stringAt(body, 'model') ?? ''
+    const model = modelFor(name, { request, next })
+    const own = { url: request.url, headers: new Headers(request.headers), body }
+    const history = await historyOf({ call: own, messages, model: name })
+    // The usage of a streamed answer is known when its stream has ended.
+    await observed.get(history)
+    const call: Call = { request, next, context, history, body, unmarked }
+    const response = await send(call, messages, { base: baseOf(body), model, signal: request.signal ?? undefined })
+    observed.set(history, observe(call, response))
+    return response
+  }
+}
+
+type Call = Channel &
+  Pick<MessageConversion, 'unmarked'> & {
+    readonly context: MiddlewareContext
+    readonly history: ManagedHistory<MessageParam>
+    readonly body: JsonObject
+  }
+
+/** Undefined when the request is none of ours: another address, history on the server, a compaction by the server. */
+function managedBody({ url, method, body }: ApiRequest): JsonObject | undefined {
+  const path = url.split(/[?#]/)[0] ?? ''
+  if (!path.endsWith('/v1/messages') || method?.toUpperCase() !== 'POST' || typeof body !== 'string') return undefined
+  const parsed = parseObject(body)
+  if (!parsed || parsed.thread || parsed.compaction) return undefined
+  const messages = arrayAt(parsed, 'messages')
+  return messages.length > 0 && messages.every(isMessage) ? parsed : undefined
+}
+
+function isMessage(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    typeof value.role === 'string' &&
+    (typeof value.content === 'string' || Array.isArray(value.content))
+  )
+}
+
+function baseOf(body: JsonObject): NonNullable<CallOptions['base']> {
+  const { system, tools, max_tokens, thinking, model: _, messages: __, stream: ___, ...options } = body
+  return {
+    ...(system ? { system: system as string } : {}),
+    ...(Array.isArray(tools) ? { tools } : {}),
+    ...(typeof max_tokens === 'number' ? { maxTokens: max_tokens } : {}),
+    ...(isObject(thinking) ? { thinking } : {}),
+    options,
+  }
+}
+
+async function send(call: Call, messages: readonly MessageParam[], options: CallOptions): Promise<Response> {
+  const { history, next, context } = call
+  const { messages: prepared, outcome } = await history.prepare(messages, options)
+  const ready = outcome.type === 'ready' ? outcome : undefined
+  const first = await next(withBody(call, prepared, ready))
+  if (first.ok) return first
+  const recovered = await history.recover(await refusalOf(first, context), options)
+  if (!recovered) return first
+  const { maxTokens } = recovered
+  const lower = maxTokens === undefined ? {} : { max_tokens: maxTokens }
+  const second = await next(
+    withBody({ ...call, body: { ...call.body, ...lower } }, recovered.messages, recovered.request),
+  )
+  if (second.ok) return second
+  return isAbout(failureOf(await refusalOf(second, context))) === 'length' ? first : second
+}
+
+async function refusalOf(response: Response, context: MiddlewareContext): Promise<JsonObject> {
+  return { status: response.status, error: await context.parse(response) }
+}
+
+/** The caller's request with other messages, and what the engine asks of the server. */
+function withBody(call: Call, messages: readonly MessageParam[], ready: ModelRequest | undefined): ApiRequest {
+  const { request, body, unmarked } = call
+  const headers = new Headers(request.headers)
+  for (const beta of ready?.betas ?? []) addBeta(headers, beta)
+  const isMarked = marksItself(body)
+  const sent = {
+    ...body,
+    ...(ready ? preparedFields(body, ready) : {}),
+    ...(ready && !isMarked ? defined({ system: ready.system, tools: ready.tools }) : {}),
+    messages: isMarked ? messages.map(unmarked) : messages,
+  }
+  return { ...request, headers, body: JSON.stringify(sent) }
+}
+
+/** Manual thinking cannot start in the middle of an answer: the engine leaves it out there. */
+function preparedFields(body: JsonObject, { options, thinking }: ModelRequest): JsonObject {
+  const management = options?.context_management
+  return {
+    ...(management === undefined ? {} : { context_management: management }),
+    ...(isObject(body.thinking) ? { thinking } : {}),
+  }
+}
+
+function addBeta(headers: Headers, beta: string): void {
+  const known = (headers.get('anthropic-beta') ?? '').split(',').map((one) => one.trim())
+  if (!known.includes(beta)) headers.set('anthropic-beta', [...known, beta].filter((one) => one !== '').join(','))
+}
+
+/** Tells the history what an answer used. A broken stream tells nothing; its error reaches the caller. */
+async function observe({ context, history }: Call, response: Response): Promise<void> {
+  if (!response.ok) return
+  try {
+    const usage = await usageIn(await context.parse(response))
+    const counts = readUsage(usage)
+    if (counts) history.reportUsage(counts.iterations?.at(-1) ?? counts)
+  } catch (error) {
+    context.logger.debug('everlong: the usage of an answer could not be read', error)
+  }
+}
+
+async function usageIn(answer: unknown): Promise<JsonObject> {
+  if (!isStream(answer)) return isObject(answer) && isObject(answer.usage) ? answer.usage : {}
+  let usage: JsonObject = {}
+  for await (const event of answer) {
+    const told =
+      isObject(event) && isObject(event.message) ? event.message.usage : isObject(event) ? event.usage : undefined
+    // A later null erases nothing.
+    if (isObject(told))
+      usage = { ...usage, ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null)) }
+  }
+  return usage
+}
+
+function isStream(answer: unknown): answer is AsyncIterable<unknown> {
+  return typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer
+}

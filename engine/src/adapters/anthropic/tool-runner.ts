@@ -1,0 +1,49 @@
+// The tool runner of the official SDK, kept small: after each reply its messages are replaced by what the session prepared,
+// so that the runner does not carry a history that no request holds any more.
+import { isObject } from '../../core/message/json.ts'
+import { readUsage } from '../../core/message/usage.ts'
+import type { Conversations } from '../history/conversations.ts'
+import type { MessageParam } from './messages.ts'
+
+/** As much of the SDK's BetaToolRunner as is used. */
+export type ToolRunnerLike<Reply> = AsyncIterable<Reply> & {
+  readonly params: {
+    readonly messages: readonly object[]
+    readonly max_tokens: number
+    readonly system?: unknown
+    readonly tools: readonly object[]
+  }
+  readonly generateToolResponse: () => Promise<object | null>
+  readonly setMessagesParams: (params: never) => void
+}
+
+export async function* runTools<Reply>(
+  runner: ToolRunnerLike<Reply>,
+  conversations: Conversations<MessageParam>,
+): AsyncGenerator<Reply, void> {
+  try {
+    for await (const reply of runner) {
+      yield reply
+      const { content, usage: reported } = await finalMessage(reply)
+      const results = await runner.generateToolResponse()
+      if (!results) continue
+      const { params } = runner
+      const messages = [...params.messages, { role: 'assistant', content }, results] as readonly MessageParam[]
+      const history = await conversations.of(messages)
+      const usage = readUsage(reported)
+      const { max_tokens: maxTokens, tools, system } = params
+      const base = { maxTokens, tools, ...(system ? { system: system as string } : {}) }
+      const prepared = await history.prepare(messages, { base, usage: usage?.iterations?.at(-1) ?? usage })
+      runner.setMessagesParams({ ...params, messages: prepared.messages } as never)
+    }
+  } finally {
+    await conversations.close()
+  }
+}
+
+/** A reply is a message, or a stream of one. */
+async function finalMessage(reply: unknown): Promise<{ readonly content?: unknown; readonly usage?: unknown }> {
+  const message: unknown =
+    isObject(reply) && typeof reply.finalMessage === 'function' ? await reply.finalMessage() : reply
+  return isObject(message) ? message : {}
+}

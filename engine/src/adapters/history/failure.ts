@@ -1,0 +1,45 @@
+// What an SDK threw, read as a failure of the model. SDKs keep the status and the provider's words in different fields.
+import { isObject, type JsonObject, numberAt } from '../../core/message/json.ts'
+import type { ModelFailure } from '../../core/ports/model.ts'
+import { readRefusal } from '../../core/request/refusal.ts'
+
+/** Errors that wrap others (retries, agents) are read down to this depth. */
+const deepest = 5
+
+export function isAbout(failure: ModelFailure): 'length' | 'other' {
+  return failure.reason === 'overflow' || failure.reason === 'too-large' ? 'length' : 'other'
+}
+
+export function failureOf(error: unknown): ModelFailure {
+  const found = errorsIn(error).map(read)
+  return found.find((failure) => isAbout(failure) === 'length') ?? found[0] ?? read({})
+}
+
+function errorsIn(error: unknown, depth = 0): readonly JsonObject[] {
+  if (!isObject(error) || depth > deepest) return []
+  const inner = [error.lastError, error.cause].flatMap((item) => errorsIn(item, depth + 1))
+  return [error, ...inner]
+}
+
+function read(error: JsonObject): ModelFailure {
+  if (error.name === 'AbortError')
+    return { type: 'failed', reason: 'aborted', message: 'The call was aborted.', tries: 1 }
+  const status = numberAt(error, 'status') ?? numberAt(error, 'statusCode')
+  const body = error.responseBody ?? error.error ?? error.data
+  // Not enumerable on errors, so it is named.
+  const said = { message: String(error.message ?? ''), code: error.code }
+  const { reason, message, code, overflow, media } = readRefusal({
+    ...(status === undefined ? {} : { status }),
+    body: body === undefined || body === '' ? said : body,
+  })
+  return {
+    type: 'failed',
+    reason,
+    message,
+    tries: 1,
+    ...(status === undefined ? {} : { status }),
+    ...(code === undefined ? {} : { code }),
+    ...(overflow === undefined ? {} : { overflow }),
+    ...(media === undefined ? {} : { media }),
+  }
+}

@@ -1,0 +1,285 @@
+// One conversation of an SDK, which hands over its whole history on every call. The messages that are new go to the
+// session; what the session prepares goes back in the SDK's shape. It changes nothing that it is given.
+import type { Blocked, Ready } from '../../core/ladder/prepare.ts'
+import { defined } from '../../core/message/json.ts'
+import type { Message } from '../../core/message/message.ts'
+import type { TokenCounts } from '../../core/message/usage.ts'
+import type { AbortSignalPort, ModelRequest } from '../../core/ports/model.ts'
+import type { ModelChoice } from '../../core/session/gauge.ts'
+import type { RequestInput } from '../../core/session/input.ts'
+import { createMutex } from '../../core/session/queue.ts'
+import type { Session } from '../../core/session/session.ts'
+import type { Entry } from '../../core/transcript/format/entry.ts'
+import { type Comparable, type Conversion, type Converter, commonPrefix, convert, type Known } from './converter.ts'
+import { failureOf, isAbout } from './failure.ts'
+import { type GivenBack, giveBack } from './give-back.ts'
+import { seed } from './seed.ts'
+
+/** As much of an EngineSession as the adapters need. */
+export type AdapterSession = Session & { readonly entries: () => Iterable<Entry> }
+
+export type CallOptions = {
+  /** What every request carries besides the messages: system prompt, tools, limits. It counts for the size. */
+  readonly base?: RequestInput | undefined
+  /** As the SDK reported it for the answer to the last request. */
+  readonly usage?: TokenCounts | undefined
+  /** The model of this call, if it may change between calls. */
+  readonly model?: ModelChoice | undefined
+  readonly signal?: AbortSignalPort | undefined
+}
+
+export type Prepared<Foreign> = {
+  /** What to send, the system prompt included if it was among the messages. */
+  readonly messages: readonly Foreign[]
+  readonly outcome: Ready | Blocked
+}
+
+/** What to send instead of a request that was refused as too long. */
+export type Recovered<Foreign> = {
+  readonly messages: readonly Foreign[]
+  readonly maxTokens?: number
+  /** As the session made it, for adapters that send more than the messages: marked system prompt and tools, betas. */
+  readonly request?: ModelRequest
+}
+
+export type HistoryOptions<Foreign> = {
+  readonly converter: Converter<Foreign>
+  readonly session: AdapterSession
+  /** A new session for a history that does not begin like the one before. Left out, such a history is refused. */
+  readonly restart?: () => Promise<AdapterSession>
+}
+
+/** The history that was handed over is another conversation than the one in the session. */
+export class HistoryMismatchError extends Error {
+  override readonly name = 'HistoryMismatchError'
+}
+
+/** A message as it was last sent, and how many of the known ones lie before or in it. */
+type Sent = { readonly upTo: number } & Comparable
+
+export class ManagedHistory<Foreign> {
+  private readonly options: HistoryOptions<Foreign>
+  private readonly mutex = createMutex(() => undefined)
+  private current: AdapterSession
+  /** The whole history, also what has left the context. */
+  private known: readonly Known<Foreign>[] = []
+  private head: readonly Foreign[] = []
+  private sent: readonly GivenBack<Foreign>[] = []
+  private usage: TokenCounts | undefined
+  private base: string | undefined
+  private model: string | undefined
+  private claimed: (Conversion<Foreign> & { readonly messages: readonly Foreign[] }) | undefined
+  private isSeeded = false
+  /** A request was prepared whose answer has not come back yet. */
+  private isAwaited = false
+
+  constructor(options: HistoryOptions<Foreign>) {
+    this.options = options
+    this.current = options.session
+  }
+
+  get session(): AdapterSession {
+    return this.current
+  }
+
+  /** Two calls on one conversation take turns. */
+  prepare(messages: readonly Foreign[], options: CallOptions = {}): Promise<Prepared<Foreign>> {
+    return this.mutex.run(async () => {
+      await this.take(messages, options)
+      const outcome = await this.current.prepare({ signal: options.signal })
+      this.isAwaited = outcome.type === 'ready'
+      const view = outcome.type === 'ready' ? outcome.messages : this.current.messages()
+      return { messages: this.send(view), outcome }
+    })
+  }
+
+  /** Undefined when the error is not about length, or nothing could be made smaller: it should be thrown as it is. */
+  recover(error: unknown, { signal }: Pick<CallOptions, 'signal'> = {}): Promise<Recovered<Foreign> | undefined> {
+    return this.mutex.run(async () => {
+      const failure = failureOf(error)
+      if (isAbout(failure) === 'other') return undefined
+      const recovery = await this.current.recover(failure, { signal })
+      if (recovery.type === 'unrecovered') return undefined
+      this.isAwaited = true
+      const { request } = recovery
+      return { messages: this.send(request.messages), request, ...defined({ maxTokens: request.maxTokens }) }
+    })
+  }
+
+  /** Prepares, sends, and sends once more if the prompt was too long. Every other error is thrown as it came. */
+  async run<Answer>(
+    messages: readonly Foreign[],
+    options: CallOptions,
+    send: (request: Recovered<Foreign>) => PromiseLike<Answer>,
+  ): Promise<Answer> {
+    const prepared = await this.prepare(messages, options)
+    try {
+      return await send(prepared)
+    } catch (error) {
+      const recovered = await this.recover(error, options)
+      if (!recovered) throw error
+      return send(recovered).then(undefined, (second: unknown) => {
+        throw isAbout(failureOf(second)) === 'length' ? error : second
+      })
+    }
+  }
+
+  /** What the answer to the last request used. It is recorded when the answer comes back with the history. */
+  reportUsage(usage: TokenCounts): void {
+    this.usage = usage
+  }
+
+  /** Messages of a request about this conversation, in the SDK's shape: for a client that asks for summaries. */
+  toForeign(messages: readonly Message[]): readonly Foreign[] {
+    return giveBack(messages, this.known, this.options.converter).map(({ foreign }) => foreign)
+  }
+
+  /** Whether these messages only add to what is known, or to what was last sent. */
+  isContinuedBy(messages: readonly Foreign[]): boolean {
+    const { known } = convert(this.options.converter, messages)
+    const continues = (before: readonly Comparable[]) =>
+      before.length > 0 && commonPrefix(before, known) === before.length
+    if (this.claimed) return continues(this.claimed.known)
+    return continues(this.known) || continues(this.sentMessages())
+  }
+
+  /** Says that a call with these messages will be prepared next, so that no other conversation takes its place. */
+  claim(messages: readonly Foreign[]): void {
+    this.claimed = { messages, ...convert(this.options.converter, messages) }
+  }
+
+  close(): Promise<void> {
+    return this.mutex.run(() => this.current.close())
+  }
+
+  private send(view: readonly Message[]): readonly Foreign[] {
+    this.sent = giveBack(view, this.known, this.options.converter)
+    return [...this.head, ...this.sent.map(({ foreign }) => foreign)]
+  }
+
+  /** Brings the session up to date with what the SDK handed over. */
+  private async take(messages: readonly Foreign[], { base, model, usage }: CallOptions): Promise<void> {
+    const given = this.claimed?.messages === messages ? this.claimed : convert(this.options.converter, messages)
+    this.claimed = undefined
+    this.head = given.head
+    if (usage) this.usage = usage
+    if (!this.isSeeded) await this.seedFrom(given)
+    const fresh = await this.align(given.known)
+    this.configure(base)
+    if (model && model.name !== this.model) {
+      if (this.model !== undefined) await this.current.useModel(model)
+      this.model = model.name
+    }
+    await this.writeAll(fresh)
+  }
+
+  private configure(base: RequestInput | undefined): void {
+    const text = base === undefined ? undefined : JSON.stringify(base)
+    if (base === undefined || text === this.base) return
+    this.base = text
+    this.current.configure(base)
+  }
+
+  private async seedFrom(given: Conversion<Foreign>): Promise<void> {
+    this.isSeeded = true
+    const { known, goesOn } = seed(this.current.entries(), given.known)
+    this.known = known
+    if (goesOn) await this.rewindTo(known.length)
+  }
+
+  /** The messages that are new. Rewinds if the host took something back or changed it. */
+  private async align(given: readonly Known<Foreign>[]): Promise<readonly Known<Foreign>[]> {
+    const common = commonPrefix(this.known, given)
+    // The newest objects, because hosts change provider options that say nothing.
+    this.known = this.known.map((message, at) => {
+      const newest = at < common ? given[at] : undefined
+      return newest ? { ...message, foreign: newest.foreign, parts: newest.parts } : message
+    })
+    if (common === this.known.length) return given.slice(common)
+    const sent = this.sentMessages()
+    const commonWithSent = commonPrefix(sent, given)
+    if (sent.length > 0 && commonWithSent === sent.length) return given.slice(commonWithSent)
+    const isBySent = commonWithSent > common
+    await this.rewindTo(isBySent ? (sent[commonWithSent - 1]?.upTo ?? 0) : common)
+    return given.slice(isBySent ? commonWithSent : common)
+  }
+
+  /** What was last sent: some SDKs carry it forward and add to it. */
+  private sentMessages(): readonly Sent[] {
+    const { known } = convert(
+      this.options.converter,
+      this.sent.map(({ foreign }) => foreign),
+    )
+    if (known.length !== this.sent.length) return []
+    return known.map(({ role, blocks }, at) => {
+      const own = this.sent[at]?.known
+      const next = this.sent.slice(at).find((message) => message.known !== undefined)?.known
+      return { role, blocks, upTo: own === undefined ? (next ?? this.known.length) : own + 1 }
+    })
+  }
+
+  /** Back to the first so many messages. Without a common beginning the session starts anew. */
+  private async rewindTo(length: number): Promise<void> {
+    const rest = this.known.slice(0, length)
+    this.usage = undefined
+    this.sent = []
+    this.known = rest
+    const uuid = rest.findLast((message) => message.uuid !== undefined)?.uuid
+    if (uuid === undefined) return this.startAnew()
+    const outcome = await this.current.rewind(uuid)
+    if (outcome.type === 'declined') throw new HistoryMismatchError(outcome.why)
+  }
+
+  private async startAnew(): Promise<void> {
+    const { restart } = this.options
+    const { id } = this.current
+    if (!restart) {
+      throw new HistoryMismatchError(
+        `The messages do not begin like those of session ${id}. Give every conversation its own session, and pass its whole history.`,
+      )
+    }
+    await this.current.close()
+    this.current = await restart()
+    this.base = undefined
+    this.model = undefined
+    this.known = []
+  }
+
+  private async writeAll(fresh: readonly Known<Foreign>[]): Promise<void> {
+    let isWaiting = false
+    for (const message of fresh) {
+      const isAnswer = message.role === 'assistant'
+      // The answer that the session waits for was lost: what was said instead must not end up behind the next one.
+      if (isAnswer && isWaiting) await this.current.prepare({ source: 'session-memory' })
+      const uuid = this.write(message)
+      this.known = [...this.known, { ...message, uuid }]
+      isWaiting = !isAnswer && this.isAwaited
+      if (isAnswer) this.isAwaited = false
+    }
+  }
+
+  /** The answer to the last request is recorded with its usage; everything else is added. Returns the newest entry. */
+  private write({ messages, usage: own }: Known<Foreign>): string | undefined {
+    const uuids = messages.flatMap((message): readonly string[] => {
+      if (message.role !== 'assistant' || !this.isAwaited) return this.current.add(message)
+      const usage = this.usage ?? own
+      this.isAwaited = false
+      this.usage = undefined
+      return [this.current.record({ content: message.content, ...(usage ? { usage: usageRecord(usage) } : {}) })]
+    })
+    return uuids.at(-1)
+  }
+}
+
+function usageRecord({ input, output, cacheRead, cacheWrite, cacheWriteHour }: TokenCounts) {
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    cache_read_input_tokens: cacheRead,
+    cache_creation_input_tokens: cacheWrite,
+    cache_creation: {
+      ephemeral_5m_input_tokens: cacheWrite - cacheWriteHour,
+      ephemeral_1h_input_tokens: cacheWriteHour,
+    },
+  }
+}

@@ -1,0 +1,63 @@
+// The history of a session that was opened again: which of the SDK's messages it already has, and under which entries.
+import { blocksOf, isToolResult, isToolUse } from '../../core/message/block.ts'
+import type { Role } from '../../core/message/message.ts'
+import { messageBodies } from '../../core/session/input.ts'
+import type { Entry } from '../../core/transcript/format/entry.ts'
+import { messageOf } from '../../core/transcript/format/messages.ts'
+import { withoutRewound } from '../../core/transcript/view/last-action.ts'
+import { type Known, keyOf } from './converter.ts'
+
+type Written = { readonly uuid: string; readonly role: Role; readonly keys: string; readonly isSkipped: boolean }
+
+export type Seeded<Foreign> = {
+  /** The messages that the session has, with their entries. */
+  readonly known: readonly Known<Foreign>[]
+  /** The session goes on differently: it must be rewound to the last known message. */
+  readonly goesOn: boolean
+}
+
+export function seed<Foreign>(entries: Iterable<Entry>, given: readonly Known<Foreign>[]): Seeded<Foreign> {
+  const written = writtenIn(withoutRewound([...entries]))
+  const known: Known<Foreign>[] = []
+  let at = 0
+  for (const message of given) {
+    const end = endOf(message, written, at)
+    if (end === undefined) break
+    known.push({ ...message, uuid: written[end - 1]?.uuid })
+    at = end
+  }
+  return { known, goesOn: written.slice(at).some(({ isSkipped }) => !isSkipped) }
+}
+
+/** Behind the records of this message; undefined when the session has another one. */
+function endOf({ messages, role }: Known<unknown>, written: readonly Written[], from: number): number | undefined {
+  let at = from
+  for (const body of messages.flatMap(messageBodies)) {
+    const keys = looseKeys((body.message as { readonly content?: unknown } | undefined)?.content)
+    const isThis = (one: Written | undefined) => one?.role === role && one.keys === keys
+    while (written[at]?.isSkipped === true && !isThis(written[at])) at++
+    if (!isThis(written[at])) return undefined
+    at++
+  }
+  return at
+}
+
+function writtenIn(entries: readonly Entry[]): readonly Written[] {
+  return entries.flatMap(({ record }) => {
+    const message = record.isSidechain === true ? undefined : messageOf(record)
+    if (!message || message.uuid === undefined) return []
+    const { uuid, role, origin } = message
+    const isSkipped = origin === 'summary' || origin === 'attachment' || origin === 'meta'
+    return [{ uuid, role, keys: looseKeys(message.content), isSkipped }]
+  })
+}
+
+/** Calls and results by their ids: large results are stored shortened. */
+function looseKeys(content: unknown): string {
+  return blocksOf(content)
+    .map((block) => {
+      if (isToolUse(block)) return `use ${block.id}`
+      return isToolResult(block) ? `result ${block.tool_use_id}` : keyOf(block)
+    })
+    .join(' ')
+}

@@ -1,0 +1,96 @@
+// A chat model of LangChain as a model client: it writes the summaries, so that nobody has to set up a second way to reach
+// the same model. Its tokens stay out of the agent's stream.
+import type { BaseMessage } from '@langchain/core/messages'
+import { blocksOf, isText, textOf } from '../../core/message/block.ts'
+import { numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+import { noTokens } from '../../core/message/usage.ts'
+import type { ModelAnswer, ModelClient, ModelFailure, ModelRequest } from '../../core/ports/model.ts'
+import { type ModelPorts, noCapabilities, systemPorts } from '../../models/ports.ts'
+import type { FailedTry } from '../../models/retry.ts'
+import { createCaller, type PerRequest } from '../../models/sdk.ts'
+import { failureOf } from '../history/failure.ts'
+import { type LangChainClasses, readLangChainMessage, usageOf, writeLangChainMessage } from './messages.ts'
+
+/** As much of a chat model as is used here. */
+export type ChatModelLike = { readonly invoke: (input: never, options?: never) => PromiseLike<unknown> }
+
+/** LangGraph leaves calls with this tag out of message streams. */
+const unstreamed = { tags: ['nostream'], metadata: { lc_source: 'summarization' } }
+
+export type ClientOptions = {
+  readonly classes: () => Promise<LangChainClasses>
+  readonly ports?: ModelPorts
+}
+
+/** `model` gives the newest one: an agent may change it from call to call. */
+export function chatModelClient(model: () => ChatModelLike, { classes, ports }: ClientOptions): ModelClient {
+  const call = createCaller({}, ports ?? systemPorts)
+  return {
+    provider: 'langchain',
+    get model() {
+      return nameOf(model())
+    },
+    capabilities: () => {
+      const window = numberAt(objectAt(model(), 'profile'), 'maxInputTokens')
+      return { ...noCapabilities, ...(window === undefined ? {} : { window }) }
+    },
+    send: (request, send = {}) =>
+      call(send, async (per) => attempt(withoutThinking(model()), await messagesOf(request, classes), per)),
+  }
+}
+
+export function nameOf(model: unknown): string {
+  return stringAt(model, 'model') ?? stringAt(model, 'modelName') ?? 'unknown'
+}
+
+/**
+ * A summary needs no thinking, and Anthropic's API refuses it where the answers before are sent without theirs. It is a
+ * field of the model there, so the model is copied.
+ */
+function withoutThinking(model: ChatModelLike): ChatModelLike {
+  const type = stringAt(objectAt(model, 'thinking'), 'type')
+  if (type === undefined || type === 'disabled') return model
+  const copy: ChatModelLike = Object.create(Object.getPrototypeOf(model))
+  return Object.assign(copy, model, { thinking: { type: 'disabled' } })
+}
+
+async function messagesOf(request: ModelRequest, load: ClientOptions['classes']): Promise<readonly BaseMessage[]> {
+  const classes = await load()
+  const system = textOf(request.system)
+  const messages = request.messages.flatMap(({ role, content }) =>
+    writeLangChainMessage({ role, content: blocksOf(content) }, classes),
+  )
+  return system === '' ? messages : [new classes.SystemMessage({ content: system as never }), ...messages]
+}
+
+async function attempt(
+  model: ChatModelLike,
+  messages: readonly BaseMessage[],
+  { signal }: PerRequest,
+): Promise<ModelAnswer | FailedTry> {
+  try {
+    const answer = await model.invoke(messages as never, { ...unstreamed, signal } as never)
+    return answerOf(answer as BaseMessage, nameOf(model))
+  } catch (error) {
+    return failedTry(failureOf(error))
+  }
+}
+
+function failedTry({ type: _, tries: __, ...rest }: ModelFailure): FailedTry {
+  return { type: 'try-failed', ...rest }
+}
+
+const stopReasons: Readonly<Record<string, string>> = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use' }
+
+function answerOf(message: BaseMessage, model: string): ModelAnswer {
+  const { response_metadata: metadata, id = '' } = message
+  const reason = stringAt(metadata, 'stop_reason') ?? stringAt(metadata, 'finish_reason') ?? 'end_turn'
+  return {
+    type: 'answer',
+    id,
+    model: stringAt(metadata, 'model') ?? model,
+    content: readLangChainMessage(message).content.filter(isText),
+    stopReason: stopReasons[reason] ?? reason,
+    usage: usageOf(message) ?? noTokens,
+  }
+}

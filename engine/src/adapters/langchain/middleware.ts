@@ -1,0 +1,127 @@
+// Middleware for agents of LangChain: a compaction replaces the messages in the agent's state, every request is reduced and
+// sent once more if it was too long, and a large tool result is shortened with its original kept as the artifact.
+import type { BaseMessage, ToolMessage } from '@langchain/core/messages'
+import type { AgentMiddleware, ContextEdit } from 'langchain'
+import { isToolResult, textOf } from '../../core/message/block.ts'
+import { defined, isObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+import { shortenedResult } from '../../core/transcript/view/edited.ts'
+import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
+import type { ChatModelLike } from './client.ts'
+import { type LangChainClasses, readLangChainMessage, writeLangChainMessage } from './messages.ts'
+
+/** What is known of a call when its conversation is looked for. */
+export type LangChainCall = {
+  readonly messages: readonly BaseMessage[]
+  /** Of the thread that the agent was invoked with. */
+  readonly threadId?: string
+}
+
+export type LangChainParts = {
+  readonly historyOf: (call: LangChainCall) => Promise<ManagedHistory<BaseMessage>>
+  /** LangChain is loaded with the first call. */
+  readonly classes: () => Promise<LangChainClasses>
+  /** Whether a model is known that can write a summary: before the first call only if the host named one. */
+  readonly isReady: () => boolean
+  readonly modelFor: (model: ChatModelLike) => CallOptions['model']
+  /** Characters of a tool result; longer ones are shortened. */
+  readonly longestResult: number
+}
+
+export type LangChainMiddleware = AgentMiddleware
+export type LangChainEdit = ContextEdit
+
+const brand = Symbol.for('AgentMiddleware')
+/** The id that stands for all messages of a state. */
+const everyMessage = '__remove_all__'
+
+type Hooks = Required<Pick<AgentMiddleware, 'wrapModelCall' | 'wrapToolCall'>>
+type ModelRequest = Parameters<Hooks['wrapModelCall']>[0]
+type Configured = { readonly configurable?: { readonly thread_id?: string } | undefined }
+
+export function createLangChainMiddleware(parts: LangChainParts): AgentMiddleware {
+  /** The base of the last request, because `beforeModel` is not told the system prompt and the tools. */
+  const bases = new WeakMap<ManagedHistory<BaseMessage>, CallOptions>()
+  const historyOf = (messages: readonly BaseMessage[], { configurable }: Configured) =>
+    parts.historyOf({ messages, ...defined({ threadId: configurable?.thread_id }) })
+  const replacing = async (messages: readonly BaseMessage[]) => {
+    const { RemoveMessage } = await parts.classes()
+    return { messages: [new RemoveMessage({ id: everyMessage }), ...messages] }
+  }
+  return {
+    [brand]: true,
+    name: 'everlong',
+    beforeModel: async ({ messages }: { messages: BaseMessage[] }, runtime: Configured) => {
+      if (!parts.isReady() || messages.length === 0) return undefined
+      const history = await historyOf(messages, runtime)
+      const prepared = await history.prepare(messages, bases.get(history))
+      return isCompacted(messages, prepared.messages) ? replacing(prepared.messages) : undefined
+    },
+    wrapModelCall: async (request: ModelRequest, handler: Parameters<Hooks['wrapModelCall']>[1]) => {
+      const call = { base: baseOf(request), model: parts.modelFor(request.model as ChatModelLike) }
+      const history = await historyOf(request.messages, request.runtime)
+      bases.set(history, call)
+      return history.run(request.messages, { ...call, signal: request.runtime.signal }, async ({ messages }) =>
+        handler({ ...request, messages: [...messages] }),
+      )
+    },
+    wrapToolCall: async (request, handler) => {
+      const result = await handler(request)
+      return isToolMessage(result) ? shortened(result, await parts.classes(), parts.longestResult) : result
+    },
+  } satisfies AgentMiddleware & { readonly [brand]: true } as AgentMiddleware
+}
+
+/** The conversation begins with a message that is not the agent's: a summary. */
+function isCompacted(given: readonly BaseMessage[], prepared: readonly BaseMessage[]): boolean {
+  const first = prepared.find(({ type }) => type !== 'system' && type !== 'developer')
+  return first !== undefined && !given.includes(first)
+}
+
+/** For `contextEditingMiddleware({ edits: [everlongEdit()] })`, which hands over a list to be changed in place. */
+export function createContextEdit({ historyOf, modelFor, isReady }: LangChainParts): ContextEdit {
+  return {
+    apply: async ({ messages, model }) => {
+      const choice = model ? modelFor(model as ChatModelLike) : undefined
+      if (!isReady() || messages.length === 0) return
+      const history = await historyOf({ messages })
+      const prepared = await history.prepare(messages, defined({ model: choice }))
+      messages.splice(0, messages.length, ...prepared.messages)
+    },
+  }
+}
+
+function baseOf({ systemMessage, tools, model }: ModelRequest): NonNullable<CallOptions['base']> {
+  const system = systemMessage ? textOf(readLangChainMessage(systemMessage).content) : ''
+  return {
+    ...(system === '' ? {} : { system }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(definitionOf) }),
+    ...defined({ maxTokens: numberAt(model, 'maxTokens') }),
+  }
+}
+
+/** As providers are told about a tool, as far as it can be read off the object: it counts for the size. */
+function definitionOf(tool: object): object {
+  const name = stringAt(tool, 'name')
+  if (name === undefined) return tool
+  const schema = objectAt(tool, 'schema')
+  const description = stringAt(tool, 'description')
+  const json = typeof schema?.toJSONSchema === 'function' ? (schema.toJSONSchema() as unknown) : schema
+  const isSchema = isObject(json) && typeof json.type === 'string' && !('_zod' in json) && !('_def' in json)
+  return { name, ...defined({ description }), input_schema: isSchema ? json : { type: 'object' } }
+}
+
+function isToolMessage(result: unknown): result is ToolMessage {
+  return isObject(result) && result.type === 'tool' && typeof result.tool_call_id === 'string'
+}
+
+/** An artifact of the tool's own stays, beside the original. */
+function shortened(message: ToolMessage, classes: LangChainClasses, longest: number): ToolMessage {
+  const { role, content } = readLangChainMessage(message)
+  const [block] = content
+  if (!block || !isToolResult(block)) return message
+  const short = shortenedResult(block, { keep: longest, recall: false })
+  if (short === undefined || short === block.content) return message
+  const [written] = writeLangChainMessage({ role, content: [{ ...block, content: short }] }, classes, message)
+  const artifact = { original: message.content, artifact: message.artifact as unknown }
+  return Object.assign(written as ToolMessage, { artifact })
+}

@@ -1,0 +1,97 @@
+// A model of the OpenAI Agents SDK whose calls stay inside the window: reduced before they are sent, sent once more if they
+// were too long, and measured by the usage that the model reports. Calls whose history is on the server pass untouched.
+import type { Model } from '@openai/agents'
+import { defined, isObject, type JsonObject, numberAt, objectAt } from '../../core/message/json.ts'
+import { noTokens, type TokenCounts } from '../../core/message/usage.ts'
+import type { CallOptions, ManagedHistory, Recovered } from '../history/managed-history.ts'
+import { groupItems, type ItemGroup } from '../openai/items.ts'
+import { type AgentItem, type AgentsParts, definitionOf } from './input-filter.ts'
+
+export type AgentsModel = Model
+type Request = Parameters<Model['getResponse']>[0]
+type StreamEvent = ReturnType<Model['getStreamedResponse']> extends AsyncIterable<infer Event> ? Event : never
+type Group = ItemGroup<AgentItem>
+
+export function managedModel<Inner extends Model>(inner: Inner, { historyOf }: AgentsParts): Inner {
+  const callOf = async (request: Request, items: AgentItem[]) => {
+    const groups = groupItems(items)
+    return { groups, history: await historyOf({ items }, groups, undefined), options: optionsOf(request) }
+  }
+  const getResponse: Model['getResponse'] = async (request) => {
+    const items = itemsOf(request)
+    if (!items) return inner.getResponse(request)
+    const { groups, history, options } = await callOf(request, items)
+    const response = await history.run(groups, options, (sent) => inner.getResponse(withItems(request, sent)))
+    report(history, response)
+    return response
+  }
+  const getStreamedResponse: Model['getStreamedResponse'] = async function* (request) {
+    const items = itemsOf(request)
+    if (!items) return yield* inner.getStreamedResponse(request)
+    const { groups, history, options } = await callOf(request, items)
+    // The first event tells that the request was accepted.
+    const started = await history.run(groups, options, (sent) =>
+      start(inner.getStreamedResponse(withItems(request, sent))),
+    )
+    for await (const event of goingOn(started)) {
+      if (event.type === 'response_done') report(history, event.response)
+      yield event
+    }
+  }
+  return new Proxy(inner, {
+    get: (target, key) => {
+      if (key === 'getResponse') return getResponse
+      if (key === 'getStreamedResponse') return getStreamedResponse
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+/** Undefined where the server holds the history. */
+function itemsOf({ input, previousResponseId, conversationId }: Request): AgentItem[] | undefined {
+  if (previousResponseId !== undefined || conversationId !== undefined) return undefined
+  return Array.isArray(input) && input.length > 0 ? input : undefined
+}
+
+function withItems(request: Request, { messages, maxTokens }: Recovered<Group>): Request {
+  const settings = maxTokens === undefined ? {} : { modelSettings: { ...request.modelSettings, maxTokens } }
+  return { ...request, ...settings, input: messages.flat() }
+}
+
+function optionsOf({ systemInstructions: system, tools, modelSettings, signal }: Request): CallOptions {
+  const definitions = tools.flatMap((tool) => definitionOf(tool as JsonObject))
+  const { maxTokens } = modelSettings
+  const base = { ...defined({ system, maxTokens }), ...(definitions.length === 0 ? {} : { tools: definitions }) }
+  return { base, signal }
+}
+
+type Started = { readonly first: IteratorResult<StreamEvent>; readonly rest: AsyncIterator<StreamEvent> }
+
+async function start(stream: AsyncIterable<StreamEvent>): Promise<Started> {
+  const rest = stream[Symbol.asyncIterator]()
+  return { first: await rest.next(), rest }
+}
+
+async function* goingOn({ first, rest }: Started): AsyncIterable<StreamEvent> {
+  try {
+    for (let next = first; !next.done; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
+}
+
+function report(history: ManagedHistory<Group>, response: unknown): void {
+  const usage = countsIn(objectAt(response, 'usage'))
+  if (usage) history.reportUsage(usage)
+}
+
+/** Cached tokens are part of the input. */
+function countsIn(usage: JsonObject | undefined): TokenCounts | undefined {
+  const input = numberAt(usage, 'inputTokens') ?? 0
+  if (input === 0) return undefined
+  const details = usage?.inputTokensDetails
+  const [first] = Array.isArray(details) ? details : [details]
+  const cacheRead = isObject(first) ? (numberAt(first, 'cached_tokens') ?? 0) : 0
+  return { ...noTokens, input: Math.max(0, input - cacheRead), cacheRead, output: numberAt(usage, 'outputTokens') ?? 0 }
+}

@@ -1,0 +1,68 @@
+// A session of the OpenAI Agents SDK that stays small: after each turn the stored history is replaced by what a compaction
+// left of it, in one transaction where the store has them. Everything else is the store's own business.
+import type { Session } from '@openai/agents'
+import { groupItems } from '../openai/items.ts'
+import type { AgentItem, AgentsParts } from './input-filter.ts'
+
+export type AgentsSession = Session
+
+/** What stores may be able to do besides. */
+type Rewriting = Session & {
+  readonly applyHistoryTransaction?: (args: {
+    operationId: string
+    transaction: { type: 'replace_suffix'; expectedSuffix: AgentItem[]; replacement: AgentItem[] }
+  }) => Promise<void> | void
+}
+
+export type CompactingSession<Store extends Session> = Store & {
+  /** Called by the runner after it has stored a turn. Returns null: tokens of summaries are told by the engine's events. */
+  readonly runCompaction: () => Promise<null>
+}
+
+export type SessionPorts = AgentsParts & { readonly newId: () => string }
+
+export function compactingSession<Store extends Session>(store: Store, ports: SessionPorts): CompactingSession<Store> {
+  const runCompaction = async (): Promise<null> => {
+    const items = await store.getItems()
+    if (items.length === 0) return null
+    const groups = groupItems(items)
+    const history = await ports.historyOf({ items, sessionId: await store.getSessionId() }, groups, undefined)
+    const { messages, outcome } = await history.prepare(groups)
+    const [first] = messages.filter(([item]) => !isInstruction(item))
+    if (outcome.compaction || (first && !groups.includes(first)))
+      await rewrite(store, { items, replacement: messages.flat(), ports })
+    return null
+  }
+  // The store keeps every ability it has, also those that a later version of the SDK asks for.
+  return new Proxy(store, {
+    has: (target, key) => key === 'runCompaction' || Reflect.has(target, key),
+    get: (target, key) => {
+      if (key === 'runCompaction') return runCompaction
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  }) as CompactingSession<Store>
+}
+
+function isInstruction(item: AgentItem | undefined): boolean {
+  return item !== undefined && 'role' in item && item.role === 'system'
+}
+
+type Rewrite = { readonly items: AgentItem[]; readonly replacement: AgentItem[]; readonly ports: SessionPorts }
+
+/** Without transactions the store is emptied and filled again; if filling fails, the old items are put back. */
+async function rewrite(store: Rewriting, { items, replacement, ports }: Rewrite): Promise<void> {
+  if (store.applyHistoryTransaction) {
+    const transaction = { type: 'replace_suffix' as const, expectedSuffix: items, replacement }
+    await store.applyHistoryTransaction({ operationId: ports.newId(), transaction })
+    return
+  }
+  await store.clearSession()
+  try {
+    await store.addItems(replacement)
+  } catch (error) {
+    await store.clearSession()
+    await store.addItems(items)
+    throw error
+  }
+}

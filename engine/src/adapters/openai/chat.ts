@@ -1,0 +1,167 @@
+// Messages of chat completions, read into ours and written back. What did not change comes back as it was: annotations,
+// names, audio, the exact bytes of a call's arguments.
+import { type Block, blocksOf, isText, isThinking, isToolResult, isToolUse, textOf } from '../../core/message/block.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
+import type { Converter } from '../history/converter.ts'
+import {
+  describedPart,
+  documentAt,
+  imageAt,
+  inputOf,
+  type MakeParts,
+  onlyText,
+  type ReadMessage,
+  type ReadPart,
+  runsOf,
+  textBlock,
+  urlOf,
+  wordsOf,
+  writeParts,
+} from '../parts.ts'
+
+/** A message of chat completions in any SDK's types. */
+export type ChatMessageLike = { readonly role: string }
+
+/** System and developer messages at the beginning are the system prompt; later ones become notes of the client. */
+export function chatConverter<Foreign extends ChatMessageLike = ChatMessageLike>(): Converter<Foreign> {
+  return {
+    toMessages: (foreign) => {
+      const first = foreign.findIndex(({ role }) => !isInstruction(role))
+      return foreign.flatMap((message, index) =>
+        first < 0 || index < first ? [] : [{ index, message: readChatMessage(message) }],
+      )
+    },
+    fromMessage: ({ role, content }, originOf) =>
+      runsOf(blocksOf(content), originOf).flatMap(
+        ({ before, blocks }) => writeChatMessage({ role, content: blocks }, before) as readonly JsonObject[] as never,
+      ),
+  }
+}
+
+function isInstruction(role: string): boolean {
+  return role === 'system' || role === 'developer'
+}
+
+export function readChatMessage(given: ChatMessageLike): ReadMessage {
+  const message = given as JsonObject
+  const blocks = readContent(message.content).map(({ block }) => block)
+  if (message.role === 'tool' || message.role === 'function') return { role: 'user', content: [resultOf(message)] }
+  if (message.role === 'assistant') {
+    return { role: 'assistant', content: [...blocks, ...readCalls(message).map(({ block }) => block)] }
+  }
+  return { role: 'user', content: blocks, ...(message.role === 'user' ? {} : { origin: 'meta' as const }) }
+}
+
+function resultOf(message: JsonObject): Block {
+  const id = stringAt(message, 'tool_call_id') ?? stringAt(message, 'name') ?? ''
+  const { content } = message
+  const read = typeof content === 'string' ? content : readContent(content).map(({ block }) => block)
+  return { type: 'tool_result', tool_use_id: id, content: read }
+}
+
+function readContent(content: unknown): readonly ReadPart<unknown>[] {
+  const parts = Array.isArray(content) ? content : blocksOf(content)
+  return parts.map((part) => ({ block: blockOf(isObject(part) ? part : { value: part }), part }))
+}
+
+function blockOf(part: JsonObject): Block {
+  const text = stringAt(part, 'text')
+  if (part.type === 'text' && text !== undefined) return textBlock(text)
+  const refusal = stringAt(part, 'refusal')
+  if (part.type === 'refusal' && refusal !== undefined) return textBlock(refusal)
+  const url = part.type === 'image_url' ? stringAt(objectAt(part, 'image_url'), 'url') : undefined
+  if (url !== undefined) return imageAt(url)
+  const file = part.type === 'file' ? objectAt(part, 'file') : undefined
+  const data = stringAt(file, 'file_data')
+  const document = data === undefined ? undefined : documentAt(data, stringAt(file, 'filename'))
+  return document ?? describedPart(stringAt(part, 'type') ?? 'part', part)
+}
+
+function readCalls(message: JsonObject): readonly ReadPart<JsonObject>[] {
+  const calls = arrayAt(message, 'tool_calls').filter(isObject)
+  return calls.map((part) => ({ block: callOf(part), part }))
+}
+
+function callOf(call: JsonObject): Block {
+  const custom = objectAt(call, 'custom')
+  const made = custom ?? objectAt(call, 'function')
+  const input = custom ? { input: custom.input } : inputOf(stringAt(made, 'arguments') ?? '')
+  return { type: 'tool_use', id: stringAt(call, 'id') ?? '', name: stringAt(made, 'name') ?? 'unknown', input }
+}
+
+/** `before` is the message that this one was read from, perhaps before it was shortened. */
+export function writeChatMessage(message: ReadMessage, before?: ChatMessageLike): readonly JsonObject[] {
+  const { role, content } = message
+  const was = before as JsonObject | undefined
+  if (role === 'assistant') return [writeAnswer(content, was)]
+  const results = content.filter(isToolResult).map((block) => writeResult(block, was))
+  const rest = content.filter((block) => !isToolResult(block))
+  if (rest.length === 0 && results.length > 0) return results
+  const fields = was && was.role !== 'assistant' && !isResult(was) ? was : { role: 'user' }
+  return [...results, { ...fields, content: writeContent(rest, was?.content) }]
+}
+
+function isResult({ role }: JsonObject): boolean {
+  return role === 'tool' || role === 'function'
+}
+
+function writeAnswer(content: readonly Block[], before: JsonObject | undefined): JsonObject {
+  const blocks = content.filter((block) => !isThinking(block))
+  const calls = writeParts(blocks.filter(isToolUse), before ? readCalls(before) : [], makeCall)
+  const said = blocks.filter((block) => !isToolUse(block))
+  const was = before?.content
+  const isEmpty = said.length === 0 && !Array.isArray(was)
+  const { tool_calls: _, ...rest } = before ?? {}
+  return {
+    ...rest,
+    role: 'assistant',
+    ...(isEmpty ? emptyContent(before) : { content: writeContent(said, was) }),
+    ...(calls.length > 0 || Array.isArray(before?.tool_calls) ? { tool_calls: calls } : {}),
+  }
+}
+
+/** Servers say nothing in three ways. */
+function emptyContent(before: JsonObject | undefined): JsonObject {
+  if (before && !('content' in before)) return {}
+  return { content: before?.content === '' ? '' : null }
+}
+
+function writeResult(block: Block, before: JsonObject | undefined): JsonObject {
+  const own = before && isResult(before) && resultOf(before).tool_use_id === block.tool_use_id ? before : undefined
+  const { content } = block
+  const written = typeof content === 'string' ? content : writeContent(blocksOf(content), own?.content ?? [], makeText)
+  return { ...(own ?? { role: 'tool', tool_call_id: block.tool_use_id }), content: written }
+}
+
+/** One text alone is a string, as it is written by hand and by servers, unless it was a list before. */
+function writeContent(blocks: readonly Block[], before: unknown, make: MakeParts<unknown> = makePart): unknown {
+  if (Array.isArray(before)) return writeParts(blocks, readContent(before), make)
+  return blocks.length === 0 && typeof before === 'string' ? '' : (onlyText(blocks) ?? writeParts(blocks, [], make))
+}
+
+function makePart(block: Block): readonly unknown[] {
+  if (isText(block)) return [{ type: 'text', text: block.text }]
+  const url = urlOf(block)
+  if (url !== undefined && block.type === 'image') return [{ type: 'image_url', image_url: { url } }]
+  if (url?.startsWith('data:')) {
+    return [{ type: 'file', file: { filename: stringAt(block, 'title') ?? 'document.pdf', file_data: url } }]
+  }
+  return [{ type: 'text', text: textOf([block]) || `[${block.type}]` }]
+}
+
+/** Tools answer in text here. */
+function makeText(block: Block): readonly unknown[] {
+  return [{ type: 'text', text: isText(block) ? block.text : `[${block.type}]` }]
+}
+
+function makeCall(block: Block, before: JsonObject | undefined): readonly JsonObject[] {
+  const { id, name, input } = block
+  const custom = objectAt(before, 'custom')
+  if (custom) return [{ ...before, custom: { ...custom, input: customInput(input) } }]
+  const made = { ...objectAt(before, 'function'), name, arguments: wordsOf(input) }
+  return [{ ...(before ?? { id, type: 'function' }), function: made }]
+}
+
+function customInput(input: unknown): unknown {
+  return isObject(input) && 'input' in input ? input.input : JSON.stringify(input ?? {})
+}

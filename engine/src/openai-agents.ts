@@ -1,0 +1,50 @@
+// everlong/openai-agents: endless conversations for the OpenAI Agents SDK, as an input filter and as a session.
+import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
+import { itemConverter } from './adapters/openai/items.ts'
+import {
+  type AgentItem,
+  type AgentsCall,
+  type AgentsFilter,
+  type AgentsParts,
+  createInputFilter,
+} from './adapters/openai-agents/input-filter.ts'
+import { type AgentsModel, managedModel } from './adapters/openai-agents/model.ts'
+import { type AgentsSession, type CompactingSession, compactingSession } from './adapters/openai-agents/session.ts'
+import type { ModelClient } from './core/ports/model.ts'
+import type { EngineSession } from './engine.ts'
+
+export { HistoryMismatchError } from './adapters/history/managed-history.ts'
+export type { AgentsCall } from './adapters/openai-agents/input-filter.ts'
+export type { CompactingSession } from './adapters/openai-agents/session.ts'
+
+export type OpenAIAgentsOptions = AdapterOptions<AgentsCall> & {
+  /** Writes the summaries: `openai({ model })` of everlong/openai, or any other client. */
+  readonly model: ModelClient
+}
+
+export type OpenAIAgents = {
+  /** For `new Agent({ model })`: each call is reduced, measured by the usage it reports, and repeated after an overflow. */
+  readonly model: <Inner extends AgentsModel>(inner: Inner) => Inner
+  /** For `run(agent, input, { callModelInputFilter })` where the model cannot be wrapped: each call is reduced. */
+  readonly callModelInputFilter: AgentsFilter
+  /** A session of the SDK that stays small: after a compaction its items are replaced. */
+  readonly session: <Store extends AgentsSession>(store: Store) => CompactingSession<Store>
+  /** In order of use, the newest last. */
+  readonly sessions: () => readonly EngineSession[]
+  readonly close: () => Promise<void>
+}
+
+export function everlong({ model, ...options }: OpenAIAgentsOptions): OpenAIAgents {
+  const converter = itemConverter<AgentItem>('agents')
+  const { conversations, historyOf } = adapterSessions(options, { model, converter })
+  const parts: AgentsParts = {
+    historyOf: (call, messages, name) => historyOf({ call, messages, model: name ?? model.model }),
+  }
+  return {
+    model: (inner) => managedModel(inner, parts),
+    callModelInputFilter: createInputFilter(parts),
+    session: (store) => compactingSession(store, { ...parts, newId: () => crypto.randomUUID() }),
+    sessions: () => conversations.all().map(({ session }) => session as EngineSession),
+    close: conversations.close,
+  }
+}

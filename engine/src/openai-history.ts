@@ -1,0 +1,143 @@
+// Histories of chat completions and of the Responses API for hosts that call the OpenAI SDK in their own loop: each request is
+// reduced before it is sent, and sent once more if it was too long. Nothing that is handed over is changed.
+import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
+import type { Converter } from './adapters/history/converter.ts'
+import { type ChatMessageLike, chatConverter } from './adapters/openai/chat.ts'
+import { groupItems, type ItemGroup, itemConverter } from './adapters/openai/items.ts'
+import { textOf } from './core/message/block.ts'
+import { chatUsage } from './core/message/chat-completions.ts'
+import { defined, type JsonObject, numberAt, objectAt, stringAt } from './core/message/json.ts'
+import { noTokens, type TokenCounts } from './core/message/usage.ts'
+import type { ModelClient } from './core/ports/model.ts'
+
+/** A request besides its history: it counts for the size. */
+export type OpenAICall = {
+  readonly model?: string
+  readonly instructions?: string | null
+  readonly tools?: readonly object[]
+  readonly maxTokens?: number
+  readonly signal?: AbortSignal
+}
+
+export type OpenAIHistoryOptions = AdapterOptions<OpenAICall> & {
+  /** Writes the summaries: `openai({ model })`, or any other client. */
+  readonly model: ModelClient
+}
+
+/** What to send: the history as it now is, and less output where input and output together were too much. */
+export type OpenAISent<Message> = { readonly messages: Message[]; readonly maxTokens?: number }
+
+export type OpenAIHistory<Base extends object> = {
+  /** Sends with `send`, once more if the prompt was too long. Reads the usage off the answer. */
+  readonly run: <Message extends Base, Answer>(
+    messages: readonly Message[],
+    call: OpenAICall,
+    send: (sent: OpenAISent<Message>) => PromiseLike<Answer>,
+  ) => Promise<Answer>
+  readonly close: () => Promise<void>
+}
+
+/** For `client.chat.completions.create({ messages })`. */
+export function manageChat(options: OpenAIHistoryOptions): OpenAIHistory<ChatMessageLike> {
+  const shape: Shape<ChatMessageLike, ChatMessageLike> = {
+    converter: chatConverter(),
+    grouped: (messages) => messages,
+    flat: (messages) => messages,
+    instructions: (messages) => messages.filter(isInstruction).map(textIn).join('\n\n'),
+    usageOf: (answer) => {
+      const usage = objectAt(answer, 'usage')
+      return usage ? chatUsage(usage) : undefined
+    },
+  }
+  return managed(options, shape)
+}
+
+/** For `client.responses.create({ input })`, without `previous_response_id`: such a history is on the server. */
+export function manageResponses(options: OpenAIHistoryOptions): OpenAIHistory<object> {
+  const shape: Shape<object, ItemGroup> = {
+    converter: itemConverter('responses'),
+    grouped: groupItems,
+    flat: (groups) => groups.flat(),
+    instructions: (items) => items.filter(isInstruction).map(textIn).join('\n\n'),
+    usageOf: responsesUsage,
+  }
+  return managed(options, shape)
+}
+
+type Shape<Base extends object, Foreign> = {
+  readonly converter: Converter<Foreign>
+  readonly grouped: (messages: readonly Base[]) => readonly Foreign[]
+  readonly flat: (foreign: readonly Foreign[]) => readonly Base[]
+  /** The system prompt that lies among the messages. */
+  readonly instructions: (messages: readonly Base[]) => string
+  readonly usageOf: (answer: unknown) => TokenCounts | undefined
+}
+
+function managed<Base extends object, Foreign>(
+  { model, ...options }: OpenAIHistoryOptions,
+  { converter, grouped, flat, instructions, usageOf }: Shape<Base, Foreign>,
+): OpenAIHistory<Base> {
+  const { conversations, historyOf } = adapterSessions(options, { model, converter })
+  return {
+    run: async <Message extends Base, Answer>(
+      messages: readonly Message[],
+      call: OpenAICall,
+      send: (sent: OpenAISent<Message>) => PromiseLike<Answer>,
+    ) => {
+      const foreign = grouped(messages)
+      const name = call.model ?? model.model
+      const history = await historyOf({ call, messages: foreign, model: name })
+      const base = baseOf(call, instructions(messages))
+      const answer = await history.run(foreign, { base, signal: call.signal }, ({ messages: sent, maxTokens }) =>
+        send({ messages: [...flat(sent)] as Message[], ...defined({ maxTokens }) }),
+      )
+      const usage = usageOf(answer)
+      if (usage) history.reportUsage(usage)
+      return answer
+    },
+    close: conversations.close,
+  }
+}
+
+function baseOf({ instructions, tools, maxTokens }: OpenAICall, among: string) {
+  const system = [instructions ?? '', among].filter((part) => part !== '').join('\n\n')
+  return {
+    ...(system === '' ? {} : { system }),
+    ...(tools ? { tools: tools.map(definitionOf) } : {}),
+    ...defined({ maxTokens }),
+  }
+}
+
+/** Tools of the Responses API have their fields beside the type. */
+function definitionOf(tool: object): object {
+  const { name, description, parameters } = tool as JsonObject
+  return typeof name === 'string' && parameters !== undefined ? { name, description, input_schema: parameters } : tool
+}
+
+function isInstruction(message: object): boolean {
+  const role = stringAt(message, 'role')
+  return role === 'system' || role === 'developer'
+}
+
+function textIn(message: object): string {
+  const { content } = message as JsonObject
+  return typeof content === 'string' ? content : textOf(Array.isArray(content) ? content.map(asText) : [])
+}
+
+function asText(part: unknown): object {
+  return { type: 'text', text: stringAt(part, 'text') ?? '' }
+}
+
+/** Cached tokens are part of the input. */
+function responsesUsage(answer: unknown): TokenCounts | undefined {
+  const usage = objectAt(answer, 'usage')
+  const input = numberAt(usage, 'input_tokens')
+  if (input === undefined) return undefined
+  const cacheRead = numberAt(objectAt(usage, 'input_tokens_details'), 'cached_tokens') ?? 0
+  return {
+    ...noTokens,
+    input: Math.max(0, input - cacheRead),
+    cacheRead,
+    output: numberAt(usage, 'output_tokens') ?? 0,
+  }
+}

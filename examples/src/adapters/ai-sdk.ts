@@ -1,0 +1,64 @@
+// Agents on the AI SDK for the contract of adapters: with the middleware and with prepareStep, streaming and not.
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { generateText, type ModelMessage, stepCountIs, streamText, tool, wrapLanguageModel } from 'ai'
+import { everlong } from 'everlong/ai-sdk'
+import { z } from 'zod'
+import type { Adapter, AgentInput, Said } from './contract.ts'
+
+/** A model that binds thinking must not be asked with and without streaming in turns: the tools differ on the wire. */
+type How = { readonly by: 'middleware' | 'prepareStep'; readonly streams: boolean }
+
+export const aiSdkAdapters: readonly Adapter[] = [
+  adapter('AI SDK, middleware, streaming', { by: 'middleware', streams: true }),
+  adapter('AI SDK, middleware', { by: 'middleware', streams: false }),
+  adapter('AI SDK, prepareStep', { by: 'prepareStep', streams: false }),
+]
+
+function adapter(name: string, how: How): Adapter {
+  return { name, start: (input) => start(input, how), recovers: how.by === 'middleware' }
+}
+
+async function start(input: AgentInput, { by, streams }: How) {
+  const { url, model: name, window, isManaged, system, read } = input
+  const base = createAnthropic({ apiKey: 'none', baseURL: `${url}/v1` })(name)
+  const managed = everlong({ settings: { contextWindow: window } })
+  const isWrapped = isManaged && by === 'middleware'
+  const model = isWrapped ? wrapLanguageModel({ model: base, middleware: managed.middleware }) : base
+  const tools = {
+    read: tool({
+      description: 'Reads a part of a module.',
+      inputSchema: z.object({ module: z.number(), part: z.number() }),
+      execute: async (of) => read(of),
+    }),
+  }
+  const call = {
+    model,
+    tools,
+    instructions: system,
+    stopWhen: stepCountIs(8),
+    ...(isManaged && by === 'prepareStep' ? { prepareStep: managed.prepareStep } : {}),
+  }
+  const messages: ModelMessage[] = []
+  return {
+    say: async (said: Said) => {
+      messages.push(userMessage(said))
+      if (!streams) {
+        const result = await generateText({ ...call, messages })
+        messages.push(...result.responseMessages)
+        return result.text
+      }
+      const result = streamText({ ...call, messages, onError: () => undefined })
+      await result.consumeStream()
+      const [text, response] = [await result.text, await result.responseMessages]
+      messages.push(...response)
+      return text
+    },
+    close: managed.close,
+  }
+}
+
+function userMessage({ text, image }: Said): ModelMessage {
+  if (image === undefined) return { role: 'user', content: text }
+  const file = { type: 'file' as const, data: image, mediaType: 'image/png' }
+  return { role: 'user', content: [{ type: 'text', text }, file] }
+}

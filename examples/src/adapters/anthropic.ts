@@ -1,0 +1,74 @@
+// Agents on the Anthropic SDK for the contract of adapters: with the client's middleware, whole answers and streams, and with
+// the tool runner.
+import Anthropic from '@anthropic-ai/sdk'
+import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
+import { everlong } from 'everlong/anthropic'
+import { z } from 'zod'
+import type { Adapter, AgentInput, Said } from './contract.ts'
+
+type How = 'whole' | 'streamed' | 'runner'
+
+/**
+ * The server clears old results for this client, so the provider of the contract is never surprised: overflows are in
+ * anthropic.test.ts.
+ */
+export const anthropicAdapters: readonly Adapter[] = [
+  { name: 'middleware', start: (input) => start(input, 'whole') },
+  { name: 'middleware, streaming', start: (input) => start(input, 'streamed') },
+  { name: 'middleware, tool runner', start: (input) => start(input, 'runner') },
+]
+
+type Messages = Anthropic.Beta.BetaMessageParam[]
+
+async function start({ url, model, window, isManaged, system, read }: AgentInput, how: How) {
+  const middleware = isManaged ? [everlong({ settings: { contextWindow: window } })] : []
+  const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 5, middleware })
+  const tool = betaZodTool({
+    name: 'read',
+    description: 'Reads a part of a module.',
+    inputSchema: z.object({ module: z.number(), part: z.number() }),
+    run: read,
+  })
+  const base = { model, system, max_tokens: 4_000 }
+  const number = { type: 'number' }
+  const input_schema = { type: 'object' as const, properties: { module: number, part: number } }
+  const tools = [{ name: 'read', description: 'Reads a part of a module.', input_schema }]
+  const messages: Messages = []
+  const ask = (): Promise<Anthropic.Beta.BetaMessage> => {
+    const params = { ...base, tools, messages }
+    return how === 'streamed' ? client.beta.messages.stream(params).finalMessage() : client.beta.messages.create(params)
+  }
+  const run = async (): Promise<Anthropic.Beta.BetaMessage> => {
+    if (how === 'runner') {
+      const runner = client.beta.messages.toolRunner({ ...base, tools: [tool], messages, thread: false })
+      const answer = await runner
+      messages.splice(0, messages.length, ...runner.params.messages)
+      return answer
+    }
+    for (;;) {
+      const answer = await ask()
+      messages.push({ role: 'assistant', content: answer.content })
+      const calls = answer.content.filter((block) => block.type === 'tool_use')
+      if (calls.length === 0) return answer
+      const results = calls.map(({ id, input }) => {
+        return { type: 'tool_result' as const, tool_use_id: id, content: read(input as never) }
+      })
+      messages.push({ role: 'user', content: results })
+    }
+  }
+  return {
+    say: async (said: Said) => {
+      messages.push({ role: 'user', content: contentOf(said) })
+      const { content } = await run()
+      return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+    },
+  }
+}
+
+function contentOf({ text, image }: Said): Anthropic.Beta.BetaContentBlockParam[] {
+  const shown = image && {
+    type: 'image' as const,
+    source: { type: 'base64' as const, media_type: 'image/png' as const, data: image },
+  }
+  return [{ type: 'text', text }, ...(shown ? [shown] : [])]
+}

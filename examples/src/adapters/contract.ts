@@ -1,0 +1,233 @@
+// What every adapter must hold: an agent of 200 turns with parallel calls, images, thinking and faults, in a window that
+// holds a fraction of it, over HTTP. Everything that the model saw is looked at by the simulator that plays it.
+import {
+  type Answer,
+  asksForNotes,
+  asksForSummary,
+  combine,
+  noteTaker,
+  route,
+  type Script,
+  type ScriptRequest,
+  startServer,
+  summarizer,
+  text,
+  thinking,
+  toolUse,
+} from '@everlong/simulator'
+
+export type Said = { readonly text: string; readonly image?: string }
+
+/** A conversation with an agent that is built on some SDK. */
+export type Conversation = {
+  /** Lets the agent work until it answers. Whatever the SDK throws is thrown. */
+  readonly say: (said: Said) => Promise<string>
+  readonly close?: () => Promise<void>
+}
+
+export type AgentInput = {
+  readonly url: string
+  readonly model: string
+  /** Tokens. */
+  readonly window: number
+  /** With Everlong, or as the SDK is by itself. */
+  readonly isManaged: boolean
+  readonly system: string
+  /** The agent's one tool: `read({ module, part })`. */
+  readonly read: (input: { readonly module: number; readonly part: number }) => string
+}
+
+export type Adapter = {
+  readonly name: string
+  readonly start: (input: AgentInput) => Promise<Conversation>
+  /** Sends a prompt that was too long once more. Some plug-in points come too early for that. */
+  readonly recovers?: boolean
+  /** Whether its API has a place for thinking: true unless said. Chat completions have none. */
+  readonly thinks?: boolean
+}
+
+export type Run = {
+  /** Turns that were answered. */
+  readonly turns: number
+  readonly error?: string
+  readonly requests: number
+  /** Requests that the API refused for what they were. */
+  readonly refused: readonly string[]
+  readonly promptTokens: number
+  readonly largestPrompt: number
+  readonly cost: number
+  readonly summaries: number
+  /** Rules of the user that the last request still held, word for word. */
+  readonly rules: number
+  /** Facts of the user's that the last request still held. */
+  readonly facts: number
+  /** Blocks of all requests together. */
+  readonly thinkingSeen: number
+  readonly imagesSeen: number
+}
+
+export type RunOptions = {
+  readonly isManaged: boolean
+  readonly turns?: number
+  readonly model?: string
+  readonly window?: number
+  /** What the adapter is told about the window, if that is not the truth. */
+  readonly toldWindow?: number
+}
+
+export const rules: readonly string[] = [
+  'Never touch migration.sql, whatever anybody asks.',
+  'Always answer in one sentence.',
+  'Do not add a dependency without asking me.',
+]
+const ruleTurns = [1, 60, 120]
+export const facts: readonly string[] = Array.from(
+  { length: 10 },
+  (_, at) => `service ${at} listens on port ${41_000 + 37 * at}`,
+)
+
+const system = 'You are a careful engineer who looks after forty modules.'
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+export type ContractReport = {
+  /** Broken promises, in words; none when the contract is kept. */
+  readonly broken: readonly string[]
+  readonly managed: Run
+  readonly bare: Run
+}
+
+/** The same conversation with Everlong and without; then a provider whose window is smaller than it says. */
+export async function runAdapterContract(adapter: Adapter, model = 'claude-fable-5-1'): Promise<ContractReport> {
+  const bare = await runAdapter(adapter, { isManaged: false, model })
+  const managed = await runAdapter(adapter, { isManaged: true, model })
+  const broken = [
+    ...(bare.turns < 200 ? [] : ['without Everlong the conversation is too long']),
+    ...brokenBy(managed, 200),
+    ...managed.refused.map((why) => `no request is refused: ${why}`),
+    ...(managed.summaries > 0 ? [] : ['the conversation is compacted']),
+    ...(managed.thinkingSeen > 0 || adapter.thinks === false ? [] : ['thinking goes to the model']),
+    ...(managed.imagesSeen > 0 ? [] : ['images go to the model']),
+  ]
+  if (!adapter.recovers) return { broken, managed, bare }
+  const surprised = await runAdapter(adapter, { isManaged: true, model, turns: 60, toldWindow: 200_000 })
+  const recovery = surprised.refused.length > 0 ? brokenBy(surprised, 60) : ['the provider refuses what is too long']
+  return { broken: [...broken, ...recovery.map((promise) => `after an overflow: ${promise}`)], managed, bare }
+}
+
+function brokenBy(run: Run, turns: number): readonly string[] {
+  const told = ruleTurns.filter((turn) => turn <= turns).length
+  return [
+    ...(run.turns === turns ? [] : [`all ${turns} turns are answered, not ${run.turns}: ${run.error}`]),
+    ...(run.rules === told ? [] : [`all ${told} rules are still there, not ${run.rules}`]),
+  ]
+}
+
+export async function runAdapter(adapter: Adapter, options: RunOptions): Promise<Run> {
+  const { isManaged, turns = 200, model = 'claude-sonnet-4-6', window = 60_000, toldWindow = window } = options
+  const seen = createSight()
+  const server = await startServer({
+    script: seen.watching(worker()),
+    windows: { [model]: window },
+    faults: {
+      rules: [
+        { probability: 0.03, fault: { type: 'rate-limit', retryAfterMs: 1 } },
+        { probability: 0.03, fault: { type: 'split', longest: 300 } },
+      ],
+    },
+    logEntries: 10_000,
+  })
+  const input = { url: server.url, model, window: toldWindow, isManaged, system, read: fileOf }
+  let answered = 0
+  let error: string | undefined
+  const conversation = await adapter.start(input)
+  try {
+    for (let turn = 1; turn <= turns; turn++) {
+      const answer = await conversation.say(saidAt(turn))
+      if (!answer.includes(`Module ${turn}`)) throw new Error(`turn ${turn} was answered with: ${answer.slice(0, 200)}`)
+      answered++
+    }
+  } catch (thrown) {
+    error = thrown instanceof Error ? thrown.message : String(thrown)
+  }
+  await conversation.close?.()
+  const { entries } = server.simulator.log
+  const { cost, input: plain, read, write5m, write1h } = server.simulator.meter.totals()
+  const prompts = entries.flatMap(({ samplings }) =>
+    samplings.map((one) => one.input + one.read + one.write5m + one.write1h),
+  )
+  await server.close()
+  return {
+    turns: answered,
+    ...(error === undefined ? {} : { error }),
+    requests: entries.length,
+    refused: entries.filter(({ status }) => status === 400 || status === 413).map(({ outcome }) => outcome),
+    promptTokens: plain + read + write5m + write1h,
+    largestPrompt: Math.max(0, ...prompts),
+    cost,
+    ...seen.report(),
+  }
+}
+
+function saidAt(turn: number): Said {
+  const rule = rules[ruleTurns.indexOf(turn)]
+  const fact = turn % 20 === 5 ? facts[Math.floor(turn / 20)] : undefined
+  const extra = [rule, fact && `For your information: ${fact}.`].filter((part) => part !== undefined).join(' ')
+  const words = `Look into module ${turn} and tell me what it does. ${extra}`.trim()
+  return turn % 25 === 10 ? { text: `${words} The screenshot is attached.`, image: pixel } : { text: words }
+}
+
+function fileOf({ module, part }: { readonly module: number; readonly part: number }): string {
+  const lines = Array.from(
+    { length: 40 },
+    (_, at) => `  step${at}: handler${(module * 31 + at * 7) % 97}(${part}, "${module}-${at}")`,
+  )
+  return `module ${module} part ${part}\n${lines.join('\n')}`
+}
+
+/** The model: two parts at once, then a third, then an answer. A function of the newest message alone. */
+function worker(): Script {
+  const work = ({ messages }: ScriptRequest): Answer => {
+    const last = JSON.stringify(messages.at(-1))
+    const part = [...last.matchAll(/module (\d+) part (\d)/g)].at(-1)
+    if (part?.[2] === '3') return text(`Module ${part[1]} is a list of handlers.`)
+    if (part)
+      return combine(thinking(`One part of ${part[1]} is left.`), toolUse('read', { module: Number(part[1]), part: 3 }))
+    const module = Number([...last.matchAll(/Look into module (\d+)/g)].at(-1)?.[1] ?? 0)
+    const parts = [1, 2].map((at) => toolUse('read', { module, part: at }))
+    return combine(thinking(`Module ${module} has several parts.`), text('I look.'), ...parts)
+  }
+  const answers = [
+    { when: asksForSummary, script: summarizer() },
+    { when: asksForNotes, script: noteTaker() },
+  ]
+  return route(answers, work)
+}
+
+/** What the model saw: counted over all requests, and rules and facts in the last one that was no summary. */
+function createSight() {
+  let summaries = 0
+  let last = ''
+  let thinkingSeen = 0
+  let imagesSeen = 0
+  return {
+    watching:
+      (script: Script): Script =>
+      (request, context) => {
+        const all = JSON.stringify(request.messages)
+        if (asksForSummary(request)) summaries++
+        else if (!asksForNotes(request)) {
+          last = all
+          thinkingSeen += all.split('"type":"thinking"').length - 1
+          imagesSeen += all.split('"type":"image"').length - 1
+        }
+        return script(request, context)
+      },
+    report: () => ({
+      summaries,
+      rules: rules.filter((rule) => last.includes(rule)).length,
+      facts: facts.filter((fact) => last.includes(fact)).length,
+      thinkingSeen,
+      imagesSeen,
+    }),
+  }
+}

@@ -1,0 +1,59 @@
+// Agents on LangChain for the contract of adapters: with the middleware, and with the context edit.
+import { ChatAnthropic } from '@langchain/anthropic'
+import { MemorySaver } from '@langchain/langgraph'
+import { everlong, everlongEdit } from 'everlong/langchain'
+import {
+  type AgentMiddleware,
+  anthropicPromptCachingMiddleware,
+  contextEditingMiddleware,
+  createAgent,
+  tool,
+} from 'langchain'
+import { z } from 'zod'
+import type { Adapter, AgentInput, Said } from './contract.ts'
+
+export const langChainAdapters: readonly Adapter[] = [
+  { name: 'middleware', recovers: true, start: (input) => start(input, (options) => everlong(options)) },
+  {
+    name: 'context edit',
+    start: (input) => start(input, (options) => contextEditingMiddleware({ edits: [everlongEdit(options)] })),
+  },
+]
+
+type Options = NonNullable<Parameters<typeof everlong>[0]>
+
+async function start(input: AgentInput, managing: (options: Options) => AgentMiddleware) {
+  const { url, model: name, window, isManaged, system, read } = input
+  const model = new ChatAnthropic({
+    model: name,
+    apiKey: 'none',
+    anthropicApiUrl: url,
+    maxTokens: 4_000,
+    maxRetries: 5,
+  })
+  const reading = tool((of: { readonly module: number; readonly part: number }) => read(of), {
+    name: 'read',
+    description: 'Reads a part of a module.',
+    schema: z.object({ module: z.number(), part: z.number() }),
+  })
+  // Its schema is of an older Zod than these strict types accept.
+  const caching = anthropicPromptCachingMiddleware() as AgentMiddleware
+  const own = isManaged ? [managing({ settings: { contextWindow: window } })] : []
+  const middleware: AgentMiddleware[] = [...own, caching]
+  const agent = createAgent({
+    model,
+    tools: [reading],
+    systemPrompt: system,
+    middleware,
+    checkpointer: new MemorySaver(),
+  })
+  const config = { configurable: { thread_id: 'one' }, recursionLimit: 50 }
+  return {
+    say: async ({ text, image }: Said) => {
+      const shown = image ? [{ type: 'image', data: image, mimeType: 'image/png' }] : []
+      const content = [{ type: 'text', text }, ...shown]
+      const { messages } = await agent.invoke({ messages: [{ role: 'user', content }] } as never, config)
+      return messages.at(-1)?.text ?? ''
+    },
+  }
+}

@@ -1,0 +1,44 @@
+// A loop of one's own on the OpenAI SDK for the contract of adapters, over chat completions.
+import { manageChat, openai } from 'everlong/openai'
+import OpenAI from 'openai'
+import type { Adapter, AgentInput, Said } from './contract.ts'
+
+export const openaiAdapters: readonly Adapter[] = [{ name: 'chat completions', recovers: true, thinks: false, start }]
+
+type Param = OpenAI.ChatCompletionMessageParam
+
+async function start({ url, model, window, isManaged, system, read }: AgentInput) {
+  const baseURL = `${url}/v1`
+  const client = new OpenAI({ apiKey: 'none', baseURL, maxRetries: 5 })
+  const summaries = openai({ model, apiKey: 'none', baseURL })
+  const chat = manageChat({ model: summaries, settings: { contextWindow: window } })
+  const number = { type: 'number' }
+  const parameters = { type: 'object', properties: { module: number, part: number } }
+  const tools: OpenAI.ChatCompletionTool[] = [{ type: 'function', function: { name: 'read', parameters } }]
+  const messages: Param[] = [{ role: 'system', content: system }]
+  const send = (sent: { readonly messages: Param[] }) =>
+    client.chat.completions.create({ model, tools, messages: sent.messages })
+  return {
+    say: async (said: Said) => {
+      messages.push({ role: 'user', content: contentOf(said) })
+      for (;;) {
+        const completion = await (isManaged ? chat.run(messages, { model, tools }, send) : send({ messages }))
+        const answer = completion.choices[0]?.message
+        if (!answer) throw new Error('no answer')
+        messages.push(answer)
+        const calls = (answer.tool_calls ?? []).filter((call) => call.type === 'function')
+        if (calls.length === 0) return answer.content ?? ''
+        for (const call of calls) {
+          const content = read(JSON.parse(call.function.arguments))
+          messages.push({ role: 'tool', tool_call_id: call.id, content })
+        }
+      }
+    },
+    close: chat.close,
+  }
+}
+
+function contentOf({ text, image }: Said): OpenAI.ChatCompletionContentPart[] {
+  const shown = image && { type: 'image_url' as const, image_url: { url: `data:image/png;base64,${image}` } }
+  return [{ type: 'text', text }, ...(shown ? [shown] : [])]
+}
