@@ -22,14 +22,13 @@ export { repairRequest } from './core/request/repair.ts'
 
 // Records
 
-export { readAnswerLine } from './core/transcript/format/answers.ts'
 export { type Boundary, readBoundary } from './core/transcript/format/boundary.ts'
 export { decodeLine } from './core/transcript/format/decode.ts'
 export { type Edit, editRecord, readEdit } from './core/transcript/format/edits.ts'
 export { type Entry, headOf } from './core/transcript/format/entry.ts'
 export { createTranscriptReader, type Format } from './core/transcript/format/foreign/reader.ts'
 export { messagesOf } from './core/transcript/format/messages.ts'
-export { originOf } from './core/transcript/format/origin.ts'
+export { originOf, readAnswerLine } from './core/transcript/format/origin.ts'
 export { type PieceKind, pieceKinds } from './core/transcript/format/record-pieces.ts'
 
 // Sessions: tree, live window, view

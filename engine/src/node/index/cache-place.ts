@@ -6,7 +6,6 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { readFully } from '../read/lines.ts'
 
-/** `EVERLONG_CACHE_DIR`, or the user's cache folder. */
 export function cacheFolder(): string {
   return process.env.EVERLONG_CACHE_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'everlong')
 }

@@ -13,7 +13,6 @@ export type Row = {
   parentIs: 'none' | 'last' | 'named'
   readonly uuid: Uint32Array
   readonly parent: Uint32Array
-  /** 0 if the line has no usage. */
   contextTokens: number
 }
 
@@ -22,7 +21,6 @@ export function emptyRow(): Row {
   return { type: '', sidechain: false, parentIs: 'none', ...ids, contextTokens: 0 }
 }
 
-/** Fills the row from buffer[start, end). */
 export type RowReader = (buffer: Buffer, start: number, end: number, row: Row) => boolean
 
 const headLength = 640

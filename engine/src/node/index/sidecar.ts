@@ -4,9 +4,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { contextTokens } from '../../core/message/usage.ts'
-import { readAnswerLine } from '../../core/transcript/format/answers.ts'
 import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
 import { createTranscriptReader, type Format } from '../../core/transcript/format/foreign/reader.ts'
+import { readAnswerLine } from '../../core/transcript/format/origin.ts'
 import {
   addHead,
   addPlace,
@@ -37,14 +37,8 @@ export type TranscriptIndex = {
   readonly rows: number
   readonly row: (row: number) => IndexRow | undefined
   readonly find: (uuid: string) => IndexRow | undefined
-  /** Rows of the compact boundaries, in file order. */
   readonly boundaries: readonly number[]
   readonly source: 'cache' | 'extended' | 'scan'
-}
-
-export type IndexOptions = {
-  /** The cache folder; `false` caches nothing. */
-  readonly folder?: string | false
 }
 
 const version = 'everlong-index-4'
@@ -53,8 +47,9 @@ export function indexFolder(): string {
   return join(cacheFolder(), 'index')
 }
 
-export function openIndex(path: string, options: IndexOptions = {}): TranscriptIndex {
-  const folder = options.folder ?? indexFolder()
+/** `folder` is the cache folder; `false` caches nothing. */
+export function openIndex(path: string, options: { readonly folder?: string | false } = {}): TranscriptIndex {
+  const { folder = indexFolder() } = options
   const place = folder === false ? undefined : cachePlace(folder, path, 'index')
   const saved = place === undefined ? undefined : load(place)
   const { size } = statSync(path)
@@ -64,7 +59,12 @@ export function openIndex(path: string, options: IndexOptions = {}): TranscriptI
   // Foreign records are converted in order, starting with the first.
   const grows = fits && format === 'claude-code'
   const indexed = grows ? saved : { table: createEntryTable(createUuidRows()), bytes: 0, lines: 0 }
-  addLines(indexed, path, { format, beforeUnfinished: () => place !== undefined && save(place, path, indexed) })
+  const add = lineAdder(indexed.table, format)
+  const unfinished = addLines(indexed, path, add)
+  resolvePending(indexed.table)
+  if (place !== undefined) save(place, path, indexed)
+  // Somebody may still be writing it, so it is not saved.
+  if (unfinished) add(unfinished)
   return indexOver(indexed.table, grows ? 'extended' : 'scan')
 }
 
@@ -77,12 +77,8 @@ type Indexed = {
   lines: number
 }
 
-type Adding = { readonly format: Format; readonly beforeUnfinished: () => void }
-
-/** Adds what follows the indexed lines. Somebody may still be writing a last line without a newline, so that is not saved. */
-function addLines(indexed: Indexed, path: string, { format, beforeUnfinished }: Adding): void {
-  const { table } = indexed
-  const add = lineAdder(table, format)
+/** Adds the lines that follow the indexed ones; returns a last line without a newline, if there is one. */
+function addLines(indexed: Indexed, path: string, add: (line: Line) => void): Line | undefined {
   let unfinished: Line | undefined
   forEachLine(
     path,
@@ -97,9 +93,7 @@ function addLines(indexed: Indexed, path: string, { format, beforeUnfinished }: 
     },
     { from: indexed.bytes, linesBefore: indexed.lines },
   )
-  resolvePending(table)
-  beforeUnfinished()
-  if (unfinished) add(unfinished)
+  return unfinished
 }
 
 function lineAdder(table: IndexTable, format: Format): (line: Line) => void {
@@ -121,7 +115,7 @@ function lineAdder(table: IndexTable, format: Format): (line: Line) => void {
   }
 }
 
-/** The same as `addRow` of the table without making strings of ids. */
+/** The same as `addHead`, without making strings of ids. */
 function rowAdder(table: IndexTable): (line: Line, row: Row) => void {
   const { ids } = table
   let last = noParent

@@ -41,7 +41,6 @@ export type PackedIds = { readonly words: Uint32Array; readonly others: Map<stri
 export type UuidRows = IdRows & {
   /** Adds a uuid for this row; false if it is there already (the first wins). */
   readonly add: (words: Uint32Array, row: number) => boolean
-  /** The row of a uuid, or -1. */
   readonly find: (words: Uint32Array) => number
   readonly packed: () => PackedIds
 }

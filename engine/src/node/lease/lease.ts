@@ -1,6 +1,6 @@
 // The lease on a session: its holder is the only writer until the lease expires or is released. It never blocks, and
 // never takes a session from a holder that may still be writing.
-import { type Disk, diskProblem, nodeDisk, remove } from '../write/disk.ts'
+import { type Disk, nodeDisk, remove, tolerating } from '../write/disk.ts'
 import { isToken, type LockPlace, type LockRecord, readLock, replaceLock, sweepLock, takeLock } from './lock-file.ts'
 import { nodeProcesses, type Processes } from './processes.ts'
 
@@ -79,12 +79,8 @@ export function acquireLease(session: string, options: LeaseOptions): LeaseResul
     if (taking.by === undefined) throw new Error('A free lock was not taken.')
     return { type: 'held', by: holderOf(taking.by) }
   }
-  try {
-    sweepLock(terms.place, terms.processes.isDead)
-  } catch (error) {
-    // The next holder will sweep.
-    diskProblem(error)
-  }
+  // If this fails, the next holder will sweep.
+  tolerating(() => sweepLock(terms.place, terms.processes.isDead))
   return { type: 'acquired', lease: heldLease(terms, mine) }
 }
 
@@ -107,7 +103,6 @@ function newRecord(terms: Terms): LockRecord {
   }
 }
 
-/** An id that is safe in a file name. */
 export function newToken(ports: LeasePorts): string {
   const id = ports.newId()
   if (!isToken(id))
@@ -115,11 +110,7 @@ export function newToken(ports: LeasePorts): string {
   return id
 }
 
-/**
- * A dead process cannot write, so its lease is free at once. Any other lease (alive but suspended, or on another
- * machine) is free once the grace period is over: the holder stops trusting it when it expires, so nobody writes in
- * between.
- */
+/** A dead process cannot write. Any other holder stops trusting its lease when it expires, so nobody writes in between. */
 function isStale(terms: Terms, holder: LockRecord): boolean {
   return terms.processes.isDead(holder) || terms.now() >= Date.parse(holder.expiresAt) + terms.graceMs
 }
@@ -138,22 +129,12 @@ function heldLease(terms: Terms, first: LockRecord): Lease {
     else mine = next
     return lost ?? { type: 'held' }
   }
-  const stop = terms.every(terms.durationMs / 3, () => {
-    try {
-      confirm()
-    } catch (error) {
-      // The next write fails the same way and can report it.
-      diskProblem(error)
-    }
-  })
+  // If this fails, the next write fails the same way and can report it.
+  const stop = terms.every(terms.durationMs / 3, () => tolerating(confirm))
   const release = () => {
     stop()
-    try {
-      if (confirm().type === 'held') remove(terms.disk, terms.place.path)
-    } catch (error) {
-      // The lock stays and expires like that of a crashed writer.
-      diskProblem(error)
-    }
+    // If this fails, the lock stays and expires like that of a crashed writer.
+    tolerating(() => confirm().type === 'held' && remove(terms.disk, terms.place.path))
     lost ??= { type: 'lease-lost' }
   }
   return { token: () => mine.token, confirm, release }
@@ -170,14 +151,12 @@ function confirmed(terms: Terms, mine: LockRecord): LockRecord | LeaseLost {
 
 function renewed(terms: Terms, mine: LockRecord): LockRecord {
   const next = { ...mine, expiresAt: new Date(terms.now() + terms.durationMs).toISOString() }
-  try {
+  const isReplaced = tolerating(() => {
     replaceLock(terms.place, next)
-    return next
-  } catch (error) {
-    // For example a full disk. The old lock still holds, and the next check tries again.
-    diskProblem(error)
-    return mine
-  }
+    return true
+  })
+  // On a full disk, for example, the old lock still holds, and the next check tries again.
+  return isReplaced ? next : mine
 }
 
 /**

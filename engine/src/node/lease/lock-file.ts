@@ -18,7 +18,6 @@ export type LockPlace = { readonly disk: Disk; readonly path: string }
 const unreadableMs = 30_000
 const longestLock = 8192
 
-/** Safe as a part of a file name. */
 export function isToken(text: string): boolean {
   return /^[\w-]{1,64}$/.test(text)
 }
@@ -58,10 +57,7 @@ function unreadableLock(state: { readonly inode: number; readonly modifiedAt: nu
   }
 }
 
-/**
- * The lock and its successors; the last one is in force. Normally there is one. There are more for the instant of a
- * takeover, and after a process died in that instant.
- */
+/** The last one is in force. There are several during a takeover, and after a process died in one. */
 export function lockChain(place: LockPlace): readonly LockRecord[] {
   const chain: LockRecord[] = []
   const seen = new Set<string>()
@@ -117,9 +113,7 @@ export function replaceLock(place: LockPlace, mine: LockRecord): void {
   place.disk.rename(draftPath(place, mine.token), place.path)
 }
 
-/**
- * Removes files that dead processes left next to the lock. Only for the holder: to others some of them may still count.
- */
+/** Removes files that dead processes left next to the lock. Only for the holder: to others they may still count. */
 export function sweepLock(place: LockPlace, isDead: (mark: ProcessMark) => boolean): void {
   const folder = dirname(place.path)
   const prefix = `${basename(place.path)}.`

@@ -1,6 +1,7 @@
 // Identifies a process so that another one can tell for sure that it is dead. Never guesses: if in doubt, it is alive.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { tolerating } from '../write/disk.ts'
 
 export type ProcessMark = {
   readonly pid: number
@@ -52,7 +53,7 @@ function answers(pid: number): boolean {
 }
 
 function readProcess(pid: number): { readonly state: string; readonly started: string } | undefined {
-  const text = procFile(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  const text = tolerating(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
   if (text === undefined) return undefined
   // The second field, the program name in parentheses, may itself contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -61,17 +62,7 @@ function readProcess(pid: number): { readonly state: string; readonly started: s
 }
 
 function machineName(): string | undefined {
-  const boot = procFile(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
-  const space = procFile(() => readlinkSync('/proc/self/ns/pid'))
+  const boot = tolerating(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
+  const space = tolerating(() => readlinkSync('/proc/self/ns/pid'))
   return boot === undefined || space === undefined ? undefined : `${boot} ${space}`
-}
-
-/** Undefined without /proc. */
-function procFile(read: () => string): string | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined
-    throw error
-  }
 }

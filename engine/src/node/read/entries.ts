@@ -67,7 +67,6 @@ type Sink = {
   readonly problems: LineProblem[]
 }
 
-/** Returns the number of records salvaged from a damaged line. */
 export function readLine(line: Line, { reader, visit, problems }: Sink): number {
   const { offset, number } = line
   const length = line.end - line.start
@@ -77,9 +76,8 @@ export function readLine(line: Line, { reader, visit, problems }: Sink): number 
     return 0
   }
   const { records, salvaged, lost } = decodeLine(line.buffer.toString('utf8', line.start, line.end))
-  for (let nth = 0; nth < records.length; nth++) {
-    const record = records[nth]
-    if (record) for (const entry of reader.read(record, { line: number, offset, length, nth })) visit(entry)
+  for (const [nth, record] of records.entries()) {
+    for (const entry of reader.read(record, { line: number, offset, length, nth })) visit(entry)
   }
   if (records.length > 1) problems.push({ line: number, offset, type: 'several-records', lost: 0 })
   for (const stretch of lost) {
@@ -99,26 +97,19 @@ export function sniffFormat(path: string): Format | undefined {
     for (let length = Math.min(64 << 10, size); ; length = Math.min(length * 8, size)) {
       const buffer = Buffer.allocUnsafeSlow(length)
       readFully(file, buffer, 0)
-      const whole = length === size ? length : buffer.lastIndexOf(10)
-      const text = buffer.toString('utf8', 0, Math.max(whole, 0))
-      const format = formatIn(text)
-      if (format) return format
+      const text = buffer.toString('utf8', 0, length === size ? length : Math.max(buffer.lastIndexOf(10), 0))
+      for (const line of text.split('\n')) {
+        const format = decodeLine(line)
+          .records.map(formatOf)
+          .find((found) => found !== undefined)
+        if (format) return format
+      }
       if (length === size) return isFirstRecordTorn(text) ? 'claude-code' : undefined
       if (length >= sniffLimit) return undefined
     }
   } finally {
     closeSync(file)
   }
-}
-
-function formatIn(text: string): Format | undefined {
-  for (const line of text.split('\n')) {
-    for (const record of decodeLine(line).records) {
-      const format = formatOf(record)
-      if (format) return format
-    }
-  }
-  return undefined
 }
 
 /** How our own records begin. A crash during the very first write leaves only part of one. */

@@ -7,7 +7,6 @@ import { openLive } from './live-file.ts'
 
 export type FsckReport = {
   readonly path: string
-  /** False if no record belongs to a conversation. */
   readonly isTranscript: boolean
   readonly findings: readonly Finding[]
   readonly errors: number

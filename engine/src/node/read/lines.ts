@@ -19,7 +19,6 @@ export type LineOptions = {
   /** First and last byte (exclusive), both at the start of a line. Default: the whole file. */
   readonly from?: number
   readonly to?: number
-  /** The number of lines before `from`. */
   readonly linesBefore?: number
   readonly onProgress?: (bytesDone: number, bytesAll: number) => void
 }
@@ -30,27 +29,22 @@ const chunkSize = 1 << 18
 export function forEachLine(path: string, visit: (line: Line) => void, options: LineOptions = {}): void {
   const file = openSync(path, 'r')
   try {
-    const from = options.from ?? 0
-    streamLines(file, visit, { ...options, from, to: options.to ?? fstatSync(file).size })
+    streamLines(file, visit, options)
   } finally {
     closeSync(file)
   }
 }
 
-function streamLines(
-  file: number,
-  visit: (line: Line) => void,
-  options: LineOptions & { readonly from: number; readonly to: number },
-): void {
-  const { from, to } = options
+function streamLines(file: number, visit: (line: Line) => void, options: LineOptions): void {
+  const { from = 0, to = fstatSync(file).size, linesBefore = 0, onProgress } = options
   let buffer = Buffer.allocUnsafeSlow(Math.min(chunkSize, Math.max(to - from, 1)))
   let filled = 0
   let position = from
-  const line = { buffer, start: 0, end: 0, offset: from, number: options.linesBefore ?? 0, ended: true }
+  const line = { buffer, start: 0, end: 0, offset: from, number: linesBefore, ended: true }
   for (;;) {
-    if (filled === buffer.length) buffer = grown(buffer, filled)
-    const read =
-      position < to ? readSync(file, buffer, filled, Math.min(buffer.length - filled, to - position), position) : 0
+    if (filled === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2)
+    const room = Math.min(buffer.length - filled, to - position)
+    const read = room > 0 ? readSync(file, buffer, filled, room, position) : 0
     const searched = filled
     filled += read
     position += read
@@ -72,20 +66,13 @@ function streamLines(
     }
     buffer.copyWithin(0, start, filled)
     filled -= start
-    options.onProgress?.(position - from, to - from)
+    onProgress?.(position - from, to - from)
   }
-}
-
-function grown(buffer: Buffer<ArrayBuffer>, filled: number): Buffer<ArrayBuffer> {
-  const larger = Buffer.allocUnsafeSlow(buffer.length * 2)
-  buffer.copy(larger, 0, 0, filled)
-  return larger
 }
 
 export type TailReader = {
   /** The lines of the next block towards the beginning, in file order; undefined once everything has been read. */
   readonly earlier: () => readonly Line[] | undefined
-  /** Where the lines read so far begin. */
   readonly start: () => number
 }
 

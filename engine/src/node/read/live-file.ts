@@ -18,14 +18,11 @@ export type LiveFile = {
   /** Everything that was read, in file order, including edits and side entries. */
   readonly read: readonly Entry[]
   readonly stop: LiveWindow['stop']
-  /** How many entries were found on side branches. */
   readonly recovered: number
   /** Edits or half a compaction were read: the fold decides what a request contains. */
   readonly isEdited: boolean
   readonly bytesRead: number
-  /** Whether the whole file was read. */
   readonly isWhole: boolean
-  /** Problems in the part that was read. */
   readonly problems: readonly LineProblem[]
 }
 
@@ -59,7 +56,7 @@ function openFromTail(path: string, tail: TailReader, size: number): LiveFile {
   let target = size
   let isLookedUp = false
   for (;;) {
-    loaded = [...readBack(tail, { target, problems }), ...loaded]
+    loaded = [...readBack(tail, target, problems), ...loaded]
     const live = windowOf(loaded)
     const missing = tail.start() === 0 ? [] : live.missing
     if (missing.length > 0 && !isLookedUp) {
@@ -73,23 +70,15 @@ function openFromTail(path: string, tail: TailReader, size: number): LiveFile {
 }
 
 /** Reads blocks until the target offset is reached and a block contains a boundary of the main conversation. */
-function readBack(
-  tail: TailReader,
-  options: { readonly target: number; readonly problems: LineProblem[] },
-): readonly Loaded[] {
+function readBack(tail: TailReader, target: number, problems: LineProblem[]): readonly Loaded[] {
   const blocks: Loaded[][] = []
-  for (;;) {
-    const lines = tail.earlier()
-    if (lines === undefined) break
+  for (let lines = tail.earlier(); lines !== undefined; lines = tail.earlier()) {
     const block: Loaded[] = []
-    const sink = {
-      reader: createTranscriptReader(),
-      visit: (entry: Entry) => block.push({ entry, head: headOf(entry) }),
-      problems: options.problems,
-    }
-    for (const line of lines) readLine(line, sink)
+    const visit = (entry: Entry) => block.push({ entry, head: headOf(entry) })
+    const reader = createTranscriptReader()
+    for (const line of lines) readLine(line, { reader, visit, problems })
     blocks.push(block)
-    if (tail.start() <= options.target && block.some(({ head }) => head.boundary && !head.sidechain)) break
+    if (tail.start() <= target && block.some(({ head }) => head.boundary && !head.sidechain)) break
   }
   return blocks.reverse().flat()
 }

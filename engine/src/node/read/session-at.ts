@@ -44,7 +44,6 @@ export type SessionAt = {
   readonly restore: Restore
   readonly sessionId: string
   readonly lastUuid: string | undefined
-  /** Fields that the client puts on every record. */
   readonly envelope: JsonObject
   /** The summary that the model wrote, if `before` names a compaction. */
   readonly recordedSummary: string | undefined
@@ -152,7 +151,6 @@ function pinnedIn(fold: Fold, kept: readonly ViewMessage[]) {
 
 export type CompactAtOptions = Pick<CompactionJob, 'partial' | 'instructions' | 'budget'>
 
-/** The job of a manual compaction at this point. */
 export function compactionJobAt(session: SessionAt, options: CompactAtOptions = {}): CompactionJob {
   const { carried, queued, restore, sessionId, lastUuid, envelope } = session
   const view = session.fold.view()

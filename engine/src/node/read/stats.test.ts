@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type JsonObject, serialize, session } from '../../testing/index.ts'
-import { temporaryFolders } from '../testing/sessions.ts'
-import { collectStatistics, findTranscripts } from './stats.ts'
+import { collectStatistics, temporaryFolders } from '../testing/sessions.ts'
+import { findTranscripts } from './stats.ts'
 
 const folders = temporaryFolders()
 afterAll(folders.remove)

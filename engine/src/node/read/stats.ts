@@ -1,5 +1,5 @@
 // Statistics over one transcript or a tree of thousands.
-import { readdirSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createStatisticsBook, type SessionKind, type Statistics } from '../../core/transcript/report/statistics.ts'
 import { isTranscript } from '../../core/transcript/tree/scan.ts'
@@ -27,7 +27,6 @@ export type FolderStatistics = Statistics & {
   readonly files: number
   readonly bytes: number
   readonly unreadable: readonly Unreadable[]
-  /** Files without any record of a conversation. */
   readonly withoutConversation: readonly string[]
 }
 
@@ -37,8 +36,13 @@ export function findTranscripts(paths: readonly string[]): Plan {
   const visit = (path: string, isNamed: boolean): void => {
     attempt(path, found.unreadable, () => {
       const stats = statSync(path)
-      if (stats.isDirectory()) for (const item of itemsOf(path)) visit(item, false)
-      else if (!stats.isFile()) {
+      if (stats.isDirectory()) {
+        // Links are not followed: they could form a cycle.
+        const items = readdirSync(path, { withFileTypes: true })
+        const isWanted = (item: Dirent) => item.isDirectory() || (item.isFile() && item.name.endsWith('.jsonl'))
+        const names = items.filter(isWanted).map(({ name }) => join(path, name))
+        for (const name of names.toSorted()) visit(name, false)
+      } else if (!stats.isFile()) {
         // Reading a pipe could block forever.
         if (isNamed) found.unreadable.push({ path, reason: 'not a regular file. Save its contents to a file.' })
       } else if (isNamed || path.endsWith('.jsonl')) {
@@ -51,14 +55,6 @@ export function findTranscripts(paths: readonly string[]): Plan {
   return found
 }
 
-/** Folders and transcripts, sorted. Links are not followed: they could form a cycle. */
-function itemsOf(folder: string): readonly string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((item) => item.isDirectory() || (item.isFile() && item.name.endsWith('.jsonl')))
-    .map((item) => join(folder, item.name))
-    .toSorted()
-}
-
 function attempt(path: string, unreadable: Unreadable[], read: () => void): void {
   try {
     read()
@@ -67,15 +63,7 @@ function attempt(path: string, unreadable: Unreadable[], read: () => void): void
   }
 }
 
-export function collectStatistics(paths: readonly string[], options: StatsOptions = {}): FolderStatistics {
-  const steps = collectingStatistics(paths, options)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}
-
-/** The same, yielding after every file. */
+/** Yields after every file. */
 export function* collectingStatistics(
   paths: readonly string[],
   options: StatsOptions = {},

@@ -16,7 +16,6 @@ export type SubAgent = {
   readonly entries: number
   readonly agentType: string | undefined
   readonly description: string | undefined
-  /** The tool call that started it, if known. */
   readonly toolUseId: string | undefined
 }
 

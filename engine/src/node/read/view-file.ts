@@ -16,9 +16,7 @@ export type ViewFile = {
   readonly answered: View
   /** In a large file, entries outside the view have their long texts shortened. */
   readonly entry: (uuid: string) => Entry | undefined
-  /** What an undo would take back, oldest first. */
   readonly lastAction: readonly Undoable[]
-  /** Where the next edit goes. */
   readonly place: Omit<EditPlace, 'uuid' | 'timestamp'>
 }
 

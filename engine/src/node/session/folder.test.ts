@@ -5,8 +5,9 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { generateCodexRollout, generateWithTruth, serialize, session } from '../../testing/index.ts'
 import { openIndex } from '../index/sidecar.ts'
 import { scanFile } from '../read/entries.ts'
-import { collectStatistics, findTranscripts } from '../read/stats.ts'
+import { findTranscripts } from '../read/stats.ts'
 import { findSubagents } from '../read/subagents.ts'
+import { collectStatistics } from '../testing/sessions.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-folder-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

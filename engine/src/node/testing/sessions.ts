@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../core/message/json.ts'
+import { collectingStatistics, type FolderStatistics, type StatsOptions } from '../read/stats.ts'
 import { type Disk, nodeDisk } from '../write/disk.ts'
 import { openWriter, type TranscriptWriter, type WriterOptions } from '../write/writer.ts'
 
@@ -84,5 +85,13 @@ export function watchedDisk(before: (operation: keyof Disk) => void, disk: Disk 
   function announced<T>(operation: keyof Disk, run: () => T): T {
     before(operation)
     return run()
+  }
+}
+
+export function collectStatistics(paths: readonly string[], options: StatsOptions = {}): FolderStatistics {
+  const steps = collectingStatistics(paths, options)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
   }
 }

@@ -49,7 +49,6 @@ export type Disk = {
 }
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants
-// Missing on Windows.
 const noFollow = constants.O_NOFOLLOW ?? 0
 const flags: Readonly<Record<Opening, number>> = {
   read: O_RDONLY | noFollow,
@@ -137,7 +136,16 @@ export function ignoring<T>(codes: readonly string[], run: () => T): T | undefin
   }
 }
 
-/** It need not exist. */
+/** Undefined if the system fails, whatever the reason. */
+export function tolerating<T>(run: () => T): T | undefined {
+  try {
+    return run()
+  } catch (error) {
+    diskProblem(error)
+    return undefined
+  }
+}
+
 export function remove(disk: Disk, path: string): void {
   ignoring(['ENOENT'], () => disk.unlink(path))
 }

@@ -18,7 +18,6 @@ export type StoredResults =
       readonly type: 'stored'
       readonly folder: string
       readonly written: readonly string[]
-      /** Files that existed already. */
       readonly kept: readonly string[]
       /** Results with more than text (images), which only the transcript has. */
       readonly notText: readonly string[]

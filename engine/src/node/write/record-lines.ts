@@ -13,7 +13,6 @@ export type RecordProblem = { readonly index: number; readonly message: string }
 
 export type LineRules = {
   readonly knows: (uuid: string) => boolean
-  /** Whether `logicalParentUuid` may name a record of another file. */
   readonly foreignLogicalParents: boolean
 }
 
@@ -76,10 +75,7 @@ function toJson(record: unknown): string | NotJson {
   }
 }
 
-/**
- * The first value that JSON.stringify would refuse, change or omit. Undefined fields are fine: they read back as
- * undefined.
- */
+/** The first value that JSON.stringify would refuse or change. Undefined fields are fine: they read back the same. */
 function findNotJson(value: unknown, where: string, above: Set<object>): NotJson | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : { where, why: `is ${value}` }
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined

@@ -97,10 +97,7 @@ export function writeNewFile(path: string, give: (write: (text: string) => void)
 
 const chunkSize = 1 << 20
 
-/**
- * Copies a session that another process is writing, up to its last whole line. The copy must not exist yet; a missing
- * original gives an empty copy.
- */
+/** Copies a session that another process is writing, up to its last whole line. A missing one gives an empty copy. */
 export async function copyWholeRecords(disk: Disk, from: string, to: string): Promise<void> {
   const draft = `${to}.draft`
   const target = disk.open(draft, 'create-only')

@@ -11,7 +11,7 @@ import {
   newToken,
   nodeLeasePorts,
 } from '../lease/lease.ts'
-import { type Disk, type DiskProblem, diskProblem, ignoring, systemError, writeWhole } from './disk.ts'
+import { type Disk, type DiskProblem, diskProblem, ignoring, systemError, tolerating, writeWhole } from './disk.ts'
 import { type LineRules, type RecordProblem, toLines } from './record-lines.ts'
 import { copyWholeRecords } from './whole-file.ts'
 
@@ -55,7 +55,6 @@ export type TranscriptWriter = {
    */
   readonly appendAll: (records: readonly JsonObject[]) => AppendResult
   readonly flush: () => FlushResult
-  /** Flushes and releases the lease. */
   readonly close: () => FlushResult
 }
 
@@ -105,7 +104,6 @@ function syncFolder(disk: Disk, folder: string): void {
   }
 }
 
-/** The message for a session that another process holds. */
 export function heldMessage(path: string, { owner, pid, host, since }: Holder): string {
   return `${path} is being written by ${owner} (process ${pid} on ${host}, since ${since}).`
 }
@@ -216,17 +214,16 @@ function writeOrRevert(open: OpenFile, bytes: Uint8Array): AppendResult | undefi
  */
 function revert(open: OpenFile, part: Uint8Array): 'nothing' | 'part' {
   if (part.length === 0) return 'nothing'
-  try {
-    const start = open.disk.stat(open.file).size - part.length
+  const { disk, file } = open
+  // A second failure is not reported: the first one is.
+  const left = tolerating(() => {
+    const start = disk.stat(file).size - part.length
     if (start < 0) return 'part'
     const end = new Uint8Array(part.length)
-    open.disk.read(open.file, end, start)
+    disk.read(file, end, start)
     if (Buffer.compare(end, part) !== 0) return 'part'
-    open.disk.truncate(open.file, start)
+    disk.truncate(file, start)
     return 'nothing'
-  } catch (error) {
-    // The first failure is the one to report.
-    diskProblem(error)
-    return 'part'
-  }
+  })
+  return left ?? 'part'
 }

@@ -5,9 +5,7 @@ import { type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../
 export type Kept =
   /** Listed one by one. Some may never have been written to disk. */
   | { readonly type: 'listed'; readonly anchor: string; readonly uuids: readonly string[] }
-  /** A stretch of the parent chain. */
   | { readonly type: 'segment'; readonly anchor: string; readonly head: string; readonly tail: string }
-  /** So many messages right before the boundary. */
   | { readonly type: 'counted'; readonly count: number }
 
 export type Boundary = {
@@ -20,7 +18,6 @@ export type Boundary = {
   readonly logicalParent: string | undefined
 }
 
-/** The boundary a record stands for, or undefined when it is none. */
 export function readBoundary(record: JsonObject): Boundary | undefined {
   if (record.type === 'system' && record.subtype === 'compact_boundary') return readCurrent(record)
   if (record.type === 'compact_system' && record.message === 'conversation_compacted') return readLegacy(record)

@@ -12,25 +12,16 @@ export type CompactionFacts = {
   readonly durationMs: number
   readonly messagesSummarized: number
   readonly cumulativeDroppedTokens: number
-  /** Names of deferred tools that had been discovered. */
   readonly discoveredTools: readonly string[]
-  /** The instructions given. */
   readonly userContext: string
   /** What only we read: mechanism, model, usage, cost, fidelity, chain, ledger, reason. */
   readonly everlong: JsonObject
-}
-
-export type KeptEntries = {
-  readonly uuids: readonly string[]
-  /** after: they come behind the summary. before: the summary comes behind them. */
-  readonly place: 'after' | 'before'
 }
 
 export type AttachmentFacts = { readonly type: string; readonly content: string; readonly [key: string]: unknown }
 
 export type CompactionPlace = {
   readonly newId: () => string
-  /** ISO time. */
   readonly timestamp: string
   readonly sessionId: string
   /** The newest entry of the chain. */
@@ -44,20 +35,17 @@ export type CompactionParts = {
   readonly summary: string
   /** What only we read of the summary: how its provider wrote it. */
   readonly served?: JsonObject
-  readonly kept?: KeptEntries | undefined
+  /** `after`: they come behind the summary. `before`: the summary comes behind them. */
+  readonly kept?: { readonly uuids: readonly string[]; readonly place: 'after' | 'before' } | undefined
   readonly attachments: readonly AttachmentFacts[]
   /** The last word of the new context, where something stands behind the summary. */
   readonly closing?: string | undefined
   readonly edits?: readonly Edit[]
 }
 
-export type CompactionRecords = {
-  readonly records: readonly JsonObject[]
-  readonly boundary: string
-  readonly summary: string
-}
+export type CompactionRecords = ReturnType<typeof compactionRecords>
 
-export function compactionRecords(parts: CompactionParts, place: CompactionPlace): CompactionRecords {
+export function compactionRecords(parts: CompactionParts, place: CompactionPlace) {
   const { facts, kept, served } = parts
   const { newId, timestamp, sessionId, envelope } = place
   const [boundary, summary] = [newId(), newId()]
@@ -71,7 +59,9 @@ export function compactionRecords(parts: CompactionParts, place: CompactionPlace
     uuid,
     timestamp,
   })
-  const records = [{ ...said(parts.summary, summary, boundary), ...(served ? { everlong: { served } } : {}) }]
+  const records: JsonObject[] = [
+    { ...said(parts.summary, summary, boundary), ...(served ? { everlong: { served } } : {}) },
+  ]
   let last = summary
   const add = (make: (uuid: string, parent: string) => JsonObject): void => {
     const uuid = newId()
@@ -87,7 +77,7 @@ export function compactionRecords(parts: CompactionParts, place: CompactionPlace
     const own = { timestamp, sessionId, action: boundary, ...(envelope ? { envelope } : {}) }
     add((uuid, parentUuid) => editRecord(edit, { ...own, uuid, parentUuid }))
   }
-  const first = {
+  const first: JsonObject = {
     ...frame(null),
     ...(place.logicalParent === undefined ? {} : { logicalParentUuid: place.logicalParent }),
     type: 'system',
@@ -118,11 +108,7 @@ function metadataOf(facts: CompactionFacts, uuids: readonly string[], anchorUuid
   }
 }
 
-/**
- * The boundary of a compaction whose write was cut short: it names the last of its records, and that one is not there. A
- * kill in the middle can leave this, and half of a compaction is worse than none. Undefined when the newest compaction is
- * whole, was taken out, or is somebody else's.
- */
+/** The boundary of our newest compaction if its write was cut short: the last record that it names is not there. */
 export function tornCompaction(entries: readonly Entry[]): JsonObject | undefined {
   const boundary = entries.findLast(({ record }) => readBoundary(record) !== undefined)?.record
   const { last } = readCompaction(boundary)
@@ -134,10 +120,7 @@ export function tornCompaction(entries: readonly Entry[]): JsonObject | undefine
   return entries.findLast(isSettled) === undefined ? boundary : undefined
 }
 
-/**
- * What takes a torn compaction out of the view: whoever goes on from there writes it, whoever only looks folds it behind
- * the rest. Undefined where nothing is torn.
- */
+/** The entry that undoes a torn compaction: to be written by a writer, only folded by a reader. */
 export function undoOfTorn(
   entries: readonly Entry[],
   place: Partial<Pick<EditPlace, 'uuid' | 'timestamp'>> = {},
@@ -159,18 +142,7 @@ export function undoOfTorn(
 }
 
 /** What an earlier boundary of ours says, as far as the next compaction goes on from it. */
-export type EarlierCompaction = {
-  readonly ledger: unknown
-  readonly cumulativeDroppedTokens: number
-  readonly discoveredTools: readonly string[]
-  readonly turnId: string | undefined
-  /** Tokens by its own counter. */
-  readonly freed: number | undefined
-  /** The last of its records. */
-  readonly last: string | undefined
-}
-
-export function readCompaction(record: JsonObject | undefined): EarlierCompaction {
+export function readCompaction(record: JsonObject | undefined) {
   const metadata = objectAt(record, 'compactMetadata')
   const own = objectAt(objectAt(record, 'everlong'), 'compaction')
   const tokens = objectAt(own, 'tokens')
@@ -181,6 +153,7 @@ export function readCompaction(record: JsonObject | undefined): EarlierCompactio
     discoveredTools: stringsAt(metadata, 'preCompactDiscoveredTools'),
     turnId: stringAt(objectAt(own, 'chain'), 'turnId'),
     freed: numberAt(own, 'freed') ?? (before === undefined || after === undefined ? undefined : before - after),
+    /** The last of its records. */
     last: stringAt(own, 'last'),
   }
 }

@@ -2,7 +2,6 @@
 // two objects on one line, an object cut by a crash and continued by another, NUL runs, a BOM. Never throws.
 import { type JsonObject, parseObject } from '../../message/json.ts'
 
-/** A stretch of a line, in characters. */
 export type Stretch = { readonly start: number; readonly end: number }
 
 export type DecodedLine = {
@@ -11,7 +10,6 @@ export type DecodedLine = {
   readonly stretches: readonly Stretch[]
   /** How many of them did not begin the line: a reader that takes a line for a record would not see them. */
   readonly salvaged: number
-  /** What held no whole record. */
   readonly lost: readonly Stretch[]
 }
 
@@ -23,7 +21,6 @@ const nothing: DecodedLine = { records: [], stretches: [], salvaged: 0, lost: []
 export function decodeLine(text: string): DecodedLine {
   const whole = parseObject(text)
   if (whole) return { records: [whole], stretches: [], salvaged: 0, lost: [] }
-  // Not one whole object: look for what can be saved.
   return isBlank(text) ? nothing : salvage(text)
 }
 
@@ -32,7 +29,9 @@ function salvage(text: string): DecodedLine {
   const stretches: Stretch[] = []
   const lost: Stretch[] = []
   const lose = (start: number, end: number) => {
-    if (end > start && !isBlank(text.slice(start, end))) lost.push({ start, end })
+    if (end <= start || isBlank(text.slice(start, end))) return
+    const isNext = lost.at(-1)?.end === start
+    lost.push({ start: isNext ? (lost.pop()?.start ?? start) : start, end })
   }
   let salvaged = 0
   // Behind a cut, an object may be a part of the record that was cut: there it must look like a record.
@@ -59,7 +58,7 @@ function salvage(text: string): DecodedLine {
       behindCut = true
     }
   }
-  return { records, stretches, salvaged, lost: joined(lost) }
+  return { records, stretches, salvaged, lost }
 }
 
 type End = { readonly type: 'closed'; readonly at: number } | Broken
@@ -67,9 +66,8 @@ type End = { readonly type: 'closed'; readonly at: number } | Broken
 type Broken = { readonly type: 'broken'; readonly at: number; readonly lastClosed: Stretch | undefined }
 
 /**
- * An object that does not close was cut, and another record may begin inside what is left of it: close before the
- * place where the grammar broke (the cut fell into a string or between members), or at the object that closed
- * right there (the cut fell behind a colon, so that the next record looked like its value).
+ * Where another record may begin inside an object that was cut: close before the place where the grammar broke, or at the
+ * object that closed right there (the cut fell behind a colon, so that the next record looked like its value).
  */
 function restartAfter(text: string, start: number, broken: Broken): number {
   const last = broken.lastClosed
@@ -103,34 +101,30 @@ function looksLikeRecord(value: JsonObject | undefined): boolean {
 function endOfObject(text: string, start: number): End {
   const opens: number[] = []
   let lastClosed: Stretch | undefined
-  let i = start
-  while (i < text.length) {
+  const broken = (at: number): Broken => ({ type: 'broken', at, lastClosed })
+  for (let i = start; i < text.length; i++) {
     const c = text.charCodeAt(i)
     if (c === quote) {
       const end = endOfString(text, i)
-      if (end < 0) return { type: 'broken', at: -end, lastClosed }
-      if (!mayFollow(text, end, ':,]}')) return { type: 'broken', at: end, lastClosed }
-      i = end
-      continue
-    }
-    if (c === openBrace || c === openBracket) {
-      if (c === openBrace && !mayFollow(text, i + 1, '"}')) return { type: 'broken', at: i, lastClosed }
+      if (end < 0) return broken(-end)
+      if (!mayFollow(text, end, ':,]}')) return broken(end)
+      i = end - 1
+    } else if (c === openBrace || c === openBracket) {
+      if (c === openBrace && !mayFollow(text, i + 1, '"}')) return broken(i)
       opens.push(i)
     } else if (c === closeBrace || c === closeBracket) {
       const opened = opens.pop()
-      if (opened === undefined || text.charCodeAt(opened) !== c - 2) return { type: 'broken', at: i, lastClosed }
+      if (opened === undefined || text.charCodeAt(opened) !== c - 2) return broken(i)
       lastClosed = { start: opened, end: i + 1 }
       if (opens.length === 0) return { type: 'closed', at: i + 1 }
-      if (!mayFollow(text, i + 1, ',]}')) return { type: 'broken', at: i + 1, lastClosed }
+      if (!mayFollow(text, i + 1, ',]}')) return broken(i + 1)
     } else if (c === comma) {
       // Behind a comma in an object stands a key. A brace there is the next record's.
       const inObject = text.charCodeAt(opens.at(-1) ?? start) === openBrace
-      if (inObject && text.charCodeAt(skipSpace(text, i + 1)) !== quote)
-        return { type: 'broken', at: i + 1, lastClosed }
-    } else if (c === 0 || c === 0xfeff) return { type: 'broken', at: i, lastClosed }
-    i++
+      if (inObject && text.charCodeAt(skipSpace(text, i + 1)) !== quote) return broken(i + 1)
+    } else if (c === 0 || c === 0xfeff) return broken(i)
   }
-  return { type: 'broken', at: text.length, lastClosed }
+  return broken(text.length)
 }
 
 const quote = 0x22
@@ -167,14 +161,4 @@ function skipSpace(text: string, at: number): number {
 function isBlank(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL runs are what a crash leaves behind
   return !/[^\s\u0000\ufeff]/.test(text)
-}
-
-function joined(stretches: readonly Stretch[]): readonly Stretch[] {
-  const result: Stretch[] = []
-  for (const stretch of stretches) {
-    const last = result.at(-1)
-    if (last && last.end === stretch.start) result[result.length - 1] = { start: last.start, end: stretch.end }
-    else result.push(stretch)
-  }
-  return result
 }

@@ -1,6 +1,6 @@
 // Edits: the only ways a view changes. Each is stored as an entry of the transcript, and taken back by another, so
 // nothing is ever lost. Here they are read and written; what they do to a view is the fold's business.
-import { isObject, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
+import { defined, type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../../message/json.ts'
 
 /** Who asked for it and what it freed, for people, statistics and sizes. No message depends on it. */
 export type EditCause = {
@@ -60,9 +60,7 @@ export const editSubtype = 'everlong_edit'
 export function readEdit(record: JsonObject): Edit | undefined {
   if (record.type !== 'system') return undefined
   if (record.subtype === 'microcompact_boundary') return readMicrocompact(record)
-  if (record.subtype !== editSubtype) return undefined
-  const edit = objectAt(objectAt(record, 'everlong'), 'edit')
-  return edit && readKnown(edit)
+  return record.subtype === editSubtype ? readKnown(objectAt(objectAt(record, 'everlong'), 'edit') ?? {}) : undefined
 }
 
 /** What Claude Code writes when it clears results itself. It can be undone like any other edit. */
@@ -83,17 +81,17 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
     toolUseIds: stringsAt(edit, 'toolUseIds'),
     ...(Array.isArray(edit.attachments) ? { attachments: stringsAt(edit, 'attachments') } : {}),
     ...(edit.recall === true ? { recall: true } : {}),
-    ...(isCount(edit.keep) ? { keep: edit.keep } : {}),
+    ...(Number.isSafeInteger(edit.keep) && Number(edit.keep) > 0 ? { keep: Number(edit.keep) } : {}),
   }),
   'clear-inputs': (edit) => ({ type: 'clear-inputs', toolUseIds: stringsAt(edit, 'toolUseIds') }),
-  'clear-media': (edit) => {
-    const keep = numberAt(edit, 'keep')
-    return { type: 'clear-media', uuids: stringsAt(edit, 'uuids'), ...(keep === undefined ? {} : { keep }) }
-  },
+  'clear-media': (edit) => ({
+    type: 'clear-media',
+    uuids: stringsAt(edit, 'uuids'),
+    ...defined({ keep: numberAt(edit, 'keep') }),
+  }),
   'clear-thinking': (edit) => ({
     type: 'clear-thinking',
-    ...(typeof edit.after === 'string' ? { after: edit.after } : {}),
-    ...(typeof edit.before === 'string' ? { before: edit.before } : {}),
+    ...defined({ after: stringAt(edit, 'after'), before: stringAt(edit, 'before') }),
   }),
   'drop-range': ({ from, to, marker }) =>
     typeof from === 'string' && typeof to === 'string'
@@ -115,32 +113,18 @@ const readers: Readonly<Record<string, (edit: JsonObject) => Edit | undefined>> 
   rewind: ({ to }) => (typeof to === 'string' ? { type: 'rewind', to } : undefined),
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
-}
-
 function readKnown(value: JsonObject): Edit | undefined {
   const type = stringAt(value, 'type') ?? ''
   const edit = Object.hasOwn(readers, type) ? readers[type]?.(value) : undefined
   if (!edit) return undefined
-  const { mechanism, reason } = value
-  const freed = numberAt(value, 'freed')
-  const size = numberAt(value, 'size')
-  return {
-    ...edit,
-    ...(typeof mechanism === 'string' ? { mechanism } : {}),
-    ...(typeof reason === 'string' ? { reason } : {}),
-    ...(freed === undefined ? {} : { freed }),
-    ...(size === undefined ? {} : { size }),
-  }
+  const [mechanism, reason] = [stringAt(value, 'mechanism'), stringAt(value, 'reason')]
+  return { ...edit, ...defined({ mechanism, reason, freed: numberAt(value, 'freed'), size: numberAt(value, 'size') }) }
 }
 
-/** Where an edit stands in the transcript. Ids and time are handed in. */
 export type EditPlace = {
   readonly uuid: string
   /** The newest entry of the chain, so that readers that do not know edits keep theirs. */
   readonly parentUuid: string | null
-  /** ISO time. */
   readonly timestamp: string
   readonly sessionId: string
   /** What else the client puts on each record: cwd, version, gitBranch …; in a sub-agent's file, isSidechain. */
@@ -154,7 +138,7 @@ export function editRecord(edit: Edit, place: EditPlace): JsonObject {
   return {
     parentUuid,
     isSidechain: false,
-    ...(isObject(envelope) ? envelope : {}),
+    ...envelope,
     sessionId,
     type: 'system',
     subtype: editSubtype,
@@ -167,7 +151,6 @@ export function editRecord(edit: Edit, place: EditPlace): JsonObject {
   }
 }
 
-/** The edits of one action, each hanging on the one before it. `uuids` has one for each edit. */
 export function editRecords(
   edits: readonly Edit[],
   { uuids, parentUuid, ...place }: Omit<EditPlace, 'uuid' | 'action'> & { readonly uuids: readonly string[] },

@@ -3,10 +3,7 @@
 import { isObject, type JsonObject } from '../../message/json.ts'
 import { type Boundary, readBoundary } from './boundary.ts'
 
-/**
- * Where a record lies: its line (counted from 1; 0 when the file was opened from its tail and nobody counted), the
- * line's bytes, and which record of that line it is.
- */
+/** Lines are counted from 1; 0 when the file was read from its tail. `nth` is the place among the records of a line. */
 export type Position = {
   readonly line: number
   readonly offset: number
@@ -82,7 +79,6 @@ function toolIds(
   return uses || results ? { uses: uses ?? none, results: results ?? none } : undefined
 }
 
-/** A line of the conversation itself, as opposed to what annotates it. */
 export function isSpoken(head: Head): boolean {
   return head.type === 'user' || head.type === 'assistant'
 }

@@ -2,12 +2,11 @@
 // results that a micro-compaction cleared are blank. The fold makes of them what a request carries, edits and all.
 import { type Block, blocksOf, isMedia, isText, isToolResult, type ToolResultBlock } from '../../message/block.ts'
 import { type JsonObject, objectAt, stringAt, stringsAt } from '../../message/json.ts'
-import type { ViewMessage } from '../../message/message.ts'
+import type { Origin, ViewMessage } from '../../message/message.ts'
 import type { Usage } from '../../message/usage.ts'
 import { neutralizeReminders } from '../../text/neutralize.ts'
-import { answerIn } from './answers.ts'
 import type { Entry } from './entry.ts'
-import { isSynthetic, originOf, saidIn } from './origin.ts'
+import { answerIn, isSynthetic, originOf, saidIn } from './origin.ts'
 
 export const clearedText = '[Old tool result content cleared]'
 
@@ -26,35 +25,32 @@ export function messagesOf(entries: readonly Entry[]): readonly ViewMessage[] {
   })
 }
 
-/**
- * What one record puts into the conversation, as it was written; undefined when a model sees nothing of it. `known` is a
- * usage that was read before, and that this one may repeat.
- */
+/** Undefined when a model sees nothing of the record. `known` is a usage that this one may repeat. */
 export function messageOf(record: JsonObject, known?: Usage): ViewMessage | undefined {
   const origin = originOf(record)
   if (origin === undefined || isSynthetic(record)) return undefined
   const { uuid, timestamp } = record
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN
-  const place = { ...(typeof uuid === 'string' ? { uuid } : {}), ...(Number.isNaN(time) ? {} : { time }) }
-  if (origin === 'attachment') return attachmentMessage(objectAt(record, 'attachment') ?? {}, place)
-  const message = objectAt(record, 'message')
-  const messageId = stringAt(message, 'id')
-  const said = saidIn(record)
-  return {
-    role: origin === 'assistant' ? 'assistant' : 'user',
-    content: origin === 'summary' ? summaryContent(said) : contentOf(said),
-    origin,
-    ...place,
-    ...(messageId === undefined ? {} : { messageId }),
-    ...(origin === 'assistant' && message ? modelIn(message, known) : {}),
-  }
+  const found = origin === 'attachment' ? attachmentMessage(record) : spokenMessage(record, origin, known)
+  if (found && typeof uuid === 'string') found.uuid = uuid
+  if (found && !Number.isNaN(time)) found.time = time
+  return found
 }
 
-function modelIn(message: JsonObject, known: Usage | undefined): Pick<ViewMessage, 'model' | 'usage'> {
+type Found = { -readonly [K in keyof ViewMessage]: ViewMessage[K] }
+
+function spokenMessage(record: JsonObject, origin: Origin, known: Usage | undefined): Found {
+  const said = saidIn(record)
+  const content = origin === 'summary' ? summaryContent(said) : contentOf(said)
+  const found: Found = { role: origin === 'assistant' ? 'assistant' : 'user', content, origin }
+  const message = objectAt(record, 'message')
+  const { id, model } = message ?? {}
+  if (typeof id === 'string') found.messageId = id
+  if (origin !== 'assistant' || !message) return found
   const answer = answerIn(message, known)
-  if (answer) return { model: answer.model, usage: answer.usage }
-  const model = stringAt(message, 'model')
-  return model === undefined ? {} : { model }
+  if (answer) found.usage = answer.usage
+  if (answer || typeof model === 'string') found.model = answer?.model ?? String(model)
+  return found
 }
 
 function contentOf(content: unknown): ViewMessage['content'] {
@@ -83,16 +79,16 @@ export function withoutResults(
   return isCleared ? { ...message, content } : message
 }
 
-/** Kinds that only the client reads. */
 const unseen = new Set(['command_permissions', 'async_hook_response', 'hook_non_blocking_error', 'structured_output'])
 
 /** What the client injected. A prompt typed while the agent worked lives only in such a record. */
-function attachmentMessage(attachment: JsonObject, place: Pick<ViewMessage, 'uuid' | 'time'>): ViewMessage | undefined {
+function attachmentMessage(record: JsonObject): Found | undefined {
+  const attachment = objectAt(record, 'attachment') ?? {}
   const kind = stringAt(attachment, 'type') ?? 'unknown'
   const content = attachmentContent(attachment)
   if (content === '' || unseen.has(kind)) return undefined
   const isTyped = kind === 'queued_command' && attachment.commandMode !== 'task-notification'
-  return { role: 'user', content, origin: isTyped ? 'human' : 'attachment', attachment: kind, ...place }
+  return { role: 'user', content, origin: isTyped ? 'human' : 'attachment', attachment: kind }
 }
 
 function attachmentContent({ type, ...rest }: JsonObject): ViewMessage['content'] {

@@ -1,7 +1,9 @@
-// Who put a user record into the conversation. The format marks it only in part, so the text's own marks help.
+// Who put a record into the conversation, and what an answer reports. The format marks user records only in part, so the
+// text's own marks help.
 import { blocksOf, isText, isToolResult } from '../../message/block.ts'
 import { isObject, type JsonObject, objectAt, stringAt } from '../../message/json.ts'
 import type { Origin } from '../../message/message.ts'
+import { readUsage, type Usage } from '../../message/usage.ts'
 
 /** Texts that clients put in the person's mouth: output of commands, notices, reminders. */
 const clientMade =
@@ -36,4 +38,25 @@ function speakerOf(record: JsonObject, text: string): 'human' | 'agent' | 'meta'
 export function isSynthetic(record: JsonObject): boolean {
   const { message } = record
   return (isObject(message) && message.model === '<synthetic>') || record.isApiErrorMessage === true
+}
+
+/** What one line says about its answer, which may be stored as several lines with the same message id and usage. */
+export type AnswerLine = {
+  readonly messageId: string
+  readonly model: string
+  readonly usage: Usage
+}
+
+/** Undefined when the record is no answer of a model, or carries no usage. */
+export function readAnswerLine(record: JsonObject): AnswerLine | undefined {
+  const message = record.message
+  if (record.type !== 'assistant' || !isObject(message)) return undefined
+  return isSynthetic(record) ? undefined : answerIn(message)
+}
+
+/** The same from the message of an assistant line that a model wrote; `known` is a usage that it may repeat. */
+export function answerIn({ id, model, usage: reported }: JsonObject, known?: Usage): AnswerLine | undefined {
+  const usage = typeof id === 'string' ? readUsage(reported, known) : undefined
+  if (typeof id !== 'string' || usage === undefined) return undefined
+  return { messageId: id, model: typeof model === 'string' ? model : 'unknown', usage }
 }

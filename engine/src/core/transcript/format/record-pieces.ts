@@ -25,9 +25,7 @@ export type PieceKind = (typeof pieceKinds)[number]
 export type Piece = {
   readonly kind: PieceKind
   readonly text: string
-  /** Of calls and their results. */
   readonly toolUseId?: string
-  /** Of calls. */
   readonly tool?: string
   readonly paths?: readonly string[]
 }

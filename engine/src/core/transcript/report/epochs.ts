@@ -2,15 +2,14 @@
 import { textOf } from '../../message/block.ts'
 import { type JsonObject, stringAt } from '../../message/json.ts'
 import type { Origin } from '../../message/message.ts'
-import type { AnswerLine } from '../format/answers.ts'
 import { readEdit } from '../format/edits.ts'
 import { type Head, isSpoken } from '../format/entry.ts'
+import type { AnswerLine } from '../format/origin.ts'
 import { saidIn } from '../format/origin.ts'
 import { type EntryTable, isSidechainAt, noParent, rowOf, typeAt } from '../tree/entry-table.ts'
 import type { Graph } from '../tree/graph.ts'
 import { type Change, standingOf } from '../tree/standing.ts'
 
-/** The compaction that opened an epoch. */
 export type Compaction = {
   readonly uuid: string
   readonly line: number
@@ -20,10 +19,8 @@ export type Compaction = {
   readonly tokensAfter: number | undefined
   readonly durationMs: number | undefined
   readonly time: string | undefined
-  /** How many messages were kept word for word. */
   readonly kept: number
   readonly summary: { readonly uuid: string | undefined; readonly characters: number } | undefined
-  /** It was taken back, and is not in force. */
   readonly isUndone?: true
 }
 
@@ -41,11 +38,9 @@ export type Epoch = {
   readonly orphans: number
   readonly from: string | undefined
   readonly to: string | undefined
-  /** The context at the newest answer of the epoch. */
   readonly tokensAtEnd: number | undefined
 }
 
-/** What a scan knows about an entry. */
 export type Scanned = {
   readonly record: JsonObject
   readonly row: number
@@ -70,7 +65,6 @@ type Open = Writable<Omit<Epoch, 'openedBy'>> & { openedBy: Writable<Compaction>
 type Counted = {
   readonly isSide: boolean
   readonly epochs: Open[]
-  /** By epoch: the row of its boundary. */
   readonly starts: number[]
   readonly changes: Change[]
 }

@@ -3,7 +3,6 @@ import { type Entry, headOf } from '../format/entry.ts'
 import type { Scan } from '../tree/scan.ts'
 
 export type Tally = {
-  /** Entries with a uuid. */
   readonly entries: number
   readonly assistantLines: number
   readonly userLines: number

@@ -18,7 +18,6 @@ export type Statistics = {
   readonly medianMessagesBetween: number | undefined
   readonly medianTokensBefore: number | undefined
   readonly medianTokensAfter: number | undefined
-  /** Do summaries grow from round to round? */
   readonly summaryRounds: readonly SummaryRound[]
   readonly entries: number
   readonly orphans: number

@@ -21,7 +21,6 @@ export type EntryTable<Ids = ReadonlyMap<string, number>> = {
   readonly lengths: readonly number[]
   /** The line of each, counted from 1; 0 when lines were not counted. */
   readonly lines: readonly number[]
-  /** Which record of its line. */
   readonly nth: readonly number[]
   readonly types: readonly EntryType[]
   readonly sidechains: readonly boolean[]
@@ -31,7 +30,6 @@ export type EntryTable<Ids = ReadonlyMap<string, number>> = {
   readonly ids: Ids
   /** By row: a parent that has not been seen. It may come later in the file, or never. */
   readonly pending: ReadonlyMap<number, string>
-  /** Entries with a uuid that was seen before. */
   readonly duplicates: readonly number[]
 }
 
@@ -110,7 +108,6 @@ export function resolvePending(table: GrowingTable<IdRows>): void {
   }
 }
 
-/** The row of an entry, or -1. */
 export function rowOf({ ids }: { readonly ids: Pick<IdRows, 'get'> }, uuid: string | undefined): number {
   return (uuid === undefined ? undefined : ids.get(uuid)) ?? -1
 }

@@ -7,11 +7,9 @@ import { nothingUndone, type Standing } from './standing.ts'
 export type BoundaryAt = { readonly row: number; readonly boundary: Boundary; readonly isLegacy: boolean }
 
 export type Graph = {
-  /** Row of the parent after relinking; -1 for a root. */
   readonly parents: readonly number[]
   /** Entries whose parent is not in the file. Normal after a compaction. */
   readonly orphans: readonly number[]
-  /** Where rings of parents were cut. */
   readonly cuts: readonly number[]
   /** By boundary: the messages it kept, in order, without those that were never written to disk. */
   readonly kept: ReadonlyMap<number, readonly number[]>
@@ -75,8 +73,7 @@ function relinkLegacy({ table, parents }: Links, boundary: number): void {
 
 /**
  * Puts the kept messages of each boundary behind its anchor (the summary), and what followed the anchor behind the last
- * of them. This covers every layout seen: kept before the boundary and not relinked, kept before it with the
- * conversation hanging on the last kept message, kept after it. `moved` has the rows whose parent was set here.
+ * of them, in whatever layout they were written. `moved` has the rows whose parent was set here.
  */
 function spliceKept(links: Links, boundaries: readonly BoundaryAt[]) {
   const { table, parents } = links

@@ -26,7 +26,6 @@ export function createHeadTree(): HeadTree {
   return { heads: [], table: createEntryTable(new Map()), boundaries: [] }
 }
 
-/** Returns the row of the head. */
 export function addHeadToTree({ heads, table, boundaries }: HeadTree, head: Head): number {
   const row = addHead(table, head, 0)
   heads.push(head)
@@ -36,20 +35,15 @@ export function addHeadToTree({ heads, table, boundaries }: HeadTree, head: Head
   return row
 }
 
-export type LiveOrder = {
-  /** Oldest first: boundary, summary, kept messages, what followed. */
-  readonly order: readonly number[]
-  /** The part of the order that lies on the path from the newest entry; the rest are side branches of its answers. */
-  readonly chain: readonly number[]
-  readonly graph: Graph
-}
-
-/** `isLeaf` says which rows may be the newest entry. */
+/**
+ * The rows of the live window, oldest first: boundary, summary, kept messages, what followed. The chain is the part of
+ * it on the path from the newest row that is a leaf; the rest are side branches of its answers.
+ */
 export function liveOrder(
   tree: HeadTree,
   isLeaf: (row: number) => boolean,
   standing: Standing = nothingUndone,
-): LiveOrder {
+): { readonly order: readonly number[]; readonly chain: readonly number[]; readonly graph: Graph } {
   const { table, boundaries } = tree
   resolvePending(table)
   const graph = buildGraph(table, boundaries, standing)
@@ -88,10 +82,7 @@ function stopAt(first: Head | undefined): LiveWindow['stop'] {
   return typeof first?.parent === 'string' ? 'orphan' : 'root'
 }
 
-/**
- * The newest row that can be a leaf. A sub-agent's file has only sidechain rows: there they count. A line that was
- * written twice does not: the first copy counts, and what followed it.
- */
+/** Sidechain rows count only in a file that has no others: a sub-agent's. Of a line written twice the first counts. */
 function newestLeaf(table: EntryTable, isLeaf: (row: number) => boolean): number {
   const duplicates = new Set(table.duplicates)
   let side = -1
@@ -103,7 +94,6 @@ function newestLeaf(table: EntryTable, isLeaf: (row: number) => boolean): number
   return side
 }
 
-/** From a leaf up to a row that ends the window, or to a root. Oldest first. */
 function walkUp({ parents }: Graph, leaf: number, isEnd: (row: number) => boolean): readonly number[] {
   const chain: number[] = []
   for (let row = leaf; row >= 0; row = isEnd(row) ? -1 : (parents[row] ?? -1)) chain.push(row)
@@ -133,49 +123,79 @@ function missingFrom({ heads, table }: HeadTree, order: readonly number[], graph
   return missing
 }
 
-/**
- * Parallel tool calls leave pieces of an answer and results on side branches, which a walk up from the newest entry
- * misses. Each goes behind the last row of its own answer that comes before it in the file.
- */
+/** With the pieces of answers and the results that parallel calls leave on side branches, which a walk up misses. */
 function withSiblings({ heads, table }: HeadTree, chain: readonly number[]): readonly number[] {
-  const others = rowsBeside(heads, table, chain)
-  if (others.length === 0) return chain
   const headAt = (row: number) => heads[row] as Head
-  const answers = new Set(chain.map((row) => headAt(row).messageId))
-  answers.delete(undefined)
-  const isPiece = (row: number) => answers.has(headAt(row).messageId)
+  const others = rowsBeside(heads, table, chain)
+  // This runs for every view: of the chain only what also stands beside it is looked at.
+  const beside = new Set(others.flatMap((row) => [headAt(row).messageId, ...headAt(row).toolResults]))
+  const answers = new Set<string>()
+  const answered = new Set<string>()
   const answerOfCall = new Map<string, string>()
-  for (const row of [...chain, ...others.filter(isPiece)]) {
-    const { messageId, toolUses } = headAt(row)
-    if (messageId !== undefined) for (const id of toolUses) answerOfCall.set(id, messageId)
+  const noteCalls = ({ messageId = '', toolUses }: Head) => {
+    for (const id of toolUses) if (beside.has(id)) answerOfCall.set(id, messageId)
   }
-  const answered = new Set(chain.flatMap((row) => headAt(row).toolResults))
+  for (const row of others.length === 0 ? [] : chain) {
+    const head = headAt(row)
+    if (head.messageId !== undefined && beside.has(head.messageId)) answers.add(head.messageId)
+    for (const id of head.toolResults) if (beside.has(id)) answered.add(id)
+    noteCalls(head)
+  }
+  const isPiece = (row: number) => answers.has(headAt(row).messageId ?? '')
+  for (const row of others) if (isPiece(row)) noteCalls(headAt(row))
   const siblings = others.filter((row) => {
     const missed = headAt(row).toolResults.filter((id) => answerOfCall.has(id) && !answered.has(id))
     // Of two results for one call the first counts.
     for (const id of missed) answered.add(id)
     return missed.length > 0 || isPiece(row)
   })
+  return siblings.length === 0 ? chain : inserted(siblings, chain, { headAt, answerOfCall })
+}
+
+type Answers = { readonly headAt: (row: number) => Head; readonly answerOfCall: Map<string, string> }
+
+/** Each sibling goes behind the last row of its own answer (a piece, or a result) that comes before it in the file. */
+function inserted(
+  siblings: readonly number[],
+  chain: readonly number[],
+  { headAt, answerOfCall }: Answers,
+): readonly number[] {
   const answerOf = (row: number) => {
     const { messageId, toolResults } = headAt(row)
     return messageId ?? answerOfCall.get(toolResults.find((id) => answerOfCall.has(id)) ?? '')
   }
-  const members = groupBy(chain, answerOf)
+  const own = new Set(siblings.map(answerOf))
+  for (const row of [...siblings, ...chain]) {
+    const { messageId, toolUses } = headAt(row)
+    if (messageId !== undefined && own.has(messageId)) for (const id of toolUses) answerOfCall.set(id, messageId)
+  }
+  const members = groupBy(
+    chain.filter((row) => own.has(answerOf(row))),
+    answerOf,
+  )
   const behind = groupBy(siblings, (row) => {
-    const own = members.get(answerOf(row)) ?? []
-    return own.findLast((member) => member < row) ?? own[0] ?? chain.at(-1)
+    const rows = members.get(answerOf(row)) ?? []
+    return rows.findLast((member) => member < row) ?? rows[0] ?? chain.at(-1)
   })
-  return chain.flatMap((row) => [row, ...(behind.get(row) ?? [])])
+  const order: number[] = []
+  for (const row of chain) {
+    order.push(row)
+    for (const sibling of behind.get(row) ?? []) order.push(sibling)
+  }
+  return order
 }
 
-/** Rows of answers, and results, that are not on the chain. */
 function rowsBeside(heads: readonly Head[], table: EntryTable, chain: readonly number[]): readonly number[] {
-  const skipped = new Set([...chain, ...table.duplicates])
+  const isSkipped = new Uint8Array(heads.length)
+  for (const row of chain) isSkipped[row] = 1
+  for (const row of table.duplicates) isSkipped[row] = 1
   const side = isSidechainAt(table, chain.at(-1) ?? -1)
   const others: number[] = []
-  for (const [row, { messageId, toolResults, sidechain, uuid }] of heads.entries()) {
+  for (let row = 0; row < heads.length; row++) {
+    if (isSkipped[row] === 1) continue
+    const { messageId, toolResults, sidechain, uuid } = heads[row] as Head
     const isPart = messageId !== undefined || toolResults.length > 0
-    if (isPart && uuid !== undefined && sidechain === side && !skipped.has(row)) others.push(row)
+    if (isPart && uuid !== undefined && sidechain === side) others.push(row)
   }
   return others
 }

@@ -3,15 +3,13 @@
 import { stringAt } from '../../message/json.ts'
 import { isRequest } from '../../message/message.ts'
 import { contextTokens } from '../../message/usage.ts'
-import { type AnswerLine, readAnswerLine } from '../format/answers.ts'
 import { type Entry, headOf } from '../format/entry.ts'
-import { originOf } from '../format/origin.ts'
+import { type AnswerLine, originOf, readAnswerLine } from '../format/origin.ts'
 import { createEpochCounter, type Epoch, type Scanned } from '../report/epochs.ts'
 import { addHead, createEntryTable, type EntryTable, resolvePending } from './entry-table.ts'
 import { type BoundaryAt, buildGraph, type Graph } from './graph.ts'
 
 export type Answer = AnswerLine & {
-  /** The epoch its first line lies in. */
   readonly epoch: number
   readonly sidechain: boolean
   readonly lines: number

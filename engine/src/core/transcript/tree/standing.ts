@@ -7,7 +7,6 @@ export type Change = {
   readonly row: number
   readonly uuid: string
   readonly edit: Edit | undefined
-  /** Tokens that a compaction freed, where its boundary says so. */
   readonly freed?: number | undefined
 }
 
@@ -22,10 +21,7 @@ export type Standing = {
 
 export const nothingUndone: Standing = { out: new Set(), past: new Set(), rewinds: new Map() }
 
-/**
- * From the newest to the oldest: a change refers only to what lies before it, so when its turn comes it is known whether
- * it is in force.
- */
+/** From the newest to the oldest: a change refers only to what lies before it. */
 export function standingOf(changes: readonly Change[], rowOf: (uuid: string) => number): Standing {
   const undone = new Set<number>()
   const past = new Set<number>()

@@ -26,10 +26,7 @@ export function clearedResult(toolUseId: string, hasRecall: boolean): string {
 export const leastKept = 1_000
 const longestName = 200
 
-/**
- * For a result too large to send: its head, its tail, and between them a line that says what is missing and how to read
- * it. No longer than `keep`, so shortening it again changes nothing. Media stay.
- */
+/** Head, tail, and a line between them that says what is missing and how to read it. Media stay. */
 export function shortenedResult(
   { tool_use_id: id, content }: ToolResultBlock,
   { keep, recall }: { readonly keep: number; readonly recall: boolean },
@@ -80,7 +77,6 @@ export function withoutThinking(message: ViewMessage): ViewMessage | undefined {
   return content.length === 0 ? undefined : { ...message, content }
 }
 
-/** Images and documents, also inside results. */
 export function mediaIn(content: Content): number {
   if (typeof content === 'string') return 0
   return content.reduce((sum, block) => {

@@ -15,7 +15,6 @@ export type LiveRows = {
   readonly order: readonly number[]
   /** Where a row stands in the order; -1 when it is not in the view. */
   readonly placeOf: (row: number) => number
-  /** The row of an entry; -1 when there is none. */
   readonly rowOf: (uuid: string) => number
   readonly rows: readonly { readonly head: Head; readonly entry: Entry }[]
   /** Whether a model sees anything of it. */
@@ -24,13 +23,10 @@ export type LiveRows = {
 
 /** Each by what the edit names; of several edits the newest counts. */
 export type Effects = {
-  /** By tool use. */
   readonly results: ReadonlyMap<string, EditAt>
   readonly inputs: ReadonlyMap<string, EditAt>
-  /** By uuid of the entry. */
   readonly attachments: ReadonlyMap<string, EditAt>
   readonly media: ReadonlyMap<string, EditAt>
-  /** By row. */
   readonly thinking: ReadonlyMap<number, EditAt>
   readonly ranges: ReadonlyMap<number, RangeAt>
   readonly pinned: ReadonlySet<string>
@@ -89,21 +85,14 @@ function answersOf({ rows, rowOf }: LiveRows): (row: number) => string | undefin
   }
 }
 
-export type Edited = { readonly message: ViewMessage | undefined; readonly edits: readonly string[] }
-
-/** What stands in the place of a cleared attachment. */
 export const clearedContext = '[Old context cleared]'
 
-/** Whether no edit changes the content of any message. */
-export function leavesContents({ results, inputs, attachments, media, thinking }: Effects): boolean {
-  return results.size + inputs.size + attachments.size + media.size + thinking.size === 0
-}
-
 /** The message at a row as the edits leave it, and which edits changed it. Undefined when nothing of it is left. */
-export function editedMessage(message: ViewMessage, row: number, effects: Effects): Edited {
+export function editedMessage(message: ViewMessage, row: number, effects: Effects) {
   const { uuid = '', attachment } = message
   const { results, inputs, attachments, media, thinking, pinned } = effects
   const edits: string[] = []
+  if (results.size + inputs.size + attachments.size + media.size + thinking.size === 0) return { message, edits }
   const use = (at: EditAt | undefined) => {
     if (at && !edits.includes(at.uuid)) edits.push(at.uuid)
     return at?.edit

@@ -8,27 +8,20 @@ import { isVisibleAt, rowOf } from '../tree/entry-table.ts'
 import { addHeadToTree, createHeadTree, type HeadTree, liveOrder } from '../tree/live.ts'
 import { type Change, type Standing, standingOf } from '../tree/standing.ts'
 import { type EditAt, type Effects, effectsOf, type LiveRows } from './effects.ts'
-import { mergePieces, type Source } from './merge.ts'
-import { type Pieces, piecesOf, type Row } from './pieces.ts'
+import { mergePieces, type Piece, type Source } from './merge.ts'
+import { piecesOf, type Row } from './pieces.ts'
 import { changedAnswers, prefixChanges, trustedAnswers } from './prefix-changes.ts'
 
 /** Never changes, whatever is added to the fold later. A message that stays the same is the same object in every view. */
 export type View = {
   readonly messages: readonly ViewMessage[]
-  /** For each message what it came from. */
   readonly sources: readonly Source[]
   /** In force, in the order of the transcript. */
   readonly edits: readonly { readonly uuid: string; readonly edit: Edit }[]
   readonly pins: readonly string[]
-  /**
-   * The answers whose usage still tells the size, each with the tokens that edits have freed of its prompt since. Absent
-   * while nothing has changed: then all of them do.
-   */
+  /** Answers whose usage still tells the size, with the tokens freed since. Absent while nothing has changed. */
   readonly trusted?: ReadonlyMap<number, number> | undefined
-  /**
-   * The newest compaction or edit that tells the size it was made at: that size, and the entries and edits that the view
-   * showed right after it.
-   */
+  /** Of the newest change that tells the size it was made at: that size, and what the view showed right after it. */
   readonly reduced?: { readonly tokens: number; readonly uuids: ReadonlySet<string> } | undefined
   /** Answers that were given on another prefix than the one before them now: bound thinking of theirs is void. */
   readonly changed: ReadonlySet<number>
@@ -38,7 +31,6 @@ export type Fold = {
   /** Cheap: the view is computed when it is next asked for. */
   readonly add: (entry: Entry) => void
   readonly view: () => View
-  /** Any entry by its uuid, in the view or not. */
   readonly entry: (uuid: string) => Entry | undefined
 }
 
@@ -85,20 +77,23 @@ function viewOf(transcript: Transcript): View {
   const edits = editsInForce(changes, standing)
   const effects = effectsOf(edits, live)
   const undone = tree.boundaries.filter(({ row }) => standing.out.has(row))
-  const found = piecesOf(rows, { live, effects, undone })
-  const { messages, sources, firsts } = mergePieces(found.pieces)
-  const placed = messages.map(({ role }, at) => {
-    const first = firsts[at] ?? 0
-    return { isAnswer: role === 'assistant', row: found.rows[first] ?? 0, place: found.places[first] ?? 0 }
+  const pieces = piecesOf(rows, { live, effects, undone })
+  const merged = mergePieces(pieces)
+  const placed = merged.map(({ message, from: [first] }) => {
+    return { isAnswer: message.role === 'assistant', row: first?.row ?? 0, place: first?.place ?? 0 }
   })
-  const prefix = prefixChanges({ changes, standing, live, kept: graph.kept })
+  const prefix = prefixChanges(changes, standing, { live, kept: graph.kept })
   return {
-    messages,
-    sources,
+    messages: merged.map(({ message }) => message),
+    sources: merged.map(({ source }) => source),
     edits: edits.map(({ uuid, edit }) => ({ uuid, edit })),
     pins: pinsOf(edits, effects),
     trusted: prefix.length === 0 ? undefined : trustedAnswers(prefix, placed),
-    reduced: reducedBy(newestReduction(changes, standing, live), found),
+    reduced: reducedBy(
+      changes.filter(({ row }) => !standing.out.has(row)),
+      live,
+      pieces,
+    ),
     changed: changedAnswers(prefix, placed),
   }
 }
@@ -130,25 +125,17 @@ function pinsOf(edits: readonly EditAt[], { pinned }: Effects): readonly string[
   return [...new Set(pins)]
 }
 
-type Reduction = { readonly tokens: number; readonly end: number }
-
-/** The newest change in force that tells the size it was made at, and its last row. */
-function newestReduction(changes: readonly Change[], { out }: Standing, live: LiveRows): Reduction | undefined {
-  for (const { row, edit } of changes.toReversed()) {
+/** The newest change in force that tells the size it was made at, and what the view showed right after it. */
+function reducedBy(inForce: readonly Change[], live: LiveRows, pieces: readonly Piece[]): View['reduced'] {
+  for (const { row, edit } of inForce.toReversed()) {
     const known = live.rows[row]
     const tokens = edit ? edit.size : known?.head.boundary?.preTokens
-    if (tokens === undefined || out.has(row)) continue
-    if (edit) return { tokens, end: row }
-    if (live.placeOf(row) < 0 && live.placeOf(row + 1) < 0) continue
-    const { last } = readCompaction(known?.entry.record)
-    return { tokens, end: last === undefined ? row + 1 : live.rowOf(last) }
+    if (tokens === undefined) continue
+    if (!edit && live.placeOf(row) < 0 && live.placeOf(row + 1) < 0) continue
+    const last = edit ? undefined : readCompaction(known?.entry.record).last
+    const end = edit ? row : last === undefined ? row + 1 : live.rowOf(last)
+    const shown = pieces.flatMap((piece) => (piece.row <= end ? (piece.message.uuid ?? []) : []))
+    return { tokens, uuids: new Set(shown) }
   }
   return undefined
-}
-
-function reducedBy(reduction: Reduction | undefined, { pieces, rows }: Pieces): View['reduced'] {
-  if (!reduction) return undefined
-  const { tokens, end } = reduction
-  const shown = pieces.flatMap(({ message }, at) => ((rows[at] ?? 0) <= end ? (message.uuid ?? []) : []))
-  return { tokens, uuids: new Set(shown) }
 }

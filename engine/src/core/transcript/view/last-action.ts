@@ -1,6 +1,6 @@
 // What an undo takes back: the newest action in force. An action is a compaction, or all edits that were written together.
 // And what a rewind takes back: every entry after the one it goes back to.
-import { actionOf, type Edit, readEdit } from '../format/edits.ts'
+import { actionOf, type Edit, endsOf, readEdit } from '../format/edits.ts'
 import { type Entry, headOf } from '../format/entry.ts'
 import { type Change, standingOf } from '../tree/standing.ts'
 
@@ -48,4 +48,17 @@ function changesIn(entries: readonly Entry[]) {
     if (edit || headOf(entry).boundary) changes.push({ row, uuid, edit, action: actionOf(entry.record) })
   }
   return { changes, rowOf: (uuid: string) => rows.get(uuid) ?? -1 }
+}
+
+/**
+ * Whether the end of a transcript, which holds the whole live window, folds to the same view as all of it. An undo or a
+ * rewind may bring back what lies before, and an edit of a range must know both of its ends.
+ */
+export function isSelfContained(entries: readonly Entry[]): boolean {
+  const edits = entries.flatMap(({ record }) => readEdit(record) ?? [])
+  if (edits.some(({ type }) => type === 'undo' || type === 'rewind')) return false
+  const ends = edits.flatMap(endsOf)
+  if (ends.length === 0) return true
+  const known = new Set(entries.map(({ record }) => record.uuid))
+  return ends.every((uuid) => known.has(uuid))
 }

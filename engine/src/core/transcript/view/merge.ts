@@ -5,11 +5,9 @@ import type { Origin, ViewMessage } from '../../message/message.ts'
 import { contextFrame } from '../../message/reminder.ts'
 import { contextTokens } from '../../message/usage.ts'
 
-/** What a message of the view came from. */
 export type Source = {
   /** The entries, in order; those that a range took out are named by the message that stands in their place. */
   readonly uuids: readonly string[]
-  /** The edits in force that changed it. */
   readonly edits: readonly string[]
   readonly isPinned: boolean
   /** What it was put together from, one for each entry or range. */
@@ -17,83 +15,56 @@ export type Source = {
 }
 
 export type Piece = {
+  /** Of its entry, or of the edit that took a range out. */
+  readonly row: number
+  /** In the order of the view that was computed last. */
+  place: number
   readonly message: ViewMessage
   /** Of its entry, or of all entries that a range stands for. */
   readonly uuids: readonly string[]
   readonly edits: readonly string[]
   readonly isPinned: boolean
   /** The message that begins with this piece, as it was last put together: the same pieces give the same object. */
-  merged?: Merged | undefined
+  merged?: Merged
 }
 
-type Merged = { readonly from: readonly Piece[]; readonly message: ViewMessage; readonly source: Source }
+export type Merged = { readonly from: readonly Piece[]; readonly message: ViewMessage; readonly source: Source }
 
-export type MergedMessages = {
-  readonly messages: readonly ViewMessage[]
-  readonly sources: readonly Source[]
-  /** For each message the index of its first piece. */
-  readonly firsts: readonly number[]
-}
-
-/** An answer, and what the user's side brought after it. */
-type Round = {
-  /** The answer's id; undefined before the first answer, and for answers without one. */
-  readonly id: string | undefined
-  readonly said: Piece[]
-  readonly brought: Piece[]
-  readonly start: number
-  /** Index of the first piece that was brought. */
-  broughtAt: number
-  /** A person spoke since, so further pieces with this id are another answer. */
-  isClosed: boolean
-}
-
-export function mergePieces(pieces: readonly Piece[]): MergedMessages {
-  const messages: ViewMessage[] = []
-  const sources: Source[] = []
-  const firsts: number[] = []
-  const add = (own: readonly Piece[], first: number) => {
-    if (own.length === 0) return
-    const { message, source } = mergedOf(own)
-    messages.push(message)
-    sources.push(source)
-    firsts.push(first)
-  }
-  const finish = ({ said, brought, start, broughtAt }: Round) => {
-    add(said, start)
-    add(brought, broughtAt)
-  }
-  let round = newRound(undefined, 0)
-  for (let at = 0; at < pieces.length; at++) {
-    const piece = pieces[at] as Piece
+export function mergePieces(pieces: readonly Piece[]): readonly Merged[] {
+  // An answer, and what the user's side brought after it.
+  const newRound = (id: string | undefined) => ({ id, said: [] as Piece[], brought: [] as Piece[], isClosed: false })
+  let round = newRound(undefined)
+  const rounds = [round]
+  for (const piece of pieces) {
     const { role, messageId, origin } = piece.message
     if (role === 'assistant') {
       if (messageId === undefined || messageId !== round.id || round.isClosed) {
-        finish(round)
-        round = newRound(messageId, at)
+        round = newRound(messageId)
+        rounds.push(round)
       }
       round.said.push(piece)
     } else {
-      if (round.brought.length === 0) round.broughtAt = at
       round.brought.push(piece)
       // Codex rollouts give a whole history one id; a person who speaks up ends an answer in any format.
       round.isClosed ||= origin !== 'tool-result' && origin !== 'attachment'
     }
   }
-  finish(round)
-  return { messages, sources, firsts }
-}
-
-function newRound(id: string | undefined, start: number): Round {
-  return { id, said: [], brought: [], start, broughtAt: start, isClosed: false }
+  const merged: Merged[] = []
+  for (const { said, brought } of rounds) {
+    if (said.length > 0) merged.push(mergedOf(said))
+    if (brought.length > 0) merged.push(mergedOf(brought))
+  }
+  return merged
 }
 
 /** The messages that these pieces make, one piece for each entry in the order of the view. */
 export function mergedMessages(pieces: readonly ViewMessage[]): readonly ViewMessage[] {
-  return mergePieces(pieces.map((message) => ({ message, uuids: [], edits: [], isPinned: false }))).messages
+  const merged = mergePieces(
+    pieces.map((message) => ({ row: -1, place: -1, message, uuids: [], edits: [], isPinned: false })),
+  )
+  return merged.map(({ message }) => message)
 }
 
-/** All pieces are of one side. */
 function mergedOf(pieces: readonly Piece[]): Merged {
   const first = pieces[0] as Piece
   const known = first.merged

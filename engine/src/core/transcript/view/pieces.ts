@@ -8,7 +8,7 @@ import { editSubtype } from '../format/edits.ts'
 import { type Entry, type Head, isSpoken } from '../format/entry.ts'
 import { messageOf } from '../format/messages.ts'
 import type { BoundaryAt } from '../tree/graph.ts'
-import { type Effects, editedMessage, type LiveRows, leavesContents, type RangeAt } from './effects.ts'
+import { type Effects, editedMessage, type LiveRows, type RangeAt } from './effects.ts'
 import type { Piece } from './merge.ts'
 
 /** An entry, with what was made of it last time: while nothing about it changes, the next view uses that again. */
@@ -20,50 +20,28 @@ export type Row = {
   piece: Piece | undefined
 }
 
-/** Three lists of the same length. */
-export type Pieces = {
-  readonly pieces: readonly Piece[]
-  /** Of the entry, or of the edit that took a range out. */
-  readonly rows: readonly number[]
-  /** Where it stands in the order of the view. */
-  readonly places: readonly number[]
-}
+type Seen = { readonly live: LiveRows; readonly effects: Effects; readonly undone: readonly BoundaryAt[] }
 
-type Seen = {
-  readonly live: LiveRows
-  readonly effects: Effects
-  /** Boundaries of compactions that are out of the view. */
-  readonly undone: readonly BoundaryAt[]
-}
-
-export function piecesOf(all: readonly Row[], { live, effects, undone }: Seen): Pieces {
+/** `undone` are the boundaries of compactions that are out of the view. */
+export function piecesOf(all: readonly Row[], { live, effects, undone }: Seen): readonly Piece[] {
   const pieces: Piece[] = []
-  const rows: number[] = []
-  const places: number[] = []
   const hidden = new Set(undone.flatMap(({ row }) => rowsWrittenBy(row, all, live)))
   const covered = coveredBy(live, effects)
-  const isUnedited = leavesContents(effects)
   let usage: ViewMessage['usage']
-  const { order } = live
-  for (let place = 0; place < order.length; place++) {
-    const row = order[place] as number
+  for (const [place, row] of live.order.entries()) {
     if (hidden.has(row)) continue
     const range = effects.ranges.get(row)
     const stretch = range && covered.get(range)
     if (stretch ? stretch[0] !== row : !live.isVisible(row)) continue
-    const at = range?.row ?? row
-    const known = all[at] as Row
+    const known = all[range?.row ?? row] as Row
     const piece =
-      range && stretch
-        ? rangePiece(known, range, uuidsAt(stretch, all))
-        : entryPiece(known, { row, effects, isUnedited, usage })
+      range && stretch ? rangePiece(known, range, uuidsAt(stretch, all)) : entryPiece(known, row, { effects, usage })
     usage = known.message?.usage ?? usage
     if (!piece) continue
+    piece.place = place
     pieces.push(piece)
-    rows.push(at)
-    places.push(place)
   }
-  return { pieces, rows, places }
+  return pieces
 }
 
 /** By range: the rows it stands for, in the order of the view. */
@@ -82,28 +60,23 @@ function uuidsAt(rows: readonly number[], all: readonly Row[]): readonly string[
   return rows.flatMap((row) => all[row]?.head.uuid ?? [])
 }
 
-type Editing = {
-  readonly row: number
-  readonly effects: Effects
-  readonly isUnedited: boolean
-  /** Of the answer before, which this one may repeat. */
-  readonly usage: ViewMessage['usage']
-}
-
-const noEdits: readonly string[] = []
-
-function entryPiece(known: Row, { row, effects, isUnedited, usage }: Editing): Piece | undefined {
+/** `usage` is that of the answer before, which this one may repeat. */
+function entryPiece(
+  known: Row,
+  row: number,
+  { effects, usage }: { readonly effects: Effects; readonly usage: ViewMessage['usage'] },
+): Piece | undefined {
   if (known.message === undefined) known.message = messageOf(known.entry.record, usage) ?? null
   const original = known.message
   if (!original) return undefined
-  const { message, edits } = isUnedited ? { message: original, edits: noEdits } : editedMessage(original, row, effects)
+  const { message, edits } = editedMessage(original, row, effects)
   if (!message || message.content.length === 0) return undefined
   const { uuid } = original
   const isPinned = uuid !== undefined && effects.pinned.has(uuid)
   // The same edits on the same entry give the same message.
   const { piece } = known
   if (piece && piece.isPinned === isPinned && isSameList(piece.edits, edits)) return piece
-  known.piece = { message, uuids: uuid === undefined ? [] : [uuid], edits, isPinned, merged: undefined }
+  known.piece = { row, place: -1, message, uuids: uuid === undefined ? [] : [uuid], edits, isPinned }
   return known.piece
 }
 
@@ -113,7 +86,7 @@ function rangePiece(known: Row, range: RangeAt, uuids: readonly string[]): Piece
     known.message = { ...rangeText(range.edit), uuid: range.uuid, ...(Number.isNaN(time) ? {} : { time }) }
   }
   if (known.piece && isSameList(known.piece.uuids, uuids)) return known.piece
-  known.piece = { message: known.message, uuids, edits: [range.uuid], isPinned: false, merged: undefined }
+  known.piece = { row: range.row, place: -1, message: known.message, uuids, edits: [range.uuid], isPinned: false }
   return known.piece
 }
 
@@ -142,8 +115,8 @@ function rangeText(edit: RangeAt['edit']): Pick<ViewMessage, 'role' | 'content' 
 }
 
 /**
- * What a compaction that is out of the view wrote for itself: its summary, and the context it put back, which stands
- * right behind it in the transcript. A boundary of ours names the last of these records; others' have to be guessed.
+ * The summary and the restored context of a compaction that is out of the view. A boundary of ours names the last of
+ * these records; others' have to be guessed.
  */
 function rowsWrittenBy(boundary: number, all: readonly Row[], { rowOf }: LiveRows): readonly number[] {
   const { head: first, entry } = all[boundary] as Row

@@ -10,9 +10,7 @@ export type PrefixChange = {
   readonly place: number
   readonly above: number
   readonly below: number
-  /** Of the change itself. */
   readonly row: number
-  /** Tokens, where the change says so. */
   readonly freed?: number
   /** Rows that a compaction kept behind its summary; they may be written after it. */
   readonly kept?: ReadonlySet<number>
@@ -20,14 +18,11 @@ export type PrefixChange = {
   readonly isOldestThinking?: boolean
 }
 
-export type Changes = {
-  readonly changes: readonly Change[]
-  readonly standing: Standing
-  readonly live: LiveRows
-  readonly kept: Graph['kept']
-}
-
-export function prefixChanges({ changes, standing, live, kept }: Changes): readonly PrefixChange[] {
+export function prefixChanges(
+  changes: readonly Change[],
+  standing: Standing,
+  { live, kept }: { readonly live: LiveRows; readonly kept: Graph['kept'] },
+): readonly PrefixChange[] {
   if (changes.length === 0) return []
   const turns = lastTurns(changes, live.rowOf)
   const firstPlace = createFirstPlace(live)
@@ -115,10 +110,7 @@ function createFirstPlace(live: LiveRows): (row: number, edit: Edit) => number {
 /** A message of the view: whether it is an answer, and the row and place of its first piece. */
 export type PlacedMessage = { readonly isAnswer: boolean; readonly row: number; readonly place: number }
 
-/**
- * The answers whose usage still tells the size, each with the tokens that edits freed of its prompt since (below zero
- * where something came back). An answer is missing where its prompt changed and nobody knows by how much.
- */
+/** By answer: tokens that edits freed of its prompt since (below zero where something came back), where that is known. */
 export function trustedAnswers(
   changes: readonly PrefixChange[],
   messages: readonly PlacedMessage[],
@@ -146,12 +138,12 @@ function freedSince(changes: readonly PrefixChange[], row: number, end: number):
   return sum
 }
 
-/** The answers that were given on another prefix than the one before them now. */
 export function changedAnswers(
   changes: readonly PrefixChange[],
   messages: readonly PlacedMessage[],
 ): ReadonlySet<number> {
   const voiding = changes.filter(({ isOldestThinking }) => !isOldestThinking)
+  if (voiding.length === 0) return new Set()
   const isVoid = ({ isAnswer, row, place }: PlacedMessage) =>
     isAnswer && voiding.some((change) => change.place < place && change.above < row && row < change.below)
   return new Set(messages.flatMap((message, index) => (isVoid(message) ? [index] : [])))

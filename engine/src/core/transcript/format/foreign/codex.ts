@@ -1,39 +1,33 @@
 // Codex rollouts: `{ timestamp, type, payload }`. The items of one model call lie between two token counts; they
 // become the pieces of one answer, and the count becomes its usage. A compaction brings its whole new history along.
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../../message/json.ts'
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from '../../../message/json.ts'
 import type { Entry, Position, RecordReader } from '../entry.ts'
 
-/** Texts that the client sends in the user's name. */
 const clientMade =
   /^\s*(<(environment_context|user_instructions|permissions instructions|turn_aborted|subagent_notification|skills?_instructions|skill)\b|# AGENTS\.md instructions)/
 
-type State = {
-  previous: string | null
-  answers: number
-  total: number
-  lastSize: number | undefined
-  model: string | undefined
-  /** Whose file this is, from its first line. */
-  thread: Thread | undefined
-  /** The newest turn began after the thread was made: what lies before is another's history. */
-  isOwnTurn: boolean
-  /** What another agent asked of this one, word for word: a compaction writes it again. */
-  readonly asked: Set<string>
-}
-
 type Thread = { readonly id: string; readonly isSubagent: boolean; readonly isForked: boolean }
 
-export function createCodexReader(): RecordReader {
-  const state: State = {
-    previous: null,
+type State = ReturnType<typeof newState>
+
+function newState() {
+  return {
+    previous: null as string | null,
     answers: 0,
     total: 0,
-    lastSize: undefined,
-    model: undefined,
-    thread: undefined,
+    lastSize: undefined as number | undefined,
+    model: undefined as string | undefined,
+    /** Whose file this is, from its first line. */
+    thread: undefined as Thread | undefined,
+    /** The newest turn began after the thread was made: what lies before is another's history. */
     isOwnTurn: false,
-    asked: new Set(),
+    /** What another agent asked of this one, word for word: a compaction writes it again. */
+    asked: new Set<string>(),
   }
+}
+
+export function createCodexReader(): RecordReader {
+  const state = newState()
   return (record, position) => {
     const payload = objectAt(record, 'payload')
     if (record.type === 'turn_context') state.model = stringAt(payload, 'model') ?? state.model
@@ -154,13 +148,7 @@ function toolUse(payload: JsonObject, input: JsonObject): JsonObject {
 }
 
 function parsed(text: unknown): JsonObject {
-  if (typeof text !== 'string') return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : { arguments: text }
-  } catch {
-    return { arguments: text }
-  }
+  return typeof text === 'string' ? (parseObject(text) ?? { arguments: text }) : {}
 }
 
 function block(from: JsonObject): JsonObject {

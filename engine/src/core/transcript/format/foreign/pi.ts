@@ -68,14 +68,8 @@ function spoken(record: JsonObject, uuid: string): JsonObject | undefined {
     case 'assistant':
       return { type: 'assistant', message: answer(message, uuid) }
     case 'toolResult': {
-      const { toolCallId, isError } = message
-      const block = {
-        type: 'tool_result',
-        tool_use_id: toolCallId,
-        content: content(message.content),
-        is_error: isError,
-      }
-      return { type: 'user', message: { role: 'user', content: [block] } }
+      const said = { tool_use_id: message.toolCallId, content: content(message.content), is_error: message.isError }
+      return { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', ...said }] } }
     }
     case 'bashExecution': {
       const text = `<bash-input>${String(message.command)}</bash-input>\n<bash-stdout>${neutralizeReminders(String(message.output))}</bash-stdout>`

@@ -28,14 +28,12 @@ export function createTranscriptReader(): TranscriptReader {
   }
 }
 
-/** For records whose format is known. */
 export function createRecordReader(format: Format): RecordReader {
   if (format === 'pi') return createPiReader()
   if (format === 'codex') return createCodexReader()
   return (record, position) => [{ record, position }]
 }
 
-/** Whose record this is, when it shows. */
 export function formatOf(record: JsonObject): Format | undefined {
   if ('uuid' in record || 'parentUuid' in record || 'sessionId' in record) return 'claude-code'
   if (record.type === 'summary' && 'leafUuid' in record) return 'claude-code'
