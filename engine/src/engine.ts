@@ -151,7 +151,7 @@ function sessionOrClosed(shared: Shared, opened: OpenedSession, options: Session
       }
     }
     const queued = leftInQueue(opened.entries)
-    const session: Session = createSession({ id, path: store.path, agentId, runtime, listeners, queued, close })
+    const session: Session = createSession({ runtime, listeners, queued, close })
     return session
   } catch (error) {
     store.close()

@@ -15,7 +15,7 @@ import type { Explanation } from '../tokens/explain.ts'
 import { formatNumber } from '../tokens/figure.ts'
 import { compactionOff } from '../tokens/settings.ts'
 import { breakerText } from './breaker.ts'
-import { type CompactionDone, climb, compactNow, contextFor, type Solution } from './compaction.ts'
+import { type CompactionDone, climb, compactNow, contextFor } from './compaction.ts'
 import { paysToCompact } from './economy.ts'
 import { mediaOverLimit, shortenUnseen } from './oversized.ts'
 
@@ -122,7 +122,9 @@ async function microCompact(runtime: Runtime, signal?: AbortSignalPort): Promise
   // One request cannot ask for both, and what is left out must not come back.
   const isInTheWay = solution?.type === 'delegated' && last?.leftOut && !solution.request.leftOut
   if (!solution || isInTheWay) return tried
-  applyMicro(runtime, solution)
+  if (solution.type === 'delegated') tracker.delegate(solution.request, solution.freed)
+  else if (solution.type === 'reduced') reduceView(runtime, solution)
+  else tracker.viewChange()
   const results = solution.type === 'compacted' ? 0 : solution.results
   // Nothing new was requested, or nothing happens before the context is larger.
   const isOld = solution.type === 'delegated' && JSON.stringify(last) === JSON.stringify(solution.request)
@@ -131,12 +133,6 @@ async function microCompact(runtime: Runtime, signal?: AbortSignalPort): Promise
   const sizes = { tokensBefore: context.size.tokens, tokensAfter: gauge.size().tokens }
   ports.emit({ type: 'micro-compacted', mechanism, results, ...sizes })
   return tried
-}
-
-function applyMicro(runtime: Runtime, solution: Solution): void {
-  if (solution.type === 'delegated') runtime.tracker.delegate(solution.request, solution.freed)
-  else if (solution.type === 'reduced') reduceView(runtime, solution)
-  else runtime.tracker.viewChange()
 }
 
 type Refusal = {

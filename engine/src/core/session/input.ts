@@ -210,10 +210,3 @@ function attached(content: ApiMessage['content']): string | readonly Block[] {
   )
   return blocks.every(isText) ? blocks.map(({ text }) => text).join('\n') : blocks
 }
-
-/** The usage of an answer to an outdated view counts for the bill, but not for the size. */
-export function answerBody(message: AnswerMessage, options: { readonly isOutdated?: boolean } = {}): Body {
-  if (!options.isOutdated) return { type: 'assistant', message }
-  const { usage, ...rest } = message
-  return { type: 'assistant', message: rest, everlong: { usage } }
-}

@@ -8,33 +8,33 @@ import { appliedEdits } from '../mechanisms/native/server-cleared.ts'
 import { defined, numberAt } from '../message/json.ts'
 import { billedCounts, contextTokens, readUsage, type Usage } from '../message/usage.ts'
 import type { View } from '../transcript/view/fold.ts'
-import { type AnswerMessage, type ApiAnswer, answerBody, answerMessage } from './input.ts'
+import { type AnswerMessage, type ApiAnswer, answerMessage } from './input.ts'
 import type { Runtime } from './runtime.ts'
-
-/** The request that was sent and the one before it, to say what changed when the cache was missed. */
-export type SentRequests = { readonly now?: RequestParts; readonly before?: RequestParts }
 
 export type RecordInput = {
   /** Of its entry. */
   readonly uuid: string
   readonly answer: ApiAnswer
-  readonly sent: SentRequests
-  /** The view has changed since the request, so the answer's usage says nothing about it. */
-  readonly isOutdated: boolean
-  /** What was sent; undefined for an answer to no request of ours. */
-  readonly view: View | undefined
+  /** The last two requests, to say what changed when the cache was missed. */
+  readonly sent: { readonly now?: RequestParts; readonly before?: RequestParts }
+  /** The request that it answers: the view it was made from, and how often the view had been edited. */
+  readonly pending: { readonly view: View; readonly changes: number } | undefined
 }
 
 /** Returns the message as it was stored. */
 export function recordAnswer(runtime: Runtime, input: RecordInput): AnswerMessage {
   const { conversation, gauge, ports, tracker, usage: meter } = runtime
-  const { uuid, isOutdated, view } = input
+  const { uuid, pending } = input
   const given = answerMessage(input.answer, { id: ports.newId(), model: gauge.model().name })
   // Entries with the same message id are parts of one answer, so an id that is taken is replaced.
   const message = conversation.hasAnswer(given.id) ? { ...given, id: ports.newId() } : given
   const usage = readUsage(message.usage)
-  if (usage && view && !isOutdated) gauge.calibrate(usage, view)
-  conversation.append([answerBody(message, { isOutdated })], [uuid])
+  // The view has changed since the request: the usage counts for the bill, but says nothing about the size.
+  const isOutdated = pending !== undefined && pending.changes !== tracker.now().changes
+  if (usage && pending && !isOutdated) gauge.calibrate(usage, pending.view)
+  const { usage: billed, ...rest } = message
+  const outdated = { message: rest, everlong: { usage: billed } }
+  conversation.append([{ type: 'assistant', ...(isOutdated ? outdated : { message }) }], [uuid])
   tracker.answer()
   const isCleared = noteCleared(runtime, message)
   if (!usage) return message

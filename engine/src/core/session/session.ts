@@ -5,7 +5,7 @@ import { type Blocked, type PrepareOptions, prepareTurn, type Ready } from '../l
 import { failureIfEmpty, isAboutLength, type Recovery, recover, reportRecovery } from '../ladder/recovery.ts'
 import type { SnipInput } from '../mechanisms/snip.ts'
 import { isToolUse } from '../message/block.ts'
-import { defined } from '../message/json.ts'
+import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { totalOf } from '../message/usage.ts'
 import type { EngineEvent, Tried } from '../ports/events.ts'
@@ -18,7 +18,6 @@ import { createTextCounter } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
 import { type Prediction, predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
-import type { View } from '../transcript/view/fold.ts'
 import { type BackgroundCompaction, startInBackground } from './background-compaction.ts'
 import { type CleanUp, runSessionHooks } from './callbacks.ts'
 import type { ModelChoice } from './gauge.ts'
@@ -40,7 +39,7 @@ import {
   undoNewest,
 } from './manual-edits.ts'
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
-import { recordAnswer, type SentRequests } from './record-answer.ts'
+import { type RecordInput, recordAnswer } from './record-answer.ts'
 import type { BackgroundContext, MemoryState, Runtime } from './runtime.ts'
 import type { Tracking, UsageByPurpose } from './tracking.ts'
 import { buildRequest } from './turn-request.ts'
@@ -81,9 +80,6 @@ export type SessionExplanation = Explanation & {
 }
 
 export type SessionInput = {
-  readonly id: string
-  readonly path?: string | undefined
-  readonly agentId?: string | undefined
   readonly runtime: Runtime
   readonly listeners: Listeners
   /** Messages that were still queued when the session was last closed. */
@@ -114,16 +110,17 @@ class ManagedSession {
   private background: BackgroundCompaction | undefined
   /** Answers that came during a compaction. */
   private lateAnswers: readonly (() => void)[] = []
-  private sent: SentRequests = {}
-  /** A request whose answer has not come yet: the view it was made from. */
-  private pending: { readonly changes: number; readonly view: View } | undefined
+  private sent: RecordInput['sent'] = {}
+  /** A request whose answer has not come yet. */
+  private pending: RecordInput['pending']
   /** Answers without a request that no background worker has seen: how many tools each called. */
   private imported: number[] = []
 
   constructor(input: SessionInput) {
-    this.id = input.id
-    this.agentId = input.agentId
-    this.path = input.path
+    const { sessionId, transcript, envelope } = input.runtime.conversation.place()
+    this.id = sessionId
+    this.agentId = stringAt(envelope, 'agentId')
+    this.path = transcript
     this.input = input
     this.runtime = input.runtime
     // Settings that cannot work are reported now, not in the middle of a turn.
@@ -163,8 +160,7 @@ class ManagedSession {
     const { runtime, pending, sent } = this
     const uuid = runtime.ports.newId()
     const write = () => {
-      const isOutdated = pending !== undefined && pending.changes !== runtime.tracker.now().changes
-      const { content } = recordAnswer(runtime, { uuid, answer, sent, isOutdated, view: pending?.view })
+      const { content } = recordAnswer(runtime, { uuid, answer, sent, pending })
       this.imported.push(content.filter(isToolUse).length)
       // Background workers look at the whole view. For a history that is being imported, once at the end is enough.
       if (pending) this.showImported()

@@ -130,7 +130,7 @@ export function createTestWorld(options: WorldOptions = {}): World {
     cleanUps: createCleanUps(new Set(), { isSubagent: false, guard }),
     background: collapser ? [collapser] : [],
   })
-  const session = createSession({ id: 'session-1', runtime, listeners, close: () => store.close() })
+  const session = createSession({ runtime, listeners, close: () => store.close() })
   return {
     session,
     runtime,
