@@ -57,6 +57,13 @@ const tokens: Rule = {
 const distance: Rule = { accepts: (value) => Number.isFinite(value) && value >= 0, wants: 'a number of tokens' }
 const percent: Rule = { accepts: (value) => value > 0 && value <= 100, wants: 'a percentage above 0 and up to 100' }
 
+/** Ours first. */
+const variables: { readonly [Name in NumberSetting]?: readonly string[] } = {
+  autoCompactWindow: ['EVERLONG_AUTO_COMPACT_WINDOW', 'CLAUDE_CODE_AUTO_COMPACT_WINDOW'],
+  autoCompactPercent: ['EVERLONG_AUTOCOMPACT_PCT', 'CLAUDE_AUTOCOMPACT_PCT_OVERRIDE'],
+  blockingLimit: ['EVERLONG_BLOCKING_LIMIT', 'CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE'],
+}
+
 /** True for 1, true, yes and on, in any case. */
 export function isTruthy(text: string | undefined): boolean {
   return /^\s*(1|true|yes|on)\s*$/i.test(text ?? '')
@@ -65,8 +72,8 @@ export function isTruthy(text: string | undefined): boolean {
 export function resolveSettings({ settings = {}, environment = {}, model }: SettingsInput): ResolvedSettings {
   const warnings: string[] = []
   /** The first of the variables that can be read, else the setting; an empty variable is as good as none. */
-  const number = (name: NumberSetting, rule: Rule, ...variables: readonly string[]): Setting<number> | undefined => {
-    for (const variable of variables) {
+  const number = (name: NumberSetting, rule: Rule): Setting<number> | undefined => {
+    for (const variable of variables[name] ?? []) {
       const text = environment[variable]?.trim() ?? ''
       if (text === '') continue
       const value = readNumber(text)
@@ -81,21 +88,11 @@ export function resolveSettings({ settings = {}, environment = {}, model }: Sett
   return {
     contextWindow: number('contextWindow', tokens),
     maxOutputTokens: number('maxOutputTokens', tokens),
-    autoCompactWindow: number(
-      'autoCompactWindow',
-      tokens,
-      'EVERLONG_AUTO_COMPACT_WINDOW',
-      'CLAUDE_CODE_AUTO_COMPACT_WINDOW',
-    ),
+    autoCompactWindow: number('autoCompactWindow', tokens),
     compaction: compactionOf(settings.compaction, environment, warnings),
     autoCompactAt: markOf(settings.autoCompactAt, model, warnings),
-    autoCompactPercent: number(
-      'autoCompactPercent',
-      percent,
-      'EVERLONG_AUTOCOMPACT_PCT',
-      'CLAUDE_AUTOCOMPACT_PCT_OVERRIDE',
-    ),
-    blockingLimit: number('blockingLimit', tokens, 'EVERLONG_BLOCKING_LIMIT', 'CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE'),
+    autoCompactPercent: number('autoCompactPercent', percent),
+    blockingLimit: number('blockingLimit', tokens),
     warningDistance: number('warningDistance', distance),
     errorDistance: number('errorDistance', distance),
     warnings,
