@@ -38,18 +38,10 @@ export function progressOn(request: Exchange, { exchanges, isAnswered }: Ledger)
   return since.length > 1 || since.some(isBegun) ? 'begun' : 'new'
 }
 
-export type Frame = {
-  /** The text of the summary message with this page in it. */
-  readonly summaryWith: (page: string, how?: { readonly isShort?: boolean; readonly hasEnd?: boolean }) => string
-  /** Tokens of the new context with this summary and this behind it. */
-  readonly sizeWith: (summary: string, rest?: readonly ViewMessage[]) => number
-  readonly messagesWith: (summary: string, rest: readonly ViewMessage[]) => readonly ViewMessage[]
-  /** The latest request, as the last word of the context. */
-  readonly closing: string | undefined
-}
+export type Frame = ReturnType<typeof frameOf>
 
 /** What stands around the page, known before there is one. */
-export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger): Frame {
+export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger) {
   const { parts, kept } = plan
   const latest = latestRequest(ledger)
   const closing =
@@ -67,7 +59,8 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger): Fram
       parts.variant === 'from' ? [...kept, asSummary(summary), ...rest] : [asSummary(summary), ...kept, ...rest],
     )
   return {
-    summaryWith: (page, { isShort, hasEnd = true } = {}) =>
+    /** The text of the summary message with this page in it. */
+    summaryWith: (page: string, { isShort, hasEnd = true }: { isShort?: boolean; hasEnd?: boolean } = {}) =>
       continuationText({
         summary: page,
         mode: job.trigger === 'manual' ? 'manual' : auto,
@@ -78,7 +71,10 @@ export function frameOf(job: CompactionJob, plan: Planned, ledger: Ledger): Fram
         isShort,
       }),
     messagesWith,
-    sizeWith: (summary, rest = []) => countTokens(messagesWith(summary, rest), job.counting),
+    /** Tokens of the new context with this summary and this behind it. */
+    sizeWith: (summary: string, rest: readonly ViewMessage[] = []) =>
+      countTokens(messagesWith(summary, rest), job.counting),
+    /** The latest request, as the last word of the context. */
     closing,
   }
 }
@@ -101,13 +97,10 @@ type RestoreInput = { readonly job: CompactionJob; readonly plan: Planned; reado
  */
 export function promisedTokens({ pieces }: Restoration, { job, plan }: RestoreInput): number {
   const share = Math.floor(plan.tokens.limit / 4)
-  const inForce = pieces.filter(({ kind }) => promised.includes(kind)).map(attachmentOf)
-  let tokens = 0
-  for (const piece of inForce) {
-    const more = countTokens([asSeen(piece)], job.counting) + frameTokens
-    if (tokens + more <= share) tokens += more
-  }
-  return tokens
+  return pieces
+    .filter(({ kind }) => promised.includes(kind))
+    .map((piece) => countTokens([asSeen(attachmentOf(piece))], job.counting) + frameTokens)
+    .reduce((tokens, more) => (tokens + more <= share ? tokens + more : tokens), 0)
 }
 
 export async function restoreWithin({ job, plan, next = '' }: RestoreInput, tokens: number): Promise<Restoration> {
@@ -148,12 +141,9 @@ function assembledWith(
   { count, namesMissing }: { readonly count: number; readonly namesMissing: boolean },
 ): Assembled {
   const pieces = restored.pieces.slice(0, count)
-  const left = restored.pieces.slice(count).map(({ kind, title, path }) => ({
-    kind,
-    what: path ?? title,
-    why: 'it does not fit',
-  }))
-  const notRestored = [...restored.notRestored, ...left]
+  const left = restored.pieces.slice(count)
+  const unfit = left.map(({ kind, title, path }) => ({ kind, what: path ?? title, why: 'it does not fit' }))
+  const notRestored = [...restored.notRestored, ...unfit]
   const missing = namesMissing ? missingText(notRestored) : undefined
   const attachments = [
     ...pieces.map(attachmentOf),

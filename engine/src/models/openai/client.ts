@@ -34,9 +34,9 @@ export type OpenAILike = {
 }
 
 export function openai(options: OpenAIOptions): ModelClient {
-  const key = options.baseURL === undefined ? {} : { apiKey: 'none' }
+  const apiKey = options.apiKey ?? (options.baseURL === undefined ? undefined : 'none')
   const { client } = createSdkClient<OpenAILike>(
-    { ...key, ...options },
+    { ...options, ...defined({ apiKey }) },
     {
       provider: 'openai',
       name: 'openai',

@@ -31,11 +31,7 @@ export type Asking = {
   readonly sends: number
 }
 
-export type Asker = {
-  readonly ask: (asking: Asking) => Promise<Asked>
-  /** All requests together; the hit rate is that of the request that shared the cache. */
-  readonly spent: () => { readonly usage: TokenCounts; readonly hitRate: number | undefined }
-}
+export type Asker = ReturnType<typeof createAsker>
 
 /** For the result of the compaction, and for listeners now. */
 export function note({ ports, tried }: Run, item: Tried): void {
@@ -43,7 +39,7 @@ export function note({ ports, tried }: Run, item: Tried): void {
   ports.emit({ type: 'mechanism-tried', mechanism: item.mechanism, outcome: item.outcome, why: item.why })
 }
 
-export function createAsker(run: Run, countTokens: (text: string) => number): Asker {
+export function createAsker(run: Run, countTokens: (text: string) => number) {
   const { ports, signal } = run
   let usage = noTokens
   let hitRate: number | undefined
@@ -78,7 +74,9 @@ export function createAsker(run: Run, countTokens: (text: string) => number): As
     note(run, { mechanism, outcome: 'done', why: `${countTokens(judged.text)} tokens` })
     return { type: 'summary', text: judged.text, answer, request }
   }
-  return { ask, spent: () => ({ usage, hitRate }) }
+  /** By all requests together; the hit rate is that of the request that shared the cache. */
+  const spent = () => ({ usage, hitRate })
+  return { ask, spent }
 }
 
 function isTooLong(answer: ModelAnswer | ModelFailure): boolean {
