@@ -136,25 +136,29 @@ function sessionOrClosed(shared: Shared, opened: OpenedSession, options: Session
   const listeners = createListeners(onEvent ? [onEvent] : [], { sessionId: id, ...defined({ agentId }) })
   try {
     const runtime = runtimeFor(shared, opened, { options, emit: listeners.emit })
-    const close = closing(() => session.runHooks(endOf(agentId)), store)
+    const runHooks = () => session.runHooks(endOf(agentId))
+    const close = closing(store, { runHooks, stored: () => session.stored() })
     const queued = leftInQueue(opened.entries)
     const session: Session = createSession({ id, path: store.path, agentId, runtime, listeners, queued, close })
     return session
   } catch (error) {
-    store.close()
+    void store.close()
     throw error
   }
 }
 
-/** Runs the hooks once, even if the session is closed twice. */
-function closing(runHooks: () => Promise<unknown>, store: Store): () => Promise<void> {
+type Closing = { readonly runHooks: () => Promise<unknown>; readonly stored: () => Promise<void> }
+
+/** Runs the hooks once, even if the session is closed twice. Releases the store even if not everything was stored. */
+function closing(store: Store, { runHooks, stored }: Closing): () => Promise<void> {
   let isClosed = false
   return async () => {
     try {
       if (!isClosed) await runHooks()
+      if (!isClosed) await stored()
     } finally {
       isClosed = true
-      store.close()
+      await store.close()
     }
   }
 }

@@ -57,6 +57,10 @@ export type Conversation = {
   readonly editRecords: (edits: readonly Edit[]) => readonly JsonObject[]
   /** The changes of the newest action in force, oldest first. */
   readonly lastAction: () => readonly Undoable[]
+  /** Waits until everything is stored; undefined where a write is never pending. Throws a StoreError. */
+  readonly stored: (() => Promise<void>) | undefined
+  /** Reads older entries into memory; undefined where they are read when they are needed. Throws a StoreError. */
+  readonly loadOlderEntries: (() => Promise<void>) | undefined
   /** How many entries are in memory, for tests. */
   readonly entryCount: () => number
 }
@@ -66,6 +70,8 @@ export function createConversation(input: ConversationInput): Conversation {
 }
 
 class StoredConversation implements Conversation {
+  readonly stored: Conversation['stored']
+  readonly loadOlderEntries: Conversation['loadOlderEntries']
   private readonly input: ConversationInput
   private book: LedgerBook = createLedger()
   private hasRewound = false
@@ -80,6 +86,9 @@ class StoredConversation implements Conversation {
   constructor(input: ConversationInput) {
     this.input = input
     this.isWhole = input.isWhole ?? true
+    const { flush, load } = input.store
+    this.stored = flush && (() => flushed(flush))
+    this.loadOlderEntries = load && (() => this.loadFrom(load))
     const known = this.openBook(input.entries)
     for (const [at, entry] of input.entries.entries()) this.take(entry, { isKnown: at <= known })
     if (this.hasRewound) this.readAgain()
@@ -220,10 +229,22 @@ class StoredConversation implements Conversation {
 
   /** Reads entries that were dropped from memory, or never read. */
   private loadOlder(): void {
-    if (this.isWhole) return
-    this.hold(this.input.store.entries())
+    const { store } = this.input
+    if (this.isWhole || store.load) return
+    this.hold(store.entries())
     this.isWhole = true
   }
+
+  private async loadFrom(load: () => Promise<readonly Entry[]>): Promise<void> {
+    if (this.isWhole) return
+    this.hold(await load())
+    this.isWhole = true
+  }
+}
+
+async function flushed(flush: () => Promise<StoreResult>): Promise<void> {
+  const result = await flush()
+  if (result.type === 'store-failed') throw new StoreError(result.why)
 }
 
 /** Edits after which the view may show another part of the transcript. */

@@ -91,6 +91,11 @@ export type Session = {
   readonly spent: () => UsageByPurpose
   /** Registers how to clear something that a compaction makes invalid. Returns a function that unregisters it. */
   readonly cleanUp: (owner: CleanUp) => () => void
+  /**
+   * Resolves when everything so far is stored; at once in memory and on disk. Throws a StoreError that names what is
+   * not stored; calling it again tries again. `prepare`, `send`, `compact` and edits wait for it by themselves.
+   */
+  readonly stored: () => Promise<void>
   /** Resolves when the background work (notes, staged summaries) is done. Nobody has to wait for it. */
   readonly idle: () => Promise<void>
   /**

@@ -6,10 +6,10 @@ import { type Blocked, prepareTurn, type Ready } from '../ladder/prepare.ts'
 import { failureIfEmpty, isAboutLength, recover, reportRecovery } from '../ladder/recovery.ts'
 import { isToolUse } from '../message/block.ts'
 import { defined } from '../message/json.ts'
-import { callNow } from '../ports/guarded.ts'
+import { callNow, errorText } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-model.ts'
 import type { Listeners } from '../ports/listeners.ts'
-import type { ModelAnswer, ModelRequest } from '../ports/model.ts'
+import type { ModelAnswer, ModelClient, ModelRequest } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import { predictCompaction, turnSizes } from '../tokens/predict.ts'
 import { compactionOff } from '../tokens/settings.ts'
@@ -80,9 +80,10 @@ class ManagedSession implements Session {
     })
 
   prepare: Session['prepare'] = (options = {}) =>
-    this.mutex.run(async () => {
+    this.run(async () => {
       this.pending = undefined
       this.queue.flush()
+      await this.stored()
       const applied = await this.applyBackground()
       const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
       if (prepared.compaction) await this.cancelBackground()
@@ -139,7 +140,7 @@ class ManagedSession implements Session {
   }
 
   recover: Session['recover'] = (failure, { signal } = {}) =>
-    this.mutex.run(async () => {
+    this.run(async () => {
       const recovery = await recover(this.runtime, failure, { signal })
       if (recovery.type === 'recovered') this.requestSent(recovery.request)
       else if (isAboutLength(failure)) reportRecovery(this.runtime, recovery.steps, false)
@@ -147,8 +148,9 @@ class ManagedSession implements Session {
     })
 
   compact: Session['compact'] = ({ instructions, from, upTo, signal } = {}) =>
-    this.mutex.run(async () => {
+    this.run(async () => {
       await this.cancelBackground()
+      if (from !== undefined || upTo !== undefined) await this.runtime.conversation.loadOlderEntries?.()
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
       const range = defined({ from, upTo })
@@ -168,15 +170,15 @@ class ManagedSession implements Session {
   spent: Session['spent'] = () => this.runtime.usage.total()
   cleanUp: Session['cleanUp'] = (owner) => this.runtime.cleanUps.register(owner)
   runHooks: Session['runHooks'] = (call, options = {}) => runSessionHooks(this.runtime.ports, call, options)
-  undo: Session['undo'] = () => this.mutex.run(() => undoNewest(this.runtime))
-  snip: Session['snip'] = (input) => this.mutex.run(() => snipRange(this.runtime, input))
-  pin: Session['pin'] = (uuid) => this.mutex.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
-  unpin: Session['unpin'] = (uuid) => this.mutex.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
-  rewind: Session['rewind'] = (to) => this.mutex.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
+  undo: Session['undo'] = () => this.edit(() => undoNewest(this.runtime))
+  snip: Session['snip'] = (input) => this.edit(() => snipRange(this.runtime, input))
+  pin: Session['pin'] = (uuid) => this.edit(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
+  unpin: Session['unpin'] = (uuid) => this.edit(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
+  rewind: Session['rewind'] = (to) => this.edit(() => editEntry(this.runtime, to, { type: 'rewind', to }))
   on: Session['on'] = (listener) => this.input.listeners.add(listener)
 
   useModel: Session['useModel'] = (choice, { signal } = {}) =>
-    this.mutex.run(async () => {
+    this.run(async () => {
       await this.cancelBackground()
       const client = guardedModel(choice.client, this.runtime.guard)
       return switchModel(this.runtime, { ...choice, client }, signal)
@@ -186,6 +188,8 @@ class ManagedSession implements Session {
     this.runtime.gauge.configure(requestBase(base))
     this.runtime.tracker.userChange()
   }
+
+  stored: Session['stored'] = async () => this.runtime.conversation.stored?.()
 
   idle: Session['idle'] = async () => {
     for (const worker of this.runtime.background) await worker.idle()
@@ -233,8 +237,28 @@ class ManagedSession implements Session {
     if (this.pending === undefined) this.queue.flush()
   }
 
-  private answered(answer: ModelAnswer, before: Pick<Answered, 'prepared' | 'compactions'>): Turn {
-    return { type: 'answered', answer, uuid: this.record(answer), ...before }
+  private async answered(answer: ModelAnswer, before: Pick<Answered, 'prepared' | 'compactions'>): Promise<Turn> {
+    const uuid = this.record(answer)
+    await this.stored()
+    return { type: 'answered', answer, uuid, ...before }
+  }
+
+  /** One task at a time. What it read is stored before a model sees it, and what it wrote before it is done. */
+  private run<T>(task: () => Promise<T>): Promise<T> {
+    return this.mutex.run(async () => {
+      await this.stored()
+      const result = await task()
+      await this.stored()
+      return result
+    })
+  }
+
+  /** Edits by hand may name entries that are not in memory. */
+  private edit<T>(change: () => T): Promise<T> {
+    return this.run(async () => {
+      await this.runtime.conversation.loadOlderEntries?.()
+      return change()
+    })
   }
 
   private failed(how: Omit<Extract<Turn, { readonly type: 'failed' }>, 'type'>): Turn {
@@ -251,7 +275,7 @@ class ManagedSession implements Session {
       effectiveWindow: () => gauge.explanation().effectiveWindow.value,
       ledger: conversation.ledger,
       weigher: gauge.weigher,
-      client: () => gauge.model().client,
+      client: () => afterStored(gauge.model().client, this.stored),
       model: () => gauge.model().name,
       requestFor: (view) => buildRequest(runtime, view).request,
       countTokens: (text) => textCounter(gauge.counting())(text),
@@ -260,6 +284,21 @@ class ManagedSession implements Session {
       addUsage: (source, counts) => usage.add({ source, usage: counts, model: gauge.model().name }),
       signal: stop.signal,
     }
+  }
+}
+
+/** For background workers: what they send is stored first. */
+function afterStored(client: ModelClient, stored: () => Promise<void>): ModelClient {
+  return {
+    ...client,
+    send: async (request, options) => {
+      try {
+        await stored()
+      } catch (error) {
+        return { type: 'failed', reason: 'transient', message: errorText(error), tries: 0 }
+      }
+      return client.send(request, options)
+    },
   }
 }
 
