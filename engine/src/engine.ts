@@ -12,7 +12,9 @@ import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import { createListeners } from './core/ports/listeners.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
+import type { Recalled } from './core/ports/recalled.ts'
 import type { Restore } from './core/ports/restore.ts'
+import type { OpenOptions, SessionStore } from './core/ports/session-store.ts'
 import type { Store } from './core/ports/store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { type CleanUp, hooksInto } from './core/session/callbacks.ts'
@@ -26,7 +28,6 @@ import {
   type Platform,
 } from './core/session/platform.ts'
 import { leftInQueue } from './core/session/queue.ts'
-import type { Recalled } from './core/session/recall.ts'
 import { type RequestInput, requestBase } from './core/session/request-input.ts'
 import type { HostState } from './core/session/restoring.ts'
 import { type Ask, createRuntime, type Runtime } from './core/session/runtime.ts'
@@ -36,6 +37,7 @@ import { type EngineSettings, withEnvironment } from './core/session/settings.ts
 import type { Environment } from './core/tokens/settings.ts'
 import { systemPorts } from './models/ports.ts'
 import { sessionParts } from './session-parts.ts'
+import { openStored } from './stores/opened.ts'
 
 export type EngineOptions = {
   readonly model: ModelClient
@@ -86,13 +88,52 @@ export type Engine = {
   readonly start: (options?: SessionOptions) => Promise<EngineSession>
 }
 
-/** Sessions in memory, in any runtime. For sessions on disk use the createEngine of everlong/node. */
-export function createEngine(options: EngineOptions): Engine {
-  const { model, start } = createEngineOn(barePlatform(globalThis.process?.env ?? {}), options)
-  return { model, start }
+export type StoreSessionOptions = SessionOptions & {
+  /** Who writes, for those who find the session held. */
+  readonly owner?: string
+}
+
+/** An engine whose sessions are in a store, by id. */
+export type StoreEngine = Omit<Engine, 'start'> & {
+  /** Continues a session. Throws a StoreError that says why when there is none, or another writer holds it. */
+  readonly open: (id: string, options?: StoreSessionOptions) => Promise<EngineSession>
+  /** A new session. `user` says whose it is, for erasure. Throws a StoreError when there is one with this id. */
+  readonly start: (
+    options?: StoreSessionOptions & { readonly id?: string; readonly user?: string },
+  ) => Promise<EngineSession>
+}
+
+/**
+ * Sessions in memory, in any runtime, or in the store that is given. For sessions on disk use the createEngine of
+ * everlong/node.
+ */
+export function createEngine(options: EngineOptions & { readonly store: SessionStore }): StoreEngine
+export function createEngine(options: EngineOptions): Engine
+export function createEngine({
+  store,
+  ...options
+}: EngineOptions & { readonly store?: SessionStore }): Engine | StoreEngine {
+  const engine = createEngineOn(barePlatform(globalThis.process?.env ?? {}), options)
+  return store ? engineOnStore(engine, store) : { model: engine.model, start: engine.start }
+}
+
+/** `complete` adds what the platform keeps next to a session. */
+export function engineOnStore(
+  { model, run, ports }: EngineOn,
+  store: SessionStore,
+  complete: (opened: OpenedSession) => OpenedSession = (opened) => opened,
+): StoreEngine {
+  const opened = async (id: string, how: OpenOptions, options: SessionOptions) =>
+    run(complete(await openStored(store, id, { ...how, ...ports })), options)
+  return {
+    model,
+    open: (id, { owner, ...options } = {}) => opened(id, { as: 'existing', owner }, options),
+    start: ({ id = ports.newId(), user, owner, ...options } = {}) => opened(id, { as: 'new', owner, user }, options),
+  }
 }
 
 export type EngineOn = Engine & {
+  readonly ports: Ports
   readonly run: (opened: OpenedSession, options: SessionOptions) => Promise<EngineSession>
 }
 
@@ -100,7 +141,7 @@ export function createEngineOn(platform: Platform, options: EngineOptions): Engi
   const ports = portsOf(options)
   const shared: Shared = { platform, options, learned: nothingLearned(), ports, cleanUps: new Set() }
   const run: EngineOn['run'] = (opened, session) => sessionOn(shared, opened, session)
-  return { model: options.model, run, start: (session = {}) => run(inMemory(ports.newId()), session) }
+  return { model: options.model, ports, run, start: (session = {}) => run(inMemory(ports.newId()), session) }
 }
 
 /** What all sessions of an engine have in common. */

@@ -2,7 +2,10 @@
 import type { JsonObject } from '../message/json.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 
-export type StoreResult = { readonly type: 'stored' } | { readonly type: 'store-failed'; readonly why: string }
+export type StoreResult =
+  | { readonly type: 'stored' }
+  /** `isFinal`: trying again is of no use. */
+  | { readonly type: 'store-failed'; readonly why: string; readonly isFinal?: boolean }
 
 export type Store = {
   /** If it is a file. */

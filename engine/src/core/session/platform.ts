@@ -6,6 +6,7 @@ import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
 import { type Hooks, noHooks } from '../ports/hooks.ts'
+import type { Recalled } from '../ports/recalled.ts'
 import { memoryStore, type Store } from '../ports/store.ts'
 import type { Workspace } from '../ports/workspace.ts'
 import { createSeenFiles, seenFileStore } from '../restore/seen-files.ts'
@@ -13,7 +14,7 @@ import type { Environment } from '../tokens/settings.ts'
 import type { NamedKinds } from '../tools/call.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import type { Conversation } from './conversation.ts'
-import { type Recalled, readFrom, recallFrom } from './recall.ts'
+import { readFrom, recallFrom } from './recall.ts'
 
 export type Platform = {
   readonly environment: Environment

@@ -1,18 +1,10 @@
 // Recall for a session in memory: searches words, newest first, and reads originals by id. Sessions on disk have an archive.
+import type { Recalled, RecallMatch } from '../ports/recalled.ts'
 import { headOf, tailOf } from '../text/cut.ts'
 import { wellFormed } from '../text/well-formed.ts'
 import type { Entry } from '../transcript/format/entry.ts'
 import { type Piece, piecesOf } from '../transcript/format/record-pieces.ts'
 import { timeIn } from '../transcript/format/time.ts'
-
-export type RecallMatch = {
-  readonly id: string
-  readonly kind: string
-  readonly time: string | undefined
-  readonly snippet: string
-}
-
-export type Recalled = { readonly matches: readonly RecallMatch[]; readonly more: boolean }
 
 const snippetLength = 300
 /** A pasted book would be searched word by word. */
