@@ -28,7 +28,7 @@ await build({
   banner: {
     js: `if (!Array.prototype.toSorted) throw new Error('everlong needs Node 20 or later, or a browser of 2023 or later.')`,
   },
-  deps: { neverBundle: [/^node:/, '@anthropic-ai/sdk', 'openai', '@opentelemetry/api'] },
+  deps: { neverBundle: [/^node:/, '@anthropic-ai/sdk', 'openai', '@opentelemetry/api', 'pg'] },
   logLevel: 'error',
 })
 console.log(`${globSync('**/*', { cwd: join(engine, 'dist') }).length} files in engine/dist`)

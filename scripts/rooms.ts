@@ -37,6 +37,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'engine/src/stores': { rooms: [core] },
   'engine/src/stores/disk': { rooms: [core, 'engine/src/node', 'engine/src/stores'], packages: ['node:'] },
   'engine/src/stores/postgres': { rooms: [core, 'engine/src/stores'], packages: ['node:', 'pg'] },
+  'engine/src/stores/testing': { rooms: ['engine/src'], packages: ['node:', 'pg'] },
   'engine/src/testing': { rooms: [core] },
   'engine/src': { rooms: ['engine/src'] },
   simulator: { rooms: ['simulator'], packages: ['*'] },

@@ -11,15 +11,19 @@ import { offline } from '../models/offline.ts'
 import { createEngine as createNodeEngine } from '../node-engine.ts'
 import { jsonlSessions } from './disk/jsonl.ts'
 import { memorySessions } from './memory.ts'
+import { postgresForTests } from './testing/postgres-server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everlong-stores-'))
+const server = await postgresForTests()
 const stores: readonly (readonly [string, () => SessionStore])[] = [
   ['memory', () => memorySessions()],
   ['a folder', () => jsonlSessions({ folder: mkdtempSync(join(folder, 'sessions-')) })],
+  ...(server ? [['PostgreSQL', () => server.store()] as const] : []),
 ]
 
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
+  await server?.stop()
 })
 
 describe.each(stores)('a session in %s', (_, createStore) => {

@@ -99,7 +99,7 @@ async function checkVersions({ store, other, must }: Bench): Promise<void> {
 async function checkWindows({ store, other, must }: Bench): Promise<void> {
   for (const [at, kept] of keptLayouts.entries()) {
     const id = `window-${kept}`
-    const records = [...generateSession({ seed: 11 + at, turns: 60, boundaries: 3, kept, subagents: 'inline' })]
+    const records = [...generateSession({ seed: 11 + at, turns: 24, boundaries: 3, kept, subagents: 'inline' })]
     const session = await opened(store, id, { as: 'new', isCopy: true })
     await session.append(
       records.map((record, nth) => ({ id: idOf(record, nth), record })),
