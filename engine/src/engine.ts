@@ -14,7 +14,7 @@ import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
 import type { Recalled } from './core/ports/recalled.ts'
 import type { Restore } from './core/ports/restore.ts'
-import type { OpenOptions, SessionStore } from './core/ports/session-store.ts'
+import type { SessionStore } from './core/ports/session-store.ts'
 import type { Store } from './core/ports/store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { type CleanUp, hooksInto } from './core/session/callbacks.ts'
@@ -37,7 +37,7 @@ import { type EngineSettings, withEnvironment } from './core/session/settings.ts
 import type { Environment } from './core/tokens/settings.ts'
 import { systemPorts } from './models/ports.ts'
 import { sessionParts } from './session-parts.ts'
-import { openStored } from './stores/opened.ts'
+import { openStored, type StoredSessionOptions } from './stores/opened.ts'
 
 export type EngineOptions = {
   readonly model: ModelClient
@@ -91,16 +91,24 @@ export type Engine = {
 export type StoreSessionOptions = SessionOptions & {
   /** Who writes, for those who find the session held. */
   readonly owner?: string
+  /** Whose session it is, for erasure. Only when it is started. */
+  readonly user?: string
 }
 
 /** An engine whose sessions are in a store, by id. */
 export type StoreEngine = Omit<Engine, 'start'> & {
-  /** Continues a session. Throws a StoreError that says why when there is none, or another writer holds it. */
-  readonly open: (id: string, options?: StoreSessionOptions) => Promise<EngineSession>
-  /** A new session. `user` says whose it is, for erasure. Throws a StoreError when there is one with this id. */
-  readonly start: (
-    options?: StoreSessionOptions & { readonly id?: string; readonly user?: string },
+  /** Continues a session. Throws a StoreError, with a `reason`, when there is none or another writer holds it. */
+  readonly open: (
+    id: string,
+    options?: StoreSessionOptions & {
+      /** When there is no such session: refuse (the default), or start it. */
+      readonly ifMissing?: 'refuse' | 'start'
+      /** How long to wait while another writer holds it. Default: 0. */
+      readonly waitMs?: number
+    },
   ) => Promise<EngineSession>
+  /** A new session. Throws a StoreError when there is one with this id. */
+  readonly start: (options?: StoreSessionOptions & { readonly id?: string }) => Promise<EngineSession>
 }
 
 /**
@@ -123,12 +131,13 @@ export function engineOnStore(
   store: SessionStore,
   complete: (opened: OpenedSession) => OpenedSession = (opened) => opened,
 ): StoreEngine {
-  const opened = async (id: string, how: OpenOptions, options: SessionOptions) =>
+  const opened = async (id: string, how: Omit<StoredSessionOptions, keyof Ports>, options: SessionOptions) =>
     run(complete(await openStored(store, id, { ...how, ...ports })), options)
   return {
     model,
-    open: (id, { owner, ...options } = {}) => opened(id, { as: 'existing', owner }, options),
-    start: ({ id = ports.newId(), user, owner, ...options } = {}) => opened(id, { as: 'new', owner, user }, options),
+    open: (id, { owner, user, ifMissing, waitMs, ...options } = {}) =>
+      opened(id, { as: ifMissing === 'start' ? 'existing-or-new' : 'existing', owner, user, waitMs }, options),
+    start: ({ id = ports.newId(), owner, user, ...options } = {}) => opened(id, { as: 'new', owner, user }, options),
   }
 }
 

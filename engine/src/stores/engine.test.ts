@@ -50,10 +50,23 @@ describe.each(stores)('a session in %s', (_, createStore) => {
     const session = await engineOn(store).start({ id: 'chat', owner: 'worker 1' })
     await expect(engineOn(store).open('chat')).rejects.toThrow(/worker 1/)
     await expect(engineOn(store).open('other')).rejects.toThrow(
-      new StoreError('There is no session other. Start it with start({ id }).'),
+      new StoreError('There is no session other. Start it with start({ id }).', { reason: 'missing' }),
     )
     await session.close()
     await expect(engineOn(store).start({ id: 'chat' })).rejects.toThrow(StoreError)
+    await store.close()
+  })
+
+  test('is started if it is missing, and waited for while another worker has it', async () => {
+    const store = createStore()
+    const first = await engineOn(store).open('chat', { owner: 'worker 1', user: 'ann', ifMissing: 'start' })
+    await expect(engineOn(store).open('chat', { ifMissing: 'start' })).rejects.toMatchObject({ reason: 'held' })
+    const waiting = engineOn(store).open('chat', { ifMissing: 'start', waitMs: 60_000 })
+    await first.close()
+    await (await waiting).close()
+    await expect(engineOn(store).open('nobody')).rejects.toMatchObject({ reason: 'missing' })
+    await expect(engineOn(store).start({ id: 'chat' })).rejects.toMatchObject({ reason: 'exists' })
+    expect((await store.list({ user: 'ann' })).map(({ id }) => id)).toEqual(['chat'])
     await store.close()
   })
 

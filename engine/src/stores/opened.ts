@@ -6,7 +6,13 @@ import type { OpenedSession } from '../core/session/platform.ts'
 import { undoOfTorn } from '../core/transcript/format/compaction-records.ts'
 import { type BufferPorts, bufferedStore } from './buffered.ts'
 
-export type StoredSessionOptions = OpenOptions & BufferPorts & { readonly now: () => number }
+export type StoredSessionOptions = Omit<OpenOptions, 'as'> &
+  BufferPorts & {
+    readonly as: OpenOptions['as'] | 'existing-or-new'
+    /** How long to wait for a session that another writer has. Default: not at all. */
+    readonly waitMs?: number | undefined
+    readonly now: () => number
+  }
 
 /** Throws a StoreError that says why when it cannot be opened. */
 export async function openStored(
@@ -14,9 +20,9 @@ export async function openStored(
   id: string,
   options: StoredSessionOptions,
 ): Promise<OpenedSession> {
-  const { newId, wait, now, ...how } = options
-  const result = await store.open(id, how)
-  if (result.type !== 'opened') throw new StoreError(whyNotOpened(result, id))
+  const { newId, wait } = options
+  const result = await openWhenFree(store, id, options)
+  if (result.type !== 'opened') throw new StoreError(whyNotOpened(result, id), { reason: result.type })
   const session = await repaired(result.session, options)
   const { entries, isWhole } = session
   const records = bufferedStore(session, { newId, wait })
@@ -39,6 +45,20 @@ export async function openStored(
       ...(await openStored(store, subagentId(id, agentId), { ...options, as: 'new', parent: id })),
       id: named,
     }),
+  }
+}
+
+async function openWhenFree(store: SessionStore, id: string, options: StoredSessionOptions): Promise<OpenResult> {
+  const { newId: _, wait, now, as, waitMs = 0, ...how } = options
+  const end = now() + waitMs
+  for (;;) {
+    const found = await store.open(id, { ...how, as: as === 'new' ? 'new' : 'existing' })
+    const isToBeStarted = found.type === 'missing' && as === 'existing-or-new'
+    const result = isToBeStarted ? await store.open(id, { ...how, as: 'new' }) : found
+    // Somebody else started it in between.
+    const isTaken = result.type === 'held' || (isToBeStarted && result.type === 'exists')
+    if (!isTaken || now() >= end) return result
+    await wait(50)
   }
 }
 

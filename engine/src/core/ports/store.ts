@@ -21,9 +21,19 @@ export type Store = {
   readonly close: () => void | Promise<void>
 }
 
+/** Why a session was not opened: there is none, there is one already, another writer has it. */
+export type NotOpened = 'missing' | 'exists' | 'held'
+
 /** A record could not be written (full disk, lost lease). Thrown so that no message is lost unnoticed. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
+  /** If a session could not be opened although the store works. */
+  readonly reason: NotOpened | undefined
+
+  constructor(message: string, options: { readonly cause?: unknown; readonly reason?: NotOpened } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.reason = options.reason
+  }
 }
 
 export const noPosition = { line: 0, offset: 0, length: 0, nth: 0 } as const
