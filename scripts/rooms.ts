@@ -48,6 +48,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   bench: { rooms: ['bench'], packages: ['*'] },
   // The fit writes the estimator's weights, so it must read its character classes, which are nobody else's business.
   'bench/src/tokens': { rooms: ['bench', `${core}/tokens`], packages: ['*'] },
+  // It starts the database that the tests of the engine start.
+  'bench/src/store': { rooms: ['bench', 'engine/src/stores/testing'], packages: ['*'] },
   examples: { rooms: ['examples'], packages: ['*'] },
   scripts: { rooms: ['scripts'], packages: ['*'] },
 }

@@ -76,13 +76,12 @@ function mustBeStorable(what: string, text: string): void {
   if (!isStorable) throw new StoreError(`The ${what} must be 1 to 500 characters of well-formed text without NUL.`)
 }
 
-async function list({ schema, run }: Tables, { user, after, limit = 1_000 }: ListOptions): Promise<SessionInfo[]> {
+async function list({ schema, run }: Tables, { user, after = '', limit = 1_000 }: ListOptions): Promise<SessionInfo[]> {
+  const ofUser = user === undefined ? '' : 'AND user_id = $4'
   const rows = await run(
     `SELECT id, user_id, parent, changed, coalesce(lease_until > clock_timestamp(), false) AS held
-     FROM ${schema}.session
-     WHERE tenant = $1 AND ($2::text IS NULL OR user_id = $2) AND ($3::text IS NULL OR id > $3)
-     ORDER BY id LIMIT $4`,
-    [user ?? null, after ?? null, limit],
+     FROM ${schema}.session WHERE tenant = $1 AND id > $2 ${ofUser} ORDER BY id LIMIT $3`,
+    [after, limit, ...(user === undefined ? [] : [user])],
   )
   return rows.map(({ id, user_id, parent, changed, held }) => ({
     id: String(id),
