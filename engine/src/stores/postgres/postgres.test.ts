@@ -1,4 +1,5 @@
 // Sessions in a real PostgreSQL.
+import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { HeldSession, SessionStore, StoredRecord } from '../../core/ports/session-store.ts'
 import { noPosition } from '../../core/ports/store.ts'
@@ -168,6 +169,16 @@ describe.runIf(server)('sessions in PostgreSQL', () => {
     await restarted
     expect(await idsIn(store, 's')).toEqual(['before', 'm1', 'm2', 'm3'])
     await records.close()
+  })
+
+  test('leave a pool of the host open, and close their own', async () => {
+    const pool = new pg.Pool({ connectionString: server.url })
+    const store = postgres({ pool, schema: 'hosted' })
+    await store.ready()
+    await store.close()
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    await expect(store.list()).rejects.toThrow('The session store is closed.')
+    await pool.end()
   })
 
   test('keep a uuid to one record, and say so', async () => {

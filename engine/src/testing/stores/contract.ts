@@ -169,6 +169,7 @@ async function checkTakeover({ store, other, expire, must }: Bench): Promise<voi
 }
 
 async function checkErasing({ store, other, must }: Bench): Promise<void> {
+  const held: HeldSession[] = []
   for (const [id, options] of [
     ['erase-a', { user: 'ann' }],
     ['erase-a/subagents/agent-1', { parent: 'erase-a' }],
@@ -177,7 +178,8 @@ async function checkErasing({ store, other, must }: Bench): Promise<void> {
   ] as const) {
     const session = await opened(store, id, { as: 'new', ...options })
     await session.append([said(`${id}-1`)], session.version)
-    if (id !== 'erase-c') await session.release()
+    if (id === 'erase-c') held.push(session)
+    else await session.release()
   }
   const mine = await other.list({ user: 'ann' })
   must(same(ids(mine), ['erase-a', 'erase-b']), 'sessions are listed by user')
@@ -197,7 +199,12 @@ async function checkErasing({ store, other, must }: Bench): Promise<void> {
   await other.erase({ unchangedForDays: 0 })
   must(same(ids(await store.list()), ['erase-c']), 'retention spares sessions that are being written')
   must((await other.erase({ user: 'bob' })) === 1, 'erasing a user does not')
-  must(same(await store.list(), []), 'and leaves nothing')
+  for (const session of held) {
+    const late = await session.append([said('erase-c-2')], session.version + 1)
+    must(late.type === 'refused', 'the writer of an erased session is refused')
+    await session.release()
+  }
+  must(same(await store.list(), []), 'and nothing is left')
 }
 
 async function opened(store: SessionStore, id: string, options: OpenOptions): Promise<HeldSession> {
