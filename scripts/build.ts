@@ -39,6 +39,7 @@ await build({
       '@ai-sdk/provider',
       'langchain',
       /^@langchain\/core/,
+      'pg',
     ],
   },
   logLevel: 'error',

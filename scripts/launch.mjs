@@ -26,6 +26,7 @@ const jobs = {
   postpack: ['scripts/pack.ts', 'restore'],
   format: ['scripts/format.ts'],
   'soak:properties': ['scripts/soak-properties.ts'],
+  'soak:stores': ['engine/src/stores/testing/soak.ts'],
 }
 
 const [jobName = '', ...words] = process.argv.slice(2)

@@ -47,6 +47,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     ],
   },
   'engine/src/adapters/testing': { rooms: [core, 'engine/src/adapters'], packages: ['fast-check'] },
+  'engine/src/stores': { rooms: [core] },
+  'engine/src/stores/disk': { rooms: [core, 'engine/src/node', 'engine/src/stores'], packages: ['node:'] },
+  'engine/src/stores/postgres': { rooms: [core, 'engine/src/stores'], packages: ['node:', 'pg'] },
+  'engine/src/stores/testing': { rooms: ['engine/src'], packages: ['node:', 'pg'] },
   'engine/src/testing': { rooms: [core] },
   'engine/src': { rooms: ['engine/src'] },
   simulator: { rooms: ['simulator'], packages: ['*'] },
@@ -58,6 +62,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   bench: { rooms: ['bench'], packages: ['*'] },
   // The fit writes the estimator's weights, so it must read its character classes, which are nobody else's business.
   'bench/src/tokens': { rooms: ['bench', `${core}/tokens`], packages: ['*'] },
+  // It starts the database that the tests of the engine start.
+  'bench/src/store': { rooms: ['bench', 'engine/src/stores/testing'], packages: ['*'] },
   examples: { rooms: ['examples'], packages: ['*'] },
   scripts: { rooms: ['scripts'], packages: ['*'] },
 }

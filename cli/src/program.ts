@@ -1,6 +1,7 @@
 // The commands, and the exit codes: 0 success, 1 failure, 2 usage error. Each command is loaded on demand, so that
 // --help is quick.
 import { Argument, Command, CommanderError, Option } from 'commander'
+import { StoreError } from 'everlong'
 import packageFacts from '../package.json' with { type: 'json' }
 import type { CompactOptions } from './commands/compact.ts'
 import type { DemoOptions } from './commands/demo/demo.ts'
@@ -33,7 +34,20 @@ import type { Surroundings } from './surroundings.ts'
 
 const exitCodes = { fine: 0, wrong: 1, usage: 2 } as const
 
+/** A store URL in place of a path stands for a session in a database. */
 export async function run(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  if (!words.some((word) => /^postgres(ql)?:/.test(word))) return runHere(words, surroundings)
+  const { withStores } = await import('./stores.ts')
+  try {
+    return await withStores(words, surroundings, runHere)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    complain(error.message, surroundings)
+    return exitCodes.wrong
+  }
+}
+
+async function runHere(words: readonly string[], surroundings: Surroundings): Promise<number> {
   let exitCode: number = exitCodes.fine
   const program = createProgram(surroundings, (code) => {
     exitCode = code
@@ -105,6 +119,7 @@ function createProgram(surroundings: Surroundings, end: End): Command {
   addReducing(program, show, surroundings)
   addEditing({ command: (name, words) => command(program, name, words).addArgument(transcript()), show, surroundings })
   addMending(program, show)
+  addCopying(program, show)
   addCompacting(program, show, surroundings)
   addNoting(program, show, surroundings)
   addRecalling(program, show, surroundings)
@@ -276,6 +291,16 @@ function addMending(program: Command, show: Show): void {
     .action(async (file: string, options: { json?: boolean; out: string }) => {
       const { gather, render } = await import('./commands/repair.ts')
       show(gather(file, options.out), { ...options, render })
+    })
+}
+
+function addCopying(program: Command, show: Show): void {
+  command(program, 'copy', 'copy sessions between folders and databases')
+    .argument('<from>', 'a transcript, a folder of them, or a store URL')
+    .argument('<to>', 'a folder, or a store URL')
+    .action(async (from: string, to: string, options: { json?: boolean }) => {
+      const { gather, render } = await import('./commands/copy.ts')
+      show(await gather(from, to), { ...options, render })
     })
 }
 

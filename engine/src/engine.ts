@@ -12,7 +12,9 @@ import { guardedFiles, guardedHooks, guardedRestore, guardedWorkspace } from './
 import type { HookCall, Hooks } from './core/ports/hooks.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { CompactionPorts } from './core/ports/ports.ts'
+import type { Recalled } from './core/ports/recalled.ts'
 import type { Restore } from './core/ports/restore.ts'
+import type { SessionStore } from './core/ports/session-store.ts'
 import type { Workspace } from './core/ports/workspace.ts'
 import { type CleanUp, createCleanUps, hooksInto } from './core/session/callbacks.ts'
 import { Collapser } from './core/session/collapser.ts'
@@ -20,7 +22,7 @@ import { createConversation } from './core/session/conversation.ts'
 import { type Learned, nothingLearned } from './core/session/gauge.ts'
 import { type RequestInput, requestBase } from './core/session/input.ts'
 import { type Memory, MemoryKeeper, memoryState } from './core/session/memory-keeper.ts'
-import { barePlatform, inMemory, type OpenedSession, type Platform, type Recalled } from './core/session/platform.ts'
+import { barePlatform, inMemory, type OpenedSession, type Platform } from './core/session/platform.ts'
 import { leftInQueue } from './core/session/queue.ts'
 import { guardedState, type HostState, Restoring } from './core/session/restoring.ts'
 import { type Ask, createRuntime, type Runtime } from './core/session/runtime.ts'
@@ -29,6 +31,7 @@ import { type EngineSettings, memoryChoices, withEnvironment } from './core/sess
 import type { Environment } from './core/tokens/settings.ts'
 import type { Entry } from './core/transcript/format/entry.ts'
 import { systemPorts } from './models/ports.ts'
+import { openStored, type StoredSessionOptions } from './stores/opened.ts'
 
 export type EngineOptions = {
   readonly model: ModelClient
@@ -81,13 +84,61 @@ export type Engine = {
   readonly start: (options?: SessionOptions) => Promise<EngineSession>
 }
 
-/** Sessions in memory, in any runtime. For sessions on disk use the createEngine of everlong/node. */
-export function createEngine(options: EngineOptions): Engine {
-  const { model, start } = createEngineOn(barePlatform(globalThis.process?.env ?? {}), options)
-  return { model, start }
+export type StoreSessionOptions = SessionOptions & {
+  /** Who writes, for those who find the session held. */
+  readonly owner?: string
+  /** Whose session it is, for erasure. Only when it is started. */
+  readonly user?: string
+}
+
+/** An engine whose sessions are in a store, by id. */
+export type StoreEngine = Omit<Engine, 'start'> & {
+  /** Continues a session. Throws a StoreError, with a `reason`, when there is none or another writer holds it. */
+  readonly open: (
+    id: string,
+    options?: StoreSessionOptions & {
+      /** When there is no such session: refuse (the default), or start it. */
+      readonly ifMissing?: 'refuse' | 'start'
+      /** How long to wait while another writer holds it. Default: 0. */
+      readonly waitMs?: number
+    },
+  ) => Promise<EngineSession>
+  /** A new session. Throws a StoreError when there is one with this id. */
+  readonly start: (options?: StoreSessionOptions & { readonly id?: string }) => Promise<EngineSession>
+}
+
+/**
+ * Sessions in memory, in any runtime, or in the store that is given. For sessions on disk use the createEngine of
+ * everlong/node.
+ */
+export function createEngine(options: EngineOptions & { readonly store: SessionStore }): StoreEngine
+export function createEngine(options: EngineOptions): Engine
+export function createEngine({
+  store,
+  ...options
+}: EngineOptions & { readonly store?: SessionStore }): Engine | StoreEngine {
+  const engine = createEngineOn(barePlatform(globalThis.process?.env ?? {}), options)
+  return store ? engineOnStore(engine, store) : { model: engine.model, start: engine.start }
+}
+
+/** `complete` adds what the platform keeps next to a session. */
+export function engineOnStore(
+  { model, run, ports }: EngineOn,
+  store: SessionStore,
+  complete: (opened: OpenedSession) => OpenedSession = (opened) => opened,
+): StoreEngine {
+  const opened = async (id: string, how: Omit<StoredSessionOptions, keyof Ports>, options: SessionOptions) =>
+    run(complete(await openStored(store, id, { ...how, ...ports })), options)
+  return {
+    model,
+    open: (id, { owner, user, ifMissing, waitMs, ...options } = {}) =>
+      opened(id, { as: ifMissing === 'start' ? 'existing-or-new' : 'existing', owner, user, waitMs }, options),
+    start: ({ id = ports.newId(), owner, user, ...options } = {}) => opened(id, { as: 'new', owner, user }, options),
+  }
 }
 
 export type EngineOn = Engine & {
+  readonly ports: Ports
   readonly run: (opened: OpenedSession, options: SessionOptions) => Promise<EngineSession>
 }
 
@@ -95,7 +146,7 @@ export function createEngineOn(platform: Platform, options: EngineOptions): Engi
   const ports = { now: () => Date.now(), newId: () => crypto.randomUUID(), wait: systemPorts.wait, ...options.ports }
   const shared: Shared = { platform, options, learned: nothingLearned(), ports, cleanUps: new Set() }
   const run: EngineOn['run'] = (opened, session) => sessionOn(shared, opened, session)
-  return { model: options.model, run, start: (session = {}) => run(inMemory(ports.newId()), session) }
+  return { model: options.model, ports, run, start: (session = {}) => run(inMemory(ports.newId()), session) }
 }
 
 type Shared = {
@@ -145,16 +196,17 @@ function sessionOrClosed(shared: Shared, opened: OpenedSession, options: Session
       try {
         // Once, even if the session is closed twice.
         if (!isClosed) await session.runHooks(end)
+        if (!isClosed) await session.stored()
       } finally {
         isClosed = true
-        store.close()
+        await store.close()
       }
     }
     const queued = leftInQueue(opened.entries)
     const session: Session = createSession({ runtime, listeners, queued, close })
     return session
   } catch (error) {
-    store.close()
+    void store.close()
     throw error
   }
 }

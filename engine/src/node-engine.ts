@@ -2,18 +2,21 @@
 
 import { defined } from './core/message/json.ts'
 import { noHooks } from './core/ports/hooks.ts'
-import { fromEntries, type OpenedSession, type Platform } from './core/session/platform.ts'
+import type { SessionStore } from './core/ports/session-store.ts'
+import type { OpenedSession, Platform } from './core/session/platform.ts'
 import {
   type Engine as AnyEngine,
   type EngineOptions as AnyEngineOptions,
   type SessionOptions as AnySessionOptions,
   createEngineOn,
+  type EngineOn,
   type EngineSession,
+  engineOnStore,
+  type StoreEngine,
 } from './engine.ts'
-import { type Archive, openArchive } from './node/archive/archive.ts'
-import { hasSqlite } from './node/archive/database.ts'
 import { type HookChoices, hooksFor } from './node/hooks/hooks.ts'
 import { subagentPath } from './node/read/subagents.ts'
+import { recallOnDisk } from './node/session/recall-on-disk.ts'
 import { openSessionFile, type SessionFileOptions } from './node/session/session-file.ts'
 import { sessionFiles, workspaceFor } from './node/session/session-files.ts'
 import { openMemory } from './node/session/session-memory.ts'
@@ -40,8 +43,18 @@ export type Engine = Omit<AnyEngine, 'start'> & {
   readonly start: (options?: SessionOptions & { readonly path?: string }) => Promise<EngineSession>
 }
 
-export function createEngine({ hookSettings, ...options }: EngineOptions): Engine {
-  const { start, run, model } = createEngineOn(nodePlatform(hookSettings), options)
+export function createEngine(options: EngineOptions & { readonly store: SessionStore }): StoreEngine
+export function createEngine(options: EngineOptions): Engine
+export function createEngine({
+  hookSettings,
+  store,
+  ...options
+}: EngineOptions & { readonly store?: SessionStore }): Engine | StoreEngine {
+  const engine = createEngineOn(nodePlatform(hookSettings), options)
+  return store ? engineOnStore(engine, store, withFiles) : engineOnDisk(engine)
+}
+
+function engineOnDisk({ start, run, model }: EngineOn): Engine {
   const onDisk = async (path: string, file: SessionFileOptions['file'], session: SessionOptions) => {
     const { owner = 'everlong', ifHeld, ...others } = session
     return run(await openOnDisk(path, { file, owner, ...defined({ ifHeld }) }), others)
@@ -54,6 +67,17 @@ export function createEngine({ hookSettings, ...options }: EngineOptions): Engin
       const { owner: _, ifHeld: __, ...others } = session
       return start(others)
     },
+  }
+}
+
+/** What a session that is a file keeps next to it. */
+function withFiles(opened: OpenedSession): OpenedSession {
+  const { path } = opened.store
+  if (path === undefined) return opened
+  return {
+    ...opened,
+    notes: openMemory(path),
+    wrap: (conversation, onProblem) => keepingResults(conversation, path, onProblem),
   }
 }
 
@@ -82,27 +106,11 @@ async function openOnDisk(path: string, options: SessionFileOptions): Promise<Op
     isWhole,
     notes: openMemory(place),
     wrap: (conversation, onProblem) => keepingResults(conversation, place, onProblem),
-    ...(hasSqlite() ? fromArchive(place) : fromEntries(store.entries)),
+    ...recallOnDisk(place, store.entries),
     // A sub-agent's file carries the id of the session it belongs to.
     subagent: async (agentId) => ({
       ...(await openOnDisk(subagentPath(place, agentId), { ...options, file: 'new' })),
       id: sessionId,
     }),
-  }
-}
-
-function fromArchive(path: string): Pick<OpenedSession, 'recall' | 'read'> {
-  return {
-    recall: (words, limit) => withArchive(path, (archive) => archive.search({ words, limit })),
-    read: (id) => withArchive(path, (archive) => archive.read(id)?.text),
-  }
-}
-
-async function withArchive<T>(path: string, use: (archive: Archive) => T): Promise<T> {
-  const archive = openArchive(path)
-  try {
-    return use(archive)
-  } finally {
-    archive.close()
   }
 }

@@ -17,6 +17,8 @@ export {
   type SessionOptions,
 } from './node-engine.ts'
 
+export { jsonlSessions } from './stores/disk/jsonl.ts'
+
 // Archive and recall
 
 export { type Archive, archiveFolder, openArchive } from './node/archive/archive.ts'

@@ -39,6 +39,10 @@ export function createConversation(input: ConversationInput): Conversation {
 }
 
 class StoredConversation {
+  /** Waits until everything is stored; undefined where a write is never pending. Throws a StoreError. */
+  readonly stored: (() => Promise<void>) | undefined
+  /** Reads older entries into memory; undefined where they are read when they are needed. Throws a StoreError. */
+  readonly loadOlderEntries: (() => Promise<void>) | undefined
   private readonly input: ConversationInput
   private book: LedgerBook = createLedger()
   private hasRewound = false
@@ -53,6 +57,9 @@ class StoredConversation {
   constructor(input: ConversationInput) {
     this.input = input
     this.isWhole = input.isWhole ?? true
+    const { flush, load } = input.store
+    this.stored = flush && (() => flushed(flush))
+    this.loadOlderEntries = load && (() => this.loadFrom(load))
     const known = this.openBook(input.entries)
     for (const [at, entry] of input.entries.entries()) this.take(entry, { isKnown: at <= known })
     if (this.hasRewound) this.readAgain()
@@ -199,10 +206,22 @@ class StoredConversation {
 
   /** Reads entries that were dropped from memory, or never read. */
   private loadOlder(): void {
-    if (this.isWhole) return
-    this.hold(this.input.store.entries())
+    const { store } = this.input
+    if (this.isWhole || store.load) return
+    this.hold(store.entries())
     this.isWhole = true
   }
+
+  private async loadFrom(load: () => Promise<readonly Entry[]>): Promise<void> {
+    if (this.isWhole) return
+    this.hold(await load())
+    this.isWhole = true
+  }
+}
+
+async function flushed(flush: () => Promise<StoreResult>): Promise<void> {
+  const result = await flush()
+  if (result.type === 'store-failed') throw new StoreError(result.why)
 }
 
 /**

@@ -6,6 +6,7 @@ import type { JsonObject } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import type { FileStore } from '../ports/files.ts'
 import { type Hooks, noHooks } from '../ports/hooks.ts'
+import type { Recalled, RecallMatch } from '../ports/recalled.ts'
 import { memoryStore, type Store } from '../ports/store.ts'
 import type { Workspace } from '../ports/workspace.ts'
 import { createSeenFiles, seenFileStore } from '../restore/seen-files.ts'
@@ -94,15 +95,6 @@ export function fromEntries(entries: Store['entries']): Pick<OpenedSession, 'rec
     read: async (id) => readFrom(entries(), id),
   }
 }
-
-export type RecallMatch = {
-  readonly id: string
-  readonly kind: string
-  readonly time: string | undefined
-  readonly snippet: string
-}
-
-export type Recalled = { readonly matches: readonly RecallMatch[]; readonly more: boolean }
 
 const snippetLength = 300
 /** A pasted book would be searched word by word. */

@@ -9,10 +9,17 @@ import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { totalOf } from '../message/usage.ts'
 import type { EngineEvent, Tried } from '../ports/events.ts'
-import { callNow, type Listeners } from '../ports/guarded.ts'
+import { callNow, errorText, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
-import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
+import type {
+  AbortSignalPort,
+  ModelAnswer,
+  ModelClient,
+  ModelFailure,
+  ModelRequest,
+  SendOptions,
+} from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
@@ -140,9 +147,10 @@ class ManagedSession {
     })
 
   prepare = (options: PrepareOptions = {}): Promise<Ready | Blocked> =>
-    this.mutex.run(async () => {
+    this.run(async () => {
       this.pending = undefined
       this.queue.flush()
+      await this.stored()
       this.showImported()
       const applied = await this.applyBackground()
       const prepared = await prepareTurn(this.runtime, { ...options, isMicroOff: this.background !== undefined })
@@ -187,12 +195,17 @@ class ManagedSession {
     report(prepared)
     if (prepared.type === 'blocked') return { ...prepared, compactions }
     const before = { prepared, compactions }
+    const answered = async (answer: ModelAnswer): Promise<Turn> => {
+      const uuid = this.record(answer)
+      await this.stored()
+      return { type: 'answered', answer, uuid, ...before }
+    }
     const failed = (failure: ModelFailure, steps: readonly Tried[]): Turn => {
       this.requestEnded()
       return { type: 'failed', failure, steps, ...before }
     }
     const first = await send(prepared)
-    if (first.type === 'answer') return { type: 'answered', answer: first, uuid: this.record(first), ...before }
+    if (first.type === 'answer') return answered(first)
     const recovery = await this.recover(first, options)
     const { steps } = recovery
     if (recovery.type === 'unrecovered') return failed(first, steps)
@@ -201,13 +214,13 @@ class ManagedSession {
     report({ ...defined({ compaction }), notices: compaction?.notices ?? [] })
     const second = await send(request)
     reportRecovery(runtime, steps, second.type === 'answer')
-    if (second.type === 'answer') return { type: 'answered', answer: second, uuid: this.record(second), ...before }
+    if (second.type === 'answer') return answered(second)
     return failed(isAboutLength(second) ? first : second, steps)
   }
 
   /** For hosts that send requests themselves: what to send instead of a prompt that was too long. */
   recover = (failure: ModelFailure, { signal }: PrepareOptions = {}): Promise<Recovery> =>
-    this.mutex.run(async () => {
+    this.run(async () => {
       const recovery = await recover(this.runtime, failure, signal)
       if (recovery.type === 'recovered') this.requestSent(recovery.request)
       else if (isAboutLength(failure)) reportRecovery(this.runtime, recovery.steps, false)
@@ -215,10 +228,11 @@ class ManagedSession {
     })
 
   compact = (options: CompactOptions = {}): Promise<CompactionDone | CompactionNotDone> =>
-    this.mutex.run(async () => {
+    this.run(async () => {
       const { instructions, from, upTo, signal } = options
       this.showImported()
       await this.cancelBackground()
+      if (from !== undefined || upTo !== undefined) await this.runtime.conversation.loadOlderEntries?.()
       const detail = compactionOff(this.runtime)
       if (detail !== undefined) return { type: 'not-compacted', reason: 'vetoed', detail, tried: [] }
       return compactNow(this.runtime, { cause: 'person', instructions, range: defined({ from, upTo }), signal })
@@ -242,19 +256,17 @@ class ManagedSession {
   /** Runs the hooks of an event that only the host knows of: `Stop`, `PermissionRequest`. Others run by themselves. */
   runHooks = (call: HookCall, options: Signaled = {}): Promise<HookOutcome> =>
     runSessionHooks(this.runtime.ports, call, options)
-  undo = (): Promise<UndoOutcome> => this.mutex.run(() => undoNewest(this.runtime))
-  snip = (input: SnipInput): Promise<EditOutcome> => this.mutex.run(() => snipRange(this.runtime, input))
-  pin = (uuid: string): Promise<EditOutcome> =>
-    this.mutex.run(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
+  undo = (): Promise<UndoOutcome> => this.edit(() => undoNewest(this.runtime))
+  snip = (input: SnipInput): Promise<EditOutcome> => this.edit(() => snipRange(this.runtime, input))
+  pin = (uuid: string): Promise<EditOutcome> => this.edit(() => editEntry(this.runtime, uuid, { type: 'pin', uuid }))
   unpin = (uuid: string): Promise<EditOutcome> =>
-    this.mutex.run(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
+    this.edit(() => editEntry(this.runtime, uuid, { type: 'unpin', uuid }))
   /** Goes back to the view in which this entry was the newest. */
-  rewind = (to: string): Promise<EditOutcome> =>
-    this.mutex.run(() => editEntry(this.runtime, to, { type: 'rewind', to }))
+  rewind = (to: string): Promise<EditOutcome> => this.edit(() => editEntry(this.runtime, to, { type: 'rewind', to }))
   on = (listener: (event: EngineEvent) => void): (() => void) => this.input.listeners.add(listener)
 
   useModel = (choice: ModelChoice, { signal }: PrepareOptions = {}): Promise<Switched> =>
-    this.mutex.run(async () => {
+    this.run(async () => {
       await this.cancelBackground()
       const client = guardedModel(choice.client, this.runtime.guard)
       return switchModel(this.runtime, { ...choice, client }, signal)
@@ -265,6 +277,12 @@ class ManagedSession {
     this.runtime.gauge.configure(requestBase(base))
     this.runtime.tracker.userChange()
   }
+
+  /**
+   * Resolves when everything so far is stored; at once in memory and on disk. Throws a StoreError that names what is
+   * not stored; calling it again tries again. `prepare`, `send`, `compact` and edits wait for it by themselves.
+   */
+  stored = async (): Promise<void> => this.runtime.conversation.stored?.()
 
   /** Resolves when the background work (notes, staged summaries) is done. Nobody has to wait for it. */
   idle = async (): Promise<void> => {
@@ -324,6 +342,24 @@ class ManagedSession {
     }
   }
 
+  /** One task at a time. What it read is stored before a model sees it, and what it wrote before it is done. */
+  private run<T>(task: () => Promise<T>): Promise<T> {
+    return this.mutex.run(async () => {
+      await this.stored()
+      const result = await task()
+      await this.stored()
+      return result
+    })
+  }
+
+  /** Edits by hand may name entries that are not in memory. */
+  private edit<T>(change: () => T): Promise<T> {
+    return this.run(async () => {
+      await this.runtime.conversation.loadOlderEntries?.()
+      return change()
+    })
+  }
+
   private backgroundContext(): BackgroundContext {
     const { conversation, gauge, usage, ports } = this.runtime
     return {
@@ -332,7 +368,7 @@ class ManagedSession {
       effectiveWindow: () => gauge.explanation().effectiveWindow.value,
       ledger: conversation.ledger,
       weigher: gauge.weigher,
-      client: () => gauge.model().client,
+      client: () => afterStored(gauge.model().client, this.stored),
       model: () => gauge.model().name,
       requestFor: (view) => buildRequest(this.runtime, view).request,
       countTokens: (text) => createTextCounter(gauge.counting())(text),
@@ -345,6 +381,21 @@ class ManagedSession {
       },
       signal: this.stop.signal,
     }
+  }
+}
+
+/** For background workers: what they send is stored first. */
+function afterStored(client: ModelClient, stored: () => Promise<void>): ModelClient {
+  return {
+    ...client,
+    send: async (request, options) => {
+      try {
+        await stored()
+      } catch (error) {
+        return { type: 'failed', reason: 'transient', message: errorText(error), tries: 0 }
+      }
+      return client.send(request, options)
+    },
   }
 }
 

@@ -30,7 +30,7 @@ export type SessionFile =
       /** The session it was copied from because another process is writing it. */
       readonly forkedFrom?: string
     }
-  | { readonly type: 'failed'; readonly why: string }
+  | { readonly type: 'failed'; readonly why: string; readonly heldBy?: string }
 
 export type SessionFileOptions = WriterOptions & {
   /** `new` refuses an existing file; `existing` accepts only a transcript. */
@@ -42,7 +42,7 @@ export async function openSessionFile(path: string, { file, ...options }: Sessio
   if (refused !== undefined) return { type: 'failed', why: `${refused} Nothing was written.` }
   const known = new Set<string>()
   const opened = await openWriter(path, { ...options, knows: (uuid) => known.has(uuid) })
-  if (opened.type === 'held') return { type: 'failed', why: heldMessage(path, opened.by) }
+  if (opened.type === 'held') return { type: 'failed', why: heldMessage(path, opened.by), heldBy: opened.by.owner }
   if (opened.type === 'open-failed') return { type: 'failed', why: opened.message }
   const { writer } = opened
   const found = readRepaired(writer, known)
@@ -117,6 +117,6 @@ function storeOn(writer: TranscriptWriter): Store {
 }
 
 function storeResult(result: AppendResult): StoreResult {
-  const isStored = result.type === 'appended' || result.type === 'sync-failed'
-  return isStored ? { type: 'stored' } : { type: 'store-failed', why: whyNotAppended(result) }
+  if (result.type === 'appended' || result.type === 'sync-failed') return { type: 'stored' }
+  return { type: 'store-failed', why: whyNotAppended(result), isFinal: result.type !== 'write-failed' }
 }

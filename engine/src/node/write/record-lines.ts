@@ -1,5 +1,6 @@
 // Serializes records, or explains why it cannot: a record that would read back differently is refused, never adjusted.
 import { isObject, type JsonObject } from '../../core/message/json.ts'
+import { type NotJson, toJson } from '../../core/message/to-json.ts'
 
 export type UuidField = 'uuid' | 'parentUuid' | 'logicalParentUuid'
 
@@ -14,6 +15,8 @@ export type RecordProblem = { readonly index: number; readonly message: string }
 export type LineRules = {
   readonly knows: (uuid: string) => boolean
   readonly foreignLogicalParents: boolean
+  /** Takes uuids and parents as they are, for a copy of a session that others wrote. */
+  readonly isCopy?: boolean
 }
 
 export type RecordLines =
@@ -25,13 +28,12 @@ export function toLines(records: readonly unknown[], rules: LineRules): RecordLi
   const knows = (uuid: string) => uuids.has(uuid) || rules.knows(uuid)
   const lines: string[] = []
   for (const [index, record] of records.entries()) {
-    const line = toJson(record)
-    const problem =
-      typeof line === 'string' ? uuidProblem(record as JsonObject, { ...rules, knows, index }) : notJson(index, line)
+    const line = isObject(record) ? toJson(record) : { where: '', why: 'is not an object' }
+    if (typeof line !== 'string' || !isObject(record)) return { type: 'refused', problem: notJson(index, line) }
+    const problem = rules.isCopy ? undefined : uuidProblem(record, { ...rules, knows, index })
     if (problem !== undefined) return { type: 'refused', problem }
-    const { uuid } = record as JsonObject
-    if (typeof uuid === 'string') uuids.add(uuid)
-    lines.push(`${line}\n`)
+    if (typeof record.uuid === 'string') uuids.add(record.uuid)
+    lines.push(line, '\n')
   }
   return { type: 'lines', text: lines.join(''), uuids: [...uuids] }
 }
@@ -57,51 +59,9 @@ function uuidProblem(record: JsonObject, rules: LineRules & { readonly index: nu
   return undefined
 }
 
-type NotJson = { readonly where: string; readonly why: string }
-
-function notJson(index: number, { where, why }: NotJson): RecordProblem {
-  const message = `Record ${index}: ${where || 'it'} ${why} and would not read back the same. Use plain JSON values.`
+function notJson(index: number, found: NotJson | string): RecordProblem {
+  const { where, why } = typeof found === 'string' ? { where: '', why: 'is not an object' } : found
+  const what = where === '' ? 'it' : where
+  const message = `Record ${index}: ${what} ${why} and would not read back the same. Use plain JSON values.`
   return { type: 'record-not-json', index, where, message }
-}
-
-function toJson(record: unknown): string | NotJson {
-  if (!isObject(record)) return { where: '', why: 'is not an object' }
-  try {
-    return findNotJson(record, '', new Set()) ?? JSON.stringify(record)
-  } catch (error) {
-    // The stack limits the depth, as in JSON.parse.
-    if (error instanceof RangeError) return { where: '', why: 'is nested too deeply or too long' }
-    throw error
-  }
-}
-
-/** The first value that JSON.stringify would refuse or change. Undefined fields are fine: they read back the same. */
-function findNotJson(value: unknown, where: string, above: Set<object>): NotJson | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : { where, why: `is ${value}` }
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
-  if (typeof value !== 'object') return { where, why: `is of type ${typeof value}` }
-  if (above.has(value)) return { where, why: 'contains itself' }
-  above.add(value)
-  const found = Array.isArray(value) ? findInArray(value, where, above) : findInObject(value, where, above)
-  above.delete(value)
-  return found
-}
-
-function findInArray(items: readonly unknown[], where: string, above: Set<object>): NotJson | undefined {
-  // By index: holes would be written as null.
-  for (let at = 0; at < items.length; at++) {
-    const found = findNotJson(items[at], `${where}[${at}]`, above)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-function findInObject(value: object, where: string, above: Set<object>): NotJson | undefined {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return { where, why: 'is not a plain object' }
-  for (const [key, item] of Object.entries(value)) {
-    const found = item === undefined ? undefined : findNotJson(item, where === '' ? key : `${where}.${key}`, above)
-    if (found !== undefined) return found
-  }
-  return undefined
 }

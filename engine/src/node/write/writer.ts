@@ -24,6 +24,8 @@ export type WriterOptions = LeaseOptions & {
   readonly knows?: (uuid: string) => boolean
   /** Whether `logicalParentUuid` may name a record of another file. Default: refuse. */
   readonly foreignLogicalParents?: 'refuse' | 'allow'
+  /** Takes uuids and parents as they are: the records are a copy of a session that others wrote. */
+  readonly isCopy?: boolean
 }
 
 export type OpenResult =
@@ -124,6 +126,7 @@ function writerOn(open: OpenFile, options: WriterOptions): TranscriptWriter {
   const rules: LineRules = {
     knows: (uuid) => written.has(uuid) || (options.knows?.(uuid) ?? false),
     foreignLogicalParents: options.foreignLogicalParents === 'allow',
+    isCopy: options.isCopy === true,
   }
   let closed = false
   // Unknown at first and after a failure; checked before the next write.

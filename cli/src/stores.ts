@@ -1,0 +1,124 @@
+// Sessions in a database, for commands that take a path: postgres://HOST/DATABASE?tenant=NAME#SESSION. The session is copied
+// into a temporary folder, the command works there, and what it appended is appended to the session in the database.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { StoreError } from 'everlong'
+import { jsonlSessions } from 'everlong/node'
+import { postgres } from 'everlong/postgres'
+import { copySessions, type SessionStore, type StoredRecord } from 'everlong/stores'
+import type { Output, Surroundings } from './surroundings.ts'
+
+export type StorePlace = {
+  readonly store: SessionStore
+  /** Undefined: all of them. */
+  readonly session: string | undefined
+  /** Without user, password and parameters. */
+  readonly name: string
+}
+
+export function isStoreUrl(word: string): boolean {
+  return /^postgres(ql)?:\/\//.test(word)
+}
+
+/** A store URL, a folder of transcripts, or one transcript. Throws a StoreError. */
+export function placeOf(word: string): StorePlace {
+  if (!isStoreUrl(word)) {
+    const isFile = word.endsWith('.jsonl')
+    const store = jsonlSessions({ folder: isFile ? dirname(word) : word })
+    return { store, session: isFile ? basename(word, '.jsonl') : undefined, name: word }
+  }
+  if (!URL.canParse(word))
+    throw new StoreError('This is not the URL of a database: postgres://USER@HOST/DATABASE#SESSION')
+  const url = new URL(word)
+  const session = url.hash === '' ? undefined : decodeURIComponent(url.hash.slice(1))
+  const chosen = { tenant: url.searchParams.get('tenant'), schema: url.searchParams.get('schema') }
+  for (const name of Object.keys(chosen)) url.searchParams.delete(name)
+  url.hash = ''
+  const options = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== null))
+  const name = `${url.protocol}//${url.host}${url.pathname}${session === undefined ? '' : `#${session}`}`
+  return { store: postgres({ url: url.href, ...options }), session, name }
+}
+
+type Run = (words: readonly string[], surroundings: Surroundings) => Promise<number>
+
+/** Runs a command with files in place of store URLs. Throws a StoreError when a store cannot be used. */
+export async function withStores(words: readonly string[], surroundings: Surroundings, run: Run): Promise<number> {
+  const url = words.find(isStoreUrl)
+  if (url === undefined || words[0] === 'copy') return run(words, surroundings)
+  if (words.filter(isStoreUrl).length > 1)
+    throw new StoreError('Only one store URL at a time: run the command for each.')
+  if (words[0] === 'memory' && words.includes('--write')) {
+    throw new StoreError('Notes are kept next to a session on disk. Copy the session to a folder first: everlong copy')
+  }
+  const place = placeOf(url)
+  const folder = mkdtempSync(join(tmpdir(), 'everlong-store-'))
+  const cache = process.env.EVERLONG_CACHE_DIR
+  process.env.EVERLONG_CACHE_DIR = join(folder, 'cache')
+  try {
+    return await runOnCopy({ words, url, place, folder: join(folder, 'sessions'), surroundings, run })
+  } finally {
+    if (cache === undefined) delete process.env.EVERLONG_CACHE_DIR
+    else process.env.EVERLONG_CACHE_DIR = cache
+    rmSync(folder, { recursive: true, force: true })
+    await place.store.close()
+  }
+}
+
+type Copying = {
+  readonly words: readonly string[]
+  readonly url: string
+  readonly place: StorePlace
+  readonly folder: string
+  readonly surroundings: Surroundings
+  readonly run: Run
+}
+
+async function runOnCopy({ words, url, place, folder, surroundings, run }: Copying): Promise<number> {
+  const { store, session, name } = place
+  const disk = jsonlSessions({ folder })
+  const copied = await copySessions({
+    from: store,
+    to: disk,
+    ...(session === undefined ? {} : { sessions: [session] }),
+  })
+  if (copied.sessions === 0) throw new StoreError(`There is no session at ${name}.`)
+  const path = session === undefined ? folder : `${join(folder, session)}.jsonl`
+  const before = session === undefined ? 0 : (await recordsIn(disk, session)).length
+  const renamed = (output: Output) => renaming(output, path, name)
+  const exitCode = await run(
+    words.map((word) => (word === url ? path : word)),
+    { ...surroundings, stdout: renamed(surroundings.stdout), stderr: renamed(surroundings.stderr) },
+  )
+  if (session !== undefined)
+    await bringBack(place.store, session, (await recordsIn(disk, session)).slice(before), before)
+  return exitCode
+}
+
+async function recordsIn(store: SessionStore, id: string): Promise<readonly StoredRecord[]> {
+  const found: StoredRecord[] = []
+  for await (const record of store.records(id)) found.push(record)
+  return found
+}
+
+async function bringBack(
+  store: SessionStore,
+  id: string,
+  added: readonly StoredRecord[],
+  before: number,
+): Promise<void> {
+  if (added.length === 0) return
+  const opened = await store.open(id, { as: 'existing', owner: 'the everlong command' })
+  const why = opened.type === 'held' ? opened.why : `The session ${id} was erased.`
+  if (opened.type !== 'opened') throw new StoreError(`${why} Nothing was changed.`)
+  const appended = await opened.session.append(added, before)
+  await opened.session.release()
+  if (appended.type !== 'stored') throw new StoreError(`${appended.why} Nothing was changed.`)
+}
+
+/** The output, with the name that the person gave in place of the temporary file's. */
+function renaming(output: Output, path: string, name: string): Output {
+  const write = (text: string | Uint8Array) =>
+    output.write(typeof text === 'string' ? text.replaceAll(path, name) : text)
+  return Object.create(output, { write: { value: write } }) as Output
+}

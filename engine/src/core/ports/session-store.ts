@@ -1,0 +1,94 @@
+// Where sessions are stored, many of them: in memory, as files in a folder, in a database. Sessions only grow, and one
+// writer at a time holds each. stores/contract.ts checks an implementation.
+import type { JsonObject } from '../message/json.ts'
+import type { Entry } from '../transcript/format/entry.ts'
+import type { Recalled } from './recalled.ts'
+
+/** `id` is the record's uuid, or one made up by the writer. A retry sends the same ids. */
+export type StoredRecord = { readonly id: string; readonly record: JsonObject }
+
+/** Every call but `append` throws a StoreError when the store cannot be used: unreachable, no permission, full disk. */
+export type SessionStore = {
+  /** Takes the session for writing. */
+  readonly open: (id: string, options: OpenOptions) => Promise<OpenResult>
+  /** Everything, oldest first, without taking the session. Nothing when there is no such session. */
+  readonly records: (id: string) => AsyncIterable<StoredRecord>
+  /** By id. */
+  readonly list: (options?: ListOptions) => Promise<readonly SessionInfo[]>
+  /** Removes sessions for good, and those of their sub-agents. Returns how many. */
+  readonly erase: (which: Erasure) => Promise<number>
+  /** Releases connections. Sessions that are still held cannot be written any more. */
+  readonly close: () => Promise<void>
+}
+
+export type OpenOptions = {
+  readonly as: 'new' | 'existing'
+  /** Who writes, for those who find the session held. */
+  readonly owner?: string | undefined
+  /** Whose session it is, for erasure. Only when it is new. */
+  readonly user?: string | undefined
+  /** The session whose sub-agent this is. Only when it is new. */
+  readonly parent?: string | undefined
+  /** The records come from another store and are taken as they are: twice the same uuid, parents that are not there. */
+  readonly isCopy?: boolean
+}
+
+export type OpenResult =
+  | { readonly type: 'opened'; readonly session: HeldSession }
+  | { readonly type: 'missing' }
+  | { readonly type: 'exists' }
+  /** `by` is the owner as it called itself. */
+  | { readonly type: 'held'; readonly by: string; readonly why: string }
+
+/** A session that this writer holds. */
+export type HeldSession = {
+  readonly id: string
+  /** Of the transcript, if it is a file. */
+  readonly path?: string | undefined
+  /** The version the session had when it was opened. It grows with every append. */
+  readonly version: number
+  /** In order: all, or enough to compute the view. */
+  readonly entries: readonly Entry[]
+  readonly isWhole: boolean
+  /**
+   * Adds records behind the `expected` version: all of them or none. If exactly these are there already, they are
+   * reported as stored, so that a retry never stores a record twice.
+   */
+  readonly append: (records: readonly StoredRecord[], expected: number) => Promise<Appended>
+  /** Everything, oldest first. */
+  readonly all: () => Promise<readonly Entry[]>
+  readonly recall: (words: string, limit: number) => Promise<Recalled>
+  readonly read: (id: string) => Promise<string | undefined>
+  /** Lets others write. Never throws: a session that cannot be released is free when its lease ends. */
+  readonly release: () => Promise<void>
+}
+
+export type Appended =
+  | { readonly type: 'stored'; readonly version: number }
+  /** Another writer has the session, it was erased, or the records cannot be stored. Trying again is of no use. */
+  | { readonly type: 'refused'; readonly why: string }
+  /** Whether the records were stored is unknown. Trying again may help. */
+  | { readonly type: 'unavailable'; readonly why: string }
+
+export type ListOptions = {
+  readonly user?: string
+  /** Only ids behind this one, for the next page. */
+  readonly after?: string
+  /** Default: 1,000. */
+  readonly limit?: number
+}
+
+export type SessionInfo = {
+  readonly id: string
+  readonly user?: string
+  readonly parent?: string
+  /** Of the last append, ISO. */
+  readonly changed: string
+  readonly isHeld: boolean
+}
+
+/** Sessions by id, all of a user, or those that nobody holds and that have not changed for so many days. */
+export type Erasure =
+  | { readonly sessions: readonly string[] }
+  | { readonly user: string }
+  | { readonly unchangedForDays: number }

@@ -1,0 +1,16 @@
+// everlong/stores: session stores in any runtime, and the port to write one's own. See docs/stores.md.
+
+export type {
+  Appended,
+  Erasure,
+  HeldSession,
+  ListOptions,
+  OpenOptions,
+  OpenResult,
+  SessionInfo,
+  SessionStore,
+  StoredRecord,
+} from './core/ports/session-store.ts'
+export type { StoreEngine, StoreSessionOptions } from './engine.ts'
+export { type Copied, type CopyOptions, copySessions } from './stores/copy.ts'
+export { memorySessions } from './stores/memory.ts'

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import type { Appended, HeldSession, StoredRecord } from '../core/ports/session-store.ts'
+import { bufferedStore } from './buffered.ts'
+
+type Call = { readonly ids: readonly string[]; readonly expected: number }
+
+/** Answers as it is told, then stores everything. */
+function heldSession(outcomes: Appended[]): HeldSession & { readonly calls: Call[] } {
+  const calls: Call[] = []
+  let version = 0
+  return {
+    id: 's',
+    version: 0,
+    entries: [],
+    isWhole: true,
+    calls,
+    append: async (records: readonly StoredRecord[], expected) => {
+      calls.push({ ids: records.map(({ id }) => id), expected })
+      await Promise.resolve()
+      const outcome = outcomes.shift()
+      if (outcome) return outcome
+      version = expected + records.length
+      return { type: 'stored', version }
+    },
+    all: async () => [],
+    recall: async () => ({ matches: [], more: false }),
+    read: async () => undefined,
+    release: async () => undefined,
+  }
+}
+
+function ports() {
+  let ids = 0
+  const waits: number[] = []
+  return {
+    waits,
+    newId: () => `made-${++ids}`,
+    wait: async (milliseconds: number) => {
+      waits.push(milliseconds)
+    },
+  }
+}
+
+const away: Appended = { type: 'unavailable', why: 'The database is away.' }
+const user = (uuid: string) => ({ type: 'user', uuid })
+
+test('records that come while others are being sent go out together, behind them', async () => {
+  const session = heldSession([])
+  const store = bufferedStore(session, ports())
+  for (const uuid of ['a', 'b', 'c']) store.append([user(uuid)])
+  expect(await store.flush?.()).toEqual({ type: 'stored' })
+  expect(session.calls).toEqual([
+    { ids: ['a'], expected: 0 },
+    { ids: ['b', 'c'], expected: 1 },
+  ])
+})
+
+test('a retry sends the same records with the same ids, even if more were added since', async () => {
+  const session = heldSession([away])
+  const store = bufferedStore(session, {
+    ...ports(),
+    wait: async () => void store.append([user('later')]),
+  })
+  store.append([{ type: 'note' }, user('a')])
+  expect(await store.flush?.()).toEqual({ type: 'stored' })
+  expect(session.calls).toEqual([
+    { ids: ['made-1', 'a'], expected: 0 },
+    { ids: ['made-1', 'a'], expected: 0 },
+    { ids: ['later'], expected: 2 },
+  ])
+})
+
+test('a database that stays away is reported with what was not stored, and the next flush tries again', async () => {
+  const used = ports()
+  const session = heldSession(Array.from({ length: 11 }, () => away))
+  const store = bufferedStore(session, used)
+  store.append(Array.from({ length: 7 }, (_, at) => user(`u${at}`)))
+  expect(await store.flush?.()).toEqual({
+    type: 'store-failed',
+    why: 'The database is away. Not stored: user u0, user u1, user u2, user u3, user u4 and 2 more.',
+  })
+  expect(used.waits.length).toBe(10)
+  expect(await store.flush?.()).toEqual({ type: 'stored' })
+  expect(session.calls.at(-1)).toEqual({ ids: ['u0', 'u1', 'u2', 'u3', 'u4', 'u5', 'u6'], expected: 0 })
+})
+
+test('a session that was taken by another writer is not tried again, and takes nothing more', async () => {
+  const session = heldSession([{ type: 'refused', why: 'Worker 2 has taken over.' }])
+  const store = bufferedStore(session, ports())
+  store.append([user('a')])
+  const why = 'Worker 2 has taken over. Not stored: user a.'
+  expect(await store.flush?.()).toEqual({ type: 'store-failed', why })
+  expect(store.append([user('b')])).toEqual({ type: 'store-failed', why })
+  expect(session.calls.length).toBe(1)
+})
+
+test('a record that JSON cannot carry is refused at once, with its place', () => {
+  const store = bufferedStore(heldSession([]), ports())
+  expect(store.append([{ type: 'user', message: { count: 1n } }])).toEqual({
+    type: 'store-failed',
+    why: 'A record cannot be stored: message.count is of type bigint.',
+  })
+})
+
+test('a compaction is never split between two writes', async () => {
+  const session = heldSession([])
+  const store = bufferedStore(session, ports())
+  store.append([user('first')])
+  for (const name of ['a', 'b', 'c']) store.append(Array.from({ length: 300 }, (_, at) => user(`${name}${at}`)))
+  await store.flush?.()
+  expect(session.calls.map(({ ids }) => ids.length)).toEqual([1, 300, 300, 300])
+})

@@ -1,0 +1,145 @@
+// Sessions as transcripts in one folder: FOLDER/ID.jsonl, with sub-agents in FOLDER/ID/subagents. The version of a session
+// is the size of its file.
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { parseObject, stringAt } from '../../core/message/json.ts'
+import type {
+  Erasure,
+  ListOptions,
+  OpenOptions,
+  OpenResult,
+  SessionInfo,
+  SessionStore,
+  StoredRecord,
+} from '../../core/ports/session-store.ts'
+import { StoreError } from '../../core/ports/store.ts'
+import { discardCaches } from '../../node/archive/discard.ts'
+import { lockPathOf } from '../../node/lease/lease.ts'
+import { forEachEntry } from '../../node/read/entries.ts'
+import { openSessionFile } from '../../node/session/session-file.ts'
+import { filesIn, itemsIn, sessionFolder } from '../../node/session/session-folder.ts'
+import { diskProblem } from '../../node/write/disk.ts'
+import { selects } from '../rules.ts'
+import { heldFile } from './held-file.ts'
+
+export type JsonlOptions = {
+  /** It is created if it is missing. */
+  readonly folder: string
+}
+
+export function jsonlSessions({ folder }: JsonlOptions): SessionStore {
+  return {
+    open: async (id, options) => open(pathOf(folder, id), id, options),
+    records: (id) => records(folder, id),
+    list: async (options = {}) => list(folder, options),
+    erase: async (which) => erase(folder, which),
+    close: async () => undefined,
+  }
+}
+
+const safeName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/
+
+/** Ids become file names, so only plain ones are taken. */
+function pathOf(folder: string, id: string): string {
+  const names = id.split('/')
+  if (names.every((name) => safeName.test(name))) return `${join(folder, ...names)}.jsonl`
+  throw new StoreError(
+    `"${id.slice(0, 100)}" cannot be the id of a session on disk: use letters, digits, ".", "_", "-".`,
+  )
+}
+
+async function open(
+  path: string,
+  id: string,
+  { as, owner = 'everlong', user, isCopy }: OpenOptions,
+): Promise<OpenResult> {
+  const isThere = existsSync(path)
+  if (as === 'new' && isThere) return { type: 'exists' }
+  if (as === 'existing' && !isThere) return { type: 'missing' }
+  const file = await openSessionFile(path, { file: as, owner, ...(isCopy ? { isCopy } : {}) })
+  if (file.type === 'failed' && file.heldBy !== undefined) return { type: 'held', by: file.heldBy, why: file.why }
+  if (file.type === 'failed') throw new StoreError(file.why)
+  if (as === 'new' && user !== undefined) writeUser(path, user)
+  return { type: 'opened', session: heldFile(id, path, file) }
+}
+
+async function* records(folder: string, id: string): AsyncIterable<StoredRecord> {
+  const path = pathOf(folder, id)
+  if (!existsSync(path)) return
+  const found: StoredRecord[] = []
+  const seen = new Set<unknown>()
+  forEachEntry(path, ({ record, position }) => {
+    const { uuid } = record
+    const isFirst = typeof uuid === 'string' && !seen.has(uuid)
+    seen.add(uuid)
+    found.push({ id: isFirst ? uuid : `line-${position.line}-${position.nth}`, record })
+  })
+  yield* found
+}
+
+/** The file that names the user of a session. */
+function userFile(path: string): string {
+  return join(sessionFolder(path), 'session.json')
+}
+
+function writeUser(path: string, user: string): void {
+  mkdirSync(sessionFolder(path), { recursive: true, mode: 0o700 })
+  writeFileSync(userFile(path), `${JSON.stringify({ user })}\n`, { mode: 0o600 })
+}
+
+function userOf(path: string): string | undefined {
+  const file = userFile(path)
+  return existsSync(file) ? stringAt(parseObject(readFileSync(file, 'utf8')), 'user') : undefined
+}
+
+function infoOf(folder: string, path: string): SessionInfo | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats) return undefined
+  const id = relative(folder, path).split(sep).join('/').slice(0, -'.jsonl'.length)
+  const parent = /^(.+)\/subagents\/[^/]+$/.exec(id)?.[1]
+  const user = userOf(path)
+  return {
+    id,
+    ...(user === undefined ? {} : { user }),
+    ...(parent === undefined ? {} : { parent }),
+    changed: stats.mtime.toISOString(),
+    isHeld: existsSync(lockPathOf(path)),
+  }
+}
+
+function sessionsIn(folder: string): readonly SessionInfo[] {
+  const main = filesIn(folder).filter((path) => path.endsWith('.jsonl'))
+  const agents = itemsIn(folder)
+    .filter((item) => item.isDirectory())
+    .flatMap(({ name }) => filesIn(join(folder, name, 'subagents')).filter((path) => path.endsWith('.jsonl')))
+  return [...main, ...agents].flatMap((path) => infoOf(folder, path) ?? [])
+}
+
+function list(folder: string, { user, after, limit = 1_000 }: ListOptions): readonly SessionInfo[] {
+  return sessionsIn(folder)
+    .filter((info) => (user === undefined || info.user === user) && (after === undefined || info.id > after))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .slice(0, limit)
+}
+
+function erase(folder: string, which: Erasure): number {
+  const all = sessionsIn(folder)
+  const chosen = new Set(all.filter((info) => selects(which, info, Date.now())).map(({ id }) => id))
+  const gone = all.filter(({ id, parent }) => chosen.has(id) || (parent !== undefined && chosen.has(parent)))
+  try {
+    for (const { id } of gone) eraseFile(pathOf(folder, id))
+  } catch (error) {
+    throw new StoreError(`${diskProblem(error).message} Not everything was erased.`)
+  }
+  return gone.length
+}
+
+/** With its folder, its lock and what was cached from it. A writer that still has it open is told at its next append. */
+function eraseFile(path: string): void {
+  if (existsSync(path)) discardCaches(path)
+  rmSync(path, { force: true })
+  rmSync(sessionFolder(path), { recursive: true, force: true })
+  const name = lockPathOf(path)
+  for (const file of filesIn(dirname(path)))
+    if (file === name || file.startsWith(`${name}.`)) rmSync(file, { force: true })
+}

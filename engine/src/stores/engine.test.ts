@@ -1,0 +1,131 @@
+// An engine whose sessions are in a store.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../core/message/json.ts'
+import type { SessionStore } from '../core/ports/session-store.ts'
+import { StoreError } from '../core/ports/store.ts'
+import { createEngine } from '../engine.ts'
+import { offline } from '../models/offline.ts'
+import { createEngine as createNodeEngine } from '../node-engine.ts'
+import { jsonlSessions } from './disk/jsonl.ts'
+import { memorySessions } from './memory.ts'
+import { postgresForTests } from './testing/postgres-server.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'everlong-stores-'))
+const server = await postgresForTests()
+const stores: readonly (readonly [string, () => SessionStore])[] = [
+  ['memory', () => memorySessions()],
+  ['a folder', () => jsonlSessions({ folder: mkdtempSync(join(folder, 'sessions-')) })],
+  ...(server ? [['PostgreSQL', () => server.store()] as const] : []),
+]
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await server?.stop()
+})
+
+describe.each(stores)('a session in %s', (_, createStore) => {
+  const engineOn = (store: SessionStore) => createEngine({ model: offline(), store })
+
+  test('is continued where it was left, by another engine', async () => {
+    const store = createStore()
+    const session = await engineOn(store).start({ id: 'chat', user: 'ann' })
+    session.add({ role: 'user', content: 'Remember the blue zeppelin.' })
+    expect((await session.send()).type).toBe('answered')
+    const messages = JSON.stringify(session.messages())
+    await session.close()
+
+    const again = await engineOn(store).open('chat')
+    expect(JSON.stringify(again.messages())).toBe(messages)
+    expect((await again.recall('zeppelin')).matches.length).toBeGreaterThan(0)
+    expect(again.id).toBe('chat')
+    await again.close()
+    await store.close()
+  })
+
+  test('has one writer at a time, and can be started once', async () => {
+    const store = createStore()
+    const session = await engineOn(store).start({ id: 'chat', owner: 'worker 1' })
+    await expect(engineOn(store).open('chat')).rejects.toThrow(/worker 1/)
+    await expect(engineOn(store).open('other')).rejects.toThrow(
+      new StoreError('There is no session other. Start it with start({ id }).', { reason: 'missing' }),
+    )
+    await session.close()
+    await expect(engineOn(store).start({ id: 'chat' })).rejects.toThrow(StoreError)
+    await store.close()
+  })
+
+  test('is started if it is missing, and waited for while another worker has it', async () => {
+    const store = createStore()
+    const first = await engineOn(store).open('chat', { owner: 'worker 1', user: 'ann', ifMissing: 'start' })
+    await expect(engineOn(store).open('chat', { ifMissing: 'start' })).rejects.toMatchObject({ reason: 'held' })
+    const waiting = engineOn(store).open('chat', { ifMissing: 'start', waitMs: 60_000 })
+    await first.close()
+    await (await waiting).close()
+    await expect(engineOn(store).open('nobody')).rejects.toMatchObject({ reason: 'missing' })
+    await expect(engineOn(store).start({ id: 'chat' })).rejects.toMatchObject({ reason: 'exists' })
+    expect((await store.list({ user: 'ann' })).map(({ id }) => id)).toEqual(['chat'])
+    await store.close()
+  })
+
+  test('is compacted, undone and rewound like one on disk', async () => {
+    const store = createStore()
+    const session = await engineOn(store).start({ id: 'long' })
+    const first = session.add({ role: 'user', content: 'The first thing.' })[0] ?? ''
+    for (let turn = 0; turn < 8; turn++) {
+      await session.send()
+      session.add({ role: 'user', content: `Go on with step ${turn}. ${'word '.repeat(200)}` })
+    }
+    await session.stored()
+    const before = JSON.stringify(session.messages())
+    expect((await session.compact()).type).toBe('compacted')
+    const compacted = JSON.stringify(session.messages())
+    await session.close()
+
+    const again = await engineOn(store).open('long')
+    expect(JSON.stringify(again.messages())).toBe(compacted)
+    expect((await again.undo()).type).toBe('undone')
+    expect(JSON.stringify(again.messages())).toBe(before)
+    expect((await again.rewind(first)).type).toBe('done')
+    expect(again.messages().length).toBe(1)
+    await again.close()
+    await store.close()
+  })
+
+  test('has sub-agents with sessions of their own, which are erased with it', async () => {
+    const store = createStore()
+    const session = await engineOn(store).start({ id: 'chief' })
+    const agent = await session.subagent()
+    agent.add({ role: 'user', content: 'Look around.' })
+    await agent.close()
+    await session.close()
+    const agentId = agent.agentId ?? ''
+    expect((await store.list()).map(({ id, parent }) => [id, parent])).toEqual([
+      ['chief', undefined],
+      [`chief/subagents/agent-${agentId}`, 'chief'],
+    ])
+    const [first] = await recordsIn(store, `chief/subagents/agent-${agentId}`)
+    expect(first).toMatchObject({ sessionId: 'chief', agentId, isSidechain: true })
+    expect(await store.erase({ sessions: ['chief'] })).toBe(2)
+    await store.close()
+  })
+})
+
+test('on Node, sessions of a folder have notes and stored results next to them; those elsewhere do without', async () => {
+  const store = jsonlSessions({ folder: join(folder, 'noted') })
+  const session = await createNodeEngine({ model: offline(), store }).start({ id: 'chat' })
+  expect(session.path).toBe(join(folder, 'noted', 'chat.jsonl'))
+  expect(session.explain().sessionMemory?.path).toContain(join(folder, 'noted', 'chat'))
+  await session.close()
+  const elsewhere = await createNodeEngine({ model: offline(), store: memorySessions() }).start()
+  expect([elsewhere.path, elsewhere.explain().sessionMemory?.path]).toEqual([undefined, undefined])
+  await elsewhere.close()
+})
+
+async function recordsIn(store: SessionStore, id: string): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = []
+  for await (const { record } of store.records(id)) found.push(record)
+  return found
+}

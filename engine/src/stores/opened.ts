@@ -1,0 +1,85 @@
+// A session of a store, as an engine runs it.
+import { stringAt } from '../core/message/json.ts'
+import type { HeldSession, OpenOptions, OpenResult, SessionStore } from '../core/ports/session-store.ts'
+import { StoreError } from '../core/ports/store.ts'
+import type { OpenedSession } from '../core/session/platform.ts'
+import { undoOfTorn } from '../core/transcript/format/compaction-records.ts'
+import { type BufferPorts, bufferedStore } from './buffered.ts'
+
+export type StoredSessionOptions = Omit<OpenOptions, 'as'> &
+  BufferPorts & {
+    readonly as: OpenOptions['as'] | 'existing-or-new'
+    /** How long to wait for a session that another writer has. Default: not at all. */
+    readonly waitMs?: number | undefined
+    readonly now: () => number
+  }
+
+/** Throws a StoreError that says why when it cannot be opened. */
+export async function openStored(
+  store: SessionStore,
+  id: string,
+  options: StoredSessionOptions,
+): Promise<OpenedSession> {
+  const { newId, wait } = options
+  const result = await openWhenFree(store, id, options)
+  if (result.type !== 'opened') throw new StoreError(whyNotOpened(result, id), { reason: result.type })
+  const session = await repaired(result.session, options)
+  const { entries, isWhole } = session
+  const records = bufferedStore(session, { newId, wait })
+  const named = entries.map(({ record }) => stringAt(record, 'sessionId')).find((given) => given !== undefined) ?? id
+  return {
+    id: named,
+    store: records,
+    entries,
+    isWhole,
+    recall: async (words, limit) => {
+      await records.flush?.()
+      return session.recall(words, limit)
+    },
+    read: async (wanted) => {
+      await records.flush?.()
+      return session.read(wanted)
+    },
+    // The entries of a sub-agent carry the id of the session it belongs to.
+    subagent: async (agentId) => ({
+      ...(await openStored(store, subagentId(id, agentId), { ...options, as: 'new', parent: id })),
+      id: named,
+    }),
+  }
+}
+
+async function openWhenFree(store: SessionStore, id: string, options: StoredSessionOptions): Promise<OpenResult> {
+  const { newId: _, wait, now, as, waitMs = 0, ...how } = options
+  const end = now() + waitMs
+  for (;;) {
+    const found = await store.open(id, { ...how, as: as === 'new' ? 'new' : 'existing' })
+    const isToBeStarted = found.type === 'missing' && as === 'existing-or-new'
+    const result = isToBeStarted ? await store.open(id, { ...how, as: 'new' }) : found
+    // Somebody else started it in between.
+    const isTaken = result.type === 'held' || (isToBeStarted && result.type === 'exists')
+    if (!isTaken || now() >= end) return result
+    await wait(50)
+  }
+}
+
+export function subagentId(session: string, agentId: string): string {
+  return `${session}/subagents/agent-${agentId}`
+}
+
+export function whyNotOpened(result: Exclude<OpenResult, { readonly type: 'opened' }>, id: string): string {
+  if (result.type === 'missing') return `There is no session ${id}. Start it with start({ id }).`
+  if (result.type === 'exists') return `There is a session ${id} already. Continue it with open(id).`
+  return result.why
+}
+
+/** A compaction of which only a part was copied here is undone by one more record. */
+async function repaired(session: HeldSession, { newId, now }: StoredSessionOptions): Promise<HeldSession> {
+  const undo = undoOfTorn(session.entries, { uuid: newId(), timestamp: new Date(now()).toISOString() })
+  if (undo === undefined) return session
+  const appended = await session.append([{ id: String(undo.record.uuid), record: undo.record }], session.version)
+  if (appended.type === 'stored') {
+    return { ...session, version: appended.version, entries: await session.all(), isWhole: true }
+  }
+  await session.release()
+  throw new StoreError(appended.why)
+}

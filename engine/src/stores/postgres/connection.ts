@@ -1,0 +1,106 @@
+// The way to the database: a pool of the host's, or one made from a URL when it is first needed. Every statement stands for
+// itself or is part of one transaction, so that a proxy may give each transaction another connection.
+import { StoreError } from '../../core/ports/store.ts'
+import { failureOf } from './failures.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** What is used of `pg`. */
+export type PostgresClient = {
+  readonly query: (text: string, values?: unknown[]) => Promise<{ readonly rows: Row[] }>
+  readonly release: (error?: Error | boolean) => void
+}
+
+/** A `Pool` of `pg`. */
+export type PostgresPool = Pick<PostgresClient, 'query'> & {
+  readonly connect: () => Promise<PostgresClient>
+  readonly end: () => Promise<void>
+}
+
+export type Query = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>
+
+export type Connection = {
+  /** Throws a StoreError, with the failure as its cause. */
+  readonly query: Query
+  /** All statements or none. */
+  readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+  readonly close: () => Promise<void>
+}
+
+export type Place = { readonly url: string } | { readonly pool: PostgresPool }
+
+export function connect(place: Place, connections: number): Connection {
+  const where = 'url' in place ? placeIn(place.url) : 'of the given pool'
+  let pool: Promise<PostgresPool> | undefined
+  let isClosed = false
+  const opened = (): Promise<PostgresPool> => {
+    if (isClosed) throw new StoreError('The session store is closed.')
+    pool ??= 'pool' in place ? Promise.resolve(place.pool) : createPool(place.url, connections)
+    return pool
+  }
+  const reporting = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw error instanceof StoreError ? error : new StoreError(failureOf(error, where).why, { cause: error })
+    }
+  }
+  return {
+    query: (text, values) => reporting(async () => (await (await opened()).query(text, [...values])).rows),
+    transaction: (work) => reporting(async () => inTransaction(await (await opened()).connect(), work)),
+    close: async () => {
+      if (isClosed) return
+      isClosed = true
+      // The host's own pool is the host's to close.
+      if ('url' in place) await (await pool)?.end()
+    },
+  }
+}
+
+async function inTransaction<T>(client: PostgresClient, work: (query: Query) => Promise<T>): Promise<T> {
+  try {
+    await client.query('BEGIN')
+    const result = await work(async (text, values) => (await client.query(text, [...values])).rows)
+    await client.query('COMMIT')
+    client.release()
+    return result
+  } catch (error) {
+    // The server rolls back when the connection is closed.
+    client.release(true)
+    throw error
+  }
+}
+
+async function createPool(url: string, connections: number): Promise<PostgresPool> {
+  const { Pool } = await importPg()
+  const pool = new Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 60_000,
+    application_name: 'everlong',
+    allowExitOnIdle: true,
+  })
+  // An idle connection that breaks is replaced; the next statement tells if there is none.
+  pool.on('error', () => undefined)
+  return pool
+}
+
+async function importPg() {
+  try {
+    return (await import('pg')).default
+  } catch (error) {
+    throw new StoreError('The package "pg" is missing. Install it: npm install pg', { cause: error })
+  }
+}
+
+/** Host and database, without user and password. */
+function placeIn(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (!parsed || !['postgres:', 'postgresql:'].includes(parsed.protocol)) {
+    throw new StoreError(
+      'The URL of the session store is not one of PostgreSQL: postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+    )
+  }
+  return `at ${parsed.host || 'localhost'}${parsed.pathname}`
+}

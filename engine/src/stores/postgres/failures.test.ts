@@ -1,0 +1,107 @@
+// What a person is told when the database cannot be used.
+import { afterAll, describe, expect, test } from 'vitest'
+import { StoreError } from '../../core/ports/store.ts'
+import { postgresForTests } from '../testing/postgres-server.ts'
+import { postgres } from './postgres.ts'
+
+const server = await postgresForTests()
+afterAll(() => server?.stop())
+
+async function whyNot(options: Parameters<typeof postgres>[0]): Promise<string> {
+  const store = postgres(options)
+  try {
+    await store.open('s', { as: 'new' })
+    return 'opened'
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return error.message
+  } finally {
+    await store.close()
+  }
+}
+
+test('a URL that is not one of PostgreSQL is refused at once, without showing it', () => {
+  for (const url of ['', 'localhost:5432', 'mysql://user:secret@host/db', 'postgres://user:sec ret@host:port/db']) {
+    expect(() => postgres({ url })).toThrow(
+      new StoreError(
+        'The URL of the session store is not one of PostgreSQL: postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+      ),
+    )
+  }
+})
+
+test('a name that could not be stored is refused before the database sees it', async () => {
+  expect(() => postgres({ url: 'postgres://h/d', schema: 'x; DROP TABLE y' })).toThrow(StoreError)
+  expect(() => postgres({ url: 'postgres://h/d', tenant: '' })).toThrow(StoreError)
+  await expect(postgres({ url: 'postgres://h/d' }).open('a\0b', { as: 'new' })).rejects.toThrow(StoreError)
+})
+
+test('a database that cannot be reached is named, without its password', async () => {
+  expect(await whyNot({ url: 'postgres://me:secret@127.0.0.1:1/app' })).toBe(
+    'PostgreSQL at 127.0.0.1:1/app cannot be reached or is busy: connect ECONNREFUSED 127.0.0.1:1 (ECONNREFUSED).',
+  )
+})
+
+describe.runIf(server)('a database that can be reached', () => {
+  if (!server) return
+  const at = (user: string, database = 'postgres') => {
+    const url = new URL(server.url)
+    url.username = user
+    url.pathname = `/${database}`
+    return url.href
+  }
+
+  test('says what is wrong with the URL', async () => {
+    const where = `PostgreSQL at ${new URL(server.url).host}`
+    expect(await whyNot({ url: at('postgres', 'nowhere') })).toBe(
+      `${where}/nowhere has no such database. Create it, or correct the URL. (database "nowhere" does not exist)`,
+    )
+    expect(await whyNot({ url: at('stranger') })).toBe(
+      `${where}/postgres refused the login. Check user and password in the URL. (role "stranger" does not exist)`,
+    )
+  })
+
+  test('says which permission is missing', async () => {
+    await server.query('CREATE ROLE guest LOGIN')
+    expect(await whyNot({ url: at('guest'), schema: 'private' })).toContain(
+      'does not permit this. Grant the role CREATE on the database (or create the schema for it) and access to it.',
+    )
+  })
+
+  test('can be used by a role that may not create tables, once they are there', async () => {
+    await server.store({ schema: 'shared' }).ready()
+    await server.query('CREATE ROLE worker LOGIN')
+    await server.query('GRANT USAGE ON SCHEMA shared TO worker')
+    await server.query('GRANT ALL ON ALL TABLES IN SCHEMA shared TO worker')
+    await server.query('GRANT ALL ON ALL SEQUENCES IN SCHEMA shared TO worker')
+    expect(await whyNot({ url: at('worker'), schema: 'shared' })).toBe('opened')
+  })
+
+  test('is not touched if its tables are newer', async () => {
+    await server.store({ schema: 'newer' }).ready()
+    await server.query('INSERT INTO newer.migration (version) VALUES (99)')
+    expect(await whyNot({ url: server.url, schema: 'newer' })).toBe(
+      'The tables in the schema newer have version 99; this version of Everlong knows 1. Update Everlong.',
+    )
+  })
+
+  test('gets its tables once, however many workers start at the same time', async () => {
+    const stores = Array.from({ length: 8 }, () => server.store({ schema: 'crowded' }))
+    await Promise.all(stores.map((store) => store.ready()))
+    expect(await server.query('SELECT version FROM crowded.migration')).toEqual([{ version: 1 }])
+  })
+
+  test('that comes back is used again', async () => {
+    const store = server.store({ schema: 'back' })
+    await store.ready()
+    await server.restart('shutdown')
+    expect((await store.open('s', { as: 'new' })).type).toBe('opened')
+  })
+
+  test('refuses a session whose table was taken away with one clear error', async () => {
+    const store = server.store({ schema: 'gone' })
+    await store.ready()
+    await server.query('DROP SCHEMA gone CASCADE')
+    await expect(store.list()).rejects.toThrow(/relation "gone.session" does not exist \(42P01\)/)
+  })
+})

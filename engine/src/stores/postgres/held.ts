@@ -1,0 +1,199 @@
+// A session that this process holds: a row with a lease on the database's clock and a fence. Whoever takes the session gets
+// a higher fence, and every append names its own, so that a writer that slept past its lease changes nothing.
+import type { Appended, HeldSession, OpenOptions, OpenResult, StoredRecord } from '../../core/ports/session-store.ts'
+import { StoreError } from '../../core/ports/store.ts'
+import { isAlreadyStored } from '../rules.ts'
+import { codeOf, failureOf } from './failures.ts'
+import type { SessionTables } from './place.ts'
+import { entriesFrom, windowOf } from './read.ts'
+import { readIn, recallIn } from './recall.ts'
+import { rowOf, storedId } from './row.ts'
+
+export async function takeSession(tables: SessionTables, options: OpenOptions): Promise<OpenResult> {
+  const { id } = tables
+  const { as, owner = 'everlong' } = options
+  const taken = as === 'new' ? await create(tables, options, owner) : await take(tables, owner)
+  if (taken) {
+    const held = holding(tables, taken)
+    try {
+      const window = await windowOf(tables, taken.head)
+      return { type: 'opened', session: { ...held, ...window } }
+    } catch (error) {
+      await held.release()
+      throw error
+    }
+  }
+  if (as === 'new') return { type: 'exists' }
+  const holder = await stateOf(tables)
+  if (!holder) return { type: 'missing' }
+  const by = holder.owner
+  return {
+    type: 'held',
+    by,
+    why: `The session ${id} is being written by ${by} (lease: ${holder.seconds} more seconds).`,
+  }
+}
+
+type Taken = { readonly head: number; readonly fence: string }
+
+const lease = (place: string) => `clock_timestamp() + ${place}::float8 * interval '1 millisecond'`
+
+async function create(tables: SessionTables, { user, parent }: OpenOptions, owner: string): Promise<Taken | undefined> {
+  const { schema, run, leaseMs } = tables
+  const [row] = await run(
+    `INSERT INTO ${schema}.session (tenant, id, user_id, parent, owner, fence, lease_until)
+     VALUES ($1, $2, $3, $4, $5, nextval('${schema}.fence'), ${lease('$6')})
+     ON CONFLICT DO NOTHING RETURNING head, fence`,
+    [user ?? null, parent ?? null, owner, leaseMs],
+  )
+  return row && { head: Number(row.head), fence: String(row.fence) }
+}
+
+/** Of several that try at once, the row lets one in; the others then see its lease. */
+async function take({ schema, run, leaseMs }: SessionTables, owner: string): Promise<Taken | undefined> {
+  const [row] = await run(
+    `UPDATE ${schema}.session SET fence = nextval('${schema}.fence'), owner = $3, lease_until = ${lease('$4')}
+     WHERE tenant = $1 AND id = $2 AND (lease_until IS NULL OR lease_until < clock_timestamp())
+     RETURNING head, fence`,
+    [owner, leaseMs],
+  )
+  return row && { head: Number(row.head), fence: String(row.fence) }
+}
+
+async function stateOf({ schema, run }: SessionTables) {
+  const [row] = await run(
+    `SELECT owner, fence, head, greatest(0, ceil(extract(epoch FROM lease_until - clock_timestamp()))) AS seconds
+     FROM ${schema}.session WHERE tenant = $1 AND id = $2`,
+    [],
+  )
+  if (!row) return undefined
+  const owner = typeof row.owner === 'string' ? row.owner : 'nobody'
+  return { owner, fence: String(row.fence), head: Number(row.head), seconds: Number(row.seconds ?? 0) }
+}
+
+type Holding = Omit<HeldSession, 'entries' | 'isWhole'>
+
+function holding(tables: SessionTables, { head, fence }: Taken): Holding {
+  const { schema, run, leaseMs } = tables
+  let isReleased = false
+  const renew = async () => {
+    try {
+      await run(
+        `UPDATE ${schema}.session SET lease_until = ${lease('$4')}
+         WHERE tenant = $1 AND id = $2 AND fence = $3 AND lease_until IS NOT NULL`,
+        [fence, leaseMs],
+      )
+    } catch (error) {
+      // The next append tells; it also renews the lease.
+      if (!(error instanceof StoreError)) throw error
+    }
+  }
+  const timer = setInterval(() => void renew(), leaseMs / 3)
+  timer.unref?.()
+  return {
+    id: tables.id,
+    version: head,
+    append: async (records, expected) => {
+      if (isReleased) return { type: 'refused', why: `The session ${tables.id} is closed. Open it again to write.` }
+      return append(tables, { records, expected, fence })
+    },
+    all: () => entriesFrom(tables),
+    recall: (words, limit) => recallIn(tables, words, limit),
+    read: (id) => readIn(tables, id),
+    release: async () => {
+      if (isReleased) return
+      isReleased = true
+      clearInterval(timer)
+      try {
+        await run(
+          `UPDATE ${schema}.session SET lease_until = NULL, owner = NULL
+           WHERE tenant = $1 AND id = $2 AND fence = $3`,
+          [fence],
+        )
+      } catch (error) {
+        // The lease ends by itself.
+        if (!(error instanceof StoreError)) throw error
+      }
+    },
+  }
+}
+
+type Append = { readonly records: readonly StoredRecord[]; readonly expected: number; readonly fence: string }
+
+async function append(tables: SessionTables, input: Append): Promise<Appended> {
+  try {
+    const isStored = await insert(tables, input)
+    if (isStored) return { type: 'stored', version: input.expected + input.records.length }
+    return await whyNotInserted(tables, input)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    if (codeOf(error) === '23505') {
+      return { type: 'refused', why: `A record has a uuid that the session ${tables.id} has already.` }
+    }
+    const isTemporary = error.cause === undefined || failureOf(error.cause, '').isTemporary
+    return { type: isTemporary ? 'unavailable' : 'refused', why: error.message }
+  }
+}
+
+/** One statement: everything or nothing, and one way to the server and back. */
+async function insert({ schema, run, leaseMs, key }: SessionTables, input: Append): Promise<boolean> {
+  const { records, expected, fence } = input
+  const rows = records.map((record) => rowOf(record, key))
+  const entries = rows.map(({ row }) => row)
+  const blobs = [...new Map(rows.flatMap((row) => row.blobs.map((blob) => [blob.hash, blob] as const))).values()]
+  const [moved] = await run(
+    `WITH moved AS (
+       UPDATE ${schema}.session
+       SET head = head + $5, changed = clock_timestamp(), lease_until = ${lease('$6')}
+       WHERE tenant = $1 AND id = $2 AND head = $3 AND fence = $4
+       RETURNING head
+     ), large AS (
+       INSERT INTO ${schema}.blob (tenant, session, hash, body)
+       SELECT $1, $2, hash, body FROM moved, unnest($12::text[], $13::text[]) AS blob (hash, body)
+       ON CONFLICT DO NOTHING
+     ), added AS (
+       INSERT INTO ${schema}.entry (tenant, session, seq, id, boundary, body, cuts, words)
+       SELECT $1, $2, $3 + nth, new.id, boundary, body, cuts, array_to_tsvector(string_to_array(words, ' '))
+       FROM moved, unnest($7::text[], $8::boolean[], $9::text[], $10::text[], $11::text[])
+         WITH ORDINALITY AS new (id, boundary, body, cuts, words, nth)
+     )
+     SELECT head FROM moved`,
+    [
+      expected,
+      fence,
+      records.length,
+      leaseMs,
+      entries.map(({ id }) => id),
+      entries.map(({ boundary }) => boundary),
+      entries.map(({ body }) => body),
+      entries.map(({ cuts }) => cuts),
+      entries.map(({ words }) => words),
+      blobs.map(({ hash }) => hash),
+      blobs.map(({ body }) => body),
+    ],
+  )
+  return moved !== undefined
+}
+
+/** An earlier attempt got through, another writer has the session, or it is gone. */
+async function whyNotInserted(tables: SessionTables, { records, expected, fence }: Append): Promise<Appended> {
+  const { schema, run, id } = tables
+  const following = await run(
+    `SELECT id FROM ${schema}.entry
+     WHERE tenant = $1 AND session = $2 AND seq > $3 AND seq <= $3 + $4 ORDER BY seq`,
+    [expected, records.length],
+  )
+  const sent = records.map((record) => ({ ...record, id: storedId(record.id) }))
+  if (
+    isAlreadyStored(
+      following.map((row) => ({ id: String(row.id) })),
+      sent,
+    )
+  ) {
+    return { type: 'stored', version: expected + records.length }
+  }
+  const state = await stateOf(tables)
+  if (!state) return { type: 'refused', why: `The session ${id} was erased.` }
+  if (state.fence !== fence) return { type: 'refused', why: `The session ${id} was taken over by ${state.owner}.` }
+  return { type: 'refused', why: `The session ${id} is at version ${state.head}, not ${expected}.` }
+}

@@ -1,0 +1,117 @@
+// Sessions in PostgreSQL, for agents on many machines. Every statement names the tenant.
+import type { Erasure, ListOptions, SessionInfo, SessionStore } from '../../core/ports/session-store.ts'
+import { StoreError } from '../../core/ports/store.ts'
+import { type Connection, connect, type PostgresPool } from './connection.ts'
+import { takeSession } from './held.ts'
+import { migrate } from './migrations.ts'
+import { sessionTables, type Tables } from './place.ts'
+import { recordsFrom } from './read.ts'
+
+export type PostgresOptions = {
+  /** Sessions of one tenant are out of reach for another. Default: "default". */
+  readonly tenant?: string
+  /** Where the tables are. Default: "everlong". */
+  readonly schema?: string
+  /** How long a session stays taken when its writer is gone, in milliseconds. Default: 30,000. */
+  readonly leaseMs?: number
+} & (
+  | {
+      /** postgres://USER:PASSWORD@HOST:PORT/DATABASE */
+      readonly url: string
+      /** The most connections at a time. Default: 5. */
+      readonly connections?: number
+    }
+  /** A `Pool` of `pg`, which stays yours to close. */
+  | { readonly pool: PostgresPool }
+)
+
+export type PostgresStore = SessionStore & {
+  /** Connects, and creates or updates the tables. Every other call does so too. Throws a StoreError that says why not. */
+  readonly ready: () => Promise<void>
+}
+
+export function postgres(options: PostgresOptions): PostgresStore {
+  const { tenant = 'default', schema = 'everlong', leaseMs = 30_000 } = options
+  if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
+    throw new StoreError(`"${schema}" cannot be the name of a schema here: use lower-case letters, digits and "_".`)
+  }
+  if (!(leaseMs > 0)) throw new StoreError('leaseMs must be a number of milliseconds above 0.')
+  mustBeStorable('tenant', tenant)
+  const connection = connect(options, 'url' in options ? (options.connections ?? 5) : 0)
+  const ready = readiness(connection, schema)
+  const run: Tables['run'] = async (text, values) => {
+    await ready()
+    return connection.query(text, [tenant, ...values])
+  }
+  const tables = { schema, tenant, run, leaseMs }
+  return {
+    ready,
+    open: async (id, how) => {
+      mustBeStorable('id of a session', id)
+      for (const name of ['owner', 'user', 'parent'] as const) mustBeStorable(name, how[name] ?? '-')
+      return takeSession(sessionTables(tables, id), how)
+    },
+    records: (id) => recordsFrom(sessionTables(tables, id)),
+    list: (which = {}) => list(tables, which),
+    erase: (which) => erase(tables, which),
+    close: connection.close,
+  }
+}
+
+/** Once; again after a failure. */
+function readiness(connection: Connection, schema: string): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => {
+    done ??= migrate(connection, schema).catch((error: unknown) => {
+      done = undefined
+      throw error
+    })
+    return done
+  }
+}
+
+/** What a text column cannot hold would be an error of the database in the middle of something. */
+function mustBeStorable(what: string, text: string): void {
+  const isStorable = text !== '' && text.length <= 500 && text.isWellFormed() && !text.includes('\0')
+  if (!isStorable) throw new StoreError(`The ${what} must be 1 to 500 characters of well-formed text without NUL.`)
+}
+
+async function list({ schema, run }: Tables, { user, after = '', limit = 1_000 }: ListOptions): Promise<SessionInfo[]> {
+  const ofUser = user === undefined ? '' : 'AND user_id = $4'
+  const rows = await run(
+    `SELECT id, user_id, parent, changed, coalesce(lease_until > clock_timestamp(), false) AS held
+     FROM ${schema}.session WHERE tenant = $1 AND id > $2 ${ofUser} ORDER BY id LIMIT $3`,
+    [after, limit, ...(user === undefined ? [] : [user])],
+  )
+  return rows.map(({ id, user_id, parent, changed, held }) => ({
+    id: String(id),
+    ...(typeof user_id === 'string' ? { user: user_id } : {}),
+    ...(typeof parent === 'string' ? { parent } : {}),
+    changed: new Date(changed instanceof Date ? changed : String(changed)).toISOString(),
+    isHeld: held === true,
+  }))
+}
+
+const isFree = '(lease_until IS NULL OR lease_until < clock_timestamp())'
+
+async function erase({ schema, run }: Tables, which: Erasure): Promise<number> {
+  const { condition, value, also } = conditionFor(which)
+  const rows = await run(
+    `WITH RECURSIVE chosen AS (
+       SELECT id FROM ${schema}.session WHERE tenant = $1 AND ${condition}
+       UNION SELECT agent.id FROM ${schema}.session AS agent JOIN chosen ON agent.parent = chosen.id
+       WHERE agent.tenant = $1
+     )
+     DELETE FROM ${schema}.session WHERE tenant = $1 AND id IN (SELECT id FROM chosen) AND ${also} RETURNING id`,
+    [value],
+  )
+  return rows.length
+}
+
+/** `also` is checked again on each row when it is deleted: somebody may have taken the session since. */
+function conditionFor(which: Erasure): { readonly condition: string; readonly value: unknown; readonly also: string } {
+  if ('sessions' in which) return { condition: 'id = ANY($2::text[])', value: which.sessions, also: 'true' }
+  if ('user' in which) return { condition: 'user_id = $2', value: which.user, also: 'true' }
+  const condition = `changed < clock_timestamp() - $2::float8 * interval '1 day' AND ${isFree}`
+  return { condition, value: which.unchangedForDays, also: isFree }
+}

@@ -1,0 +1,104 @@
+// Reads entries: all of them in pages, or the end of a session from which its view can be computed.
+import type { StoredRecord } from '../../core/ports/session-store.ts'
+import { noPosition } from '../../core/ports/store.ts'
+import { type Entry, headOf } from '../../core/transcript/format/entry.ts'
+import { liveWindow } from '../../core/transcript/tree/live.ts'
+import { isSelfContained } from '../../core/transcript/view/last-action.ts'
+import type { Row } from './connection.ts'
+import type { SessionTables } from './place.ts'
+import { hashesIn, recordOf, storedId } from './row.ts'
+
+const pageSize = 500
+
+export type SeqRecord = StoredRecord & { readonly seq: number }
+
+/** From one position up to another, oldest first. */
+export async function* recordsFrom(tables: SessionTables, from = 1, upTo = 2 ** 31 - 1): AsyncGenerator<SeqRecord> {
+  const { schema, run } = tables
+  for (let next = from; ; ) {
+    const rows = await run(
+      `SELECT seq, id, body, cuts FROM ${schema}.entry
+       WHERE tenant = $1 AND session = $2 AND seq BETWEEN $3 AND $4 ORDER BY seq LIMIT ${pageSize}`,
+      [next, upTo],
+    )
+    const page = await recordsOf(tables, rows)
+    yield* page
+    if (rows.length < pageSize) return
+    next = (page.at(-1)?.seq ?? upTo) + 1
+  }
+}
+
+/** The records of rows with seq, id, body and cuts. */
+export async function recordsOf({ schema, run }: SessionTables, rows: readonly Row[]): Promise<readonly SeqRecord[]> {
+  const hashes = [...new Set(rows.flatMap(({ cuts }) => hashesIn(String(cuts))))]
+  const found =
+    hashes.length === 0
+      ? []
+      : await run(`SELECT hash, body FROM ${schema}.blob WHERE tenant = $1 AND session = $2 AND hash = ANY($3)`, [
+          hashes,
+        ])
+  const blobs = new Map(found.map(({ hash, body }) => [String(hash), String(body)]))
+  return rows.map(({ seq, id, body, cuts }) => {
+    const missing = hashesIn(String(cuts)).find((hash) => !blobs.has(hash))
+    if (missing !== undefined) throw new Error(`A large text of entry ${String(id)} is missing from the database.`)
+    return { seq: Number(seq), id: String(id), record: recordOf(String(body), String(cuts), blobs) }
+  })
+}
+
+export async function entriesFrom(tables: SessionTables, from = 1, upTo?: number): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  for await (const { record } of recordsFrom(tables, from, upTo)) entries.push({ record, position: noPosition })
+  return entries
+}
+
+/** The entries of one answer lie close together: with this many before the window, none of them is cut off. */
+const margin = 100
+
+export type Window = { readonly entries: readonly Entry[]; readonly isWhole: boolean }
+
+/** From a little before the last boundary, or from as far back as the window refers to. */
+export async function windowOf(tables: SessionTables, head: number): Promise<Window> {
+  let from = await startBefore(tables, head)
+  let entries = await entriesFrom(tables, from, head)
+  while (from > 1) {
+    const earlier = await neededBefore(tables, { entries, from })
+    if (earlier === undefined) break
+    const start = Math.max(1, earlier)
+    entries = [...(await entriesFrom(tables, start, from - 1)), ...entries]
+    from = start
+  }
+  if (from > 1 && !isSelfContained(entries)) {
+    entries = [...(await entriesFrom(tables, 1, from - 1)), ...entries]
+    from = 1
+  }
+  return { entries, isWhole: from === 1 }
+}
+
+/** Some entries before the newest boundary up to this position. */
+async function startBefore({ schema, run }: SessionTables, upTo: number): Promise<number> {
+  const [row] = await run(
+    `SELECT max(seq) AS seq FROM ${schema}.entry WHERE tenant = $1 AND session = $2 AND boundary AND seq <= $3`,
+    [upTo],
+  )
+  return Math.max(1, Number(row?.seq ?? 0) - margin)
+}
+
+/** From where to read as well; undefined when the window is complete. */
+async function neededBefore(
+  tables: SessionTables,
+  { entries, from }: { readonly entries: readonly Entry[]; readonly from: number },
+): Promise<number | undefined> {
+  const live = liveWindow(entries.map(headOf))
+  const first = await firstOf(tables, live.missing, from)
+  if (first !== undefined) return first - margin
+  return live.order.every((row) => row >= margin) ? undefined : startBefore(tables, from - 1)
+}
+
+async function firstOf({ schema, run }: SessionTables, ids: readonly string[], before: number) {
+  if (ids.length === 0) return undefined
+  const [row] = await run(
+    `SELECT min(seq) AS seq FROM ${schema}.entry WHERE tenant = $1 AND session = $2 AND id = ANY($3) AND seq < $4`,
+    [ids.map(storedId), before],
+  )
+  return row?.seq === null || row?.seq === undefined ? undefined : Number(row.seq)
+}

@@ -1,0 +1,77 @@
+// A record survives the way into rows and back, and can be found by every word it holds.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../../core/message/json.ts'
+import { noPosition } from '../../core/ports/store.ts'
+import { recallFrom } from '../../core/session/platform.ts'
+import { hashesIn, recordOf, rowOf } from './row.ts'
+import { queryFor, wordsOf } from './words.ts'
+
+const large = fc.string({ unit: 'binary', maxLength: 20 }).map((text) => `${text}|`.repeat(2_100))
+const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), large)
+const value = fc.letrec((tie) => ({
+  any: fc.oneof(
+    { depthSize: 'small' },
+    text,
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constant(null),
+    tie('list'),
+    tie('object'),
+  ),
+  list: fc.array(tie('any'), { maxLength: 4 }),
+  object: fc.dictionary(fc.oneof(text, fc.constantFrom('__proto__', 'constructor', '7', '')), tie('any'), {
+    maxKeys: 4,
+  }),
+})).object
+
+const isJson = (record: unknown) => JSON.stringify(JSON.parse(JSON.stringify(record))) === JSON.stringify(record)
+
+test('every record comes back, byte for byte', () => {
+  fc.assert(
+    fc.property(value.filter(isJson), (given) => {
+      const record = JSON.parse(JSON.stringify(given)) as JsonObject
+      const { row, blobs } = rowOf({ id: 'a', record }, 'session')
+      const stored = new Map(blobs.map(({ hash, body }) => [hash, body]))
+      const storable = [row.body, row.cuts, row.words, ...stored.values()]
+      expect(storable.every((each) => each.isWellFormed() && !each.includes('\0'))).toBe(true)
+      expect(hashesIn(row.cuts).every((hash) => stored.has(hash))).toBe(true)
+      expect(JSON.stringify(recordOf(row.body, row.cuts, stored))).toBe(JSON.stringify(record))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('whatever a search in memory finds by whole words, the index lets through', () => {
+  const word = fc.oneof(
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }),
+    fc.constantFrom(
+      'src/core/parse.ts',
+      'parseRecord',
+      'snake_case',
+      '東京',
+      'ΟΔΟΣ',
+      "it's",
+      'a'.repeat(90),
+      '--flag=1',
+    ),
+  )
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 8 }), fc.nat(), (words, at) => {
+      const record = { type: 'user', uuid: 'u', message: { role: 'user', content: words.join(' ') } }
+      const asked = words[at % words.length] ?? ''
+      const query = queryFor(asked, 'session')
+      if (query === undefined) return
+      const isFound = recallFrom([{ record, position: noPosition }], asked).matches.length > 0
+      if (isFound) expect(unmatched(query, wordsOf(record, 'session'))).toEqual([])
+    }),
+    { numRuns: 500 },
+  )
+})
+
+/** The terms of a query that no word of the entry matches. */
+function unmatched(query: string, words: readonly string[]): readonly string[] {
+  return query.split(' & ').filter((term) => {
+    const [, wanted = '', isPrefix] = /^'(.*)'(:\*)?$/.exec(term) ?? []
+    return !words.some((each) => (isPrefix ? each.startsWith(wanted) : each === wanted))
+  })
+}

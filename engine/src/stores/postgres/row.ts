@@ -1,0 +1,90 @@
+// A record as rows, and back. The body is the record's JSON without its large strings, which are kept once in a session by
+// their hash. Where they belong is kept apart from the body, so that no text can imitate a reference.
+import { createHash } from 'node:crypto'
+import { isObject, type JsonObject, parseObject } from '../../core/message/json.ts'
+import type { StoredRecord } from '../../core/ports/session-store.ts'
+import { noPosition } from '../../core/ports/store.ts'
+import { headOf } from '../../core/transcript/format/entry.ts'
+import { wordsOf } from './words.ts'
+
+export type EntryRow = {
+  readonly id: string
+  readonly boundary: boolean
+  readonly body: string
+  /** `3:HASH,7:HASH`: which of the record's strings, counted in order, are large. */
+  readonly cuts: string
+  /** Separated by spaces. */
+  readonly words: string
+}
+
+/** A large string as JSON, which can hold what a text column cannot: NUL and lone surrogates. */
+export type Blob = { readonly hash: string; readonly body: string }
+
+/** In characters. Shorter strings cost more as a row of their own than they save. */
+const largeString = 2_000
+
+export function rowOf({ id, record }: StoredRecord, session: string): { row: EntryRow; blobs: readonly Blob[] } {
+  const blobs: Blob[] = []
+  const cuts: string[] = []
+  let count = 0
+  const small = mapStrings(record, (text) => {
+    const at = count++
+    if (text.length < largeString) return text
+    const body = JSON.stringify(text)
+    const hash = hashOf(body)
+    blobs.push({ hash, body })
+    cuts.push(`${at}:${hash}`)
+    return ''
+  })
+  const head = headOf({ record, position: noPosition })
+  const boundary = head.boundary !== undefined && !head.sidechain
+  const words = wordsOf(record, session).join(' ')
+  return { row: { id: storedId(id), boundary, body: JSON.stringify(small), cuts: cuts.join(','), words }, blobs }
+}
+
+export function recordOf(body: string, cuts: string, blobs: ReadonlyMap<string, string>): JsonObject {
+  const record = parseObject(body) ?? {}
+  if (cuts === '') return record
+  const large = new Map(cutsIn(cuts).map(({ at, hash }) => [at, blobs.get(hash)]))
+  let count = 0
+  return mapStrings(record, (text) => {
+    const blob = large.get(count++)
+    return blob === undefined ? text : String(JSON.parse(blob))
+  })
+}
+
+export function hashesIn(cuts: string): readonly string[] {
+  return cutsIn(cuts).map(({ hash }) => hash)
+}
+
+function cutsIn(cuts: string): readonly { readonly at: number; readonly hash: string }[] {
+  if (cuts === '') return []
+  return cuts.split(',').map((cut) => {
+    const [at, hash = ''] = cut.split(':')
+    return { at: Number(at), hash }
+  })
+}
+
+/** The strings in the order in which JSON writes them. */
+function mapStrings(record: JsonObject, change: (text: string) => string): JsonObject {
+  const visit = (value: unknown): unknown => {
+    if (typeof value === 'string') return change(value)
+    if (Array.isArray(value)) return value.map(visit)
+    return isObject(value) ? visitObject(value) : value
+  }
+  // fromEntries defines fields, so that one named __proto__ is a field like any other.
+  const visitObject = (value: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(value).map(([key, item]) => [key, visit(item)]))
+  return visitObject(record)
+}
+
+const plainId = /^[\x21-\x7e]{1,200}$/
+
+/** Ids are untrusted. One that a text column may not hold is replaced by its hash. */
+export function storedId(id: string): string {
+  return plainId.test(id) ? id : `hash ${hashOf(JSON.stringify(id))}`
+}
+
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
