@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const session = () => build({ cwd: join(folder, 'work') })
 
 /** The context after a compaction of a session that a client has written so far. */
-async function compacted(written: SessionBuilder, options: SessionOptions = {}): Promise<string> {
+async function compacted(written: SessionBuilder, options: SessionOptions = {}, rounds = 3): Promise<string> {
   const path = join(folder, 'session.jsonl')
   writeFileSync(path, written.text)
   const stage = await setSmallStage({ engine: { settings: { sessionMemory: false } } })
@@ -28,7 +28,7 @@ async function compacted(written: SessionBuilder, options: SessionOptions = {}):
     envelope: { cwd: join(folder, 'work') },
     ...options,
   })
-  fill(opened, { rounds: 3, tokens: 1_500 })
+  fill(opened, { rounds, tokens: 4_500 / rounds })
   expect(await opened.compact()).toMatchObject({ type: 'compacted' })
   const context = opened.messages().map(({ content }) => textOf(content))
   await opened.close()
@@ -40,17 +40,20 @@ const invoked = (...names: readonly string[]) => ({
   skills: names.map((name) => ({ name, path: `skills/${name}`, content: `How to ${name}.` })),
 })
 
-test('the skill invoked last comes back, also one that was invoked before, and an older one is named', async () => {
-  const context = await compacted(
+test('the skill invoked last comes back until the user has spoken three times, and others are named', async () => {
+  const written = () =>
     session()
-      .user('Ship it.')
+      .user('Review it.')
       .attachment('invoked_skills', invoked('review'))
+      .user('Ship it.')
       .attachment('invoked_skills', invoked('deploy'))
-      .attachment('invoked_skills', invoked('review')),
-  )
+      .user('Review it again.')
+      .attachment('invoked_skills', invoked('review'))
+  const context = await compacted(written(), {}, 2)
   expect(context).toContain('How to review.')
   expect(context).not.toContain('How to deploy.')
   expect(context).toContain('- Skill deploy, invoked earlier: invoke it again if it still applies')
+  expect(await compacted(written())).not.toContain('How to review.')
 })
 
 test('plan mode that was entered again is on, and the plan is the one on disk only where the host names its file', async () => {
