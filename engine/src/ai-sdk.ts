@@ -7,7 +7,7 @@ import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4Middleware,
-} from './adapters/ai-sdk/shapes.ts'
+} from './adapters/ai-sdk/provider-types.ts'
 import { stringAt } from './core/message/json.ts'
 import type { ModelClient } from './core/ports/model.ts'
 import type { EngineSession } from './engine.ts'

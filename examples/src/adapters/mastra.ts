@@ -10,7 +10,8 @@ type Generated = { readonly text: string; readonly error?: Error; readonly respo
 type Agent = { readonly generate: (messages: readonly object[], options: object) => Promise<Generated> }
 type Part = { readonly module: number; readonly part: number }
 
-const folder = new URL('../../../bench/apart/node_modules/@mastra/core/dist/', import.meta.url)
+const name = '@mastra/core'
+const folder = new URL(`../../../bench/apart/node_modules/${name}/dist/`, import.meta.url)
 export const hasMastra = existsSync(folder)
 
 export const mastraAdapter: Adapter = { name: 'Mastra', start, recovers: true }
