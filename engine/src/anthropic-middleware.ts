@@ -1,6 +1,7 @@
 // The middleware of everlong/anthropic with everything it needs by default: sessions in memory, and summaries asked of the
 // caller's own model with the caller's own client.
-import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
+import { adapterSessions } from './adapter-conversations.ts'
+import type { AdapterOptions } from './adapter-sessions.ts'
 import { clientOver } from './adapters/anthropic/channel.ts'
 import { messageConversion } from './adapters/anthropic/messages.ts'
 import {

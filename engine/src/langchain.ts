@@ -1,5 +1,6 @@
 // everlong/langchain: endless conversations for agents of LangChain, as one middleware or as a context edit.
-import { type AdapterOptions, type AdapterSessions, adapterSessions } from './adapter-sessions.ts'
+import { type AdapterSessions, adapterSessions } from './adapter-conversations.ts'
+import type { AdapterOptions } from './adapter-sessions.ts'
 import { type ChatModelLike, chatModelClient, nameOf } from './adapters/langchain/client.ts'
 import { type LangChainMessage, langChainConverter, loadClasses } from './adapters/langchain/messages.ts'
 import {

@@ -1,5 +1,6 @@
 // everlong/openai-agents: endless conversations for the OpenAI Agents SDK, as an input filter and as a session.
-import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
+import { adapterSessions } from './adapter-conversations.ts'
+import type { AdapterOptions } from './adapter-sessions.ts'
 import { itemConverter } from './adapters/openai/items.ts'
 import {
   type AgentItem,

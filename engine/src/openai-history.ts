@@ -1,6 +1,7 @@
 // Histories of chat completions and of the Responses API for hosts that call the OpenAI SDK in their own loop: each request is
 // reduced before it is sent, and sent once more if it was too long. Nothing that is handed over is changed.
-import { type AdapterOptions, adapterSessions } from './adapter-sessions.ts'
+import { adapterSessions } from './adapter-conversations.ts'
+import type { AdapterOptions } from './adapter-sessions.ts'
 import type { Converter } from './adapters/history/converter.ts'
 import { type ChatMessageLike, chatConverter } from './adapters/openai/chat.ts'
 import { groupItems, type ItemGroup, itemConverter } from './adapters/openai/items.ts'

@@ -23,6 +23,8 @@ import { usageOf } from './usage.ts'
 export type Generating = {
   readonly provider: string
   readonly modelId: string
+  /** Only `doStream` can be used. */
+  readonly streams?: boolean
   readonly doGenerate: (call: never) => PromiseLike<object>
   readonly doStream?: (
     call: never,
@@ -54,7 +56,7 @@ export function languageModelClient(model: Generating, options: ClientOptions): 
     capabilities: () => ({ ...noCapabilities, promptCache: hasCache }),
     send: (request, sending = {}) => {
       const { isStreaming, params } = callFor(request, options)
-      const generate = isStreaming && model.doStream ? streamed(model) : model.doGenerate.bind(model)
+      const generate = (isStreaming || model.streams) && model.doStream ? streamed(model) : model.doGenerate.bind(model)
       const attempt = (per: PerRequest) =>
         tried(() => generate({ ...params, abortSignal: per.signal } as never), { model: model.modelId, ...sending })
       return call(sending, attempt)

@@ -3,8 +3,6 @@
 // are read as plain objects.
 import { isObject, type JsonObject, objectAt, stringAt } from '../../core/message/json.ts'
 
-export type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Middleware } from '@ai-sdk/provider'
-
 export type Part = JsonObject & { readonly type: string }
 
 export type AiMessage = {

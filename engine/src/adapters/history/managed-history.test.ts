@@ -88,6 +88,19 @@ describe('a history', () => {
     expect(history.session.id).toBe(id)
   })
 
+  test('that was put together differently is the same history', async () => {
+    const history = await started()
+    const calls: Plain = { role: 'assistant', calls: ['c'] }
+    const steps = [user('one'), assistant('I look', 'a', 'b'), results('a', 'b'), calls, results('c')]
+    await history.prepare(steps)
+    const merged = [user('one'), assistant('I look', 'a', 'b', 'c'), results('a', 'b', 'c')]
+    const { messages: sent } = await history.prepare([...merged, assistant('done'), user('two')])
+    expect(sent).toEqual([...steps, assistant('done'), user('two')])
+    const again = await history.prepare([...merged, assistant('done'), user('two'), assistant('yes'), user('three')])
+    expect(again.messages).toHaveLength(9)
+    expect([...history.session.entries()].filter(({ record }) => record.type === 'user')).toHaveLength(5)
+  })
+
   test('with another beginning gets a new session', async () => {
     const history = await started()
     await history.prepare([user('one'), assistant('two'), user('three')])

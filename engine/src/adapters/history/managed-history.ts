@@ -13,6 +13,7 @@ import type { Entry } from '../../core/transcript/format/entry.ts'
 import { type Comparable, type Conversion, type Converter, commonPrefix, convert, type Known } from './converter.ts'
 import { failureOf, isAbout } from './failure.ts'
 import { type GivenBack, giveBack } from './give-back.ts'
+import { regroupedEnd } from './regrouped.ts'
 import { seed } from './seed.ts'
 
 /** As much of an EngineSession as the adapters need. */
@@ -65,6 +66,8 @@ export class ManagedHistory<Foreign> {
   private known: readonly Known<Foreign>[] = []
   private head: readonly Foreign[] = []
   private sent: readonly GivenBack<Foreign>[] = []
+  /** The history as it was last handed over, which may be put together in another way. */
+  private handed: readonly Comparable[] = []
   private usage: TokenCounts | undefined
   private base: string | undefined
   private model: string | undefined
@@ -137,10 +140,9 @@ export class ManagedHistory<Foreign> {
   /** Whether these messages only add to what is known, or to what was last sent. */
   isContinuedBy(messages: readonly Foreign[]): boolean {
     const { known } = convert(this.options.converter, messages)
-    const continues = (before: readonly Comparable[]) =>
-      before.length > 0 && commonPrefix(before, known) === before.length
-    if (this.claimed) return continues(this.claimed.known)
-    return continues(this.known) || continues(this.sentMessages())
+    if (this.claimed) return continuedAt(this.claimed.known, known) !== undefined
+    const before = [this.known, this.sentMessages(), this.handed]
+    return before.some((messages) => continuedAt(messages, known) !== undefined)
   }
 
   /** Says that a call with these messages will be prepared next, so that no other conversation takes its place. */
@@ -171,6 +173,7 @@ export class ManagedHistory<Foreign> {
       this.model = model.name
     }
     await this.writeAll(fresh)
+    this.handed = given.known
   }
 
   private configure(base: RequestInput | undefined): void {
@@ -197,8 +200,9 @@ export class ManagedHistory<Foreign> {
     })
     if (common === this.known.length) return given.slice(common)
     const sent = this.sentMessages()
+    const end = continuedAt(sent, given) ?? continuedAt(this.handed, given)
+    if (end !== undefined) return given.slice(end)
     const commonWithSent = commonPrefix(sent, given)
-    if (sent.length > 0 && commonWithSent === sent.length) return given.slice(commonWithSent)
     const isBySent = commonWithSent > common
     await this.rewindTo(isBySent ? (sent[commonWithSent - 1]?.upTo ?? 0) : common)
     return given.slice(isBySent ? commonWithSent : common)
@@ -223,6 +227,7 @@ export class ManagedHistory<Foreign> {
     const rest = this.known.slice(0, length)
     this.usage = undefined
     this.sent = []
+    this.handed = []
     this.known = rest
     const uuid = rest.findLast((message) => message.uuid !== undefined)?.uuid
     if (uuid === undefined) return this.startAnew()
@@ -269,6 +274,11 @@ export class ManagedHistory<Foreign> {
     })
     return uuids.at(-1)
   }
+}
+
+/** Where the new messages begin, if these go on from those before. */
+function continuedAt(before: readonly Comparable[], given: readonly Comparable[]): number | undefined {
+  return before.length === 0 ? undefined : regroupedEnd(before, given)
 }
 
 function usageRecord({ input, output, cacheRead, cacheWrite, cacheWriteHour }: TokenCounts) {

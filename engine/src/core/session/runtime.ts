@@ -5,7 +5,7 @@ import type { Weigher } from '../mechanisms/weigher.ts'
 import type { MemoryDecline } from '../memory/plan.ts'
 import type { TokenCounts } from '../message/usage.ts'
 import type { Emit } from '../ports/events.ts'
-import type { Guard } from '../ports/guarded.ts'
+import { errorText, type Guard } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { AbortSignalPort, ModelClient, ModelRequest, QuerySource } from '../ports/model.ts'
 import type { CompactionPorts } from '../ports/ports.ts'
@@ -112,4 +112,19 @@ export function reduceView(runtime: Runtime, reduction: Reduction): void {
 /** What several edits free together is noted on the first of them. */
 export function withFreed({ edits, freed }: Reduction): readonly Edit[] {
   return edits.map((edit, at) => ({ ...edit, freed: at === 0 ? freed : 0 }))
+}
+
+/** For background workers: what they send is stored first. */
+export function afterStored(client: ModelClient, stored: () => Promise<void>): ModelClient {
+  return {
+    ...client,
+    send: async (request, options) => {
+      try {
+        await stored()
+      } catch (error) {
+        return { type: 'failed', reason: 'transient', message: errorText(error), tries: 0 }
+      }
+      return client.send(request, options)
+    },
+  }
 }

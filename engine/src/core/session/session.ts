@@ -9,17 +9,10 @@ import { defined, stringAt } from '../message/json.ts'
 import type { ViewMessage } from '../message/message.ts'
 import { totalOf } from '../message/usage.ts'
 import type { EngineEvent, Tried } from '../ports/events.ts'
-import { callNow, errorText, type Listeners } from '../ports/guarded.ts'
+import { callNow, type Listeners } from '../ports/guarded.ts'
 import { guardedModel } from '../ports/guarded-ports.ts'
 import type { HookCall, HookOutcome } from '../ports/hooks.ts'
-import type {
-  AbortSignalPort,
-  ModelAnswer,
-  ModelClient,
-  ModelFailure,
-  ModelRequest,
-  SendOptions,
-} from '../ports/model.ts'
+import type { AbortSignalPort, ModelAnswer, ModelFailure, ModelRequest, SendOptions } from '../ports/model.ts'
 import { createStop } from '../ports/stop.ts'
 import { createTextCounter } from '../tokens/estimate/counting.ts'
 import type { Explanation } from '../tokens/explain.ts'
@@ -47,7 +40,7 @@ import {
 } from './manual-edits.ts'
 import { createMessageQueue, createMutex, type QueuedMessage } from './queue.ts'
 import { type RecordInput, recordAnswer } from './record-answer.ts'
-import type { BackgroundContext, MemoryState, Runtime } from './runtime.ts'
+import { afterStored, type BackgroundContext, type MemoryState, type Runtime } from './runtime.ts'
 import type { Tracking, UsageByPurpose } from './tracking.ts'
 import { buildRequest } from './turn-request.ts'
 
@@ -381,21 +374,6 @@ class ManagedSession {
       },
       signal: this.stop.signal,
     }
-  }
-}
-
-/** For background workers: what they send is stored first. */
-function afterStored(client: ModelClient, stored: () => Promise<void>): ModelClient {
-  return {
-    ...client,
-    send: async (request, options) => {
-      try {
-        await stored()
-      } catch (error) {
-        return { type: 'failed', reason: 'transient', message: errorText(error), tries: 0 }
-      }
-      return client.send(request, options)
-    },
   }
 }
 

@@ -1,0 +1,50 @@
+// An agent on Mastra for the contract of adapters. The package is too heavy for everybody's install: it is used where the
+// benchmarks have fetched it (bench/apart), and described here as far as it is used.
+import { existsSync } from 'node:fs'
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { everlong } from 'everlong/mastra'
+import { z } from 'zod'
+import type { Adapter, AgentInput, Said } from './contract.ts'
+
+type Generated = { readonly text: string; readonly error?: Error; readonly response: { readonly messages: object[] } }
+type Agent = { readonly generate: (messages: readonly object[], options: object) => Promise<Generated> }
+type Part = { readonly module: number; readonly part: number }
+
+const name = '@mastra/core'
+const folder = new URL(`../../../bench/apart/node_modules/${name}/dist/`, import.meta.url)
+export const hasMastra = existsSync(folder)
+
+export const mastraAdapter: Adapter = { name: 'Mastra', start, recovers: true }
+
+async function start({ url, model, window, isManaged, system, read }: AgentInput) {
+  const { Agent } = (await import(new URL('agent/index.js', folder).href)) as { Agent: new (options: object) => Agent }
+  const tools = (await import(new URL('tools/index.js', folder).href)) as { createTool: (options: object) => object }
+  const { processor, close } = everlong({ settings: { contextWindow: window } })
+  const agent = new Agent({
+    id: 'engineer',
+    name: 'engineer',
+    instructions: system,
+    model: createAnthropic({ apiKey: 'none', baseURL: `${url}/v1` })(model),
+    tools: {
+      read: tools.createTool({
+        id: 'read',
+        description: 'Reads a part of a module.',
+        inputSchema: z.object({ module: z.number(), part: z.number() }),
+        execute: async (input: Part) => read(input),
+      }),
+    },
+    ...(isManaged ? { inputProcessors: [processor], errorProcessors: [processor] } : {}),
+  })
+  const messages: object[] = []
+  return {
+    say: async ({ text, image }: Said) => {
+      const file = { type: 'file', data: image, mediaType: 'image/png' }
+      messages.push({ role: 'user', content: image === undefined ? text : [{ type: 'text', text }, file] })
+      const answer = await agent.generate(messages, { maxSteps: 8, modelSettings: { maxRetries: 3 } })
+      if (answer.error) throw answer.error
+      messages.push(...answer.response.messages)
+      return answer.text
+    },
+    close,
+  }
+}
