@@ -63,6 +63,17 @@ describe.runIf(server)('a store URL in place of a path', () => {
     expect(away.exitCode).toBe(1)
     expect(away.stderr).toMatch(/^everlong: PostgreSQL at 127\.0\.0\.1:1\/app cannot be reached[^\n]*\n$/)
     expect((await everlong(['memory', url('chat'), '--write'])).stderr).toContain('Copy the session to a folder first')
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('everlong-store-'))).toEqual([])
+  })
+
+  test('nothing is left in the temporary folder', async () => {
+    const temporary = join(folder, 'tmp')
+    mkdirSync(temporary)
+    const before = process.env.TMPDIR
+    process.env.TMPDIR = temporary
+    await everlong(['recall', url('chat'), 'error'])
+    await everlong(['inspect', url('nobody')])
+    if (before === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = before
+    expect(readdirSync(temporary)).toEqual([])
   })
 })
