@@ -23,6 +23,8 @@ export type StartOptions = {
   readonly id: string | undefined
   /** The host sets marks for the prompt cache itself. */
   readonly hasMarks?: boolean
+  /** Whether a summary can be asked for in a way that reads the conversation's cache: yes unless said. */
+  readonly sharesCache?: boolean
 }
 
 export type StartSession = (client: ModelClient, how: StartOptions) => Promise<EngineSession>
@@ -34,8 +36,13 @@ export function sessionStarter<Call>(options: AdapterOptions<Call>): StartSessio
   const { session: _, sessionId: __, mostConversations: ___, open, ...engine } = options
   /** One for each model, because what is learned about a model is learned for all conversations. */
   const engines = new Map<string, Engine>()
-  return async (client, { id, hasMarks = false }) => {
-    const settings = { keep: newest, ...(hasMarks ? { cacheMarks: false as const } : {}), ...engine.settings }
+  return async (client, { id, hasMarks = false, sharesCache = true }) => {
+    const settings = {
+      keep: newest,
+      ...(hasMarks ? { cacheMarks: false as const } : {}),
+      ...engine.settings,
+      ...(sharesCache ? {} : { summary: { ...engine.settings?.summary, shareCache: false } }),
+    }
     const forEngine = { ...engine, settings, model: client }
     if (open) return open(forEngine, id)
     const name = `${client.provider} ${client.model} ${hasMarks}`

@@ -24,6 +24,8 @@ export type Starting = {
   readonly id: string | undefined
   /** The host sets marks for the prompt cache itself: there may be four of them in all. */
   readonly hasMarks: boolean
+  /** A summary can be asked for in a way that reads the conversation's cache. */
+  readonly sharesCache: boolean
 }
 
 export type Call = {
@@ -34,6 +36,8 @@ export type Call = {
   /** Everything else of the call to the model, where it is known. */
   readonly params?: JsonObject
   readonly isStreaming?: boolean
+  /** The messages are made for this call alone, so marks for the prompt cache may be put on them. */
+  readonly takesMarks?: boolean
 }
 
 export type AiConversations = {
@@ -55,14 +59,14 @@ export function aiConversations(settings: ConversationSettings): AiConversations
       const own = history()
       return own && calls.get(own)
     }
-    return languageModelClient(given, { converter, ownCall: isOwn ? ownCall : undefined })
+    return languageModelClient(given, { converter, ownCall: isOwn ? ownCall : undefined, takesMarks: call.takesMarks })
   }
   const start = () => Promise.reject(new TypeError(modelMissing))
   const all = createConversations<AiMessage>({ converter, session: settings.session, most: settings.most, start })
   return {
     of: async (call) => {
       const history = await all.of(call.messages, call.id, (id, own) =>
-        settings.start(clientFor(call, own), { id, hasMarks: hasMarks(call) }),
+        settings.start(clientFor(call, own), { id, hasMarks: hasMarks(call), sharesCache: call.params !== undefined }),
       )
       const { params = {}, isStreaming = false, messages } = call
       calls.set(history, { params, isStreaming, head: headOf(messages), toForeign: (own) => history.toForeign(own) })
