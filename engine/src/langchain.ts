@@ -52,7 +52,8 @@ function partsOf({ model, longestResult = usualLongestResult, ...options }: Lang
   return {
     classes,
     historyOf: async (call) => {
-      sessions ??= adapterSessions(byThread, { model: client, converter: langChainConverter(await classes()) })
+      const loaded = await classes()
+      sessions ??= adapterSessions(byThread, { model: client, converter: langChainConverter(loaded) })
       return sessions.historyOf({ call, messages: call.messages, model: newest ? nameOf(newest) : client.model })
     },
     isReady: () => model !== undefined || newest !== undefined,

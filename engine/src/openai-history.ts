@@ -11,7 +11,7 @@ import { defined, type JsonObject, numberAt, objectAt, stringAt } from './core/m
 import { noTokens, type TokenCounts } from './core/message/usage.ts'
 import type { ModelClient } from './core/ports/model.ts'
 
-/** A request besides its history: it counts for the size. */
+/** The other parts of a request. They count for the size. */
 export type OpenAICall = {
   readonly model?: string
   readonly instructions?: string | null
@@ -109,7 +109,7 @@ function baseOf({ instructions, tools, maxTokens }: OpenAICall, among: string) {
   }
 }
 
-/** Tools of the Responses API have their fields beside the type. */
+/** A tool of the Responses API has its fields at the top level. */
 function definitionOf(tool: object): object {
   const { name, description, parameters } = tool as JsonObject
   return typeof name === 'string' && parameters !== undefined ? { name, description, input_schema: parameters } : tool

@@ -52,7 +52,7 @@ function withMark(message: MessageParam, mark: unknown): MessageParam {
   }
 }
 
-/** Whether the caller manages the cache: any mark in the request, or the automatic one beside it. */
+/** Whether the caller manages the cache: any mark in the request, or the automatic one. */
 export function hasMark(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasMark)
   if (!isObject(value)) return false

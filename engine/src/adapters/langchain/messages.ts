@@ -134,7 +134,7 @@ function writeAnswer(
   return withContent(before, writeSaid(said, before, inputs), { tool_calls })
 }
 
-/** Thinking without its signature is refused by whoever wrote it. */
+/** Providers refuse thinking without its signature. */
 function isSendable(block: Block): boolean {
   return block.type !== 'thinking' || Boolean(block.signature)
 }
@@ -178,7 +178,7 @@ function writeContent(blocks: readonly Block[], before: unknown): unknown {
 }
 
 /** A copy of the same class. `lc_kwargs` is what LangChain serializes. */
-function withContent(message: BaseMessage, content: unknown, fields: JsonObject = {}): BaseMessage {
+export function withContent(message: BaseMessage, content: unknown, fields: JsonObject = {}): BaseMessage {
   const copy: BaseMessage = Object.create(Object.getPrototypeOf(message))
   const kwargs = objectAt(message, 'lc_kwargs')
   const changed = { content, ...fields }

@@ -3,11 +3,11 @@
 import type { BaseMessage, ToolMessage } from '@langchain/core/messages'
 import type { AgentMiddleware, ContextEdit } from 'langchain'
 import { isToolResult, textOf } from '../../core/message/block.ts'
-import { defined, isObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
+import { defined, isObject, type JsonObject, numberAt, objectAt, stringAt } from '../../core/message/json.ts'
 import { shortenedResult } from '../../core/transcript/view/edited.ts'
 import type { CallOptions, ManagedHistory } from '../history/managed-history.ts'
 import type { ChatModelLike } from './client.ts'
-import { type LangChainClasses, readLangChainMessage, writeLangChainMessage } from './messages.ts'
+import { type LangChainClasses, readLangChainMessage, withContent, writeLangChainMessage } from './messages.ts'
 
 /** What is known of a call when its conversation is looked for. */
 export type LangChainCall = {
@@ -103,18 +103,26 @@ function baseOf({ systemMessage, tools, model }: ModelRequest): NonNullable<Call
 function definitionOf(tool: object): object {
   const name = stringAt(tool, 'name')
   if (name === undefined) return tool
-  const schema = objectAt(tool, 'schema')
   const description = stringAt(tool, 'description')
-  const json = typeof schema?.toJSONSchema === 'function' ? (schema.toJSONSchema() as unknown) : schema
-  const isSchema = isObject(json) && typeof json.type === 'string' && !('_zod' in json) && !('_def' in json)
-  return { name, ...defined({ description }), input_schema: isSchema ? json : { type: 'object' } }
+  return { name, ...defined({ description }), input_schema: schemaOf(objectAt(tool, 'schema')) ?? { type: 'object' } }
+}
+
+/** Undefined for schemas that do not say what they are in JSON. Some of Zod's cannot, and throw. */
+function schemaOf(schema: JsonObject | undefined): JsonObject | undefined {
+  if (typeof schema?.toJSONSchema !== 'function') return typeof schema?.type === 'string' ? schema : undefined
+  try {
+    return schema.toJSONSchema() as JsonObject
+  } catch (error) {
+    if (error instanceof Error) return undefined
+    throw error
+  }
 }
 
 function isToolMessage(result: unknown): result is ToolMessage {
   return isObject(result) && result.type === 'tool' && typeof result.tool_call_id === 'string'
 }
 
-/** An artifact of the tool's own stays, beside the original. */
+/** The original becomes the artifact, together with the artifact of the tool's own. */
 function shortened(message: ToolMessage, classes: LangChainClasses, longest: number): ToolMessage {
   const { role, content } = readLangChainMessage(message)
   const [block] = content
@@ -123,5 +131,5 @@ function shortened(message: ToolMessage, classes: LangChainClasses, longest: num
   if (short === undefined || short === block.content) return message
   const [written] = writeLangChainMessage({ role, content: [{ ...block, content: short }] }, classes, message)
   const artifact = { original: message.content, artifact: message.artifact as unknown }
-  return Object.assign(written as ToolMessage, { artifact })
+  return written ? (withContent(written, written.content, { artifact }) as ToolMessage) : message
 }

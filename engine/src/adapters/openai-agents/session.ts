@@ -6,7 +6,7 @@ import type { AgentItem, AgentsParts } from './input-filter.ts'
 
 export type AgentsSession = Session
 
-/** What stores may be able to do besides. */
+/** What some stores can do in addition. */
 type Rewriting = Session & {
   readonly applyHistoryTransaction?: (args: {
     operationId: string
