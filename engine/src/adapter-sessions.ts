@@ -23,6 +23,10 @@ export type StartOptions = {
   readonly id: string | undefined
   /** The host sets marks for the prompt cache itself. */
   readonly hasMarks?: boolean
+  /** Whether a summary can be asked for in a way that reads the conversation's cache: yes unless said. */
+  readonly sharesCache?: boolean
+  /** The model that is called, if the client asks another one for summaries. */
+  readonly model?: string | undefined
 }
 
 export type StartSession = (client: ModelClient, how: StartOptions) => Promise<EngineSession>
@@ -34,16 +38,27 @@ export function sessionStarter<Call>(options: AdapterOptions<Call>): StartSessio
   const { session: _, sessionId: __, mostConversations: ___, open, ...engine } = options
   /** One for each model, because what is learned about a model is learned for all conversations. */
   const engines = new Map<string, Engine>()
-  return async (client, { id, hasMarks = false }) => {
-    const settings = { keep: newest, ...(hasMarks ? { cacheMarks: false as const } : {}), ...engine.settings }
+  const engineFor = (forEngine: EngineOptions, how: string): Engine => {
+    const name = `${forEngine.model.provider} ${forEngine.model.model} ${how}`
+    const known = engines.get(name) ?? createEngine(forEngine)
+    engines.set(name, known)
+    return known
+  }
+  return async (client, { id, hasMarks = false, sharesCache = true, model = client.model }) => {
+    const settings = {
+      keep: newest,
+      ...(hasMarks ? { cacheMarks: false as const } : {}),
+      ...engine.settings,
+      summary: {
+        ...(model === client.model ? {} : { model: client.model }),
+        ...(sharesCache ? {} : { shareCache: false }),
+        ...engine.settings?.summary,
+      },
+    }
     const forEngine = { ...engine, settings, model: client }
-    if (open) return open(forEngine, id)
-    const name = `${client.provider} ${client.model} ${hasMarks}`
-    const own = engines.get(name) ?? createEngine(forEngine)
-    engines.set(name, own)
-    const started = await own.start()
-    // A client may know the conversation whose cache it shares.
-    if (own.model !== client) await started.useModel({ client, name: client.model })
+    const started = await (open ? open(forEngine, id) : engineFor(forEngine, `${hasMarks} ${model}`).start())
+    // The window is that of the model that is called, and the client may know the conversation whose cache it shares.
+    if (!open || model !== client.model) await started.useModel({ client, name: model })
     return started
   }
 }

@@ -45,12 +45,15 @@ export type ClientOptions = {
   readonly converter: Converter<AiMessage>
   /** Of the conversation that is summarized; undefined when only its messages are known. */
   readonly ownCall?: (() => OwnCall | undefined) | undefined
+  /** Marks for the prompt cache reach the provider, although the conversation's own call is not known. */
+  readonly takesMarks?: boolean | undefined
   readonly ports?: ModelPorts
 }
 
 export function languageModelClient(model: Generating, options: ClientOptions): ModelClient {
   const call = createCaller({}, options.ports ?? systemPorts)
-  const hasCache = options.ownCall !== undefined && /anthropic/i.test(model.provider)
+  const { ownCall, takesMarks = ownCall !== undefined } = options
+  const hasCache = takesMarks && /anthropic/i.test(model.provider)
   return {
     provider: `ai-sdk ${model.provider}`,
     model: model.modelId,

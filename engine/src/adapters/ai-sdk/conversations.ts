@@ -24,6 +24,10 @@ export type Starting = {
   readonly id: string | undefined
   /** The host sets marks for the prompt cache itself: there may be four of them in all. */
   readonly hasMarks: boolean
+  /** A summary can be asked for in a way that reads the conversation's cache. */
+  readonly sharesCache: boolean
+  /** The model that is called. */
+  readonly model: string | undefined
 }
 
 export type Call = {
@@ -34,6 +38,8 @@ export type Call = {
   /** Everything else of the call to the model, where it is known. */
   readonly params?: JsonObject
   readonly isStreaming?: boolean
+  /** The messages are made for this call alone, so marks for the prompt cache may be put on them. */
+  readonly takesMarks?: boolean
 }
 
 export type AiConversations = {
@@ -48,21 +54,26 @@ export function aiConversations(settings: ConversationSettings): AiConversations
   const clientFor = (call: Call, history: () => AiHistory | undefined): ModelClient => {
     const given = settings.model ?? call.model
     if (given === undefined) throw new TypeError(modelMissing)
-    if (isClient(given)) return given
+    if (isClient(given)) return summarizing(given)
     // Another model has a cache of its own.
     const isOwn = settings.model === undefined && call.params !== undefined
     const ownCall = () => {
       const own = history()
       return own && calls.get(own)
     }
-    return languageModelClient(given, { converter, ownCall: isOwn ? ownCall : undefined })
+    return languageModelClient(given, { converter, ownCall: isOwn ? ownCall : undefined, takesMarks: call.takesMarks })
   }
   const start = () => Promise.reject(new TypeError(modelMissing))
   const all = createConversations<AiMessage>({ converter, session: settings.session, most: settings.most, start })
   return {
     of: async (call) => {
       const history = await all.of(call.messages, call.id, (id, own) =>
-        settings.start(clientFor(call, own), { id, hasMarks: hasMarks(call) }),
+        settings.start(clientFor(call, own), {
+          id,
+          hasMarks: hasMarks(call),
+          sharesCache: call.params !== undefined,
+          model: call.model?.modelId,
+        }),
       )
       const { params = {}, isStreaming = false, messages } = call
       calls.set(history, { params, isStreaming, head: headOf(messages), toForeign: (own) => history.toForeign(own) })
@@ -71,6 +82,17 @@ export function aiConversations(settings: ConversationSettings): AiConversations
     all: all.all,
     close: all.close,
   }
+}
+
+/** A client of the host's writes summaries only: it does not send the calls, so it can promise nothing about them. */
+function summarizing(client: ModelClient): ModelClient {
+  const capabilities: ModelClient['capabilities'] = (model) => ({
+    ...client.capabilities(model),
+    cacheEdits: false,
+    contextManagement: false,
+    promptCache: false,
+  })
+  return { ...client, capabilities }
 }
 
 function headOf(messages: readonly AiMessage[]): readonly AiMessage[] {

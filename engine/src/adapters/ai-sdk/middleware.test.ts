@@ -104,6 +104,15 @@ describe('the middleware', () => {
     expect(own.sessions()[0]?.spent().compact.usage.input).toBeGreaterThan(0)
   })
 
+  test('goes by the window of the model that is called, whichever model writes the summaries', async () => {
+    const claude = { ...fakeModel(() => 'fine'), modelId: 'claude-sonnet-4-6' }
+    const summarizer = fakeModel(() => 'A summary.')
+    const own = everlong({ environment: {}, model: summarizer, settings: { autoCompactWindow: 60_000 } })
+    await generateText({ model: wrapLanguageModel({ model: claude, middleware: own.middleware }), messages })
+    expect(own.sessions()[0]?.explain()).toMatchObject({ model: 'claude-sonnet-4-6' })
+    expect([summarizer.calls.length > 0, claude.calls.length]).toEqual([true, 1])
+  })
+
   test('tells conversations apart by the id in the provider options', async () => {
     const fake = fakeModel(() => 'fine')
     const { model, own } = managed(fake)

@@ -92,7 +92,8 @@ export class ManagedHistory<Foreign> {
       const outcome = await this.current.prepare({ signal: options.signal })
       this.isAwaited = outcome.type === 'ready'
       const view = outcome.type === 'ready' ? outcome.messages : this.current.messages()
-      return { messages: this.send(view), outcome }
+      // Nothing of it is a conversation: a system prompt alone, empty messages.
+      return { messages: view.length === 0 ? messages : this.send(view), outcome }
     })
   }
 

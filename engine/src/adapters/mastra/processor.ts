@@ -49,7 +49,8 @@ export function createProcessor({ conversations, idOf }: ProcessorInput): Mastra
     name: 'Everlong',
     processLLMRequest: async (request) => {
       const messages = request.prompt as unknown as readonly AiMessage[]
-      const history = await conversations.of({ messages, id: idOf(request), model: streamingModel(request.model) })
+      const model = streamingModel(request.model)
+      const history = await conversations.of({ messages, id: idOf(request), model, takesMarks: true })
       if (runs.get(request.state)?.history !== history) runs.set(request.state, { history, recovered: new Set() })
       const usage = usageOf((request.steps.at(-1) as JsonObject | undefined)?.usage)
       const base = requestInput(messages, {})
