@@ -120,7 +120,10 @@ describe.each(nodes)('on $name', ({ name, path }) => {
       await session.close()
       console.log(subpaths.length, type, matches.length > 0)`
     const [last] = run(path, ['--input-type=module', '-e', script], host).trim().split('\n').slice(-1)
-    expect(last).toBe('14 compacted true')
+    const manifest = JSON.parse(readFileSync(join(root, 'engine', 'package.json'), 'utf8')) as {
+      readonly exports: object
+    }
+    expect(last).toBe(`${Object.keys(manifest.exports).length} compacted true`)
   })
 })
 
