@@ -5,7 +5,7 @@ import { type Conversations, createConversations } from './adapters/history/conv
 import type { Converter } from './adapters/history/converter.ts'
 import type { ManagedHistory } from './adapters/history/managed-history.ts'
 import type { ModelClient } from './core/ports/model.ts'
-import { createEngine } from './engine.ts'
+import { createEngine, type Engine, type EngineOptions } from './engine.ts'
 
 export type HistoryOf<Foreign, Call> = (call: {
   readonly call: Call
@@ -19,17 +19,34 @@ export type AdapterSessions<Foreign, Call> = {
   readonly historyOf: HistoryOf<Foreign, Call>
 }
 
-/** `model` writes the summaries. */
+export type AdapterParts<Foreign> = {
+  readonly converter: Converter<Foreign>
+  /** Writes the summaries. */
+  readonly model: ModelClient
+  /** Whether it asks the model that is called, rather than one of its own. */
+  readonly asksCalled?: boolean
+}
+
 export function adapterSessions<Foreign, Call>(
   options: AdapterOptions<Call>,
-  { model, converter }: { readonly model: ModelClient; readonly converter: Converter<Foreign> },
+  { model, converter, asksCalled = false }: AdapterParts<Foreign>,
 ): AdapterSessions<Foreign, Call> {
   const { session, sessionId, open, mostConversations: most, ...rest } = options
-  const engineOptions = { ...rest, settings: { keep: newest, ...rest.settings }, model }
-  const engine = createEngine(engineOptions)
-  const startFor = (name: string | undefined) => (id: string | undefined) =>
-    open ? open(engineOptions, id) : engine.start(name === undefined ? {} : { model: name })
-  const conversations = createConversations({ converter, session, start: startFor(undefined), most })
+  const optionsFor = (name: string): EngineOptions => {
+    // Otherwise the client would be asked for a summary under the name of the model that is called.
+    const isOther = !asksCalled && name !== model.model
+    const summary = { ...(isOther ? { model: model.model } : {}), ...rest.settings?.summary }
+    return { ...rest, settings: { keep: newest, ...rest.settings, summary }, model }
+  }
+  /** One for each model that is called, because what is learned about a model is learned for all conversations. */
+  const engines = new Map<string, Engine>()
+  const startFor = (name: string) => async (id: string | undefined) => {
+    if (open) return open(optionsFor(name), id)
+    const engine = engines.get(name) ?? createEngine(optionsFor(name))
+    engines.set(name, engine)
+    return engine.start({ model: name })
+  }
+  const conversations = createConversations({ converter, session, start: (id) => startFor(model.model)(id), most })
   const idOf = (call: Call) => (typeof sessionId === 'function' ? sessionId(call) : sessionId)
   return {
     conversations,

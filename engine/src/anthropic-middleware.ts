@@ -24,7 +24,7 @@ export function everlong({ model, ...options }: AnthropicMiddlewareOptions = {})
   const own = ownClient()
   const client = model ?? own.client
   const { converter, unmarked } = messageConversion()
-  const { historyOf } = adapterSessions(options, { model: client, converter })
+  const { historyOf } = adapterSessions(options, { model: client, converter, asksCalled: !model })
   return createMiddleware({
     historyOf,
     unmarked,

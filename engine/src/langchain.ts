@@ -53,7 +53,8 @@ function partsOf({ model, longestResult = usualLongestResult, ...options }: Lang
     classes,
     historyOf: async (call) => {
       const loaded = await classes()
-      sessions ??= adapterSessions(byThread, { model: client, converter: langChainConverter(loaded) })
+      const converter = langChainConverter(loaded)
+      sessions ??= adapterSessions(byThread, { model: client, converter, asksCalled: !model })
       return sessions.historyOf({ call, messages: call.messages, model: newest ? nameOf(newest) : client.model })
     },
     isReady: () => model !== undefined || newest !== undefined,

@@ -167,6 +167,18 @@ test('two conversations on one client never mix', async () => {
   for (const { body } of sent) expect(countIn(body, 'Ada') > 0 && countIn(body, 'Bob') > 0).toBe(false)
 })
 
+test('another model can write the summaries', async () => {
+  const server = await startServer({ script: watcher, windows: { [model]: window } })
+  closing.push(server.close)
+  const other = 'claude-haiku-4-5'
+  const summaries = anthropic({ model: other, apiKey: 'none', baseURL: server.url })
+  const middleware = [everlong({ model: summaries, settings: { contextWindow: window } })]
+  await watch(new Anthropic({ apiKey: 'none', baseURL: server.url, middleware }), 8)
+  const asked = server.simulator.log.entries.map((entry) => entry.model)
+  expect(asked.filter((name) => name === model)).toHaveLength(16)
+  expect(asked).toContain(other)
+})
+
 test('the caller’s messages and objects are never changed', async () => {
   const { client } = await world()
   const frozen: Ask = (given, messages) => {

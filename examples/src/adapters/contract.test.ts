@@ -14,7 +14,7 @@ test.each([
   first('langchain.md', langChainAdapters),
   first('openai.md', openaiAgentsAdapters),
   first('openai.md', openaiAdapters),
-])('$page: $adapter.name goes on for 200 turns', { timeout: 300_000 }, async ({ page, adapter }) => {
+])('$page: $adapter.name goes on for 200 turns', { timeout: 600_000 }, async ({ page, adapter }) => {
   const { broken, managed, bare } = await runAdapterContract(adapter)
   expect(broken).toEqual([])
   expect(wrongFigures(page, adapter.name, managed)).toEqual([])
