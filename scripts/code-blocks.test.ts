@@ -1,5 +1,6 @@
-// Compiles the TypeScript in the README and the docs. All blocks of a page are one module, in their order. What a block
-// takes for granted is declared in an HTML comment, which readers do not see: <!-- ts: declare const answer: Message -->
+// Compiles the TypeScript in the README and the docs. A block with imports starts a module, one without continues it. What
+// a block takes for granted is declared before it in an HTML comment, which readers do not see, or for the whole page:
+// <!-- ts: declare const answer: Message -->  <!-- ts on this page: declare const model: string -->
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -12,19 +13,27 @@ const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => joi
   path.endsWith('.md'),
 )
 
-/** Each line keeps its number, so that an error names the line of the page. */
-function moduleOf(page: string): string {
-  let isCode = false
-  const lines = page.split('\n').map((line) => {
-    const declared = /^<!-- ts: (.*) -->$/.exec(line)?.[1]
-    if (declared !== undefined) return declared
-    if (line.startsWith('```')) {
-      isCode = line === '```ts'
-      return ''
+/** The modules of a page. Each line keeps its number, so that an error names the line of the page. */
+function modulesOf(page: string): readonly string[] {
+  const lines = page.split('\n')
+  const shared = lines.map((line) => /^<!-- ts on this page: (.*) -->$/.exec(line)?.[1] ?? '')
+  const modules: string[][] = []
+  let declared: (readonly [at: number, text: string])[] = []
+  for (let at = 0; at < lines.length; at++) {
+    const text = /^<!-- ts: (.*) -->$/.exec(lines[at] ?? '')?.[1]
+    if (text !== undefined) declared.push([at, text])
+    if (lines[at] !== '```ts') continue
+    const end = lines.indexOf('```', at + 1)
+    const block = lines.slice(at + 1, end)
+    if (modules.length === 0 || block.some((line) => line.startsWith('import '))) modules.push([...shared])
+    const module = modules.at(-1) ?? []
+    for (const [index, line] of [...declared, ...block.map((line, nth) => [at + 1 + nth, line] as const)]) {
+      module[index] = line
     }
-    return isCode ? line : ''
-  })
-  return [...lines, 'export {}', ''].join('\n')
+    declared = []
+    at = end
+  }
+  return modules.map((module) => [...module, 'export {}', ''].join('\n'))
 }
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -34,9 +43,12 @@ test('every code block in the README and the docs compiles', () => {
   mkdirSync(folder)
   for (const path of pages) {
     const text = readFileSync(join(root, path), 'utf8')
-    if (text.includes('```ts\n')) writeFileSync(join(folder, `${basename(path, '.md')}.ts`), moduleOf(text))
+    for (const [nth, module] of modulesOf(text).entries()) {
+      writeFileSync(join(folder, `${basename(path, '.md')}-${nth + 1}.ts`), module)
+    }
   }
-  const options = { noUnusedLocals: false, noUnusedParameters: false }
+  // Most projects have neither.
+  const options = { noUnusedLocals: false, noUnusedParameters: false, exactOptionalPropertyTypes: false }
   writeFileSync(
     join(folder, 'tsconfig.json'),
     JSON.stringify({ extends: '../../tsconfig.json', compilerOptions: options, include: ['*.ts'], exclude: [] }),

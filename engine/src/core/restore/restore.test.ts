@@ -411,8 +411,12 @@ test('whatever the state, the budget holds, for all together and for each; twice
   const text = fc.string({ maxLength: 3000 })
   const state = fc.record({
     todos: fc.array(fc.record({ id: fc.string(), text, status: fc.constant('pending' as const) }), { maxLength: 5 }),
-    skills: fc.array(fc.record({ name: fc.string(), text }), { maxLength: 3 }),
-    agents: fc.constant([]),
+    skills: fc.array(fc.record({ name: fc.string(), text, isRunning: fc.boolean() }), { maxLength: 3 }),
+    plan: fc.record({ text, isOn: fc.boolean() }),
+    agents: fc.array(
+      fc.record({ id: fc.string(), type: fc.string(), description: text, state: fc.constant('running' as const) }),
+      { maxLength: 3 },
+    ),
     deferredTools: fc.array(text, { maxLength: 3 }),
     mcpInstructions: fc.array(fc.record({ name: fc.string(), text }), { maxLength: 3 }),
     memoryFiles: fc.constantFrom([], ['m']),
@@ -420,6 +424,7 @@ test('whatever the state, the budget holds, for all together and for each; twice
     pinned: fc.array(fc.record({ uuid: fc.string(), text }), { maxLength: 3 }),
   })
   const files = fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), text, { maxKeys: 8 })
+  const brought = new Set<string>()
   await fc.assert(
     fc.asyncProperty(state, files, fc.nat(3000), async (given, found, budget) => {
       const input = inputOf({
@@ -437,8 +442,11 @@ test('whatever the state, the budget holds, for all together and for each; twice
       for (const restorer of defaultRestorers) {
         const { pieces } = await restorer.restore(input, budget)
         expect(pieces.reduce((sum, piece) => sum + piece.tokens, 0)).toBeLessThanOrEqual(budget)
+        if (pieces.length > 0) brought.add(restorer.kind)
       }
     }),
     { numRuns: 60 },
   )
+  // One that restored nothing was not checked: its source is missing above.
+  expect([...brought].toSorted()).toEqual(defaultRestorers.map(({ kind }) => kind).toSorted())
 })
