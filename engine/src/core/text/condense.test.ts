@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { condensed, gist } from './condense.ts'
+import { condensed, gist, sentenceEnd } from './condense.ts'
 
 const sentence = fc.constantFrom<string>(
   'The door is open.',
@@ -84,4 +84,13 @@ test('the gist of a report is its first prose, without code, tables, headings, q
 
 test('a report without prose is shown by its beginning and its end', () => {
   expect(gist('```\na\n```', 40)).toBe('```\na\n```')
+})
+
+test.each([
+  ['1. Keep the lock. Release it later.', ['1. Keep the lock.', 'Release it later.']],
+  ['**A. Redis** is fast. **B. Postgres** is safe.', ['**A. Redis** is fast.', '**B. Postgres** is safe.']],
+  ['Minimum vs. recommended, e.g. 17. Both work.', ['Minimum vs. recommended, e.g. 17. Both work.']],
+  ['It has 36 tests. All pass! Done?  Yes.', ['It has 36 tests.', 'All pass!', 'Done?', 'Yes.']],
+])('a label or an abbreviation ends no sentence: %s', (text, sentences) => {
+  expect(text.split(sentenceEnd)).toEqual(sentences)
 })
