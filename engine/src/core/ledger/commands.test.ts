@@ -4,6 +4,8 @@ import { behindPipe, commandText, endingOf, outcomeLine, programOf } from './com
 
 test.each([
   ['cd /p && npm test 2>&1 | tail -20', 'npm test', 'npm test'],
+  ['npm test | head -n 40', 'npm test', 'npm test'],
+  ["cat *.json | jq -r '.base' | head -1", "cat *.json | jq -r '.base' | head -1", 'cat'],
   ['# a note\ncd "/a b"\ngo test ./... -run X', 'go test ./... -run X', 'go test'],
   ['FOO=1 timeout 60 cargo clippy', 'FOO=1 timeout 60 cargo clippy', 'cargo clippy'],
   ['pytest -q', 'pytest -q', 'pytest'],

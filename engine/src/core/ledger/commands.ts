@@ -14,8 +14,8 @@ export function commandText(script: string): string {
     .trim()
     // Comments, `cd FOLDER` and `set -e` in front.
     .replace(/^(?:(?:#.*\n|cd\s+(?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;|\n)|set -\S+\s*(?:&&|;|\n))\s*)+/, '')
-    // `2>&1 | tail -20` behind it.
-    .replace(/(?: ?2>&1)?(?: ?\| ?(?:tail|head)(?: -\w{1,20}(?: \d{1,9})?){0,4}){1,4}$/, '')
+    // `2>&1 | tail -20` behind it. `| head -1` stays: it picks one of several answers.
+    .replace(/(?: ?2>&1)?(?: ?\| ?(?:tail(?: -\w{1,20}(?: \d{1,9})?){0,4}|head(?: -(?:n ?)?\d{2,9})?)){1,4}$/, '')
     .replace(/ ?2>&1$/, '')
   return oneLine(bare === '' ? script : bare, longestCommand)
 }
