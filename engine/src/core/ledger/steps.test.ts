@@ -84,6 +84,12 @@ test('an edit is told by the lines that changed, without those around them', () 
   expect(briefStep(long, 160)).toBe('edited lib/a.ts: `line(0)` …')
 })
 
+test('a file of half a million lines is told like any other', () => {
+  const text = step('Write', { file_path: '/p/a.md', content: '  a\n'.repeat(500_000) })
+  expect(text).toMatch(/^wrote p\/a\.md:\n```\na\na\n/)
+  expect(text).toContain('more lines')
+})
+
 test('several edits of one call and the added lines of a patch are told', () => {
   const edits = [
     { old_string: 'a', new_string: 'b' },

@@ -131,7 +131,7 @@ function code(parts: readonly (readonly string[])[]): string {
   const lines = parts.flatMap((part, at) => (at === 0 ? part : ['…', ...part]))
   if (lines.length <= 1)
     return lines.length === 0 ? '' : `: \`${oneLine(lines[0] ?? '', longestCode).replaceAll('`', "'")}\``
-  const indent = Math.min(...lines.filter((line) => line !== '…').map((line) => line.search(/\S/)))
+  const indent = lines.reduce((least, line) => (line === '…' ? least : Math.min(least, line.search(/\S/))), longestCode)
   const shown: string[] = []
   for (let left = longestCode; shown.length < lines.length && left > 0; left -= shown.at(-1)?.length ?? 0) {
     const line = lines[shown.length] ?? ''

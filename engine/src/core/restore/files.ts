@@ -153,7 +153,9 @@ function blockAround(lines: readonly string[], place: Lines): Lines {
   const indent = (line: string) => (line.trim() === '' ? Number.POSITIVE_INFINITY : line.search(/\S/))
   let [from, to] = place
   for (;;) {
-    const depth = Math.min(...lines.slice(from - 1, to).map(indent))
+    const depth = lines
+      .slice(from - 1, to)
+      .reduce((least, line) => Math.min(least, indent(line)), Number.POSITIVE_INFINITY)
     const isOutside = (line: string) => indent(line) < depth
     const start = lines.slice(0, from - 1).findLastIndex(isOutside) + 1
     const end = lines.findIndex((line, at) => at >= to && isOutside(line)) + 1

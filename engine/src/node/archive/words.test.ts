@@ -64,6 +64,14 @@ test('a long phrase is looked for by its first 32 words, which are enough', () =
   expect(parseTerms('a'.repeat(300))).toEqual([{ text: 'a'.repeat(256), isPrefix: false }])
 })
 
+test('a word that is typed twice is looked for once', () => {
+  expect(parseTerms('lock Lock "lock" lock*')).toEqual([
+    { text: 'lock', isPrefix: false },
+    { text: 'lock', isPrefix: true },
+  ])
+  expect(parseTerms('a '.repeat(2000))).toEqual([{ text: 'a', isPrefix: false }])
+})
+
 test('encoded bytes are left out, and what stands around them is found', () => {
   const text = `before ${'QUJD'.repeat(200)} after`
   expect(indexable(text)).toBe('before   after')

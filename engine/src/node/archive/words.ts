@@ -94,13 +94,15 @@ const longPhrase = new RegExp(`^[^${wordSet}]*[${wordSet}]+(?:[^${wordSet}]+[${w
 
 /** Words, "phrases", prefix*, paths and identifiers. */
 export function parseTerms(typed: string): readonly Term[] {
-  const terms: Term[] = []
+  // By what is searched: a word that is typed twice finds no more, and FTS5 pays for it at every occurrence.
+  const terms = new Map<string, Term>()
   const clean = typed.slice(0, maxQueryLength).replaceAll('\0', ' ').normalize('NFC')
   for (const [, quoted, quotedStar, word] of clean.matchAll(/"([^"]*)"?(\*)?|([^\s"]+)/g)) {
     const text = (quoted ?? word ?? '').slice(0, maxTermLength)
-    terms.push(...termsOf(text.replace(/\*+$/, ''), quotedStar !== undefined || (word ?? '').endsWith('*')))
+    const isPrefix = quotedStar !== undefined || (word ?? '').endsWith('*')
+    for (const term of termsOf(text.replace(/\*+$/, ''), isPrefix)) terms.set(matchOf(term).toLowerCase(), term)
   }
-  return terms.slice(0, maxTerms)
+  return [...terms.values()].slice(0, maxTerms)
 }
 
 /** Text in a script without spaces is searched by pairs, the rest of the term separately. */
