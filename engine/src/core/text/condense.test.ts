@@ -94,3 +94,7 @@ test.each([
 ])('a label or an abbreviation ends no sentence: %s', (text, sentences) => {
   expect(text.split(sentenceEnd)).toEqual(sentences)
 })
+
+test('half a million sentences are cut like a few', () => {
+  expect(condensed('Never do. '.repeat(500_000), 100)).toMatch(/^Never do\.\n.*\n\[…\]\n.*Never do\.$/s)
+})

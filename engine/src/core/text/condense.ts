@@ -56,7 +56,7 @@ function piecesOf(text: string, longest: number): readonly string[] {
     const isRow = /^\s*\|/.test(line)
     if (block === 'fence' || (block === 'table' && isRow)) pieces.push(`${pieces.pop() ?? ''}\n${line}`)
     else if (isFence || isRow || line.length <= longest) pieces.push(line)
-    else pieces.push(...line.split(sentenceEnd))
+    else for (const sentence of line.split(sentenceEnd)) pieces.push(sentence)
     block = (block === 'fence') !== isFence ? 'fence' : isRow && block !== 'fence' ? 'table' : undefined
   }
   return pieces
