@@ -1,5 +1,6 @@
 // The public names, one by one.
 
+export type * from './app.ts'
 export type { LoopEvent, LoopState, StopReason } from './events.ts'
 export { type QueryOptions, query } from './loop.ts'
 export { interrupted } from './run-tools.ts'

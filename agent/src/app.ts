@@ -1,0 +1,86 @@
+// The agent as the terminal, headless mode and other hosts see it: what they call, what they hear, and what they are asked.
+import type { EngineSession } from 'everlong/node'
+import type { LoopEvent } from './events.ts'
+
+/** ask: every change asks. accept-edits: edits in the workspace do not. plan: nothing is changed. allow: nothing asks. */
+export type PermissionMode = 'ask' | 'accept-edits' | 'plan' | 'allow'
+
+export type PermissionRequest = {
+  readonly toolUseId: string
+  readonly tool: string
+  /** One line, such as `Edit src/main.ts` or `Run npm test`. */
+  readonly title: string
+  /** The whole command, or the change as a unified diff. */
+  readonly detail?: { readonly type: 'diff' | 'text'; readonly text: string }
+  /** Why this asks, when it is not obvious: `outside the workspace`. */
+  readonly reason?: string
+  /** The rule that "always allow" would add, such as `Bash(npm test)`. Without it there is no such answer. */
+  readonly rule?: string
+}
+
+export type PermissionAnswer =
+  | { readonly type: 'allow' }
+  /** Allows this and whatever matches the request's rule, until the session ends. */
+  | { readonly type: 'always' }
+  | { readonly type: 'deny'; readonly reason?: string }
+
+export type Question = {
+  readonly question: string
+  readonly options: readonly { readonly label: string; readonly description?: string }[]
+  readonly isMultiple: boolean
+}
+
+/** What the agent asks a person. Headless hosts deny and decline. */
+export type Person = {
+  readonly askPermission: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>
+  /** The chosen labels or typed answers, one list for each question; undefined when the person does not answer. */
+  readonly askQuestions: (
+    questions: readonly Question[],
+    signal: AbortSignal,
+  ) => Promise<readonly (readonly string[])[] | undefined>
+}
+
+export type Prompt = {
+  readonly text: string
+  readonly images?: readonly { readonly mediaType: string; readonly base64: string }[]
+}
+
+export type AgentEvent =
+  | LoopEvent
+  /** A prompt was taken: it starts a turn now, or waits until the running one ends. */
+  | { readonly type: 'prompt'; readonly prompt: Prompt; readonly isQueued: boolean }
+  /** The mode, the model, the queue, the todos, the background tasks or the session changed. */
+  | { readonly type: 'state'; readonly state: AgentState }
+
+export type AgentState = {
+  readonly isBusy: boolean
+  readonly mode: PermissionMode
+  readonly model: string
+  readonly queued: readonly Prompt[]
+  readonly tasks: readonly { readonly id: string; readonly title: string; readonly isRunning: boolean }[]
+}
+
+export type Agent = {
+  /** Another object after `/clear` and `/resume`. */
+  readonly session: () => EngineSession
+  readonly state: () => AgentState
+  readonly on: (listener: (event: AgentEvent) => void) => () => void
+  /** Runs the prompt, or queues it while a turn runs. Resolves when no turn runs and nothing is queued. */
+  readonly submit: (prompt: Prompt) => Promise<void>
+  /** Stops the running turn, tool calls and compaction; queued prompts go back to the person. */
+  readonly interrupt: () => readonly Prompt[]
+  readonly setMode: (mode: PermissionMode) => void
+  /** Runs a slash command, such as `/compact keep the schema`. */
+  readonly command: (line: string, signal?: AbortSignal) => Promise<CommandResult>
+  /** Saves, stops background tasks and servers, and releases the session. */
+  readonly close: () => Promise<void>
+}
+
+export type CommandResult =
+  | { readonly type: 'text'; readonly text: string }
+  /** The host shows these and runs the chosen command. */
+  | { readonly type: 'choose'; readonly title: string; readonly choices: readonly Choice[] }
+  | { readonly type: 'quit' }
+  | { readonly type: 'error'; readonly text: string }
+
+export type Choice = { readonly label: string; readonly detail?: string; readonly command: string }

@@ -1,0 +1,28 @@
+// An agent that Everlong can be installed into, as data: which files get which changes. `install`, `uninstall`, `status` and
+// `--dry-run` all read the same list, so what is shown is what is written, and what was written can be taken back.
+
+export type Place = {
+  readonly home: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The Node that runs hooks and servers. */
+  readonly node: string
+}
+
+export type Change =
+  /** A file of ours, at a path where there is none. */
+  | { readonly type: 'file'; readonly path: string; readonly content: string }
+  /** A value in a JSON file of the agent's, with or without comments. Made if it is missing. */
+  | { readonly type: 'json'; readonly path: string; readonly at: readonly string[]; readonly value: unknown }
+  /** An element of a list in a JSON file of the agent's. */
+  | { readonly type: 'json-item'; readonly path: string; readonly at: readonly string[]; readonly value: unknown }
+  /** Lines at the end of a TOML file of the agent's. Refused where they would redefine a key. */
+  | { readonly type: 'toml'; readonly path: string; readonly text: string }
+
+export type InstallTarget = {
+  /** The word after `everlong install`. */
+  readonly name: string
+  readonly title: string
+  /** What the person gets, and how to turn on what is optional. */
+  readonly about: string
+  readonly changes: (place: Place) => readonly Change[]
+}
